@@ -7,6 +7,15 @@
  * const end = createPacker(ascii!).pack('0800', { 11: '000001', 70: '301' }, out)
  * createParser(ascii!).parse(out, 0, end).text(70) // '301'
  */
+export {
+  type Composite,
+  type CompositeEntry,
+  compositeShapes,
+  createCompositeWriter,
+  entryEncodings,
+  type ReadEntry,
+  readComposite,
+} from './composites.ts'
 export { type Dialect, type FieldSpec, parseDialect } from './dialect.ts'
 export { dialects } from './dialects.ts'
 export { type ExplainedIsoField, explainIso8583, packIso8583 } from './explain.ts'
@@ -22,6 +31,7 @@ export {
 export { maskBytes, maskPan, maskText } from './mask.ts'
 export {
   CardMessage,
+  createFieldSetter,
   createMessagePacker,
   type GatewayMti,
   gatewayMtis,

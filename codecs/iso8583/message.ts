@@ -1,10 +1,11 @@
 import { CodecError } from '#codecs/bytes'
-import type { Iso8583Packer } from './packer.ts'
+import type { FieldValue, Iso8583Packer } from './packer.ts'
 import type { Iso8583Parser } from './parser.ts'
 
 /** Message types that the gateway sends and receives; 1xxx are their 1993 forms. */
 export const gatewayMtis = [
-  ...(['0100', '0110', '0200', '0210', '0400', '0401', '0410', '0800', '0810'] as const),
+  ...(['0100', '0110', '0200', '0210', '0220', '0221', '0230', '0800', '0810'] as const),
+  ...(['0400', '0401', '0410', '0420', '0421', '0430'] as const),
   ...(['1100', '1110', '1200', '1210', '1420', '1421', '1430', '1804', '1814'] as const),
 ] as const
 export type GatewayMti = (typeof gatewayMtis)[number]
@@ -87,6 +88,8 @@ export class CardMessage {
   originalData: string | undefined = undefined
   /** DE 95 */
   replacementAmounts: string | undefined = undefined
+  /** All other fields, by number; undefined if there are none. */
+  more: Map<number, FieldValue> | undefined = undefined
 
   /** Overwrites all fields held as bytes with zeros. */
   wipe(): void {
@@ -96,7 +99,72 @@ export class CardMessage {
     this.additionalData?.fill(0)
     this.pinBlock?.fill(0)
     this.iccData?.fill(0)
+    if (this.more === undefined) return
+    for (const value of this.more.values()) if (typeof value !== 'string') value.fill(0)
   }
+}
+
+/** The members that hold bytes. */
+type ByteMember = 'pan' | 'track2' | 'track1' | 'additionalData' | 'pinBlock' | 'iccData' | 'mac'
+type TextMember = Exclude<keyof CardMessage, ByteMember | 'mti' | 'more' | 'wipe'>
+
+const textMembers: Readonly<Record<number, TextMember>> = {
+  ...{ 3: 'processingCode', 4: 'amount', 7: 'transmissionDateTime', 11: 'stan', 12: 'localTime' },
+  ...{ 13: 'localDate', 14: 'expirationDate', 15: 'settlementDate', 18: 'merchantType' },
+  ...{ 22: 'entryMode', 23: 'cardSequence', 24: 'networkId', 25: 'conditionCode' },
+  ...{ 32: 'acquirerId', 33: 'forwarderId', 37: 'rrn', 38: 'authCode', 39: 'responseCode' },
+  ...{ 41: 'terminalId', 42: 'merchantId', 43: 'merchantName', 49: 'currency' },
+  ...{ 54: 'additionalAmounts', 67: 'extendedPayment', 70: 'networkCode' },
+  ...{ 90: 'originalData', 95: 'replacementAmounts' },
+}
+const byteMembers: Readonly<Record<number, ByteMember>> = {
+  ...{ 2: 'pan', 35: 'track2', 45: 'track1', 48: 'additionalData', 52: 'pinBlock' },
+  ...{ 55: 'iccData', 64: 'mac' },
+}
+const memberFields: ReadonlySet<number> = new Set(
+  [...Object.keys(textMembers), ...Object.keys(byteMembers)].map(Number),
+)
+
+const asBytes = (text: string): Uint8Array =>
+  Uint8Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+
+/**
+ * Compiles a setter of one field, whichever member of a {@link CardMessage} it is. The message holds given bytes
+ * themselves, no copy of them.
+ */
+export const createFieldSetter = (
+  de: number,
+): ((message: CardMessage, value: FieldValue) => void) => {
+  const text = textMembers[de]
+  if (text !== undefined) {
+    return (message, value) => {
+      message[text] = typeof value === 'string' ? value : String.fromCharCode(...value)
+    }
+  }
+  const bytes = byteMembers[de]
+  if (bytes !== undefined) {
+    return (message, value) => {
+      message[bytes] = typeof value === 'string' ? asBytes(value) : value
+    }
+  }
+  return (message, value) => {
+    message.more ??= new Map()
+    message.more.set(de, value)
+  }
+}
+
+/** Packs a message that has fields without a member. */
+const packAll = (
+  packer: Iso8583Packer,
+  message: CardMessage,
+  more: ReadonlyMap<number, FieldValue>,
+  out: Uint8Array,
+  start: number,
+): number => {
+  const values: Record<number, FieldValue | undefined> = Object.fromEntries(more)
+  for (const [de, member] of Object.entries(textMembers)) values[Number(de)] = message[member]
+  for (const [de, member] of Object.entries(byteMembers)) values[Number(de)] = message[member]
+  return packer.pack(message.mti, values, out, start)
 }
 
 const highestOf = (message: CardMessage): number => {
@@ -110,6 +178,7 @@ const highestOf = (message: CardMessage): number => {
 export const createMessagePacker =
   (packer: Iso8583Packer): ((message: CardMessage, out: Uint8Array, start?: number) => number) =>
   (message, out, start = 0) => {
+    if (message.more !== undefined) return packAll(packer, message, message.more, out, start)
     let at = packer.begin(message.mti, highestOf(message), out, start)
     if (message.pan !== undefined) at = packer.put(2, message.pan, out, at)
     if (message.processingCode !== undefined) at = packer.put(3, message.processingCode, out, at)
@@ -185,7 +254,7 @@ export const readAnswer = (parser: Iso8583Parser): CardMessage => {
 }
 
 /**
- * Reads all fields of a {@link CardMessage} from `parser`; other fields stay with the parser.
+ * Reads all fields of a message.
  *
  * @throws CodecError `iso8583_mti_unsupported`
  */
@@ -225,5 +294,10 @@ export const readMessage = (parser: Iso8583Parser): CardMessage => {
   message.networkCode = parser.text(70)
   message.originalData = parser.text(90)
   message.replacementAmounts = parser.text(95)
+  for (const de of parser.fields()) {
+    if (memberFields.has(de)) continue
+    message.more ??= new Map()
+    message.more.set(de, parser.value(de))
+  }
   return message
 }

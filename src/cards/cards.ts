@@ -5,6 +5,7 @@ import { type Check, checkReach, type Feature, isProxied } from '#src/platform/l
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { cardRoutes } from './api/routes.ts'
 import { cardErrors } from './errors.ts'
+import { readMerchants } from './merchants.ts'
 import type { CardNetworks } from './networks/index.ts'
 import {
   createReversals,
@@ -32,6 +33,8 @@ export type CardsDeps = {
     readonly reversals: ReversalSettings
     /** Undefined: transactions are kept for ever. */
     readonly retentionDays?: number | undefined
+    /** Undefined: there is no profile of any merchant. */
+    readonly merchantsFile?: string | undefined
   }
   readonly logger: Logger
   readonly metrics: Metrics
@@ -47,7 +50,7 @@ const checksOf = async ({ url }: VaultSettings): Promise<readonly Check[]> =>
 /**
  * The card authorization gateway, above its networks, which must start before it and stop after it.
  *
- * @throws KeyMaterialError when the files of the vault's TLS cannot be used
+ * @throws MerchantsFileError; KeyMaterialError when the files of the vault's TLS cannot be used
  */
 export const createCards = (deps: CardsDeps): Feature => {
   const { sql, networks, settings, emission, logger, metrics } = deps
@@ -69,12 +72,14 @@ export const createCards = (deps: CardsDeps): Feature => {
     ['operation', 'network', 'outcome'],
   )
   const stans = createStanAllocator({ sql })
+  const merchants = readMerchants(settings.merchantsFile)
   const reversals = createReversals({
     sql,
     networks,
     vault,
     vaultTimeoutMs: settings.vault.timeoutMs,
     nextStan: stans.next,
+    merchants,
     onEnded: (tx, reversal, outcome) => endReversal(tx, reversal, outcome, now(), emission),
     settings: settings.reversals,
     logger,
@@ -86,6 +91,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     networks,
     vault,
     stans,
+    merchants,
     writer: createCardWriter(sql, insertReversals, reversals.kick, emission),
     emission,
     logger,

@@ -21,8 +21,11 @@ export const cardSettings = defineSettings({
   retentionDays: setting('CARDGW_RETENTION_DAYS', integer(30, 3_650), {
     doc: 'Days after which transactions that are over are deleted with their events and reversals; a void of one is 404 then. Kept for ever when not set.',
   }),
+  merchantsFile: setting('CARDGW_MERCHANTS_FILE', path(), {
+    doc: 'JSON file of merchants, for networks that want to know them: an array of objects with `merchant_id`, `category` (MCC), `name`, `city` and, as needed, `country` (`BR`) and `postal_code`.',
+  }),
   networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
-    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `window`, `sign_on`, `echo_seconds`, `installments`, `answers`, `tls` (`ca_path`, `cert_path`, `key_path`).',
+    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `window`, `sign_on`, `echo_seconds`, `installments`, `answers`, `content`, `tls` (`ca_path`, `cert_path`, `key_path`).',
   }),
 })
 

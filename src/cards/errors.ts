@@ -38,6 +38,28 @@ export const cardErrors = defineErrors({
     remedy: 'Send a number of this range, or leave it out for a single payment.',
     retryable: false,
   },
+  field_not_carried: {
+    status: 400,
+    title: 'Field not carried',
+    meaning:
+      'The messages to the network of this card have no place for a field of the request, or none for this value of it. Nothing was sent.',
+    remedy: 'Leave the field out, or have the content of the network’s file changed.',
+    retryable: false,
+  },
+  field_needed: {
+    status: 400,
+    title: 'Field needed',
+    meaning: 'The network of this card needs something that the request or the vault did not give.',
+    remedy: 'Send the field that details.field names.',
+    retryable: false,
+  },
+  merchant_profile_missing: {
+    status: 400,
+    title: 'Merchant profile missing',
+    meaning: 'The network of this card needs the category, name or city of the merchant.',
+    remedy: 'Enter the merchant in the file of CARDGW_MERCHANTS_FILE, and start again.',
+    retryable: false,
+  },
   invalid_card_token: {
     status: 400,
     title: 'Invalid card token',

@@ -1,5 +1,6 @@
-import type { CodecError } from '#codecs/bytes'
+import { CodecError } from '#codecs/bytes'
 import {
+  createParser,
   type Dialect,
   dialects,
   type ExplainedIsoField,
@@ -7,10 +8,15 @@ import {
   FrameDecoder,
   type Framing,
   framings,
+  maskText,
   packIso8583,
   parseDialect,
+  type ReadEntry,
+  readComposite,
 } from '#codecs/iso8583'
 import type { ExplainedField, InspectOptions, Inspector } from '#src/platform/lifecycle/index.ts'
+import type { Content } from './content/index.ts'
+import { parseNetwork } from './networks/index.ts'
 
 /** Explains ISO 8583 messages, as bytes or as hexadecimal text; card data is masked. */
 export const iso8583Inspector: Inspector = {
@@ -18,33 +24,90 @@ export const iso8583Inspector: Inspector = {
   summary: 'an ISO 8583 message, as bytes or as hexadecimal digits (see --dialect and --frame)',
   matches: (input) => /^\s*(30|31)3[0-9]3[0-9]3[0-9][0-9A-Fa-f]{16,}\s*$/.test(textOf(input)),
   explain: (input, options = {}) => {
-    const dialect = dialectOf(options)
-    const bytes = bodyOf(bytesOf(input), options)
+    const spoken = spokenOf(options)
+    const { dialect } = spoken
+    const bytes = bodyOf(bytesOf(input), spoken.framing)
     const { json, fields, error } = explainIso8583(bytes, dialect, {
       unmasked: options.unmasked === true,
     })
+    const composites = compositesOf(bytes, spoken, options.unmasked === true)
+    const inside = Object.fromEntries([...composites].map(([de, found]) => [de, found.map(jsonOf)]))
     return {
       title: `ISO 8583 message ${json.mti}, dialect ${dialect.name}, ${bytes.length} bytes`,
-      fields: fields.map(lineOf),
-      value: json,
+      fields: fields.map((field) => lineOf(field, composites.get(field.de))),
+      value: composites.size === 0 ? json : { ...json, composites: inside },
       ...(error !== undefined && { failure: failureOf(error) }),
     }
   },
-  pack: (json, options) => hexOf(packIso8583(json, dialectOf(options))),
+  pack: (json, options) => hexOf(packIso8583(json, spokenOf(options).dialect)),
 }
 
-const lineOf = ({
-  de,
-  name,
-  offset,
-  wireBytes,
-  hex,
-  value,
-}: ExplainedIsoField): ExplainedField => ({
+const lineOf = (
+  { de, name, offset, wireBytes, hex, value }: ExplainedIsoField,
+  inside: readonly ReadEntry[] | undefined,
+): ExplainedField => ({
   name: `${de} ${name}`,
   value,
   meaning: `offset ${offset}, ${wireBytes} bytes${hex === '' ? ', masked' : `: ${hex}`}`,
+  ...(inside === undefined ? {} : { children: inside.map(childOf) }),
 })
+
+const childOf = ({ id, name, value, entries }: ReadEntry): ExplainedField =>
+  entries.length > 0
+    ? { name: `${id} ${name}`.trim(), children: entries.map(childOf) }
+    : { name: `${id} ${name}`.trim(), value }
+
+const jsonOf = ({ id, name, value, entries }: ReadEntry): object =>
+  entries.length > 0 ? { id, name, entries: entries.map(jsonOf) } : { id, name, value }
+
+/** A field whose digits are searched for card numbers, and whose text is shown. */
+const privateField = 60
+const hidden = '***'
+
+const shownEntry = (entry: ReadEntry): ReadEntry => ({
+  ...entry,
+  value: entry.isSensitive ? hidden : maskText(privateField, entry.value),
+  entries: entry.isSensitive ? [] : entry.entries.map(shownEntry),
+})
+
+/** The entries of private fields, where the network's file says how they lie. */
+const compositesOf = (
+  bytes: Uint8Array,
+  { dialect, content }: Spoken,
+  isUnmasked: boolean,
+): ReadonlyMap<number, readonly ReadEntry[]> => {
+  const found = new Map<number, readonly ReadEntry[]>()
+  if (content === undefined) return found
+  try {
+    const parser = createParser(dialect).parse(bytes)
+    for (const [de, composite] of content.composites) {
+      const field = parser.copy(de)
+      if (field === undefined) continue
+      const entries = readComposite(field, composite, String(de))
+      found.set(de, isUnmasked ? entries : entries.map(shownEntry))
+    }
+  } catch (error) {
+    // What is wrong with the message is told beside its fields.
+    if (!(error instanceof CodecError)) throw error
+  }
+  return found
+}
+
+/** What two parties agreed on. */
+type Spoken = {
+  readonly dialect: Dialect
+  readonly framing: Framing | undefined
+  readonly content: Content | undefined
+}
+
+const spokenOf = (options: InspectOptions): Spoken => {
+  const { network } = options
+  if (network === undefined) {
+    return { dialect: dialectOf(options), framing: framingOf(options), content: undefined }
+  }
+  const { dialect, content } = parseNetwork(network)
+  return { dialect, framing: framingOf(options), content }
+}
 
 const failureOf = ({ code, message, offset, context }: CodecError) => ({
   ...context,
@@ -61,13 +124,16 @@ const dialectOf = ({ dialect }: InspectOptions): Dialect => {
   throw new Error(`no dialect of that name; there are ${Object.keys(dialects).join(', ')}`)
 }
 
-const bodyOf = (bytes: Uint8Array, { frame }: InspectOptions): Uint8Array => {
-  if (frame === undefined) return bytes
+const framingOf = ({ frame }: InspectOptions): Framing | undefined => {
+  if (frame === undefined) return undefined
   const named: Readonly<Record<string, Framing>> = framings
   const framing = Object.hasOwn(named, frame) ? named[frame] : undefined
-  if (framing === undefined) {
-    throw new Error(`no framing of that name; there are ${Object.keys(framings).join(', ')}`)
-  }
+  if (framing !== undefined) return framing
+  throw new Error(`no framing of that name; there are ${Object.keys(framings).join(', ')}`)
+}
+
+const bodyOf = (bytes: Uint8Array, framing: Framing | undefined): Uint8Array => {
+  if (framing === undefined) return bytes
   const bodies: Uint8Array[] = []
   new FrameDecoder(framing, {
     message: (from, start, end) => bodies.push(from.slice(start, end)),

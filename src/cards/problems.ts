@@ -5,6 +5,7 @@ import {
   KeyMaterialError,
 } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from './config.ts'
+import { MerchantsFileError, readMerchants } from './merchants.ts'
 import { createRouting, definitionsOf, NetworksFileError } from './networks/index.ts'
 import type { VaultSettings } from './vault/index.ts'
 
@@ -17,11 +18,28 @@ export type CardConfiguration = {
 
 type Blamed = Pick<SettingProblem, 'name' | 'value'>
 
-/** Problems that no single setting shows: the networks file, networks in conflict, and TLS files. */
+/** Problems that no single setting shows: the files, networks in conflict, and TLS files. */
 export const cardProblems = (configuration: CardConfiguration): readonly SettingProblem[] => [
+  ...merchantProblems(configuration.cards),
   ...networkProblems(configuration),
   ...tlsProblems(configuration.vault, { name: 'CARDGW_VAULT_CERT_PATH', value: '***' }),
 ]
+
+const merchantProblems = ({ merchantsFile }: CardSettings): readonly SettingProblem[] => {
+  try {
+    readMerchants(merchantsFile)
+    return []
+  } catch (error) {
+    if (!(error instanceof MerchantsFileError)) throw error
+    return [
+      {
+        ...{ name: 'CARDGW_MERCHANTS_FILE', value: merchantsFile ?? '' },
+        problem: error.message.replace(/\s*\n\s*/g, ' '),
+        ...{ expected: 'a JSON array of merchants', fix: 'correct the file' },
+      },
+    ]
+  }
+}
 
 const networkProblems = ({
   cards,

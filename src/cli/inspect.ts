@@ -21,6 +21,10 @@ export const inspectCommand: Command = {
     json: { doc: 'The typed value as one line of JSON.' },
     dialect: { value: 'name', doc: 'ISO 8583: the dialect, or a JSON file with one.' },
     frame: { value: 'name', doc: 'ISO 8583: the framing around the message.' },
+    network: {
+      value: 'file',
+      doc: 'ISO 8583: a networks file, whose dialect and private fields explain it; file.json#name for one of several.',
+    },
     unmasked: { doc: 'ISO 8583: show card data.' },
     pack: { value: 'file', doc: 'ISO 8583: print the hex of a message in JSON.' },
     validate: { doc: 'ISO 20022: judge by the schema (SPI_SCHEMA_DIR, or ours); 1 when invalid.' },
@@ -80,7 +84,9 @@ const inputOf = async (path: string | undefined, io: Io): Promise<Uint8Array> =>
 const optionsOf = async (args: CommandArguments, { env }: Io): Promise<InspectOptions> => {
   const dialect = args.text('dialect')
   const frame = args.text('frame')
+  const network = args.text('network')
   return {
+    ...(network !== undefined && { network: await networkOf(network) }),
     ...(dialect !== undefined && {
       dialect: dialect.endsWith('.json') ? JSON.parse(await readFile(dialect, 'utf8')) : dialect,
     }),
@@ -90,6 +96,20 @@ const optionsOf = async (args: CommandArguments, { env }: Io): Promise<InspectOp
     ...(args.flag('open') && { openWith: env }),
   }
 }
+
+/** The one network of a file, or the one that is named after the hash. */
+const networkOf = async (given: string): Promise<unknown> => {
+  const [path = '', name] = given.split('#')
+  const json: unknown = JSON.parse(await readFile(path, 'utf8'))
+  const all: readonly unknown[] = Array.isArray(json) ? json : [json]
+  const found = name === undefined ? all : all.filter((one) => nameOf(one) === name)
+  if (found.length === 1) return found[0]
+  const names = all.map(nameOf).join(', ')
+  throw new UsageError(`${path} has the networks ${names}; name one of them: ${path}#name`)
+}
+
+const nameOf = (network: unknown): unknown =>
+  typeof network === 'object' && network !== null && 'name' in network ? network.name : undefined
 
 const choose = (
   inspectors: readonly Inspector[],

@@ -136,7 +136,7 @@ export const createCardsRig = async (
     sql: database.sql,
     networks,
     emission: emitWithin,
-    settings: { vault, reversals },
+    settings: { vault, reversals, merchantsFile: settings.merchantsFile },
     logger: quietLogger,
     metrics,
     reversalTiming: { pollMs: 20, backoffBaseMs: 20, holdMs: 20, windowMs: options.windowMs ?? 0 },

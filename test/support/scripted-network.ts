@@ -33,6 +33,7 @@ export type ScriptedNetwork = {
 
 const answerMtis: Readonly<Record<string, GatewayMti>> = {
   ...{ '0100': '0110', '0200': '0210', '0400': '0410', '0401': '0410', '0800': '0810' },
+  ...{ '0220': '0230', '0420': '0430', '0421': '0430' },
 }
 
 /** A network that answers network management by itself, and everything else as the test says. */

@@ -14,6 +14,7 @@ import {
   writeFrame,
 } from '#codecs/iso8583'
 import { SendBuffer } from '#src/platform/runtime/index.ts'
+import type { Content } from '../content/index.ts'
 import { dial } from './dial.ts'
 import type { Exchanges, Lane } from './exchanges.ts'
 import {
@@ -43,6 +44,7 @@ import type { ExchangeOutcome } from './types.ts'
 /** What the connections of one network share. */
 type ConnectionContext = {
   readonly options: NetworkOptions
+  readonly content: Content
   readonly exchanges: Exchanges
   /** A STAN for network management that no waiting message uses. */
   readonly nextStan: () => string
@@ -178,7 +180,8 @@ export class Connection implements Lane {
   }
 
   private async manage(networkCode: string, timeoutMs: number): Promise<ExchangeOutcome> {
-    const request = managementRequest(networkCode, this.context.nextStan(), new Date())
+    const { content, nextStan } = this.context
+    const request = managementRequest(content, networkCode, nextStan(), new Date())
     const sent = this.send(request, exchangeKey(request.mti, request.stan), timeoutMs)
     return (await sent) ?? { kind: 'not_sent', reason: 'window_full' }
   }

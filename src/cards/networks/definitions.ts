@@ -4,9 +4,9 @@ import { type Dialect, dialects, framings, parseDialect } from '#codecs/iso8583'
 import type { Pem } from '#src/platform/config/index.ts'
 import type { KeyFiles } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
+import { type Content, contentForm, createContent } from '../content/index.ts'
 import { type AnswerCodes, answerCodes1987, answerCodesForm, createAnswerRules } from './answers.ts'
-import { checkCarries } from './carries.ts'
-import { type InstallmentMapping, installmentMappings, type NetworkOptions } from './options.ts'
+import type { NetworkOptions } from './options.ts'
 
 /** One configured network, from the settings or from the file. */
 export type NetworkDefinition = Pick<
@@ -19,7 +19,7 @@ export type NetworkDefinition = Pick<
   | 'dialect'
   | 'framing'
   | 'answers'
-  | 'installments'
+  | 'content'
   | 'poolSize'
   | 'window'
   | 'signOn'
@@ -46,7 +46,6 @@ const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinitio
     dialect,
     framing: framings[settings.frame],
     answers: answerCodes1987,
-    installments: 'extended_payment',
     window: settings.window,
     signOn: settings.signOn,
     echoMs: settings.echoSeconds * 1_000,
@@ -80,7 +79,8 @@ const networkForm = z.strictObject({
   window: z.int().min(1).max(65_535).default(256),
   sign_on: z.boolean().default(false),
   echo_seconds: z.int().min(0).max(3_600).default(30),
-  installments: z.enum(installmentMappings).default('extended_payment'),
+  installments: z.enum(['extended_payment', 'refused']).default('extended_payment'),
+  content: contentForm.optional(),
   answers: answerCodesForm.default(answerCodesForm.parse({})),
   tls: tlsForm.optional(),
 })
@@ -99,15 +99,31 @@ const dialectOf = (given: string | Record<string, unknown>) => {
   return found
 }
 
-/** @throws Error that names the first field that the gateway writes or reads and the dialect lacks or cannot hold */
-const carrying = (dialect: Dialect, installments: InstallmentMapping): Dialect => {
-  checkCarries(dialect, installments)
-  return dialect
-}
-
 const checkedCodes = (codes: AnswerCodes): AnswerCodes => {
   createAnswerRules(codes)
   return codes
+}
+
+/** Dialect and content. @throws Error that names the first place where they do not fit together */
+const spoken = ({
+  dialect: given,
+  content,
+  installments,
+}: z.infer<typeof networkForm>): { readonly dialect: Dialect; readonly content: Content } => {
+  const dialect = dialectOf(given)
+  const takesInstallments = installments === 'extended_payment'
+  return { dialect, content: createContent(dialect, content, takesInstallments) }
+}
+
+/**
+ * What messages to one network of the networks file are like, from its JSON.
+ *
+ * @throws Error that says what is wrong with it
+ */
+export const parseNetwork = (json: unknown) => {
+  const parsed = networkForm.safeParse(json)
+  if (!parsed.success) throw new Error(z.prettifyError(parsed.error))
+  return spoken(parsed.data)
 }
 
 /** A networks file that cannot be used. */
@@ -130,10 +146,9 @@ const readNetworksFile = (path: string): readonly NetworkDefinition[] => {
       prefixes: given.prefixes,
       poolSize: given.pool_size,
       timeoutMs: given.timeout_seconds * 1_000,
-      dialect: carrying(dialectOf(given.dialect), given.installments),
+      ...spoken(given),
       framing: framings[given.frame],
       answers: checkedCodes(given.answers),
-      installments: given.installments,
       window: given.window,
       signOn: given.sign_on,
       echoMs: given.echo_seconds * 1_000,

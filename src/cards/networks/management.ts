@@ -1,4 +1,6 @@
-import { CardMessage } from '#codecs/iso8583'
+import type { CardMessage } from '#codecs/iso8583'
+import type { Content } from '../content/index.ts'
+import { managementMessage } from './messages.ts'
 
 /** DE 70, network management information code. */
 export const signOn = '001'
@@ -22,14 +24,13 @@ const transmissionDateTimeOf = (date: Date): string =>
   two(date.getUTCSeconds())
 
 /** An 0800. */
-export const managementRequest = (networkCode: string, stan: string, now: Date): CardMessage => {
-  const message = new CardMessage()
-  message.mti = '0800'
-  message.transmissionDateTime = transmissionDateTimeOf(now)
-  message.stan = stan
-  message.networkCode = networkCode
-  return message
-}
+export const managementRequest = (
+  content: Content,
+  networkCode: string,
+  stan: string,
+  now: Date,
+): CardMessage =>
+  managementMessage(content, networkCode, { stan, transmission: transmissionDateTimeOf(now) })
 
 /**
  * Turns the network's 0800 into its 0810, with all its fields. Refuses key management (DE 70 from 100 to 199): to

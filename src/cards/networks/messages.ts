@@ -1,5 +1,12 @@
-import { CardMessage, formatOriginalData } from '#codecs/iso8583'
-import { currencyNumbers } from '../transactions/domain.ts'
+import type { CardMessage, GatewayMti } from '#codecs/iso8583'
+import type {
+  Content,
+  Details,
+  Facts,
+  MerchantProfile,
+  MessageName,
+  Secrets,
+} from '../content/index.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 
 /** What messages about one transaction have in common. */
@@ -11,60 +18,72 @@ type Subject = {
   readonly merchantId: string
   readonly terminalId: string | undefined
   readonly authCode?: string | undefined
+  readonly installments?: number
+  readonly details?: Details | undefined
 }
 
 type Numbers = Pick<TraceNumbers, 'stan' | 'transmission'>
 
-const purchase = '000000'
-const originalDataField = 90
-const numbersByCurrency: Readonly<Record<string, string>> = currencyNumbers
+/** What is not stored with the transaction. */
+export type Beside = {
+  readonly expiry?: string | undefined
+  readonly secrets?: Secrets | undefined
+  readonly profile?: MerchantProfile | undefined
+}
 
-/**
- * Holds `pan` itself, no copy of it: `wipe` clears it.
- *
- * @throws Error for a currency that has no number here
- */
-const messageOf = (
-  mti: '0100' | '0200' | '0400' | '0401',
+const factsOf = (
   pan: Uint8Array,
   { stan, transmission }: Numbers,
   subject: Subject,
-): CardMessage => {
-  const currency = numbersByCurrency[subject.currency]
-  if (currency === undefined) throw new Error('a currency without a number')
-  const message = new CardMessage()
-  message.mti = mti
-  message.pan = pan
-  message.processingCode = purchase
-  message.amount = String(subject.amountCents).padStart(12, '0')
-  message.transmissionDateTime = transmission
-  message.stan = stan
-  message.rrn = subject.rrn
-  message.authCode = subject.authCode
-  message.terminalId = subject.terminalId
-  message.merchantId = subject.merchantId
-  message.currency = currency
-  return message
-}
+  { expiry, secrets, profile }: Beside,
+  isFirst = false,
+): Facts => ({
+  pan,
+  expiry,
+  amountCents: subject.amountCents,
+  currency: subject.currency,
+  stan,
+  rrn: subject.rrn,
+  transmission,
+  authCode: subject.authCode,
+  merchantId: subject.merchantId,
+  terminalId: subject.terminalId,
+  installments: subject.installments ?? 1,
+  details: subject.details,
+  secrets,
+  profile,
+  original: undefined,
+  remainingCents: undefined,
+  networkCode: undefined,
+  isFirst,
+  carried: 0,
+})
 
-/** DE 67 says in how many parts the holder pays, when there are several. */
+/** A message, and the bits of the inputs that it carries. */
+export type BuiltMessage = { readonly message: CardMessage; readonly carried: number }
+
+/** Holds `pan` itself, no copy of it: `wipe` clears it. */
 export const authorizationMessage = (
+  content: Content,
   pan: Uint8Array,
-  transaction: Subject & TraceNumbers & { readonly installments: number },
-) => {
-  const message = messageOf('0100', pan, transaction, transaction)
-  const { installments } = transaction
-  if (installments > 1) message.extendedPayment = String(installments).padStart(2, '0')
-  return message
+  transaction: Subject & TraceNumbers,
+  beside: Beside = {},
+): BuiltMessage => {
+  const facts = factsOf(pan, transaction, transaction, beside, true)
+  const message = content.build('authorization', facts)
+  return { message, carried: facts.carried }
 }
 
 /** DE 37 stays that of the authorization, so that the network knows what is captured. */
 export const captureMessage = (
+  content: Content,
   pan: Uint8Array,
   transaction: Subject,
   amountCents: bigint,
   numbers: Numbers,
-): CardMessage => messageOf('0200', pan, numbers, { ...transaction, amountCents })
+  beside: Beside = {},
+): CardMessage =>
+  content.build('capture', factsOf(pan, numbers, { ...transaction, amountCents }, beside))
 
 /** The message to reverse, and the number of attempts so far. */
 type ReversalSubject = Subject & {
@@ -74,26 +93,47 @@ type ReversalSubject = Subject & {
   readonly originalTransmission: string
 }
 
+/** The message that a reversal takes back, as a content names it. */
+const originalName = ({ originalMti }: Pick<ReversalSubject, 'originalMti'>): MessageName =>
+  originalMti === '0100' ? 'authorization' : 'capture'
+
+/** The type of the original on the wire: a network may have captures in 0220. */
+export const originalMtiOf = (
+  content: Content,
+  reversal: Pick<ReversalSubject, 'originalMti'>,
+): GatewayMti => content.mtiOf(originalName(reversal))
+
 /**
  * Makes a 0400, or a 0401 if bytes of the 0400 may have reached the network. A void is the first 0400. DE 37 is the
  * original's, and DE 90 names the original where the dialect has it. Holds `pan` itself, no copy of it: `wipe` clears
  * it.
  */
 export const reversalMessage = (
+  content: Content,
   reversal: ReversalSubject,
   numbers: Numbers,
   pan: Uint8Array,
-  hasField: (de: number) => boolean,
+  beside: Beside = {},
 ): CardMessage => {
-  const message = messageOf(reversal.attempts === 0 ? '0400' : '0401', pan, numbers, reversal)
-  if (hasField(originalDataField)) {
-    message.originalData = formatOriginalData({
-      mti: reversal.originalMti,
-      stan: reversal.originalStan,
-      transmissionDateTime: reversal.originalTransmission,
-      acquirerId: '',
-      forwarderId: '',
-    })
+  const facts = factsOf(pan, numbers, reversal, beside)
+  const name = originalName(reversal)
+  facts.original = {
+    mti: content.mtiOf(name),
+    stan: reversal.originalStan,
+    transmission: reversal.originalTransmission,
+    processingCode: content.processingCodeOf(name, facts),
   }
-  return message
+  return content.build('reversal', facts, reversal.attempts > 0)
+}
+
+const nobody = new Uint8Array(0)
+
+/** An 0800. */
+export const managementMessage = (
+  content: Content,
+  networkCode: string,
+  numbers: Numbers,
+): CardMessage => {
+  const subject = { amountCents: 0n, currency: '', rrn: '', merchantId: '', terminalId: undefined }
+  return content.build('management', { ...factsOf(nobody, numbers, subject, {}), networkCode })
 }

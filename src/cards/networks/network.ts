@@ -1,6 +1,7 @@
 import type { CodecError } from '#codecs/bytes'
 import type { CardMessage } from '#codecs/iso8583'
 import { type ActiveSpan, inSpan, isTracing } from '#src/platform/observe/index.ts'
+import { type Content, createContent } from '../content/index.ts'
 import { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
@@ -42,7 +43,7 @@ class ConnectionPool implements Network {
   readonly brand: string
   readonly timeoutMs: number
   readonly answers: AnswerRules
-  readonly takesInstallments: boolean
+  readonly content: Content
   private readonly options: NetworkOptions
   private readonly exchanges = new Exchanges()
   private readonly connections: readonly Connection[]
@@ -64,13 +65,14 @@ class ConnectionPool implements Network {
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
     this.answers = createAnswerRules(options.answers ?? answerCodes1987)
-    this.takesInstallments = (options.installments ?? 'extended_payment') !== 'refused'
+    this.content = options.content ?? createContent(options.dialect)
     this.counts = options.metrics?.of(options.name, () => this.health()) ?? noCounts
     // Avoids the same numbers right after a restart.
     this.managementStan = Math.floor((options.random ?? Math.random)() * stanMax)
     this.exchanges.onTimedOut = () => this.counts.timeouts.inc()
     const context = {
       options,
+      content: this.content,
       exchanges: this.exchanges,
       nextStan: () => this.nextStan(),
       onMessage: (message: CardMessage) => this.take(message),
@@ -131,10 +133,6 @@ class ConnectionPool implements Network {
 
   private wakeWaiting(): void {
     for (const wake of [...this.waiting]) wake()
-  }
-
-  hasField(de: number): boolean {
-    return this.options.dialect.fields[de] !== undefined
   }
 
   isPending(stan: string): boolean {

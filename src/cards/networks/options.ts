@@ -1,12 +1,10 @@
 import type { Dialect, Framing } from '#codecs/iso8583'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
+import type { Content } from '../content/index.ts'
 import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { LateAnswer } from './types.ts'
-
-export const installmentMappings = ['extended_payment', 'refused'] as const
-export type InstallmentMapping = (typeof installmentMappings)[number]
 
 export type Backoff = { readonly baseMs: number; readonly maxMs: number }
 
@@ -30,8 +28,8 @@ export type NetworkOptions = {
   /** Of version 1987. */
   readonly dialect: Dialect
   readonly framing: Framing
-  /** How messages say in how many parts the holder pays: in DE 67, or not at all. DE 67 when not given. */
-  readonly installments?: InstallmentMapping
+  /** What messages say; that of the gateway for this dialect when not given. */
+  readonly content?: Content
   /** Those of ISO 8583:1987 when not given. */
   readonly answers?: AnswerCodes
   /** Connections held open. */

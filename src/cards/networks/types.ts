@@ -1,4 +1,5 @@
 import type { CardMessage, GatewayMti } from '#codecs/iso8583'
+import type { Content } from '../content/index.ts'
 import type { AnswerRules } from './answers.ts'
 
 /** The outcome of one request to a card network. */
@@ -45,10 +46,8 @@ export type Network = {
   readonly timeoutMs: number
   /** The meaning of its response codes. */
   readonly answers: AnswerRules
-  /** Whether its messages can say in how many parts the holder pays. */
-  readonly takesInstallments: boolean
-  /** True if messages of its dialect can carry the data element. */
-  hasField(de: number): boolean
+  /** What its messages say. */
+  readonly content: Content
   /**
    * Writes the request exactly once and waits for its answer. The frame is on its way, or refused, when the call
    * returns, so the caller may wipe the request then.

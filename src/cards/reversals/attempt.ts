@@ -1,8 +1,9 @@
 import type { CardMessage } from '#codecs/iso8583'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { Merchants } from '../merchants.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
-import { reversalMessage } from '../networks/messages.ts'
+import { originalMtiOf, reversalMessage } from '../networks/messages.ts'
 import { type Backoff, backoffDelayMs } from '../networks/options.ts'
 import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
 import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
@@ -24,6 +25,7 @@ export type AttemptContext = {
   readonly vault: Vault
   readonly nextStan: (network: Network) => Promise<ReversalNumbers>
   readonly onEnded: OnEnded
+  readonly merchants: Merchants
   readonly backoff: Backoff
   /** Bound of the wait after a try that sent nothing. */
   readonly holdMs: number
@@ -107,16 +109,17 @@ const resolvePan = async (
 
 /** The card number is not used after the call has returned its promise. */
 const send = async (
-  { logger }: AttemptContext,
+  { logger, merchants }: AttemptContext,
   network: Network,
   reversal: Reversal,
   numbers: ReversalNumbers,
   pan: Uint8Array,
 ): Promise<Result> => {
   try {
-    const request = reversalMessage(reversal, numbers, pan, (de) => network.hasField(de))
+    const beside = { profile: merchants.get(reversal.merchantId) }
+    const request = reversalMessage(network.content, reversal, numbers, pan, beside)
     const exchanged: ExchangeOutcome = await network.exchange(request, network.timeoutMs, {
-      mti: reversal.originalMti,
+      mti: originalMtiOf(network.content, reversal),
       stan: reversal.originalStan,
     })
     if (exchanged.kind !== 'answered') return { outcome: exchanged.kind, responseCode: undefined }
@@ -179,6 +182,8 @@ const end = async (
   return true
 }
 
+const isReversalAnswer = (mti: string): boolean => mti === '0410' || mti === '0430'
+
 /** What an answer means for its reversal. */
 export const readAnswer = (
   rules: AnswerRules,
@@ -190,10 +195,10 @@ export const readAnswer = (
 } => {
   const { responseCode } = response
   const isOfIt =
-    response.mti === '0410' &&
+    isReversalAnswer(response.mti) &&
     (response.amount === undefined || response.amount === request.amount) &&
     (response.currency === undefined || response.currency === request.currency)
   if (!isOfIt || responseCode === undefined) return { outcome: 'refused', responseCode }
-  const meaning = rules.ofReversal(responseCode, request.mti === '0401')
+  const meaning = rules.ofReversal(responseCode, request.mti.endsWith('1'))
   return { outcome: meaning === 'done' ? 'confirmed' : meaning, responseCode }
 }

@@ -3,6 +3,7 @@ import { defineSettings, integer, type SettingValues, setting } from '#src/platf
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, createLoop, type Job, type Loop, type Round } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
+import type { Merchants } from '../merchants.ts'
 import type { CardNetworks, Network } from '../networks/index.ts'
 import type { Vault } from '../vault/index.ts'
 import {
@@ -76,6 +77,7 @@ export type ReversalsDeps = {
   /** DE 11 and DE 7 for a message that is to be sent now. */
   readonly nextStan: (network: Network) => Promise<ReversalNumbers>
   readonly onEnded: OnEnded
+  readonly merchants: Merchants
   readonly settings: ReversalSettings
   readonly logger: Logger
   readonly metrics: Metrics
@@ -111,7 +113,17 @@ class Engine {
   private expiredAtMs = Number.NEGATIVE_INFINITY
 
   constructor(deps: ReversalsDeps) {
-    const { sql, vault, vaultTimeoutMs, nextStan, onEnded, settings, logger, timing = {} } = deps
+    const {
+      sql,
+      vault,
+      vaultTimeoutMs,
+      nextStan,
+      onEnded,
+      merchants,
+      settings,
+      logger,
+      timing = {},
+    } = deps
     const leaseMarginMs = timing.leaseMarginMs ?? leaseMarginMsDefault
     this.deps = deps
     this.limits = {
@@ -129,6 +141,7 @@ class Engine {
       vault,
       nextStan,
       onEnded,
+      merchants,
       backoff: {
         baseMs: timing.backoffBaseMs ?? backoffBaseMs,
         maxMs: settings.backoffMaxSeconds * 1_000,

@@ -1,3 +1,4 @@
+import type { CardMessage } from '#codecs/iso8583'
 import {
   type Answer,
   type Answered,
@@ -8,12 +9,14 @@ import {
   replayOf,
 } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
+import { bitOf } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
 import { authorizationMessage } from '../networks/messages.ts'
 import type { Currency } from '../transactions/domain.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
+import { carrying } from './carrying.ts'
 import { type CardContext, fresh } from './context.ts'
 import type { Verdict } from './exchange.ts'
 import { perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
@@ -48,7 +51,7 @@ export const authorize = async (
     if (replay !== undefined) return replay
     throw error
   }
-  const { pan, network, transaction } = prepared
+  const { pan, network, transaction, message } = prepared
   let isOurs: boolean
   try {
     isOurs = await context.writer.insert({ transaction, caller })
@@ -61,9 +64,7 @@ export const authorize = async (
     // Only a key can be taken already.
     return repetitionOf(context.sql, caller.idempotencyKey as IdempotencyKey)
   }
-  const verdict = await send(context, network, 'authorization', transaction, pan, () =>
-    authorizationMessage(pan, transaction),
-  )
+  const verdict = await send(context, network, 'authorization', transaction, pan, () => message)
   const answer = await written(transaction, () =>
     verdict.kind === 'approved' && request.capture
       ? captureAtOnce(context, network, transaction, verdict)
@@ -76,10 +77,11 @@ type Prepared = {
   readonly pan: Uint8Array
   readonly network: Network
   readonly transaction: CardTransaction
+  readonly message: CardMessage
 }
 
 const open = async (
-  { networks, vault, stans, now }: CardContext,
+  { networks, vault, stans, merchants, now }: CardContext,
   request: AuthorizationRequest,
   { keyId, idempotencyKey }: Caller,
 ): Promise<Prepared> => {
@@ -91,13 +93,6 @@ const open = async (
         cardErrors.unsupported_card_range,
         'No configured network takes this card.',
         { details: { field: 'card_token', value: null } },
-      )
-    }
-    if (request.installments > 1 && !network.takesInstallments) {
-      throw new ApiError(
-        cardErrors.invalid_installments,
-        'The card network of this card takes no installments.',
-        { details: { field: 'installments', value: request.installments } },
       )
     }
     const numbers = await stans.next(network)
@@ -117,12 +112,21 @@ const open = async (
       createdAt: at,
       updatedAt: at,
     }
-    return { pan, network, transaction }
+    const message = carrying(givenIn(request), () =>
+      authorizationMessage(network.content, pan, transaction, {
+        profile: merchants.get(request.merchantId),
+      }),
+    )
+    return { pan, network, transaction, message }
   } catch (error) {
     pan.fill(0)
     throw error
   }
 }
+
+/** Bits of what not every network's messages can carry. */
+const givenIn = ({ installments }: AuthorizationRequest): number =>
+  installments > 1 ? bitOf('installments') : 0
 
 const nothingYet = {
   status: 'pending',

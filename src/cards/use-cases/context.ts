@@ -2,6 +2,7 @@ import type { EmitWithin } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Answer, Answered } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { Merchants } from '../merchants.ts'
 import type { CardNetworks } from '../networks/index.ts'
 import type { StanAllocator } from '../transactions/stan.ts'
 import type { CardWriter } from '../transactions/writer.ts'
@@ -16,6 +17,7 @@ export type CardContext = {
   readonly networks: Pick<CardNetworks, 'byName' | 'networkFor'>
   readonly vault: Vault
   readonly stans: StanAllocator
+  readonly merchants: Merchants
   readonly writer: CardWriter
   readonly emission: EmitWithin | undefined
   readonly logger: Logger

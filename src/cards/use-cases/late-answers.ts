@@ -65,13 +65,19 @@ export const createLateAnswers = (
       )
       if (id === undefined || stan === null || responseCode === null) return
       if (rules === undefined || rules.of(responseCode) === 'declined') return
-      if (mti === '0110' || mti === '0210') {
-        await takeBackSoon({ id, mti, stan, responseCode, at: receivedAt })
+      const answers = operations[mti]
+      if (answers !== undefined) {
+        await takeBackSoon({ id, answers, stan, responseCode, at: receivedAt })
       }
     } catch (err) {
       logger.error({ network, mti, stan, rrn, err }, 'a late answer was not kept')
     }
   }
+}
+
+/** What was asked for, by the type of the answer. */
+const operations: Readonly<Record<string, LateApproval['answers']>> = {
+  ...{ '0110': 'authorization', '0210': 'capture', '0230': 'capture' },
 }
 
 /** Nobody sends the answer again, so we try for some seconds. */

@@ -16,7 +16,7 @@ import { reversalOf } from './outcomes.ts'
 export type LateApproval = {
   /** Of the transaction. */
   readonly id: string
-  readonly mti: '0110' | '0210'
+  readonly answers: 'authorization' | 'capture'
   readonly stan: string
   readonly responseCode: string
   readonly at: Date
@@ -40,7 +40,7 @@ export const takeBack = (deps: Deps, approval: LateApproval): Promise<Result> =>
   deps.sql.begin(async (tx): Promise<Result> => {
     const row = await lockTransaction(tx, approval.id)
     if (row === undefined) return 'taken'
-    const found = await (approval.mti === '0110'
+    const found = await (approval.answers === 'authorization'
       ? ofAuthorization(deps, row, approval)
       : ofCapture(tx, row, approval))
     if (typeof found === 'string') return found

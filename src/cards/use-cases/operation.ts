@@ -80,11 +80,16 @@ export const perform = async (
   { operation, pan, numbers, after }: Ready,
   asPart: boolean,
 ): Promise<Answer> => {
+  const beside = { profile: context.merchants.get(after.merchantId) }
   const verdict = await send(context, network, operation, after, pan, () =>
     operation === 'capture'
-      ? captureMessage(pan, after, after.operationCents ?? after.amountCents, numbers)
-      : reversalMessage({ ...reversalOf(after, 'void'), attempts: 0 }, numbers, pan, (de) =>
-          network.hasField(de),
+      ? captureMessage(
+          ...([network.content, pan, after, after.operationCents ?? after.amountCents] as const),
+          ...([numbers, beside] as const),
+        )
+      : reversalMessage(
+          ...([network.content, { ...reversalOf(after, 'void'), attempts: 0 }] as const),
+          ...([numbers, pan, beside] as const),
         ),
   )
   return written(after, () => settle(context, operation, after, verdict, asPart))

@@ -24,6 +24,8 @@ export type Explanation = {
 export type InspectOptions = {
   /** A name, or what a JSON file holds. */
   readonly dialect?: unknown
+  /** What a JSON file holds of one card network. */
+  readonly network?: unknown
   readonly frame?: string
   readonly unmasked?: boolean
   /** Validate the whole message with the schema that these settings name; a violation is a failure. */

@@ -13,7 +13,9 @@ test('a request, its repeat and its answer have one key; other exchanges have ot
   const pairs = [
     ['0100', '0110'],
     ['0200', '0210'],
+    ['0220', '0221', '0230'],
     ['0400', '0401', '0410'],
+    ['0420', '0421', '0430'],
     ['0800', '0810'],
     ['1100', '1110'],
     ['1200', '1210'],
@@ -38,7 +40,8 @@ test('a STAN is six digits', () => {
 
 test('answers are told from requests', () => {
   expect(gatewayMtis.filter(isAnswer)).toEqual([
-    ...(['0110', '0210', '0410', '0810', '1110', '1210', '1430', '1814'] as const),
+    ...(['0110', '0210', '0230', '0810', '0410', '0430'] as const),
+    ...(['1110', '1210', '1430', '1814'] as const),
   ])
 })
 

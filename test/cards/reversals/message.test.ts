@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { CardMessage, parseOriginalData } from '#codecs/iso8583'
+import { CardMessage, dialects, parseOriginalData } from '#codecs/iso8583'
+import { createContent } from '../../../src/cards/content/index.ts'
 import { answerCodes1987, createAnswerRules } from '../../../src/cards/networks/index.ts'
 import { reversalMessage } from '../../../src/cards/networks/messages.ts'
 import { readAnswer } from '../../../src/cards/reversals/attempt.ts'
@@ -18,8 +19,13 @@ const stored = (change: Partial<Reversal> = {}): Reversal => ({
 })
 
 const numbers = { stan: '000099', transmission: '1121010203' }
+const ascii = dialects['ascii']!
+const { 90: _, ...withoutOriginal } = ascii.fields
 const build = (change: Partial<Reversal> = {}, hasField = true) =>
-  reversalMessage(stored(change), numbers, new Uint8Array(16), () => hasField)
+  reversalMessage(
+    createContent(hasField ? ascii : { ...ascii, fields: withoutOriginal }),
+    ...[stored(change), numbers, new Uint8Array(16)],
+  )
 
 describe('request', () => {
   test('has numbers of its own, the RRN of the original and names the original', () => {

@@ -169,10 +169,9 @@ describe('no attempt is used up', () => {
     expect(rig.simulator.statistics().received).not.toHaveProperty('0400')
   })
 
-  test('by a reversal that cannot be written in the dialect', async () => {
-    const { 49: _, ...fields } = ascii.fields
-    await using rig = await createReversalRig({ dialect: { ...ascii, fields } })
-    await rig.insert(reversalOf(1))
+  test('by a reversal that cannot be built', async () => {
+    await using rig = await createReversalRig()
+    await rig.insert(reversalOf(1, { currency: 'EUR' }))
     const { metrics } = rig.engine()
     await untilScraped(metrics, 'outcome="failed"')
     expect(await rig.rows()).toMatchObject([{ status: 'pending', attempts: 0 }])

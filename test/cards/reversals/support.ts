@@ -144,6 +144,7 @@ export const createReversalRig = async (
         ...{ sql, vault, metrics, vaultTimeoutMs: vaultTimeoutMs },
         networks: { all: [network], byName: () => network },
         nextStan: (of) => stans.next(of),
+        merchants: new Map(),
         onEnded: async (_, { transactionId }, outcome) => {
           ended.push({ transactionId, outcome })
         },

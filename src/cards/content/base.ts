@@ -1,0 +1,49 @@
+import type { FieldForm, MessageName } from './form.ts'
+import { cardNumber } from './sources.ts'
+
+/** The content that a network's file changes: that of the gateway without any file. */
+
+type Fields = Readonly<Record<string, FieldForm>>
+
+/** Of all messages about payments. */
+export const baseFields: Fields = {
+  '2': { from: cardNumber },
+  '4': { from: 'amount' },
+  '7': { from: 'transmission' },
+  '11': { from: 'stan' },
+  '37': { from: 'rrn' },
+  '38': { from: 'auth_code' },
+  '41': { from: 'terminal.id' },
+  '42': { from: 'merchant.id' },
+  '49': { from: 'currency' },
+}
+
+const purchase = '000000'
+const returnOfGoods = '200000'
+
+export type MessageDefault = {
+  readonly mti: '0100' | '0200' | '0400' | '0800'
+  readonly fields: Fields
+}
+
+const reversal = { '3': { from: 'original.processing_code' }, '90': { from: 'original' } }
+
+export const baseMessages: Readonly<Record<MessageName, MessageDefault>> = {
+  // DE 38 is that of an answer.
+  authorization: { mti: '0100', fields: { '3': purchase, '38': null } },
+  capture: { mti: '0200', fields: { '3': purchase } },
+  refund: { mti: '0200', fields: { '3': returnOfGoods } },
+  reversal: { mti: '0400', fields: reversal },
+  partial_reversal: { mti: '0400', fields: { ...reversal, '95': { from: 'replacement' } } },
+  management: {
+    mti: '0800',
+    fields: {
+      '7': { from: 'transmission' },
+      '11': { from: 'stan' },
+      '70': { from: 'network_code' },
+    },
+  },
+}
+
+/** How the gateway says in how many parts the holder pays, where no file says it. */
+export const extendedPayment: Fields = { '67': { from: 'installments' } }

@@ -1,0 +1,83 @@
+import { CodecError } from '#codecs/bytes'
+import { type Composite, type Dialect, type ReadEntry, readComposite } from '#codecs/iso8583'
+import type { ContentForm } from './form.ts'
+import { ContentError } from './leaf.ts'
+
+/** A value may be as long as this; what is longer is no identifier. */
+const keptCharactersMax = 64
+
+/** Takes from answers what later messages repeat. */
+export type Keeper = {
+  /** The fields that answers are read for. */
+  readonly fields: ReadonlySet<number>
+  /** By name; undefined if the answer has none of it. */
+  readonly keep: (
+    fieldOf: (de: number) => Uint8Array | undefined,
+  ) => Readonly<Record<string, string>> | undefined
+}
+
+/** @throws ContentError */
+export const createKeeper = (
+  keep: ContentForm['keep'],
+  composites: ReadonlyMap<number, Composite<unknown>>,
+  dialect: Dialect,
+): Keeper | undefined => {
+  const wanted = Object.entries(keep)
+  if (wanted.length === 0) return undefined
+  for (const [name, { field, path }] of wanted) {
+    const place = `keep.${name}`
+    if (dialect.fields[field] === undefined) {
+      throw new ContentError(place, `dialect ${dialect.name} has no field ${field}`)
+    }
+    if (secret.has(field)) throw new ContentError(place, `field ${field} may not be kept`)
+    if (path !== undefined && !isIn(composites.get(field), path)) {
+      throw new ContentError(place, `composites.${field} has no such path, or it is sensitive`)
+    }
+  }
+  return {
+    fields: new Set(wanted.map(([, { field }]) => field)),
+    keep: (fieldOf) => {
+      const found: Record<string, string> = {}
+      for (const [name, { field, path = [] }] of wanted) {
+        const text = keptValueOf(fieldOf(field), field, path, composites.get(field))
+        if (text !== undefined && text.length <= keptCharactersMax) found[name] = text
+      }
+      return Object.keys(found).length === 0 ? undefined : found
+    },
+  }
+}
+
+/** Card number, tracks, PIN and keys. */
+const secret: ReadonlySet<number> = new Set([2, 34, 35, 36, 45, 52, 53, 55, 64, 96, 128])
+
+const isIn = (composite: Composite<unknown> | undefined, path: readonly string[]): boolean => {
+  const [id, ...rest] = path
+  const entry = composite?.entries.find((one) => one.id === id)
+  if (entry === undefined || entry.isSensitive) return false
+  return rest.length === 0 || isIn(entry.composite, rest)
+}
+
+const keptValueOf = (
+  bytes: Uint8Array | undefined,
+  field: number,
+  path: readonly string[],
+  composite: Composite<unknown> | undefined,
+): string | undefined => {
+  if (bytes === undefined) return undefined
+  if (path.length === 0 || composite === undefined) return String.fromCharCode(...bytes).trim()
+  try {
+    return entryAt(readComposite(bytes, composite, String(field)), path)?.value.trim()
+  } catch (error) {
+    // A network that sends it otherwise loses no approval for it.
+    if (error instanceof CodecError) return undefined
+    throw error
+  }
+}
+
+const entryAt = (
+  entries: readonly ReadEntry[],
+  [id, ...rest]: readonly string[],
+): ReadEntry | undefined => {
+  const entry = entries.find((one) => one.id === id)
+  return entry === undefined || rest.length === 0 ? entry : entryAt(entry.entries, rest)
+}
