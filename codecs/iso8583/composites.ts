@@ -7,7 +7,7 @@ import { parseBitmapData } from './subelements.ts'
  * of them; `hex` and `base64` are how bytes are written as text.
  */
 export const entryEncodings = ['ascii', 'ebcdic', 'bcd', 'hex', 'base64'] as const
-export type EntryEncoding = (typeof entryEncodings)[number]
+type EntryEncoding = (typeof entryEncodings)[number]
 
 /**
  * - `tlv`: identifier, length of the value, value, all as characters
@@ -16,7 +16,7 @@ export type EntryEncoding = (typeof entryEncodings)[number]
  * - `fixed`: all entries by position, each of a fixed length
  */
 export const compositeShapes = ['tlv', 'ltv', 'bitmap', 'fixed'] as const
-export type CompositeShape = (typeof compositeShapes)[number]
+type CompositeShape = (typeof compositeShapes)[number]
 
 /**
  * One value of a composite field, or a composite itself.

@@ -1,17 +1,12 @@
 export { type Content, createContent } from './content.ts'
 export { type ContentForm, contentForm, type MessageName } from './form.ts'
-export { ContentError, MissingFactError, TooLongFactError } from './leaf.ts'
+export { MissingFactError, TooLongFactError } from './leaf.ts'
 export {
   bitOf,
   type Details,
-  entries,
   type Facts,
   type Input,
-  initiators,
   inputs,
-  installmentPlans,
   type MerchantProfile,
-  type OriginalMessage,
   type Secrets,
-  storedReasons,
 } from './sources.ts'

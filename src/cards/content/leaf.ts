@@ -54,7 +54,7 @@ const keptSource = (name: string): Source => ({
 })
 
 /** @throws ContentError */
-export const sourceOf = (name: string, { kept }: LeafContext, path: string): Source => {
+const sourceOf = (name: string, { kept }: LeafContext, path: string): Source => {
   if (name.startsWith(keptPrefix)) {
     const key = name.slice(keptPrefix.length)
     if (!kept.has(key)) throw new ContentError(path, `keep has no ${key}`)

@@ -5,11 +5,11 @@ import { currencyNumbers } from '../transactions/domain.ts'
 export const entries = [
   ...(['ecommerce', 'manual', 'chip', 'contactless', 'stored_credential'] as const),
 ] as const
-export type Entry = (typeof entries)[number]
+type Entry = (typeof entries)[number]
 
 /** Who pays for the time between installments: the merchant (without interest), or the holder to the issuer. */
 export const installmentPlans = ['merchant', 'issuer'] as const
-export type InstallmentPlan = (typeof installmentPlans)[number]
+type InstallmentPlan = (typeof installmentPlans)[number]
 
 /** Who asks for a payment with a stored credential, and why. */
 export const initiators = ['cardholder', 'merchant'] as const
@@ -54,7 +54,7 @@ export type MerchantProfile = {
 }
 
 /** The message that moved the money, for those that follow it. */
-export type OriginalMessage = {
+type OriginalMessage = {
   readonly mti: string
   readonly stan: string
   readonly transmission: string
