@@ -34,6 +34,7 @@ import m30 from './0030_broker_lanes.sql' with { type: 'text' }
 import m31 from './0031_drex_transfer_attempts.sql' with { type: 'text' }
 import m32 from './0032_spi_transaction_reasons.sql' with { type: 'text' }
 import m33 from './0033_drex_ledger.sql' with { type: 'text' }
+import m34 from './0034_spi_transaction_refusals.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   { name: '0031_drex_transfer_attempts', sql: m31 },
   { name: '0032_spi_transaction_reasons', sql: m32 },
   { name: '0033_drex_ledger', sql: m33 },
+  { name: '0034_spi_transaction_refusals', sql: m34 },
 ]

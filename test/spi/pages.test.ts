@@ -14,6 +14,7 @@ import {
   othersUnderKnownKeys,
   refundEvents,
   rememberAnswers,
+  reportedReplies,
   setRepetitionOutcomes,
 } from '#src/spi/messages/index.ts'
 import { findMessage, listMessages, readDocument } from '#src/spi/messages/queries.ts'
@@ -74,7 +75,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await lockSent(tx, ids)
       await writeTransactionStatuses(
         tx,
-        ids.map((messageId) => ({ messageId, position: 0, status: 'ACSC' })),
+        ids.map((messageId) => ({ messageId, position: 0, status: 'ACSC', refusal: undefined })),
       )
       await idsByKey(
         tx,
@@ -114,6 +115,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         () => 'pacs.004',
       )
       const recorded = made.map(({ id, n }) => ({ id, type: 'pacs.002', resourceId: `R${n}` }))
+      await reportedReplies(tx, ids)
       await applyRemembered(tx, recorded, async () => {})
       await applyCrossed(tx, async () => {})
       await rememberAnswers(
@@ -137,8 +139,10 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await Promise.all(fresh.map(({ id }) => sendings.withdraw(id)))
   await listMessages(sql, {}, none)
   await listMessages(sql, { direction: 'OUTBOUND', status: 'SENT' }, none)
+  await listMessages(sql, { transactionStatus: 'RJCT' }, none)
   if (first === undefined) return
   await listMessages(sql, { endToEndId: first.e2e }, none)
+  await listMessages(sql, { endToEndId: first.e2e, transactionStatus: 'RJCT' }, none)
   await findMessage(sql, first.id)
   await readDocument(sql, first.id)
 }

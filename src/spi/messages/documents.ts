@@ -34,6 +34,16 @@ export const listQuery = z.strictObject({
   direction: z.enum(directions).optional(),
   // Any case is fine, because the answer to a send request says `queued` and `sent`.
   status: z.preprocess(inCapitals, z.enum(messageStatuses)).optional(),
+  transaction_status: z
+    .preprocess(
+      inCapitals,
+      z.string().regex(/^[A-Z]{4}$/, 'must be a status code, for example RJCT'),
+    )
+    .optional()
+    .meta({
+      description:
+        'Of any transaction: with `end_to_end_id`, of that one. `status=PARTIALLY_ACCEPTED` finds the messages whose transactions ended differently.',
+    }),
   source_ispb: ispb.optional(),
   destination_ispb: ispb.optional(),
   end_to_end_id: endToEndIdForm.optional().meta({ description: 'Of any transaction.' }),
@@ -83,11 +93,15 @@ const detail = record
         amount: z.string().nullable().describe('Decimal, two fraction digits'),
         debtor_ispb: z.string().nullable(),
         creditor_ispb: z.string().nullable(),
-        status: z.string().nullable(),
+        status: z
+          .string()
+          .nullable()
+          .describe('Of an answer what it says; of what was sent its answer: ACSC, RJCT, say'),
         reason: z
           .string()
           .nullable()
           .describe('Code that a return or a refusal gives; `GET /v1/codes` has what it means'),
+        refusal: z.string().nullable().describe('Code of why what was sent was refused'),
       }),
     ),
     history: z.array(

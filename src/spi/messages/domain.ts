@@ -3,6 +3,7 @@ export const messageStatuses = [
   'QUEUED',
   'SENT',
   'ACCEPTED',
+  'PARTIALLY_ACCEPTED',
   'REJECTED',
   'FAILED',
   'UNKNOWN',
@@ -30,6 +31,7 @@ const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = 
   QUEUED: ['FAILED'],
   SENT: ['QUEUED'],
   ACCEPTED: ['QUEUED', 'SENT', 'UNKNOWN'],
+  PARTIALLY_ACCEPTED: ['QUEUED', 'SENT', 'UNKNOWN'],
   REJECTED: ['QUEUED', 'SENT', 'UNKNOWN'],
   FAILED: ['QUEUED', 'RECEIVED'],
   UNKNOWN: ['QUEUED', 'SENT'],
@@ -40,16 +42,41 @@ const predecessors: Readonly<Record<MessageStatus, readonly MessageStatus[]>> = 
 export const predecessorsOf = (status: MessageStatus): readonly MessageStatus[] =>
   predecessors[status]
 
+/** How a transaction ends, or a message of one. */
+export type Outcome = Extract<MessageStatus, 'ACCEPTED' | 'REJECTED'>
+/** How a message ends. */
+export type MessageOutcome = Outcome | Extract<MessageStatus, 'PARTIALLY_ACCEPTED'>
+
+/** Returns how a message ends of whose transactions, at least one, so many are refused. */
+export const outcomeOfAll = (transactions: number, refused: number): MessageOutcome => {
+  if (refused === 0) return 'ACCEPTED'
+  return refused === transactions ? 'REJECTED' : 'PARTIALLY_ACCEPTED'
+}
+
+/** Returns how a message ends whose transactions are all answered, with the reasons of those refused. */
+export const endOf = (
+  id: string,
+  { transactions, refused }: { readonly transactions: number; readonly refused: number },
+  reasons: readonly string[],
+): StatusChange => {
+  const status = outcomeOfAll(transactions, refused)
+  const codes = [...new Set(reasons)].sort().join(', ')
+  const counted = transactions > 1 && refused > 0 ? `${refused} of ${transactions} refused` : ''
+  const detail = [counted, codes].filter((part) => part !== '').join(': ')
+  return { id, status, detail: detail === '' ? undefined : detail }
+}
+
 /**
- * The status of our reply to a payment, from what the SPI then reports of that payment. When this institution gave the
- * refusal itself, the report confirms it: the reply is not refused.
+ * The end of our reply to a payment, from what the SPI then reports of that payment. When this institution gave the
+ * refusal itself, the report confirms it: the reply is not refused. A payment that settles in spite of it was answered
+ * otherwise before.
  *
  * @param own - TxSts of the reply; null when the message is no reply
  */
-export const replyOutcome = (
-  own: string | null,
-  reported: 'ACCEPTED' | 'REJECTED',
-): 'ACCEPTED' | 'REJECTED' => (own === 'RJCT' ? 'ACCEPTED' : reported)
+export const replyOutcome = (own: string | null, reported: Outcome): Outcome => {
+  if (own !== 'RJCT') return reported
+  return reported === 'REJECTED' ? 'ACCEPTED' : 'REJECTED'
+}
 
 /** One payment, return or answer within a message. */
 export type MessageTransaction = {
@@ -59,10 +86,12 @@ export type MessageTransaction = {
   readonly amountCents: bigint | undefined
   readonly debtorIspb: string | undefined
   readonly creditorIspb: string | undefined
-  /** TxSts of an answer. */
+  /** Of an answer what it says; of a payment what was answered: TxSts, PmtInfCxlSts or Sts. */
   readonly status: string | undefined
   /** Code of the reason that the message gives: of a return why, of an answer why not. */
   readonly reason?: string | undefined
+  /** Code of why the answer refuses what we sent. */
+  readonly refusal?: string | undefined
 }
 
 /** A rule that a received message breaks. We store and log it, but never refuse the message for it. */
@@ -159,6 +188,8 @@ export type MessageFilter = {
   readonly type?: string | undefined
   readonly direction?: Direction | undefined
   readonly status?: MessageStatus | undefined
+  /** Of any transaction. */
+  readonly transactionStatus?: string | undefined
   readonly sourceIspb?: string | undefined
   readonly destinationIspb?: string | undefined
   readonly endToEndId?: string | undefined

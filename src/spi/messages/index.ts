@@ -9,14 +9,16 @@ import { createMessageService } from './service.ts'
 
 export type {
   Channel,
+  MessageOutcome,
   MessageStatus,
   MessageTransaction,
   NewMessage,
+  Outcome,
   SignatureVerdict,
   StatusChange,
   Warning,
 } from './domain.ts'
-export { momentOf, operationMoment, replyOutcome } from './domain.ts'
+export { endOf, momentOf, operationMoment, outcomeOfAll, replyOutcome } from './domain.ts'
 export {
   enqueueMessages,
   type OutboundMessage,
@@ -41,6 +43,7 @@ export {
   type SentMessage,
 } from './remembered.ts'
 export { noteRepetitions, type RepetitionOutcome, setRepetitionOutcomes } from './repetitions.ts'
+export { replyType, reportedReplies } from './replies.ts'
 export { answeredTypes } from './retention.ts'
 export {
   keptOf,

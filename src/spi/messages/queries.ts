@@ -16,31 +16,39 @@ const recordColumns = (sql: Client) => sql`
   biz_msg_idr as "bizMsgIdr", resource_id as "resourceId",
   transaction_count as "transactionCount"`
 
-/** The messages of a filter. Each condition has an index that ends in the id. */
+/** The condition on one transaction of a message; undefined: there is none. */
+const ofTransactions = (sql: Client, { endToEndId, transactionStatus }: MessageFilter) => {
+  const byStatus = sql`status = ${transactionStatus ?? null}`
+  if (endToEndId === undefined) return transactionStatus === undefined ? undefined : byStatus
+  const byId = sql`end_to_end_id = ${endToEndId}`
+  return transactionStatus === undefined ? byId : sql`${byId} and ${byStatus}`
+}
+
+/** The messages of a filter, newest first. Each condition has an index that ends in the id. */
 const matching = (sql: Client, filter: MessageFilter, before: string | undefined) => {
-  const { type, direction, status, sourceIspb, destinationIspb, endToEndId, from, to } = filter
+  const { type, direction, status, sourceIspb, destinationIspb, from, to } = filter
+  const named = ofTransactions(sql, filter)
   const inTime = (id: PendingQuery<Row[]>) => sql`
     ${from === undefined ? sql`` : sql`and ${id} >= ${uuidBound(from)}::uuid`}
     ${to === undefined ? sql`` : sql`and ${id} < ${uuidBound(to)}::uuid`}
     ${before === undefined ? sql`` : sql`and ${id} < ${before}::uuid`}`
   return sql`
     ${
-      endToEndId === undefined
-        ? sql`from spi_messages where true`
+      named === undefined
+        ? sql`from spi_messages where true ${inTime(sql`id`)}`
         : sql`from (
             select distinct message_id from spi_transactions
-            where end_to_end_id = ${endToEndId} ${inTime(sql`message_id`)}
-            order by message_id desc limit ${countedMax + 1}
+            where ${named} ${inTime(sql`message_id`)}
           ) named cross join lateral (
             select * from spi_messages where id = named.message_id limit 1
           ) message where true`
     }
-    ${inTime(sql`id`)}
     ${type === undefined ? sql`` : sql`and type = ${type}`}
     ${direction === undefined ? sql`` : sql`and direction = ${direction}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${sourceIspb === undefined ? sql`` : sql`and source_ispb = ${sourceIspb}`}
-    ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}`
+    ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}
+    order by ${named === undefined ? sql`id` : sql`message_id`} desc`
 }
 
 /** Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}. */
@@ -52,10 +60,10 @@ export const listMessages = async (
   const [messages, [count]] = await Promise.all([
     sql<MessageRecord[]>`
       select ${recordColumns(sql)} ${matching(sql, filter, before)}
-      order by id desc limit ${limit} offset ${offset}`,
+      limit ${limit} offset ${offset}`,
     sql<{ total: number }[]>`
       select count(*)::int as total from (
-        select ${matching(sql, filter, undefined)} order by id desc limit ${countedMax + 1}
+        select ${matching(sql, filter, undefined)} limit ${countedMax + 1}
       ) counted`,
   ])
   return { messages, total: count?.total ?? 0 }
@@ -81,7 +89,7 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
     sql<{ [K in keyof MessageTransaction]: MessageTransaction[K] | null }[]>`
       select end_to_end_id as "endToEndId", instruction_id as "instructionId",
         amount_cents as "amountCents", debtor_ispb as "debtorIspb",
-        creditor_ispb as "creditorIspb", status, reason
+        creditor_ispb as "creditorIspb", status, reason, refusal
       from spi_transactions where message_id = ${id}::uuid order by position`,
     sql<HistoryRow[]>`
       select status, (extract(epoch from at) * 1000)::float8 as "atMs", detail, repetition
@@ -104,6 +112,7 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
       creditorIspb: transaction.creditorIspb ?? undefined,
       status: transaction.status ?? undefined,
       reason: transaction.reason ?? undefined,
+      refusal: transaction.refusal ?? undefined,
     })),
     history: history.map(({ status, atMs, detail, repetition }) => ({
       status,

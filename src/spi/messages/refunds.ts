@@ -11,6 +11,7 @@ type ReturnRow = {
   readonly amountCents: bigint | null
   readonly reason: string | null
   readonly status: string | null
+  readonly refusal: string | null
 }
 
 /**
@@ -34,14 +35,16 @@ export const refundEvents = async (
     select t.* from unnest(${textArray([...ended.keys()])}::text::uuid[]) as wanted(id)
       cross join lateral (
         select message_id as "messageId", end_to_end_id as "endToEndId", instruction_id as id,
-          amount_cents as "amountCents", reason, status
+          amount_cents as "amountCents", reason, status, refusal
         from spi_transactions where message_id = wanted.id
       ) t
     order by "messageId"`
   return rows.map((row) => eventOf(row, ended.get(row.messageId)))
 }
 
-const isEnd = (status: string): boolean => status === 'ACCEPTED' || status === 'REJECTED'
+const ends: readonly string[] = ['ACCEPTED', 'PARTIALLY_ACCEPTED', 'REJECTED']
+
+const isEnd = (status: string): boolean => ends.includes(status)
 
 const eventOf = (row: ReturnRow, change: StatusChange | undefined): AppEvent => {
   const isRejected = change?.status === 'REJECTED' || row.status === 'RJCT'
@@ -55,7 +58,7 @@ const eventOf = (row: ReturnRow, change: StatusChange | undefined): AppEvent => 
       status: isRejected ? 'rejected' : 'settled',
       amount: formatCents(row.amountCents ?? 0n),
       reason: reasonOf(row.reason, codeLists.return_reason),
-      refusal: isRejected ? reasonOf(change?.detail, codeLists.status_reason) : null,
+      refusal: isRejected ? reasonOf(row.refusal ?? change?.detail, codeLists.status_reason) : null,
     },
   }
 }

@@ -1,26 +1,27 @@
 import type { PendingQuery, Row } from 'postgres'
 import type { Emit } from '#src/events.ts'
-import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
-import { type MessageStatus, replyOutcome, type StatusChange } from './domain.ts'
+import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { MessageOutcome, MessageStatus, StatusChange } from './domain.ts'
 import { statusEvent } from './events.ts'
 import { refundEvents } from './refunds.ts'
+import { crossedReplies, replyType, reportedReplies } from './replies.ts'
 import { changeStatuses } from './store.ts'
 
 /*
- * Two answers may arrive before what they are about. When the SPI could not read a message, its refusal cites the
- * PI-ResourceId, and the process that sent the message may not have recorded that id yet. When a received payment was
- * not answered in time, the SPI reports that, and our reply to the payment may be made only later. Whoever comes
- * second, the record of the sending or the answer, joins the two in its own transaction; only if both commit at the
- * same moment, neither sees the other, and a rare look joins them.
+ * An answer may arrive before what it is about is recorded. When the SPI could not read a message, its refusal cites the
+ * PI-ResourceId, and the process that sent the message may not have recorded that id yet. The SPI may have reported on a
+ * received payment before our reply to it is made, or before a second one is. Whoever comes second, the record of the
+ * sending or the answer, joins the two in its own transaction; only if both commit at the same moment, neither sees the
+ * other, and a rare look joins them.
  */
 
 /** An answer about something that we do not know yet. */
 type PendingAnswer = {
   /** Of the received message that holds it. */
   readonly messageId: string
-  /** What it cites: a PI-ResourceId; of a report the OrgnlInstrId, which our reply cites too. */
+  /** What it cites: a PI-ResourceId. */
   readonly reference: string
-  readonly outcome: Extract<MessageStatus, 'ACCEPTED' | 'REJECTED'>
+  readonly outcome: MessageOutcome
   readonly reason: string | undefined
 }
 
@@ -66,8 +67,6 @@ type Recorded = {
   readonly resourceId: string
 }
 
-const replyType = 'pacs.002'
-
 /** Remembers answers about what we do not know yet, and applies those whose subject we know by now. */
 export const rememberAnswers = async (
   tx: Queryable,
@@ -85,7 +84,10 @@ export const rememberAnswers = async (
   return applyCited(tx, tx`select unnest(${textArray(references)}::text::text[]) as id`, emitEvents)
 }
 
-/** Applies remembered answers to these messages. Call it in the transaction that records their sending, afterwards. */
+/**
+ * Applies what is remembered or stored of answers to these messages. Call it in the transaction that records their
+ * sending, afterwards.
+ */
 export const applyRemembered = async (
   tx: Queryable,
   recorded: readonly Recorded[],
@@ -93,18 +95,11 @@ export const applyRemembered = async (
 ): Promise<readonly LateAnswer[]> => {
   if (recorded.length === 0) return []
   const resourceIds = textArray(recorded.map(({ resourceId }) => resourceId))
-  const replies = recorded.filter(({ type }) => type === replyType).map(({ id }) => id)
   const cited = tx`select unnest(${resourceIds}::text::text[]) as id`
-  if (replies.length === 0) return applyCited(tx, cited, emitEvents)
-  return applyCited(
-    tx,
-    tx`${cited} union all
-      select reply.instruction_id from unnest(${textArray(replies)}::text::uuid[]) as wanted(id)
-        cross join lateral (
-          select instruction_id from spi_transactions where message_id = wanted.id
-        ) reply`,
-    emitEvents,
-  )
+  const late = await applyCited(tx, cited, emitEvents)
+  const replies = recorded.filter(({ type }) => type === replyType).map(({ id }) => id)
+  if (replies.length === 0) return late
+  return [...late, ...(await apply(tx, await reportedReplies(tx, replies), emitEvents))]
 }
 
 type Fragment = PendingQuery<Row[]>
@@ -117,7 +112,7 @@ const applyCited = async (
 ): Promise<readonly LateAnswer[]> => {
   const due = await tx<Due[]>`
     with due as materialized (
-      select p.message_id, p.reference, p.outcome, p.reason, known.id, known.own,
+      select p.message_id, p.reference, p.outcome, p.reason, known.id,
         null::text as nothing
       from (select distinct id from (${references}) as every order by id) as recorded
         cross join lateral (
@@ -126,27 +121,13 @@ const applyCited = async (
         ) p
         cross join lateral (${subjectOf(tx)}) known
     ), ${dueTaken(tx)}`
-  return apply(tx, due, emitEvents)
+  return apply(tx, due.map(changeOf), emitEvents)
 }
 
-/** What the remembered answer `p` is about: the message of that PI-ResourceId, else a reply that cites the same id. */
+/** The message of the PI-ResourceId that the remembered answer `p` cites. */
 const subjectOf = (tx: Queryable) => tx`
-  (select message_id as id, null::text as own from spi_message_keys
-    where kind = 'OUTBOUND:ResourceId' and key = p.reference limit 1)
-  union all
-  (select reply.message_id, reply.status from (
-      select message_id, status from spi_transactions
-      where instruction_id = p.reference and message_id >= ${hoursFromNow(-keptHours - 1)}::uuid
-        and message_id < ${hoursFromNow(1)}::uuid
-      order by instruction_id, message_id limit ${sameReferenceMax}
-    ) reply
-    cross join lateral (
-      select direction, type from spi_messages where id = reply.message_id limit 1
-    ) message
-    where message.direction = 'OUTBOUND' and message.type = ${replyType})`
-
-/** A bound of ids. A reply older than every answer that is still remembered was found when that answer came. */
-const hoursFromNow = (hours: number): string => uuidBound(new Date(Date.now() + hours * 3_600_000))
+  select message_id as id from spi_message_keys
+  where kind = 'OUTBOUND:ResourceId' and key = p.reference limit 1`
 
 /** Applies what a record and an answer of the same moment have left, and forgets what is too old. */
 export const applyCrossed = async (
@@ -160,20 +141,23 @@ export const applyCrossed = async (
       order by created_at limit ${forgottenMax})`
   const due = await tx<Due[]>`
     with due as materialized (
-      select p.message_id, p.reference, p.outcome, p.reason, known.id, known.own,
+      select p.message_id, p.reference, p.outcome, p.reason, known.id,
         null::text as nothing
       from spi_pending_answers p cross join lateral (${subjectOf(tx)}) known
       order by p.created_at limit ${appliedMax} for update of p skip locked
     ), ${dueTaken(tx)}`
-  return apply(tx, due, emitEvents)
+  const replies = await reportedReplies(tx, await crossedReplies(tx))
+  return apply(tx, [...due.map(changeOf), ...replies], emitEvents)
 }
 
 type Due = Omit<PendingAnswer, 'messageId' | 'reference' | 'reason'> & {
   readonly id: string
   readonly reason: string | null
-  /** What our reply says, where it is one. */
-  readonly own: string | null
 }
+
+const changeOf = ({ id, outcome, reason }: Due): StatusChange => ({
+  ...{ id, status: outcome, detail: reason ?? undefined },
+})
 
 /** At most one for each sent message, because a message has one answer. */
 const dueTaken = (tx: Queryable) => tx`
@@ -182,17 +166,14 @@ const dueTaken = (tx: Queryable) => tx`
     where ${looksLikeOne(tx)} and pending.message_id = due.message_id
       and pending.reference = due.reference
   )
-  select distinct on (id) id, outcome, reason, own from due order by id, message_id`
+  select distinct on (id) id, outcome, reason from due order by id, message_id`
 
 const apply = async (
   tx: Queryable,
-  due: readonly Due[],
+  changes: readonly StatusChange[],
   emitEvents: Emit,
 ): Promise<readonly LateAnswer[]> => {
-  if (due.length === 0) return []
-  const changes = due.map(({ id, outcome, reason, own }) => ({
-    ...{ id, status: replyOutcome(own, outcome), detail: reason ?? undefined },
-  }))
+  if (changes.length === 0) return []
   const moved = await changeStatuses(tx, changes)
   const sent = await findSent(tx, [...moved])
   const applied = changes.flatMap((change) => {

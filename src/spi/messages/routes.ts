@@ -26,6 +26,7 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
         type: query.type,
         direction: query.direction,
         status: query.status,
+        transactionStatus: query.transaction_status,
         sourceIspb: query.source_ispb,
         destinationIspb: query.destination_ispb,
         endToEndId: query.end_to_end_id,
@@ -127,6 +128,7 @@ const detailView = (detail: MessageDetail) => ({
     creditor_ispb: transaction.creditorIspb ?? null,
     status: transaction.status ?? null,
     reason: transaction.reason ?? null,
+    refusal: transaction.refusal ?? null,
   })),
   history: detail.history.map(({ status, at, detail: note, repetition }) => ({
     status,

@@ -84,11 +84,16 @@ export const spiTransactions = pgTable(
     status: text(),
     /** Code of the reason that the message gives: of a return why, of an answer why not. */
     reason: text(),
+    /** Code of why the answer refuses what we sent. */
+    refusal: text(),
   },
   (table) => [
     primaryKey({ columns: [table.messageId, table.position] }),
     index('spi_transactions_end_to_end_id').on(table.endToEndId, table.messageId),
     index('spi_transactions_instruction_id').on(table.instructionId, table.messageId),
+    index('spi_transactions_status')
+      .on(table.status, table.messageId)
+      .where(sql`status is not null`),
   ],
 )
 
@@ -119,8 +124,8 @@ export const spiMessageKeys = pgTable(
 )
 
 /**
- * Answers that came before what they are about: they cite a PI-ResourceId that we have not recorded yet, or refuse a
- * payment that we have not replied to. We apply them once the sending is recorded.
+ * Answers that came before what they are about: they cite a PI-ResourceId that we have not recorded yet. We apply them
+ * once the sending is recorded.
  */
 export const spiPendingAnswers = pgTable(
   'spi_pending_answers',

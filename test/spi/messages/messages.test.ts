@@ -75,6 +75,7 @@ describe('stored messages', () => {
           creditor_ispb: '12345678',
           status: null,
           reason: null,
+          refusal: null,
         },
         {
           end_to_end_id: null,
@@ -84,6 +85,7 @@ describe('stored messages', () => {
           creditor_ispb: '12345678',
           status: 'RJCT',
           reason: 'AM09',
+          refusal: null,
         },
       ],
       history: [{ status: 'PROCESSED', at: expect.any(String), detail: null, repetition: null }],
@@ -286,6 +288,8 @@ describe('the list', () => {
       'from=yesterday',
       'cursor=AAAA',
       'status=sending',
+      'transaction_status=REFUSED',
+      'transaction_status=',
       'offset=100001',
       'colour=red',
     ]) {
@@ -305,6 +309,32 @@ describe('the list', () => {
     expect(ids(body)).toEqual([pair.id])
     expect((await get(`/v1/messages/e2e/${other.endToEndId}`)).body['total']).toBe(2)
     expect((await get('/v1/messages/e2e/E2NOBODY')).status).toBe(404)
+  })
+
+  test('are found by the status of any transaction, once each, and beside every other filter', async () => {
+    const [first] = message().transactions
+    const part = (status: string) => ({ ...first!, status, reason: undefined })
+    const stored = (statuses: readonly string[], direction: 'INBOUND' | 'OUTBOUND') =>
+      message({ sourceIspb: 'PARTTEST', direction, transactions: statuses.map(part) })
+    const mixed = stored(['ACSC', 'RJCT', 'RJCT'], 'OUTBOUND')
+    const refused = stored(['RJCT'], 'INBOUND')
+    const accepted = stored(['ACSC', 'ACSC'], 'OUTBOUND')
+    await insertMessages(sql, [mixed, refused, accepted])
+    const found = async (query: string) =>
+      ids((await get(`/v1/messages?source_ispb=PARTTEST&${query}`)).body)
+    expect(await found('transaction_status=RJCT')).toEqual([refused.id, mixed.id])
+    expect(await found('transaction_status=acsc')).toEqual([accepted.id, mixed.id])
+    expect(await found('transaction_status=RJCT&direction=OUTBOUND')).toEqual([mixed.id])
+    expect(await found(`transaction_status=RJCT&end_to_end_id=${first?.endToEndId}`)).toEqual([
+      refused.id,
+      mixed.id,
+    ])
+    expect(await found('transaction_status=ACCC')).toEqual([])
+    const { body } = await get('/v1/messages?source_ispb=PARTTEST&transaction_status=RJCT&limit=1')
+    expect([body['total'], ids(body)]).toEqual([2, [refused.id]])
+    expect(await found(`transaction_status=RJCT&limit=1&cursor=${body['next_cursor']}`)).toEqual([
+      mixed.id,
+    ])
   })
 
   test('of one payment is paged as any', async () => {
@@ -358,7 +388,7 @@ test('the document tells the parameters, the limits and what can go wrong', asyn
     operation('/v1/messages').parameters.map(({ name, schema }) => [name, schema]),
   )
   expect(Object.keys(schemas)).toEqual(
-    'type direction status source_ispb destination_ispb end_to_end_id from to limit cursor offset'.split(
+    'type direction status transaction_status source_ispb destination_ispb end_to_end_id from to limit cursor offset'.split(
       ' ',
     ),
   )

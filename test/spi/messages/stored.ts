@@ -33,8 +33,9 @@ export const storeMany = async (sql: Client, count: number, days: number): Promi
       end_to_end_id, biz_msg_idr, resource_id, transaction_count, signature, xml)
     select id, 'pacs.008', 'pacs.008.spi.1.13', direction, status, 'PRIMARY', '12345678', '00038166', e2e,
       'M' || n, 'R' || n, 1, 'NOT_CHECKED', '\\x${document}' from made;
-    insert into spi_transactions (message_id, position, end_to_end_id, amount_cents, debtor_ispb, creditor_ispb)
-    select id, 0, e2e, n, '12345678', '87654321' from made;
+    insert into spi_transactions (message_id, position, end_to_end_id, instruction_id, amount_cents, debtor_ispb,
+      creditor_ispb, status)
+    select id, 0, e2e, e2e, n, '12345678', '87654321', case when n % 1000 = 0 then 'RJCT' else 'ACSC' end from made;
     insert into spi_history (message_id, position, status, at) select id, 0, 'QUEUED', now() from made;
     insert into spi_sendings (message_id, xml) select id, '\\x${document}' from made where direction = 'OUTBOUND';
     insert into spi_pending_answers (message_id, reference, outcome)

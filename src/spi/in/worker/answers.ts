@@ -1,8 +1,6 @@
 import { definitionOf, isMessageType, type MessageType } from '#codecs/iso20022'
-import type { MessageStatus } from '../../messages/index.ts'
+import { type MessageOutcome, type Outcome, outcomeOfAll } from '../../messages/index.ts'
 import type { MessageView, TransactionView } from '../../messages/view.ts'
-
-export type Outcome = Extract<MessageStatus, 'ACCEPTED' | 'REJECTED'>
 
 /** What a received message says about one transaction that this institution has sent. */
 export type TransactionAnswer = {
@@ -23,7 +21,7 @@ export type MessageAnswer = {
   readonly kind: 'message'
   /** BizMsgIdr, or PI-ResourceId. */
   readonly reference: string
-  readonly outcome: Outcome
+  readonly outcome: MessageOutcome
   readonly reason: string | undefined
 }
 
@@ -70,7 +68,7 @@ const perTransaction = (
     ]
   })
 
-/** Returns one receipt per transaction; the message is refused when all its transactions are. */
+/** Returns one answer to each message that receipts are about; it ends as its transactions do. */
 const receipts = ({ transactions }: MessageView): readonly Answer[] => {
   const byReference = Map.groupBy(
     transactions.filter(({ reference }) => reference !== undefined),
@@ -79,7 +77,8 @@ const receipts = ({ transactions }: MessageView): readonly Answer[] => {
   return [...byReference].flatMap(([reference, all]): readonly Answer[] => {
     const known = all.map(({ status }) => outcomeOf(status)).filter((one) => one !== undefined)
     if (known.length === 0) return []
-    const outcome = known.includes('ACCEPTED') ? 'ACCEPTED' : 'REJECTED'
+    const refusals = known.filter((one) => one === 'REJECTED').length
+    const outcome = outcomeOfAll(known.length, refusals)
     const refused = all.find(({ status }) => outcomeOf(status) === 'REJECTED')
     return [{ kind: 'message', reference, outcome, reason: refused?.reason }]
   })

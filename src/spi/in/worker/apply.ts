@@ -104,20 +104,11 @@ export const applyBatch = async (
   }
 }
 
-/**
- * An answer about what we do not know yet: a message whose PI-ResourceId is not recorded, or a payment that the SPI has
- * rejected before we reply to it. It accepts none without our reply, so of reports only refusals are remembered.
- */
-const unknownOf = ({ inbound, answer, transactions, messageId }: MatchedAnswer) => {
-  const { outcome, reason } = answer
-  const pending = { messageId: inbound.message.id, outcome, reason }
-  if (answer.kind === 'message') {
-    return messageId === undefined ? [{ ...pending, reference: answer.reference }] : []
-  }
-  const { instructionId: reference } = answer
-  const isRemembered =
-    reference !== undefined && outcome === 'REJECTED' && transactions.length === 0
-  return isRemembered ? [{ ...pending, reference }] : []
+/** An answer that cites a PI-ResourceId which is not recorded yet. */
+const unknownOf = ({ inbound, answer, messageId }: MatchedAnswer) => {
+  if (answer.kind !== 'message' || messageId !== undefined) return []
+  const { reference, outcome, reason } = answer
+  return [{ messageId: inbound.message.id, reference, outcome, reason }]
 }
 
 /** Nobody has seen a central bank do this, but if we only logged it, a payment would be lost. */

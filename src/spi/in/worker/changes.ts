@@ -1,5 +1,5 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import type { StatusChange } from '../../messages/index.ts'
+import { endOf, replyType, reportedReplies, type StatusChange } from '../../messages/index.ts'
 import { type MatchedAnswer, outcomeFor } from './match.ts'
 import { type AnsweredStatus, lockSent, type Progress, writeTransactionStatuses } from './store.ts'
 
@@ -7,7 +7,8 @@ import { type AnsweredStatus, lockSent, type Progress, writeTransactionStatuses 
  * Returns the changes that answers bring to sent messages, and writes the statuses of their transactions.
  *
  * A message follows its transactions: it stays as it is until all of them are answered. Then it is REJECTED if all were
- * refused, and ACCEPTED otherwise; each transaction keeps its own status.
+ * refused, ACCEPTED if none was, and PARTIALLY_ACCEPTED otherwise; each transaction keeps its own status and reason.
+ * Those of our replies keep what we said.
  */
 export const changesOf = async (
   tx: Queryable,
@@ -24,43 +25,33 @@ export const changesOf = async (
     if (!changes.has(change.id)) changes.set(change.id, change)
   }
   const statuses = new Map<string, AnsweredStatus>()
-  const reasons = new Map<string, Set<string>>()
+  const replies = new Set<string>()
   for (const { answer, transactions, messageId } of answers) {
     if (messageId !== undefined) {
       note({ id: messageId, status: answer.outcome, detail: answer.reason })
     }
     if (answer.kind !== 'transaction') continue
+    const { status, reason } = answer
     for (const about of transactions) {
       const id = about.messageId
-      if (about.type === 'pacs.002') {
-        note({ id, status: outcomeFor(answer, about), detail: answer.reason })
-        continue
-      }
-      const place = `${id} ${about.position}`
-      if (statuses.has(place)) continue
-      statuses.set(place, { messageId: id, position: about.position, status: answer.status })
-      const known = reasons.get(id) ?? new Set()
-      reasons.set(id, answer.reason === undefined ? known : known.add(answer.reason))
+      if (about.type !== replyType) {
+        const place = `${id} ${about.position}`
+        if (statuses.has(place)) continue
+        const refusal = answer.outcome === 'REJECTED' ? reason : undefined
+        statuses.set(place, { messageId: id, position: about.position, status, refusal })
+      } else if (about.transactionCount === 1) {
+        note({ id, status: outcomeFor(answer, about), detail: reason })
+      } else replies.add(id)
     }
   }
+  for (const change of await reportedReplies(tx, [...replies])) note(change)
   if (statuses.size > 0) {
     for (const progress of await writeTransactionStatuses(tx, [...statuses.values()])) {
-      const change = changeOf(progress, [...(reasons.get(progress.messageId) ?? [])])
-      if (change !== undefined) note(change)
+      if (progress.answered === progress.transactions) note(changeOf(progress))
     }
   }
   return [...changes.values()]
 }
 
-const changeOf = (
-  { messageId: id, transactions, answered, refused }: Progress,
-  reasons: readonly string[],
-): StatusChange | undefined => {
-  if (answered < transactions) return undefined
-  const codes = reasons.join(', ')
-  if (refused === 0) return { id, status: 'ACCEPTED' }
-  const status = refused === transactions ? 'REJECTED' : 'ACCEPTED'
-  if (transactions === 1) return { id, status, detail: codes === '' ? undefined : codes }
-  const counted = `${refused} of ${transactions} refused`
-  return { id, status, detail: codes === '' ? counted : `${counted}: ${codes}` }
-}
+const changeOf = (progress: Progress): StatusChange =>
+  endOf(progress.messageId, progress, progress.reasons)

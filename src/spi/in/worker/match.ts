@@ -2,18 +2,15 @@ import type { Queryable } from '#src/platform/database/index.ts'
 import {
   findSent,
   idsByKey,
+  type MessageOutcome,
   type MessageStatus,
+  type Outcome,
   replyOutcome,
+  replyType,
   type SentMessage,
   type Warning,
 } from '../../messages/index.ts'
-import {
-  type Answer,
-  type MessageAnswer,
-  type Outcome,
-  outcomeOf,
-  type TransactionAnswer,
-} from './answers.ts'
+import { type Answer, type MessageAnswer, outcomeOf, type TransactionAnswer } from './answers.ts'
 import type { ReadInbound } from './read.ts'
 import { type AnsweredTransaction, findAnswered } from './store.ts'
 
@@ -75,7 +72,12 @@ const findReferences = async (
 }
 
 /** Statuses that no answer changes. */
-const endings: ReadonlySet<MessageStatus> = new Set(['ACCEPTED', 'REJECTED', 'FAILED'])
+const endings: ReadonlySet<MessageStatus> = new Set([
+  'ACCEPTED',
+  'PARTIALLY_ACCEPTED',
+  'REJECTED',
+  'FAILED',
+])
 
 /** Returns a warning for each answer that is about nothing we know, or contradicts an earlier answer. */
 export const answerWarnings = ({
@@ -101,7 +103,9 @@ const problemOf = (match: MatchedAnswer, sent: Matches['sent']): string | undefi
     return 'answers a message that is not known'
   }
   const contradicts = [
-    ...transactions.map((about) => contradictsBefore(answer, about, sent)),
+    ...(answer.kind === 'transaction'
+      ? transactions.map((about) => contradictsBefore(answer, about, sent))
+      : []),
     messageId !== undefined && endsOtherwise(sent.get(messageId)?.status, answer.outcome),
   ]
   return contradicts.includes(true) ? 'contradicts an earlier answer' : undefined
@@ -109,19 +113,24 @@ const problemOf = (match: MatchedAnswer, sent: Matches['sent']): string | undefi
 
 /** A message with several transactions ends as a whole, so we compare each transaction with its own answer. */
 const contradictsBefore = (
-  answer: Answer,
+  answer: TransactionAnswer,
   about: AnsweredTransaction,
   sent: Matches['sent'],
 ): boolean => {
-  const isAnswered = about.type !== 'pacs.002' && about.status !== null
-  return isAnswered
-    ? outcomeOf(about.status) !== answer.outcome
-    : endsOtherwise(sent.get(about.messageId)?.status, outcomeFor(answer, about))
+  if (about.type !== replyType && about.status !== null) {
+    return outcomeOf(about.status) !== answer.outcome
+  }
+  const status = sent.get(about.messageId)?.status
+  // What was reported of each part of a reply is not kept with it.
+  if (status === 'PARTIALLY_ACCEPTED') return false
+  return endsOtherwise(status, outcomeFor(answer, about))
 }
 
-const endsOtherwise = (status: MessageStatus | undefined, outcome: Outcome): boolean =>
+const endsOtherwise = (status: MessageStatus | undefined, outcome: MessageOutcome): boolean =>
   status !== undefined && endings.has(status) && status !== outcome
 
 /** The SPI's report on a payment ends the payment or, at the receiver, the reply to it. */
-export const outcomeFor = (answer: Answer, { type, status }: AnsweredTransaction): Outcome =>
-  replyOutcome(type === 'pacs.002' ? status : null, answer.outcome)
+export const outcomeFor = (
+  answer: TransactionAnswer,
+  { type, status }: AnsweredTransaction,
+): Outcome => replyOutcome(type === replyType ? status : null, answer.outcome)

@@ -9,6 +9,8 @@ export type AnsweredTransaction = {
   readonly messageId: string
   readonly position: number
   readonly type: string
+  /** Of the message. */
+  readonly transactionCount: number
   /** What an earlier answer said; where our own message is an answer, what it says. */
   readonly status: string | null
 }
@@ -71,7 +73,8 @@ const findWithin = (
   tx: Queryable,
   wanted: readonly Wanted[],
 ): Promise<readonly AnsweredTransaction[]> => tx<AnsweredTransaction[]>`
-  select answer.place, t.message_id as "messageId", t.position, m.type, t.status
+  select answer.place, t.message_id as "messageId", t.position, m.type, t.status,
+    m.transaction_count as "transactionCount"
   from jsonb_to_recordset(${JSON.stringify(wanted)}::text::jsonb) as answer(place int,
       types text[], "endToEndId" text, "instructionId" text, since uuid, until uuid)
     cross join lateral (
@@ -81,7 +84,7 @@ const findWithin = (
       order by end_to_end_id, message_id limit ${sameIdMax}
     ) t
     cross join lateral (
-      select type, direction from spi_messages where id = t.message_id limit 1
+      select type, direction, transaction_count from spi_messages where id = t.message_id limit 1
     ) m
   where m.direction = 'OUTBOUND' and m.type = any(answer.types)
     and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
@@ -93,12 +96,16 @@ export type Progress = {
   readonly transactions: number
   readonly answered: number
   readonly refused: number
+  /** Of those refused. */
+  readonly reasons: readonly string[]
 }
 
 export type AnsweredStatus = {
   readonly messageId: string
   readonly position: number
   readonly status: string
+  /** Code of why it is refused. */
+  readonly refusal: string | undefined
 }
 
 /** Locks sent messages until the transaction ends, in the order that all writers keep. */
@@ -120,9 +127,9 @@ export const writeTransactionStatuses = async (
 ): Promise<readonly Progress[]> => {
   const ids = textArray([...new Set(statuses.map(({ messageId }) => messageId))])
   await tx`
-    update spi_transactions t set status = answer.status
+    update spi_transactions t set status = answer.status, refusal = answer.refusal
     from jsonb_to_recordset(${JSON.stringify(statuses)}::text::jsonb)
-      as answer("messageId" uuid, position int, status text, nothing text)
+      as answer("messageId" uuid, position int, status text, refusal text, nothing text)
     where ${looksLikeOne(tx)} and t.message_id = answer."messageId" and t.position = answer.position
       and (t.status is null or t.status = 'ACSP')`
   return tx<Progress[]>`
@@ -131,7 +138,9 @@ export const writeTransactionStatuses = async (
       cross join lateral (
         select count(*)::int as transactions, count(status)::int as answered,
           count(*) filter (where status = any(${textArray(refusedStatuses)}::text::text[]))::int
-            as refused
+            as refused,
+          coalesce(jsonb_agg(distinct refusal) filter (where refusal is not null),
+            '[]') as reasons
         from spi_transactions where message_id = wanted.id
       ) progress`
 }

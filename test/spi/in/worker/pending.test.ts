@@ -138,21 +138,27 @@ test.each([
     const reply = await storedWhen(database, 'id', id)
     expect(reply.history).toEqual(['QUEUED', 'SENT', status])
     expect(reply.details).toEqual([null, null, 'AB03'])
-    expect(await pending(instructionId)).toBe(0)
   },
 )
 
-test('a reply of several ends when one of its payments was reported on before', async () => {
+test('a reply of several, reported on before it is made, ends by each of its payments', async () => {
   const all = [{ endToEndId: fresh.endToEndId() }, { endToEndId: fresh.endToEndId() }].map(
     (one) => ({ ...one, instructionId: one.endToEndId, status: 'ACSP' }),
   )
-  const resourceId = fresh.resourceId()
-  const xml = report([{ ...all[1]!, ...timedOut }])
-  await worker.broker.publish([inbound(xml, { resourceId })])
-  await storedWhen(database, 'resource_id', resourceId)
+  const receive = async (xml: string): Promise<void> => {
+    const resourceId = fresh.resourceId()
+    await worker.broker.publish([inbound(xml, { resourceId })])
+    await storedWhen(database, 'resource_id', resourceId)
+  }
+  await receive(report([{ ...all[1]!, ...timedOut }]))
   const { id } = await queued(database, 'pacs.002', all)
   await recordSent(id)
-  expect((await storedWhen(database, 'id', id)).status).toBe('REJECTED')
+  expect((await storedWhen(database, 'id', id)).status).toBe('SENT')
+  await receive(report([{ ...all[0]!, status: 'ACCC' }]))
+  expect(await storedWhen(database, 'id', id)).toMatchObject({
+    status: 'PARTIALLY_ACCEPTED',
+    details: [null, null, '1 of 2 refused: AB03'],
+  })
 })
 
 test('a report on a payment ends no answer to a charge that shares its id', async () => {
@@ -164,21 +170,51 @@ test('a report on a payment ends no answer to a charge that shares its id', asyn
   const { id } = await queued(database, 'pain.014', [{ endToEndId, instructionId: endToEndId }])
   await recordSent(id, 'pain.014')
   expect((await storedWhen(database, 'id', id)).status).toBe('SENT')
-  expect(await pending(endToEndId)).toBe(1)
 })
 
 test('reply and report that commit at the same moment are joined by the rare look', async () => {
   const endToEndId = fresh.endToEndId()
   const of = { endToEndId, instructionId: endToEndId, status: 'ACSP' }
+  const resourceId = fresh.resourceId()
+  await worker.broker.publish([inbound(report([{ ...of, ...timedOut }]), { resourceId })])
+  await storedWhen(database, 'resource_id', resourceId)
   const { id } = await queued(database, 'pacs.002', [of])
-  await recordSent(id)
-  const answer = { messageId: Bun.randomUUIDv7(), outcome: 'REJECTED', reason: 'AB03' } as const
-  await sql`
-    insert into spi_pending_answers (message_id, reference, outcome, reason)
-    values (${answer.messageId}, ${endToEndId}, ${answer.outcome}, ${answer.reason})`
+  // As a sender records it that does not see the report yet.
+  await changeStatuses(sql, [{ id, status: 'SENT', resourceId: fresh.resourceId() }])
   await looked(() => storedWhen(database, 'id', id, ({ status }) => status === 'REJECTED'))
-  expect(await pending(endToEndId)).toBe(0)
 })
+
+test.each([
+  ['ACSP', 'ACCC', undefined, 'ACCEPTED'],
+  ['ACSP', 'RJCT', 'AB03', 'REJECTED'],
+  ['RJCT', 'RJCT', 'AB03', 'ACCEPTED'],
+  ['RJCT', 'ACCC', undefined, 'REJECTED'],
+])(
+  'a second reply of %s to a payment that ended %s (%s) is %s, whenever it is sent',
+  async (own, status, reason, ends) => {
+    const all = Array.from({ length: 36 }, fresh.endToEndId)
+    const reports = all.map((endToEndId) => ({
+      ...{ endToEndId, status },
+      ...(reason === undefined ? {} : { reason }),
+    }))
+    const reply = async (endToEndId: string): Promise<string> => {
+      const of = { endToEndId, instructionId: endToEndId, status: own }
+      return (await queued(database, 'pacs.002', [of])).id
+    }
+    for (const endToEndId of all) await recordSent(await reply(endToEndId))
+    // Some second replies are queued before the report comes and sent after it, the others are made after it.
+    const early = await Promise.all(all.slice(0, 12).map(reply))
+    const resourceId = fresh.resourceId()
+    await worker.broker.publish([inbound(report(reports), { resourceId })])
+    await storedWhen(database, 'resource_id', resourceId)
+    const late = await Promise.all(all.slice(12).map(reply))
+    await Promise.all([...early, ...late].map((id) => recordSent(id)))
+    const [left] = await sql<{ statuses: string[] }[]>`
+      select to_jsonb(array_agg(distinct status)) as statuses from spi_messages
+      where direction = 'OUTBOUND' and end_to_end_id in ${sql(all)}`
+    expect(left?.statuses).toEqual([ends])
+  },
+)
 
 test('payments and their AB03 that wait together leave no reply of the gateway at SENT', async () => {
   const other = await createTestDatabase()

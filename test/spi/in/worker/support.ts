@@ -180,6 +180,7 @@ export type Stored = {
   readonly history: readonly string[]
   readonly details: readonly (string | null)[]
   readonly statuses: readonly (string | null)[]
+  readonly refusals: readonly (string | null)[]
 }
 
 const stored = async (
@@ -192,7 +193,8 @@ const stored = async (
       coalesce(m.warnings, '[]'::jsonb) as warnings,
       to_jsonb(array(select h.status from spi_history h where h.message_id = m.id order by position)) as history,
       to_jsonb(array(select h.detail from spi_history h where h.message_id = m.id order by position)) as details,
-      to_jsonb(array(select t.status from spi_transactions t where t.message_id = m.id order by position)) as statuses
+      to_jsonb(array(select t.status from spi_transactions t where t.message_id = m.id order by position)) as statuses,
+      to_jsonb(array(select t.refusal from spi_transactions t where t.message_id = m.id order by position)) as refusals
     from spi_messages m where ${sql(`m.${by}`)} = ${value}`
   if (rows.length > 1) throw new Error(`${rows.length} messages with ${by} ${value}`)
   return rows[0]

@@ -194,10 +194,46 @@ describe('an answer', () => {
     ])
     expect((await receive(last)).warnings).toEqual([])
     expect(await sentNow(sent.id)).toMatchObject({
-      status: 'ACCEPTED',
+      status: 'PARTIALLY_ACCEPTED',
       statuses: ['ACSC', 'RJCT', 'ACSC'],
+      refusals: [null, 'AM04', null],
       details: [null, '1 of 3 refused: AM04'],
     })
+  })
+
+  test('tells the reasons of all that were refused, whenever that was', async () => {
+    const ids = [fresh.endToEndId(), fresh.endToEndId(), fresh.endToEndId()] as const
+    const sent = await queued(
+      database,
+      'pacs.008',
+      ids.map((endToEndId) => ({ endToEndId })),
+    )
+    await receive(report([{ endToEndId: ids[0], status: 'RJCT', reason: 'AC03' }]))
+    await receive(report([{ endToEndId: ids[1], status: 'RJCT', reason: 'AB03' }]))
+    await receive(report([{ endToEndId: ids[2], status: 'ACSC' }]))
+    expect(await sentNow(sent.id)).toMatchObject({
+      status: 'PARTIALLY_ACCEPTED',
+      details: [null, '2 of 3 refused: AB03, AC03'],
+    })
+  })
+
+  test('to a reply of several payments ends it when all are reported on', async () => {
+    const all = [fresh.endToEndId(), fresh.endToEndId(), fresh.endToEndId()].map((endToEndId) => ({
+      ...{ endToEndId, instructionId: endToEndId, status: 'ACSP' },
+    }))
+    const sent = await queued(database, 'pacs.002', all)
+    await changeStatuses(sql, [{ id: sent.id, status: 'SENT' }])
+    await receive(report([{ ...all[0]!, status: 'ACCC' }]))
+    await receive(report([{ ...all[2]!, status: 'RJCT', reason: 'AB03' }]))
+    expect((await sentNow(sent.id)).status).toBe('SENT')
+    const last = { ...all[1]!, status: 'ACCC' }
+    await receive(report([last]))
+    expect(await sentNow(sent.id)).toMatchObject({
+      status: 'PARTIALLY_ACCEPTED',
+      statuses: ['ACSP', 'ACSP', 'ACSP'],
+      details: [null, null, '1 of 3 refused: AB03'],
+    })
+    expect((await receive(report([last]))).warnings).toEqual([])
   })
 
   test('to every transaction at once, all refused, refuses the message', async () => {
