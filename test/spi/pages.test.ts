@@ -41,6 +41,8 @@ const days = 40
 const listed = 20
 /** Pages that a statement may read, whatever is stored: thirty for each row of its list. */
 const pagesMax = 30 * listed
+/** One statement stores a message whole: two keys, its row, transaction and history, with thirteen indexes. */
+const storePagesMax = 50 * listed
 /** A list counts so many entries of an index, and may look at the row of each. */
 const countPagesMax = 1.2 * countedMax
 
@@ -149,6 +151,11 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
 
 class Undone extends Error {}
 
+const budgetOf = (text: string): number => {
+  if (text.startsWith('select count(*)')) return countPagesMax
+  return text.startsWith('with claimed as') ? storePagesMax : pagesMax
+}
+
 holdPageBudgets<readonly Made[]>({
   prepare: async (sql) => {
     const feature = createMessages({ sql, ...keptForEver, logger: quietLogger })
@@ -163,6 +170,5 @@ holdPageBudgets<readonly Made[]>({
     return madeOutbound(sql, listed)
   },
   work,
-  isTooDear: ({ text, pagesPerCall }) =>
-    pagesPerCall > (text.startsWith('select count(*)') ? countPagesMax : pagesMax),
+  isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
 })
