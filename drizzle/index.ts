@@ -35,6 +35,7 @@ import m31 from './0031_drex_transfer_attempts.sql' with { type: 'text' }
 import m32 from './0032_spi_transaction_reasons.sql' with { type: 'text' }
 import m33 from './0033_drex_ledger.sql' with { type: 'text' }
 import m34 from './0034_spi_transaction_refusals.sql' with { type: 'text' }
+import m35 from './0035_account_rights.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   { name: '0032_spi_transaction_reasons', sql: m32 },
   { name: '0033_drex_ledger', sql: m33 },
   { name: '0034_spi_transaction_refusals', sql: m34 },
+  { name: '0035_account_rights', sql: m35 },
 ]

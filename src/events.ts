@@ -313,12 +313,14 @@ type Groups = typeof eventGroups
 /**
  * Something that happened.
  *
+ * @property account - whose it is: the endpoints of no other account are told; undefined for what is the institution's
  * @property subject - what it happened to; `sequence` grows by one with each event of a subject
  */
 export type AppEvent = {
   [G in keyof Groups]: {
     readonly type: keyof Groups[G]['types']
     readonly subject: string
+    readonly account?: string | undefined
     readonly data: z.infer<Groups[G]['payload']>
   }
 }[keyof Groups]

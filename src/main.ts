@@ -26,7 +26,7 @@ import type { Database } from './platform/database/index.ts'
 import { createAudit } from './platform/http/index.ts'
 import type { Feature } from './platform/lifecycle/index.ts'
 import { createTracing } from './platform/observe/index.ts'
-import { createSealer, type Sealer } from './platform/security/index.ts'
+import { createSealer, networksOf, type Sealer } from './platform/security/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
   createGrpc,
@@ -59,17 +59,15 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   })
   const schemas = createSchemas({ settings: values.schemas, logger })
   const transform = createTransform({ metrics, ...schemas })
+  const audit = createAudit({
+    databases: databases.all.map((database) => database.sql),
+    retentionDays: values.database.auditRetentionDays,
+    ...{ archiveDirectory, logger },
+  })
   return withEndpoints(roles, [
     createTracing(platform, logger),
     ...databases.features,
-    withJobs(
-      roles,
-      createAudit({
-        databases: databases.all.map((database) => database.sql),
-        retentionDays: values.database.auditRetentionDays,
-        ...{ archiveDirectory, logger },
-      }),
-    ),
+    withJobs(roles, audit),
     ...(opened === undefined ? [] : [createBrokerFeature(opened.broker)]),
     certificates,
     createJose({ keys: certificates.keys, settings: values.jose }),
@@ -104,6 +102,8 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
             ...deps,
             settings: values.grpc,
             run: transform.run,
+            recordAct: audit.recordAct,
+            trustedProxies: networksOf(platform.trustedProxies ?? []),
             stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
           }),
         ]
@@ -184,7 +184,8 @@ const cards = (
   return [networks.feature, createCards({ ...common, sql, networks, settings: cardSettings })]
 }
 
-const program: Program = {
+/** All of it, for the commands. */
+export const program: Program = {
   version: manifest.version,
   settingGroups: titledGroups,
   // The most reliable test comes first.
@@ -204,9 +205,8 @@ const program: Program = {
   },
 }
 
-// Always an explicit exit: a forgotten handle must not keep a stopped process alive.
-process.exit(
-  await runCli(
+if (import.meta.main) {
+  const code = await runCli(
     process.argv.slice(2),
     {
       env: process.env,
@@ -215,5 +215,7 @@ process.exit(
       readInput: () => Bun.stdin.bytes(),
     },
     program,
-  ),
-)
+  )
+  // Always an explicit exit: a forgotten handle must not keep a stopped process alive.
+  process.exit(code)
+}

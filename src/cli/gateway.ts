@@ -10,6 +10,7 @@ import {
   createAuthenticator,
   createKeyFileSource,
   type KeySource,
+  networksOf,
 } from '#src/platform/security/index.ts'
 import type { LoadedProgram, Program } from './program.ts'
 
@@ -28,7 +29,7 @@ export const buildGateway = (
   const sources: KeySource[] = []
   const authenticator = createAuthenticator({
     sources,
-    refused: loaded.platform.environment === 'production' ? 'test' : undefined,
+    refused: platform.environment === 'production' ? 'test' : 'live',
   })
   const features = loaded.createFeatures({
     logger,
@@ -49,6 +50,7 @@ export const buildGateway = (
     http: platform.httpAddr,
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
     admin: platform.adminAddr,
+    trustedProxies: networksOf(platform.trustedProxies ?? []),
     stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
     drainMs: platform.drainSeconds * 1000,
     stallMs: platform.stallSeconds * 1000,

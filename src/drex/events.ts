@@ -1,6 +1,7 @@
 /** Events for the rest of the platform; `src/main.ts` connects the port to the webhooks. */
 import type { AppEvent } from '#src/events.ts'
 import type { Transaction } from '#src/platform/database/index.ts'
+import { accountsOf } from './contracts/store.ts'
 import { formatUnits, isFinal } from './domain.ts'
 import type { Corrected } from './engine/correction-store.ts'
 import type { Ended } from './engine/transaction.ts'
@@ -15,10 +16,19 @@ export const eventsOf = async (
   const ids = new Set(ended.map((each) => each.id))
   const subjects = ended.filter((each) => isTransferStep(each)).map((each) => each.subject)
   const transfers = subjects.length === 0 ? [] : await transfersById(sql, subjects)
+  const contracts = ended.filter(({ kind }) => kind === 'deploy' || kind === 'call')
+  const accounts = await accountsOf(
+    sql,
+    contracts.map(({ id }) => id),
+  )
   return [
     ...transfers.filter((each) => ids.has(each.transactionId)).flatMap(transferEvent),
-    ...ended.flatMap(contractEvent),
-    ...ended.flatMap(callEvent),
+    ...contracts.flatMap((each) =>
+      [...contractEvent(each), ...callEvent(each)].map((event) => ({
+        ...event,
+        account: accounts.get(each.id),
+      })),
+    ),
   ]
 }
 
@@ -43,7 +53,8 @@ export const correctionsOf = async (
       tx_hash: each.hash ?? null,
       error: { code, message },
     }
-    return [{ type: 'drex.transfer.corrected', subject: transfer.id, data }]
+    const { id: subject, account } = transfer
+    return [{ type: 'drex.transfer.corrected', subject, account, data }]
   })
 }
 
@@ -59,7 +70,8 @@ const transferEvent = (transfer: Transfer): readonly AppEvent[] => {
     attempt: transfer.attempt,
     error: transfer.error ?? null,
   }
-  return [{ type: `drex.transfer.${status}`, subject: transfer.id, data }]
+  const { id: subject, account } = transfer
+  return [{ type: `drex.transfer.${status}`, subject, account, data }]
 }
 
 /** What all events of a transfer say of it. */

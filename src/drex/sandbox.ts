@@ -67,7 +67,7 @@ export const createSandbox = (deps: Deps): Sandbox => ({
     const funding = { wallet, amount, network, token }
     const [first] = calls
     if (first === undefined) return settled({ ...funding, last: undefined })
-    const sender = issuer ?? (await wallets.deployer(caller.owner)).address
+    const sender = issuer ?? (await wallets.deployer(caller)).address
     await simulateCall(chain, { from: sender, to: token, data: first }, [])
     const steps = sagaOf(
       calls.map((data) => ({ kind: 'call', sender, recipient: token, data })),

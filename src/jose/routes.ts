@@ -117,12 +117,14 @@ const acting = (name: 'sign' | 'decrypt', handle: Route['handle']): Route => ({
   act: `jose.${name}`,
 })
 
+/** With public keys only, which changes nothing. */
 const operation = (name: string, document: Route['document'], handle: Route['handle']): Route => ({
   method: 'POST',
   path: `/v1/jose/${name}`,
   scope: 'jose:use',
   accepts: ['application/json'],
   bodyBytesMax: joseBodyBytesMax,
+  isPure: true,
   document,
   handle,
 })

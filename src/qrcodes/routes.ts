@@ -44,6 +44,7 @@ export const qrcodeRoutes = (): readonly Route[] => [
     scope: 'qrcodes:use',
     accepts: [jsonType, text],
     bodyBytesMax,
+    isPure: true,
     document: documents.parse,
     handle: async (c) => {
       const isText = mediaType(c.req.raw.headers.get('content-type') ?? '') === text
@@ -68,6 +69,7 @@ const writer = <T extends { readonly image?: PictureKind | undefined }>(
   scope: 'qrcodes:use',
   accepts: [jsonType],
   bodyBytesMax,
+  isPure: true,
   document,
   handle: async (c) => {
     const request = await readJson(c, schema)

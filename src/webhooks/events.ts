@@ -11,6 +11,8 @@ import { patternsOf } from './domain.ts'
 export type WebhookEvent = {
   readonly type: string
   readonly subject: string
+  /** Whose it is; undefined: the institution's. */
+  readonly account?: string | undefined
   readonly data: object
   readonly full?: object | undefined
 }
@@ -68,12 +70,13 @@ const subscriptionsOf = async (tx: Queryable): Promise<ReadonlySet<string>> => {
   return new Set(rows.map(({ pattern }) => pattern))
 }
 
-const rowOf = ({ type, subject, data, full }: WebhookEvent, place: number) => ({
+const rowOf = ({ type, subject, account, data, full }: WebhookEvent, place: number) => ({
   place,
   id: `evt_${Bun.randomUUIDv7()}`,
   type,
   patterns: patternsOf(type),
   subject,
+  account,
   data: JSON.stringify(data),
   full: full === undefined ? null : JSON.stringify(full),
   traceparent: currentTraceparent(),
@@ -87,8 +90,8 @@ const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql
     select e.*, row_number() over (partition by subject order by place) as turn,
       count(*) over (partition by subject) as turns
     from (${rows}) as r(event) cross join json_to_record(r.event) as e(
-      place int, id text, type text, patterns text[], subject text, data text, "full" text,
-      traceparent text)
+      place int, id text, type text, patterns text[], subject text, account text, data text,
+      "full" text, traceparent text)
     ${filter}
   ), event_numbers as (
     insert into webhook_sequences as s (subject, last)
@@ -99,8 +102,9 @@ const ctes = (sql: Queryable, rows: Fragment, filter: Fragment): Fragment => sql
     -- To be looked up in: a join of the two would compare each with each.
     select jsonb_object_agg(subject, last) as lasts from event_numbers
   ), event_writes as (
-    insert into webhook_events (id, type, patterns, subject, sequence, data, data_full, traceparent)
-    select id, type, patterns, subject, (lasts ->> subject)::bigint - turns + turn, data, "full",
+    insert into webhook_events (id, type, patterns, subject, account, sequence, data, data_full,
+      traceparent)
+    select id, type, patterns, subject, account, (lasts ->> subject)::bigint - turns + turn, data, "full",
       traceparent
     from event_rows, event_counts order by place
     returning pg_notify(${eventsChannel}, '')

@@ -5,6 +5,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { failingMaxMs } from './domain.ts'
 import { emitEvents } from './events.ts'
 import {
+  accountsOf,
   type EndpointVerdict,
   type FinishedAttempt,
   judgeEndpoints,
@@ -74,7 +75,15 @@ const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promi
         data: { delivery_id: id, endpoint_id: endpointId, event_id: eventId, event_type: type },
       })
     }
-    await emitEvents(tx, events)
+    if (events.length === 0) return
+    const accounts = await accountsOf(
+      tx,
+      events.map(({ subject }) => subject),
+    )
+    await emitEvents(
+      tx,
+      events.map((event) => ({ ...event, account: accounts.get(event.subject) })),
+    )
   })
 }
 

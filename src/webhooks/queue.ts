@@ -95,6 +95,16 @@ export const writeOutcomes = async (
     from done join updated on updated.id = done.id`
 }
 
+/** Whose the endpoints are, by id. */
+export const accountsOf = async (
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await tx<{ id: string; account: string }[]>`
+    select id, account from webhook_endpoints where id = any(${textArray(ids)}::text::text[])`
+  return new Map(rows.map(({ id, account }) => [id, account]))
+}
+
 export type EndpointVerdict = {
   readonly id: string
   readonly succeeded: boolean

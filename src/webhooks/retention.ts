@@ -2,6 +2,7 @@ import {
   type Client,
   deletedMax,
   deleteInBatches,
+  looksLikeOne,
   uuidBound,
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
@@ -19,11 +20,12 @@ export const forgetEvents = (sql: Client, days: number, round?: Round): Promise<
   const before = `evt_${uuidBound(new Date(Date.now() - days * dayMs))}`
   return deleteInBatches(async () => {
     const gone = await sql`
-      delete from webhook_events where id = any(array(
+      delete from webhook_events e using unnest(array(
         select v.id from webhook_events v
         where v.id < ${before} and v.published_at is not null and not exists (
           select from webhook_deliveries where event_id = v.id and status = 'pending')
-        order by v.id limit ${deletedMax}))`
+        order by v.id limit ${deletedMax}), null::text[]) as gone(id, nothing)
+      where ${looksLikeOne(sql)} and e.id = gone.id`
     return gone.count
   }, round)
 }

@@ -22,6 +22,7 @@ import {
   rotateBody,
 } from './documents.ts'
 import { webhookErrors } from './errors.ts'
+import { requireUnlimited, type WebhookRights } from './rights.ts'
 import { viewOf, viewOfDelivery, type WebhookService } from './service.ts'
 import { type AllowList, checkUrl, TargetError } from './target.ts'
 
@@ -63,16 +64,26 @@ const managing = (
   document: Route['document'],
   handle: Route['handle'],
 ): Route => ({
-  ...{ method, path, scope: 'webhooks:manage', document, handle },
+  ...{ method, path, scope: 'webhooks:manage', document },
+  handle: (c) => {
+    requireUnlimited(rightsOf(c))
+    return handle(c)
+  },
   ...(document.body === undefined ? {} : { accepts: ['application/json'], bodyBytesMax }),
 })
 
 const idOf = (c: RequestContext): string => readParams(c, idParams).id
 
+/** Without the Idempotency-Key, for which a body must have been read. */
+const rightsOf = ({ env: { principal } }: RequestContext): WebhookRights => {
+  if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
+  return principal
+}
+
 const finder =
   ({ service }: WebhookRoutesDeps) =>
   async (c: RequestContext): Promise<Endpoint> => {
-    const row = await service.store.find(idOf(c))
+    const row = await service.find(idOf(c), rightsOf(c))
     if (row === undefined) throw noSuch('webhook')
     return row
   }
@@ -98,20 +109,22 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       checkTarget(request.url)
       return respond(await service.create({ ...request, secret }, callerOf(c)))
     }),
-    reading(base, documents.list, async () =>
-      Response.json({ webhooks: (await service.store.list()).map(viewOf) }),
+    reading(base, documents.list, async (c) =>
+      Response.json({ webhooks: (await service.list(rightsOf(c))).map(viewOf) }),
     ),
     reading(`${base}/{id}`, documents.find, async (c) => Response.json(viewOf(await found(c)))),
     managing('PATCH', `${base}/{id}`, documents.change, async (c) => {
       const change = await readJson(c, changeBody)
       checkTarget(change.url)
-      const row = await service.change(idOf(c), change, actorOf(callerOf(c)))
+      const { id } = await found(c)
+      const row = await service.change(id, change, actorOf(callerOf(c)))
       if (row === undefined) throw noSuch('webhook')
       kick()
       return Response.json(viewOf(row))
     }),
     managing('DELETE', `${base}/{id}`, documents.remove, async (c) => {
-      const removed = await service.remove(idOf(c), actorOf(callerOf(c)))
+      const { id } = await found(c)
+      const removed = await service.remove(id, actorOf(callerOf(c)))
       if (!removed) throw noSuch('webhook')
       return new Response(null, { status: 204 })
     }),
@@ -127,7 +140,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
     managing('POST', `${base}/{id}/rotate`, documents.rotate, async (c) => {
       const { secret, overlap_seconds } = await readJson(c, rotateBody)
-      const id = idOf(c)
+      const { id } = await found(c)
       const rotated = await service.rotate(id, secret, overlap_seconds, callerOf(c))
       if (rotated === undefined) throw noSuch('webhook')
       return respond(rotated)
@@ -142,12 +155,13 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
 
   const findDelivery = async (c: RequestContext) => {
     const one = await store.delivery(idOf(c))
-    if (one === undefined) throw noSuch('delivery')
-    return one
+    const endpoint = one && (await service.find(one.delivery.endpointId, rightsOf(c)))
+    if (one === undefined || endpoint === undefined) throw noSuch('delivery')
+    return { ...one, endpoint }
   }
 
-  const active = (endpoint: Endpoint | undefined): Endpoint => {
-    if (endpoint?.active === true) return endpoint
+  const active = (endpoint: Endpoint): Endpoint => {
+    if (endpoint.active) return endpoint
     throw new ApiError(webhookErrors.webhook_endpoint_disabled, 'The endpoint is not active.')
   }
 
@@ -186,8 +200,8 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       })
     }),
     managing('POST', `${deliveriesBase}/{id}/replay`, documents.replayOne, async (c) => {
-      const { delivery } = await findDelivery(c)
-      active(await store.find(delivery.endpointId))
+      const { delivery, endpoint } = await findDelivery(c)
+      active(endpoint)
       const answered = await service.replay(delivery, callerOf(c))
       kick()
       return respond(answered)

@@ -14,6 +14,10 @@ import { bytea, instant } from '#src/platform/database/columns.ts'
 /** Where we send events. */
 export const webhookEndpoints = pgTable('webhook_endpoints', {
   id: text().primaryKey(),
+  /** Whose it is: we tell it of what is the account's, and of what is the institution's. */
+  account: text().notNull().default('default'),
+  /** Public id of the API key; null for endpoints stored before it was. */
+  createdBy: text('created_by'),
   url: text().notNull(),
   events: text().array().notNull(),
   /** `thin` or `full`. */
@@ -49,6 +53,8 @@ export const webhookEvents = pgTable(
     /** Every subscription that matches the type. */
     patterns: text().array().notNull(),
     subject: text().notNull(),
+    /** Whose it is; null: the institution's, so that every account is told. */
+    account: text(),
     sequence: bigint({ mode: 'bigint' }).notNull(),
     /** JSON, as we send it. */
     data: text().notNull(),

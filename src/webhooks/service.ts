@@ -16,6 +16,7 @@ import type { Sealer } from '#src/platform/security/index.ts'
 import { audited } from './audited.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
 import { bodyOf } from './events.ts'
+import { isVisible, requireOwn, type WebhookRights } from './rights.ts'
 import { createSecrets } from './secrets.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 import { generateSecret } from './signing.ts'
@@ -71,6 +72,9 @@ export const viewOfDelivery = (row: DeliveryRow) => ({
 
 export type WebhookService = {
   readonly store: EndpointStore
+  /** Undefined: the account has no such endpoint. @throws ApiError `restricted` */
+  readonly find: (id: string, by: WebhookRights) => Promise<EndpointRow | undefined>
+  readonly list: (by: WebhookRights) => Promise<readonly EndpointRow[]>
   /** The answer holds the secret where none was given and WEBHOOK_SECRET is not set: then we make one. */
   readonly create: (request: NewEndpoint, caller: Caller) => Promise<Answered>
   readonly change: (
@@ -120,6 +124,8 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   return {
     store,
     invalidate,
+    find: async (id, by) => requireOwn(await store.find(id), by),
+    list: async (by) => (await store.list()).filter((row) => isVisible(row, by)),
     ...onceOf(deps, invalidate),
     change: async (id, change, actor) => {
       const entry = { actor, action: 'webhooks.change', object: id, outcome: 'changed' } as const
@@ -175,7 +181,8 @@ const onceOf = (
       const isMade = given === undefined && commonSecret === undefined
       const clear = isMade ? generateSecret() : given
       const secret = clear === undefined ? null : seal(id, clear)
-      const row = { id, url, events, include, active, sealed, secret }
+      const { owner: account, keyId: createdBy } = caller
+      const row = { id, account, createdBy, url, events, include, active, sealed, secret }
       const answered = await once(caller, async ({ add }, tx) => {
         const endpoint = await add(row)
         if (endpoint === undefined) throw new Error('the endpoint was not stored')

@@ -7,6 +7,8 @@ import {
 
 export type EndpointRow = {
   readonly id: string
+  readonly account: string
+  readonly createdBy: string | null
   readonly url: string
   readonly events: readonly string[]
   readonly include: 'thin' | 'full'
@@ -50,7 +52,7 @@ export type AttemptRow = {
 }
 
 const endpointColumns = (sql: Queryable) => sql`
-  id, url, events, include, active, disabled_reason as "disabledReason", secret,
+  id, account, created_by as "createdBy", url, events, include, active, disabled_reason as "disabledReason", secret,
   previous_secret as "previousSecret", previous_until as "previousUntil", sealed,
   failing_since as "failingSince", created_at as "createdAt"`
 
@@ -83,12 +85,14 @@ export const endpointStatements = (sql: Queryable) => ({
 
 const endpointRows = (sql: Queryable) => ({
   add: async (
-    row: Pick<EndpointRow, 'id' | 'url' | 'events' | 'include' | 'active' | 'secret' | 'sealed'>,
+    row: Omit<EndpointRow, 'disabledReason' | 'createdAt' | 'failingSince' | `previous${string}`>,
   ) => {
     const [added] = await sql<EndpointRow[]>`
-      insert into webhook_endpoints (id, url, events, include, active, disabled_reason, secret, sealed)
-      values (${row.id}, ${row.url}, ${textArray(row.events)}::text::text[], ${row.include},
-              ${row.active}, ${row.active ? null : 'request'}, ${row.secret}, ${row.sealed})
+      insert into webhook_endpoints (id, account, created_by, url, events, include, active,
+        disabled_reason, secret, sealed)
+      values (${row.id}, ${row.account}, ${row.createdBy}, ${row.url},
+              ${textArray(row.events)}::text::text[], ${row.include}, ${row.active},
+              ${row.active ? null : 'request'}, ${row.secret}, ${row.sealed})
       returning ${endpointColumns(sql)}`
     return added
   },
@@ -244,9 +248,10 @@ export const fanOut = async (sql: Queryable, eventIds: readonly string[]): Promi
       select 'dlv_' || gen_random_uuid(), v.id, e.id
       from unnest(${textArray(eventIds)}::text::text[]) as given(id)
         cross join lateral (
-          select id, patterns, created_at from webhook_events where id = given.id limit 1
+          select id, patterns, account, created_at from webhook_events where id = given.id limit 1
         ) v
         join webhook_endpoints e on e.active and e.events && v.patterns
+          and (v.account is null or v.account = e.account)
       order by v.created_at, v.id
       on conflict (event_id, endpoint_id) do nothing`
   ).count
@@ -256,6 +261,7 @@ type StoredEvent = {
   readonly type: string
   readonly patterns: readonly string[]
   readonly subject: string
+  readonly account: string | null
   readonly sequence: string
   readonly data: string
   readonly full: string | null
@@ -272,17 +278,18 @@ type StoredEvent = {
 export const bringEvents = (from: Client, to: Client, limit: number): Promise<number> =>
   from.begin(async (tx) => {
     const taken = await tx<StoredEvent[]>`
-      delete from webhook_events where id = any(array(
+      delete from webhook_events e using unnest(array(
         select id from webhook_events where published_at is null
-        order by created_at limit ${limit} for update skip locked))
-      returning id, type, patterns, subject, sequence::text, data, data_full as "full", traceparent,
-        created_at as "createdAt"`
+        order by created_at limit ${limit} for update skip locked), null::text[]) as gone(id, nothing)
+      where ${looksLikeOne(tx)} and e.id = gone.id
+      returning e.id, type, patterns, subject, account, sequence::text, data, data_full as "full",
+        traceparent, created_at as "createdAt"`
     if (taken.length > 0) {
       await to`
-        insert into webhook_events (id, type, patterns, subject, sequence, data, data_full,
+        insert into webhook_events (id, type, patterns, subject, account, sequence, data, data_full,
           traceparent, created_at)
         select * from json_to_recordset(${JSON.stringify(taken)}::text::json) as e(id text,
-          type text, patterns text[], subject text, sequence bigint, data text, "full" text,
+          type text, patterns text[], subject text, account text, sequence bigint, data text, "full" text,
           traceparent text, "createdAt" timestamptz)
         where exists (
           select from webhook_endpoints p where p.active and p.events && e.patterns)

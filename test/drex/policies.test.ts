@@ -190,8 +190,13 @@ test('a change of a wallet counts at once, also for whoever looked while it was 
   const { wallets } = bench.drex()
   const id = await idOf(address)
   const change = { status: 'disabled', label: undefined, policy: undefined } as const
-  await wallets.change(id, 'default', change, async () => {
-    expect(await wallets.find(address)).toMatchObject({ status: 'active' })
-  })
+  await wallets.change(
+    id,
+    { owner: 'default', keyId: 'key', restrictions: {} },
+    change,
+    async () => {
+      expect(await wallets.find(address)).toMatchObject({ status: 'active' })
+    },
+  )
   expect(await wallets.find(address)).toMatchObject({ status: 'disabled' })
 })

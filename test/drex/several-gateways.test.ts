@@ -61,6 +61,10 @@ test('make one wallet for deployments, however many need it first', async () => 
   const gateways = Array.from({ length: 5 }, () =>
     createWallets({ sql, sealer, web3signer: undefined }),
   )
-  const made = await Promise.all(gateways.map((wallets) => wallets.deployer('default')))
+  const made = await Promise.all(
+    gateways.map((wallets) =>
+      wallets.deployer({ owner: 'default', keyId: 'key', restrictions: {} }),
+    ),
+  )
   expect(new Set(made.map(({ id }) => id)).size).toBe(1)
 })

@@ -61,15 +61,35 @@ describe.each(variants)('trilho ($name)', (variant) => {
       ...['keys', 'create', '--name', 'shop', '--scopes', 'cards:*', '--days', '30', ...file],
     ])
     expect(created.code).toBe(0)
-    expect(created.out).toMatch(/^trl_live_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\n$/)
+    // By default the gateway is one for trials.
+    expect(created.out).toMatch(/^trl_test_[0-9A-Za-z]{12}_[0-9A-Za-z]{49}\n$/)
     const listed = await runProgram(variant, ['keys', 'list', '--json', ...file])
     expect(listed.out).not.toContain('hash')
     const { keys } = JSON.parse(listed.out) as { keys: { id: string; scopes: string[] }[] }
     expect(keys).toMatchObject([{ name: 'shop', scopes: ['cards:*'], revoked_at: null }])
     const id = keys[0]?.id ?? ''
     expect(created.out).toContain(id)
+    const rotated = await runProgram(variant, ['keys', 'rotate', id, ...file])
+    expect(rotated.out).toStartWith(`trl_test_${id}_`)
+    const restricted = ['--merchants', 'M1,M2', '--addresses', '192.0.2.0/24', '--read-only']
+    const changed = await runProgram(variant, ['keys', 'change', id, ...restricted, ...file])
+    expect(changed.code).toBe(0)
+    const wrong = await runProgram(variant, [
+      ...['keys', 'change', id, '--addresses', '192.0.2.0/33', ...file],
+    ])
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--addresses')])
+    const nothing = await runProgram(variant, ['keys', 'change', id, ...file])
+    expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining('--unrestricted')])
+    const shown = (await runProgram(variant, ['keys', 'list', ...file])).out
+    expect(shown).toContain('merchant_ids=M1,M2 read_only addresses=192.0.2.0/24')
     expect((await runProgram(variant, ['keys', 'revoke', id, ...file])).code).toBe(0)
     expect((await runProgram(variant, ['keys', 'revoke', id, ...file])).code).toBe(1)
     expect((await runProgram(variant, ['keys', 'list', ...file])).out).toContain('revoked')
+    const live = await runProgram(
+      variant,
+      ['keys', 'create', '--name', 'a', '--scopes', '*', ...file],
+      { env: { TRILHO_ENVIRONMENT: 'production' } },
+    )
+    expect(live.out).toStartWith('trl_live_')
   })
 })

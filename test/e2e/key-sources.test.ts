@@ -29,6 +29,7 @@ test('the link shows the certificate of the store, and the next one when it is t
   const gateway = startProgram(sources, ['serve'], {
     env: {
       HTTP_ADDR: `127.0.0.1:${freePort()}`,
+      CARDGW_PORT: '0',
       DATABASE_DSN: database.dsn,
       API_KEYS_FILE: file,
       ISPB: ispb,

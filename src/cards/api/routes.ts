@@ -93,7 +93,7 @@ const readingRoutes = (service: CardService): readonly Route[] => [
         c,
         listQuery,
       )
-      const found = await service.list({
+      const filter = {
         status,
         merchantId: merchant_id,
         needsAttention: needs_attention !== undefined,
@@ -101,7 +101,8 @@ const readingRoutes = (service: CardService): readonly Route[] => [
         to,
         beforeId: cursor,
         limit: limit + 1,
-      })
+      }
+      const found = await service.list(filter, callerOf(c))
       const { items, next } = pageOf(found, limit, ({ id }) => id)
       return Response.json({ transactions: items.map(recordOf), next_cursor: next })
     },
@@ -112,7 +113,7 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     scope: 'cards:read',
     errorStyle: 'envelope',
     document: documents.find,
-    handle: async (c) => Response.json(recordOf(await service.find(idOf(c)))),
+    handle: async (c) => Response.json(recordOf(await service.find(idOf(c), callerOf(c)))),
   },
   {
     method: 'GET',
@@ -121,7 +122,7 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     errorStyle: 'envelope',
     document: documents.events,
     handle: async (c) => {
-      const events = await service.events(idOf(c))
+      const events = await service.events(idOf(c), callerOf(c))
       return Response.json({ events: events.map(eventViewOf) })
     },
   },

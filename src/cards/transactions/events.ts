@@ -11,6 +11,7 @@ export const statusEvent = (
   return {
     type: `card.transaction.${status}`,
     subject: after.id,
+    account: after.account,
     data: {
       transaction_id: after.id,
       status,

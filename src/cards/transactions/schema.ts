@@ -60,6 +60,8 @@ export const cardTransactions = pgTable(
     claimKey: text('claim_key'),
     /** W3C trace context of that request: a reversal continues its trace. */
     traceparent: text().$type<Traceparent>(),
+    /** Whose it is. */
+    account: text().notNull().default('default'),
     /** Public id of the API key. */
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull(),
@@ -72,6 +74,7 @@ export const cardTransactions = pgTable(
   (table) => [
     uniqueIndex('card_transactions_message').on(table.network, table.rrn, table.transmission),
     index('card_transactions_merchant').on(table.merchantId, table.id),
+    index('card_transactions_account').on(table.account, table.id),
     index('card_transactions_open')
       .on(table.touchedAt)
       .where(sql`status = 'pending' or operation is not null`),

@@ -1,5 +1,10 @@
 import type { EmitWithin } from '#src/events.ts'
-import { type Client, looksLikeOne, type Queryable } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  looksLikeOne,
+  type Queryable,
+  textArray,
+} from '#src/platform/database/index.ts'
 import {
   type Answer,
   type AuditEntry,
@@ -74,6 +79,7 @@ const columns = createColumns<keyof Row>({
   needsAttention: 'boolean',
   claimKey: 'text',
   traceparent: 'text',
+  account: 'text',
   createdBy: 'text',
   createdAt: 'timestamptz',
   updatedAt: 'timestamptz',
@@ -90,6 +96,7 @@ const fixed: ReadonlySet<keyof Row> = new Set([
     'stan',
     'rrn',
     'transmission',
+    'account',
     'createdBy',
     'createdAt',
   ] as const),
@@ -296,6 +303,9 @@ export const eventsOf = async (
   select id, type, data, at from card_events where transaction_id = ${id} order by id limit ${limit}`
 
 export type TransactionFilter = {
+  readonly account: string
+  /** Undefined: of every merchant. */
+  readonly merchantIds: readonly string[] | undefined
   readonly status: CardStatus | undefined
   readonly merchantId: string | undefined
   /** True for only those that no network settled; false for all. */
@@ -312,10 +322,12 @@ export type TransactionFilter = {
 /** Newest first. */
 export const listTransactions = async (
   sql: Client,
-  { status, merchantId, needsAttention, from, to, beforeId, limit }: TransactionFilter,
+  { account, merchantIds, status, merchantId, ...filter }: TransactionFilter,
 ): Promise<readonly CardTransaction[]> => {
+  const { needsAttention, from, to, beforeId, limit } = filter
   const rows = await sql<Row[]>`
-    select ${sql(texts.selected)} from card_transactions t where true
+    select ${sql(texts.selected)} from card_transactions t where account = ${account}
+    ${merchantIds === undefined ? sql`` : sql`and merchant_id = any(${textArray(merchantIds)}::text::text[])`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
     ${needsAttention ? sql`and needs_attention and operation is not null` : sql``}

@@ -21,6 +21,7 @@ import { type CardContext, fresh } from './context.ts'
 import type { Verdict } from './exchange.ts'
 import { perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
 import { lostAnswer, settle, stepOf } from './outcomes.ts'
+import { requireMerchant } from './rights.ts'
 
 export type AuthorizationRequest = {
   readonly cardToken: string
@@ -42,6 +43,7 @@ export const authorize = async (
   request: AuthorizationRequest,
   caller: Caller,
 ): Promise<Answered> => {
+  requireMerchant(caller, request.merchantId)
   let prepared: Prepared
   try {
     prepared = await open(context, request, caller)
@@ -83,7 +85,7 @@ type Prepared = {
 const open = async (
   { networks, vault, stans, merchants, now }: CardContext,
   request: AuthorizationRequest,
-  { keyId, idempotencyKey }: Caller,
+  { owner, keyId, idempotencyKey }: Caller,
 ): Promise<Prepared> => {
   const pan = await resolveCard(vault, request.cardToken)
   try {
@@ -108,6 +110,7 @@ const open = async (
       brand: network.brand,
       claimKey: idempotencyKey?.key,
       traceparent: currentTraceparent(),
+      account: owner,
       createdBy: keyId,
       createdAt: at,
       updatedAt: at,

@@ -15,15 +15,14 @@ import { transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, transactionById } from '../transactions/store.ts'
 import { type CardContext, fresh } from './context.ts'
 import { perform, prepare, type Ready } from './operation.ts'
+import { type CardRights, requireOwn } from './rights.ts'
 
-/** @throws ApiError `transaction_not_found` */
-export const find = async ({ sql }: { readonly sql: Queryable }, id: string) => {
-  const transaction = await transactionById(sql, id)
-  if (transaction !== undefined) return transaction
-  throw new ApiError(cardErrors.transaction_not_found, 'No such transaction.', {
-    details: { field: 'id', value: null },
-  })
-}
+/** @throws ApiError `transaction_not_found`, `restricted` */
+export const find = async (
+  { sql }: { readonly sql: Queryable },
+  id: string,
+  by: CardRights,
+): Promise<CardTransaction> => requireOwn(await transactionById(sql, id), by)
 
 /**
  * Captures the amount, or the whole authorized one.
@@ -56,9 +55,11 @@ const operate = async (
   amountCents: bigint | undefined,
   caller: Caller,
 ): Promise<Answered> => {
+  // Another key of the account may have done it under this Idempotency-Key.
+  if (caller.restrictions.merchantIds !== undefined) await find(context, id, caller)
   const replay = await replayOf(context.sql, caller.idempotencyKey)
   if (replay !== undefined) return replay
-  const before = underClaim(await find(context, id), caller)
+  const before = underClaim(await find(context, id, caller), caller)
   if (transition(before, `${operation}_started`) === undefined) throw wrongState(before, operation)
   const amount = amountCents ?? before.amountCents
   if (amount > before.amountCents) {

@@ -39,7 +39,7 @@ export const resolve = async (
   caller: Caller,
 ): Promise<Answered> =>
   runOnce(sql, caller.idempotencyKey, async (tx) => {
-    const before = underClaim(await find({ sql: tx }, id), caller)
+    const before = underClaim(await find({ sql: tx }, id, caller), caller)
     const after = resolved(before, request.outcome, now())
     const data = { ...request, operation: before.operation ?? null, api_key: caller.keyId }
     const audit: AuditEntry = {

@@ -11,6 +11,7 @@ import { type AuthorizationRequest, authorize } from './authorize.ts'
 import type { CardContext } from './context.ts'
 import { capture, find, voidTransaction } from './operations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
+import { type CardRights, requireMerchant } from './rights.ts'
 
 /** Events of one transaction; few have a dozen. */
 const eventsMax = 1_000
@@ -24,9 +25,12 @@ export type CardService = {
   ) => Promise<Answered>
   readonly void: (id: string, caller: Caller) => Promise<Answered>
   readonly resolve: (id: string, request: ResolutionRequest, caller: Caller) => Promise<Answered>
-  readonly find: (id: string) => Promise<CardTransaction>
-  readonly list: (filter: TransactionFilter) => Promise<readonly CardTransaction[]>
-  readonly events: (id: string) => Promise<readonly CardEventRow[]>
+  readonly find: (id: string, by: CardRights) => Promise<CardTransaction>
+  readonly list: (
+    filter: Omit<TransactionFilter, 'account' | 'merchantIds'>,
+    by: CardRights,
+  ) => Promise<readonly CardTransaction[]>
+  readonly events: (id: string, by: CardRights) => Promise<readonly CardEventRow[]>
 }
 
 /** If the database fails while no message is out, the caller may repeat the request. */
@@ -47,10 +51,14 @@ export const createCardService = (context: CardContext): CardService => ({
   capture: (id, amountCents, caller) => reached(capture(context, id, amountCents, caller)),
   void: (id, caller) => reached(voidTransaction(context, id, caller)),
   resolve: (id, request, caller) => reached(resolve(context, id, request, caller)),
-  find: (id) => reached(find(context, id)),
-  list: (filter) => reached(listTransactions(context.sql, filter)),
-  events: async (id) => {
-    const { id: found } = await reached(find(context, id))
+  find: (id, by) => reached(find(context, id, by)),
+  list: async (filter, by) => {
+    if (filter.merchantId !== undefined) requireMerchant(by, filter.merchantId)
+    const merchantIds = by.restrictions.merchantIds && [...by.restrictions.merchantIds]
+    return reached(listTransactions(context.sql, { ...filter, account: by.owner, merchantIds }))
+  },
+  events: async (id, by) => {
+    const { id: found } = await reached(find(context, id, by))
     return reached(eventsOf(context.sql, found, eventsMax))
   },
 })

@@ -13,6 +13,7 @@ import type { Asked } from '../permission.ts'
 import { deploymentSteps, sagaOf } from '../sagas.ts'
 import { loadArtifact, loadTemplate, type Place, type TemplateName } from '../templates/index.ts'
 import type { Tokens } from '../tokens/service.ts'
+import { requireWallet } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, readAbi } from './abi.ts'
 import { requireEffect } from './rights.ts'
@@ -118,10 +119,12 @@ export const createContracts = (deps: Deps): Contracts => {
     deploy: (deployment, caller) => deploy(deps, deployment, caller),
     register: (registration, caller) => register(deps, registration, caller),
     deployed: (id) => withAddress(sql, id),
-    async tracked(address, id, { owner }) {
+    async tracked(address, id, caller) {
       const call = await store.trackedById(sql, id)
       if (call?.recipient !== address) return undefined
-      return (await deps.wallets.find(call.sender))?.account === owner ? call : undefined
+      if ((await deps.wallets.find(call.sender))?.account !== caller.owner) return undefined
+      requireWallet(caller, call.sender)
+      return call
     },
     registerCurrency: (chain) => registerCurrency(sql, chain),
     call: async (call, caller) =>
@@ -212,7 +215,7 @@ const deploy = async (
   const chain = chains.require(deployment.network, caller.environment)
   const wallet =
     deployment.signerWallet === undefined
-      ? await wallets.deployer(caller.owner)
+      ? await wallets.deployer(caller)
       : await wallets.requireSigning(deployment.signerWallet, 'signer_wallet', caller)
   const template = await loadTemplate(deployment.template)
   const { default: artifact } = await template.artifact()

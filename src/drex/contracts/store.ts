@@ -221,3 +221,15 @@ export const trackedOfWallet = async (
     ) t order by id desc limit ${limit}`
   return rows.map(readTracked)
 }
+
+/** Whose wallets sent the transactions, by the transactions' ids. */
+export const accountsOf = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  if (ids.length === 0) return new Map()
+  const rows = await sql<{ id: string; account: string }[]>`
+    select t.id, w.account from drex_transactions t join drex_wallets w on w.address = t.sender
+    where t.id = any(${[...ids]}::text[])`
+  return new Map(rows.map(({ id, account }) => [id, account]))
+}

@@ -192,13 +192,22 @@ const tell = async (
   await emitInParts(emitEvents, tx, events)
 }
 
+/** @param events each of a wallet, whose account is told */
 const emitInParts = async (
   emitEvents: Emit,
   tx: Transaction,
   events: readonly AppEvent[],
 ): Promise<void> => {
   for (let start = 0; start < events.length; start += eventsMax) {
-    await emitEvents(tx, events.slice(start, start + eventsMax))
+    const part = events.slice(start, start + eventsMax)
+    const accounts = await store.accountsOf(
+      tx,
+      part.map(({ subject }) => subject),
+    )
+    await emitEvents(
+      tx,
+      part.map((event) => ({ ...event, account: accounts.get(event.subject) })),
+    )
   }
 }
 

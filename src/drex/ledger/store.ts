@@ -302,3 +302,13 @@ export const positions = (
   sql<
     { network: string; number: number }[]
   >`select network, block_number::float8 as number from drex_positions`
+
+/** Whose the wallets are, by the wallets' ids. */
+export const accountsOf = async (
+  sql: Queryable,
+  walletIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> => {
+  const rows = await sql<{ id: string; account: string }[]>`
+    select id, account from drex_wallets where id = any(${[...walletIds]}::text[])`
+  return new Map(rows.map(({ id, account }) => [id, account]))
+}

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   ApiError,
+  type Caller,
   callerOf,
   httpErrors,
   id,
@@ -15,7 +16,9 @@ import type { CallOutcome, Contracts } from '../contracts/service.ts'
 import type { Contract } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
+import type { Hex } from '../evm/hex.ts'
 import { loadTemplate, templateNames, templates } from '../templates/index.ts'
+import { requireWallet } from '../wallets/rights.ts'
 import { type Audited, once } from './once.ts'
 import {
   addressSchema,
@@ -101,6 +104,10 @@ export const contractRoutes = (contracts: Contracts, sql: Client): readonly Rout
   ]
 }
 
+const allowSigner = (caller: Caller, body: { readonly signer_wallet?: Hex | undefined }): void => {
+  if (body.signer_wallet !== undefined) requireWallet(caller, body.signer_wallet)
+}
+
 const deployRoute = (contracts: Contracts, sql: Client): Route => ({
   method: 'POST',
   path: '/v1/contracts/deploy',
@@ -130,6 +137,7 @@ const deployRoute = (contracts: Contracts, sql: Client): Route => ({
     once(sql, c, {
       schema: deploySchema,
       status: 202,
+      allow: allowSigner,
       prepare: (body) =>
         contracts.deploy(
           {
@@ -181,6 +189,8 @@ const registerRoute = (contracts: Contracts, sql: Client): Route => ({
     once(sql, c, {
       schema: registerSchema,
       status: 201,
+      // Moves nothing.
+      allow: () => {},
       prepare: (body) =>
         contracts.register(
           {
@@ -228,6 +238,7 @@ const callRoute = (contracts: Contracts, sql: Client): Route => ({
     return once(sql, c, {
       schema: callSchema,
       status: 200,
+      allow: allowSigner,
       prepare: (body) =>
         contracts.call(
           {

@@ -20,6 +20,7 @@ import {
 } from '../evm/token-call.ts'
 import { networkInfo } from '../networks.ts'
 import type { Tokens } from '../tokens/service.ts'
+import { requireWallet } from '../wallets/rights.ts'
 import { addressSchema, networkSchema } from './shared.ts'
 
 const tag = 'Digital currency'
@@ -86,7 +87,9 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
     async handle(c) {
       const { network } = readQuery(c, networkQuery)
       const wallet = readParams(c, walletParams).wallet
-      const chain = chains.require(network, callerOf(c).environment)
+      const caller = callerOf(c)
+      requireWallet(caller, wallet)
+      const chain = chains.require(network, caller.environment)
       return Response.json(await reaching(chain, () => balanceOf(chain, tokens, wallet)))
     },
   },

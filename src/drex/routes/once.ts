@@ -7,6 +7,7 @@ import {
   type AuditEntry,
   actorOf,
   answerKey,
+  type Caller,
   callerOf,
   type RequestContext,
   readJson,
@@ -22,6 +23,8 @@ export type Audited = Omit<AuditEntry, 'actor'>
 export type Once<T, R> = {
   readonly schema: z.ZodType<T>
   readonly status: number
+  /** Refuses what the key has no right to, before another key's answer is found under the same Idempotency-Key. */
+  readonly allow: (caller: Caller, request: T) => void
   /** Asks and checks, and writes nothing that a repetition would write twice. */
   readonly prepare: (request: T) => Promise<Creation<R>>
   readonly show: (result: R) => unknown
@@ -38,10 +41,11 @@ export type Once<T, R> = {
 export const once = async <T, R>(
   sql: Client,
   c: RequestContext,
-  { schema, status, prepare, show, audit, reread }: Once<T, R>,
+  { schema, status, allow, prepare, show, audit, reread }: Once<T, R>,
 ): Promise<Response> => {
   const request = await readJson(c, schema)
   const caller = callerOf(c)
+  allow(caller, request)
   const key = caller.idempotencyKey
   const answerOf = (result: R): Answer => ({ status, body: JSON.stringify(show(result)) })
   const repeat = async (kept: Answered): Promise<Response> => {

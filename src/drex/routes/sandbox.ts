@@ -6,6 +6,7 @@ import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Funding, Sandbox } from '../sandbox.ts'
 import { amount } from '../templates/fields.ts'
+import { requireWallet } from '../wallets/rights.ts'
 import { once } from './once.ts'
 import { addressSchema, networkSchema } from './shared.ts'
 
@@ -57,6 +58,7 @@ export const sandboxRoutes = (sandbox: Sandbox, sql: Client): readonly Route[] =
       once(sql, c, {
         schema: fundSchema,
         status: 200,
+        allow: (caller, { wallet }) => requireWallet(caller, wallet),
         prepare: ({ wallet, amount, network }) =>
           sandbox.fund({ wallet, amount, network }, callerOf(c)),
         show,

@@ -112,7 +112,7 @@ export const statementRoute = ({ chains, wallets, statements }: Deps): Route => 
   async handle(c) {
     const { cursor, limit, network, token, from, to, full_addresses } = readQuery(c, query)
     const caller = callerOf(c)
-    const wallet = await wallets.get(readParams(c, idParams).id, caller.owner)
+    const wallet = await wallets.get(readParams(c, idParams).id, caller)
     const chain = chains.require(network, caller.environment)
     const statement = await statements.read(chain, {
       ...{ wallet: wallet.address, account: caller.owner, token, limit: limit + 1 },

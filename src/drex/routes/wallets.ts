@@ -9,6 +9,7 @@ import {
   readJson,
   readParams,
   readQuery,
+  restrictedBy,
   text,
   writeAudit,
 } from '#src/platform/http/index.ts'
@@ -100,6 +101,9 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
     once(sql, c, {
       schema: createSchema,
       status: 201,
+      allow: (caller) => {
+        if (caller.restrictions.wallets !== undefined) throw restrictedBy('wallets', 'a new wallet')
+      },
       prepare: async (body) => ({
         write: (tx) => wallets.create({ ...body, address: body.address, ...makerOf(c) }, tx),
         settle: async (wallet) => wallet,
@@ -124,7 +128,7 @@ const listRoute = (wallets: Wallets): Route => ({
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
-    const found = await wallets.list(makerOf(c).account, cursor ?? '', limit + 1)
+    const found = await wallets.list(callerOf(c), cursor ?? '', limit + 1)
     return pageResponse('wallets', found, limit, show)
   },
 })
@@ -143,7 +147,7 @@ const readRoute = (wallets: Wallets): Route => ({
     errors: [drexErrors.wallet_not_found],
   },
   async handle(c) {
-    return Response.json(show(await wallets.get(readParams(c, idParams).id, makerOf(c).account)))
+    return Response.json(show(await wallets.get(readParams(c, idParams).id, callerOf(c))))
   },
 })
 
@@ -172,7 +176,7 @@ const changeRoute = (wallets: Wallets): Route => ({
     const parts = [status, policy === undefined ? undefined : 'policy', label && 'label']
     const outcome = parts.filter((each) => each !== undefined).join(', ')
     const change = { status, label, policy }
-    const wallet = await wallets.change(id, caller.owner, change, (tx) =>
+    const wallet = await wallets.change(id, caller, change, (tx) =>
       writeAudit(tx, { actor: actorOf(caller), action: 'wallets.change', object: id, outcome }),
     )
     return Response.json(show(wallet))
@@ -195,7 +199,7 @@ const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
-    const wallet = await wallets.get(readParams(c, idParams).id, makerOf(c).account)
+    const wallet = await wallets.get(readParams(c, idParams).id, callerOf(c))
     const found = await trackedOfWallet(sql, wallet.address, cursor, limit + 1)
     return pageResponse('transactions', found, limit, (each) => ({
       ...showTracked(each),

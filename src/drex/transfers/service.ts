@@ -22,6 +22,7 @@ import { newId } from '../ids.ts'
 import { revokeAllowances, type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
+import { requireWallet, walletsOf } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
 import { acceptGuarded } from './guarded.ts'
@@ -83,12 +84,7 @@ export const createTransfers = (deps: {
   }
   const accept = createAcceptor(sql, kick)
 
-  const get = async (id: string, caller: Caller): Promise<store.Transfer> => {
-    const transfer = await store.transferById(sql, id, scopeOf(caller))
-    if (transfer === undefined)
-      throw new ApiError(drexErrors.transfer_not_found, 'No such transfer.')
-    return transfer
-  }
+  const { get, getAsSender } = createFinder(sql)
 
   return {
     async create(request, caller, form) {
@@ -117,9 +113,10 @@ export const createTransfers = (deps: {
       steps: await store.stepsOf(sql, id),
       corrections: await store.correctionsOf(sql, id),
     }),
-    list: (filter, caller) => store.listTransfers(sql, filter, scopeOf(caller)),
+    list: (filter, caller) =>
+      store.listTransfers(sql, filter, { ...scopeOf(caller), wallets: walletsOf(caller) }),
     async approve(id, caller) {
-      await get(id, caller)
+      await getAsSender(id, caller)
       const isReleased = await approveHeld(sql, id, caller, deps.expirySeconds)
       if (isReleased) kick()
       const transfer = await get(id, caller)
@@ -131,7 +128,7 @@ export const createTransfers = (deps: {
       )
     },
     async retry(id, caller, form) {
-      const answered = await retryTransfer(deps, await get(id, caller), caller, (taken) =>
+      const answered = await retryTransfer(deps, await getAsSender(id, caller), caller, (taken) =>
         creationBody(taken, form),
       )
       kick()
@@ -139,7 +136,7 @@ export const createTransfers = (deps: {
     },
     async cancel(id, caller) {
       const actor = actorOf(caller)
-      const transfer = await get(id, caller)
+      const transfer = await getAsSender(id, caller)
       const taken = await sql.begin(async (tx) => {
         const ids = await store.cancelPending(tx, id)
         // If an earlier step is on its way, cancelling only a later one does not cancel the transfer.
@@ -157,6 +154,23 @@ export const createTransfers = (deps: {
       return get(id, caller)
     },
   }
+}
+
+/** Transfers that the caller may see, and those that it may let go or take back. */
+const createFinder = (sql: Client) => {
+  const get = async (id: string, caller: Caller): Promise<store.Transfer> => {
+    const transfer = await store.transferById(sql, id, scopeOf(caller))
+    if (transfer === undefined)
+      throw new ApiError(drexErrors.transfer_not_found, 'No such transfer.')
+    requireWallet(caller, transfer.fromWallet, transfer.toWallet)
+    return transfer
+  }
+  const getAsSender: typeof get = async (id, caller) => {
+    const transfer = await get(id, caller)
+    requireWallet(caller, transfer.fromWallet)
+    return transfer
+  }
+  return { get, getAsSender }
 }
 
 const build = async (

@@ -113,7 +113,12 @@ const selection = (sql: Queryable) => sql`
   from drex_transfers f join drex_transactions t on t.id = f.transaction_id`
 
 /** The part of the transfers that somebody may see. */
-export type Visible = { readonly account: string; readonly networks: readonly NetworkId[] }
+export type Visible = {
+  readonly account: string
+  readonly networks: readonly NetworkId[]
+  /** From or to one of these; undefined: all. */
+  readonly wallets?: string[] | undefined
+}
 
 /** A network that began anew keeps its old transfers under `id@genesis`. */
 const visible = (sql: Queryable, { account, networks }: Visible) => sql`
@@ -154,6 +159,11 @@ export const listTransfers = async (
   const { wallet, status, reference, beforeId, limit } = filter
   const rows = await sql<Row[]>`
     ${selection(sql)} where ${visible(sql, by)}
+    ${
+      by.wallets === undefined
+        ? sql``
+        : sql`and (f.from_wallet = any(${by.wallets}::text[]) or f.to_wallet = any(${by.wallets}::text[]))`
+    }
     ${wallet === undefined ? sql`` : sql`and (f.from_wallet = ${wallet} or f.to_wallet = ${wallet})`}
     ${status === undefined ? sql`` : sql`and t.status = ${status}`}
     ${reference === undefined ? sql`` : sql`and f.reference = ${reference}`}

@@ -1,7 +1,7 @@
 /** Wallets: who may sign, and with what. A private key never leaves this folder and `custody/`. */
 
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
-import { ApiError, type Caller, httpErrors, writeAudit } from '#src/platform/http/index.ts'
+import { ApiError, httpErrors, restrictedBy, writeAudit } from '#src/platform/http/index.ts'
 import {
   type ResealCounts,
   reseal,
@@ -14,6 +14,7 @@ import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { addressOfPrivateKey, randomPrivateKey } from '../evm/secp256k1.ts'
 import { newId } from '../ids.ts'
+import { requireWallet, type WalletRights, walletsOf } from './rights.ts'
 import * as store from './store.ts'
 
 type NewWallet = {
@@ -26,35 +27,32 @@ type NewWallet = {
   readonly createdBy: string
 }
 
-/** Who asks for a signature. */
-type Signatory = Pick<Caller, 'owner' | 'keyId'>
-
 export type Wallets = {
   /** @param sql the transaction it belongs to, if there is one */
   readonly create: (wallet: NewWallet, sql?: Queryable) => Promise<store.Wallet>
   readonly find: (address: Hex) => Promise<store.Wallet | undefined>
-  /** @throws ApiError if the account has no such wallet */
-  readonly get: (id: string, account: string) => Promise<store.Wallet>
+  /** @throws ApiError if the account has no such wallet, or the key is for others */
+  readonly get: (id: string, by: WalletRights) => Promise<store.Wallet>
   readonly list: (
-    account: string,
+    by: WalletRights,
     afterId: string,
     limit: number,
   ) => Promise<readonly store.Wallet[]>
   /**
    * @param also what commits together with the change
-   * @throws ApiError if the account has no such wallet, or it is archived
+   * @throws ApiError if the account has no such wallet, the key is for others, or it is archived
    */
   readonly change: (
     id: string,
-    account: string,
+    by: WalletRights,
     change: Parameters<typeof store.changeWallet>[3],
     also: (sql: Transaction) => Promise<void>,
   ) => Promise<store.Wallet>
   /** @throws ApiError if the account has no such wallet, it is only watched or not active, or the key has no right to it */
-  readonly requireSigning: (address: Hex, field: string, by: Signatory) => Promise<store.Wallet>
+  readonly requireSigning: (address: Hex, field: string, by: WalletRights) => Promise<store.Wallet>
   readonly signerFor: (address: Hex) => Promise<Signer>
-  /** The wallet that deploys if a caller of the account names none; created on first use. */
-  readonly deployer: (account: string) => Promise<store.Wallet>
+  /** The wallet that deploys if a caller of the account names none; created on first use. @throws ApiError `restricted` */
+  readonly deployer: (by: WalletRights) => Promise<store.Wallet>
   /** @returns false if the first keys there are were sealed with another master key */
   readonly canOpen: () => Promise<boolean>
   /** Seals every key with the present master key. */
@@ -77,19 +75,23 @@ export const createWallets = (deps: Deps): Wallets => {
   const { sql } = deps
   const { find, forget } = createFinder(sql)
   const create = (wanted: NewWallet, within?: Queryable) => createWallet(deps, wanted, within)
+  const get: Wallets['get'] = async (id, by) => {
+    const wallet = await store.walletById(sql, id)
+    if (wallet?.account !== by.owner) {
+      throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
+    }
+    requireWallet(by, wallet.address)
+    return wallet
+  }
   return {
     create,
     find,
-    list: (account, afterId, limit) => store.listWallets(sql, account, afterId, limit),
-    async get(id, account) {
-      const wallet = await store.walletById(sql, id)
-      if (wallet?.account !== account)
-        throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
-      return wallet
-    },
-    async change(id, account, change, also) {
+    list: (by, afterId, limit) => store.listWallets(sql, by.owner, afterId, limit, walletsOf(by)),
+    get,
+    async change(id, by, change, also) {
+      await get(id, by)
       const wallet = await sql.begin(async (tx) => {
-        const changed = await store.changeWallet(tx, id, account, change)
+        const changed = await store.changeWallet(tx, id, by.owner, change)
         if (changed !== undefined) await also(tx)
         return changed
       })
@@ -97,10 +99,6 @@ export const createWallets = (deps: Deps): Wallets => {
         // Only now, because whoever looked before the commit kept the wallet as it was.
         forget(wallet.address)
         return wallet
-      }
-      const there = await store.walletById(sql, id)
-      if (there?.account !== account) {
-        throw new ApiError(drexErrors.wallet_not_found, 'No such wallet.')
       }
       throw new ApiError(drexErrors.wallet_disabled, 'The wallet is archived, for good.')
     },
@@ -119,8 +117,12 @@ export const createWallets = (deps: Deps): Wallets => {
       }
       throw new Error(`the wallet ${address} has no signer here`)
     },
-    deployer: async (account) =>
-      (await store.walletByCreator(sql, deployer, account)) ?? createDeployer(deps, account),
+    deployer: async (by) => {
+      const made = await store.walletByCreator(sql, deployer, by.owner)
+      if (made !== undefined) requireWallet(by, made.address)
+      else if (by.restrictions.wallets !== undefined) throw restrictedBy('wallets', 'a new wallet')
+      return made ?? createDeployer(deps, by.owner)
+    },
     canOpen: () => canOpen(deps),
     reseal: () => reseal(requireSealer(deps), sealedKeys(sql)),
   }
@@ -181,7 +183,7 @@ const signing = (
   wallet: store.Wallet | undefined,
   address: Hex,
   field: string,
-  by: Signatory,
+  by: WalletRights,
 ): store.Wallet => {
   const errors = [{ pointer: `/${field}`, rule: 'wallet', message: 'cannot sign', got: address }]
   if (wallet?.account !== by.owner) {
@@ -189,6 +191,7 @@ const signing = (
       errors,
     })
   }
+  requireWallet(by, address)
   if (wallet.type === 'external') {
     throw new ApiError(drexErrors.wallet_cannot_sign, `${field}: the wallet is watched only.`, {
       errors,

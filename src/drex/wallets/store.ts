@@ -77,16 +77,22 @@ export const walletByCreator = async (
   return row && read(row)
 }
 
-/** @param account undefined for those of all accounts */
+/**
+ * @param account undefined for those of all accounts
+ * @param addresses undefined for all
+ */
 export const listWallets = async (
   sql: Client,
   account: string | undefined,
   afterId: string,
   limit: number,
+  addresses?: string[],
 ): Promise<readonly Wallet[]> => {
   const rows = await sql<Row[]>`
     select * from drex_wallets where id > ${afterId}
-      ${account === undefined ? sql`` : sql`and account = ${account}`} order by id limit ${limit}`
+      ${account === undefined ? sql`` : sql`and account = ${account}`}
+      ${addresses === undefined ? sql`` : sql`and address = any(${addresses}::text[])`}
+    order by id limit ${limit}`
   return rows.map(read)
 }
 

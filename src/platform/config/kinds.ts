@@ -1,3 +1,5 @@
+import { isNetwork } from '../security/keys/networks.ts'
+
 /** How one setting's text becomes a value. `parse` throws an Error whose message never quotes the text. */
 export type Kind<T> = {
   /** What the operator should have written, for the problems table and the documentation. */
@@ -137,6 +139,16 @@ const withoutPassword = (value: string): string =>
   value.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^@/]*)@/i, '$1***@').replace(/\?.*$/s, '?***')
 
 /** An absolute URL of one of the protocols (`https`). Kept as written; user part and query are masked. */
+/** An address, or a network in CIDR notation. */
+export const network = (): Kind<string> => ({
+  ...text(),
+  expected: '`address` or `address/bits`',
+  parse: (value) => {
+    if (!isNetwork(value)) throw new Error('is neither an address nor a network')
+    return value
+  },
+})
+
 export const url = (...protocols: readonly string[]): Kind<string> => ({
   expected: `URL with ${protocols.map((name) => `\`${name}://\``).join(' or ')}`,
   from: 'value',

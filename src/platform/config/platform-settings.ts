@@ -7,6 +7,7 @@ import {
   integer,
   list,
   listenAddress,
+  network,
   oneOf,
   path,
   text,
@@ -41,6 +42,9 @@ export const platformSettings = defineSettings({
   adminAddr: setting('TRILHO_ADMIN_ADDR', listenAddress(), {
     doc: 'Listen address for health, readiness, metrics and documents, which the listeners of payments then do not serve.',
   }),
+  trustedProxies: setting('TRILHO_TRUSTED_PROXIES', list(network()), {
+    doc: 'Addresses and networks of the proxies before the gateway: for keys that are restricted to addresses, the caller is then the last one of `X-Forwarded-For` that is none of them.',
+  }),
   roles: setting('TRILHO_ROLES', list(oneOf(...processRoles)), {
     doc: 'What this process does: `api` (endpoints, without cards), `grpc`, `pull`, `worker` and `send` (the stages of instant payments, unless `SPI_ROLES` names them), `cards` (endpoints, networks, reversals), `webhooks` (delivery), `drex` (sending and following transactions), `jobs` (partitions, retention). Everything when not set, but of the stages what `SPI_ROLES` names.',
   }),
@@ -71,7 +75,7 @@ export const platformSettings = defineSettings({
   }),
   environment: setting('TRILHO_ENVIRONMENT', oneOf('sandbox', 'production'), {
     default: 'sandbox',
-    doc: '`production` refuses to start with what is only fit for trials, such as no master key, and refuses `trl_test_` keys.',
+    doc: '`production` refuses to start with what is only fit for trials, such as no master key. It takes `trl_live_` keys only, `sandbox` `trl_test_` keys only.',
   }),
   brokerAddresses: setting('BROKER_ADDRESSES', list(hostPort()), {
     doc: 'Message broker addresses.',

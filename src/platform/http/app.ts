@@ -6,15 +6,18 @@ import {
   type OpenSpan,
   openSpan,
 } from '../observe/index.ts'
-import type { Authenticator, Principal } from '../security/index.ts'
+import type { Authenticator, Networks, Principal } from '../security/index.ts'
+import { forbiddenBy } from '../security/keys/restrictions.ts'
 import { type Acts, createActs, type RecordAct } from './audit/acts.ts'
 import { checkBodyHeaders } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { setHeaders } from './headers.ts'
 import type { HttpMetrics } from './metrics.ts'
+import { forwardedFor, type Peers } from './peer.ts'
 import { type ErrorStyle, internalError, renderError } from './render.ts'
 import { requestIdOf } from './request-id.ts'
-import type { Exchange, RequestContext, Route } from './route.ts'
+import { restrictedBy, restrictionOf } from './restricted.ts'
+import { type Exchange, isReading, type RequestContext, type Route } from './route.ts'
 import { checkUrl } from './text.ts'
 
 export type AppOptions = {
@@ -24,13 +27,15 @@ export type AppOptions = {
   readonly metrics: HttpMetrics
   /** Undefined without a database. */
   readonly recordAct?: RecordAct | undefined
+  /** Proxies whose word for the caller's address counts. */
+  readonly trustedProxies?: Networks | undefined
   /** True: every answer asks its caller to connect anew, which may lead to another process. */
   readonly isDraining?: () => boolean
 }
 
 export type App = {
   /** What Bun.serve calls; also what tests call. */
-  readonly fetch: (request: Request) => Promise<Response>
+  readonly fetch: (request: Request, peers?: Peers) => Promise<Response>
 }
 
 type Handler = (c: RequestContext) => Response | Promise<Response>
@@ -53,7 +58,12 @@ export const createApp = (options: AppOptions): App => {
   hono.notFound((c) => {
     throw noRoute(hono, routes, c)
   })
-  hono.onError((error, c) => onError(error, c.env, c.req.raw, logger))
+  const failed = (error: unknown, exchange: Exchange, request: Request): Response => {
+    const answered = onError(error, exchange, request, logger)
+    if (answered.status === 403) refused(acts, error, exchange)
+    return answered
+  }
+  hono.onError((error, c) => failed(error, c.env, c.req.raw))
 
   /**
    * Does what Hono's own dispatcher does with a handler that has no middleware, but saves two promises and a closure
@@ -82,7 +92,7 @@ export const createApp = (options: AppOptions): App => {
     try {
       response = await dispatch(request, exchange)
     } catch (error) {
-      response = onError(error, exchange, request, logger)
+      response = failed(error, exchange, request)
     }
     setHeaders(response.headers, exchange.requestId)
     if (isDraining()) response.headers.set('Connection', 'close')
@@ -103,15 +113,8 @@ export const createApp = (options: AppOptions): App => {
     return response
   }
   return {
-    fetch: (request) => {
-      const exchange: Exchange = {
-        requestId: requestIdOf(request.headers.get('x-request-id')),
-        startedMs: performance.now(),
-        route: undefined,
-        body: undefined,
-        principal: undefined,
-        logFields: undefined,
-      }
+    fetch: (request, peers) => {
+      const exchange = exchangeOf(request, peers, options.trustedProxies)
       if (!isTracing()) return answer(request, exchange)
       const parent = request.headers.get('traceparent') ?? undefined
       const span = openSpan(request.method, { kind: 'server', parent })
@@ -119,6 +122,25 @@ export const createApp = (options: AppOptions): App => {
     },
   }
 }
+
+const exchangeOf = (
+  request: Request,
+  peers: Peers | undefined,
+  trusted: Networks | undefined,
+): Exchange => ({
+  requestId: requestIdOf(request.headers.get('x-request-id')),
+  startedMs: performance.now(),
+  route: undefined,
+  body: undefined,
+  principal: undefined,
+  logFields: undefined,
+  address: () =>
+    forwardedFor(
+      peers?.requestIP(request)?.address,
+      request.headers.get('x-forwarded-for') ?? '',
+      trusted,
+    ),
+})
 
 const asGet = { method: 'GET' }
 const hostForm = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])?(?::\d{0,5})?$/
@@ -168,7 +190,20 @@ const endServerSpan = (span: OpenSpan, method: string, route: string, status: nu
 /** `/v1/messages/{id}` is `/v1/messages/:id` to the router. */
 const honoPath = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1')
 
-const handlerOf = (route: Route, { authenticator }: AppOptions, acts: Acts): Handler => {
+/** Whoever was refused, and by what, is in the audit log. */
+const refused = (acts: Acts, error: unknown, { principal, route, requestId }: Exchange): void => {
+  if (principal === undefined || route === undefined) return
+  const outcome = restrictionOf(error) ?? 'forbidden'
+  acts.refused({
+    requestId,
+    keyId: principal.keyId,
+    object: `${route.method} ${route.path}`,
+    outcome,
+  })
+}
+
+const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
+  const { authenticator } = options
   const enter: Handler = (c) => {
     checkUrl(c.req.raw.url, route.path)
     checkBodyHeaders(c.req.raw, route)
@@ -183,10 +218,9 @@ const handlerOf = (route: Route, { authenticator }: AppOptions, acts: Acts): Han
   }
   const admit = (c: RequestContext, principal: Principal | undefined) => {
     c.env.principal = principal
-    if (principal !== undefined && !isPermitted(principal, route)) {
-      acts.refused(c.env, principal.keyId, `${route.method} ${route.path}`)
-    }
     authorize(principal, route)
+    const restriction = forbiddenBy(principal.restrictions, isReading(route), c.env.address)
+    if (restriction !== undefined) throw restrictedBy(restriction, 'this request')
     return enter(c)
   }
   return (c: RequestContext) => {
@@ -203,10 +237,10 @@ const keysUnavailable = (cause: unknown): never => {
   throw new ApiError(httpErrors.unavailable, 'The API key cannot be verified now.', { cause })
 }
 
-const isPermitted = (principal: Principal, { scope }: Route): boolean =>
-  scope === 'public' || principal.scopes.has(scope)
-
-const authorize = (principal: Principal | undefined, route: Route): void => {
+const authorize: (
+  principal: Principal | undefined,
+  route: Route,
+) => asserts principal is Principal = (principal, { scope }) => {
   if (principal === undefined) {
     throw new ApiError(
       httpErrors.unauthorized,
@@ -214,8 +248,8 @@ const authorize = (principal: Principal | undefined, route: Route): void => {
       { headers: { 'WWW-Authenticate': 'Bearer' } },
     )
   }
-  if (!isPermitted(principal, route)) {
-    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${route.scope}.`)
+  if (scope !== 'public' && !principal.scopes.has(scope)) {
+    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${scope}.`)
   }
 }
 

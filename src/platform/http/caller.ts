@@ -1,4 +1,4 @@
-import type { KeyEnvironment, Scope } from '../security/index.ts'
+import type { KeyEnvironment, Restrictions, Scope } from '../security/index.ts'
 import type { Actor } from './audit/domain.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { type IdempotencyKey, idempotencyKeyOf } from './idempotency/key.ts'
@@ -12,6 +12,8 @@ export type Caller = {
   readonly keyId: string
   readonly environment: KeyEnvironment
   readonly scopes: ReadonlySet<Scope>
+  /** What leaves of the scopes what it names. */
+  readonly restrictions: Restrictions
   readonly requestId: string
   /** Undefined if the request has no Idempotency-Key. */
   readonly idempotencyKey: IdempotencyKey | undefined
@@ -26,13 +28,13 @@ export type Caller = {
 export const callerOf = (c: RequestContext): Caller => {
   const { principal, requestId, route, body } = c.env
   if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
-  const { owner, keyId, environment, scopes } = principal
+  const { owner, keyId, environment, scopes, restrictions } = principal
   const takesKey = route?.document.idempotent === true
   if (takesKey && route.accepts !== undefined && body === undefined) {
     throw new Error('the body has not been read')
   }
   const idempotencyKey = takesKey ? idempotencyKeyOf(c, owner, body ?? none) : undefined
-  return { owner, keyId, environment, scopes, requestId, idempotencyKey }
+  return { owner, keyId, environment, scopes, restrictions, requestId, idempotencyKey }
 }
 
 const none = new Uint8Array()

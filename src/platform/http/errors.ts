@@ -117,6 +117,13 @@ export const httpErrors = defineErrors({
     remedy: 'Use a key with the scope named in message.',
     retryable: false,
   },
+  restricted: {
+    status: 403,
+    title: 'Restricted',
+    meaning: 'The API key has the scope, but a restriction of it forbids the request.',
+    remedy: 'Use a key without the restriction named in message.',
+    retryable: false,
+  },
   method_not_allowed: {
     status: 405,
     title: 'Method not allowed',

@@ -1,5 +1,5 @@
 export { type App, createApp } from './app.ts'
-export type { RecordAct } from './audit/acts.ts'
+export { type Acts, createActs, type RecordAct } from './audit/acts.ts'
 export { commandActor } from './audit/command-actor.ts'
 export type { Actor, AuditEntry } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'
@@ -50,8 +50,10 @@ export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics } from './metrics.ts'
 export { type EventDocument, openApiDocument } from './openapi.ts'
 export { cursor, pageOf, pageQuery } from './page.ts'
+export { forwardedFor } from './peer.ts'
 export { problemBody } from './render.ts'
 export { requestIdOf } from './request-id.ts'
+export { restrictedBy } from './restricted.ts'
 export {
   type RequestContext,
   type Route,

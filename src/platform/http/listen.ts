@@ -30,7 +30,7 @@ const open = (app: App, address: ListenAddress): Listener => {
     development: false,
     // Outside development mode Bun shares ports between processes: nobody would notice a second gateway.
     reusePort: false,
-    fetch: app.fetch,
+    fetch: (request, own) => app.fetch(request, own),
   })
   const port = server.port ?? address.port
   return {

@@ -18,6 +18,8 @@ export type Exchange = {
   principal: Principal | undefined
   /** Further fields for the request's log line: ids, never personal data. */
   logFields: Readonly<Record<string, string | number | boolean>> | undefined
+  /** Where the request comes from; undefined if that is not known. */
+  readonly address: () => string | undefined
 }
 
 export type RequestContext = Context<{ Bindings: Exchange }>
@@ -73,9 +75,15 @@ export type Route = {
    * itself, in the same transaction.
    */
   readonly act?: AuditAction
+  /** A POST that computes its answer from its body alone: a key that is read-only may use it. */
+  readonly isPure?: true
   readonly document: RouteDocument
   readonly handle: (c: RequestContext) => Response | Promise<Response>
 }
+
+/** Whether it changes, moves and signs nothing, and hands out no private key. */
+export const isReading = ({ method, act, isPure }: Route): boolean =>
+  act === undefined && (method === 'GET' || isPure === true)
 
 /** The same routes, but they answer 503 and name the settings they lack. */
 export const withMissingSettings = (

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Metrics } from '../observe/index.ts'
 import type { Authenticator } from '../security/index.ts'
+import { forbiddenBy } from '../security/keys/restrictions.ts'
 import { readParams } from './body.ts'
 import { docsRoutes } from './docs.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
@@ -105,7 +106,8 @@ const mayReadDetails = async (
 ): Promise<boolean> => {
   try {
     const principal = await authenticator.verify(c.req.header('authorization'))
-    return principal?.scopes.has('ops:read') ?? false
+    if (principal === undefined || !principal.scopes.has('ops:read')) return false
+    return forbiddenBy(principal.restrictions, true, c.env.address) === undefined
   } catch {
     // Keys may live in the database whose failure is being reported.
     return false

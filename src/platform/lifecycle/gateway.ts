@@ -12,7 +12,7 @@ import {
 } from '../http/index.ts'
 import { createStallWatch, runningJobs, type StallWatch } from '../jobs/index.ts'
 import type { Logger, Metrics } from '../observe/index.ts'
-import type { Authenticator } from '../security/index.ts'
+import type { Authenticator, Networks } from '../security/index.ts'
 import type { Feature } from './feature.ts'
 import { createHealthReporter } from './health.ts'
 import { createLifecycle } from './lifecycle.ts'
@@ -30,6 +30,7 @@ export type GatewayOptions = {
   readonly cards: ListenAddress
   /** Undefined: health, readiness, metrics and documents are on the listeners of payments. */
   readonly admin: ListenAddress | undefined
+  readonly trustedProxies?: Networks
   readonly stopTimeoutMs: number
   /** How long it goes on serving, not ready, once it is to stop. */
   readonly drainMs: number
@@ -133,6 +134,7 @@ const openListeners = (
     const routes = [...own, ...catalogue]
     const app = createApp({
       ...{ routes, authenticator, logger: log, metrics: httpMetrics, recordAct, isDraining },
+      trustedProxies: options.trustedProxies,
     })
     return listen(app, address, setting)
   }

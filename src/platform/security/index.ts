@@ -27,8 +27,21 @@ export {
   createKeyFileSource,
   readKeyFile,
 } from './keys/key-file.ts'
-export { createKeyFileStore, type KeyStore, type ListedKey, type NewKey } from './keys/key-store.ts'
+export {
+  createKeyFileStore,
+  type KeyStore,
+  type ListedKey,
+  type NewKey,
+} from './keys/key-store.ts'
 export { createKeyTable, createKeyTableStore } from './keys/key-table.ts'
+export { type Networks, networksOf } from './keys/networks.ts'
+export {
+  forbiddenBy,
+  type RestrictionName,
+  type Restrictions,
+  restrictionsSchema,
+  type StoredRestrictions,
+} from './keys/restrictions.ts'
 export { isGrant, type Scope, scopes } from './keys/scopes.ts'
 export { masterKey } from './sealing/master-key.ts'
 export { type ResealCounts, reseal, type SealedRecord } from './sealing/reseal.ts'

@@ -21,7 +21,14 @@ const transaction = (state: CardState): CardTransaction => ({
   ...{ captureStan: '000003', captureTransmission: '1121120002' },
   ...{ voidError: undefined, reason: undefined, needsAttention: false },
   ...{ claimKey: undefined, traceparent: undefined },
-  ...{ createdBy: 'key', createdAt: at, updatedAt: at, capturedAt: undefined, voidedAt: undefined },
+  ...{
+    account: 'default',
+    createdBy: 'key',
+    createdAt: at,
+    updatedAt: at,
+    capturedAt: undefined,
+    voidedAt: undefined,
+  },
 })
 
 const verdicts: { readonly [K in Verdict['kind']]: Extract<Verdict, { kind: K }> } = {

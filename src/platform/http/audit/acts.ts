@@ -1,6 +1,6 @@
 import type { Logger } from '#src/platform/observe/index.ts'
 import { ApiError } from '../errors.ts'
-import type { Exchange, RequestContext } from '../route.ts'
+import type { RequestContext } from '../route.ts'
 import type { AuditAction, AuditEntry } from './domain.ts'
 
 /** Writes an entry by itself: for acts that change nothing in the database. */
@@ -18,8 +18,15 @@ export type Acts = {
     c: RequestContext,
     handle: () => Response | Promise<Response>,
   ) => Promise<Response>
-  /** Records that a key lacked the scope of a route; does not wait. */
-  readonly refused: (exchange: Exchange, keyId: string, object: string) => void
+  /** Records what a key was refused; does not wait. */
+  readonly refused: (refusal: {
+    readonly requestId: string
+    readonly keyId: string
+    /** Method and route. */
+    readonly object: string
+    /** The restriction that forbade it; `forbidden` where the scope or the right is missing. */
+    readonly outcome: string
+  }) => void
 }
 
 /** @param record undefined where there is no database: then the log alone tells of acts */
@@ -55,14 +62,14 @@ export const createActs = (
         throw error
       }
     },
-    refused: ({ requestId }, keyId, object) => {
-      const subject = `${keyId} ${object}`
+    refused: ({ requestId, keyId, object, outcome }) => {
+      const subject = `${keyId} ${object} ${outcome}`
       const atMs = refusedAtMs.get(subject)
       if (atMs !== undefined && now() - atMs < refusedEveryMs) return
       if (refusedAtMs.size >= refusalsMax) refusedAtMs.clear()
       refusedAtMs.set(subject, now())
       const actor = { id: keyId, requestId }
-      void write({ actor, action: 'access.refused', object, outcome: 'forbidden' })
+      void write({ actor, action: 'access.refused', object, outcome })
     },
   }
 }

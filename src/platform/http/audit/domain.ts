@@ -26,6 +26,8 @@ export const auditActions = [
   'certificates.delete',
   'keys.create',
   'keys.revoke',
+  'keys.change',
+  'keys.rotate',
   'certificates.export',
   'jose.sign',
   'jose.decrypt',

@@ -43,11 +43,15 @@ const checksumOf = (text: string): string => base62(BigInt(Bun.hash.crc32(text))
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
-/** A new key: the text is shown once to its owner; only id and hash are stored. */
+/**
+ * A new key: the text is shown once to its owner; only id and hash are stored.
+ *
+ * @param id of a key that gets a new secret
+ */
 export const generateKey = (
   environment: KeyEnvironment,
+  id = randomBase62(9, idLength),
 ): { readonly key: string; readonly id: string; readonly hash: string } => {
-  const id = randomBase62(9, idLength)
   const secret = randomBase62(32, secretLength)
   const body = `trl_${environment}_${id}_${secret}`
   return { key: body + checksumOf(body), id, hash: hashOf(secret).toString('hex') }

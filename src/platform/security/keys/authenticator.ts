@@ -1,4 +1,5 @@
 import { hashMatches, type KeyEnvironment, parseKey } from './api-key.ts'
+import { type Restrictions, restrictionsOf } from './restrictions.ts'
 import { expandGrants, type Scope } from './scopes.ts'
 
 /** A key as it is stored. */
@@ -8,9 +9,13 @@ export type KeyRecord = {
   readonly account: string
   /** SHA-256 of the secret, in hex. */
   readonly hash: string
+  /** The secret before the last rotation, and until when it counts. */
+  readonly previous?: { readonly hash: string; readonly until: Date } | undefined
   readonly grants: readonly string[]
   /** Undefined for keys that were stored before it was: then it is what the key's text says. */
   readonly environment: KeyEnvironment | undefined
+  /** As stored; undefined: none. */
+  readonly restrictions?: unknown
   readonly expiresAt: Date | undefined
   readonly revokedAt: Date | undefined
 }
@@ -31,6 +36,7 @@ export type Principal = {
   /** Test keys move nothing of value, live keys move nothing else. */
   readonly environment: KeyEnvironment
   readonly scopes: ReadonlySet<Scope>
+  readonly restrictions: Restrictions
 }
 
 export type Authenticator = {
@@ -50,7 +56,7 @@ const refusedMs = 1_000
 
 export const createAuthenticator = (options: {
   readonly sources: readonly KeySource[]
-  /** Keys that do not count here: test keys in production. */
+  /** Keys that do not count here: test keys in production, live keys elsewhere. */
   readonly refused?: KeyEnvironment | undefined
   readonly now?: () => number
   readonly cacheMs?: number
@@ -69,19 +75,23 @@ export const createAuthenticator = (options: {
       const record = await source.find(parsed.id)
       if (record === undefined) continue
       const nowMs = now()
-      if (!hashMatches(parsed.hash, record.hash) || !isAlive(record, nowMs)) return undefined
+      const untilMs = secretUntilMs(parsed.hash, record)
+      if (untilMs <= nowMs || !isAlive(record, nowMs)) return undefined
       // The text's environment is no secret: whoever holds a test key could write a live one from it.
       if ((record.environment ?? environment) !== environment) return undefined
+      const restrictions = restrictionsOf(record.restrictions)
+      if (restrictions === undefined) return undefined
       const principal: Principal = {
         owner: record.account,
         keyId: record.id,
         name: record.name,
         environment,
         scopes: expandGrants(record.grants),
+        restrictions,
       }
       if (verified.size >= cachedKeysMax) verified.clear()
       const expiresMs = record.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
-      verified.set(text, { principal, untilMs: Math.min(nowMs + cacheMs, expiresMs) })
+      verified.set(text, { principal, untilMs: Math.min(nowMs + cacheMs, expiresMs, untilMs) })
       source.used?.(record.id, new Date(nowMs))
       return principal
     }
@@ -121,6 +131,14 @@ export const createAuthenticator = (options: {
       return lookUp(text)
     },
   }
+}
+
+/** Until when the secret counts; 0 for one that is not the key's. Compares with both, whichever it is. */
+const secretUntilMs = (hash: Buffer, { hash: present, previous }: KeyRecord): number => {
+  const isPresent = hashMatches(hash, present)
+  const isPrevious = previous !== undefined && hashMatches(hash, previous.hash)
+  if (isPresent) return Number.POSITIVE_INFINITY
+  return isPrevious ? previous.until.getTime() : 0
 }
 
 const isAlive = (record: KeyRecord, nowMs: number): boolean =>

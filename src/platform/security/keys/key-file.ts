@@ -3,20 +3,29 @@ import { chmod, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { accountForm, defaultAccount } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
+import { restrictionsSchema } from './restrictions.ts'
 import { isStoredGrant } from './scopes.ts'
 
 const instant = z.iso.datetime()
 
-/** The file of API_KEYS_FILE: `{"keys": [{id, name, account?, hash, environment?, scopes, created_at, expires_at?, revoked_at?}]}`. */
+const hash = z.string().regex(/^[0-9a-f]{64}$/)
+
+/**
+ * The file of API_KEYS_FILE: `{"keys": [{id, name, account?, hash, previous_hash?, previous_until?, environment?, scopes,
+ * restrictions?, created_at, expires_at?, revoked_at?}]}`.
+ */
 const fileSchema = z.strictObject({
   keys: z.array(
     z.strictObject({
       id: z.string().regex(/^[0-9A-Za-z]{12}$/),
       name: z.string().max(100),
       account: z.string().regex(accountForm).default(defaultAccount),
-      hash: z.string().regex(/^[0-9a-f]{64}$/),
+      hash,
+      previous_hash: hash.nullish(),
+      previous_until: instant.nullish(),
       environment: z.enum(['live', 'test']).nullish(),
       scopes: z.array(z.string().refine(isStoredGrant, 'unknown scope')),
+      restrictions: restrictionsSchema.optional(),
       created_at: instant,
       expires_at: instant.nullish(),
       revoked_at: instant.nullish(),
@@ -102,10 +111,21 @@ const recordOf = (entry: KeyFileEntry): KeyRecord => ({
   account: entry.account,
   hash: entry.hash,
   grants: entry.scopes,
+  previous: previousOf(entry.previous_hash, entry.previous_until),
   environment: entry.environment ?? undefined,
+  restrictions: entry.restrictions,
   expiresAt: dateOf(entry.expires_at),
   revokedAt: dateOf(entry.revoked_at),
 })
+
+/** The secret before the last rotation, of what is stored of it. */
+export const previousOf = (
+  previousHash: string | null | undefined,
+  until: string | null | undefined,
+): KeyRecord['previous'] =>
+  typeof previousHash === 'string' && typeof until === 'string'
+    ? { hash: previousHash, until: new Date(until) }
+    : undefined
 
 const dateOf = (value: string | null | undefined): Date | undefined =>
   value === null || value === undefined ? undefined : new Date(value)

@@ -1,12 +1,21 @@
 import { generateKey, type KeyEnvironment } from './api-key.ts'
 import { type KeyFileEntry, readKeyFile, writeKeyFile } from './key-file.ts'
+import type { StoredRestrictions } from './restrictions.ts'
 
 export type NewKey = {
   readonly name: string
   readonly account: string
   readonly environment: KeyEnvironment
   readonly grants: readonly string[]
+  readonly restrictions?: StoredRestrictions
   readonly expiresAt: Date | undefined
+}
+
+/** What may change in a key; what is undefined stays. */
+type KeyChange = {
+  /** All of them: those that it had and that are not here are lifted. */
+  readonly restrictions?: StoredRestrictions | undefined
+  readonly expiresAt?: Date | undefined
 }
 
 /** A key as lists show it: nothing in it is secret. Times are ISO 8601. */
@@ -17,9 +26,12 @@ export type ListedKey = {
   /** Null for keys that were stored before it was: their text says it. */
   readonly environment: KeyEnvironment | null
   readonly scopes: readonly string[]
+  readonly restrictions: StoredRestrictions
   readonly created_at: string
   readonly expires_at: string | null
   readonly revoked_at: string | null
+  /** Until when the secret before the last rotation counts; null: there is none. */
+  readonly previous_until: string | null
   /** Null when unknown: a file does not record it. */
   readonly last_used_at: string | null
 }
@@ -31,41 +43,77 @@ export type KeyStore = {
   list(): Promise<readonly ListedKey[]>
   /** False when there is no such key or it is revoked already. */
   revoke(id: string): Promise<boolean>
+  /** False when there is no such key or it is revoked. */
+  change(id: string, change: KeyChange): Promise<boolean>
+  /**
+   * Gives a key a new secret: who it is, what it owns and what it may do stay. The present secret counts until then.
+   *
+   * @param environment of a key that was stored before it was
+   * @returns the key's new text; undefined when there is no such key or it is revoked
+   */
+  rotate(id: string, previousUntil: Date, environment: KeyEnvironment): Promise<string | undefined>
 }
 
 /** Keys in the file of API_KEYS_FILE. A running gateway sees a change within seconds. */
-export const createKeyFileStore = (path: string, now: () => Date): KeyStore => ({
-  create: async ({ name, account, environment, grants, expiresAt }) => {
-    const file = await readKeyFile(path)
-    const { key, id, hash } = generateKey(environment)
-    const entry: KeyFileEntry = {
-      id,
-      name,
-      account,
-      hash,
-      environment,
-      scopes: [...grants],
-      created_at: now().toISOString(),
-      expires_at: expiresAt?.toISOString() ?? null,
-      revoked_at: null,
-    }
-    await writeKeyFile(path, { keys: [...file.keys, entry] })
-    return { id, key }
-  },
-  list: async () =>
-    (await readKeyFile(path)).keys.map(({ hash: _hash, ...entry }) => ({
-      ...entry,
-      environment: entry.environment ?? null,
-      expires_at: entry.expires_at ?? null,
-      revoked_at: entry.revoked_at ?? null,
-      last_used_at: null,
-    })),
-  revoke: async (id) => {
+export const createKeyFileStore = (path: string, now: () => Date): KeyStore => {
+  /** Replaces a key that is not revoked; false when there is none. */
+  const replace = async (
+    id: string,
+    changed: (entry: KeyFileEntry) => KeyFileEntry,
+  ): Promise<boolean> => {
     const { keys } = await readKeyFile(path)
     const found = keys.find((entry) => entry.id === id)
     if (found === undefined || typeof found.revoked_at === 'string') return false
-    const revoked = { ...found, revoked_at: now().toISOString() }
-    await writeKeyFile(path, { keys: keys.map((entry) => (entry === found ? revoked : entry)) })
+    const next = changed(found)
+    await writeKeyFile(path, { keys: keys.map((entry) => (entry === found ? next : entry)) })
     return true
-  },
+  }
+  return {
+    create: async ({ name, account, environment, grants, restrictions, expiresAt }) => {
+      const file = await readKeyFile(path)
+      const { key, id, hash } = generateKey(environment)
+      const entry: KeyFileEntry = {
+        id,
+        name,
+        account,
+        hash,
+        environment,
+        scopes: [...grants],
+        ...(restrictions === undefined ? {} : { restrictions }),
+        created_at: now().toISOString(),
+        expires_at: expiresAt?.toISOString() ?? null,
+        revoked_at: null,
+      }
+      await writeKeyFile(path, { keys: [...file.keys, entry] })
+      return { id, key }
+    },
+    list: async () => (await readKeyFile(path)).keys.map(listed),
+    revoke: (id) => replace(id, (entry) => ({ ...entry, revoked_at: now().toISOString() })),
+    change: (id, { restrictions, expiresAt }) =>
+      replace(id, (entry) => ({
+        ...entry,
+        ...(restrictions === undefined ? {} : { restrictions }),
+        ...(expiresAt === undefined ? {} : { expires_at: expiresAt.toISOString() }),
+      })),
+    rotate: async (id, previousUntil, environment) => {
+      let text: string | undefined
+      await replace(id, (entry) => {
+        const { key, hash } = generateKey(entry.environment ?? environment, id)
+        text = key
+        const previous_until = previousUntil.toISOString()
+        return { ...entry, hash, previous_hash: entry.hash, previous_until }
+      })
+      return text
+    },
+  }
+}
+
+const listed = ({ hash: _hash, previous_hash: _previous, ...entry }: KeyFileEntry): ListedKey => ({
+  ...entry,
+  environment: entry.environment ?? null,
+  restrictions: entry.restrictions ?? {},
+  expires_at: entry.expires_at ?? null,
+  revoked_at: entry.revoked_at ?? null,
+  previous_until: entry.previous_until ?? null,
+  last_used_at: null,
 })

@@ -1,10 +1,12 @@
-import { type Client, textArray } from '#src/platform/database/index.ts'
-import { type Actor, writeAudit } from '#src/platform/http/index.ts'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Actor, type AuditEntry, writeAudit } from '#src/platform/http/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { generateKey, type KeyEnvironment } from './api-key.ts'
 import type { KeyRecord, KeySource } from './authenticator.ts'
+import { previousOf } from './key-file.ts'
 import type { KeyStore } from './key-store.ts'
+import type { StoredRestrictions } from './restrictions.ts'
 
 const usesWrittenEveryMs = 60_000
 const usesMax = 10_000
@@ -17,6 +19,9 @@ type Row = {
   readonly hash: string
   readonly environment: KeyEnvironment | null
   readonly scopes: readonly string[]
+  readonly restrictions: StoredRestrictions
+  readonly previous_hash: string | null
+  readonly previous_until: string | null
   readonly created_at: string
   readonly expires_at: string | null
   readonly revoked_at: string | null
@@ -82,7 +87,9 @@ const recordOf = (row: Row): KeyRecord => {
     account,
     hash,
     grants: scopes,
+    previous: previousOf(row.previous_hash, row.previous_until),
     environment: environment ?? undefined,
+    restrictions: row.restrictions,
     expiresAt: expires_at === null ? undefined : new Date(expires_at),
     revokedAt: revoked_at === null ? undefined : new Date(revoked_at),
   }
@@ -92,35 +99,65 @@ const isoOf = (time: string | null): string | null =>
   time === null ? null : new Date(time).toISOString()
 
 /** Keys in the table `api_keys`, for the operator's commands. */
-export const createKeyTableStore = (sql: Client, actor: Actor): KeyStore => ({
-  create: async ({ name, account, environment, grants, expiresAt }) => {
-    const { key, id, hash } = generateKey(environment)
-    await sql.begin(async (tx) => {
-      await tx`
-        insert into api_keys (id, name, account, hash, environment, scopes, expires_at)
-        values (${id}, ${name}, ${account}, ${hash}, ${environment}, ${textArray(grants)}::text::text[],
-          ${expiresAt?.toISOString() ?? null})`
-      await writeAudit(tx, { actor, action: 'keys.create', object: id, outcome: 'created' })
-    })
-    return { id, key }
-  },
-  list: async () => {
-    const found = await sql<{ row: Row }[]>`
-      select to_jsonb(api_keys) as row from api_keys order by created_at, id`
-    return found.map(({ row: { hash: _hash, ...row } }) => ({
-      ...row,
-      created_at: new Date(row.created_at).toISOString(),
-      expires_at: isoOf(row.expires_at),
-      revoked_at: isoOf(row.revoked_at),
-      last_used_at: isoOf(row.last_used_at),
-    }))
-  },
-  revoke: (id) =>
-    sql.begin(async (tx) => {
-      const revoked = await tx`
-        update api_keys set revoked_at = now() where id = ${id} and revoked_at is null`
-      if (revoked.count === 0) return false
-      await writeAudit(tx, { actor, action: 'keys.revoke', object: id, outcome: 'revoked' })
-      return true
-    }),
-})
+export const createKeyTableStore = (sql: Client, actor: Actor): KeyStore => {
+  const audit = (tx: Queryable, action: AuditEntry['action'], id: string, outcome: string) =>
+    writeAudit(tx, { actor, action, object: id, outcome })
+  return {
+    create: async ({ name, account, environment, grants, restrictions = {}, expiresAt }) => {
+      const { key, id, hash } = generateKey(environment)
+      await sql.begin(async (tx) => {
+        await tx`
+          insert into api_keys (id, name, account, hash, environment, scopes, restrictions, expires_at)
+          values (${id}, ${name}, ${account}, ${hash}, ${environment},
+            ${textArray(grants)}::text::text[], ${JSON.stringify(restrictions)}::text::jsonb,
+            ${expiresAt?.toISOString() ?? null})`
+        await audit(tx, 'keys.create', id, 'created')
+      })
+      return { id, key }
+    },
+    list: async () => {
+      const found = await sql<{ row: Row }[]>`
+        select to_jsonb(api_keys) as row from api_keys order by created_at, id`
+      return found.map(({ row: { hash: _hash, previous_hash: _previous, ...row } }) => ({
+        ...row,
+        created_at: new Date(row.created_at).toISOString(),
+        expires_at: isoOf(row.expires_at),
+        revoked_at: isoOf(row.revoked_at),
+        previous_until: isoOf(row.previous_until),
+        last_used_at: isoOf(row.last_used_at),
+      }))
+    },
+    revoke: (id) =>
+      sql.begin(async (tx) => {
+        const revoked = await tx`
+          update api_keys set revoked_at = now() where id = ${id} and revoked_at is null`
+        if (revoked.count === 0) return false
+        await audit(tx, 'keys.revoke', id, 'revoked')
+        return true
+      }),
+    change: (id, { restrictions, expiresAt }) =>
+      sql.begin(async (tx) => {
+        const text = restrictions === undefined ? null : JSON.stringify(restrictions)
+        const changed = await tx`
+          update api_keys set restrictions = coalesce(${text}::text::jsonb, restrictions),
+            expires_at = coalesce(${expiresAt?.toISOString() ?? null}::text::timestamptz, expires_at)
+          where id = ${id} and revoked_at is null`
+        if (changed.count === 0) return false
+        await audit(tx, 'keys.change', id, 'changed')
+        return true
+      }),
+    rotate: (id, previousUntil, environment) =>
+      sql.begin(async (tx) => {
+        const [found] = await tx<{ environment: KeyEnvironment | null }[]>`
+          select environment from api_keys where id = ${id} and revoked_at is null for update`
+        if (found === undefined) return undefined
+        const { key, hash } = generateKey(found.environment ?? environment, id)
+        await tx`
+          update api_keys set previous_hash = hash, hash = ${hash},
+            previous_until = ${previousUntil.toISOString()}::text::timestamptz
+          where id = ${id}`
+        await audit(tx, 'keys.rotate', id, 'rotated')
+        return key
+      }),
+  }
+}

@@ -1,4 +1,4 @@
-import { pgTable, text } from 'drizzle-orm/pg-core'
+import { jsonb, pgTable, text } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
 
 /** API keys: never the key, only the SHA-256 of its secret. */
@@ -8,10 +8,15 @@ export const apiKeys = pgTable('api_keys', {
   /** The owner of the key: what belongs to an account outlives each of its keys. */
   account: text().notNull().default('default'),
   hash: text().notNull(),
+  /** The secret before the last rotation, and until when it counts. */
+  previousHash: text('previous_hash'),
+  previousUntil: instant('previous_until'),
   /** live or test; null for keys stored before it was. */
   environment: text(),
   /** Grants as `trilho keys create` takes them. */
   scopes: text().array().notNull(),
+  /** What the key may do of what its scopes open. */
+  restrictions: jsonb().notNull().default({}),
   createdAt: instant('created_at').notNull().defaultNow(),
   expiresAt: instant('expires_at'),
   revokedAt: instant('revoked_at'),

@@ -6,7 +6,13 @@ import {
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
 } from '@grpc/grpc-js'
-import { requestIdOf } from '#src/platform/http/index.ts'
+import {
+  type Acts,
+  createActs,
+  forwardedFor,
+  type RecordAct,
+  requestIdOf,
+} from '#src/platform/http/index.ts'
 import {
   currentTraceId,
   isTracing,
@@ -15,7 +21,13 @@ import {
   type OpenSpan,
   openSpan,
 } from '#src/platform/observe/index.ts'
-import type { Authenticator, Principal, Scope } from '#src/platform/security/index.ts'
+import {
+  type Authenticator,
+  forbiddenBy,
+  type Networks,
+  type Principal,
+  type Scope,
+} from '#src/platform/security/index.ts'
 import { dropOverflownDeadline, isLate } from './deadline.ts'
 import { metadataBytes, onlyText, setText } from './metadata.ts'
 import { createObserver, methodName, unmatched } from './observer.ts'
@@ -27,6 +39,10 @@ export type CallsDeps = {
   readonly metrics: Metrics
   /** By the path of the method; any other method is UNIMPLEMENTED. */
   readonly scopes: ReadonlyMap<string, Scope | 'public'>
+  /** Undefined without a database. */
+  readonly recordAct?: RecordAct | undefined
+  /** Proxies whose word for the caller's address counts. */
+  readonly trustedProxies?: Networks | undefined
 }
 
 export type Calls = {
@@ -45,7 +61,10 @@ export const metadataBytesMax = 16_384
 
 export const createCalls = (deps: CallsDeps): Calls => {
   const running = createOpenSet<GatewayCall>()
-  const context: Context = { ...deps, running, observe: createObserver(deps.metrics, deps.logger) }
+  const context: Context = {
+    ...{ ...deps, running, observe: createObserver(deps.metrics, deps.logger) },
+    acts: createActs(deps.recordAct, deps.logger),
+  }
   return {
     // Typed as the library's own wrapper, of which it uses no more than this interface.
     interceptor: ({ path }, base) =>
@@ -60,6 +79,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
 type Context = CallsDeps & {
   readonly running: OpenSet<GatewayCall>
   readonly observe: ReturnType<typeof createObserver>
+  readonly acts: Acts
 }
 
 type Base = ServerInterceptingCallInterface
@@ -205,8 +225,31 @@ class GatewayCall implements Base, Listener {
       const details = 'A valid API key is needed: send authorization: Bearer <key>.'
       this.refuse(codes.UNAUTHENTICATED, details)
     } else if (scope === undefined || scope === 'public' || !principal.scopes.has(scope)) {
-      this.refuse(codes.PERMISSION_DENIED, `The API key lacks the scope ${scope}.`)
-    } else this.listener?.onReceiveMetadata(metadata)
+      this.forbid(principal, 'forbidden', `The API key lacks the scope ${scope}.`)
+    } else {
+      // Every method computes its answer from the request alone.
+      const restriction = forbiddenBy(principal.restrictions, true, () => this.address(metadata))
+      if (restriction === undefined) this.listener?.onReceiveMetadata(metadata)
+      else {
+        const details = `The API key's restriction ${restriction} forbids this call.`
+        this.forbid(principal, restriction, details)
+      }
+    }
+  }
+
+  private forbid({ keyId }: Principal, outcome: string, details: string): void {
+    const { requestId, path } = this
+    this.context.acts.refused({ requestId, keyId, object: path, outcome })
+    this.refuse(codes.PERMISSION_DENIED, details)
+  }
+
+  private address(metadata: Metadata): string | undefined {
+    const peer = /^\[?(.+?)\]?:\d+$/.exec(this.base.getPeer())?.[1]
+    return forwardedFor(
+      peer,
+      onlyText(metadata, 'x-forwarded-for') ?? '',
+      this.context.trustedProxies,
+    )
   }
 
   private openSpan(parent: string | undefined): void {

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net'
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
-import { bodyBytesMaxDefault, notListening } from '#src/platform/http/index.ts'
+import { bodyBytesMaxDefault, notListening, type RecordAct } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import type { Authenticator, Scope } from '#src/platform/security/index.ts'
+import type { Authenticator, Networks, Scope } from '#src/platform/security/index.ts'
 import type { RunTransform } from '../transform/run.ts'
 import { type Calls, createCalls } from './calls.ts'
 import { bindAddress, type GrpcSettings, hasTls, tlsMaterialOf } from './config.ts'
@@ -25,6 +25,9 @@ export type GrpcDeps = {
   readonly authenticator: Authenticator
   readonly logger: Logger
   readonly metrics: Metrics
+  /** Undefined without a database. */
+  readonly recordAct?: RecordAct | undefined
+  readonly trustedProxies?: Networks | undefined
   /** Limit for the whole gateway to stop; calls may go on through the first half, like HTTP requests. */
   readonly stopTimeoutMs: number
   readonly connectionsMax?: number | undefined

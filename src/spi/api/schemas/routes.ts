@@ -47,6 +47,7 @@ export const schemaRoutes = (
       path: '/v1/validate',
       scope: 'spi:transform',
       accepts: [...xmlTypes, jsonType],
+      isPure: true,
       document: validateDocumentation,
       handle: async (c) =>
         Response.json(answer(validateMessage(catalogue, scanner, await readMessage(c)))),

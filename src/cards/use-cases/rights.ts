@@ -1,0 +1,26 @@
+import { ApiError, type Caller, restrictedBy } from '#src/platform/http/index.ts'
+import { cardErrors } from '../errors.ts'
+import type { CardTransaction } from '../transactions/store.ts'
+
+/** What of a caller decides which transactions are its own. */
+export type CardRights = Pick<Caller, 'owner' | 'restrictions'>
+
+/** @throws ApiError `restricted` if the key is for other merchants */
+export const requireMerchant = ({ restrictions }: CardRights, merchantId: string): void => {
+  if (restrictions.merchantIds?.has(merchantId) !== false) return
+  throw restrictedBy('merchant_ids', 'transactions of this merchant')
+}
+
+/** @throws ApiError `transaction_not_found` unless it is the account's, `restricted` if the key is for other merchants */
+export const requireOwn = (
+  transaction: CardTransaction | undefined,
+  by: CardRights,
+): CardTransaction => {
+  if (transaction?.account !== by.owner) {
+    throw new ApiError(cardErrors.transaction_not_found, 'No such transaction.', {
+      details: { field: 'id', value: null },
+    })
+  }
+  requireMerchant(by, transaction.merchantId)
+  return transaction
+}

@@ -1,0 +1,31 @@
+import { type Networks, plainAddress } from '../security/keys/networks.ts'
+
+/** The part of Bun's server that knows the other ends of its connections. */
+export type Peers = {
+  readonly requestIP: (request: Request) => { readonly address: string } | null
+}
+
+/**
+ * Where a request comes from: the other end of the connection, or, where that is a trusted proxy, the last address of
+ * X-Forwarded-For that is none. What stands further left anybody may have written.
+ *
+ * @param peer the other end; undefined where it is not known
+ */
+export const forwardedFor = (
+  peer: string | undefined,
+  forwarded: string,
+  trusted: Networks | undefined,
+): string | undefined => {
+  let address = peer
+  const hops = forwarded.split(',')
+  while (address !== undefined && trusted?.has(address) === true) {
+    const hop = hops.pop()?.trim()
+    if (hop === undefined || hop === '') break
+    address = withoutPort(hop)
+  }
+  return address === undefined ? undefined : plainAddress(address)
+}
+
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (hop: string): string =>
+  /^\[(.+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop

@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { isNetwork, type Networks, networksOf } from './networks.ts'
+
+/** Entries of one list of a key. */
+const entriesMax = 100
+
+const merchant = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,13}[\x21-\x7e])?$/)
+const wallet = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .transform((address) => address.toLowerCase())
+const network = z.string().refine(isNetwork, 'no address and no network in CIDR notation')
+
+/**
+ * What a key may do of what its scopes open, as it is stored. A member that is absent restricts nothing. One that is
+ * unknown is refused: it may be a restriction of a newer version.
+ */
+export const restrictionsSchema = z.strictObject({
+  merchant_ids: z.array(merchant).min(1).max(entriesMax).optional(),
+  wallets: z.array(wallet).min(1).max(entriesMax).optional(),
+  own_webhooks: z.literal(true).optional(),
+  read_only: z.literal(true).optional(),
+  addresses: z.array(network).min(1).max(entriesMax).optional(),
+})
+
+export type StoredRestrictions = z.infer<typeof restrictionsSchema>
+
+export type RestrictionName = keyof StoredRestrictions
+
+/** The same, ready to be asked. */
+export type Restrictions = {
+  /** Card transactions of these merchants only. */
+  readonly merchantIds?: ReadonlySet<string>
+  /** These wallets only; addresses in lower case. */
+  readonly wallets?: ReadonlySet<string>
+  /** Webhook endpoints only that the key made itself. */
+  readonly ownWebhooks?: true
+  /** Nothing that changes, moves or signs anything. */
+  readonly readOnly?: true
+  /** Requests from these networks only. */
+  readonly addresses?: Networks
+}
+
+/** Undefined for what this version does not know: a key with less restrictions than it was given is none. */
+export const restrictionsOf = (stored: unknown): Restrictions | undefined => {
+  const given = restrictionsSchema.safeParse(stored ?? {}).data
+  if (given === undefined) return undefined
+  const { merchant_ids, wallets, own_webhooks, read_only, addresses } = given
+  return {
+    ...(merchant_ids === undefined ? {} : { merchantIds: new Set(merchant_ids) }),
+    ...(wallets === undefined ? {} : { wallets: new Set(wallets) }),
+    ...(own_webhooks === undefined ? {} : { ownWebhooks: own_webhooks }),
+    ...(read_only === undefined ? {} : { readOnly: read_only }),
+    ...(addresses === undefined ? {} : { addresses: networksOf(addresses) }),
+  }
+}
+
+/**
+ * The restriction that forbids a request whatever it asks for; undefined: none does.
+ *
+ * @param isReading it changes, moves and signs nothing
+ * @param addressOf where the request comes from; undefined if that is not known
+ */
+export const forbiddenBy = (
+  { readOnly, addresses }: Restrictions,
+  isReading: boolean,
+  addressOf: () => string | undefined,
+): RestrictionName | undefined => {
+  if (addresses !== undefined && !addresses.has(addressOf() ?? '')) return 'addresses'
+  return readOnly === true && !isReading ? 'read_only' : undefined
+}
