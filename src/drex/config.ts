@@ -117,6 +117,10 @@ export const drexSettings = defineSettings({
     default: '64',
     doc: 'Blocks below the confirmations in which the end of a transaction is still compared with the chain, and corrected.',
   }),
+  nodesAgreeing: setting('DREX_NODES_AGREEING', integer(1, 8), {
+    default: '2',
+    doc: 'Nodes of a network that must tell the same before an end is told or anything is signed again; all of them where fewer are configured. 1 trusts each.',
+  }),
   inFlightMax: setting('DREX_IN_FLIGHT_MAX', integer(1, 100_000), {
     default: '2000',
     doc: 'Signed transactions a network may hold without a receipt; the pilot’s pool takes 2500.',

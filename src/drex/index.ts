@@ -303,6 +303,7 @@ const engineSettings = (settings: DrexSettings, network: Network): EngineContext
     totalMax: BigInt(settings.transactionFeeMaxGwei) * gwei,
   },
   watchBlocks: settings.watchBlocks,
+  nodesAgreeing: settings.nodesAgreeing,
 })
 
 const web3signer = (settings: DrexSettings) => {

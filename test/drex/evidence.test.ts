@@ -77,6 +77,66 @@ test('a node that tells a foreign transaction once, and another has our receipt:
   expect(await bench.balance(bia)).toBe(100n)
 })
 
+test('a node that invents a foreign transaction, always the same: nothing is signed again', async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia)
+  const { tx_hash } = await reaches(id, 'broadcast')
+  const foreign = `0x${'cd'.repeat(32)}`
+  let told = 0
+  bench.node.lie(async ({ method, params }, answer) => {
+    if (method === 'eth_getTransactionReceipt') return { result: null }
+    if (method === 'eth_getTransactionByHash') {
+      told++
+      const { result } = (await bench.chain.request(method, [tx_hash])) as { result: object }
+      return { result: { ...result, hash: foreign } }
+    }
+    const outcome = await answer()
+    if (method !== 'eth_getBlockByNumber' || !('result' in outcome)) return outcome
+    const block = outcome.result as { transactions: unknown[] } | null
+    if (block === null) return outcome
+    if (params[1] === true) told++
+    const transactions = block.transactions.map((each) =>
+      params[1] === true ? { ...(each as object), hash: foreign } : foreign,
+    )
+    return { result: { ...block, transactions } }
+  })
+  await bench.chain.mine()
+  await bench.until(async () => told >= 6)
+  expect([(await read(id)).status, await attemptsOf()]).toEqual(['broadcast', 1])
+  expect((await bench.database.sql`select 1 from drex_corrections`).length).toBe(0)
+  bench.node.lie(undefined)
+  await reaches(id, 'confirmed')
+  expect(await bench.balance(bia)).toBe(100n)
+})
+
+test('of two nodes one tells another end than the chain: no end is told until they agree', async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.node.url},${bench.chain.url}` })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia)
+  await reaches(id, 'broadcast')
+  let told = 0
+  bench.node.lie(async ({ method }, answer) => {
+    if (method !== 'eth_getTransactionReceipt') return undefined
+    const outcome = (await answer()) as { result: object | null }
+    if (outcome.result === null) return outcome
+    told++
+    return { result: { ...outcome.result, status: '0x0', logs: [] } }
+  })
+  await bench.chain.mine()
+  await bench.until(async () => told >= 5)
+  expect(['mined', 'broadcast']).toContain((await read(id)).status)
+  expect(bench.events).toEqual([])
+  bench.node.lie(undefined)
+  await bench.until(async () => {
+    await bench.chain.mine()
+    return (await read(id)).status === 'confirmed'
+  })
+  // Whoever trusts each node says so.
+  await bench.restart({ DREX_NODES_AGREEING: '1' })
+})
+
 describe('a token that does not move', () => {
   const before: readonly (readonly [string, string, string, string])[] = [
     ['answers false', 'eth_call', `0x${word(0n)}`, 'TOKEN_REFUSED'],

@@ -35,4 +35,6 @@ type EngineSettings = {
   readonly fees: FeeLimits
   /** Blocks below the confirmations in which a told end is still compared with the chain. */
   readonly watchBlocks: number
+  /** Nodes that must say the same, where so many are configured. */
+  readonly nodesAgreeing: number
 }

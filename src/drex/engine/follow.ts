@@ -7,6 +7,7 @@ import { type Hex, quantity } from '../evm/hex.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import type { Block, Receipt } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
+import { agreementOn } from './agreement.ts'
 import * as attemptStore from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
@@ -210,13 +211,22 @@ const settlePage = async (
     if (hash === transaction.blockHash) done.push(transaction)
     else gone.push(transaction.id)
   }
+  const { logger, network, sql } = context
   if (gone.length > 0) {
-    const { logger, network, sql } = context
     logger.warn({ network: network.id, count: gone.length }, 'blocks were reorganised')
     await store.unmine(sql, gone)
   }
-  if (done.length > 0) await settle(context, done)
-  return done.length + gone.length
+  const { agreed, disputed } = await agreementOn(context, done)
+  if (disputed.length > 0) {
+    const ids = disputed.map(({ id }) => id)
+    logger.error(
+      { network: network.id, transactions: ids.slice(0, 8), count: ids.length },
+      'the nodes tell different receipts',
+    )
+    await store.unmine(sql, ids)
+  }
+  if (agreed.length > 0) await settle(context, agreed)
+  return agreed.length + gone.length
 }
 
 const settle = async (context: EngineContext, done: readonly OpenTransaction[]): Promise<void> => {

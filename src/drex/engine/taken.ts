@@ -1,12 +1,14 @@
 /**
  * A nonce that is used although none of our hashes has a receipt: receipts may lag behind, or a transaction that is not
- * ours has it. Only that transaction itself, found in a block that is deep enough, twice, and on every node that
- * answers, says that ours can never be mined.
+ * ours has it. Only that transaction itself, signed by the wallet and found in a block that is deep enough, twice, and on
+ * every node that answers, says that ours can never be mined. A node may invent blocks; it cannot sign.
  */
 import { type Hex, quantity } from '../evm/hex.ts'
+import { isSignedBy } from '../evm/signed-by.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Block } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
+import { nodesNeeded } from './agreement.ts'
 import type { Attempt } from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as corrections from './correction-store.ts'
@@ -40,7 +42,8 @@ export const createTakers = (context: EngineContext): Takers => {
       if (seen.size >= rememberedMax) seen.clear()
       if (taker === undefined) seen.delete(suspect.id)
       else seen.set(suspect.id, taker.hash)
-      if (taker === undefined || !isSecond) continue
+      if (taker === undefined || !isSecond || !(await isProven(context, suspect, taker.hash)))
+        continue
       if (!(await isAgreed(context, taker.block, hashes))) continue
       seen.delete(suspect.id)
       lost.push(suspect)
@@ -109,15 +112,29 @@ const firstWhere = async (
   return high
 }
 
+/** The other's transaction is one that the wallet has signed, with this nonce. */
+const isProven = async (
+  { network, rpc }: EngineContext,
+  { sender, nonce }: OpenTransaction,
+  hash: Hex,
+): Promise<boolean> => {
+  if (nonce === undefined) return false
+  const transaction = await rpc.call('eth_getTransactionByHash', hash).catch(passing)
+  if (transaction?.hash !== hash) return false
+  return isSignedBy(transaction, { sender, nonce, chainId: network.chainId })
+}
+
 /** Every node that answers has the other's block, and none has a receipt of ours. */
 const isAgreed = async (
-  { rpc }: EngineContext,
+  context: EngineContext,
   { hash, number }: Block,
   hashes: ReadonlySet<Hex>,
 ): Promise<boolean> => {
+  const { rpc } = context
   const blocks = await rpc.poll('eth_getBlockByNumber', quantity(number), false)
   const answered = blocks.flatMap((each) => ('result' in each ? [each.result] : []))
-  if (answered.length === 0 || answered.some((each) => each?.hash !== hash)) return false
+  if (answered.length < nodesNeeded(context) || answered.some((each) => each?.hash !== hash))
+    return false
   for (const own of hashes) {
     const receipts = await rpc.poll('eth_getTransactionReceipt', own)
     if (receipts.some((each) => 'failure' in each || each.result !== null)) return false

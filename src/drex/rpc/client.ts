@@ -42,6 +42,10 @@ export type RpcClient = {
     method: M,
     ...params: readonly unknown[]
   ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
+  /** The same questions to every node of the right chain: for each node one outcome per request, in order. */
+  readonly pollBatch: <M extends Method>(
+    requests: readonly RpcRequest<M>[],
+  ) => Promise<readonly (readonly RpcOutcome<ResultOf<M>>[])[]>
   /**
    * The genesis block of the network's chain: the expected one, or that of the first node that answered.
    * @throws RpcFailure if no node is on that chain
@@ -100,6 +104,8 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     throw last
   }
 
+  const pollBatch = pollAll(nodes, identified)
+
   return {
     async batch<M extends Method>(requests: readonly RpcRequest<M>[]) {
       const outcomes: RpcOutcome<ResultOf<M>>[] = []
@@ -117,18 +123,9 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     },
     call: (method, ...params) =>
       withNode(async (node) => resultOf((await node.ask([{ method, params }]))[0])),
-    poll: (method, ...params) =>
-      Promise.all(
-        nodes.map(async (node) => {
-          try {
-            const [outcome] = await (await identified(node)).ask([{ method, params }])
-            return outcome ?? noReply()
-          } catch (error) {
-            if (error instanceof RpcFailure) return { failure: error }
-            throw error
-          }
-        }),
-      ),
+    poll: async (method, ...params) =>
+      (await pollBatch([{ method, params }])).map(([outcome]) => outcome ?? noReply()),
+    pollBatch,
     async genesis() {
       await withNode(async () => {})
       return expected!.genesis
@@ -142,6 +139,25 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     },
   }
 }
+
+const pollAll =
+  (nodes: readonly Node[], identified: (node: Node) => Promise<Node>): RpcClient['pollBatch'] =>
+  <M extends Method>(requests: readonly RpcRequest<M>[]) =>
+    Promise.all(
+      nodes.map(async (node) => {
+        const outcomes: RpcOutcome<ResultOf<M>>[] = []
+        try {
+          await identified(node)
+          while (outcomes.length < requests.length) {
+            outcomes.push(...(await node.ask(requests.slice(outcomes.length))))
+          }
+        } catch (failure) {
+          if (!(failure instanceof RpcFailure)) throw failure
+          while (outcomes.length < requests.length) outcomes.push({ failure })
+        }
+        return outcomes
+      }),
+    )
 
 const noReply = (): { readonly failure: RpcFailure } => ({
   failure: new RpcFailure('unreachable', 'the node sent no reply'),

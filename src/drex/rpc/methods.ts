@@ -31,6 +31,25 @@ export type Receipt = {
 /** A transaction within a block that was asked for with its transactions. */
 type BlockTransaction = { readonly hash: Hex; readonly from: Hex; readonly nonce: number }
 
+/** A transaction with its signature. */
+export type SignedTransaction = {
+  readonly hash: Hex
+  readonly type: number
+  readonly nonce: number
+  readonly gas: bigint
+  readonly to: Hex | null
+  readonly value: bigint
+  readonly input: Hex
+  readonly chainId: bigint | undefined
+  readonly gasPrice: bigint | undefined
+  readonly maxFeePerGas: bigint | undefined
+  readonly maxPriorityFeePerGas: bigint | undefined
+  readonly accessList: readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
+  readonly v: bigint
+  readonly r: bigint
+  readonly s: bigint
+}
+
 export type Block = {
   readonly hash: Hex
   readonly parentHash: Hex
@@ -138,6 +157,37 @@ const blockTransaction: Reader<Hex | BlockTransaction> = (value, place) => {
   }
 }
 
+const accessEntry: Reader<SignedTransaction['accessList'][number]> = (value, place) => {
+  const each = fields(value, place)
+  return {
+    address: address(each['address'], `${place}.address`),
+    storageKeys: listOf(hash)(each['storageKeys'], `${place}.storageKeys`),
+  }
+}
+
+const signedTransaction: Reader<SignedTransaction> = (value, place) => {
+  const each = fields(value, place)
+  const big = (name: string) => bigQuantity(each[name], `${place}.${name}`)
+  const maybe = (name: string) => optional(bigQuantity, each[name], `${place}.${name}`)
+  return {
+    hash: hash(each['hash'], `${place}.hash`),
+    type: optional(count, each['type'], `${place}.type`) ?? 0,
+    nonce: count(each['nonce'], `${place}.nonce`),
+    gas: big('gas'),
+    to: orNull(address)(each['to'] ?? null, `${place}.to`),
+    value: big('value'),
+    input: data(each['input'], `${place}.input`),
+    chainId: maybe('chainId'),
+    gasPrice: maybe('gasPrice'),
+    maxFeePerGas: maybe('maxFeePerGas'),
+    maxPriorityFeePerGas: maybe('maxPriorityFeePerGas'),
+    accessList: optional(listOf(accessEntry), each['accessList'], `${place}.accessList`) ?? [],
+    v: big('v'),
+    r: big('r'),
+    s: big('s'),
+  }
+}
+
 const block: Reader<Block> = (value, place) => {
   const each = fields(value, place)
   return {
@@ -162,6 +212,7 @@ const readers = {
   eth_getBlockByNumber: orNull(block),
   eth_getCode: data,
   eth_getLogs: listOf(log),
+  eth_getTransactionByHash: orNull(signedTransaction),
   eth_getTransactionCount: count,
   eth_getTransactionReceipt: orNull(receipt),
   eth_maxPriorityFeePerGas: bigQuantity,

@@ -1,0 +1,49 @@
+/** Whether a wallet signed a transaction: the one thing of it that no node can invent. */
+import type { SignedTransaction } from '../rpc/methods.ts'
+import type { Hex } from './hex.ts'
+
+/**
+ * Builds the bytes that the hash is of and recovers who signed them.
+ *
+ * @returns false also for a type of transaction that is not known here: what cannot be checked proves nothing
+ */
+export const isSignedBy = async (
+  transaction: SignedTransaction,
+  {
+    sender,
+    nonce,
+    chainId,
+  }: { readonly sender: Hex; readonly nonce: number; readonly chainId: number },
+): Promise<boolean> => {
+  const { Signature, Transaction } = await import('ethers')
+  const { type, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas, to, value, v, r, s } =
+    transaction
+  if (transaction.nonce !== nonce || type > feeMarketType) return false
+  try {
+    const word = (part: bigint): string => `0x${part.toString(16).padStart(64, '0')}`
+    const built = Transaction.from({
+      ...{ type, nonce, to, value, gasLimit: gas, data: transaction.input },
+      // A legacy transaction tells its chain in `v`, or, as before EIP-155, tells none.
+      chainId: type === 0 && v < firstChainV ? 0 : (transaction.chainId ?? chainId),
+      ...(type === feeMarketType
+        ? { maxFeePerGas: maxFeePerGas ?? null, maxPriorityFeePerGas: maxPriorityFeePerGas ?? null }
+        : { gasPrice: gasPrice ?? null }),
+      ...(type === 0
+        ? {}
+        : {
+            accessList: [...transaction.accessList].map((each) => ({
+              ...each,
+              storageKeys: [...each.storageKeys],
+            })),
+          }),
+      signature: Signature.from({ r: word(r), s: word(s), v }),
+    })
+    return built.hash === transaction.hash && built.from?.toLowerCase() === sender
+  } catch {
+    return false
+  }
+}
+
+const feeMarketType = 2
+/** EIP-155: twice the chain id and 35 or 36. */
+const firstChainV = 35n
