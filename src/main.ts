@@ -23,7 +23,7 @@ import { createJose } from './jose/index.ts'
 import { createBrokerFeature, type OpenedBroker, openBroker } from './platform/broker/index.ts'
 import { type Environment, loadSettings } from './platform/config/index.ts'
 import type { Database } from './platform/database/index.ts'
-import { createAudit } from './platform/http/index.ts'
+import { createAudit, createOutsideReader } from './platform/http/index.ts'
 import type { Feature } from './platform/lifecycle/index.ts'
 import { createTracing } from './platform/observe/index.ts'
 import { createSealer, networksOf, type Sealer } from './platform/security/index.ts'
@@ -57,6 +57,8 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     ...{ sql, masterKey, previousMasterKey, environment, logger, metrics },
     folder: values.certificates.folder,
   })
+  const readOutside = createOutsideReader(values.outside, version)
+  const jose = createJose({ keys: certificates.keys, settings: values.jose, readOutside, logger })
   const schemas = createSchemas({ settings: values.schemas, logger })
   const transform = createTransform({ metrics, ...schemas })
   const audit = createAudit({
@@ -70,7 +72,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     withJobs(roles, audit),
     ...(opened === undefined ? [] : [createBrokerFeature(opened.broker)]),
     certificates,
-    createJose({ keys: certificates.keys, settings: values.jose }),
+    jose,
     schemas,
     transform,
     withJobs(

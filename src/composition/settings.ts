@@ -17,6 +17,7 @@ import {
   type SettingProblem,
 } from '../platform/config/index.ts'
 import { databaseSettings } from '../platform/database/index.ts'
+import { outsideSettings } from '../platform/http/index.ts'
 import {
   grpcProblems,
   grpcSettings,
@@ -35,6 +36,7 @@ import { webhookSettings } from '../webhooks/index.ts'
 /** Every feature's settings: one line per feature. */
 export const settingGroups = {
   platform: platformSettings,
+  outside: outsideSettings,
   database: databaseSettings,
   broker: brokerSettings,
   spi: spiSettings,
@@ -58,6 +60,7 @@ export const settingGroups = {
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   platform: 'Platform',
+  outside: 'Documents from outside',
   database: 'Database',
   broker: 'Broker',
   spi: 'Instant payments',

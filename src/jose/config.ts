@@ -2,6 +2,7 @@ import {
   defineSettings,
   type Kind,
   list,
+  path,
   type SettingValues,
   setting,
 } from '#src/platform/config/index.ts'
@@ -11,6 +12,7 @@ import {
   kidCharsMax,
   signatureAlgorithms,
 } from './domain.ts'
+import { checkJkuEntry } from './jku.ts'
 
 const algorithms = [
   ...signatureAlgorithms.filter((name) => !name.startsWith('ES')),
@@ -32,10 +34,23 @@ const configuredPin = (): Kind<ConfiguredPin> => ({
   },
 })
 
-/** The algorithm of each key. */
+const keySetAddress = (): Kind<string> => ({
+  expected: 'https URL of a key set, or of a folder of key sets with `/` at its end',
+  from: 'value',
+  mask: (text) => text,
+  parse: checkJkuEntry,
+})
+
+/** The algorithm of each key, and whose tokens are verified. */
 export const joseSettings = defineSettings({
   algorithms: setting('TRILHO_JOSE_ALGORITHMS', list(configuredPin()), {
     doc: 'Algorithms of single RSA keys, as `<kid>:<algorithm>`; the others use RS256 and RSA-OAEP-256.',
+  }),
+  jkuAllowed: setting('TRILHO_JOSE_JKU_ALLOWED', list(keySetAddress()), {
+    doc: 'Addresses that tokens may name in `jku`: a key set, or with `/` at the end all below. Their keys are trusted.',
+  }),
+  pinnedKeys: setting('TRILHO_JOSE_KEYS_PATH', path(), {
+    doc: 'File with the public keys of others (JWK set) by which tokens are verified; read again when it changes.',
   }),
 })
 

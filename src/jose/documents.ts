@@ -3,12 +3,14 @@ import { text } from '#src/platform/http/index.ts'
 import {
   contentAlgorithms,
   keyManagementAlgorithms,
+  keySetKeysMax,
   kidCharsMax,
   serializations,
   signatureAlgorithms,
   tokenCharsMax,
 } from './domain.ts'
 import { joseErrors, verificationFailures } from './errors.ts'
+import { keyOrigins } from './names.ts'
 
 const tag = 'Signatures' as const
 
@@ -27,10 +29,13 @@ const encoding = z.enum(['utf8', 'base64url']).default('utf8')
 const serialization = z.enum(serializations).default('compact')
 const typ = text(64).optional()
 
+/** Nothing protects this header, so that it may name the key and no more. */
+const unprotected = z.strictObject({ kid: kid.optional() }).optional()
 const flattenedJws = z.strictObject({
   protected: base64url,
-  payload: base64url,
+  payload: base64url.optional(),
   signature: base64url,
+  header: unprotected,
 })
 const flattenedJwe = z.strictObject({
   protected: base64url,
@@ -38,6 +43,7 @@ const flattenedJwe = z.strictObject({
   iv: base64url,
   ciphertext: base64url,
   tag: base64url,
+  header: unprotected,
 })
 
 export const signBody = z.strictObject({
@@ -47,6 +53,12 @@ export const signBody = z.strictObject({
   payload: content,
   payload_encoding: encoding,
   serialization,
+  detached: z.boolean().default(false).meta({
+    description: 'Leaves the payload out of the token (RFC 7515, appendix F).',
+  }),
+  b64: z.boolean().default(true).meta({
+    description: 'false signs the payload as it is (RFC 7797); only with detached.',
+  }),
 })
 export const encryptBody = z.strictObject({
   kid,
@@ -57,11 +69,22 @@ export const encryptBody = z.strictObject({
   plaintext_encoding: encoding,
   serialization,
 })
+const besideKid = kid.optional().meta({
+  description: 'Names the key of a token that does not name it itself.',
+})
 export const verifyBody = z.strictObject({
   jws: z.union([token, flattenedJws]),
+  kid: besideKid,
+  payload: content.optional().meta({ description: 'Of a detached token.' }),
+  payload_encoding: encoding,
+  jwks: z
+    .strictObject({ keys: z.array(z.record(z.string(), z.unknown())).max(keySetKeysMax) })
+    .optional()
+    .meta({ description: 'Public keys (RFC 7517) to verify with: these, and no others.' }),
 })
 export const decryptBody = z.strictObject({
   jwe: z.union([token, flattenedJwe]),
+  kid: besideKid,
 })
 
 const jws = z.object({ jws: z.union([z.string(), flattenedJws]) })
@@ -70,8 +93,13 @@ const header = z.record(z.string(), z.unknown())
 const verified = z.object({
   valid: z.boolean(),
   reason: z.enum(verificationFailures).optional(),
+  message: z.string().optional(),
   kid: z.string().optional(),
   alg: z.string().optional(),
+  key_source: z.enum(keyOrigins).optional().meta({
+    description:
+      'Where the key comes from: the certificate store, TRILHO_JOSE_KEYS_PATH, the request, or the address in the token.',
+  }),
   payload: z.string().optional(),
   payload_encoding: z.string().optional(),
   header: header.optional(),

@@ -19,6 +19,8 @@ export const contentBytesMax = 256 * 1024
 /** Longest protected header, in base64url. */
 export const headerCharsMax = 8 * 1024
 export const kidCharsMax = 128
+/** Most keys of a key set. */
+export const keySetKeysMax = 64
 
 /** The kind of a certificate's key. */
 export type KeyKind = 'rsa' | 'P-256' | 'P-384'

@@ -27,8 +27,9 @@ export const joseErrors = defineErrors({
   jose_token_malformed: {
     status: 422,
     title: 'Token malformed',
-    meaning: 'The token breaks the form of JWE, or uses an option that is not accepted.',
-    remedy: 'Send a compact or flattened JWE with kid in its protected header.',
+    meaning:
+      'The token breaks the form of JWE, names its key twice and differently, or uses an option that is not accepted.',
+    remedy: 'Send a compact or flattened JWE without compression.',
     retryable: false,
   },
   jose_decryption_failed: {
@@ -47,6 +48,9 @@ export const verificationFailures = [
   'purpose_not_allowed',
   'algorithm_not_allowed',
   'signature_invalid',
+  'key_ambiguous',
+  'jku_not_allowed',
+  'keys_unavailable',
 ] as const
 export type VerificationFailure = (typeof verificationFailures)[number]
 

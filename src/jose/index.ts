@@ -1,30 +1,45 @@
-import { withMissingSettings } from '#src/platform/http/index.ts'
+import { type ReadOutside, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
 import type { JoseSettings } from './config.ts'
 import { joseErrors } from './errors.ts'
 import type { JoseKeySource } from './keyring.ts'
+import { type OpenPayload, openPayload } from './payload.ts'
+import { createPinnedKeys } from './pinned-keys.ts'
 import { joseRoutes, type LoadJose } from './routes.ts'
 
 export { joseSettings } from './config.ts'
 export type { JoseCertificate, JoseKeySource } from './keyring.ts'
+export type { OpenedPayload, OpenPayload } from './payload.ts'
 
 export type JoseDeps = {
   /** Undefined if no certificate store is configured. */
   readonly keys: JoseKeySource | undefined
   readonly settings: JoseSettings
+  readonly readOutside: ReadOutside
+  readonly logger: Logger
 }
 
-/** Signs and encrypts JOSE with the keys of the certificate store. */
-export const createJose = ({ keys, settings }: JoseDeps): Feature => {
+export type JoseFeature = Feature & {
+  /** Reads the payload of a dynamic QR code, for the feature that has fetched it. */
+  readonly openPayload: OpenPayload
+}
+
+/** Signs and encrypts JOSE with the keys of the certificate store, and verifies the tokens of others. */
+export const createJose = ({ keys, settings, readOutside, logger }: JoseDeps): JoseFeature => {
+  const pinned = createPinnedKeys(settings.pinnedKeys, logger)
   const none: JoseKeySource = { list: async () => [], readKey: async () => undefined }
   let loaded: ReturnType<LoadJose> | undefined
   const load = async (): ReturnType<LoadJose> => {
-    const [{ createKeyring }, { createJoseService }] = await Promise.all([
+    const [{ createKeyring }, { createJoseService }, { createRemoteKeys }] = await Promise.all([
       import('./keyring.ts'),
       import('./service.ts'),
+      import('./remote-keys.ts'),
     ])
     const keyring = createKeyring(keys ?? none, settings.algorithms ?? [])
-    return { service: createJoseService(keyring), keyring }
+    const remote = createRemoteKeys(readOutside)
+    const trust = { pinned: pinned.keys, jkuAllowed: settings.jkuAllowed ?? [], remote }
+    return { service: createJoseService(keyring, trust), keyring }
   }
   const routes = joseRoutes(() => {
     loaded ??= load()
@@ -32,7 +47,13 @@ export const createJose = ({ keys, settings }: JoseDeps): Feature => {
   })
   return {
     name: 'jose',
+    start: pinned.start,
     errors: joseErrors,
+    openPayload: async (token, location) => {
+      loaded ??= load()
+      const { service } = await loaded
+      return openPayload(service.verify, token, location)
+    },
     routes:
       keys === undefined
         ? withMissingSettings(routes, ['TRILHO_CERTS_DIR or DATABASE_DSN'])

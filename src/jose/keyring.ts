@@ -1,6 +1,8 @@
-import { createHash, createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { exportJWK, importPKCS8, importX509, type JWK } from 'jose'
-import { type AlgorithmPin, type ConfiguredPin, type KeyKind, pinOf } from './domain.ts'
+import { type AlgorithmPin, type ConfiguredPin, pinOf } from './domain.ts'
+import { thumbprintsOf } from './key-set.ts'
+import { answersTo, type JoseKeyNames, kindOf, namesKey, type VerificationKey } from './names.ts'
 
 /** The keyring's view of a certificate; `src/main.ts` passes those of the certificate store. */
 export type JoseCertificate = {
@@ -31,6 +33,8 @@ export type JoseKey = {
   readonly kid: string
   readonly pin: AlgorithmPin
   readonly hasKey: boolean
+  readonly names: { readonly [Name in keyof JoseKeyNames]: string }
+  readonly certificate: X509Certificate
   /** Why the certificate does not allow the purpose; undefined if it does. */
   readonly objection: (purpose: JosePurpose) => string | undefined
   /** The key for one purpose, bound to its algorithm; undefined if there is none. */
@@ -39,30 +43,15 @@ export type JoseKey = {
 
 export type Keyring = {
   readonly find: (kid: string) => Promise<JoseKey | undefined>
+  /**
+   * The keys that answer to the names of a token; all that may be used for the purpose where it names none.
+   */
+  readonly named: (names: JoseKeyNames, purpose: JosePurpose) => Promise<readonly JoseKey[]>
   /** Public keys of our own certificates, for others to verify with and encrypt for. */
   readonly publicKeys: () => Promise<readonly JWK[]>
 }
 
 const cacheMs = 5_000
-/** RFC 7518, 3.3, 3.5 and 4.3 forbid smaller keys; larger ones only cost time. */
-const rsaBitsMin = 2048
-const rsaBitsMax = 8192
-
-const kindOf = ({ publicKey }: X509Certificate): KeyKind | undefined => {
-  if (publicKey.asymmetricKeyType === 'rsa') {
-    const bits = publicKey.asymmetricKeyDetails?.modulusLength ?? 0
-    return bits >= rsaBitsMin && bits <= rsaBitsMax ? 'rsa' : undefined
-  }
-  switch (publicKey.asymmetricKeyDetails?.namedCurve) {
-    case 'prime256v1':
-      return 'P-256'
-    case 'secp384r1':
-      return 'P-384'
-    default:
-      return undefined
-  }
-}
-
 const pkcs8Pem = (der: Uint8Array): string => {
   const key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
   return key.export({ format: 'pem', type: 'pkcs8' }).toString()
@@ -74,18 +63,25 @@ export const createKeyring = (
   configured: readonly ConfiguredPin[],
   nowMs: () => number = () => performance.now(),
 ): Keyring => {
-  /** By fingerprint, purpose and algorithm; emptied when the store has changed. */
+  /** By fingerprint, purpose and algorithm; both are emptied when the store has changed. */
   const imported = new Map<string, Promise<CryptoKey | undefined>>()
-  const active = createActiveCertificates(source, nowMs, () => imported.clear())
+  const keys = new Map<string, JoseKey | undefined>()
+  const active = createActiveCertificates(source, nowMs, () => {
+    imported.clear()
+    keys.clear()
+  })
 
-  const keyOf = (entry: JoseCertificate): JoseKey | undefined => {
-    const kind = kindOf(new X509Certificate(entry.certificate))
+  const readKey = (entry: JoseCertificate): JoseKey | undefined => {
+    const certificate = new X509Certificate(entry.certificate)
+    const kind = kindOf(certificate.publicKey)
     if (kind === undefined) return undefined
     const pin = pinOf(entry.kid, kind, configured)
     return {
       kid: entry.kid,
       pin,
       hasKey: entry.hasKey,
+      names: { kid: entry.kid, ...thumbprintsOf(certificate) },
+      certificate,
       objection: (purpose) => objectionTo(entry, purpose),
       use: (purpose) => {
         const name = `${entry.kid} ${entry.fingerprint} ${purpose}`
@@ -99,7 +95,18 @@ export const createKeyring = (
     }
   }
 
+  const keyOf = (entry: JoseCertificate): JoseKey | undefined => {
+    const name = `${entry.kid} ${entry.fingerprint}`
+    if (!keys.has(name)) keys.set(name, readKey(entry))
+    return keys.get(name)
+  }
+
   return {
+    named: async (names, purpose) => {
+      const found = (await active()).flatMap((entry) => keyOf(entry) ?? [])
+      if (namesKey(names)) return found.filter((key) => answersTo(key.names, names))
+      return found.filter((key) => key.objection(purpose) === undefined)
+    },
     find: async (kid) => {
       const entry = (await active()).find((candidate) => candidate.kid === kid)
       return entry === undefined ? undefined : keyOf(entry)
@@ -168,14 +175,29 @@ const publicKeysOf = async (
   key: JoseKey | undefined,
 ): Promise<readonly JWK[]> => {
   if (key === undefined || !entry.hasKey || !entry.isForTokens) return []
-  const thumbprint = createHash('sha256').update(new X509Certificate(entry.certificate).raw)
-  const x5t = thumbprint.digest('base64url')
-  const member = async (key: CryptoKey | undefined, use: string, alg: string | undefined) =>
-    key === undefined || alg === undefined
+  const member = async (own: CryptoKey | undefined, use: string, alg: string | undefined) =>
+    own === undefined || alg === undefined
       ? []
-      : [{ ...(await exportJWK(key)), kid: entry.kid, use, alg, 'x5t#S256': x5t }]
+      : [
+          {
+            ...(await exportJWK(own)),
+            ...key.names,
+            x5c: [key.certificate.raw.toString('base64')],
+            use,
+            alg,
+          },
+        ]
   return [
     ...(entry.signs ? await member(await key.use('verify'), 'sig', key.pin.signature) : []),
     ...(entry.encrypts ? await member(await key.use('encrypt'), 'enc', key.pin.keyManagement) : []),
   ]
 }
+
+/** The key of a certificate as others verify with it. */
+export const verificationKeyOf = (key: JoseKey): VerificationKey => ({
+  origin: 'store',
+  names: key.names,
+  algorithms: [key.pin.signature],
+  chain: [key.certificate],
+  import: () => key.use('verify'),
+})

@@ -9,8 +9,10 @@ import {
 } from './documents.ts'
 import { contentBytesMax } from './domain.ts'
 import { JoseFailure, joseErrors } from './errors.ts'
+import { readKeySet } from './key-set.ts'
 import type { Keyring } from './keyring.ts'
 import type { JoseService } from './service.ts'
+import type { Verified } from './verify.ts'
 
 const keysForSeconds = 300
 
@@ -62,23 +64,51 @@ const shown = (content: Uint8Array): [string, 'utf8' | 'base64url'] => {
   }
 }
 
+const onlyDetached = (): ApiError =>
+  new ApiError(httpErrors.validation_failed, '/b64: false only with detached', {
+    errors: [{ pointer: '/b64', rule: 'detached', message: 'false only with detached' }],
+  })
+
+const verdictOf = (result: Verified) => {
+  if (!result.valid) return result
+  const { valid, algorithm, header, key, content } = result
+  const [payload, payload_encoding] = shown(content)
+  const { kid } = key.names
+  const about = { alg: algorithm, key_source: key.origin }
+  return {
+    valid,
+    ...(kid === undefined ? {} : { kid }),
+    ...about,
+    payload,
+    payload_encoding,
+    header,
+  }
+}
+
 /** The four operations (scope `jose:use`) and the public key set. */
 export const joseRoutes = (load: LoadJose): readonly Route[] => [
   acting('sign', async (c) => {
-    const { kid, alg, typ, payload, payload_encoding, serialization } = await readJson(c, signBody)
+    const body = await readJson(c, signBody)
+    const { kid, alg, typ, payload, payload_encoding, serialization, detached, b64 } = body
+    if (!b64 && !detached) throw onlyDetached()
     const content = contentOf(payload, payload_encoding, '/payload')
     const { service } = await load()
-    const wanted = { kid, algorithm: alg, type: typ, content, serialization }
+    const form = { serialization, isDetached: detached, isUnencoded: !b64 }
+    const wanted = { kid, algorithm: alg, type: typ, content, ...form }
     return Response.json({ jws: await service.sign(wanted).catch(refused) })
   }),
   operation('verify', documents.verify, async (c) => {
-    const { jws } = await readJson(c, verifyBody)
+    const {
+      jws,
+      kid,
+      jwks,
+      payload: given,
+      payload_encoding: encoding,
+    } = await readJson(c, verifyBody)
+    const payload = given === undefined ? undefined : contentOf(given, encoding, '/payload')
     const { service } = await load()
-    const result = await service.verify(jws)
-    if (!result.valid) return Response.json(result)
-    const [payload, payload_encoding] = shown(result.content)
-    const { valid, kid, algorithm, header } = result
-    return Response.json({ valid, kid, alg: algorithm, payload, payload_encoding, header })
+    const keys = jwks && (readKeySet(jwks, 'request') ?? [])
+    return Response.json(verdictOf(await service.verify({ token: jws, kid, payload, keys })))
   }),
   operation('encrypt', documents.encrypt, async (c) => {
     const body = await readJson(c, encryptBody)
@@ -90,9 +120,11 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     return Response.json({ jwe: await service.encrypt(wanted).catch(refused) })
   }),
   acting('decrypt', async (c) => {
-    const { jwe } = await readJson(c, decryptBody)
+    const { jwe, kid: named } = await readJson(c, decryptBody)
     const { service } = await load()
-    const { kid, algorithm, content, header } = await service.decrypt(jwe).catch(refused)
+    const { kid, algorithm, content, header } = await service
+      .decrypt({ token: jwe, kid: named })
+      .catch(refused)
     const [plaintext, plaintext_encoding] = shown(content)
     return Response.json({ kid, alg: algorithm, plaintext, plaintext_encoding, header })
   }),

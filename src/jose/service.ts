@@ -1,16 +1,16 @@
 import {
   CompactEncrypt,
-  CompactSign,
   FlattenedEncrypt,
   type FlattenedJWE,
   type FlattenedJWS,
   FlattenedSign,
 } from 'jose'
-import { type ContentAlgorithm, kidCharsMax, type Serialization } from './domain.ts'
-import { JoseFailure, type VerificationFailure } from './errors.ts'
-import type { JoseHeader } from './header.ts'
+import type { ContentAlgorithm, Serialization } from './domain.ts'
+import { JoseFailure } from './errors.ts'
 import type { JoseKey, Keyring } from './keyring.ts'
-import { openJwe, openJws, readJwe, readJws } from './open.ts'
+import { namesIn } from './names.ts'
+import { type Opened, openJwe, readJwe, type TokenParts } from './open.ts'
+import { type Verified, type VerifyDeps, type VerifyRequest, verifyToken } from './verify.ts'
 
 type SignRequest = {
   readonly kid: string
@@ -18,30 +18,33 @@ type SignRequest = {
   readonly content: Uint8Array
   readonly type: string | undefined
   readonly serialization: Serialization
+  /** Leaves the payload out of the token (RFC 7515, appendix F). */
+  readonly isDetached?: boolean
+  /** Signs the payload as it is (RFC 7797); needs `isDetached`. */
+  readonly isUnencoded?: boolean
 }
 
-type EncryptRequest = SignRequest & { readonly contentAlgorithm: ContentAlgorithm }
+type EncryptRequest = Omit<SignRequest, 'isDetached' | 'isUnencoded'> & {
+  readonly contentAlgorithm: ContentAlgorithm
+}
 
-export type Verified =
-  | {
-      readonly valid: true
-      readonly kid: string
-      readonly algorithm: string
-      readonly content: Uint8Array
-      readonly header: JoseHeader
-    }
-  | { readonly valid: false; readonly reason: VerificationFailure }
+type DecryptRequest = {
+  readonly token: string | TokenParts<FlattenedJWE>
+  /** Where it came beside the token. */
+  readonly kid?: string | undefined
+}
+
+type Decrypted = Opened & { readonly kid: string; readonly algorithm: string }
+
+/** A flattened JWS, whose payload may be elsewhere. */
+type SignedParts = Omit<FlattenedJWS, 'payload'> & { readonly payload?: string }
 
 export type JoseService = {
-  readonly sign: (request: SignRequest) => Promise<string | FlattenedJWS>
-  readonly verify: (token: string | FlattenedJWS) => Promise<Verified>
+  readonly sign: (request: SignRequest) => Promise<string | SignedParts>
+  readonly verify: (request: VerifyRequest) => Promise<Verified>
   readonly encrypt: (request: EncryptRequest) => Promise<string | FlattenedJWE>
-  readonly decrypt: (token: string | FlattenedJWE) => Promise<Extract<Verified, { valid: true }>>
+  readonly decrypt: (request: DecryptRequest) => Promise<Decrypted>
 }
-
-/** The key that a token names; undefined if it names none. */
-const kidOf = ({ kid }: JoseHeader): string | undefined =>
-  typeof kid === 'string' && kid.length <= kidCharsMax ? kid : undefined
 
 const keyFor = async (keyring: Keyring, kid: string): Promise<JoseKey> => {
   const key = await keyring.find(kid)
@@ -77,31 +80,19 @@ const checkAlgorithm = (
   }
 }
 
-const sign = async (keyring: Keyring, request: SignRequest): Promise<string | FlattenedJWS> => {
+const sign = async (keyring: Keyring, request: SignRequest): Promise<string | SignedParts> => {
   const key = await keyFor(keyring, request.kid)
   const algorithm = key.pin.signature
   checkAlgorithm(request.algorithm, algorithm, key.kid)
   const typ = request.type === undefined ? {} : { typ: request.type }
-  const header = { alg: algorithm, kid: key.kid, ...typ }
+  const unencoded = request.isUnencoded === true ? { b64: false, crit: ['b64'] } : {}
+  const header = { alg: algorithm, kid: key.kid, ...typ, ...unencoded }
   const secret = await material(key, 'sign')
-  return request.serialization === 'compact'
-    ? new CompactSign(request.content).setProtectedHeader(header).sign(secret)
-    : new FlattenedSign(request.content).setProtectedHeader(header).sign(secret)
-}
-
-const verify = async (keyring: Keyring, jws: string | FlattenedJWS): Promise<Verified> => {
-  const read = readJws(jws)
-  const kid = read === undefined ? undefined : kidOf(read.header)
-  if (read === undefined || kid === undefined) return { valid: false, reason: 'malformed' }
-  const key = await keyring.find(kid)
-  const publicKey = await key?.use('verify')
-  if (key === undefined || publicKey === undefined) return { valid: false, reason: 'key_unknown' }
-  if (key.objection('verify') !== undefined) return { valid: false, reason: 'purpose_not_allowed' }
-  const algorithm = key.pin.signature
-  const opened = await openJws(read, publicKey, algorithm)
-  return typeof opened === 'string'
-    ? { valid: false, reason: opened }
-    : { valid: true, kid, algorithm, ...opened }
+  const signer = new FlattenedSign(request.content).setProtectedHeader(header)
+  const { payload, ...token } = await signer.sign(secret)
+  const kept = request.isDetached === true ? '' : payload
+  if (request.serialization === 'compact') return [token.protected, kept, token.signature].join('.')
+  return kept === '' && request.isDetached === true ? token : { ...token, payload: kept }
 }
 
 const encrypt = async (
@@ -123,30 +114,56 @@ const encrypt = async (
     : new FlattenedEncrypt(request.content).setProtectedHeader(header).encrypt(publicKey)
 }
 
-const decrypt = async (
-  keyring: Keyring,
-  jwe: string | FlattenedJWE,
-): Promise<Extract<Verified, { valid: true }>> => {
-  const read = readJwe(jwe)
-  const kid = read === undefined ? undefined : kidOf(read.header)
-  if (read === undefined || kid === undefined) {
-    throw new JoseFailure('malformed', 'The token is no JWE with a kid, or is compressed.')
+/** Keys tried for a token that names none. */
+const triesMax = 8
+
+const decrypt = async (keyring: Keyring, request: DecryptRequest): Promise<Decrypted> => {
+  const read = readJwe(request.token)
+  const names = read && namesIn(read.header, { kid: request.kid, header: read.unprotected })
+  if (read === undefined || names === undefined) {
+    throw new JoseFailure('malformed', 'The token is no JWE, is compressed, or names two keys.')
   }
-  const key = await keyFor(keyring, kid)
-  const algorithm = key.pin.keyManagement
-  if (algorithm === undefined) {
-    throw new JoseFailure('algorithm_not_allowed', `The key ${kid} is not for encryption.`)
+  const found = await keyring.named(names, 'decrypt')
+  if (found.length === 0)
+    throw new JoseFailure('key_unknown', 'No usable key answers to the token.')
+  const alg = String(read.header['alg'])
+  const fitting = found.filter(({ pin }) => pin.keyManagement === alg)
+  if (fitting.length === 0) {
+    throw new JoseFailure('algorithm_not_allowed', `The key is not used with ${printed(alg)}.`)
   }
-  checkAlgorithm(String(read.header['alg']), algorithm, kid)
-  const secret = await material(key, 'decrypt')
-  const opened = await openJwe(read, secret, algorithm)
-  return { valid: true, kid, algorithm, ...opened }
+  for (const [at, key] of fitting.slice(0, triesMax).entries()) {
+    const algorithm = key.pin.keyManagement
+    if (algorithm === undefined) continue
+    const secret = await material(key, 'decrypt')
+    try {
+      return { kid: key.kid, algorithm, ...(await openJwe(read, secret, algorithm)) }
+    } catch (error) {
+      const isOther = error instanceof JoseFailure && error.reason === 'decryption_failed'
+      if (!isOther || at === Math.min(fitting.length, triesMax) - 1) throw error
+    }
+  }
+  throw new JoseFailure('key_unknown', 'No usable key answers to the token.')
 }
 
-/** Signs, verifies, encrypts and decrypts with the keys of the certificate store. */
-export const createJoseService = (keyring: Keyring): JoseService => ({
+/** What an outsider wrote into a message of ours. */
+const printed = (alg: string): string => (/^[\w+-]{1,32}$/.test(alg) ? alg : 'that algorithm')
+
+/**
+ * Signs, verifies, encrypts and decrypts with the keys of the certificate store; verifies also with keys that are
+ * pinned, come with the request, or lie at an address that is allowed.
+ */
+export const createJoseService = (
+  keyring: Keyring,
+  trust: Omit<VerifyDeps, 'keyring'> = nothingElse,
+): JoseService => ({
   sign: (request) => sign(keyring, request),
-  verify: (token) => verify(keyring, token),
+  verify: (request) => verifyToken({ keyring, ...trust }, request),
   encrypt: (request) => encrypt(keyring, request),
-  decrypt: (token) => decrypt(keyring, token),
+  decrypt: (request) => decrypt(keyring, request),
 })
+
+const nothingElse: Omit<VerifyDeps, 'keyring'> = {
+  pinned: async () => [],
+  jkuAllowed: [],
+  remote: async () => [],
+}

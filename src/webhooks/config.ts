@@ -1,31 +1,19 @@
 import {
   defineSettings,
   integer,
-  type Kind,
   list,
   type SettingValues,
   secret,
   setting,
-  text,
 } from '#src/platform/config/index.ts'
-import { isAllowEntry } from './target.ts'
-
-const target: Kind<string> = {
-  ...text(),
-  expected: 'host name, address or network in CIDR notation',
-  parse: (value) => {
-    const entry = value.toLowerCase()
-    if (!isAllowEntry(entry)) throw new Error('is no host name, address or network')
-    return entry
-  },
-}
+import { allowEntry } from '#src/platform/http/index.ts'
 
 /** How we deliver events to subscribers. */
 export const webhookSettings = defineSettings({
   secret: setting('WEBHOOK_SECRET', secret(), {
     doc: 'Secret for HMAC-SHA256 signing of webhooks that have none of their own.',
   }),
-  allowedTargets: setting('WEBHOOK_ALLOWED_TARGETS', list(target), {
+  allowedTargets: setting('WEBHOOK_ALLOWED_TARGETS', list(allowEntry), {
     doc: 'Private hosts and networks events may be sent to, over HTTP and any port too. All others must be public, HTTPS and on port 443.',
   }),
   timeoutSeconds: setting('WEBHOOK_TIMEOUT', integer(1, 60), {

@@ -1,7 +1,9 @@
 import {
+  type AllowList,
   ApiError,
   actorOf,
   callerOf,
+  checkUrl,
   httpErrors,
   idParams,
   invalid,
@@ -12,6 +14,7 @@ import {
   readParams,
   readQuery,
   respond,
+  TargetError,
 } from '#src/platform/http/index.ts'
 import {
   changeBody,
@@ -24,7 +27,6 @@ import {
 import { webhookErrors } from './errors.ts'
 import { requireUnlimited, type WebhookRights } from './rights.ts'
 import { viewOf, viewOfDelivery, type WebhookService } from './service.ts'
-import { type AllowList, checkUrl, TargetError } from './target.ts'
 
 type Endpoint = NonNullable<Awaited<ReturnType<WebhookService['store']['find']>>>
 

@@ -1,6 +1,12 @@
+import {
+  type AllowList,
+  failureClassOf,
+  firstAnswer,
+  type LookUp,
+  resolveTarget,
+} from '#src/platform/http/index.ts'
 import { type AttemptOutcome, retryAfterMs } from './domain.ts'
 import { signatures } from './signing.ts'
-import { type AllowList, type LookUp, resolveTarget, type Target, TargetError } from './target.ts'
 
 const answerBytesMax = 4096
 const answerWaitMsDefault = 1_000
@@ -75,28 +81,11 @@ export const createSender = (options: {
     const rest = await send(attempt, at).catch((error: unknown) => ({
       statusCode: undefined,
       answer: undefined,
-      errorClass: classOf(error),
+      errorClass: failureClassOf(error),
       outcome: failed,
     }))
     return { at, durationMs: Math.round(performance.now() - startedMs), ...rest }
   }
-}
-
-/** Tries the addresses one after the other, as long as none can be connected to. */
-const firstAnswer = async (target: Target, request: RequestInit): Promise<Response> => {
-  let failure: unknown
-  for (const url of target.urls) {
-    const isTls = url.startsWith('https:')
-    const tls = target.serverName === undefined ? {} : { tls: { serverName: target.serverName } }
-    try {
-      // A pooled TLS connection would keep the name that it was opened for.
-      return await fetch(url, { ...request, keepalive: !isTls, ...(isTls ? tls : {}) })
-    } catch (error) {
-      if (classOf(error) !== 'connection') throw error
-      failure = error
-    }
-  }
-  throw failure
 }
 
 const judge = (
@@ -113,12 +102,6 @@ const judge = (
     errorClass: isRedirect ? 'redirect' : 'status',
     outcome: { kind: 'failed', retryAfterMs: waitMs },
   }
-}
-
-const classOf = (error: unknown): string => {
-  if (error instanceof TargetError) return `target_${error.reason}`
-  const name = error instanceof Error ? error.name : ''
-  return name === 'TimeoutError' || name === 'AbortError' ? 'timeout' : 'connection'
 }
 
 const decoder = new TextDecoder()

@@ -14,29 +14,13 @@ import {
   type CardsRig,
   createCardsRig,
 } from '../support/cards-rig.ts'
-import { unlessMissing } from '../support/second-implementation.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { classpathOf } from '../support/maven.ts'
 
 setDefaultTimeout(180_000)
 
 const folder = join(import.meta.dir, 'java/jpos')
 
-/** Where jPOS lies on this machine, as Maven knows or fetches it. */
-const classpath = async (): Promise<string | undefined> => {
-  if (unlessMissing('java').missing || unlessMissing('mvn').missing) return undefined
-  const file = join(temporaryDirectory(), 'classpath')
-  const resolve = (options: readonly string[]): boolean =>
-    Bun.spawnSync(
-      [
-        ...['mvn', '-q', '-B', ...options, '-f', join(folder, 'pom.xml')],
-        ...['dependency:build-classpath', `-Dmdep.outputFile=${file}`],
-      ],
-      { timeout: 60_000 },
-    ).exitCode === 0
-  return resolve(['-o']) || resolve([]) ? Bun.file(file).text() : undefined
-}
-
-const jars = await classpath()
+const jars = await classpathOf(folder)
 const note = jars === undefined ? ' [skipped: no java, no mvn or no jPOS to be had]' : ''
 
 const profiles: Readonly<Record<string, Framing>> = {

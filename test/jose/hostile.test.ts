@@ -49,7 +49,7 @@ const jws = (header: string | object, key: KeyObject = keys.rs, payload = 'x') =
 }
 
 const verdict = async (token: string) => {
-  const result = await service.verify(token)
+  const result = await service.verify({ token })
   return result.valid ? 'valid' : result.reason
 }
 
@@ -83,7 +83,7 @@ const jwe = ({
 }
 
 const outcome = (token: string) =>
-  service.decrypt(token).then(
+  service.decrypt({ token }).then(
     ({ content }) => new TextDecoder().decode(content),
     (error: { reason?: string }) => error.reason ?? String(error),
   )
@@ -255,7 +255,7 @@ describe.skipIf(openssl.missing)(`headers that a signature holds for${openssl.no
     const foreign = rsa()
     const jwk = createPublicKey(foreign).export({ format: 'jwk' })
     const url = `http://localhost:${server.port}/keys`
-    for (const more of [{ jwk }, { jku: url }, { x5u: url }, { x5c: ['AAAA'] }, { x5t: 'AAAA' }]) {
+    for (const more of [{ jwk }, { jku: url }, { x5u: url }, { x5c: ['AAAA'] }]) {
       expect(await verdict(jws({ ...header, ...more }, foreign))).toBe('signature_invalid')
       expect(await verdict(jws({ ...header, ...more }))).toBe('valid')
     }

@@ -3,9 +3,10 @@ import { createPublicKey, generateKeyPairSync, verify as verifyBytes } from 'nod
 import { CompactEncrypt, CompactSign } from 'jose'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { contentBytesMax, tokenCharsMax } from '../../src/jose/domain.ts'
-import { createJose, type JoseKeySource, joseSettings } from '../../src/jose/index.ts'
+import { type JoseKeySource, joseSettings } from '../../src/jose/index.ts'
 import vectors from '../fixtures/jose/rfc7520.json' with { type: 'json' }
-import { testApp, testKey } from '../support/app.ts'
+import { testApp } from '../support/app.ts'
+import { callerOf, joseFeature } from '../support/jose.ts'
 import { keySourceOf, rsaKeyOf } from '../support/jose-keys.ts'
 import { unlessMissing } from '../support/second-implementation.ts'
 
@@ -27,19 +28,8 @@ const source = openssl.missing
   ? { list: async () => [], readKey: async () => undefined }
   : await keySourceOf(keys)
 
-const open = (from: JoseKeySource | undefined = source, algorithms = pins) => {
-  const { values } = loadSettings({ jose: joseSettings }, { TRILHO_JOSE_ALGORITHMS: algorithms })
-  const feature = createJose({ keys: from, settings: values.jose })
-  const { key, record } = testKey('jose:use')
-  const app = testApp(feature.routes ?? [], { keys: [record] })
-  return async (path: string, body?: unknown) => {
-    const response = await app.call(body === undefined ? 'GET' : 'POST', path, {
-      key,
-      ...(body === undefined ? {} : { body }),
-    })
-    return { status: response.status, json: JSON.parse(await response.text()) }
-  }
-}
+const open = (from: JoseKeySource | undefined = source, algorithms = pins) =>
+  callerOf(joseFeature(from, { TRILHO_JOSE_ALGORITHMS: algorithms }))
 
 const part = (token: string, i: number) => token.split('.')[i] ?? ''
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -131,7 +121,10 @@ describe.skipIf(openssl.missing)(`JWS${openssl.note}`, () => {
       `${encode({ alg: 'RS256', kid: 'nobody' })}.${encode('x')}.AAAA`,
       'key_unknown',
     ],
-    'no kid': () => [`${encode({ alg: 'RS256' })}.${encode('x')}.AAAA`, 'malformed'],
+    'no kid, and no key by which it holds': () => [
+      `${encode({ alg: 'RS256' })}.${encode('x')}.AAAA`,
+      'signature_invalid',
+    ],
     'an unknown critical header': () => [
       `${encode({ alg: 'RS256', kid: 'RS256', crit: ['x'], x: 1 })}.${encode('x')}.AAAA`,
       'malformed',
@@ -154,14 +147,11 @@ describe.skipIf(openssl.missing)(`JWS${openssl.note}`, () => {
     })
   }
 
-  test('unprotected headers are not taken', async () => {
-    const jws = {
-      protected: encode({ alg: 'RS256' }),
-      header: { kid: 'RS256' },
-      payload: 'AA',
-      signature: 'AA',
-    }
-    expect((await open()('/v1/jose/verify', { jws })).status).toBe(400)
+  test('an unprotected header may name the key, and no more', async () => {
+    const token = { protected: encode({ alg: 'RS256' }), payload: 'AA', signature: 'AA' }
+    const verify = (header: object) => open()('/v1/jose/verify', { jws: { ...token, header } })
+    expect((await verify({ alg: 'RS256' })).status).toBe(400)
+    expect((await verify({ kid: 'RS256' })).json.reason).toBe('signature_invalid')
   })
 
   test('an algorithm beside the pin, an unknown key and a missing private key are told', async () => {
@@ -283,7 +273,7 @@ describe.skipIf(openssl.missing)(`RFC 7520${openssl.note}`, () => {
 
 describe.skipIf(openssl.missing)(`key set${openssl.note}`, () => {
   test('public keys only, one per purpose, without a key needed to read it', async () => {
-    const feature = createJose({ keys: source, settings: { algorithms: [] } })
+    const feature = joseFeature(source)
     const response = await testApp(feature.routes ?? []).call('GET', '/.well-known/jwks.json')
     expect(response.headers.get('content-type')).toBe('application/jwk-set+json')
     const { keys: found } = (await response.json()) as { keys: Record<string, string>[] }
@@ -310,7 +300,7 @@ describe.skipIf(openssl.missing)(`key set${openssl.note}`, () => {
 })
 
 test('without a certificate store a problem names the settings', async () => {
-  const feature = createJose({ keys: undefined, settings: { algorithms: [] } })
+  const feature = joseFeature(undefined)
   const response = await testApp(feature.routes ?? []).call('GET', '/.well-known/jwks.json')
   expect(response.status).toBe(503)
 })

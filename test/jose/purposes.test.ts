@@ -3,9 +3,8 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createCertificates } from '../../src/certificates/index.ts'
-import { createJose } from '../../src/jose/index.ts'
-import { testApp, testKey } from '../support/app.ts'
 import { quietLogger } from '../support/database.ts'
+import { callerOf, joseFeature } from '../support/jose.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -28,14 +27,8 @@ const open = (certificates: Readonly<Record<string, keyof typeof usages>>) => {
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const deps = { environment: 'sandbox', logger: quietLogger, metrics } as const
   const { keys } = createCertificates({ ...none, ...deps, folder })
-  const { routes = [] } = createJose({ keys, settings: { algorithms: undefined } })
-  const { key, record } = testKey('jose:use')
-  const app = testApp(routes, { keys: [record] })
-  return async (path: string, body?: unknown) => {
-    const method = body === undefined ? 'GET' : 'POST'
-    const request = body === undefined ? { key } : { key, body }
-    return JSON.parse(await (await app.call(method, path, request)).text())
-  }
+  const call = callerOf(joseFeature(keys))
+  return async (path: string, body?: unknown) => (await call(path, body)).json
 }
 
 const others = ['PIA', 'PIC', 'SPB', 'MES'] as const

@@ -49,6 +49,17 @@ export { type Listener, listen, notListening } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics } from './metrics.ts'
 export { type EventDocument, openApiDocument } from './openapi.ts'
+export { allowEntry, outsideSettings } from './outside/config.ts'
+export { failureClassOf, firstAnswer } from './outside/first-answer.ts'
+export { createOutsideReader, OutsideError, type ReadOutside } from './outside/reader.ts'
+export {
+  type AllowList,
+  allowListOf,
+  checkUrl,
+  type LookUp,
+  resolveTarget,
+  TargetError,
+} from './outside/target.ts'
 export { cursor, pageOf, pageQuery } from './page.ts'
 export { forwardedFor } from './peer.ts'
 export { problemBody } from './render.ts'

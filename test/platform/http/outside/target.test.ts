@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
-import { createSender } from '../../src/webhooks/sender.ts'
 import {
   allowListOf,
   checkUrl,
   isAllowEntry,
   resolveTarget,
   TargetError,
-} from '../../src/webhooks/target.ts'
+} from '../../../../src/platform/http/outside/target.ts'
+import { createSender } from '../../../../src/webhooks/sender.ts'
 
 const nothing = allowListOf([])
 

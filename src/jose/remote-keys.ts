@@ -1,0 +1,60 @@
+import { OutsideError, type ReadOutside } from '#src/platform/http/index.ts'
+import { keySetBytesMax, readKeySetText } from './key-set.ts'
+import type { VerificationKey } from './names.ts'
+
+/** The keys at an address could not be had; the message says why. */
+export class KeysUnavailableError extends Error {
+  override readonly name = 'KeysUnavailableError'
+}
+
+/**
+ * The keys of the JWK set at an address.
+ *
+ * @param isFresh - the set must not be older than some seconds: a key that is looked for may be new
+ * @throws KeysUnavailableError
+ */
+export type RemoteKeys = (url: string, isFresh?: boolean) => Promise<readonly VerificationKey[]>
+
+const keptMs = 300_000
+/** Whoever sends tokens with unknown keys makes us ask no more often. */
+const freshMs = 10_000
+const setsMax = 64
+
+type Kept = { readonly atMs: number; readonly keys: Promise<readonly VerificationKey[]> }
+
+/** Reads key sets, and keeps each for some minutes. */
+export const createRemoteKeys = (
+  read: ReadOutside,
+  nowMs: () => number = () => performance.now(),
+): RemoteKeys => {
+  const kept = new Map<string, Kept>()
+
+  const readSet = async (url: string): Promise<readonly VerificationKey[]> => {
+    const accept = 'application/jwk-set+json, application/json'
+    const { status, body } = await read(url, { accept, bytesMax: keySetBytesMax }).catch(
+      (error: unknown) => {
+        if (!(error instanceof OutsideError)) throw error
+        throw new KeysUnavailableError(`the key set cannot be read: ${error.message}`)
+      },
+    )
+    if (status !== 200) throw new KeysUnavailableError(`the key set is answered with ${status}`)
+    const keys = readKeySetText(body, 'jku')
+    if (keys === undefined) throw new KeysUnavailableError('what is there is no JWK set')
+    return keys
+  }
+
+  return (url, isFresh = false) => {
+    const known = kept.get(url)
+    if (known !== undefined && nowMs() - known.atMs < (isFresh ? freshMs : keptMs))
+      return known.keys
+    const made = { atMs: nowMs(), keys: readSet(url) }
+    kept.delete(url)
+    kept.set(url, made)
+    const [oldest] = kept.keys()
+    if (kept.size > setsMax && oldest !== undefined) kept.delete(oldest)
+    made.keys.catch(() => {
+      if (kept.get(url) === made) kept.delete(url)
+    })
+    return made.keys
+  }
+}

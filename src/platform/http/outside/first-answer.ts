@@ -1,0 +1,37 @@
+import { type Target, TargetError } from './target.ts'
+
+/** Of a request that got no answer: `target_…` where the guard refused it, `timeout`, or `connection`. */
+export const failureClassOf = (error: unknown): string => {
+  if (error instanceof TargetError) return `target_${error.reason}`
+  const name = error instanceof Error ? error.name : ''
+  return name === 'TimeoutError' || name === 'AbortError' ? 'timeout' : 'connection'
+}
+
+/**
+ * Makes the request to the target's addresses, one after the other, as long as none can be connected to.
+ *
+ * @param ca - authorities in PEM that take the place of the system's
+ */
+export const firstAnswer = async (
+  target: Target,
+  request: RequestInit & { readonly decompress?: boolean },
+  ca?: readonly string[],
+): Promise<Response> => {
+  const { serverName } = target
+  const tls = {
+    ...(serverName === undefined ? {} : { serverName }),
+    ...(ca === undefined ? {} : { ca: [...ca] }),
+  }
+  let failure: unknown
+  for (const url of target.urls) {
+    const isTls = url.startsWith('https:')
+    try {
+      // A pooled TLS connection would keep the name that it was opened for.
+      return await fetch(url, { ...request, keepalive: !isTls, ...(isTls ? { tls } : {}) })
+    } catch (error) {
+      if (failureClassOf(error) !== 'connection') throw error
+      failure = error
+    }
+  }
+  throw failure
+}
