@@ -80,7 +80,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       createMessages({ sql, retentionDays: values.spi.retentionDays, archiveDirectory, logger }),
     ),
     ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
-    createQrcodes(),
+    createQrcodes({ read: readOutside, open: jose.openPayload }),
     createWebhooks({
       ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
       elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),

@@ -5,6 +5,7 @@ import {
   keyManagementAlgorithms,
   keySetKeysMax,
   kidCharsMax,
+  payloadForms,
   serializations,
   signatureAlgorithms,
   tokenCharsMax,
@@ -53,11 +54,9 @@ export const signBody = z.strictObject({
   payload: content,
   payload_encoding: encoding,
   serialization,
-  detached: z.boolean().default(false).meta({
-    description: 'Leaves the payload out of the token (RFC 7515, appendix F).',
-  }),
-  b64: z.boolean().default(true).meta({
-    description: 'false signs the payload as it is (RFC 7797); only with detached.',
+  payload_form: z.enum(payloadForms).default('attached').meta({
+    description:
+      'detached leaves the payload out of the token (RFC 7515, appendix F); detached_unencoded also signs it as it is (RFC 7797).',
   }),
 })
 export const encryptBody = z.strictObject({

@@ -13,6 +13,10 @@ export type ContentAlgorithm = (typeof contentAlgorithms)[number]
 export const serializations = ['compact', 'flattened'] as const
 export type Serialization = (typeof serializations)[number]
 
+/** Where the payload of a JWS is, and whether it is signed in base64url or as it is. */
+export const payloadForms = ['attached', 'detached', 'detached_unencoded'] as const
+export type PayloadForm = (typeof payloadForms)[number]
+
 /** Largest token to accept and largest content to sign or encrypt, in characters or bytes. */
 export const tokenCharsMax = 512 * 1024
 export const contentBytesMax = 256 * 1024

@@ -10,7 +10,6 @@ import { joseRoutes, type LoadJose } from './routes.ts'
 
 export { joseSettings } from './config.ts'
 export type { JoseCertificate, JoseKeySource } from './keyring.ts'
-export type { OpenedPayload, OpenPayload } from './payload.ts'
 
 export type JoseDeps = {
   /** Undefined if no certificate store is configured. */

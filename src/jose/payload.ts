@@ -17,7 +17,7 @@ type PayloadFailure =
  *
  * @property payload - the JSON value, even of a token that does not hold, to look at; undefined if it is none
  */
-export type OpenedPayload = {
+type OpenedPayload = {
   readonly failure: PayloadFailure | undefined
   readonly message: string | undefined
   readonly header: Readonly<Record<string, unknown>> | undefined

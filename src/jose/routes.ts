@@ -64,11 +64,6 @@ const shown = (content: Uint8Array): [string, 'utf8' | 'base64url'] => {
   }
 }
 
-const onlyDetached = (): ApiError =>
-  new ApiError(httpErrors.validation_failed, '/b64: false only with detached', {
-    errors: [{ pointer: '/b64', rule: 'detached', message: 'false only with detached' }],
-  })
-
 const verdictOf = (result: Verified) => {
   if (!result.valid) return result
   const { valid, algorithm, header, key, content } = result
@@ -89,11 +84,10 @@ const verdictOf = (result: Verified) => {
 export const joseRoutes = (load: LoadJose): readonly Route[] => [
   acting('sign', async (c) => {
     const body = await readJson(c, signBody)
-    const { kid, alg, typ, payload, payload_encoding, serialization, detached, b64 } = body
-    if (!b64 && !detached) throw onlyDetached()
+    const { kid, alg, typ, payload, payload_encoding, serialization, payload_form } = body
     const content = contentOf(payload, payload_encoding, '/payload')
     const { service } = await load()
-    const form = { serialization, isDetached: detached, isUnencoded: !b64 }
+    const form = { serialization, payloadForm: payload_form }
     const wanted = { kid, algorithm: alg, type: typ, content, ...form }
     return Response.json({ jws: await service.sign(wanted).catch(refused) })
   }),

@@ -5,7 +5,7 @@ import {
   type FlattenedJWS,
   FlattenedSign,
 } from 'jose'
-import type { ContentAlgorithm, Serialization } from './domain.ts'
+import type { ContentAlgorithm, PayloadForm, Serialization } from './domain.ts'
 import { JoseFailure } from './errors.ts'
 import type { JoseKey, Keyring } from './keyring.ts'
 import { namesIn } from './names.ts'
@@ -18,13 +18,11 @@ type SignRequest = {
   readonly content: Uint8Array
   readonly type: string | undefined
   readonly serialization: Serialization
-  /** Leaves the payload out of the token (RFC 7515, appendix F). */
-  readonly isDetached?: boolean
-  /** Signs the payload as it is (RFC 7797); needs `isDetached`. */
-  readonly isUnencoded?: boolean
+  /** In the token when absent. */
+  readonly payloadForm?: PayloadForm
 }
 
-type EncryptRequest = Omit<SignRequest, 'isDetached' | 'isUnencoded'> & {
+type EncryptRequest = Omit<SignRequest, 'payloadForm'> & {
   readonly contentAlgorithm: ContentAlgorithm
 }
 
@@ -85,14 +83,16 @@ const sign = async (keyring: Keyring, request: SignRequest): Promise<string | Si
   const algorithm = key.pin.signature
   checkAlgorithm(request.algorithm, algorithm, key.kid)
   const typ = request.type === undefined ? {} : { typ: request.type }
-  const unencoded = request.isUnencoded === true ? { b64: false, crit: ['b64'] } : {}
+  const { payloadForm = 'attached' } = request
+  const unencoded = payloadForm === 'detached_unencoded' ? { b64: false, crit: ['b64'] } : {}
   const header = { alg: algorithm, kid: key.kid, ...typ, ...unencoded }
   const secret = await material(key, 'sign')
   const signer = new FlattenedSign(request.content).setProtectedHeader(header)
   const { payload, ...token } = await signer.sign(secret)
-  const kept = request.isDetached === true ? '' : payload
+  const isDetached = payloadForm !== 'attached'
+  const kept = isDetached ? '' : payload
   if (request.serialization === 'compact') return [token.protected, kept, token.signature].join('.')
-  return kept === '' && request.isDetached === true ? token : { ...token, payload: kept }
+  return isDetached ? token : { ...token, payload: kept }
 }
 
 const encrypt = async (

@@ -84,6 +84,31 @@ export const parseBody = z
   })
   .meta({ id: 'QrCodePayload' })
 
+export const resolveBody = z
+  .strictObject({
+    payload: text(4096, { isMultiline: true }).meta({
+      description: 'What a dynamic code says, as text; white space around it is taken off.',
+    }),
+    of: z.enum(['charge', 'recurrence']).default('charge').meta({
+      description: 'Which location, of a composite code: its charge, or its recurrence.',
+    }),
+    cod_mun: z
+      .string()
+      .regex(/^[0-9]{7}$/, 'must be seven digits')
+      .optional()
+      .meta({
+        description: 'IBGE code of the payer\u2019s municipality, for a charge with a due date.',
+      }),
+    dpp: z
+      .string()
+      .regex(/^20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$/, 'must be a day, YYYY-MM-DD')
+      .optional()
+      .meta({
+        description: 'Day on which it is to be paid, for a charge with a due date.',
+      }),
+  })
+  .meta({ id: 'QrCodeToResolve' })
+
 const generated = z
   .object({
     payload: z.string().meta({ description: 'Copy and paste, or draw as a QR code.' }),
@@ -113,37 +138,68 @@ const node = z
   })
   .meta({ id: 'QrCodeNode' })
 
-const parsed = z
+const code = {
+  length_unit: z.enum(['bytes', 'characters']).meta({
+    description: 'How the producer counted lengths; the same where all is ASCII.',
+  }),
+  merchant_category_code: z.string(),
+  currency: z.string(),
+  amount: z.string().nullable(),
+  country: z.string(),
+  name: z.string(),
+  city: z.string(),
+  postal_code: z.string().nullable(),
+  pix: z
+    .object({
+      kind: z.enum(['static', 'dynamic', 'authorization']),
+      composite: z.boolean(),
+      template: z.int(),
+      key: z.string().nullable(),
+      key_kind: z.string().nullable(),
+      info: z.string().nullable(),
+      url: z.string().nullable(),
+      recurrence_url: z.string().nullable(),
+      single_use: z.boolean(),
+      txid: z.string().nullable(),
+    })
+    .nullable()
+    .meta({ description: 'null where no template is of Pix.' }),
+  warnings: z.array(z.object({ rule: z.string(), path: z.string(), offset: z.int() })),
+}
+
+const parsed = z.object({ ...code, tree: z.array(node) }).meta({ id: 'ParsedQrCode' })
+
+const resolved = z
   .object({
-    length_unit: z.enum(['bytes', 'characters']).meta({
-      description: 'How the producer counted lengths; the same where all is ASCII.',
+    location: z.string().meta({ description: 'The address that was read.' }),
+    code: z.object(code),
+    verdict: z.object({
+      valid: z.boolean(),
+      reason: z.string().optional().meta({
+        description:
+          'As of POST /v1/jose/verify, or payload_not_json, certificate_expired, certificate_chain_broken.',
+      }),
+      message: z.string().optional(),
+      alg: z.string().optional(),
+      kid: z.string().optional(),
+      key_source: z.string().optional(),
+      certificate: z
+        .object({
+          subject: z.string(),
+          issuer: z.string(),
+          serial: z.string(),
+          not_before: z.string(),
+          not_after: z.string(),
+        })
+        .nullable()
+        .meta({ description: 'Of the key, where its key set has one.' }),
     }),
-    merchant_category_code: z.string(),
-    currency: z.string(),
-    amount: z.string().nullable(),
-    country: z.string(),
-    name: z.string(),
-    city: z.string(),
-    postal_code: z.string().nullable(),
-    pix: z
-      .object({
-        kind: z.enum(['static', 'dynamic', 'authorization']),
-        composite: z.boolean(),
-        template: z.int(),
-        key: z.string().nullable(),
-        key_kind: z.string().nullable(),
-        info: z.string().nullable(),
-        url: z.string().nullable(),
-        recurrence_url: z.string().nullable(),
-        single_use: z.boolean(),
-        txid: z.string().nullable(),
-      })
-      .nullable()
-      .meta({ description: 'null where no template is of Pix.' }),
-    warnings: z.array(z.object({ rule: z.string(), path: z.string(), offset: z.int() })),
-    tree: z.array(node),
+    header: z.record(z.string(), z.unknown()).nullable(),
+    payload: z.unknown().meta({
+      description: 'The charge, as its institution signed it; only with valid may it be paid.',
+    }),
   })
-  .meta({ id: 'ParsedQrCode' })
+  .meta({ id: 'ResolvedQrCode' })
 
 const build = (operation: string, summary: string, body: z.ZodType): RouteDocument => ({
   operation,
@@ -173,5 +229,17 @@ export const documents = {
     body: { 'application/json': parseBody, 'text/plain': z.string() },
     responses: { 200: { description: 'What the code says.', schema: parsed } },
     errors: [httpErrors.validation_failed, qrcodeErrors.brcode_invalid],
+  },
+  resolve: {
+    operation: 'resolveQrCode',
+    summary: 'Fetch and verify the charge behind a dynamic code',
+    description:
+      'Reads the signed payload at the location in the code, verifies it by the key set of the same site (`jku`) or by pinned keys, and answers it with the verdict. A payload that does not hold is answered too, with `valid` false.',
+    tag: 'QR codes',
+    body: { 'application/json': resolveBody },
+    responses: {
+      200: { description: 'The charge, and whether it may be trusted.', schema: resolved },
+    },
+    errors: [httpErrors.validation_failed, ...Object.values(qrcodeErrors)],
   },
 } as const satisfies Record<string, RouteDocument>

@@ -9,4 +9,34 @@ export const qrcodeErrors = defineErrors({
     remedy: 'Scan the code again, or ask its producer for a correct one.',
     retryable: false,
   },
+  qrcode_without_location: {
+    status: 422,
+    title: 'Code without a location',
+    meaning: 'The code is static, or of another kind: there is no payload elsewhere.',
+    remedy: 'Read it with POST /v1/qrcodes/parse; of a composite code say which location.',
+    retryable: false,
+  },
+  qrcode_location_refused: {
+    status: 422,
+    title: 'Location refused',
+    meaning: 'The location in the code leads to an address that is not public, or is none.',
+    remedy:
+      'Do not pay by this code; a host of your own network goes into TRILHO_FETCH_ALLOWED_TARGETS.',
+    retryable: false,
+  },
+  qrcode_gone: {
+    status: 422,
+    title: 'Charge gone',
+    meaning: 'The location answers that there is no such charge, or none any more (404, 410).',
+    remedy: 'Ask the receiver for a new code.',
+    retryable: false,
+  },
+  qrcode_location_unavailable: {
+    status: 502,
+    title: 'Location unavailable',
+    meaning:
+      'The location gave no payload: no connection, no whole answer in time, too many bytes, a redirect, or another status; reason says which.',
+    remedy: 'Try again; what stays so is a fault of the receiver\u2019s institution.',
+    retryable: true,
+  },
 })

@@ -1,14 +1,15 @@
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { qrcodeDemo } from './demo.ts'
 import { qrcodeErrors } from './errors.ts'
+import { createResolver, type ResolveDeps } from './resolve.ts'
 import { qrcodeRoutes } from './routes.ts'
 
 export { brCodeInspector } from './inspect.ts'
 
-/** Writes, draws and reads PIX QR codes. Needs no setting. */
-export const createQrcodes = (): Feature => ({
+/** Writes, draws, reads and resolves PIX QR codes. */
+export const createQrcodes = (deps: ResolveDeps): Feature => ({
   name: 'qrcodes',
-  routes: qrcodeRoutes(),
+  routes: qrcodeRoutes(createResolver(deps)),
   errors: qrcodeErrors,
   demo: qrcodeDemo,
 })

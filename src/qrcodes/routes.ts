@@ -10,10 +10,25 @@ import {
   readJson,
   readText,
 } from '#src/platform/http/index.ts'
-import { compositeBody, documents, dynamicBody, parseBody, staticBody } from './documents.ts'
+import {
+  compositeBody,
+  documents,
+  dynamicBody,
+  parseBody,
+  resolveBody,
+  staticBody,
+} from './documents.ts'
 import { qrcodeErrors } from './errors.ts'
 import { drawPng, drawSvg, type PictureKind, pictureTypes } from './picture.ts'
-import { readCode, type WrittenCode, writeComposite, writeDynamic, writeStatic } from './service.ts'
+import type { Resolver } from './resolve.ts'
+import {
+  readCode,
+  viewOf,
+  type WrittenCode,
+  writeComposite,
+  writeDynamic,
+  writeStatic,
+} from './service.ts'
 
 const jsonType = 'application/json'
 const text = 'text/plain'
@@ -34,7 +49,30 @@ const fieldOf: Readonly<Record<string, string>> = {
   '80.25': '/recurrence_url',
 }
 
-export const qrcodeRoutes = (): readonly Route[] => [
+/**
+ * Reads the location in a code and verifies what is there.
+ */
+const resolveRoute = (resolve: Resolver): Route => ({
+  method: 'POST',
+  path: '/v1/pix/qrcode/resolve',
+  scope: 'qrcodes:use',
+  accepts: [jsonType],
+  bodyBytesMax,
+  document: documents.resolve,
+  handle: async (c) => {
+    const body = await readJson(c, resolveBody)
+    const found = await resolve({
+      ...{ payload: body.payload.trim(), of: body.of },
+      ...{ municipality: body.cod_mun, payOn: body.dpp },
+    }).catch((error: unknown) => {
+      throw unreadable(error)
+    })
+    return Response.json({ ...found, code: viewOf(found.code) })
+  },
+})
+
+export const qrcodeRoutes = (resolve: Resolver): readonly Route[] => [
+  resolveRoute(resolve),
   writer('static', documents.static, staticBody, writeStatic),
   writer('dynamic', documents.dynamic, dynamicBody, writeDynamic),
   writer('composite', documents.composite, compositeBody, writeComposite),

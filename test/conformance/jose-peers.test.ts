@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash, createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
+import type { PayloadForm } from '../../src/jose/domain.ts'
 import type { JoseKeySource } from '../../src/jose/index.ts'
 import { readKeySet } from '../../src/jose/key-set.ts'
 import { createKeyring } from '../../src/jose/keyring.ts'
@@ -94,19 +95,25 @@ for (const { name, missing, peer, encrypts } of peers) {
 
   describe.skipIf(missing)(`${name}${note}`, () => {
     test('verifies what we sign, in the token and detached', async () => {
-      const token = async (isDetached: boolean, isUnencoded: boolean) =>
+      const token = async (payloadForm: PayloadForm) =>
         String(
           await service.sign({
             ...{ kid, algorithm: undefined, type: undefined, content },
-            ...{ serialization: 'compact', isDetached, isUnencoded },
+            ...{ serialization: 'compact', payloadForm },
           }),
         )
       const header = { alg }
       const answers = peer([
-        { operation: 'verify', header, token: await token(false, false) },
-        { operation: 'verify', header, token: await token(true, true), text, detached: true },
+        { operation: 'verify', header, token: await token('attached') },
         {
-          ...{ operation: 'verify', header, token: await token(true, true) },
+          operation: 'verify',
+          header,
+          token: await token('detached_unencoded'),
+          text,
+          detached: true,
+        },
+        {
+          ...{ operation: 'verify', header, token: await token('detached_unencoded') },
           ...{ text: `${text} `, detached: true },
         },
       ])

@@ -5,7 +5,11 @@ import { testApp, testKey } from '../support/app.ts'
 
 const { key, record } = testKey('qrcodes:use')
 const { key: otherKey, record: other } = testKey('spi:send')
-const { call } = testApp(createQrcodes().routes ?? [], { keys: [record, other] })
+const nowhere = {
+  read: () => Promise.reject(new Error('nothing is read here')),
+  open: () => Promise.reject(new Error('nothing is opened here')),
+}
+const { call } = testApp(createQrcodes(nowhere).routes ?? [], { keys: [record, other] })
 
 const merchant = { name: 'Fulano de Tal', city: 'BRASILIA' }
 const evp = '123e4567-e12b-12d1-a456-426655440000'

@@ -1,0 +1,141 @@
+import type { X509Certificate } from 'node:crypto'
+import { type BrCode, parseBrCode } from '#codecs/brcode'
+import { ApiError, httpErrors, OutsideError, type ReadOutside } from '#src/platform/http/index.ts'
+import { qrcodeErrors } from './errors.ts'
+
+/**
+ * What the payload says and whether it may be trusted; the JOSE feature finds it out.
+ *
+ * @property failure - why it may not; undefined if it may
+ */
+type ReadPayload = (
+  token: string,
+  location: string,
+) => Promise<{
+  readonly failure: string | undefined
+  readonly message: string | undefined
+  readonly header: Readonly<Record<string, unknown>> | undefined
+  readonly payload: unknown
+  readonly key:
+    | {
+        readonly kid: string | undefined
+        readonly algorithm: string
+        readonly origin: string
+        readonly certificate: X509Certificate | undefined
+      }
+    | undefined
+}>
+
+/**
+ * @property of - which location of a composite code
+ * @property municipality - IBGE code of the payer's municipality, for charges with a due date
+ * @property payOn - the day of payment, `YYYY-MM-DD`, for the same
+ */
+export type ResolveRequest = {
+  readonly payload: string
+  readonly of: 'charge' | 'recurrence'
+  readonly municipality: string | undefined
+  readonly payOn: string | undefined
+}
+
+export type ResolveDeps = { readonly read: ReadOutside; readonly open: ReadPayload }
+
+/** Largest token at a location. */
+export const tokenBytesMax = 256 * 1024
+const accept = 'application/jose'
+/** Requests that wait for locations at once: each may take as long as the reader allows. */
+export const resolvingMax = 64
+const goneStatuses: readonly number[] = [404, 410]
+
+const locationOf = (code: BrCode, request: ResolveRequest): string => {
+  const { pix } = code
+  const address = request.of === 'charge' ? pix?.url : pix?.recurrenceUrl
+  if (address === undefined) {
+    throw new ApiError(
+      qrcodeErrors.qrcode_without_location,
+      `The code holds no location of a ${request.of}.`,
+    )
+  }
+  const text = `https://${address}`
+  if (!URL.canParse(text)) {
+    throw new ApiError(qrcodeErrors.qrcode_location_refused, 'The location is no address.')
+  }
+  const url = new URL(text)
+  if (request.municipality !== undefined) url.searchParams.set('codMun', request.municipality)
+  if (request.payOn !== undefined) url.searchParams.set('DPP', request.payOn)
+  return url.href
+}
+
+/** An ApiError for what the reader says. */
+const unread = (error: unknown): unknown => {
+  if (!(error instanceof OutsideError)) return error
+  const isRefused = error.reason.startsWith('target_') && error.reason !== 'target_dns'
+  const definition = isRefused
+    ? qrcodeErrors.qrcode_location_refused
+    : qrcodeErrors.qrcode_location_unavailable
+  return new ApiError(definition, `The location: ${error.message}.`, {
+    details: { reason: error.reason },
+  })
+}
+
+const readToken = async (read: ReadOutside, location: string): Promise<string> => {
+  const { status, body } = await read(location, { accept, bytesMax: tokenBytesMax }).catch(
+    (error: unknown) => {
+      throw unread(error)
+    },
+  )
+  if (goneStatuses.includes(status)) {
+    throw new ApiError(qrcodeErrors.qrcode_gone, `The location answers ${status}.`)
+  }
+  if (status !== 200) {
+    throw new ApiError(
+      qrcodeErrors.qrcode_location_unavailable,
+      `The location answers ${status}.`,
+      { details: { reason: 'status', status_code: status } },
+    )
+  }
+  return Buffer.from(body).toString('latin1').trim()
+}
+
+const certificateView = (certificate: X509Certificate) => ({
+  subject: certificate.subject.split('\n').reverse().join(', '),
+  issuer: certificate.issuer.split('\n').reverse().join(', '),
+  serial: BigInt(`0x${certificate.serialNumber}`).toString(),
+  not_before: new Date(certificate.validFrom).toISOString(),
+  not_after: new Date(certificate.validTo).toISOString(),
+})
+
+/** Fetches and verifies the payload of a dynamic code. */
+export const createResolver = ({ read, open }: ResolveDeps) => {
+  let resolving = 0
+
+  const resolve = async (request: ResolveRequest) => {
+    const code = parseBrCode(request.payload)
+    const location = locationOf(code, request)
+    const token = await readToken(read, location)
+    const { failure, message, header, payload, key } = await open(token, location)
+    const verdict = {
+      valid: failure === undefined,
+      ...(failure === undefined ? {} : { reason: failure }),
+      ...(message === undefined ? {} : { message }),
+      ...(key === undefined ? {} : { alg: key.algorithm, key_source: key.origin }),
+      ...(key?.kid === undefined ? {} : { kid: key.kid }),
+      certificate: key?.certificate === undefined ? null : certificateView(key.certificate),
+    }
+    return { code, location, verdict, header: header ?? null, payload: payload ?? null }
+  }
+
+  return async (request: ResolveRequest) => {
+    if (resolving >= resolvingMax) {
+      throw new ApiError(httpErrors.unavailable, 'Too many other codes are being resolved.')
+    }
+    resolving++
+    try {
+      return await resolve(request)
+    } finally {
+      resolving--
+    }
+  }
+}
+
+export type Resolver = ReturnType<typeof createResolver>
