@@ -7,6 +7,7 @@ import {
   type Route,
   readJson,
   readQuery,
+  refusedValue,
   validated,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -96,9 +97,7 @@ const readImport = async (c: RequestContext): Promise<ImportRequest> => {
   if (format === 'pem') return { ...request, source: { format, content } }
   const base64 = content.replace(/\s+/g, '')
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
-    throw new ApiError(httpErrors.validation_failed, '/content: must be base64', {
-      errors: [{ pointer: '/content', rule: 'base64', message: 'must be base64' }],
-    })
+    throw refusedValue([{ pointer: '/content', rule: 'base64', message: 'must be base64' }])
   }
   const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
   return { ...request, source: { format, content: bytes, password: password ?? '' } }

@@ -3,7 +3,7 @@ import { defineErrors } from '#src/platform/http/index.ts'
 
 export const drexErrors = defineErrors({
   network_not_configured: {
-    status: 503,
+    status: 422,
     title: 'Network not configured',
     meaning: 'The network has no node, chain id or currency contract in the settings.',
     remedy: 'Set the variables named in details, or use another network.',

@@ -1,4 +1,4 @@
-import { ApiError, httpErrors, type Route, readJson } from '#src/platform/http/index.ts'
+import { ApiError, type Route, readJson, refusedValue } from '#src/platform/http/index.ts'
 import {
   decryptBody,
   documents,
@@ -38,19 +38,12 @@ function refused(error: unknown): never {
 const contentOf = (text: string, encoding: 'utf8' | 'base64url', pointer: string): Uint8Array => {
   const isBase64url = encoding === 'base64url'
   if (isBase64url && !/^[A-Za-z0-9_-]*$/.test(text)) {
-    throw new ApiError(httpErrors.validation_failed, `${pointer}: must be base64url`, {
-      errors: [{ pointer, rule: 'base64url', message: 'must be base64url' }],
-    })
+    throw refusedValue([{ pointer, rule: 'base64url', message: 'must be base64url' }])
   }
   const content = new Uint8Array(Buffer.from(text, encoding))
   if (content.length > contentBytesMax) {
-    throw new ApiError(
-      httpErrors.validation_failed,
-      `${pointer}: is over ${contentBytesMax} bytes`,
-      {
-        errors: [{ pointer, rule: 'max', message: 'is too long', expected: contentBytesMax }],
-      },
-    )
+    const message = `is over ${contentBytesMax} bytes`
+    throw refusedValue([{ pointer, rule: 'max', message, expected: contentBytesMax }])
   }
   return content
 }

@@ -51,7 +51,13 @@ const key = text(77).meta({
   example: '123e4567-e12b-12d1-a456-426655440000',
 })
 const info = text(72).optional().meta({ description: 'Text for the payer.' })
+/** In the code of the receiver: `***` stands for none. */
 const txid = text(35).optional()
+const chargeTxid = z
+  .string()
+  .regex(/^[A-Za-z0-9]{26,35}$/, 'must be 26 to 35 letters and digits')
+  .optional()
+  .meta({ description: 'Of the charge: checked and echoed, not in the code.' })
 
 export const staticBody = z
   .strictObject({ ...merchant, key, info, txid })
@@ -60,10 +66,7 @@ export const dynamicBody = z
   .strictObject({
     ...merchant,
     url,
-    txid: txid.meta({
-      description:
-        'Of the charge, 26 to 35 letters and digits: checked and echoed, not in the code.',
-    }),
+    txid: chargeTxid,
   })
   .meta({ id: 'DynamicQrCode' })
 export const compositeBody = z

@@ -2,13 +2,13 @@ import type { ZodType } from 'zod'
 import { CodecError } from '#codecs/bytes'
 import {
   ApiError,
-  httpErrors,
   mediaType,
   type RequestContext,
   type Route,
   type RouteDocument,
   readJson,
   readText,
+  refusedValue,
 } from '#src/platform/http/index.ts'
 import {
   compositeBody,
@@ -122,9 +122,7 @@ const writeOrRefuse = <T>(write: (request: T) => WrittenCode, request: T): Writt
     if (!(error instanceof CodecError)) throw error
     const path = String(error.context['path'] ?? '26.01')
     const pointer = fieldOf[path] ?? ''
-    throw new ApiError(httpErrors.validation_failed, `${pointer}: ${error.message}`, {
-      errors: [{ pointer, rule: error.code, message: error.message }],
-    })
+    throw refusedValue([{ pointer, rule: error.code, message: error.message }])
   }
 }
 

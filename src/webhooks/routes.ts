@@ -6,13 +6,13 @@ import {
   checkUrl,
   httpErrors,
   idParams,
-  invalid,
   pageOf,
   type RequestContext,
   type Route,
   readJson,
   readParams,
   readQuery,
+  refusedValue,
   respond,
   TargetError,
 } from '#src/platform/http/index.ts'
@@ -99,7 +99,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       if (url !== undefined) checkUrl(url, allowed)
     } catch (error) {
       if (error instanceof TargetError) {
-        throw invalid([{ pointer: '/url', rule: error.reason, message: error.message }])
+        throw refusedValue([{ pointer: '/url', rule: error.reason, message: error.message }])
       }
       throw error
     }

@@ -122,7 +122,7 @@ describe('REST, on the database', () => {
     expect((await send(pkcs12('aes.p12'), 'errada')).json.code).toBe('certificate_wrong_password')
     const damaged = Buffer.from(pkcs12('aes.p12'), 'base64').subarray(0, 1000).toString('base64')
     expect((await send(damaged, 'segredo')).json.code).toBe('certificate_unreadable')
-    expect((await send('not base64!', 'segredo')).json.code).toBe('validation_failed')
+    expect((await send('not base64!', 'segredo')).json.code).toBe('value_refused')
   })
 
   test('versions count up, and are never replaced', async () => {

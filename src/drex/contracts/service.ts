@@ -1,6 +1,6 @@
 /** Contracts: deployed from a template, registered by their ABI, called. */
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
+import { ApiError, type Caller, refusedValue } from '#src/platform/http/index.ts'
 import { type Chain, type Chains, networksFor, reaching } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import type { Creation } from '../creation.ts'
@@ -103,13 +103,8 @@ export const createContracts = (deps: Deps): Contracts => {
     }
     if (found.length > 1) {
       const networks = found.map((each) => each.network)
-      throw new ApiError(
-        httpErrors.validation_failed,
-        `Say which network: ${networks.join(', ')}.`,
-        {
-          errors: [{ pointer: '/network', rule: 'ambiguous', message: 'is needed' }],
-        },
-      )
+      const message = `must say which: ${networks.join(', ')}`
+      throw refusedValue([{ pointer: '/network', rule: 'ambiguous', message }])
     }
     return contract
   }
@@ -135,11 +130,8 @@ export const createContracts = (deps: Deps): Contracts => {
 const checkAbi = async (abi: readonly unknown[]): Promise<void> => {
   try {
     await readAbi(abi)
-  } catch (cause) {
-    throw new ApiError(httpErrors.validation_failed, 'abi: is not a contract’s ABI.', {
-      errors: [{ pointer: '/abi', rule: 'abi', message: 'is not a contract’s ABI' }],
-      cause,
-    })
+  } catch {
+    throw refusedValue([{ pointer: '/abi', rule: 'abi', message: 'is not a contract’s ABI' }])
   }
 }
 
@@ -298,13 +290,8 @@ const perform = async (
     return { write: async () => outcome, settle: async () => outcome }
   }
   if (from === undefined) {
-    throw new ApiError(
-      httpErrors.validation_failed,
-      'signer_wallet: is needed for this function.',
-      {
-        errors: [{ pointer: '/signer_wallet', rule: 'required', message: 'is needed' }],
-      },
-    )
+    const message = 'is needed for this function'
+    throw refusedValue([{ pointer: '/signer_wallet', rule: 'required', message }])
   }
   const wallet = await deps.wallets.requireSigning(from, 'signer_wallet', caller)
   await requireEffect(deps, chain, contract, wallet, target, caller)
@@ -340,7 +327,7 @@ const encode = <T>(work: () => T): T => {
     return work()
   } catch (error) {
     if (!(error instanceof ArgumentError)) throw error
-    throw new ApiError(httpErrors.validation_failed, error.message, { errors: error.violations })
+    throw refusedValue(error.violations)
   }
 }
 

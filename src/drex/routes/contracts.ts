@@ -6,6 +6,7 @@ import {
   callerOf,
   httpErrors,
   id,
+  jsonMembers,
   jsonValue,
   type Route,
   readParams,
@@ -38,7 +39,7 @@ const label = text(100)
 
 const deploySchema = z.strictObject({
   template: z.enum(templateNames),
-  params: z.record(text(100), jsonValue),
+  params: jsonMembers(100),
   network: networkSchema.optional(),
   signer_wallet: addressSchema.optional(),
   label: label.optional(),
@@ -56,7 +57,10 @@ const registerSchema = z.strictObject({
 
 const callSchema = z.strictObject({
   function: text(300),
-  params: z.union([z.record(text(100), jsonValue), z.array(jsonValue)]).default({}),
+  params: jsonValue
+    .refine((value) => typeof value === 'object' && value !== null, 'must be an object or an array')
+    .default({})
+    .meta({ description: 'Arguments: by name in an object, by position in an array.' }),
   signer_wallet: addressSchema.optional(),
   network: networkSchema.optional(),
 })
@@ -84,7 +88,7 @@ const callResultSchema = z.union([
     function: z.string(),
     transaction_id: z.string(),
     status: z.literal('pending'),
-    tx_hash: z.null(),
+    tx_hash: z.string().nullable().meta({ description: 'null: it is not signed yet.' }),
   }),
 ])
 

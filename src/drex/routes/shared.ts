@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import {
   callerOf,
-  jsonValue,
+  jsonMembers,
   pageOf,
   pageQuery,
   type RequestContext,
-  text,
 } from '#src/platform/http/index.ts'
 import { networkIds } from '../config.ts'
 import { addressSchema } from '../evm/address.ts'
@@ -19,12 +18,10 @@ export { addressSchema }
 
 export const networkSchema = z.enum(networkIds)
 
-export const metadataSchema = z
-  .record(text(64), jsonValue)
-  .refine(
-    (value) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytesMax,
-    `must be at most ${metadataBytesMax} bytes of JSON`,
-  )
+export const metadataSchema = jsonMembers(64).refine(
+  (value) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytesMax,
+  `must be at most ${metadataBytesMax} bytes of JSON`,
+)
 
 /** Responses abbreviate the addresses of transfers, unless they are asked not to. */
 export const fullAddresses = z

@@ -1,6 +1,6 @@
 /** A contract template has one folder, with its Solidity, its parameters and its compiled form. */
 import type { ZodType } from 'zod'
-import { validated } from '#src/platform/http/index.ts'
+import { acceptable } from '#src/platform/http/index.ts'
 import type { Hex } from '../evm/hex.ts'
 
 /** The values that a template takes from its network and deployer. */
@@ -13,7 +13,7 @@ export type Place = {
    * An amount of a token in its smallest unit.
    *
    * @param field the parameter that holds the amount
-   * @throws ApiError `validation_failed` if it has more fraction digits than the token
+   * @throws ApiError `value_refused` if it has more fraction digits than the token
    */
   readonly unitsOf: (token: Hex, amount: string, field: string) => Promise<bigint>
 }
@@ -30,7 +30,7 @@ export type Template = {
   readonly params: ZodType
   /** The path is a literal in each template, so that the compiled executable carries the file. */
   readonly artifact: () => Promise<{ readonly default: Artifact }>
-  /** @throws ApiError `validation_failed` with every bad field */
+  /** @throws ApiError `value_refused` with every bad field */
   readonly constructorArguments: (params: unknown, place: Place) => Promise<readonly unknown[]>
 }
 
@@ -43,5 +43,5 @@ export const defineTemplate = <T>(definition: {
   params: definition.params,
   artifact: definition.artifact,
   constructorArguments: async (params, place) =>
-    definition.terms(validated(definition.params, params, '/params'), place),
+    definition.terms(acceptable(definition.params, params, '/params'), place),
 })

@@ -1,6 +1,6 @@
 /** What we know of a token: its decimals, read from its contract once and kept. */
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { ApiError, refusedValue } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from '../chains.ts'
 import { decimalsMax, unitsOf } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
@@ -53,13 +53,7 @@ export const createTokens = (sql: Client): Tokens => {
       const units = unitsOf(amount, decimals)
       if (units !== undefined) return units
       const message = `has more fraction digits than the token, which has ${decimals}`
-      throw new ApiError(
-        httpErrors.validation_failed,
-        `${field.replaceAll('/', '.')}: ${message}.`,
-        {
-          errors: [{ pointer: `/${field}`, rule: 'decimals', message, got: amount }],
-        },
-      )
+      throw refusedValue([{ pointer: `/${field}`, rule: 'decimals', message, got: amount }])
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { ZodError, ZodType } from 'zod'
-import { ApiError, httpErrors, invalid, type Violation } from './errors.ts'
+import { ApiError, httpErrors, invalid, refusedValue, type Violation } from './errors.ts'
 import { parseJson, textOf } from './json.ts'
 import type { RequestContext, Route } from './route.ts'
 import { escapeStep } from './text.ts'
@@ -100,8 +100,24 @@ export const readParams = <T>(c: RequestContext, schema: ZodType<T>): T =>
 export const validated = <T>(schema: ZodType<T>, value: unknown, prefix: string | undefined): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw invalid(violationsOf(parsed.error, prefix), prefix === undefined ? 'The query' : 'The body')
+  const violations = violationsOf(parsed.error, prefix)
+  throw parsed.error.issues.every(isBeyondSchema)
+    ? refusedValue(violations)
+    : invalid(violations, prefix === undefined ? 'The query' : 'The body')
 }
+
+/** Validates a value that the document publishes as any object: what it must be is told elsewhere. */
+export const acceptable = <T>(schema: ZodType<T>, value: unknown, prefix: string): T => {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw refusedValue(violationsOf(parsed.error, prefix))
+}
+
+/** What a refinement finds stands in no published schema, unless its `meta` says the same there. */
+const isBeyondSchema = (issue: ZodError['issues'][number]): boolean =>
+  issue.code === 'invalid_union'
+    ? issue.errors.some((branch) => branch.length > 0 && branch.every(isBeyondSchema))
+    : issue.code === 'custom' && issue.params?.['isPublished'] !== true
 
 const violationsMax = 100
 

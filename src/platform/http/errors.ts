@@ -82,6 +82,14 @@ export const httpErrors = defineErrors({
     remedy: 'Correct the fields named in errors.',
     retryable: false,
   },
+  value_refused: {
+    status: 422,
+    title: 'Value refused',
+    meaning:
+      'The request fits its published schema, but a value in it cannot be taken: a wrong check digit, a cursor that no list gave, a member that does not go with another; errors lists every one.',
+    remedy: 'Correct the values named in errors.',
+    retryable: false,
+  },
   message_rejected: {
     status: 422,
     title: 'Message rejected',
@@ -198,14 +206,26 @@ export const httpErrors = defineErrors({
 })
 
 /**
- * The error of a request that breaks rules.
+ * The error of a request that breaks its published schema (400).
  *
  * @param errors at least one
  * @param whole what the message names where the first has no pointer
  */
-export const invalid = (errors: readonly Violation[], whole = 'The body'): ApiError => {
+export const invalid = (errors: readonly Violation[], whole = 'The body'): ApiError =>
+  new ApiError(httpErrors.validation_failed, summaryOf(errors, whole), { errors })
+
+/**
+ * The error of a request that fits its published schema, where a value cannot be taken all the same (422): a client
+ * that was made from the document could not know.
+ */
+export const refusedValue = (
+  errors: readonly Violation[],
+  details: Readonly<Record<string, unknown>> = {},
+): ApiError =>
+  new ApiError(httpErrors.value_refused, summaryOf(errors, 'The request'), { errors, details })
+
+const summaryOf = (errors: readonly Violation[], whole: string): string => {
   const [first] = errors
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
-  const message = `${first?.pointer || whole}: ${first?.message ?? 'is not valid'}${more}`
-  return new ApiError(httpErrors.validation_failed, message, { errors })
+  return `${first?.pointer || whole}: ${first?.message ?? 'is not valid'}${more}`
 }

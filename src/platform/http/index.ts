@@ -5,6 +5,7 @@ export type { Actor, AuditEntry } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'
 export { auditInsert, writeAudit } from './audit/store.ts'
 export {
+  acceptable,
   bodyBytesMaxDefault,
   mediaType,
   readBytes,
@@ -23,6 +24,7 @@ export {
   type ErrorDefinition,
   httpErrors,
   invalid,
+  refusedValue,
   type Violation,
 } from './errors.ts'
 export { readyHeaders } from './headers.ts'
@@ -44,7 +46,7 @@ export {
   settleKey,
 } from './idempotency/protocol.ts'
 export { parseJson, repeatsMember } from './json.ts'
-export { jsonValue } from './json-value.ts'
+export { jsonMembers, jsonValue } from './json-value.ts'
 export { type Listener, listen, notListening } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics } from './metrics.ts'

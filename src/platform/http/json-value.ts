@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { line, text } from './text.ts'
 
 export type JsonValue =
   | string
@@ -15,3 +16,9 @@ export type JsonValue =
 export const jsonValue = z.unknown().meta({
   description: 'Any JSON value',
 }) as z.ZodType<unknown> as z.ZodType<JsonValue>
+
+/** An object of any members. The generator of the document tells nothing of their names, so we do. */
+export const jsonMembers = (nameCharactersMax: number) =>
+  z.record(text(nameCharactersMax), jsonValue).meta({
+    propertyNames: { minLength: 1, maxLength: nameCharactersMax, pattern: line.source },
+  })

@@ -1,4 +1,4 @@
-import { ApiError, httpErrors, invalid, type Violation } from './errors.ts'
+import { ApiError, httpErrors, invalid, refusedValue, type Violation } from './errors.ts'
 import { canonicalJson, isEscaped } from './idempotency/canonical.ts'
 import { escapeStep, violationIn } from './text.ts'
 
@@ -31,7 +31,11 @@ export const parseJson = (bytes: Uint8Array): unknown => {
   // Neither JSON nor UTF-8 allows these characters literally, so they can only come as an escape.
   const found = violationIn(value, text.includes('\\u'))
   const violation = typeof found === 'number' ? lossIn(text, found) : found
-  if (violation !== undefined) throw invalid([violation], 'The body')
+  // To us no JSON; the others are values that a schema may allow.
+  if (violation?.rule === 'unique' || violation?.rule === 'depth') {
+    throw invalid([violation], 'The body')
+  }
+  if (violation !== undefined) throw refusedValue([violation])
   return value
 }
 

@@ -9,6 +9,7 @@ export const documentTags = {
   Wallets: 'The wallets whose keys the gateway holds.',
   Contracts: 'Contracts: from templates, or those that are there already.',
   Webhooks: 'Who is told of what happens, and whether it arrived.',
+  Events: 'What a webhook endpoint is sent, by the type of the event.',
   Certificates: 'Certificates and keys of the institution.',
   Signatures: 'JOSE: signing, verifying, encrypting, decrypting.',
   Operation: 'Health, metrics, audit, the level of the log.',

@@ -1,5 +1,6 @@
 import { type ZodType, z } from 'zod'
 import { type ErrorDefinition, httpErrors } from './errors.ts'
+import { keyHeaderForm } from './idempotency/key.ts'
 import { nameSchemas, type OpenApiDocument } from './openapi-names.ts'
 import { type DocumentTag, documentTags } from './openapi-tags.ts'
 import { type ErrorStyle, problemContentType } from './render.ts'
@@ -95,7 +96,7 @@ const webhookOf = ({ type, summary, body }: EventDocument): PathConfig => ({
     .map((step) => step.charAt(0).toUpperCase() + step.slice(1))
     .join('')}`,
   summary,
-  tags: ['Webhooks' satisfies DocumentTag],
+  tags: ['Events' satisfies DocumentTag],
   // A delivery carries no key of ours: its signature says who sends it.
   security: [],
   request: { body: { content: { 'application/json': { schema: body } }, required: true } },
@@ -124,14 +125,10 @@ const pathOf = (route: Route, operation: string): PathConfig => {
 }
 
 const idempotencyHeader = z.object({
-  'Idempotency-Key': z
-    .string()
-    .regex(/^[!#-~]{1,255}$/)
-    .optional()
-    .meta({
-      description:
-        'Printable ASCII. A repetition under it gets the first answer, with `Idempotent-Replayed: true`.',
-    }),
+  'Idempotency-Key': z.string().regex(keyHeaderForm).optional().meta({
+    description:
+      'Printable ASCII, bare or as a quoted string. A repetition under it gets the first answer, with `Idempotent-Replayed: true`.',
+  }),
 })
 
 const requestOf = ({ document }: Route): Record<string, unknown> => ({
@@ -189,7 +186,9 @@ const failuresOfAll = (route: Route): ErrorDefinition[] => {
   const { document } = route
   const definitions: ErrorDefinition[] = [httpErrors.bad_request, httpErrors.internal]
   const isRead = document.params ?? document.query ?? document.body
-  if (isRead !== undefined) definitions.push(httpErrors.validation_failed)
+  if (isRead !== undefined) {
+    definitions.push(httpErrors.validation_failed, httpErrors.value_refused)
+  }
   if (document.params !== undefined) definitions.push(httpErrors.not_found)
   if (document.idempotent) {
     definitions.push(httpErrors.idempotency_in_progress, httpErrors.idempotency_mismatch)

@@ -9,7 +9,7 @@ import { invalid, type Violation } from './errors.ts'
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: they are what is refused
 /** No control characters (C0, DEL, C1). */
-const line = /^[^\u0000-\u001f\u007f-\u009f]*$/
+export const line = /^[^\u0000-\u001f\u007f-\u009f]*$/
 /** The same, but allows tabs and ends of lines. */
 const lines = /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$/
 // biome-ignore-end lint/suspicious/noControlCharactersInRegex: they are what is refused
@@ -32,11 +32,11 @@ export const text = (
     )
     .refine((value) => value.isWellFormed(), {
       error: 'must not hold half a surrogate pair',
-      params: { rule: 'text' },
+      params: { rule: 'text', isPublished: true },
     })
     .refine((value) => isWithin(value, charactersMin, charactersMax), {
       error: `must have ${charactersMin} to ${charactersMax} characters`,
-      params: { rule: 'length' },
+      params: { rule: 'length', isPublished: true },
     })
     .meta({ minLength: charactersMin, maxLength: charactersMax })
 

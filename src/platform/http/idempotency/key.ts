@@ -6,6 +6,9 @@ import { canonicalJson } from './canonical.ts'
 
 const keyLengthMax = 255
 
+/** Bare, or as a quoted string; what the document publishes, too. */
+export const keyHeaderForm = /^(?:[!#-~](?:[ -~]{0,253}[!-~])?|"(?:[ !#-[\]-~]|\\["\\]){1,255}")$/
+
 /** The Idempotency-Key as we store it, and the request it came with. Both are base64url. */
 export type IdempotencyKey = {
   /** HMAC-SHA256 of the key sent, under the caller's account: keys of different accounts never meet. */
@@ -26,8 +29,9 @@ export type IdempotencyKey = {
 const headerOf = (c: RequestContext): string | undefined => {
   const header = c.req.raw.headers.get('idempotency-key')
   if (header === null) return undefined
-  const key = /^"(.*)"$/s.exec(header.trim())?.[1]?.replace(/\\(["\\])/g, '$1') ?? header.trim()
-  if (key.length === 0 || key.length > keyLengthMax || !/^[\x20-\x7e]+$/.test(key)) {
+  const sent = header.trim()
+  const key = /^"(.*)"$/s.exec(sent)?.[1]?.replace(/\\(["\\])/g, '$1') ?? sent
+  if (!keyHeaderForm.test(sent)) {
     throw new ApiError(
       httpErrors.bad_request,
       `Idempotency-Key must be 1 to ${keyLengthMax} printable ASCII characters.`,

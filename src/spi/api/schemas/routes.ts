@@ -15,7 +15,7 @@ import {
   type Route,
   validated,
 } from '#src/platform/http/index.ts'
-import { isXml, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
+import { isXml, ofMember, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
 import {
   codesDocumentation,
   schemasDocumentation,
@@ -50,7 +50,7 @@ export const schemaRoutes = (
       isPure: true,
       document: validateDocumentation,
       handle: async (c) =>
-        Response.json(answer(validateMessage(catalogue, scanner, await readMessage(c)))),
+        Response.json(answer(validateMessage(catalogue, scanner, await readMessage(c)), isXml(c))),
     },
     {
       method: 'GET',
@@ -93,10 +93,12 @@ const readMessage = async (c: RequestContext): Promise<Uint8Array> => {
   return new TextEncoder().encode(message)
 }
 
-const answer = (validation: Validation): object => {
+const answer = (validation: Validation, isBody: boolean): object => {
   switch (validation.kind) {
     case 'malformed':
-      throw unreadable(validation.explanation)
+      throw isBody
+        ? unreadable(validation.explanation)
+        : ofMember(unreadable(validation.explanation))
     case 'no_message':
       throw new ApiError(httpErrors.message_rejected, 'The document is no message of the SPI.')
     case 'no_schema':

@@ -1,5 +1,11 @@
 import { type SchemaViolation, violationsMax } from '#codecs/iso20022'
-import { ApiError, httpErrors, type Violation } from '#src/platform/http/index.ts'
+import {
+  ApiError,
+  httpErrors,
+  invalid,
+  refusedValue,
+  type Violation,
+} from '#src/platform/http/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { unreadable } from '../message-body.ts'
 import {
@@ -120,28 +126,26 @@ export const broken = (errors: readonly Violation[]): Told => {
 }
 
 const unsupported = (source: string): ApiError =>
-  new ApiError(
-    httpErrors.validation_failed,
-    `There is no such transformation; the accepted pairs are ${acceptedPairs}.`,
-    {
-      errors: [
-        isSourceFormat(source)
-          ? {
-              pointer: '/target_format',
-              rule: 'enum',
-              message: 'is not a format the source can become',
-              expected: acceptedPairs,
-            }
-          : {
-              pointer: '/source_format',
-              rule: 'enum',
-              message: 'is not a format that can be read',
-              expected: sourceFormats.join(', '),
-            },
-      ],
-      details: { transformations: supportedTransformations },
-    },
-  )
+  isSourceFormat(source)
+    ? refusedValue(
+        [
+          {
+            pointer: '/target_format',
+            rule: 'pair',
+            message: `is not a format the source can become; the accepted pairs are ${acceptedPairs}`,
+            expected: acceptedPairs,
+          },
+        ],
+        { transformations: supportedTransformations },
+      )
+    : invalid([
+        {
+          pointer: '/source_format',
+          rule: 'enum',
+          message: 'is not a format that can be read',
+          expected: sourceFormats.join(', '),
+        },
+      ])
 
 /** Labels come from a closed list, whatever a caller sends. */
 const boundedLabels = ({

@@ -2,9 +2,9 @@ import { type BuildableMessage, type BuildProblem, buildableVersions } from '#co
 import {
   type ApiError,
   callerOf,
-  invalid,
   type Route,
   readJson,
+  refusedValue,
   respond,
 } from '#src/platform/http/index.ts'
 import { sendBody, sendDocument } from './documents.ts'
@@ -36,8 +36,8 @@ const requireVersion = (messageType: BuildableMessage, version: string | undefin
   if (version === undefined || versions.includes(version)) return
   const message = `must be a version of ${messageType} that is known here`
   const expected = versions.join(' | ')
-  throw invalid([{ pointer: '/version', rule: 'version', message, expected }])
+  throw refusedValue([{ pointer: '/version', rule: 'version', message, expected }])
 }
 
 const refused = (problems: readonly BuildProblem[]): ApiError =>
-  invalid(problems.map((problem) => ({ ...problem, pointer: `/params${problem.pointer}` })))
+  refusedValue(problems.map((problem) => ({ ...problem, pointer: `/params${problem.pointer}` })))

@@ -44,7 +44,8 @@ const severalTexts = /or 1 to \d+ such texts/
 
 const leafOf = ({ name, what }: Node): ZodType => {
   if (/(?:^|_)amount$/.test(name)) return z.int().nonnegative()
-  return severalTexts.test(what) ? z.union([z.string(), z.array(z.string())]) : z.string()
+  // A choice between a text and a list is code that does not compile to some generators of clients.
+  return severalTexts.test(what) ? z.unknown().meta({ description: what }) : z.string()
 }
 
 const schemaOf = (node: Node): ZodType => {

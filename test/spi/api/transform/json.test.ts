@@ -175,8 +175,9 @@ describe('formats', () => {
     ['pacs.008', 'pacs.002', '/target_format'],
   ])('%s to %s is refused at %s', async (source, target, pointer) => {
     const { status, body } = await call(source, target, xml)
-    expect(status).toBe(400)
-    expect(body.errors).toMatchObject([{ pointer, rule: 'enum' }])
+    const rule = pointer === '/source_format' ? 'enum' : 'pair'
+    expect(status).toBe(rule === 'enum' ? 400 : 422)
+    expect(body.errors).toMatchObject([{ pointer, rule }])
   })
 
   test('what a caller makes up is no metric label', async () => {

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { noPythonTools, pythonTools } from '../support/python-tools.ts'
+import { type RunningDev, startDev } from '../support/running-dev.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+/*
+ * Schemathesis makes requests from the published document, right ones and wrong ones, and judges the answers by it.
+ * `TRILHO_LONG=1` lets it look for ten minutes from a seed that is new each time, sequences of calls too.
+ */
+
+const isLong = process.env['TRILHO_LONG'] === '1'
+const longSeconds = 600
+const shortSeconds = 25
+
+setDefaultTimeout(isLong ? (longSeconds + 120) * 1000 : 120_000)
+
+/**
+ * 400 is for what breaks the published schema; 422 is for values that fit it, which the gateway refuses all the same:
+ * a token that the vault does not know, a key that was used for another request. 413 refuses as well as they do.
+ */
+const configuration = `
+[checks]
+positive_data_acceptance.expected-statuses = ["2xx", "401", "403", "404", "409", "422"]
+negative_data_rejection.expected-statuses = ["400", "401", "403", "404", "409", "413", "415", "422"]
+`
+
+describe.skipIf(pythonTools === undefined)(`Schemathesis${noPythonTools}`, () => {
+  let dev: RunningDev
+
+  beforeAll(async () => {
+    dev = await startDev()
+  })
+
+  afterAll(async () => {
+    await dev[Symbol.asyncDispose]()
+  })
+
+  test('finds nothing', async () => {
+    const directory = temporaryDirectory()
+    const file = join(directory, 'schemathesis.toml')
+    writeFileSync(file, configuration)
+    const extent = isLong
+      ? ['--max-time', String(longSeconds)]
+      : ['--seed', '1', '--max-examples', '3', '--max-time', String(shortSeconds)]
+    const child = Bun.spawn(
+      [
+        join(pythonTools!, 'schemathesis'),
+        ...['--config-file', file, '--no-color', 'run', `${dev.url}/openapi.json`],
+        ...['--header', `Authorization: Bearer ${dev.key}`, '--continue-on-failure'],
+        ...['--workers', '1', '--no-shrink', '--request-timeout', '30', ...extent],
+      ],
+      { cwd: directory, stdout: 'pipe', stderr: 'pipe' },
+    )
+    const [out, errors, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ])
+    const found = out.includes('= FAILURES =') ? out.slice(out.indexOf('= FAILURES =')) : ''
+    expect({ code, found, errors }).toEqual({ code: 0, found: '', errors: '' })
+    expect(out).toContain('Tested: ')
+  })
+})

@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { madeOnce } from './made-once.ts'
+
+/*
+ * Tools of PyPI that judge the API from outside. They are taken from TEST_PYTHON_TOOLS (a folder with their
+ * executables), or installed once by pip into a virtual environment of their own under the temporary folder.
+ */
+
+const packages = ['schemathesis==4.32.5', 'openapi-python-client==0.29.1'] as const
+/** What the tools call their executables. */
+const executables = ['schemathesis', 'openapi-python-client'] as const
+const installTimeoutMs = 150_000
+
+const cache = join(tmpdir(), `trilho-test-python-${Bun.hash(packages.join()).toString(36)}`)
+
+const succeeds = (command: string, ...args: readonly string[]): boolean =>
+  spawnSync(command, args, { stdio: 'ignore', timeout: installTimeoutMs }).status === 0
+
+const install = (isWhole: string): void => {
+  madeOnce(isWhole, () => {
+    const pip = join(cache, 'bin/pip')
+    const options = ['--quiet', '--disable-pip-version-check', '--retries', '1', '--timeout', '15']
+    if (
+      succeeds('python3', '-m', 'venv', cache) &&
+      succeeds(pip, 'install', ...options, ...packages)
+    ) {
+      writeFileSync(isWhole, '')
+    } else {
+      rmSync(cache, { recursive: true, force: true })
+    }
+  })
+}
+
+const findTools = (): string | undefined => {
+  const given = process.env['TEST_PYTHON_TOOLS']
+  if (given !== undefined) {
+    return executables.every((name) => existsSync(join(given, name))) ? given : undefined
+  }
+  if (!succeeds('python3', '-c', 'import sys, venv; sys.exit(sys.version_info < (3, 10))')) {
+    return undefined
+  }
+  const isWhole = join(cache, 'complete')
+  if (!existsSync(isWhole)) install(isWhole)
+  return existsSync(isWhole) ? join(cache, 'bin') : undefined
+}
+
+/** The folder with their executables; undefined where there is none and none can be installed. */
+export const pythonTools = findTools()
+
+/** Of a skipped test's name. */
+export const noPythonTools =
+  pythonTools === undefined
+    ? ' [skipped: needs python3 3.10 with a way to PyPI, or TEST_PYTHON_TOOLS]'
+    : ''

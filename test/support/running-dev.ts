@@ -1,0 +1,48 @@
+/** `trilho dev` as a newcomer starts it: all three rails against the simulators. */
+import { join } from 'node:path'
+import { startProgram, variants } from './program.ts'
+import { temporaryDirectory } from './temporary.ts'
+
+export type RunningDev = AsyncDisposable & {
+  readonly url: string
+  readonly key: string
+  readonly ispb: string
+  /** Managed wallets with money in them. */
+  readonly wallets: readonly string[]
+  /** A request with the key; a body makes it JSON. */
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ) => Promise<Response>
+}
+
+export const startDev = async (env: Readonly<Record<string, string>> = {}): Promise<RunningDev> => {
+  const state = join(temporaryDirectory(), '.trilho')
+  const program = startProgram(variants[0]!, ['dev', '--json', '--state', state], { env })
+  const ready = JSON.parse(await program.line((line) => line.startsWith('{'))) as {
+    readonly url: string
+    readonly api_key: string
+    readonly ispb: string
+    readonly wallets: readonly string[]
+  }
+  const { url, api_key: key, ispb, wallets } = ready
+  return {
+    ...{ url, key, ispb, wallets },
+    call: (method, path, body, headers = {}) =>
+      fetch(url + path, {
+        method,
+        headers: {
+          Authorization: `Bearer ${key}`,
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+    [Symbol.asyncDispose]: async () => {
+      program.signal('SIGTERM')
+      await program.end()
+    },
+  }
+}
