@@ -1,5 +1,10 @@
+import type { Client } from '#src/platform/database/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
 import type { Chain } from './chains.ts'
+import type { KeyService, KeyServiceName } from './custody/key-service.ts'
+import type { Custody } from './custody/services.ts'
+import type { RpcCall } from './custody/web3signer.ts'
+import { walletsOfType } from './wallets/store.ts'
 
 /** Whether a node of each network answers, and is on the network's chain. */
 export const chainChecks = (chains: Iterable<Chain>): Promise<readonly Check[]> =>
@@ -18,4 +23,62 @@ const checkChain = async ({ network, rpc }: Chain): Promise<Check> => {
       fix: 'check the RPC_URLS of the network, its nodes, and the network between',
     }
   }
+}
+
+const signerNames: Readonly<Record<KeyServiceName, string>> = {
+  aws_kms: 'AWS KMS',
+  gcp_kms: 'Google Cloud KMS',
+}
+/** A doctor asks for some keys, and leaves the rest to those who sign. */
+const keysMax = 5
+const accountsMax = 1_000
+
+/** Whether each program that signs for wallets answers, knows the gateway, and has the keys of its wallets. */
+export const signerChecks = async (
+  sql: Client,
+  { keyServices, web3signer }: Custody,
+): Promise<readonly Check[]> =>
+  Promise.all([
+    ...[...keyServices].map(([type, service]) =>
+      checked(signerNames[type], () => askKeyService(sql, type, service)),
+    ),
+    ...(web3signer === undefined
+      ? []
+      : [checked('Web3Signer', () => askWeb3Signer(sql, web3signer))]),
+  ])
+
+const checked = async (name: string, work: () => Promise<string>): Promise<Check> => {
+  try {
+    return { name, status: 'ok', detail: await work() }
+  } catch (error) {
+    return {
+      ...{ name, status: 'failed' },
+      detail: error instanceof Error ? error.message : 'unknown',
+      fix: 'check its address, credentials and certificates in the settings, and the rights to each key',
+    }
+  }
+}
+
+const askKeyService = async (
+  sql: Client,
+  type: KeyServiceName,
+  service: KeyService,
+): Promise<string> => {
+  const wallets = await walletsOfType(sql, type, keysMax)
+  if (wallets.length === 0) await service.probe()
+  for (const { keyName, address, id } of wallets) {
+    const found = await service.find(keyName ?? '')
+    if (found.address !== address) throw new Error(`it has another key for wallet ${id}`)
+  }
+  return `answers, ${wallets.length} keys looked at`
+}
+
+const askWeb3Signer = async (sql: Client, call: RpcCall): Promise<string> => {
+  const accounts = await call('eth_accounts', [])
+  if (!Array.isArray(accounts)) throw new Error('it tells no accounts')
+  const there = new Set(accounts.map((each) => String(each).toLowerCase()))
+  const wallets = await walletsOfType(sql, 'web3signer', accountsMax)
+  const missing = wallets.filter(({ address }) => !there.has(address)).length
+  if (missing > 0) throw new Error(`it has no key for ${missing} of ${wallets.length} wallets`)
+  return `answers, with the keys of ${wallets.length} wallets`
 }

@@ -6,8 +6,10 @@ import {
   list,
   oneOf,
   path,
+  pem,
   type Setting,
   type SettingValues,
+  secret,
   secretUrl,
   setting,
   text,
@@ -100,6 +102,47 @@ export const drexSettings = defineSettings({
   }),
   web3signerUrl: setting('DREX_WEB3SIGNER_URL', url('http', 'https'), {
     doc: 'Web3Signer (eth1 mode) that signs for wallets of type `web3signer`.',
+  }),
+  web3signerCertificate: setting('DREX_WEB3SIGNER_CERT_PATH', pem(), {
+    doc: 'Client certificate for the Web3Signer; read again when the file changes.',
+  }),
+  web3signerKey: setting('DREX_WEB3SIGNER_KEY_PATH', pem(), {
+    doc: 'Private key of that certificate.',
+  }),
+  web3signerCa: setting('DREX_WEB3SIGNER_CA_PATH', pem(), {
+    doc: 'Authorities that may issue the Web3Signer’s certificate, instead of the usual ones.',
+  }),
+  awsRegion: setting('DREX_AWS_REGION', text({ pattern: /^[a-z]{2}(-[a-z]+)+-\d$/ }), {
+    doc: 'Region of the AWS KMS that signs for wallets of type `aws_kms`.',
+  }),
+  awsKmsUrl: setting('DREX_AWS_KMS_URL', url('http', 'https'), {
+    doc: 'AWS KMS, when it is not the region’s public endpoint.',
+  }),
+  awsAccessKeyId: setting('DREX_AWS_ACCESS_KEY_ID', text({ pattern: /^\w{16,128}$/ }), {
+    doc: 'Access key for AWS KMS.',
+  }),
+  awsSecretAccessKey: setting('DREX_AWS_SECRET_ACCESS_KEY', secret(), {
+    doc: 'Secret of that access key.',
+  }),
+  awsSessionToken: setting('DREX_AWS_SESSION_TOKEN', secret(), {
+    doc: 'Session token, where the access key is for a time.',
+  }),
+  awsCredentialsUrl: setting('DREX_AWS_CREDENTIALS_URL', url('http', 'https'), {
+    doc: 'Instead of an access key: the endpoint of a container’s role (ECS, EKS Pod Identity).',
+  }),
+  awsCredentialsTokenFile: setting('DREX_AWS_CREDENTIALS_TOKEN_FILE', path(), {
+    doc: 'File with the token that this endpoint wants; read each time.',
+  }),
+  gcpCredentials: setting('DREX_GCP_CREDENTIALS', path(), {
+    doc: '`metadata`, or the key file of a service account, for the Google Cloud KMS that signs for wallets of type `gcp_kms`.',
+  }),
+  gcpKmsUrl: setting('DREX_GCP_KMS_URL', url('http', 'https'), {
+    default: 'https://cloudkms.googleapis.com',
+    doc: 'Google Cloud KMS.',
+  }),
+  gcpMetadataUrl: setting('DREX_GCP_METADATA_URL', url('http', 'https'), {
+    default: 'http://metadata.google.internal',
+    doc: 'Metadata server that gives the machine’s access tokens.',
   }),
   rpcTimeoutMs: setting('DREX_RPC_TIMEOUT_MS', integer(50, 120_000), {
     default: '5000',

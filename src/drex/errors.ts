@@ -79,6 +79,20 @@ export const drexErrors = defineErrors({
     remedy: 'Repeat later; details name the network.',
     retryable: true,
   },
+  key_unusable: {
+    status: 422,
+    title: 'Key unusable',
+    meaning: 'The signer has no such key, may not use it, or it is of another curve or purpose.',
+    remedy: 'Check the name of the key, its curve secp256k1, and the rights of the gateway.',
+    retryable: false,
+  },
+  signer_unreachable: {
+    status: 503,
+    title: 'Signer unreachable',
+    meaning: 'The program that has the key did not answer as it should.',
+    remedy: 'Repeat later; trilho doctor tells what it says.',
+    retryable: true,
+  },
   transfer_not_found: {
     status: 404,
     title: 'Transfer not found',

@@ -4,13 +4,14 @@ import type { Emit } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
-import { inRequestSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
 import { type Chain, createChains } from './chains.ts'
-import { chainChecks } from './checks.ts'
+import { chainChecks, signerChecks } from './checks.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
 import { explainRevert } from './contracts/abi.ts'
 import { type Contracts, createContracts } from './contracts/service.ts'
+import { createCustody } from './custody/services.ts'
 import { demonstrate } from './demo.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
@@ -59,7 +60,8 @@ const resendMinMs = 2_000
 
 export const createDrex = (deps: DrexDeps): Drex => {
   const { settings, sql, logger } = deps
-  const wallets = createWallets({ sql, sealer: deps.sealer, web3signer: web3signer(settings) })
+  const custody = createCustody(settings, logger)
+  const wallets = createWallets({ sql, sealer: deps.sealer, ...custody })
   const tokens = createTokens(sql)
   const { onEnded, onCorrected } = createTellings(deps)
   const { all, contexts } = openChains(deps, { wallets, tokens, onEnded, onCorrected })
@@ -84,6 +86,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   const retention = createDrexRetention(sql, settings.retentionDays, logger)
   const keys = createKeyCheck(wallets, logger)
   const stop = async () => {
+    custody.stop()
     await Promise.all([retention.stop(), ...engines.map((engine) => engine.stop())])
   }
   return {
@@ -99,6 +102,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
         const counts = await wallets.reseal()
         logger.info({ ...counts }, 'wallets sealed with the present master key')
       }
+      custody.start()
       await keys.look()
       for (const chain of all.values()) void learn(chain, tokens, contracts, logger)
       for (const engine of engines) engine.start()
@@ -110,7 +114,10 @@ export const createDrex = (deps: DrexDeps): Drex => {
     sealed: { what: 'wallet keys', reseal: wallets.reseal },
     loops: () => engines.flatMap(({ loops }) => loops),
     health: () => healthOf(all, keys.canOpen()),
-    checks: () => chainChecks(all.values()),
+    checks: async () => [
+      ...(await chainChecks(all.values())),
+      ...(await signerChecks(sql, custody)),
+    ],
     ...(all.size === 0 ? {} : { demo: demonstrate }),
   }
 }
@@ -305,25 +312,6 @@ const engineSettings = (settings: DrexSettings, network: Network): EngineContext
   watchBlocks: settings.watchBlocks,
   nodesAgreeing: settings.nodesAgreeing,
 })
-
-const web3signer = (settings: DrexSettings) => {
-  const { web3signerUrl } = settings
-  if (web3signerUrl === undefined) return undefined
-  return async (method: string, params: readonly unknown[]): Promise<unknown> => {
-    const { reply } = await inRequestSpan({ method: 'POST', url: web3signerUrl }, async () => {
-      const response = await fetch(web3signerUrl, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-        signal: AbortSignal.timeout(settings.rpcTimeoutMs),
-      })
-      const reply = (await response.json()) as { result?: unknown; error?: { message?: string } }
-      return { status: response.status, reply }
-    })
-    if (reply.error !== undefined) throw new Error(`web3signer: ${reply.error.message}`)
-    return reply.result
-  }
-}
 
 const healthOf = (chains: ReadonlyMap<NetworkId, Chain>, canOpenKeys: boolean): HealthCheck => {
   const states = [...chains].map(

@@ -24,8 +24,10 @@ export const drexWallets = pgTable(
   {
     id: text().primaryKey(),
     address: text().notNull(),
-    /** managed, external or web3signer */
+    /** managed, external, web3signer, aws_kms or gcp_kms */
     type: text().notNull(),
+    /** Of a key management service: its name for the key. */
+    keyName: text('key_name'),
     label: text().notNull(),
     metadata: jsonb().notNull(),
     /** The sealed private key of a managed wallet; null for the others. */

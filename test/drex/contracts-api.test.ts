@@ -465,6 +465,7 @@ describe('wallets', () => {
     expect(Object.keys(wallet).sort()).toEqual([
       'address',
       'created_at',
+      'key_name',
       'label',
       'metadata',
       'policy',
@@ -516,7 +517,12 @@ describe('wallets', () => {
       [Uint8Array.from({ length: 32 }, (_, i) => i * 5 + 1)],
     )
     const alone = createSealer(new Uint8Array(32).map((_, i) => 200 - i))
-    const rotating = createWallets({ sql, sealer: present, web3signer: undefined })
+    const rotating = createWallets({
+      sql,
+      sealer: present,
+      web3signer: undefined,
+      keyServices: new Map(),
+    })
     const first = await rotating.reseal()
     expect(first.resealed).toBeGreaterThan(2)
     expect(await rotating.reseal()).toEqual({
@@ -524,7 +530,12 @@ describe('wallets', () => {
       current: first.resealed,
       unreadable: 0,
     })
-    const after = createWallets({ sql, sealer: alone, web3signer: undefined })
+    const after = createWallets({
+      sql,
+      sealer: alone,
+      web3signer: undefined,
+      keyServices: new Map(),
+    })
     const unsigned = {
       chainId: 1,
       nonce: 0,
@@ -535,10 +546,15 @@ describe('wallets', () => {
       data: '0x',
     } as const
     expect((await (await after.signerFor(ana)).signTransaction(unsigned)).raw).toMatch(/^0x/)
-    const old = createWallets({ sql, sealer, web3signer: undefined })
+    const old = createWallets({ sql, sealer, web3signer: undefined, keyServices: new Map() })
     const signer = await old.signerFor(ana)
     expect(() => signer.signTransaction(unsigned)).toThrow()
-    const none = createWallets({ sql, sealer: undefined, web3signer: undefined })
+    const none = createWallets({
+      sql,
+      sealer: undefined,
+      web3signer: undefined,
+      keyServices: new Map(),
+    })
     const wanted = {
       type: 'managed',
       label: 'x',

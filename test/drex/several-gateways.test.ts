@@ -59,7 +59,7 @@ test('share the wallets: every nonce once, none missing, and one may end at any 
 test('make one wallet for deployments, however many need it first', async () => {
   const { sql } = bench.database
   const gateways = Array.from({ length: 5 }, () =>
-    createWallets({ sql, sealer, web3signer: undefined }),
+    createWallets({ sql, sealer, web3signer: undefined, keyServices: new Map() }),
   )
   const made = await Promise.all(
     gateways.map((wallets) =>

@@ -94,10 +94,15 @@ describe('doctor', () => {
       DREX_TESTNET_TOKEN: `0x${'11'.repeat(20)}`,
       DREX_TESTNET_CHAIN_ID: '1337',
       DREX_RPC_ATTEMPTS: '1',
+      DREX_WEB3SIGNER_URL: `http://${nowhere}`,
+      ...{ DREX_AWS_REGION: 'sa-east-1', DREX_AWS_KMS_URL: `http://${nowhere}` },
+      ...{ DREX_AWS_ACCESS_KEY_ID: 'AKIDEXAMPLEEXAMPLE', DREX_AWS_SECRET_ACCESS_KEY: 'secret' },
+      ...{ DREX_GCP_CREDENTIALS: 'metadata', DREX_GCP_METADATA_URL: `http://${nowhere}` },
     })
     expect(code).toBe(1)
     for (const name of [
       ...['Trace collector', 'Token vault', 'Signature service', 'Network drex_testnet'],
+      ...['AWS KMS', 'Google Cloud KMS', 'Web3Signer'],
     ]) {
       expect([name, of(name)?.status]).toEqual([name, 'failed'])
     }

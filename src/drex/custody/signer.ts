@@ -9,9 +9,11 @@ import {
   signingDigest,
   type UnsignedTransaction,
 } from '../evm/transaction.ts'
+import type { KeyServiceName } from './key-service.ts'
 
 export type Signer = {
-  readonly kind: 'managed' | 'digest' | 'web3signer'
+  /** Who signs: those of one kind share what they can be asked at once. */
+  readonly kind: 'managed' | 'web3signer' | KeyServiceName
   /** May answer at once: the managed signer does. */
   readonly signTransaction: (
     transaction: UnsignedTransaction,
@@ -41,8 +43,12 @@ export const managedSigner = (sealer: Sealer, sealed: Uint8Array, context: strin
  */
 export type DigestSigner = (digest: Uint8Array) => Promise<Uint8Array>
 
-export const digestSigner = (address: Hex, signDigest: DigestSigner): Signer => ({
-  kind: 'digest',
+export const digestSigner = (
+  kind: KeyServiceName,
+  address: Hex,
+  signDigest: DigestSigner,
+): Signer => ({
+  kind,
   async signTransaction(transaction) {
     const digest = signingDigest(transaction)
     const der = await signDigest(digest)

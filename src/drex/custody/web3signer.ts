@@ -4,9 +4,35 @@
  */
 import { bytesToHex, type Hex, hexToBytes, quantity } from '../evm/hex.ts'
 import { signingDigest, type UnsignedTransaction } from '../evm/transaction.ts'
+import { type Exchange, jsonObject, SignerError } from './exchange.ts'
 import type { Signer } from './signer.ts'
 
+const messageMax = 200
+
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>
+
+/** JSON-RPC to one Web3Signer; a refusal throws its message. */
+export const createWeb3SignerCall =
+  (exchange: Exchange, url: string): RpcCall =>
+  async (method, params) => {
+    const { text } = await exchange({
+      ...{ method: 'POST', url },
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    })
+    const { result, error } = jsonObject(text)
+    if (error === undefined || error === null) return result
+    const { message } = error as { readonly message?: unknown }
+    throw new SignerError(`Web3Signer refuses: ${String(message).slice(0, messageMax)}`, false)
+  }
+
+/** @throws SignerError if it does not answer, or has no key of this address */
+export const requireWeb3SignerKey = async (call: RpcCall, address: Hex): Promise<void> => {
+  const accounts = await call('eth_accounts', [])
+  if (!Array.isArray(accounts)) throw new SignerError('Web3Signer tells no accounts', true)
+  if (accounts.some((each) => String(each).toLowerCase() === address)) return
+  throw new SignerError('Web3Signer has no key of this address', false)
+}
 
 /** @param call JSON-RPC to the signer, with time-outs; refusals throw */
 export const web3Signer = (address: Hex, call: RpcCall): Signer => ({

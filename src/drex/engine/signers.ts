@@ -7,6 +7,8 @@ import type { SignedTransaction, UnsignedTransaction } from '../evm/transaction.
 export type Signers = {
   /** The wallet's own key, which signs at once; undefined if another program signs, or nobody does. */
   readonly local: (sender: Hex) => Promise<Signer | undefined>
+  /** Who signs for a wallet; undefined if nobody does. */
+  readonly kind: (sender: Hex) => Promise<Signer['kind'] | undefined>
   /** @throws Error if the signer does not sign in time, or failed a moment ago */
   readonly sign: (sender: Hex, unsigned: UnsignedTransaction) => Promise<SignedTransaction>
   /** Wallets whose signer has failed: they are left alone for a while. */
@@ -40,6 +42,7 @@ export const createSigners = ({
       const signer = await signerFor(sender).catch(() => undefined)
       return signer?.kind === 'managed' ? signer : undefined
     },
+    kind: async (sender) => (await signerFor(sender).catch(() => undefined))?.kind,
     async sign(sender, unsigned) {
       if (isResting(sender)) throw new Error('the signer failed a moment ago')
       try {

@@ -18,7 +18,7 @@ import type { OpenTransaction, TransactionError } from './transaction.ts'
 const batchMax = 250
 /** What a process has taken up, another leaves alone for this long. */
 const claimMs = 10_000
-/** Wallets that other programs sign for at the same time. */
+/** Wallets that one other program signs for at the same time: each program has room of its own. */
 const remoteSendersMax = 32
 
 export type Submitter = {
@@ -80,7 +80,12 @@ const inOrder = (offers: readonly Offer[]): readonly Offer[] =>
 
 /** Signatures of other programs: each wallet's come in their own time, and the others do not wait for them. */
 const createRemote = (context: EngineContext, onRoom: () => void) => {
-  const running = new Map<Hex, Promise<void>>()
+  const running = new Map<
+    Hex,
+    { readonly kind: string | undefined; readonly work: Promise<void> }
+  >()
+  const countOf = (wanted: string | undefined) =>
+    [...running.values()].filter(({ kind }) => kind === wanted).length
   const run = async (sender: Hex, offers: readonly Offer[]): Promise<void> => {
     try {
       await send(context, await signRemotely(context, sender, offers))
@@ -94,15 +99,16 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
   return {
     busy: () => [...running.keys()],
     async start(sender: Hex, offers: readonly Offer[]) {
-      if (running.has(sender) || running.size >= remoteSendersMax) {
+      const kind = await context.signers.kind(sender)
+      if (running.has(sender) || countOf(kind) >= remoteSendersMax) {
         const ids = offers.map(({ transaction }) => transaction.id)
         await store.defer(context.sql, ids, retryMs)
         return
       }
-      running.set(sender, run(sender, offers))
+      running.set(sender, { kind, work: run(sender, offers) })
     },
     settle: async () => {
-      await Promise.all(running.values())
+      await Promise.all([...running.values()].map(({ work }) => work))
     },
   }
 }

@@ -94,7 +94,7 @@ export const addressOfPrivateKey = (key: Uint8Array): Hex =>
   addressOfPublicKey(noble().getPublicKey(key, false))
 
 /** @param publicKey compressed or not */
-const addressOfPublicKey = (publicKey: Uint8Array): Hex => {
+export const addressOfPublicKey = (publicKey: Uint8Array): Hex => {
   const point = noble().Point.fromBytes(publicKey)
   return bytesToHex(keccak_256(point.toBytes(false).subarray(1)).subarray(12))
 }

@@ -14,6 +14,8 @@ import {
   writeAudit,
 } from '#src/platform/http/index.ts'
 import { trackedOfWallet } from '../contracts/store.ts'
+import type { WantedKey } from '../custody/adoption.ts'
+import { keyServices } from '../custody/key-service.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { policySchema } from '../wallets/policy.ts'
@@ -33,20 +35,32 @@ import { showTracked, trackedSchema } from './tracked.ts'
 const tag = 'Wallets'
 const bodyBytesMax = 65_536
 
-const createSchema = z
-  .strictObject({
-    type: z.enum(walletTypes),
-    label: text(100),
-    metadata: metadataSchema.default({}),
-    /** Of a wallet whose key is elsewhere. */
-    address: addressSchema.optional(),
-  })
-  .superRefine((body, context) => {
-    const isManaged = body.type === 'managed'
-    if (isManaged === (body.address === undefined)) return
-    const message = isManaged ? 'is chosen by the gateway for managed wallets' : 'is needed'
-    context.addIssue({ code: 'custom', path: ['address'], message })
-  })
+const common = { label: text(100), metadata: metadataSchema.default({}) }
+
+const createSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('managed'), ...common }),
+  z.strictObject({ type: z.enum(['external', 'web3signer']), ...common, address: addressSchema }),
+  z.strictObject({
+    type: z.enum(keyServices),
+    ...common,
+    key_name: text(500).meta({
+      description: 'Id, ARN or alias of the key at AWS; name of the key version at Google',
+    }),
+  }),
+])
+
+const wantedKey = (body: z.output<typeof createSchema>): WantedKey => {
+  switch (body.type) {
+    case 'managed':
+      return { type: body.type }
+    case 'external':
+    case 'web3signer':
+      return { type: body.type, address: body.address }
+    case 'aws_kms':
+    case 'gcp_kms':
+      return { type: body.type, keyName: body.key_name }
+  }
+}
 
 const changeSchema = z
   .strictObject({
@@ -61,6 +75,7 @@ const walletSchema = z
     wallet_id: z.string(),
     address: z.string(),
     type: z.enum(walletTypes),
+    key_name: z.string().nullable().meta({ description: 'What the service calls its key' }),
     label: z.string(),
     metadata: z.record(z.string(), z.unknown()),
     status: z.enum(walletStatuses),
@@ -90,12 +105,18 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
     operation: 'createWallet',
     summary: 'Create a wallet',
     description:
-      '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key.',
+      '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key. `aws_kms`, `gcp_kms`: a key management service has it under `key_name`; it proves itself by a signature.',
     tag: tag,
     idempotent: true,
     body: { 'application/json': createSchema },
     responses: { 201: { description: 'Created', schema: walletSchema } },
-    errors: [httpErrors.validation_failed, httpErrors.not_configured, drexErrors.wallet_exists],
+    errors: [
+      httpErrors.validation_failed,
+      httpErrors.not_configured,
+      drexErrors.wallet_exists,
+      drexErrors.key_unusable,
+      drexErrors.signer_unreachable,
+    ],
   },
   handle: (c) =>
     once(sql, c, {
@@ -104,10 +125,14 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
       allow: (caller) => {
         if (caller.restrictions.wallets !== undefined) throw restrictedBy('wallets', 'a new wallet')
       },
-      prepare: async (body) => ({
-        write: (tx) => wallets.create({ ...body, address: body.address, ...makerOf(c) }, tx),
-        settle: async (wallet) => wallet,
-      }),
+      prepare: async (body) => {
+        const { type, label, metadata } = body
+        const key = await wallets.adoptKey(wantedKey(body))
+        return {
+          write: (tx) => wallets.create({ type, label, metadata, ...key, ...makerOf(c) }, tx),
+          settle: async (wallet) => wallet,
+        }
+      },
       show,
       audit: ({ id }) => ({ action: 'wallets.create', object: id, outcome: 'created' }),
     }),
@@ -213,6 +238,7 @@ const show = (wallet: Wallet) => ({
   wallet_id: wallet.id,
   address: checksumAddress(wallet.address),
   type: wallet.type,
+  key_name: wallet.keyName ?? null,
   label: wallet.label,
   metadata: wallet.metadata,
   status: wallet.status,

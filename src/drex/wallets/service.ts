@@ -8,8 +8,11 @@ import {
   type SealedRecord,
   type Sealer,
 } from '#src/platform/security/index.ts'
-import { managedSigner, type Signer, sealContext } from '../custody/signer.ts'
-import { type RpcCall, web3Signer } from '../custody/web3signer.ts'
+import { type AdoptedKey, adoptKey, type WantedKey } from '../custody/adoption.ts'
+import type { KeyService, KeyServiceName } from '../custody/key-service.ts'
+import type { Custody } from '../custody/services.ts'
+import { digestSigner, managedSigner, type Signer, sealContext } from '../custody/signer.ts'
+import { web3Signer } from '../custody/web3signer.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { addressOfPrivateKey, randomPrivateKey } from '../evm/secp256k1.ts'
@@ -21,13 +24,17 @@ type NewWallet = {
   readonly type: store.WalletType
   readonly label: string
   readonly metadata: Readonly<Record<string, unknown>>
-  /** Of an external or web3signer wallet. */
+  /** Of a wallet whose key is elsewhere. */
   readonly address: Hex | undefined
+  /** Of a key management service. */
+  readonly keyName?: string | undefined
   readonly account: string
   readonly createdBy: string
 }
 
 export type Wallets = {
+  /** Finds the key of a new wallet, which may be elsewhere. @throws ApiError if it cannot be used */
+  readonly adoptKey: (wanted: WantedKey) => Promise<AdoptedKey>
   /** @param sql the transaction it belongs to, if there is one */
   readonly create: (wallet: NewWallet, sql?: Queryable) => Promise<store.Wallet>
   readonly find: (address: Hex) => Promise<store.Wallet | undefined>
@@ -68,8 +75,7 @@ const deployer = 'gateway:deployer'
 type Deps = {
   readonly sql: Client
   readonly sealer: Sealer | undefined
-  readonly web3signer: RpcCall | undefined
-}
+} & Pick<Custody, 'keyServices' | 'web3signer'>
 
 export const createWallets = (deps: Deps): Wallets => {
   const { sql } = deps
@@ -84,6 +90,7 @@ export const createWallets = (deps: Deps): Wallets => {
     return wallet
   }
   return {
+    adoptKey: (wanted) => adoptKey(deps, wanted),
     create,
     find,
     list: (by, afterId, limit) => store.listWallets(sql, by.owner, afterId, limit, walletsOf(by)),
@@ -115,6 +122,13 @@ export const createWallets = (deps: Deps): Wallets => {
       if (wallet?.type === 'web3signer' && deps.web3signer !== undefined) {
         return web3Signer(address, deps.web3signer)
       }
+      const service = keyServiceOf(deps, wallet)
+      const name = wallet?.keyName
+      if (service !== undefined && name !== undefined) {
+        return digestSigner(wallet?.type as KeyServiceName, address, (digest) =>
+          service.sign(name, digest),
+        )
+      }
       throw new Error(`the wallet ${address} has no signer here`)
     },
     deployer: async (by) => {
@@ -127,6 +141,11 @@ export const createWallets = (deps: Deps): Wallets => {
     reseal: () => reseal(requireSealer(deps), sealedKeys(sql)),
   }
 }
+
+const keyServiceOf = (
+  { keyServices }: Deps,
+  wallet: store.Wallet | undefined,
+): KeyService | undefined => keyServices.get(wallet?.type as KeyServiceName)
 
 const requireSealer = ({ sealer }: Deps): Sealer => {
   if (sealer !== undefined) return sealer
@@ -164,9 +183,9 @@ const createWallet = async (
   wanted: NewWallet,
   within: Queryable = deps.sql,
 ): Promise<store.Wallet> => {
-  const { address: given, ...common } = wanted
+  const { address: given, keyName, ...common } = wanted
   const base = {
-    ...{ id: newId('wal'), ...common, createdAt: new Date() },
+    ...{ id: newId('wal'), ...common, keyName, createdAt: new Date() },
     ...({ status: 'active', policy: {} } as const),
   }
   const wallet: store.Wallet =

@@ -1,9 +1,10 @@
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import { keyServices } from '../custody/key-service.ts'
 import { decimalsMax } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { WalletPolicy } from './policy.ts'
 
-export const walletTypes = ['managed', 'external', 'web3signer'] as const
+export const walletTypes = ['managed', 'external', 'web3signer', ...keyServices] as const
 export type WalletType = (typeof walletTypes)[number]
 
 export const walletStatuses = ['active', 'disabled', 'archived'] as const
@@ -18,6 +19,8 @@ export type Wallet = {
   readonly metadata: Readonly<Record<string, unknown>>
   /** Sealed private key of a managed wallet. */
   readonly sealedKey: Uint8Array | undefined
+  /** What a key management service calls the key of an `aws_kms` or `gcp_kms` wallet. */
+  readonly keyName: string | undefined
   /** Whose it is. */
   readonly account: string
   readonly status: WalletStatus
@@ -26,17 +29,19 @@ export type Wallet = {
   readonly createdAt: Date
 }
 
-type Row = Omit<Wallet, 'sealedKey' | 'createdBy' | 'createdAt'> & {
+type Row = Omit<Wallet, 'sealedKey' | 'keyName' | 'createdBy' | 'createdAt'> & {
   sealed_key: Uint8Array | null
+  key_name: string | null
   created_by: string
   created_at: Date
 }
 
 const read = (row: Row): Wallet => {
-  const { sealed_key, created_by, created_at, ...rest } = row
+  const { sealed_key, key_name, created_by, created_at, ...rest } = row
   return {
     ...rest,
     sealedKey: sealed_key ?? undefined,
+    keyName: key_name ?? undefined,
     createdBy: created_by,
     createdAt: created_at,
   }
@@ -45,12 +50,12 @@ const read = (row: Row): Wallet => {
 /** @returns false if the address is taken */
 export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<boolean> => {
   const inserted = await sql`
-    insert into drex_wallets (id, address, type, label, metadata, sealed_key, account, status,
-      policy, created_by, created_at)
+    insert into drex_wallets (id, address, type, label, metadata, sealed_key, key_name, account,
+      status, policy, created_by, created_at)
     values (${wallet.id}, ${wallet.address}, ${wallet.type}, ${wallet.label},
       ${JSON.stringify(wallet.metadata)}::text::jsonb,
       ${wallet.sealedKey === undefined ? null : Buffer.from(wallet.sealedKey)},
-      ${wallet.account}, ${wallet.status}, ${JSON.stringify(wallet.policy)}::text::jsonb,
+      ${wallet.keyName ?? null}, ${wallet.account}, ${wallet.status}, ${JSON.stringify(wallet.policy)}::text::jsonb,
       ${wallet.createdBy}, ${wallet.createdAt.toISOString()})
     on conflict do nothing`
   return inserted.count === 1
@@ -93,6 +98,17 @@ export const listWallets = async (
       ${account === undefined ? sql`` : sql`and account = ${account}`}
       ${addresses === undefined ? sql`` : sql`and address = any(${addresses}::text[])`}
     order by id limit ${limit}`
+  return rows.map(read)
+}
+
+/** The oldest wallets of one type, of all accounts. */
+export const walletsOfType = async (
+  sql: Client,
+  type: WalletType,
+  limit: number,
+): Promise<readonly Wallet[]> => {
+  const rows = await sql<Row[]>`
+    select * from drex_wallets where type = ${type} order by id limit ${limit}`
   return rows.map(read)
 }
 

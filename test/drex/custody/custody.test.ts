@@ -93,7 +93,7 @@ describe('digest signer', () => {
         const key = randomPrivateKey()
         const unsigned = { ...transaction, nonce }
         const address = addressOfPrivateKey(key)
-        const signer = digestSigner(address, async (digest) => {
+        const signer = digestSigner('aws_kms', address, async (digest) => {
           const compact = secp256k1.sign(digest, key, { prehash: false })
           const r = BigInt(bytesToHex(compact.subarray(0, 32)))
           const s = BigInt(bytesToHex(compact.subarray(32)))
@@ -109,13 +109,17 @@ describe('digest signer', () => {
   })
 
   test('a signature by another key is refused', async () => {
-    const signer = digestSigner(addressOfPrivateKey(randomPrivateKey()), async (digest) => {
-      const compact = secp256k1.sign(digest, randomPrivateKey(), { prehash: false })
-      return der(
-        BigInt(bytesToHex(compact.subarray(0, 32))),
-        BigInt(bytesToHex(compact.subarray(32))),
-      )
-    })
+    const signer = digestSigner(
+      'aws_kms',
+      addressOfPrivateKey(randomPrivateKey()),
+      async (digest) => {
+        const compact = secp256k1.sign(digest, randomPrivateKey(), { prehash: false })
+        return der(
+          BigInt(bytesToHex(compact.subarray(0, 32))),
+          BigInt(bytesToHex(compact.subarray(32))),
+        )
+      },
+    )
     expect(signer.signTransaction(transaction)).rejects.toThrow('another key')
   })
 

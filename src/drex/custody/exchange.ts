@@ -1,0 +1,89 @@
+/** One HTTP exchange with a program that signs: bounded in time and bytes, never repeated, never redirected. */
+import { inRequestSpan } from '#src/platform/observe/index.ts'
+import type { TlsOptions } from '#src/platform/security/index.ts'
+
+export type SignerRequest = {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+export type SignerAnswer = { readonly status: number; readonly text: string }
+
+export type Exchange = (request: SignerRequest) => Promise<SignerAnswer>
+
+/** What the service said, or that it said nothing; never holds a key, a token or what was to be signed. */
+export class SignerError extends Error {
+  override readonly name = 'SignerError'
+  /** It may answer later; otherwise it has refused. */
+  readonly isAway: boolean
+
+  constructor(message: string, isAway: boolean) {
+    super(message)
+    this.isAway = isAway
+  }
+}
+
+/** A signed deployment is the longest answer: a contract’s code, twice as long in hexadecimal. */
+const answerBytesMax = 1_048_576
+
+/** @param tls the client certificate and the authorities as they are now */
+export const createExchange =
+  (timeoutMs: number, tls?: () => TlsOptions): Exchange =>
+  ({ method, url, headers, body }) =>
+    inRequestSpan({ method, url }, async () => {
+      try {
+        const response = await fetch(url, {
+          ...{ method, redirect: 'manual', decompress: false },
+          signal: AbortSignal.timeout(timeoutMs),
+          headers: { 'accept-encoding': 'identity', ...headers },
+          ...(body === undefined ? {} : { body }),
+          ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls() }),
+        })
+        return { status: response.status, text: await readText(response) }
+      } catch (error) {
+        if (error instanceof SignerError) throw error
+        throw new SignerError(`no answer: ${error instanceof Error ? error.name : 'unknown'}`, true)
+      }
+    })
+
+/** Reads no further than the limit, whatever length the headers claim. */
+const readText = async (response: Response): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > answerBytesMax) {
+      throw new SignerError(`the answer is over ${answerBytesMax} bytes`, true)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, bytes).toString()
+}
+
+/** @throws SignerError if the text is no JSON object */
+export const jsonObject = (text: string): Readonly<Record<string, unknown>> => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new SignerError('the answer is not JSON', true)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new SignerError('the answer is not a JSON object', true)
+  }
+  return value as Readonly<Record<string, unknown>>
+}
+
+/** @throws SignerError if the field is not base64 */
+export const base64Field = (
+  answer: Readonly<Record<string, unknown>>,
+  field: string,
+): Uint8Array => {
+  const value = answer[field]
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) {
+    throw new SignerError(`the answer has no ${field}`, true)
+  }
+  return Buffer.from(value, 'base64')
+}
