@@ -2,14 +2,14 @@
 import { inRequestSpan } from '#src/platform/observe/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
 
-export type SignerRequest = {
+type SignerRequest = {
   readonly method: 'GET' | 'POST'
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
 }
 
-export type SignerAnswer = { readonly status: number; readonly text: string }
+type SignerAnswer = { readonly status: number; readonly text: string }
 
 export type Exchange = (request: SignerRequest) => Promise<SignerAnswer>
 

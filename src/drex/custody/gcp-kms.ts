@@ -16,7 +16,7 @@ type Answer = Readonly<Record<string, unknown>>
 
 const part = '[A-Za-z0-9_.:-]{1,63}'
 /** A version, and not a key: a key's primary version changes. */
-export const gcpKeyForm = new RegExp(
+const gcpKeyForm = new RegExp(
   `^projects/${part}/locations/${part}/keyRings/${part}/cryptoKeys/${part}/cryptoKeyVersions/[1-9][0-9]{0,9}$`,
 )
 

@@ -4,7 +4,7 @@ import type { Hex } from '../evm/hex.ts'
 export const keyServices = ['aws_kms', 'gcp_kms'] as const
 export type KeyServiceName = (typeof keyServices)[number]
 
-export type FoundKey = {
+type FoundKey = {
   /** Names this very key for ever: an alias is turned into what it stands for now. */
   readonly name: string
   readonly address: Hex

@@ -4,7 +4,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { bytesToHex } from '../../../src/drex/evm/hex.ts'
 import { addressOfPrivateKey, curveOrder } from '../../../src/drex/evm/secp256k1.ts'
 
-export type Asked = {
+type Asked = {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -12,7 +12,7 @@ export type Asked = {
 }
 
 /** What a key does when it is asked to sign. */
-export type Manner = 'honest' | 'hangs' | 'lies' | 'garbles'
+type Manner = 'honest' | 'hangs' | 'lies' | 'garbles'
 
 export type FakeKey = {
   readonly secret: Uint8Array
@@ -57,7 +57,7 @@ export const pemOf = (key: FakeKey): string =>
     .replace(/(.{64})/g, '$1\n')}\n-----END PUBLIC KEY-----\n`
 
 /** Bit by bit, and not by a table as ours. */
-export const slowCrc32c = (bytes: Uint8Array): string => {
+const slowCrc32c = (bytes: Uint8Array): string => {
   let sum = 0xffffffffn
   for (const byte of bytes) {
     sum ^= BigInt(byte)
