@@ -102,7 +102,7 @@ export const withPermitData = (transaction: OpenTransaction): OpenTransaction =>
 }
 
 /**
- * Ends the steps that waited for these, takes back the allowances of swaps that did not come about, and calls `onEnded`
+ * Ends the steps that waited for these, takes back the allowances of swaps that have ended, and calls `onEnded`
  * with all of them.
  */
 export const endSagas = async (
@@ -119,7 +119,10 @@ export const endSagas = async (
           code: 'STEP_FAILED',
           message: 'An earlier step did not succeed; this one was never sent.',
         })
-  const given = failed.filter(({ kind }) => kind === 'approve' || kind === 'swap')
+  // A swap that succeeded may have left some of what was allowed for it.
+  const given = ended.filter(
+    ({ kind, status }) => kind === 'swap' || (kind === 'approve' && status !== 'confirmed'),
+  )
   await revokeAllowances(
     sql,
     network.id,

@@ -98,7 +98,7 @@ test('one that failed is tried again once its allowances are taken back for good
   await at(retail, 'mint', customer, 1_000n)
   await mineUntil(async () => (await retry()).status === 202)
   await mineUntil(async () => (await read(transfer)).status === 'confirmed')
-  expect((await stepsOf(transfer)).slice(5)).toEqual([
+  expect((await stepsOf(transfer)).slice(5, 8)).toEqual([
     ...['approve confirmed', 'approve confirmed', 'swap confirmed'],
   ])
   expect(await view(otherRetail, 'balanceOf', receiver)).toBe(6_000n)
@@ -127,4 +127,19 @@ test('several at once from one reserve: one after another, and each moves its ow
   expect(ends.map(({ status }) => status)).toEqual(transfers.map(() => 'confirmed'))
   expect(await view(otherRetail, 'balanceOf', receiver)).toBe(1_600n)
   expect(await view(retail, 'balanceOf', customer)).toBe(3_400n)
+}, 60_000)
+
+test('one that succeeds leaves no allowance either, and takes back none that is used up', async () => {
+  const transfer = await pay('7.00')
+  await mineUntil(async () => (await read(transfer)).status === 'confirmed')
+  // The wholesale one was used up; the retail currency is burnt without using its own.
+  await mineUntil(async () => (await allowances()).every((each) => each === 0n))
+  await mineUntil(async () =>
+    (await stepsOf(transfer)).every((step) => /(confirmed|cancelled)$/.test(step)),
+  )
+  expect((await stepsOf(transfer)).filter((step) => step.startsWith('revoke')).toSorted()).toEqual([
+    'revoke cancelled',
+    'revoke confirmed',
+  ])
+  expect((await read(transfer)).status).toBe('confirmed')
 }, 60_000)

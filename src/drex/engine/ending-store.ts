@@ -50,6 +50,18 @@ export const refuse = async (
   return refused.map(ended)
 }
 
+/** Ends transactions that have no nonce yet and nothing left to do. */
+export const withdraw = async (
+  sql: Transaction,
+  ids: readonly string[],
+): Promise<readonly Ended[]> => {
+  const rows = await sql<EndedRow[]>`
+    update drex_transactions set status = 'cancelled', settled_at = now()
+    where id = any(${[...ids]}::text[]) and status in (${before(sql, 'cancel')})
+    returning id, kind, subject, status, hash`
+  return rows.map(ended)
+}
+
 /** Steps that can no longer start because an earlier one ended badly. */
 export const failFollowers = async (
   sql: Transaction,

@@ -6,6 +6,7 @@ import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
 import { endSagas } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
+import { withoutIdle } from './idle.ts'
 import { inParts } from './parts.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
@@ -77,7 +78,7 @@ export const createSimulator = (context: EngineContext): Simulator => {
   })
 
   return async (taken) => {
-    const permitted = await permittedOf(context, taken)
+    const permitted = await permittedOf(context, await withoutIdle(context, taken))
     const gas = new Map(permitted.map(({ id, kind }) => [id, isFree ? fixedGas(kind) : undefined]))
     const called = permitted.filter(
       ({ id, kind }) => gas.get(id) !== undefined || answersTrue(kind),
