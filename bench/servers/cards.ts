@@ -61,4 +61,4 @@ const isUp = (): boolean =>
     return connectionsUp === connectionsMax
   })
 while (!isUp()) await Bun.sleep(10)
-answerCpu(listen(app, { host: '127.0.0.1', port: 0 }, 'HTTP_ADDR').url)
+answerCpu(listen(app, { address: { host: '127.0.0.1', port: 0 }, setting: 'HTTP_ADDR' }).url)

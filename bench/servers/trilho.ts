@@ -23,4 +23,4 @@ const app = createApp({
   logger: createLogger({ level: 'info', sink: new LineWriter(openSync('/dev/null', 'w')) }),
   metrics: createHttpMetrics(metrics),
 })
-answerCpu(listen(app, { host: '127.0.0.1', port: 0 }, 'HTTP_ADDR').url)
+answerCpu(listen(app, { address: { host: '127.0.0.1', port: 0 }, setting: 'HTTP_ADDR' }).url)

@@ -10,6 +10,7 @@ import {
   createAuthenticator,
   createKeyFileSource,
   type KeySource,
+  listenerMaterial,
   networksOf,
 } from '#src/platform/security/index.ts'
 import type { LoadedProgram, Program } from './program.ts'
@@ -51,6 +52,10 @@ export const buildGateway = (
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
     admin: platform.adminAddr,
     trustedProxies: networksOf(platform.trustedProxies ?? []),
+    tls: listenerMaterial(platform, (err) => {
+      logger.error({ err }, 'the new certificate of HTTP cannot be used, the old one stays')
+    }),
+    adminTls: platform.adminTls,
     stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
     drainMs: platform.drainSeconds * 1000,
     stallMs: platform.stallSeconds * 1000,

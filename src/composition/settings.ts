@@ -18,6 +18,7 @@ import {
 } from '../platform/config/index.ts'
 import { databaseSettings } from '../platform/database/index.ts'
 import { outsideSettings } from '../platform/http/index.ts'
+import { hasTls, listenerTlsProblems } from '../platform/security/index.ts'
 import {
   grpcProblems,
   grpcSettings,
@@ -97,6 +98,8 @@ export const jointProblems = (values: Values): readonly SettingProblem[] => {
   const { broker, grpc, spi, database, platform } = values
   const { brokerAddresses } = platform
   return [
+    ...listenerTlsProblems('TRILHO_TLS', platform),
+    ...adminTlsProblems(platform),
     ...brokerProblems(broker),
     ...grpcProblems(grpc),
     ...spiProblems(spi, { roles: platform.roles, dsn: database.dsn, brokerAddresses }),
@@ -106,6 +109,17 @@ export const jointProblems = (values: Values): readonly SettingProblem[] => {
     ...cardProblems(values),
   ]
 }
+
+const adminTlsProblems = (platform: Values['platform']): readonly SettingProblem[] =>
+  platform.adminTls && !hasTls(platform)
+    ? [
+        {
+          ...{ name: 'TRILHO_ADMIN_TLS', value: 'true', problem: 'needs a certificate' },
+          expected: '`true` together with TRILHO_TLS_CERT_PATH',
+          fix: 'set TRILHO_TLS_CERT_PATH and TRILHO_TLS_KEY_PATH',
+        },
+      ]
+    : []
 
 /** What is only fit for trials, in production. */
 const trialProblems = ({ platform, worker }: Values): readonly SettingProblem[] =>

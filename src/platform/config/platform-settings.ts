@@ -10,6 +10,7 @@ import {
   network,
   oneOf,
   path,
+  pem,
   text,
   url,
 } from './kinds.ts'
@@ -44,6 +45,17 @@ export const platformSettings = defineSettings({
   }),
   trustedProxies: setting('TRILHO_TRUSTED_PROXIES', list(network()), {
     doc: 'Addresses and networks of the proxies before the gateway: for keys that are restricted to addresses, the caller is then the last one of `X-Forwarded-For` that is none of them.',
+  }),
+  certificate: setting('TRILHO_TLS_CERT_PATH', pem(), {
+    doc: 'Certificate chain of the listeners of `HTTP_ADDR` and `CARDGW_PORT`, which then serve HTTPS; read again when it changes.',
+  }),
+  key: setting('TRILHO_TLS_KEY_PATH', pem(), { doc: 'Private key of that certificate.' }),
+  clientCa: setting('TRILHO_TLS_CLIENT_CA_PATH', pem(), {
+    doc: 'Authorities of client certificates; when set, clients must have one, besides their API key.',
+  }),
+  adminTls: setting('TRILHO_ADMIN_TLS', boolean(), {
+    default: 'false',
+    doc: 'Serves that certificate at `TRILHO_ADMIN_ADDR` too; nobody is asked for a client certificate there.',
   }),
   roles: setting('TRILHO_ROLES', list(oneOf(...processRoles)), {
     doc: 'What this process does: `api` (endpoints, without cards), `grpc`, `pull`, `worker` and `send` (the stages of instant payments, unless `SPI_ROLES` names them), `cards` (endpoints, networks, reversals), `webhooks` (delivery), `drex` (sending and following transactions), `jobs` (partitions, retention). Everything when not set, but of the stages what `SPI_ROLES` names.',

@@ -47,7 +47,7 @@ export {
 } from './idempotency/protocol.ts'
 export { parseJson, repeatsMember } from './json.ts'
 export { jsonMembers, jsonValue } from './json-value.ts'
-export { type Listener, listen, notListening } from './listen.ts'
+export { type ListenAt, type Listener, listen, notListening } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics } from './metrics.ts'
 export { type EventDocument, openApiDocument } from './openapi.ts'

@@ -1,4 +1,5 @@
 import type { ListenAddress } from '../config/index.ts'
+import type { KeyMaterial, TlsOptions } from '../security/index.ts'
 import type { App } from './app.ts'
 
 export type Listener = {
@@ -12,18 +13,36 @@ export type Listener = {
 const connectionBodyBytesMax = 67_108_864
 const idleSeconds = 120
 
+/** Where to listen, and how. */
+export type ListenAt = {
+  readonly address: ListenAddress
+  /** The name of the setting that the address comes from. */
+  readonly setting: string
+  /** Undefined: plain HTTP. */
+  readonly tls?: ListenTls | undefined
+}
+
+type ListenTls = {
+  readonly material: KeyMaterial
+  /** Whether clients must have a certificate, where the material has an authority for them. */
+  readonly asksClients: boolean
+}
+
 /** Starts serving. Throws an error that names `setting`, with `code` EADDRINUSE when the port is taken. */
-export const listen = (app: App, address: ListenAddress, setting: string): Listener => {
+export const listen = (app: App, { address, setting, tls }: ListenAt): Listener => {
   try {
-    return open(app, address)
+    return tls === undefined ? plain(app, address) : secure(app, address, tls)
   } catch (cause) {
     throw notListening(cause, address, setting)
   }
 }
 
-const open = (app: App, address: ListenAddress): Listener => {
-  const server = Bun.serve({
+type Server = ReturnType<typeof serve>
+
+const serve = (app: App, address: ListenAddress, tls: Bun.TLSOptions | undefined) =>
+  Bun.serve({
     ...(address.host === undefined ? {} : { hostname: address.host }),
+    ...(tls === undefined ? {} : { tls }),
     port: address.port,
     idleTimeout: idleSeconds,
     maxRequestBodySize: connectionBodyBytesMax,
@@ -32,6 +51,9 @@ const open = (app: App, address: ListenAddress): Listener => {
     reusePort: false,
     fetch: (request, own) => app.fetch(request, own),
   })
+
+const plain = (app: App, address: ListenAddress): Listener => {
+  const server = serve(app, address, undefined)
   const port = server.port ?? address.port
   return {
     port,
@@ -41,6 +63,54 @@ const open = (app: App, address: ListenAddress): Listener => {
     },
   }
 }
+
+/**
+ * Bun's server keeps the certificate that it was started with. So another one takes its place on the same port: new
+ * connections get the new certificate, those that are open end with the server that they began with.
+ */
+const secure = (app: App, address: ListenAddress, tls: ListenTls): Listener => {
+  const optionsOf = (options: TlsOptions) => tlsOptions(options, tls.asksClients)
+  let options = optionsOf(tls.material.current())
+  let server = serve(app, address, options)
+  const port = server.port ?? address.port
+  const former = new Set<Server>()
+  let retry: Timer | undefined
+  const replace = (): void => {
+    try {
+      server = serve(app, { ...address, port }, options)
+    } catch {
+      // Somebody was faster on the free port: we wait for it.
+      retry = setTimeout(replace, replaceRetryMs)
+    }
+  }
+  const unfollow = tls.material.onChange((changed) => {
+    const next = optionsOf(changed)
+    // Throws where the runtime cannot use it: then the old one stays.
+    void serve(app, { host: '127.0.0.1', port: 0 }, next).stop(true)
+    options = next
+    if (retry !== undefined) return
+    const old = server
+    former.add(old)
+    void old.stop(false).then(() => former.delete(old))
+    replace()
+  })
+  return {
+    port,
+    url: `https://${urlHost(address.host)}:${port}`,
+    stop: async (abruptly) => {
+      unfollow()
+      clearTimeout(retry)
+      await Promise.all([server, ...former].map((one) => one.stop(abruptly)))
+    },
+  }
+}
+
+const replaceRetryMs = 100
+
+const tlsOptions = ({ cert = '', key = '', ca }: TlsOptions, asksClients: boolean) => ({
+  ...{ cert, key },
+  ...(ca === undefined || !asksClients ? {} : { ca, requestCert: true, rejectUnauthorized: true }),
+})
 
 /** The error for a listener that cannot be opened: setting, place and reason in one line; keeps `code`. */
 export const notListening = (

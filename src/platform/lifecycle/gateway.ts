@@ -4,6 +4,7 @@ import {
   createApp,
   createHttpMetrics,
   httpErrors,
+  type ListenAt,
   type Listener,
   listen,
   logLevelRoutes,
@@ -12,7 +13,7 @@ import {
 } from '../http/index.ts'
 import { createStallWatch, runningJobs, type StallWatch } from '../jobs/index.ts'
 import type { Logger, Metrics } from '../observe/index.ts'
-import type { Authenticator, Networks } from '../security/index.ts'
+import type { Authenticator, KeyMaterial, Networks } from '../security/index.ts'
 import type { Feature } from './feature.ts'
 import { createHealthReporter } from './health.ts'
 import { createLifecycle } from './lifecycle.ts'
@@ -31,6 +32,10 @@ export type GatewayOptions = {
   /** Undefined: health, readiness, metrics and documents are on the listeners of payments. */
   readonly admin: ListenAddress | undefined
   readonly trustedProxies?: Networks
+  /** Undefined: plain HTTP. With an authority in it, clients must have a certificate from that authority. */
+  readonly tls?: KeyMaterial | undefined
+  /** Whether the admin listener serves TLS too; it asks nobody for a certificate. */
+  readonly adminTls?: boolean | undefined
   readonly stopTimeoutMs: number
   /** How long it goes on serving, not ready, once it is to stop. */
   readonly drainMs: number
@@ -75,6 +80,7 @@ export const createGateway = (options: GatewayOptions): Gateway => {
     parts: [
       // First here, so last to close: whoever watches the process is told to the end that it is not ready.
       { name: 'admin listener', stop: () => close(listeners.admin) },
+      { name: 'certificates', start: options.tls?.watch, stop: options.tls?.stop },
       ...features,
       { name: 'progress', start: stalls.start, drain: stalls.stop },
       {
@@ -130,28 +136,36 @@ const openListeners = (
   const catalogue = catalogueRoutes(errors.flatMap((each) => Object.values(each)))
   const httpMetrics = createHttpMetrics(metrics)
   const recordAct = features.find((feature) => feature.recordAct !== undefined)?.recordAct
-  const open = (own: readonly Route[], address: ListenAddress, setting: string, log = logger) => {
+  const { tls } = options
+  const secure = tls && { material: tls, asksClients: true }
+  const adminTls = tls && options.adminTls ? { material: tls, asksClients: false } : undefined
+  const open = (own: readonly Route[], at: ListenAt, log = logger) => {
     const routes = [...own, ...catalogue]
     const app = createApp({
       ...{ routes, authenticator, logger: log, metrics: httpMetrics, recordAct, isDraining },
       trustedProxies: options.trustedProxies,
     })
-    return listen(app, address, setting)
+    return listen(app, at)
   }
   const { http, cards, admin } = options
   const { payments } = listeners
   const shared = admin === undefined ? system : []
-  if (admin !== undefined) listeners.admin.push(open(system, admin, 'TRILHO_ADMIN_ADDR'))
+  if (admin !== undefined) {
+    const at = { address: admin, setting: 'TRILHO_ADMIN_ADDR', tls: adminTls }
+    listeners.admin.push(open(system, at))
+  }
+  const httpAt = { address: http, setting: 'HTTP_ADDR', tls: secure }
   if (http.port === cards.port && http.host === cards.host) {
-    payments.push(open([...allRoutes, ...shared], http, 'HTTP_ADDR'))
+    payments.push(open([...allRoutes, ...shared], httpAt))
     return
   }
   const cardRoutes = features.flatMap((feature) =>
     feature.listener === 'cards' ? (feature.routes ?? []) : [],
   )
   const httpRoutes = allRoutes.filter((route) => !cardRoutes.includes(route))
-  payments.push(open([...httpRoutes, ...shared], http, 'HTTP_ADDR'))
-  payments.push(open([...cardRoutes, ...shared], cards, 'CARDGW_PORT', cardsLogger))
+  const cardsAt = { address: cards, setting: 'CARDGW_PORT', tls: secure }
+  payments.push(open([...httpRoutes, ...shared], httpAt))
+  payments.push(open([...cardRoutes, ...shared], cardsAt, cardsLogger))
 }
 
 /** Lets running requests end; cuts off those that still run when the time is over (a stream, say). */

@@ -43,6 +43,11 @@ export {
   type StoredRestrictions,
 } from './keys/restrictions.ts'
 export { isGrant, type Scope, scopes } from './keys/scopes.ts'
+export {
+  hasTls,
+  listenerMaterial,
+  listenerTlsProblems,
+} from './listener-tls.ts'
 export { masterKey } from './sealing/master-key.ts'
 export { type ResealCounts, reseal, type SealedRecord } from './sealing/reseal.ts'
 export { createSealer, SealError, type Sealer } from './sealing/sealer.ts'

@@ -25,7 +25,10 @@ const routes: readonly Route[] = [
   },
 ]
 const { app, lines, metrics } = testApp(routes)
-const listener = listen(app, { host: '127.0.0.1', port: 0 }, 'HTTP_ADDR')
+const listener = listen(app, {
+  address: { host: '127.0.0.1', port: 0 },
+  setting: 'HTTP_ADDR',
+})
 afterAll(() => listener.stop(true))
 
 /** Writes these bytes on a connection of its own, and gives what comes back until the answer is whole. */

@@ -2,7 +2,12 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { createGateway, type Feature } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
-import { createAuthenticator } from '#src/platform/security/index.ts'
+import {
+  createAuthenticator,
+  createFileMaterial,
+  type KeyMaterial,
+} from '#src/platform/security/index.ts'
+import { issueCertificate } from '../../support/pki.ts'
 
 const logger = createLogger({ level: 'error', sink: { write: () => {} } })
 const loopback = '127.0.0.1'
@@ -18,7 +23,12 @@ const cards = featureAt('/cards', { listener: 'cards' })
 
 const gatewayOf = (
   features: readonly Feature[],
-  more: { readonly admin?: { host: string; port: number }; readonly cardsHost?: string } = {},
+  more: {
+    readonly admin?: { host: string; port: number }
+    readonly cardsHost?: string
+    readonly tls?: KeyMaterial
+    readonly adminTls?: boolean
+  } = {},
 ) =>
   createGateway({
     version: '9.9.9',
@@ -30,6 +40,7 @@ const gatewayOf = (
     http: { host: loopback, port: 0 },
     cards: { host: more.cardsHost ?? loopback, port: 0 },
     admin: more.admin ?? { host: loopback, port: 0 },
+    ...{ tls: more.tls, adminTls: more.adminTls },
     ...{ stopTimeoutMs: 20_000, drainMs: 0, stallMs: 60_000 },
   })
 
@@ -63,6 +74,26 @@ test.each([loopback, '127.0.0.2'])(
     expect(await gateway.stop()).toBe(true)
   },
 )
+
+test('with TLS payments ask for a client certificate; the admin listener is plain, or asks nobody', async () => {
+  const authority = issueCertificate('authority', { authority: true })
+  const { cert, key } = issueCertificate('server', { issuer: authority, hosts: [loopback] })
+  const pem = (text: string) => ({ text, path: undefined })
+  const files = { certificate: pem(cert), key: pem(key), ca: pem(authority.cert) }
+  const secure = { tls: { ca: authority.cert } }
+  for (const adminTls of [false, true]) {
+    const gateway = gatewayOf([featureAt('/pix')], { tls: createFileMaterial(files), adminTls })
+    const urls = await gateway.start()
+    await expect(fetch(`${urls.httpUrl}/pix`, secure)).rejects.toThrow()
+    const client = issueCertificate('client', { issuer: authority })
+    const asClient = { tls: { ca: authority.cert, cert: client.cert, key: client.key } }
+    expect((await fetch(`${urls.httpUrl}/pix`, asClient)).status).toBe(200)
+    const admin = adminOf(urls)
+    expect(admin.split(':')[0]).toBe(adminTls ? 'https' : 'http')
+    expect((await fetch(`${admin}/ready`, secure)).status).toBe(200)
+    await gateway.stop()
+  }
+})
 
 test('the type of a problem leads to its entry on the listener that told it', async () => {
   const gateway = gatewayOf([featureAt('/pix')])

@@ -8,11 +8,7 @@ import {
   type SettingValues,
   setting,
 } from '#src/platform/config/index.ts'
-import {
-  createFileMaterial,
-  type KeyMaterial,
-  KeyMaterialError,
-} from '#src/platform/security/index.ts'
+import { hasTls, listenerTlsProblems } from '#src/platform/security/index.ts'
 
 /** The gRPC listener. */
 export const grpcSettings = defineSettings({
@@ -39,9 +35,6 @@ export const grpcSettings = defineSettings({
 
 export type GrpcSettings = SettingValues<typeof grpcSettings>
 
-export const hasTls = ({ certificate, key }: GrpcSettings): boolean =>
-  certificate !== undefined && key !== undefined
-
 const loopback = '127.0.0.1'
 
 const isLoopback = (host: string): boolean =>
@@ -54,52 +47,20 @@ export const bindAddress = (settings: GrpcSettings): ListenAddress => {
   return { ...address, host: loopback }
 }
 
-/** Undefined: plaintext. Throws a KeyMaterialError when certificate and key do not belong together. */
-export const tlsMaterialOf = (
-  settings: GrpcSettings,
-  onProblem?: (error: Error) => void,
-): KeyMaterial | undefined => {
-  const { certificate, key, clientCa: ca } = settings
-  return hasTls(settings) ? createFileMaterial({ certificate, key, ca }, onProblem) : undefined
-}
-
 /** Problems that involve several settings. */
 export const grpcProblems = (settings: GrpcSettings): readonly SettingProblem[] => {
-  const { address, certificate, key, clientCa, plaintextAllowed } = settings
-  const problem = (name: string, said: string, expected: string, fix: string): SettingProblem => ({
-    name,
-    value: '***',
-    problem: said,
-    expected,
-    fix,
-  })
-  const lone = certificate === undefined ? 'GRPC_TLS_KEY_PATH' : 'GRPC_TLS_CERT_PATH'
-  const other = certificate === undefined ? 'GRPC_TLS_CERT_PATH' : 'GRPC_TLS_KEY_PATH'
-  if ((certificate === undefined) !== (key === undefined)) {
-    return [problem(lone, `is set, but ${other} is not`, 'both or none', `set ${other} too`)]
-  }
-  if (clientCa !== undefined && certificate === undefined) {
-    const name = 'GRPC_TLS_CLIENT_CA_PATH'
-    return [problem(name, 'needs TLS', 'TLS', 'set GRPC_TLS_CERT_PATH and GRPC_TLS_KEY_PATH')]
-  }
-  try {
-    tlsMaterialOf(settings)
-  } catch (error) {
-    if (!(error instanceof KeyMaterialError)) throw error
-    const fix = 'set GRPC_TLS_CERT_PATH and GRPC_TLS_KEY_PATH to a certificate and its key'
-    return [problem('GRPC_TLS_CERT_PATH', error.message, 'a certificate and its key', fix)]
-  }
+  const { address, plaintextAllowed } = settings
+  const problems = listenerTlsProblems('GRPC_TLS', settings)
+  if (problems.length > 0) return problems
   const { host } = address
   if (host === undefined || isLoopback(host) || hasTls(settings) || plaintextAllowed) return []
   return [
     {
-      ...problem(
-        'GRPC_ADDR',
-        'would serve other machines without TLS',
-        'a loopback address, or TLS',
-        'set GRPC_TLS_CERT_PATH and GRPC_TLS_KEY_PATH, or GRPC_PLAINTEXT_ALLOWED=true',
-      ),
+      name: 'GRPC_ADDR',
       value: `${host}:${address.port}`,
+      problem: 'would serve other machines without TLS',
+      expected: 'a loopback address, or TLS',
+      fix: 'set GRPC_TLS_CERT_PATH and GRPC_TLS_KEY_PATH, or GRPC_PLAINTEXT_ALLOWED=true',
     },
   ]
 }

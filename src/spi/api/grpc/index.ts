@@ -3,10 +3,16 @@ import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js
 import { bodyBytesMaxDefault, notListening, type RecordAct } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import type { Authenticator, Networks, Scope } from '#src/platform/security/index.ts'
+import {
+  type Authenticator,
+  hasTls,
+  listenerMaterial,
+  type Networks,
+  type Scope,
+} from '#src/platform/security/index.ts'
 import type { RunTransform } from '../transform/run.ts'
 import { type Calls, createCalls } from './calls.ts'
-import { bindAddress, type GrpcSettings, hasTls, tlsMaterialOf } from './config.ts'
+import { bindAddress, type GrpcSettings } from './config.ts'
 import { createHealth, healthDefinition, healthService } from './health.ts'
 import { type GrpcListener, listenForGrpc } from './listener.ts'
 import { reflectionDefinition, reflectionHandlers, reflectionService } from './reflection.ts'
@@ -101,7 +107,7 @@ const handUnknownOver = (server: Server): void => {
 /** The transformations over gRPC, with the keys and scopes of HTTP. */
 export const createGrpc = (deps: GrpcDeps): Feature => {
   const { settings, logger } = deps
-  const material = tlsMaterialOf(settings, (err) => {
+  const material = listenerMaterial(settings, (err) => {
     logger.error({ err }, 'the new certificate of gRPC cannot be used, the old one stays')
   })
   const health = createHealth([transformationService])
