@@ -37,6 +37,7 @@ import m33 from './0033_drex_ledger.sql' with { type: 'text' }
 import m34 from './0034_spi_transaction_refusals.sql' with { type: 'text' }
 import m35 from './0035_account_rights.sql' with { type: 'text' }
 import m36 from './0036_drex_key_names.sql' with { type: 'text' }
+import m37 from './0037_drex_batches.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -76,4 +77,5 @@ export const migrations: readonly Migration[] = [
   { name: '0034_spi_transaction_refusals', sql: m34 },
   { name: '0035_account_rights', sql: m35 },
   { name: '0036_drex_key_names', sql: m36 },
+  { name: '0037_drex_batches', sql: m37 },
 ]

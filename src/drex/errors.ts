@@ -100,6 +100,13 @@ export const drexErrors = defineErrors({
     remedy: 'Check the identifier.',
     retryable: false,
   },
+  batch_not_found: {
+    status: 404,
+    title: 'Batch not found',
+    meaning: 'No request with several transfers has this identifier.',
+    remedy: 'Check the identifier.',
+    retryable: false,
+  },
   transfer_not_cancellable: {
     status: 409,
     title: 'Transfer cannot be cancelled',

@@ -32,6 +32,7 @@ import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
 import { createSandbox } from './sandbox.ts'
 import { createTokens, type Tokens } from './tokens/service.ts'
+import { createBatches } from './transfers/batches.ts'
 import { createTransfers } from './transfers/service.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
 
@@ -80,6 +81,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     contextOf,
     onEnded,
   })
+  const batches = createBatches({ sql, chains, wallets, tokens, expirySeconds, transfers })
   const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
   const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
@@ -94,7 +96,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     wallets,
     errors: drexErrors,
     routes: createRoutes({
-      ...{ chains, transfers, wallets, contracts, tokens, sandbox, sql },
+      ...{ chains, transfers, batches, wallets, contracts, tokens, sandbox, sql },
       statements: createStatements(sql, tokens),
     }),
     start: async () => {

@@ -186,6 +186,8 @@ export const drexTransfers = pgTable(
     /** Where the wallet's policy asks for a second key: required, approved or refused. */
     approval: text(),
     approvedBy: text('approved_by'),
+    /** Of the request that it came in together with others. */
+    batch: text(),
     /** The attempt whose last step is `transaction_id`, from 1. */
     attempt: smallint().notNull().default(1),
     /** When, and by which key, the present attempt was asked for; null for the first. */
@@ -199,6 +201,7 @@ export const drexTransfers = pgTable(
     index('drex_transfers_from').on(table.fromWallet, table.id),
     index('drex_transfers_to').on(table.toWallet, table.id),
     index('drex_transfers_reference').on(table.reference),
+    index('drex_transfers_batch').on(table.batch).where(sql`batch is not null`),
   ],
 )
 

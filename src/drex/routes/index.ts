@@ -6,8 +6,10 @@ import type { Contracts } from '../contracts/service.ts'
 import type { Statements } from '../ledger/statement.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { Tokens } from '../tokens/service.ts'
+import type { Batches } from '../transfers/batches.ts'
 import type { Transfers } from '../transfers/service.ts'
 import type { Wallets } from '../wallets/service.ts'
+import { batchRoutes } from './batches.ts'
 import { contractRoutes } from './contracts.ts'
 import { networkRoutes } from './networks.ts'
 import { sandboxRoutes } from './sandbox.ts'
@@ -18,6 +20,7 @@ import { walletRoutes } from './wallets.ts'
 export type RouteDeps = {
   readonly chains: Chains
   readonly transfers: Transfers
+  readonly batches: Batches
   readonly wallets: Wallets
   readonly tokens: Tokens
   readonly contracts: Contracts
@@ -28,6 +31,7 @@ export type RouteDeps = {
 
 export const createRoutes = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),
+  ...batchRoutes(deps.batches),
   ...networkRoutes(deps.chains, deps.tokens),
   ...contractRoutes(deps.contracts, deps.sql),
   ...sandboxRoutes(deps.sandbox, deps.sql),

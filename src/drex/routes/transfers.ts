@@ -29,13 +29,24 @@ import {
 const tag = 'Digital currency'
 const bodyBytesMax = 65_536
 
+const plainFields = {
+  from_wallet: addressSchema,
+  to_wallet: addressSchema,
+  amount,
+  reference: text(140).optional(),
+  metadata: metadataSchema.default({}),
+}
+
+const differs = (body: { readonly from_wallet: string; readonly to_wallet: string }): boolean =>
+  body.from_wallet !== body.to_wallet
+const mustDiffer = { path: ['to_wallet'], message: 'must differ from from_wallet' }
+
+/** A transfer within one token, as a row of a batch. */
+export const plainSchema = z.strictObject(plainFields).refine(differs, mustDiffer)
+
 const createSchema = z
   .strictObject({
-    from_wallet: addressSchema,
-    to_wallet: addressSchema,
-    amount,
-    reference: text(140).optional(),
-    metadata: metadataSchema.default({}),
+    ...plainFields,
     network: networkSchema.optional(),
     swap: z
       .strictObject({
@@ -45,10 +56,7 @@ const createSchema = z
       })
       .optional(),
   })
-  .refine((body) => body.from_wallet !== body.to_wallet, {
-    path: ['to_wallet'],
-    message: 'must differ from from_wallet',
-  })
+  .refine(differs, mustDiffer)
 
 const listSchema = z.strictObject({
   ...pageSchema,
@@ -58,7 +66,7 @@ const listSchema = z.strictObject({
   full_addresses: fullAddresses,
 })
 
-const showSchema = z.strictObject({ full_addresses: fullAddresses })
+export const showSchema = z.strictObject({ full_addresses: fullAddresses })
 
 const errorSchema = z.object({
   code: z.string(),
@@ -66,7 +74,7 @@ const errorSchema = z.object({
   revert: z.object({ name: z.string(), args: z.array(z.string()) }).optional(),
 })
 
-const createdSchema = z.object({
+export const createdSchema = z.object({
   transfer_id: z.string(),
   status: z.enum(transactionStatuses),
   from_wallet: z.string().meta({ example: '0x1234…abcd' }),
@@ -93,13 +101,14 @@ const correctionSchema = z.object({
   tx_hash: z.string().nullable(),
 })
 
-const transferSchema = createdSchema
+export const transferSchema = createdSchema
   .extend({
     updated_at: z.iso.datetime(),
     block_number: z.int().nullable(),
     block_hash: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
     approved_by: z.string().nullable(),
+    batch_id: z.string().nullable(),
     error: errorSchema.nullable(),
     steps: z
       .array(
@@ -326,7 +335,8 @@ const retryRoute = (transfers: Transfers): Route => ({
   },
 })
 
-const addressForm = (isFull: boolean): AddressForm => (isFull ? checksumAddress : abbreviateAddress)
+export const addressForm = (isFull: boolean): AddressForm =>
+  isFull ? checksumAddress : abbreviateAddress
 
 const showCorrection = ({ at, from, to, reason, hash }: Correction) => ({
   at: at.toISOString(),
@@ -337,7 +347,7 @@ const showCorrection = ({ at, from, to, reason, hash }: Correction) => ({
   tx_hash: hash ?? null,
 })
 
-const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) => ({
+export const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) => ({
   transfer_id: transfer.id,
   status: transfer.status,
   from_wallet: form(transfer.fromWallet),
@@ -353,6 +363,7 @@ const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) =>
   approval: transfer.approval ?? null,
   attempt: transfer.attempt,
   approved_by: transfer.approvedBy ?? null,
+  batch_id: transfer.batch ?? null,
   block_number: transfer.blockNumber ?? null,
   block_hash: transfer.blockHash ?? null,
   error: transfer.error ?? null,

@@ -89,6 +89,7 @@ export const insertAll = async (
         ${transfers.map((row) => JSON.stringify(row.metadata))}::text[],
         ${transfers.map((row) => row.account)}::text[],
         ${transfers.map((row) => row.approval ?? null)}::text[],
+        ${transfers.map((row) => row.batch ?? null)}::text[],
         ${transfers.map((row) => row.createdBy)}::text[],
         ${transfers.map((row) => row.createdAt.toISOString())}::text[],
         ${rows.map((row) => row.caller.idempotencyKey?.key ?? null)}::text[],
@@ -97,7 +98,7 @@ export const insertAll = async (
         ${rows.map(() => Bun.randomUUIDv7())}::text[],
         ${rows.map((row) => row.caller.requestId)}::text[]
       ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, decimals,
-        reference, metadata, account, approval, created_by, created_at, key, fingerprint, body, audit_id, request_id)
+        reference, metadata, account, approval, batch, created_by, created_at, key, fingerprint, body, audit_id, request_id)
     ), taken as (${claimRows(
       sql,
       sql`select key, fingerprint, ${acceptedStatus}::int, body from input`,
@@ -125,9 +126,9 @@ export const insertAll = async (
       from fresh`,
     )})
     insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet,
-      amount, decimals, reference, metadata, account, approval, created_by, created_at)
+      amount, decimals, reference, metadata, account, approval, batch, created_by, created_at)
     select id, transaction_id, network, token, from_wallet, to_wallet, amount::numeric, decimals, reference,
-      metadata::jsonb, account, approval, created_by, created_at::timestamptz
+      metadata::jsonb, account, approval, batch, created_by, created_at::timestamptz
     from fresh returning id`
   const ids = new Set(written.map(({ id }) => id))
   return acceptances.map(({ transfer }) => ids.has(transfer.id))

@@ -15,7 +15,7 @@ import { lockPolicies, spentSince } from '../wallets/store.ts'
 import { type Acceptance, acceptedStatus, insertAll } from './accept.ts'
 import type { NewTransfer } from './store.ts'
 
-const windowHours = 24
+export const windowHours = 24
 
 /**
  * @param wallets that sign for it

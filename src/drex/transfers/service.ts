@@ -218,24 +218,27 @@ const inUnits = async (chain: Chain, tokens: Tokens, { amount, swap }: TransferR
   return { amount: await tokens.unitsOf(chain, token, amount, 'amount'), token, decimals }
 }
 
-const creationBody = (
+const creationBody = (...transfer: Parameters<typeof creationOf>): string =>
+  JSON.stringify(creationOf(...transfer))
+
+/** A transfer as it is told of when it is taken. */
+export const creationOf = (
   transfer: store.NewTransfer & { readonly attempt?: number },
   form: AddressForm,
-): string =>
-  JSON.stringify({
-    transfer_id: transfer.id,
-    status: 'pending',
-    from_wallet: form(transfer.fromWallet),
-    to_wallet: form(transfer.toWallet),
-    amount: formatUnits(transfer.amount, transfer.decimals),
-    currency: 'DREX',
-    tx_hash: null,
-    created_at: transfer.createdAt.toISOString(),
-    network: transfer.network,
-    reference: transfer.reference ?? null,
-    approval: transfer.approval ?? null,
-    attempt: transfer.attempt ?? 1,
-  })
+) => ({
+  transfer_id: transfer.id,
+  status: 'pending',
+  from_wallet: form(transfer.fromWallet),
+  to_wallet: form(transfer.toWallet),
+  amount: formatUnits(transfer.amount, transfer.decimals),
+  currency: 'DREX',
+  tx_hash: null,
+  created_at: transfer.createdAt.toISOString(),
+  network: transfer.network,
+  reference: transfer.reference ?? null,
+  approval: transfer.approval ?? null,
+  attempt: transfer.attempt ?? 1,
+})
 
 const approveHeld = (
   sql: Client,

@@ -22,6 +22,8 @@ export type NewTransfer = {
   readonly account: string
   /** `required` until another key approves; undefined if the wallet's policy asks for none. */
   readonly approval: 'required' | 'approved' | undefined
+  /** The request that it came in together with others, if it did. */
+  readonly batch?: string | undefined
   readonly createdBy: string
   readonly createdAt: Date
 }
@@ -67,6 +69,7 @@ type Row = {
   approval: 'required' | 'approved' | null
   approved_by: string | null
   attempt: number
+  batch: string | null
   created_by: string
   created_at: Date
   status: TransactionStatus
@@ -93,6 +96,7 @@ const read = (row: Row): Transfer => ({
   approval: row.approval ?? undefined,
   approvedBy: row.approved_by ?? undefined,
   attempt: row.attempt,
+  batch: row.batch ?? undefined,
   createdBy: row.created_by,
   createdAt: row.created_at,
   status: row.status,
@@ -145,6 +149,7 @@ export type TransferFilter = {
   readonly wallet: Hex | undefined
   readonly status: TransactionStatus | undefined
   readonly reference: string | undefined
+  readonly batch?: string | undefined
   /** Older than this one. */
   readonly beforeId: string | undefined
   readonly limit: number
@@ -156,7 +161,7 @@ export const listTransfers = async (
   filter: TransferFilter,
   by: Visible,
 ): Promise<readonly Transfer[]> => {
-  const { wallet, status, reference, beforeId, limit } = filter
+  const { wallet, status, reference, batch, beforeId, limit } = filter
   const rows = await sql<Row[]>`
     ${selection(sql)} where ${visible(sql, by)}
     ${
@@ -166,6 +171,7 @@ export const listTransfers = async (
     }
     ${wallet === undefined ? sql`` : sql`and (f.from_wallet = ${wallet} or f.to_wallet = ${wallet})`}
     ${status === undefined ? sql`` : sql`and t.status = ${status}`}
+    ${batch === undefined ? sql`` : sql`and f.batch = ${batch}`}
     ${reference === undefined ? sql`` : sql`and f.reference = ${reference}`}
     ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}
     order by f.id desc limit ${limit}`

@@ -47,21 +47,34 @@ export const limitsMoney = ({ keys: _, ...limits }: WalletPolicy): boolean =>
 export const comparable = (amount: bigint, decimals: number): bigint =>
   amount * 10n ** BigInt(decimalsMax - decimals)
 
+type Move = { readonly amount: bigint; readonly to: string }
+
 /**
- * @param amount of the transfer, {@link comparable}
+ * Judges what is to move from one wallet together: each by itself, and all by their sum.
+ *
+ * @param moves amounts {@link comparable}
  * @param spent in the last 24 hours, {@link comparable}
  */
-export const judge = (
+export const judgeAll = (
   policy: WalletPolicy,
-  { amount, to, spent }: { readonly amount: bigint; readonly to: string; readonly spent: bigint },
+  moves: readonly Move[],
+  spent: bigint,
 ): Judgement => {
   const isOver = (limit: string | undefined, sum: bigint): boolean =>
     limit !== undefined && sum > (unitsOf(limit, decimalsMax) ?? 0n)
   const { destinations } = policy
-  if (destinations?.some((each) => each === to) === false) {
-    return { verdict: 'refused', rule: 'destinations' }
+  const isElsewhere = ({ to }: Move) => destinations?.some((each) => each === to) === false
+  if (moves.some(isElsewhere)) return { verdict: 'refused', rule: 'destinations' }
+  if (moves.some(({ amount }) => isOver(policy.transfer_max, amount))) {
+    return { verdict: 'refused', rule: 'transfer_max' }
   }
-  if (isOver(policy.transfer_max, amount)) return { verdict: 'refused', rule: 'transfer_max' }
-  if (isOver(policy.day_max, spent + amount)) return { verdict: 'refused', rule: 'day_max' }
-  return { verdict: isOver(policy.approval_above, amount) ? 'approval' : 'allowed' }
+  const sum = moves.reduce((total, { amount }) => total + amount, 0n)
+  if (isOver(policy.day_max, spent + sum)) return { verdict: 'refused', rule: 'day_max' }
+  return { verdict: isOver(policy.approval_above, sum) ? 'approval' : 'allowed' }
 }
+
+/** Judges one by itself, as {@link judgeAll}. */
+export const judge = (
+  policy: WalletPolicy,
+  { spent, ...move }: Move & { readonly spent: bigint },
+): Judgement => judgeAll(policy, [move], spent)

@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import {
+  callerOf,
+  httpErrors,
+  idParams,
+  type Route,
+  readJson,
+  readParams,
+  readQuery,
+  respond,
+} from '#src/platform/http/index.ts'
+import { transactionStatuses } from '../domain.ts'
+import { drexErrors } from '../errors.ts'
+import type { AddressForm } from '../evm/address.ts'
+import { type Batches, batchRowsMax } from '../transfers/batches.ts'
+import type { Transfer } from '../transfers/store.ts'
+import { networkSchema } from './shared.ts'
+import {
+  addressForm,
+  createdSchema,
+  plainSchema,
+  show,
+  showSchema,
+  transferSchema,
+} from './transfers.ts'
+
+const tag = 'Digital currency'
+const bodyBytesMax = 1_048_576
+
+const createSchema = z.strictObject({
+  network: networkSchema.optional(),
+  transfers: z.array(plainSchema).min(1).max(batchRowsMax),
+})
+
+const batchSchema = z.object({
+  batch_id: z.string(),
+  network: z.string(),
+  created_at: z.iso.datetime(),
+  statuses: z
+    .partialRecord(z.enum(transactionStatuses), z.int())
+    .meta({ description: 'How many transfers have each status' }),
+})
+
+const acceptedSchema = batchSchema.extend({ transfers: z.array(createdSchema) })
+const shownSchema = batchSchema.extend({ transfers: z.array(transferSchema) })
+
+export const batchRoutes = (batches: Batches): readonly Route[] => [
+  createRoute(batches),
+  readRoute(batches),
+  approveRoute(batches),
+]
+
+const createRoute = (batches: Batches): Route => ({
+  method: 'POST',
+  path: '/v1/drex/batches',
+  scope: 'drex:transfer',
+  accepts: ['application/json'],
+  bodyBytesMax,
+  errorStyle: 'envelope',
+  document: {
+    operation: 'createBatch',
+    summary: 'Move currency in many transfers',
+    description:
+      'All rows are taken, or none: then `details.rows` names those that cannot be. What is taken are transfers like any other, each with its own end and event. Limits of wallets hold for the sum of their rows.',
+    tag,
+    idempotent: true,
+    query: showSchema,
+    body: { 'application/json': createSchema },
+    responses: { 202: { description: 'All are accepted', schema: acceptedSchema } },
+    errors: [
+      httpErrors.validation_failed,
+      drexErrors.wallet_not_found,
+      drexErrors.wallet_cannot_sign,
+      drexErrors.wallet_disabled,
+      drexErrors.policy_refused,
+      drexErrors.network_not_configured,
+    ],
+  },
+  async handle(c) {
+    const { network, transfers } = await readJson(c, createSchema)
+    const rows = transfers.map(({ from_wallet: fromWallet, to_wallet: toWallet, ...row }) => ({
+      ...{ fromWallet, toWallet, amount: row.amount },
+      ...{ reference: row.reference, metadata: row.metadata },
+    }))
+    return respond(await batches.create({ network, rows }, callerOf(c), formOf(c)))
+  },
+})
+
+const readRoute = (batches: Batches): Route => ({
+  method: 'GET',
+  path: '/v1/drex/batches/{id}',
+  scope: 'drex:read',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'getBatch',
+    summary: 'A batch and its transfers',
+    tag,
+    params: idParams,
+    query: showSchema,
+    responses: { 200: { description: 'The batch', schema: shownSchema } },
+    errors: [drexErrors.batch_not_found],
+  },
+  async handle(c) {
+    const { id } = readParams(c, idParams)
+    return Response.json(shown(id, await batches.get(id, callerOf(c)), formOf(c)))
+  },
+})
+
+const approveRoute = (batches: Batches): Route => ({
+  method: 'POST',
+  path: '/v1/drex/batches/{id}/approve',
+  scope: 'drex:transfer',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'approveBatch',
+    summary: 'Let the held transfers of a batch go',
+    description: 'By another key of the account than the one that made it.',
+    tag,
+    params: idParams,
+    query: showSchema,
+    responses: { 200: { description: 'The batch as it is now', schema: shownSchema } },
+    errors: [drexErrors.batch_not_found, drexErrors.approval_not_possible],
+  },
+  async handle(c) {
+    const { id } = readParams(c, idParams)
+    return Response.json(shown(id, await batches.approve(id, callerOf(c)), formOf(c)))
+  },
+})
+
+const formOf = (c: Parameters<Route['handle']>[0]): AddressForm =>
+  addressForm(readQuery(c, showSchema).full_addresses)
+
+const shown = (id: string, transfers: readonly Transfer[], form: AddressForm) => {
+  const statuses: Partial<Record<Transfer['status'], number>> = {}
+  for (const { status } of transfers) statuses[status] = (statuses[status] ?? 0) + 1
+  const [first] = transfers
+  return {
+    ...{ batch_id: id, network: first?.network, created_at: first?.createdAt.toISOString() },
+    statuses,
+    transfers: transfers.map((each) => show(each, form)),
+  }
+}

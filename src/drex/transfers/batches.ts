@@ -1,0 +1,261 @@
+/**
+ * Many transfers in one request, all taken or none. Each row is a transfer of its own from then on, with its own end and
+ * its own event. Policies hold for what the rows of a wallet come to together.
+ */
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import {
+  type Answered,
+  ApiError,
+  type Caller,
+  replayOf,
+  runOnce,
+} from '#src/platform/http/index.ts'
+import type { Chain, Chains } from '../chains.ts'
+import type { NetworkId } from '../config.ts'
+import { drexErrors } from '../errors.ts'
+import type { AddressForm } from '../evm/address.ts'
+import type { Hex } from '../evm/hex.ts'
+import { newId } from '../ids.ts'
+import { sagaOf, transferSteps } from '../sagas.ts'
+import type { Tokens } from '../tokens/service.ts'
+import { comparable, judgeAll, limitsMoney, type PolicyRule } from '../wallets/policy.ts'
+import type { Wallets } from '../wallets/service.ts'
+import { lockPolicies, spentSince, type Wallet } from '../wallets/store.ts'
+import { acceptedStatus, insertAll } from './accept.ts'
+import { refuseByPolicy, windowHours } from './guarded.ts'
+import { creationOf, type Transfers } from './service.ts'
+import type { NewTransfer, Transfer } from './store.ts'
+
+export const batchRowsMax = 500
+
+type BatchRow = {
+  readonly fromWallet: Hex
+  readonly toWallet: Hex
+  /** A decimal of the currency. */
+  readonly amount: string
+  readonly reference: string | undefined
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+type BatchDeps = {
+  readonly sql: Client
+  readonly chains: Chains
+  readonly wallets: Pick<Wallets, 'requireSigning'>
+  readonly tokens: Tokens
+  readonly expirySeconds: number
+}
+
+type NewBatch = {
+  readonly id: string
+  readonly network: NetworkId
+  readonly createdAt: Date
+  readonly transfers: readonly NewTransfer[]
+}
+
+/**
+ * @param bodyOf the answer
+ * @throws ApiError that names every row which cannot be taken, or `policy_refused`
+ */
+const createBatch = async (
+  deps: BatchDeps,
+  request: { readonly network: NetworkId | undefined; readonly rows: readonly BatchRow[] },
+  caller: Caller,
+  bodyOf: (batch: NewBatch) => string,
+): Promise<Answered> => {
+  const { sql } = deps
+  const before = await replayOf(sql, caller.idempotencyKey)
+  if (before !== undefined) return before
+  const chain = deps.chains.require(request.network, caller.environment)
+  const signers = await signersOf(deps, request.rows, caller)
+  const batch: NewBatch = {
+    ...{ id: newId('bat'), network: chain.network.id, createdAt: new Date() },
+    transfers: await transfersOf(deps, chain, request.rows, caller),
+  }
+  let refused: { readonly wallet: Hex; readonly rule: PolicyRule } | undefined
+  try {
+    return await runOnce(sql, caller.idempotencyKey, async (tx) => {
+      const limited = signers.filter(({ policy }) => limitsMoney(policy))
+      const verdict = await judgeBatch(tx, limited, batch.transfers)
+      if ('rule' in verdict) {
+        refused = verdict
+        throw new Error('refused by policy')
+      }
+      const taken: NewBatch = {
+        ...batch,
+        transfers: batch.transfers.map((each) => ({
+          ...each,
+          ...{
+            batch: batch.id,
+            approval: verdict.held.has(each.fromWallet) ? 'required' : undefined,
+          },
+        })),
+      }
+      await write(tx, deps, chain, taken, caller)
+      return { status: acceptedStatus, body: bodyOf(taken) }
+    })
+  } catch (error) {
+    if (refused === undefined) throw error
+    return refuseByPolicy(sql, caller, 'drex.transfer', refused.wallet, refused.rule)
+  }
+}
+
+/** The wallets that sign, each once. @throws ApiError with every row whose wallet cannot */
+const signersOf = async (
+  { wallets }: BatchDeps,
+  rows: readonly BatchRow[],
+  caller: Caller,
+): Promise<readonly Wallet[]> => {
+  const addresses = [...new Set(rows.map(({ fromWallet }) => fromWallet))]
+  const found = new Map<Hex, Wallet>()
+  await collecting(
+    addresses.map((address) => async () => {
+      const row = rows.findIndex(({ fromWallet }) => fromWallet === address)
+      const field = `transfers/${row}/from_wallet`
+      found.set(address, await wallets.requireSigning(address, field, caller))
+    }),
+  )
+  return [...found.values()]
+}
+
+const transfersOf = async (
+  { tokens }: BatchDeps,
+  chain: Chain,
+  rows: readonly BatchRow[],
+  caller: Caller,
+): Promise<readonly NewTransfer[]> => {
+  const { id: network, token } = chain.network
+  const decimals = await tokens.decimalsOf(chain, token)
+  const amounts: bigint[] = []
+  await collecting(
+    rows.map(({ amount }, i) => async () => {
+      amounts[i] = await tokens.unitsOf(chain, token, amount, `transfers/${i}/amount`)
+    }),
+  )
+  const createdAt = new Date()
+  return rows.map(({ amount: _, ...row }, i) => ({
+    ...row,
+    ...{ id: newId('trf'), transactionId: newId('dtx'), network, token, decimals, createdAt },
+    ...{ amount: amounts[i]!, account: caller.owner, createdBy: caller.keyId, approval: undefined },
+  }))
+}
+
+const detailsMax = 50
+
+/** Runs one after the other. @throws ApiError what the first refused, with the rows of all that were refused alike */
+const collecting = async (works: readonly (() => Promise<void>)[]): Promise<void> => {
+  const refusals: ApiError[] = []
+  for (const work of works) {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.errors.length === 0) throw error
+      refusals.push(error)
+    }
+  }
+  const [first] = refusals
+  if (first === undefined) return
+  const alike = refusals.filter(({ definition }) => definition === first.definition)
+  const errors = alike.flatMap((each) => each.errors)
+  const rows = errors.slice(0, detailsMax).map(({ pointer, message }) => {
+    const [, , row = '', field = ''] = pointer.split('/')
+    return { row: Number(row), field, message }
+  })
+  throw new ApiError(first.definition, first.message, { errors, details: { rows } })
+}
+
+const judgeBatch = async (
+  tx: Transaction,
+  limited: readonly Wallet[],
+  transfers: readonly NewTransfer[],
+): Promise<
+  { readonly wallet: Hex; readonly rule: PolicyRule } | { readonly held: ReadonlySet<Hex> }
+> => {
+  const held = new Set<Hex>()
+  if (limited.length === 0) return { held }
+  const policies = await lockPolicies(
+    tx,
+    limited.map(({ address }) => address),
+  )
+  for (const { address, policy } of policies) {
+    const spent = policy.day_max === undefined ? 0n : await spentSince(tx, address, windowHours)
+    const rows = transfers
+      .filter(({ fromWallet }) => fromWallet === address)
+      .map(({ amount, decimals, toWallet }) => ({
+        ...{ amount: comparable(amount, decimals), to: toWallet },
+      }))
+    const judgement = judgeAll(policy, rows, spent)
+    if (judgement.verdict === 'refused') return { wallet: address, rule: judgement.rule }
+    if (judgement.verdict === 'approval') held.add(address)
+  }
+  return { held }
+}
+
+const write = async (
+  tx: Transaction,
+  { expirySeconds }: BatchDeps,
+  chain: Chain,
+  { transfers, network, createdAt }: NewBatch,
+  caller: Caller,
+): Promise<void> => {
+  const expiresAt = new Date(createdAt.getTime() + expirySeconds * 1000)
+  // The key is the whole batch's, and not a row's.
+  const rowCaller = { ...caller, idempotencyKey: undefined }
+  await insertAll(
+    tx,
+    transfers.map((transfer) => {
+      const terms = { subject: transfer.id, network, createdBy: caller.keyId, expiresAt }
+      const [step] = sagaOf(transferSteps(chain.network, { ...transfer, swap: undefined }), terms)
+      const steps = [{ ...step!, id: transfer.transactionId }]
+      return { transfer, steps, caller: rowCaller, body: '' }
+    }),
+  )
+}
+
+export type Batches = {
+  /** @param form how the answer shows addresses */
+  readonly create: (
+    request: { readonly network: NetworkId | undefined; readonly rows: readonly BatchRow[] },
+    caller: Caller,
+    form: AddressForm,
+  ) => Promise<Answered>
+  /** Its transfers, in their order. @throws ApiError if the caller may see none */
+  readonly get: (id: string, caller: Caller) => Promise<readonly Transfer[]>
+  /** Lets all its held transfers go. @throws ApiError if none is held, or the caller made it */
+  readonly approve: (id: string, caller: Caller) => Promise<readonly Transfer[]>
+}
+
+export const createBatches = (
+  deps: BatchDeps & { readonly transfers: Pick<Transfers, 'list' | 'approve'> },
+): Batches => {
+  const { chains, transfers } = deps
+  const get: Batches['get'] = async (batch, caller) => {
+    const any = { wallet: undefined, status: undefined, reference: undefined, beforeId: undefined }
+    const found = await transfers.list({ ...any, batch, limit: batchRowsMax }, caller)
+    if (found.length > 0) return found.toReversed()
+    throw new ApiError(drexErrors.batch_not_found, 'No such batch.')
+  }
+  return {
+    get,
+    async create(request, caller, form) {
+      const answered = await createBatch(deps, request, caller, (batch) =>
+        JSON.stringify({
+          batch_id: batch.id,
+          network: batch.network,
+          created_at: batch.createdAt.toISOString(),
+          statuses: { pending: batch.transfers.length },
+          transfers: batch.transfers.map((each) => creationOf(each, form)),
+        }),
+      )
+      for (const { engine } of chains.all.values()) engine?.kick()
+      return answered
+    },
+    async approve(id, caller) {
+      const held = (await get(id, caller)).filter(({ approval }) => approval === 'required')
+      if (held.length === 0) {
+        throw new ApiError(drexErrors.approval_not_possible, 'Nothing of the batch is held.')
+      }
+      for (const each of held) await transfers.approve(each.id, caller)
+      return get(id, caller)
+    },
+  }
+}
