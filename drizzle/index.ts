@@ -38,6 +38,7 @@ import m34 from './0034_spi_transaction_refusals.sql' with { type: 'text' }
 import m35 from './0035_account_rights.sql' with { type: 'text' }
 import m36 from './0036_drex_key_names.sql' with { type: 'text' }
 import m37 from './0037_drex_batches.sql' with { type: 'text' }
+import m38 from './0038_spi_recurrences.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -78,4 +79,5 @@ export const migrations: readonly Migration[] = [
   { name: '0035_account_rights', sql: m35 },
   { name: '0036_drex_key_names', sql: m36 },
   { name: '0037_drex_batches', sql: m37 },
+  { name: '0038_spi_recurrences', sql: m38 },
 ]

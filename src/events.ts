@@ -82,6 +82,31 @@ const refund = z
   })
   .meta({ id: 'RefundEvent' })
 
+const recurrence = {
+  previous_state: text,
+  message_id: z.string(),
+  message_type: z.string(),
+  reason: reason.nullable(),
+}
+
+const mandate = z
+  .strictObject({
+    mandate_id: z.string(),
+    state: text,
+    ...recurrence,
+  })
+  .meta({ id: 'MandateEvent' })
+
+const charge = z
+  .strictObject({
+    end_to_end_id: z.string(),
+    reconciliation_id: text,
+    mandate_id: text,
+    state: text,
+    ...recurrence,
+  })
+  .meta({ id: 'ChargeEvent' })
+
 const cardTransaction = z
   .strictObject({
     transaction_id: z.string(),
@@ -229,6 +254,22 @@ export const eventGroups = {
     types: {
       'pix.refund.settled': 'A return that we have sent is settled.',
       'pix.refund.rejected': 'A return that we have sent was refused: its amount is free again.',
+    },
+  },
+  mandates: {
+    title: 'Instant payments',
+    payload: mandate,
+    subject: 'mandate_id',
+    types: {
+      'pix.mandate.changed': 'A message that was received has given a mandate another state.',
+    },
+  },
+  charges: {
+    title: 'Instant payments',
+    payload: charge,
+    subject: 'end_to_end_id',
+    types: {
+      'pix.charge.changed': 'A message that was received has given a charge another state.',
     },
   },
   cards: {

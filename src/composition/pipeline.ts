@@ -10,6 +10,7 @@ import {
   createOutbound,
   createPayments,
   createPull,
+  createRecurring,
   createSend,
   createWorker,
   type InterfaceClient,
@@ -57,6 +58,7 @@ export const createPipeline = (
     createCatalogue({ client, missing }),
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
     createPayments({ ispb, sql, broker, revision }),
+    createRecurring({ sql }),
   ]
   if (runs.has('WORKER') && broker !== undefined && sql !== undefined) {
     stages.push(

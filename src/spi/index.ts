@@ -22,4 +22,5 @@ export {
   outboundSettings,
 } from './out/stage/index.ts'
 export { createPayments } from './payments/index.ts'
+export { createRecurring } from './recurring/index.ts'
 export { spiProblems, spiStages } from './roles.ts'

@@ -119,6 +119,18 @@ const until = async (what: string, holds: () => boolean | Promise<boolean>): Pro
 const delivered = (): readonly { readonly type: EventType; readonly data: unknown }[] =>
   receiver.received.filter(({ path }) => path === '/hook').map(({ body }) => JSON.parse(body))
 
+const chargeParams = {
+  charges: [
+    {
+      ...{ reconciliation_id: 'CHARGE2026030001ABCDEFGHIJ', amount: 4_990, purpose: 'AGND' },
+      ...{ mandate_id: 'RR123456782026030100000000001', due_date: '2026-04-05' },
+      execution_date_time: '2026-04-05T12:00:00.000Z',
+      debtor: { ispb: '99999A04', document: '98765432100' },
+      creditor: { document: '12345678000195', account_num: '500100', account_type: 'CACC' },
+    },
+  ],
+}
+
 const none = (): Record<string, never> => ({})
 
 const instantPayments = async () => {
@@ -136,6 +148,8 @@ const instantPayments = async () => {
   for (const type of [...messageTypes, 'xxxx.001']) {
     if (!type.startsWith('pacs')) bank.deliver(ispb, utf8(envelope(type, '1.0', '<a></a>')))
   }
+  await call('POST', '/v1/spi/send', { message_type: 'PAIN013', params: chargeParams })
+  bank.askMandate(ispb)
   const returned = `<PmtRtr><GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-02T15:00:00.000Z</CreDtTm><NbOfTxs>1</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr></PmtRtr>`
   bank.deliver(ispb, utf8(envelope('pacs.004', '1.5', returned)))
 }

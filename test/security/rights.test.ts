@@ -103,6 +103,10 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /v1/pix/payments/{endToEndId}/refunds': institution(true),
   'GET /v1/pix/payments/{endToEndId}/refunds/{refundId}': institution(true),
   'POST /v1/pix/payments/{endToEndId}/refunds': institution(),
+  'GET /v1/pix/mandates': institution(true),
+  'GET /v1/pix/mandates/{mandateId}': institution(true),
+  'GET /v1/pix/charges': institution(true),
+  'GET /v1/pix/charges/{endToEndId}': institution(true),
   'GET /v1/drex/networks': institution(true),
   'GET /v1/contracts/templates': institution(true),
   // Balances are the chain's, which everybody may read; a key for some wallets may not.

@@ -30,6 +30,8 @@ import {
   takeLost,
 } from '#src/spi/out/stage/store.ts'
 import { lockPayment, messagesOfPayment } from '#src/spi/payments/store.ts'
+import { applyFacts, refusalsBy } from '#src/spi/recurring/project.ts'
+import { findRecurrence, listRecurrences } from '#src/spi/recurring/store.ts'
 import { keptForEver, quietLogger } from '../support/database.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 import { type Made, madeOutbound, storeMany } from './messages/stored.ts'
@@ -116,6 +118,20 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         ids.map((id) => ({ id, status: 'ACCEPTED' })),
         () => 'pacs.004',
       )
+      const stated = made.map(({ id, e2e }) => ({
+        fact: {
+          ...({ kind: 'charge', key: e2e, type: 'pain.014', position: 0 } as const),
+          ...({ event: 'scheduled', requestId: null, status: 'ACSP', reason: null } as const),
+          ...{ mandateId: null, reconciliationId: null, terms: null },
+        } as const,
+        ...({ messageId: id, direction: 'INBOUND' } as const),
+      }))
+      await applyFacts(tx, stated)
+      await refusalsBy(
+        tx,
+        ids.map((id) => ({ id, status: 'REJECTED' })),
+        () => 'pain.013',
+      )
       const recorded = made.map(({ id, n }) => ({ id, type: 'pacs.002', resourceId: `R${n}` }))
       await reportedReplies(tx, ids)
       await applyRemembered(tx, recorded, async () => {})
@@ -142,7 +158,18 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await listMessages(sql, {}, none)
   await listMessages(sql, { direction: 'OUTBOUND', status: 'SENT' }, none)
   await listMessages(sql, { transactionStatus: 'RJCT' }, none)
+  for (const state of [undefined, 'requested', 'cancelled']) {
+    await listRecurrences(sql, 'charge', { state }, { limit: 50, after: undefined })
+    await listRecurrences(
+      sql,
+      'charge',
+      { state, mandateId: 'R7' },
+      { limit: 50, after: undefined },
+    )
+  }
   if (first === undefined) return
+  await listRecurrences(sql, 'charge', {}, { limit: 50, after: [first.id, first.e2e] })
+  await findRecurrence(sql, 'charge', first.e2e)
   await listMessages(sql, { endToEndId: first.e2e }, none)
   await listMessages(sql, { endToEndId: first.e2e, transactionStatus: 'RJCT' }, none)
   await findMessage(sql, first.id)
@@ -167,6 +194,12 @@ holdPageBudgets<readonly Made[]>({
   })),
   store: async (sql) => {
     await storeMany(sql, stored, days)
+    await sql`
+      insert into spi_recurrences (id, kind, key, state, mandate_id, created_by)
+      select 'charge ' || e2e, 'charge', e2e, 'requested', 'R' || n % 1000, id from made`
+    await sql`
+      insert into spi_recurrence_steps (recurrence_id, message_id, position, type, direction, state)
+      select 'charge ' || e2e, id, 0, 'pain.013', 'OUTBOUND', 'requested' from made`
     return madeOutbound(sql, listed)
   },
   work,

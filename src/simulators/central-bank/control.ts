@@ -45,6 +45,8 @@ const payInBody = z.strictObject({
   channel: channel.default('primary'),
 })
 
+const mandateBody = z.strictObject({ to: z.string().regex(/^[0-9A-Z]{8}$/) })
+
 const json = (status: number, value: unknown): Answer => ({
   status,
   headers: { 'Content-Type': 'application/json' },
@@ -72,6 +74,7 @@ const refused = (error: z.ZodError): Answer =>
 export const createControl = (deps: {
   readonly faults: FaultPlan
   readonly payIn: PayIn
+  readonly askMandate: (to: string) => string
   readonly book: () => Book
   readonly statistics: () => unknown
 }): Control => {
@@ -99,6 +102,11 @@ export const createControl = (deps: {
         return setFaults(body)
       case 'POST /simulator/pay-in':
         return pay(body)
+      case 'POST /simulator/mandate': {
+        const asked = mandateBody.safeParse(parsed(body))
+        if (!asked.success) return refused(asked.error)
+        return json(201, { mandate_id: deps.askMandate(asked.data.to) })
+      }
       case 'GET /simulator/book':
         return json(200, deps.book())
       case 'GET /simulator/statistics':
@@ -109,6 +117,7 @@ export const createControl = (deps: {
           endpoints: [
             'GET|PUT /simulator/faults',
             'POST /simulator/pay-in',
+            'POST /simulator/mandate',
             'GET /simulator/book',
             'GET /simulator/statistics',
           ],

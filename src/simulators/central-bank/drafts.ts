@@ -66,6 +66,28 @@ export const payInTransaction = (payment: {
 }): string =>
   `<CdtTrfTxInf><PmtId><EndToEndId>${payment.endToEndId}</EndToEndId></PmtId>${money('IntrBkSttlmAmt', formatCents(payment.cents))}<AccptncDtTm>${payment.accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>DICT</Prtry></LclInstrm></Tp></MndtRltdInf><Dbtr><Nm>Pagador Virtual</Nm><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp></DbtrAcct>${agent('DbtrAgt', payment.from)}${agent('CdtrAgt', payment.to)}<Cdtr><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Cdtr><CdtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp><Prxy><Id>recebedor@example.com</Id></Prxy></CdtrAcct><Purp><Cd>IPAY</Cd></Purp></CdtTrfTxInf>`
 
+const mandateSteps = ['CRTN', 'CRAT', 'EXPR']
+const mandateDays = 30
+const dayMs = 86_400_000
+
+/** pain.009: a virtual participant asks a payer of `to` to authorise recurring charges. */
+export const mandateRequest = (mandate: {
+  readonly id: string
+  readonly requestId: string
+  readonly from: string
+  readonly to: string
+}): Draft => ({
+  type: 'pain.009',
+  content: (header) => {
+    const expires = new Date(Date.parse(header.created) + mandateDays * dayMs).toISOString()
+    const steps = mandateSteps.map(
+      (type) =>
+        `<MndtPrcgDtls><MndtPrcgTp>${type}</MndtPrcgTp><PrcgDtTm>${type === 'EXPR' ? expires : header.created}</PrcgDtTm></MndtPrcgDtls>`,
+    )
+    return `<MndtInitnReq><GrpHdr>${groupHeader(header)}</GrpHdr><Mndt><MndtId>${mandate.id}</MndtId><MndtReqId>${mandate.requestId}</MndtReqId><Ocrncs><SeqTp>RCUR</SeqTp><Frqcy><Tp>MNTH</Tp></Frqcy><FrstColltnDt>${expires.slice(0, 10)}</FrstColltnDt></Ocrncs><TrckgInd>false</TrckgInd>${money('ColltnAmt', '49.90')}<Cdtr><Nm>Recebedor Virtual</Nm><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Cdtr>${agent('CdtrAgt', mandate.from)}<Dbtr><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id></Othr></Id></DbtrAcct>${agent('DbtrAgt', mandate.to)}<RfrdDoc><Nb>CONTRATO1</Nb></RfrdDoc><SplmtryData><Envlp>${steps.join('')}</Envlp></SplmtryData></Mndt></MndtInitnReq>`
+  },
+})
+
 /** Why the bank refused a message; the sender reads the texts. */
 export type Refusal = {
   /** 1 to 35 characters. */

@@ -33,6 +33,11 @@ export const createIdentifiers = (now: () => number) => {
       const minute = new Date(now()).toISOString().slice(0, 16).replace(/[-T:]/g, '')
       return `E${ispb}${minute}${tail}${(payments++).toString(36).padStart(6, '0')}`
     },
+    /** Of what lasts: the letters say what it is. */
+    dated: (letters: string, ispb: string): string => {
+      const day = new Date(now()).toISOString().slice(0, 10).replaceAll('-', '')
+      return `${letters}${ispb}${day}${tail}${(payments++).toString(36).padStart(6, '0')}`
+    },
   }
 }
 

@@ -7,6 +7,7 @@ import { versionOf } from '#codecs/iso20022'
 import { every } from '#src/platform/jobs/index.ts'
 import { type Book, bookOf } from './book.ts'
 import { createControl, type PayIn } from './control.ts'
+import { mandateRequest } from './drafts.ts'
 import { createFaultPlan, type Fault } from './faults.ts'
 import { createIdentifiers } from './identifiers.ts'
 import { Intake } from './intake.ts'
@@ -16,6 +17,7 @@ import {
   type CentralBankOptions,
   type Channel,
   isVirtual,
+  payingPsp,
   type ResolvedOptions,
   resolveOptions,
 } from './options.ts'
@@ -49,6 +51,8 @@ export type CentralBank = {
   readonly setFaults: (faults: readonly Fault[]) => void
   /** Makes the paying PSP pay a participant. @returns the EndToEndId */
   readonly payIn: PayIn
+  /** Makes the paying PSP ask a payer of a participant for a mandate (pain.009). @returns its MndtId */
+  readonly askMandate: (to: string) => string
   /** Puts a message of any type and sender in a participant's mailbox. */
   readonly deliver: (to: string, bytes: Uint8Array) => void
   readonly stop: () => Promise<void>
@@ -67,9 +71,14 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   const { post, settlement, faults, now } = parts
   const payIn: PayIn = ({ to, amountCents, channel }) =>
     settlement.payIn(to, amountCents, channel ?? 'primary')
+  const askMandate = (to: string): string => {
+    const [id, requestId] = [parts.ids.dated('RR', payingPsp), parts.ids.dated('SC', payingPsp)]
+    post.send(to, 'primary', mandateRequest({ id, requestId, from: payingPsp, to }))
+    return id
+  }
   const statistics = () => statisticsOf(parts)
   const book = () => bookOf(parts.ledger, settlement)
-  const control = createControl({ faults, payIn, book, statistics })
+  const control = createControl({ faults, payIn, askMandate, book, statistics })
   const { hostname, tls, hostWithoutPort, revision } = options
   const serve = (channel: Channel, port: number): Promise<ChannelServer> => {
     const answer = createMessageInterface({ ...parts, channel, revision })
@@ -95,6 +104,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     book,
     setFaults: faults.set,
     payIn,
+    askMandate,
     deliver: (to, bytes) =>
       post.mailbox(to, 'primary').put({ resourceId: parts.resourceId(), bytes }),
     stop: async () => {
@@ -140,7 +150,7 @@ const createParts = (options: ResolvedOptions) => {
   })
   const { resourceId } = ids
   const isFull = () => post.waiting() + intake.waiting() >= limits.waitingMessagesMax
-  return { now, faults, ledger, post, settlement, buckets, intake, resourceId, isFull }
+  return { now, faults, ids, ledger, post, settlement, buckets, intake, resourceId, isFull }
 }
 
 type Statistics = ReturnType<typeof statisticsOf>

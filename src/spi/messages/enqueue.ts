@@ -1,6 +1,8 @@
 import type { OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
+import { factsIn } from '../recurring/facts.ts'
+import { applyFacts, type Stated } from '../recurring/project.ts'
 import type { Channel, MessageTransaction, NewMessage } from './domain.ts'
 import { insertMessages } from './store.ts'
 
@@ -68,8 +70,13 @@ export const enqueueMessages = async (
   const { stored } = await insertMessages(tx, messages.map(recordOf))
   const queued = messages.filter(({ id }) => stored.has(id))
   await outbox.publishIn(tx, queued.map(queuedOf))
+  await applyFacts(tx, queued.flatMap(statedBy))
   return stored
 }
+
+/** What a message of ours says about mandates and charges; whoever sends it needs no event. */
+const statedBy = ({ id, type, envelope }: OutboundMessage): readonly Stated[] =>
+  factsIn(type, envelope.bytes).map((fact) => ({ fact, messageId: id, direction: 'OUTBOUND' }))
 
 /** A queued message as we store it. */
 export type StoredQueued = {

@@ -1,6 +1,7 @@
 import type { PendingQuery, Row } from 'postgres'
 import type { Emit } from '#src/events.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { applyFacts, refusalsBy } from '../recurring/project.ts'
 import type { MessageOutcome, MessageStatus, StatusChange } from './domain.ts'
 import { statusEvent } from './events.ts'
 import { refundEvents } from './refunds.ts'
@@ -180,11 +181,12 @@ const apply = async (
     const message = sent.get(change.id)
     return message === undefined ? [] : [{ change, sent: message }]
   })
-  const refunds = await refundEvents(
-    tx,
-    applied.map(({ change }) => change),
-    (id) => sent.get(id)?.type,
-  )
-  await emitEvents(tx, [...applied.map((one) => statusEvent(one.sent, one.change)), ...refunds])
+  const ended = applied.map(({ change }) => change)
+  const typeOf = (id: string) => sent.get(id)?.type
+  await emitEvents(tx, [
+    ...applied.map((one) => statusEvent(one.sent, one.change)),
+    ...(await refundEvents(tx, ended, typeOf)),
+    ...(await applyFacts(tx, await refusalsBy(tx, ended, typeOf))),
+  ])
   return applied
 }

@@ -47,8 +47,25 @@ export const forgetMessages = (deps: RetentionDeps, round?: Round): Promise<read
     round,
   )
 
-/** Forgets the keys that lead to messages. */
+/**
+ * Forgets what old messages said about mandates and charges, and those that nothing tells of any more. A mandate that has
+ * not ended stays, however long ago its messages came.
+ */
+const forgetRecurrences = async (sql: Queryable, ids: readonly string[]): Promise<void> => {
+  const gone = await sql<{ id: string }[]>`
+    delete from spi_recurrence_steps where message_id = any(${textArray(ids)}::text::uuid[])
+    returning recurrence_id as id`
+  if (gone.length === 0) return
+  const named = textArray([...new Set(gone.map(({ id }) => id))].sort())
+  await sql`
+    delete from spi_recurrences r where r.id = any(${named}::text::text[])
+      and (r.kind = 'charge' or r.state in ('rejected', 'cancelled'))
+      and not exists (select from spi_recurrence_steps where recurrence_id = r.id)`
+}
+
+/** Forgets what leads to messages. */
 const forgetKeys = async (sql: Queryable, ids: readonly string[]): Promise<void> => {
+  await forgetRecurrences(sql, ids)
   await sql`
     with old as materialized (
       select m.*, null::text as nothing from unnest(${textArray(ids)}::text::uuid[]) as given(id)

@@ -16,6 +16,7 @@ import {
   type StatusChange,
   statusEvent,
 } from '../../messages/index.ts'
+import { applyFacts, refusalsBy, type Stated } from '../../recurring/project.ts'
 import { changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'
 import { answerWarnings, type MatchedAnswer, matchAnswers } from './match.ts'
@@ -71,7 +72,12 @@ export const applyBatch = async (
   const wanted = effective.length === 0 ? [] : await changesOf(tx, effective)
   const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted)
   const changes = wanted.filter(({ id }) => moved.has(id))
-  const refunds = await refundEvents(tx, changes, (id) => matches.sent.get(id)?.type)
+  const typeOf = (id: string) => matches.sent.get(id)?.type
+  const refunds = await refundEvents(tx, changes, typeOf)
+  const recurring = await applyFacts(tx, [
+    ...[...stored].flatMap(statedBy),
+    ...(await refusalsBy(tx, changes, typeOf)),
+  ])
   await deps.emitEvents(tx, [
     ...[...stored.keys()].flatMap(receivedEvents),
     ...changes.flatMap((change) => {
@@ -79,6 +85,7 @@ export const applyBatch = async (
       return sent === undefined ? [] : [statusEvent(sent, change)]
     }),
     ...refunds,
+    ...recurring,
   ])
   const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps.emitEvents)
   const replies = [...stored.keys()].flatMap(deps.replies)
@@ -103,6 +110,9 @@ export const applyBatch = async (
     deadLetters: letters.length,
   }
 }
+
+const statedBy = ([{ facts }, { id }]: readonly [ReadInbound, NewMessage]): readonly Stated[] =>
+  facts.map((fact) => ({ fact, messageId: id, direction: 'INBOUND' }))
 
 /** An answer that cites a PI-ResourceId which is not recorded yet. */
 const unknownOf = ({ inbound, answer, messageId }: MatchedAnswer) => {

@@ -5,6 +5,8 @@ import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
 import type { Channel, NewMessage, SignatureVerdict, Warning } from '../../messages/index.ts'
 import { idCharsMax, type MessageView, viewMessage } from '../../messages/view.ts'
 import type { MessageVerifier } from '../../out/signing/index.ts'
+import type { Fact } from '../../recurring/domain.ts'
+import { factsOf } from '../../recurring/facts.ts'
 import { inboundHeaders, inboundXmlOf } from '../pull/index.ts'
 import { type Answer, answersOf } from './answers.ts'
 import { validate } from './validators/index.ts'
@@ -16,6 +18,8 @@ export type ReadInbound = {
   readonly answers: readonly Answer[]
   /** Undefined when it cannot be read. */
   readonly view: MessageView | undefined
+  /** What it says about mandates and charges; nothing if its signature does not fit. */
+  readonly facts: readonly Fact[]
   readonly readMs: number
 }
 
@@ -45,6 +49,7 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
       message: { ...base, ...unread, status: 'FAILED', errorCode },
       answers: [],
       view: undefined,
+      facts: [],
     })
   let document: XmlDocument
   try {
@@ -67,8 +72,12 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     message: { ...base, ...recordOf(view, signature, warnings) },
     answers: answersOf(view),
     view,
+    facts: isTrusted(signature.verdict) ? factsOf(document, view.identity) : [],
   })
 }
+
+const isTrusted = (verdict: SignatureVerdict): boolean =>
+  verdict === 'VALID' || verdict === 'NOT_CHECKED'
 
 /** Its BizMsgIdr alone identifies it. */
 const withoutResourceId: Warning = {

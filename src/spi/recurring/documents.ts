@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { reason } from '#src/events.ts'
+import { httpErrors, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { chargeStates, mandateStates, stepsMax } from './domain.ts'
+
+const tag = 'Instant payments' as const
+const limitMax = 500
+const limitDefault = 50
+
+const ident = z.string().regex(/^[0-9A-Za-z]{1,64}$/, 'must be 1 to 64 letters and digits')
+const cursorForm = /^[0-9a-f-]{36} [!-~]{1,64}$/
+const page = pageQuery(cursorForm, limitMax, limitDefault)
+
+export const mandateParams = z.object({ mandateId: ident.meta({ description: 'MndtId.' }) })
+export const chargeParams = z.object({ endToEndId: ident.meta({ description: 'EndToEndId.' }) })
+export const mandatesQuery = z.strictObject({ state: z.enum(mandateStates).optional(), ...page })
+export const chargesQuery = z.strictObject({
+  state: z.enum(chargeStates).optional(),
+  mandate_id: ident.optional(),
+  ...page,
+})
+
+const nextCursor = z.string().nullable().describe('`cursor` of the next page; null on the last')
+const money = z.string().nullable().meta({ description: 'Reais with two decimals.' })
+const created = {
+  created_at: z.iso.datetime().meta({ description: 'When the first message about it was stored.' }),
+  changed_at: z.iso.datetime().nullable().meta({ description: 'When its state came.' }),
+}
+
+const mandate = z
+  .object({
+    mandate_id: z.string(),
+    state: z.enum(mandateStates).nullable().meta({ description: 'Null: no message tells it.' }),
+    terms: z
+      .object({
+        frequency: z.string(),
+        first_collection_date: z.string(),
+        final_collection_date: z.string().nullable(),
+        amount: money.meta({ description: 'Of each charge; null if it varies.' }),
+        creditor_ispb: z.string(),
+        debtor_ispb: z.string(),
+        contract_number: z.string(),
+      })
+      .nullable(),
+    ...created,
+  })
+  .meta({ id: 'Mandate' })
+
+const charge = z
+  .object({
+    end_to_end_id: z.string(),
+    reconciliation_id: z.string().nullable(),
+    mandate_id: z.string().nullable(),
+    state: z.enum(chargeStates).nullable().meta({ description: 'Null: no message tells it.' }),
+    terms: z
+      .object({
+        amount: money,
+        purpose: z.string(),
+        due_date: z.string(),
+        execution_date_time: z.string().nullable(),
+        creditor_ispb: z.string(),
+        debtor_ispb: z.string(),
+      })
+      .nullable()
+      .meta({ description: 'Of the pain.013; null if that is not stored here.' }),
+    ...created,
+  })
+  .meta({ id: 'Charge' })
+
+const timeline = (states: readonly [string, ...string[]]) =>
+  z
+    .array(
+      z.object({
+        at: z.iso.datetime(),
+        type: z.string(),
+        direction: z.enum(['INBOUND', 'OUTBOUND']),
+        message_id: z.uuid(),
+        message_status: z
+          .string()
+          .nullable()
+          .meta({ description: 'Null: the message is not kept any more.' }),
+        request_id: z
+          .string()
+          .nullable()
+          .meta({ description: 'MndtReqId, or the id of a cancellation.' }),
+        status: z.string().nullable().meta({ description: 'What the message says.' }),
+        reason: reason.nullable(),
+        state: z
+          .enum(states)
+          .nullable()
+          .meta({ description: 'Where it led; null if it changed nothing.' }),
+      }),
+    )
+    .meta({ description: `The messages about it in their order, the first ${stepsMax}.` })
+
+const begins =
+  'Projected from messages as they are stored, since the version that has it: of a mandate or charge whose messages came before, only what came later is known. The institution\u2019s, like messages: every account with the scope sees all.'
+
+const {
+  not_found: notFound,
+  not_configured: notConfigured,
+  validation_failed: invalid,
+} = httpErrors
+
+export const documents = {
+  mandates: {
+    operation: 'listMandates',
+    summary: 'Mandates of Pix Automático, newest first',
+    description: begins,
+    tag,
+    query: mandatesQuery,
+    responses: {
+      200: {
+        description: 'Mandates',
+        schema: z.object({ mandates: z.array(mandate), next_cursor: nextCursor }),
+      },
+    },
+    errors: [invalid, notConfigured],
+  },
+  mandate: {
+    operation: 'getMandate',
+    summary: 'A mandate of Pix Automático with its timeline',
+    description:
+      'Its state is what pain.009, pain.011 and pain.012 say, and nothing else: a request is `requested`, the payer\u2019s institution answers `pending` (PDNG), `confirmed` (CFDB), `rejected` or `cancelled` (CCLD). A refused cancellation leads back to what was before.',
+    tag,
+    params: mandateParams,
+    responses: {
+      200: {
+        description: 'The mandate',
+        schema: mandate
+          .extend({ timeline: timeline(mandateStates) })
+          .meta({ id: 'MandateWithTimeline' }),
+      },
+    },
+    errors: [notFound, invalid, notConfigured],
+  },
+  charges: {
+    operation: 'listCharges',
+    summary: 'Charges of Pix Automático, newest first',
+    description: begins,
+    tag,
+    query: chargesQuery,
+    responses: {
+      200: {
+        description: 'Charges',
+        schema: z.object({ charges: z.array(charge), next_cursor: nextCursor }),
+      },
+    },
+    errors: [invalid, notConfigured],
+  },
+  charge: {
+    operation: 'getCharge',
+    summary: 'A charge of Pix Automático with its timeline',
+    description:
+      'One attempt to charge, with the EndToEndId that its payment will have. Its state is what pain.013, pain.014, camt.055 and camt.029 say; a message of ours that the central bank refuses takes back what it asked for. What became of the payment is at `GET /v1/pix/payments/{endToEndId}`.',
+    tag,
+    params: chargeParams,
+    responses: {
+      200: {
+        description: 'The charge',
+        schema: charge
+          .extend({ timeline: timeline(chargeStates) })
+          .meta({ id: 'ChargeWithTimeline' }),
+      },
+    },
+    errors: [notFound, invalid, notConfigured],
+  },
+} as const satisfies Readonly<Record<string, RouteDocument>>

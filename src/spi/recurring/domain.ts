@@ -1,0 +1,83 @@
+export type Kind = 'mandate' | 'charge'
+
+/** The steps that are shown of one mandate or charge: the first ones. */
+export const stepsMax = 500
+
+export const mandateStates = [
+  'requested',
+  'pending',
+  'confirmed',
+  'rejected',
+  'cancellation_requested',
+  'cancelled',
+] as const
+
+export const chargeStates = [
+  'requested',
+  'scheduled',
+  'rejected',
+  'cancellation_requested',
+  'cancelled',
+] as const
+
+export type State = (typeof mandateStates)[number] | (typeof chargeStates)[number]
+
+/** What a message says about a mandate or charge: a state, or that what was asked for is refused. */
+export type Event = Exclude<State, 'rejected'> | 'refused' | 'cancellation_refused'
+
+/** One message, or one part of it, about one mandate or charge. */
+export type Fact = {
+  readonly kind: Kind
+  readonly key: string
+  readonly type: string
+  readonly position: number
+  /** Null: it tells of no state. */
+  readonly event: Event | null
+  readonly requestId: string | null
+  readonly status: string | null
+  readonly reason: string | null
+  readonly mandateId: string | null
+  readonly reconciliationId: string | null
+  readonly terms: Readonly<Record<string, string | boolean | null>> | null
+}
+
+export type Standing = {
+  readonly state: State | null
+  /** Set while a cancellation is asked for. */
+  readonly stateBefore: State | null
+}
+
+/** What each state may follow; null: nothing was known. Messages may overtake one another. */
+const predecessors: Readonly<Record<State, readonly (State | null)[]>> = {
+  requested: [null],
+  pending: [null, 'requested'],
+  confirmed: [null, 'requested', 'pending'],
+  scheduled: [null, 'requested'],
+  rejected: [null, 'requested', 'pending'],
+  cancellation_requested: [null, 'requested', 'pending', 'confirmed', 'scheduled'],
+  cancelled: [null, 'requested', 'pending', 'confirmed', 'scheduled', 'cancellation_requested'],
+}
+
+/**
+ * Where an event leads; the same standing if it changes nothing. A refusal of a cancellation leads back to what was
+ * before; where the messages of a mandate do not tell what is refused, the cancellation that is open is meant.
+ */
+export const transition = (kind: Kind, standing: Standing, event: Event): Standing => {
+  const { state, stateBefore } = standing
+  const isCancelling = state === 'cancellation_requested'
+  if (event === 'cancellation_refused' || (event === 'refused' && kind === 'mandate')) {
+    if (isCancelling)
+      return stateBefore === null ? standing : { state: stateBefore, stateBefore: null }
+    if (event === 'cancellation_refused') return standing
+  }
+  const wanted = event === 'refused' ? 'rejected' : event
+  if (isCancelling && wanted !== 'cancelled') {
+    if (wanted === 'cancellation_requested') return standing
+    if (!predecessors[wanted].includes(stateBefore)) return standing
+    return wanted === 'rejected'
+      ? { state: 'rejected', stateBefore: null }
+      : { state, stateBefore: wanted }
+  }
+  if (!predecessors[wanted].includes(state)) return standing
+  return { state: wanted, stateBefore: wanted === 'cancellation_requested' ? state : null }
+}

@@ -1,0 +1,123 @@
+import {
+  ApiError,
+  httpErrors,
+  pageOf,
+  type Route,
+  readParams,
+  readQuery,
+} from '#src/platform/http/index.ts'
+import { momentOf } from '../messages/index.ts'
+import { chargeParams, chargesQuery, documents, mandateParams, mandatesQuery } from './documents.ts'
+import type { Kind } from './domain.ts'
+import { reasonIn } from './project.ts'
+import type {
+  FoundRecurrence,
+  Recurrence,
+  RecurrenceFilter,
+  RecurrenceStep,
+  RecurringService,
+} from './service.ts'
+
+export const recurringRoutes = (service: RecurringService): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/pix/mandates',
+    scope: 'messages:read',
+    document: documents.mandates,
+    handle: async (c) => {
+      const query = readQuery(c, mandatesQuery)
+      const { items, next } = await list(service, 'mandate', { state: query.state }, query)
+      return Response.json({ mandates: items.map(mandateView), next_cursor: next })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/pix/mandates/{mandateId}',
+    scope: 'messages:read',
+    document: documents.mandate,
+    handle: async (c) => {
+      const { mandateId } = readParams(c, mandateParams)
+      const { recurrence, steps } = await found(service, 'mandate', mandateId)
+      return Response.json({ ...mandateView(recurrence), timeline: steps.map(stepView) })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/pix/charges',
+    scope: 'messages:read',
+    document: documents.charges,
+    handle: async (c) => {
+      const query = readQuery(c, chargesQuery)
+      const filter = { state: query.state, mandateId: query.mandate_id }
+      const { items, next } = await list(service, 'charge', filter, query)
+      return Response.json({ charges: items.map(chargeView), next_cursor: next })
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/pix/charges/{endToEndId}',
+    scope: 'messages:read',
+    document: documents.charge,
+    handle: async (c) => {
+      const { endToEndId } = readParams(c, chargeParams)
+      const { recurrence, steps } = await found(service, 'charge', endToEndId)
+      return Response.json({ ...chargeView(recurrence), timeline: steps.map(stepView) })
+    },
+  },
+]
+
+const list = async (
+  service: RecurringService,
+  kind: Kind,
+  filter: RecurrenceFilter,
+  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+) => {
+  const [createdBy, key] = cursor?.split(' ') ?? []
+  const after =
+    createdBy === undefined || key === undefined ? undefined : ([createdBy, key] as const)
+  const all = await service.list(kind, filter, { limit: limit + 1, after })
+  return pageOf(all, limit, (one) => `${one.createdBy} ${one.key}`)
+}
+
+const found = async (
+  service: RecurringService,
+  kind: Kind,
+  key: string,
+): Promise<FoundRecurrence> => {
+  const one = await service.find(kind, key)
+  if (one === undefined) throw new ApiError(httpErrors.not_found, `No such ${kind}.`)
+  return one
+}
+
+const momentsOf = ({ createdBy, changedBy }: Recurrence) => ({
+  created_at: momentOf(createdBy).toISOString(),
+  changed_at: changedBy === null ? null : momentOf(changedBy).toISOString(),
+})
+
+const mandateView = (one: Recurrence) => ({
+  mandate_id: one.key,
+  state: one.state,
+  terms: one.terms,
+  ...momentsOf(one),
+})
+
+const chargeView = (one: Recurrence) => ({
+  end_to_end_id: one.key,
+  reconciliation_id: one.reconciliationId,
+  mandate_id: one.mandateId,
+  state: one.state,
+  terms: one.terms,
+  ...momentsOf(one),
+})
+
+const stepView = (step: RecurrenceStep) => ({
+  at: momentOf(step.messageId).toISOString(),
+  type: step.type,
+  direction: step.direction,
+  message_id: step.messageId,
+  message_status: step.messageStatus,
+  request_id: step.requestId,
+  status: step.status,
+  reason: reasonIn(step.type, step.reason),
+  state: step.state,
+})

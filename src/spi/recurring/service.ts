@@ -1,0 +1,56 @@
+import type { Client } from '#src/platform/database/index.ts'
+import type { Kind, State } from './domain.ts'
+import { findRecurrence, listRecurrences } from './store.ts'
+
+export type Recurrence = {
+  readonly key: string
+  readonly state: State | null
+  readonly mandateId: string | null
+  readonly reconciliationId: string | null
+  readonly terms: Readonly<Record<string, string | boolean | null>> | null
+  readonly createdBy: string
+  readonly changedBy: string | null
+}
+
+export type RecurrenceStep = {
+  readonly messageId: string
+  readonly type: string
+  readonly direction: 'INBOUND' | 'OUTBOUND'
+  /** Null when the message is not kept any more. */
+  readonly messageStatus: string | null
+  readonly requestId: string | null
+  readonly status: string | null
+  readonly reason: string | null
+  readonly state: State | null
+}
+
+export type RecurrenceFilter = {
+  readonly state?: string | undefined
+  readonly mandateId?: string | undefined
+}
+
+export type RecurrencePage = {
+  readonly limit: number
+  /** `createdBy` and key of the last one of the page before. */
+  readonly after: readonly [createdBy: string, key: string] | undefined
+}
+
+export type FoundRecurrence = {
+  readonly recurrence: Recurrence
+  readonly steps: readonly RecurrenceStep[]
+}
+
+export type RecurringService = {
+  /** Newest first. */
+  readonly list: (
+    kind: Kind,
+    filter: RecurrenceFilter,
+    page: RecurrencePage,
+  ) => Promise<readonly Recurrence[]>
+  readonly find: (kind: Kind, key: string) => Promise<FoundRecurrence | undefined>
+}
+
+export const createRecurringService = (sql: Client): RecurringService => ({
+  list: (kind, filter, page) => listRecurrences(sql, kind, filter, page),
+  find: (kind, key) => findRecurrence(sql, kind, key),
+})

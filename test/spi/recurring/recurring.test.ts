@@ -1,0 +1,283 @@
+import { afterAll, expect, test } from 'bun:test'
+import type { BuildableMessage } from '#codecs/iso20022'
+import { createRecurring, createSend } from '#src/spi/index.ts'
+import { transition } from '#src/spi/recurring/domain.ts'
+import { testApp, testKey } from '../../support/app.ts'
+import { createTestDatabase, quietLogger } from '../../support/database.ts'
+import { build } from '../../support/participant.ts'
+import { fresh, inbound, ispb, refusal, storedWhen, workerOn } from '../in/worker/support.ts'
+import { mandateAnswer, mandateCancellation, mandateRequest, newMandateId } from './support.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+const worker = await workerOn(database)
+await worker.feature.start?.()
+afterAll(async () => {
+  await worker.stop()
+  await database.close()
+})
+await sql`insert into webhook_endpoints (id, url, events) values ('e', 'http://127.0.0.1:1/', '{pix.*}')`
+
+const { key, record } = testKey('spi:send', 'messages:read')
+const { broker } = worker
+const app = testApp(
+  [
+    ...(createRecurring({ sql }).routes ?? []),
+    ...(createSend({ ispb, sql, broker, revision: '5.11.1', logger: quietLogger }).routes ?? []),
+  ],
+  { keys: [record] },
+)
+
+type Json = Readonly<Record<string, never>>
+const get = async (path: string): Promise<Json> =>
+  (await (await app.call('GET', path, { key })).json()) as Json
+
+const receive = async (...documents: readonly (string | Uint8Array)[]): Promise<void> => {
+  for (const xml of documents) {
+    const resourceId = fresh.resourceId()
+    await broker.publish([inbound(Buffer.from(xml).toString(), { resourceId })])
+    await storedWhen(database, 'resource_id', resourceId)
+  }
+}
+
+const eventsOf = async (subject: string): Promise<readonly Json[]> => {
+  const rows = await sql<{ data: string }[]>`
+    select data from webhook_events where subject = ${subject} and type like 'pix.%'
+    order by sequence`
+  return rows.map(({ data }) => JSON.parse(data) as Json)
+}
+
+const statesOf = ({ timeline }: Json): readonly unknown[] =>
+  (timeline as unknown as readonly { readonly type: string; readonly state: string | null }[]).map(
+    ({ type, state }) => `${type} ${state}`,
+  )
+
+test('a mandate follows the messages about it, and nothing else', async () => {
+  const id = newMandateId()
+  await receive(mandateRequest(id))
+  expect(await get(`/v1/pix/mandates/${id}`)).toMatchObject({
+    ...{ mandate_id: id, state: 'requested' },
+    terms: {
+      ...{ frequency: 'MNTH', first_collection_date: '2026-04-01', amount: '49.90' },
+      ...{ creditor_ispb: '99999010', debtor_ispb: '12345678', contract_number: 'C-1' },
+    },
+  })
+  await receive(
+    mandateAnswer(id, 'PDNG'),
+    mandateAnswer(id, 'CFDB'),
+    mandateCancellation(id),
+    mandateAnswer(id, { reason: 'MD20', of: 'IC' }),
+    mandateCancellation(id),
+    mandateAnswer(id, 'CCLD'),
+    mandateAnswer(id, 'CFDB'),
+  )
+  const mandate = await get(`/v1/pix/mandates/${id}`)
+  expect(mandate).toMatchObject({ state: 'cancelled' })
+  expect(statesOf(mandate)).toEqual([
+    ...['pain.009 requested', 'pain.012 pending', 'pain.012 confirmed'],
+    ...['pain.011 cancellation_requested', 'pain.012 confirmed'],
+    ...['pain.011 cancellation_requested', 'pain.012 cancelled', 'pain.012 null'],
+  ])
+  const events = await eventsOf(id)
+  expect(events.map(({ state }) => state as unknown)).toEqual([
+    ...['requested', 'pending', 'confirmed', 'cancellation_requested', 'confirmed'],
+    ...['cancellation_requested', 'cancelled'],
+  ])
+  expect(events[4]).toMatchObject({
+    ...{ mandate_id: id, previous_state: 'cancellation_requested', message_type: 'pain.012' },
+    reason: { code: 'MD20' },
+  })
+})
+
+test('a mandate that is refused ends, with the reason', async () => {
+  const id = newMandateId()
+  await receive(
+    mandateRequest(id),
+    mandateAnswer(id, { reason: 'AC06', of: 'SC' }),
+    mandateAnswer(id, 'CFDB'),
+  )
+  const mandate = await get(`/v1/pix/mandates/${id}`)
+  expect(mandate).toMatchObject({
+    state: 'rejected',
+    timeline: [{}, { status: 'refused', reason: { code: 'AC06' } }, { state: null }],
+  })
+  expect(mandate['timeline']?.[1]).toMatchObject({ reason: { meaning: { pt: 'Conta bloqueada' } } })
+})
+
+test('an answer that comes before its request counts, and the request gives the terms', async () => {
+  const id = newMandateId()
+  await receive(mandateAnswer(id, 'CFDB'), mandateRequest(id))
+  expect(await get(`/v1/pix/mandates/${id}`)).toMatchObject({
+    state: 'confirmed',
+    terms: { amount: '49.90' },
+  })
+})
+
+test('a message that comes again has no effect', async () => {
+  const id = newMandateId()
+  const request = mandateRequest(id)
+  await receive(request)
+  const resourceId = fresh.resourceId()
+  await broker.publish([inbound(request, { resourceId })])
+  await receive(mandateAnswer(id, 'PDNG'))
+  expect(statesOf(await get(`/v1/pix/mandates/${id}`))).toEqual([
+    'pain.009 requested',
+    'pain.012 pending',
+  ])
+})
+
+const reconciliation = 'CHARGE2026030001ABCDEFGHIJ'
+const mandateId = 'RR123456782026030100000000001'
+
+const chargeParams = (endToEndId: string, creditor: string, debtor: string) => ({
+  charges: [
+    {
+      ...{ reconciliation_id: reconciliation, mandate_id: mandateId, end_to_end_id: endToEndId },
+      ...{ amount: 4_990, purpose: 'AGND', due_date: '2026-04-05' },
+      execution_date_time: '2026-04-05T12:00:00.000Z',
+      debtor: { ispb: debtor, document: '98765432100' },
+      creditor: {
+        ...{ ispb: creditor, document: '12345678000195' },
+        ...{ account_num: '500100', account_type: 'CACC' },
+      },
+    },
+  ],
+})
+const aboutCharge = (endToEndId: string) => ({
+  reconciliation_id: reconciliation,
+  original_end_to_end_id: endToEndId,
+})
+const answerParams = (endToEndId: string, answer: object) => ({
+  ...{ ...aboutCharge(endToEndId), ...answer },
+  creditor: { ispb, document: '12345678000195' },
+})
+const cancellationParams = (endToEndId: string, more: object) => ({
+  ...{ cancellation_id: 'CA123456782026030212345678901', ...aboutCharge(endToEndId), ...more },
+  counterparty_ispb: '99999010',
+})
+
+const send = async (messageType: BuildableMessage, params: object): Promise<string> => {
+  const body = { message_type: messageType, params }
+  const response = await app.call('POST', '/v1/spi/send', { key, body })
+  const { biz_msg_idr: id } = (await response.json()) as { readonly biz_msg_idr: string }
+  expect(response.status).toBe(202)
+  return id
+}
+
+/** As the other institution writes it, and the SPI passes it on. */
+const from99999010 = (name: BuildableMessage, params: object): Uint8Array =>
+  build('99999010', name, params)
+
+test('a charge that we send is scheduled by its answer, and cancelled by the answer to that', async () => {
+  const id = fresh.endToEndId()
+  await send('PAIN013', chargeParams(id, ispb, '99999010'))
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({
+    ...{ end_to_end_id: id, reconciliation_id: reconciliation, mandate_id: mandateId },
+    ...{ state: 'requested', terms: { amount: '49.90', purpose: 'AGND', due_date: '2026-04-05' } },
+    timeline: [{ direction: 'OUTBOUND', type: 'pain.013', message_status: 'QUEUED' }],
+  })
+  await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
+  const cancellation = cancellationParams(id, {
+    ...{ requester_document: '98765432100', reason: 'SLBD', processing_type: 'DHSR' },
+  })
+  await send('CAMT055', cancellation)
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({ state: 'cancellation_requested' })
+  await receive(from99999010('CAMT029', cancellationParams(id, { status: 'RJCR', reason: 'DENC' })))
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({ state: 'scheduled' })
+  await send('CAMT055', cancellation)
+  await receive(from99999010('CAMT029', cancellationParams(id, { status: 'ACCR' })))
+  expect(statesOf(await get(`/v1/pix/charges/${id}`))).toEqual([
+    ...['pain.013 requested', 'pain.014 scheduled', 'camt.055 cancellation_requested'],
+    ...['camt.029 scheduled', 'camt.055 cancellation_requested', 'camt.029 cancelled'],
+  ])
+  // What we say ourselves needs no event.
+  expect((await eventsOf(id)).map(({ state }) => state as unknown)).toEqual([
+    ...['scheduled', 'scheduled', 'cancelled'],
+  ])
+})
+
+test('a charge that we receive ends by what we answer', async () => {
+  const id = fresh.endToEndId()
+  await receive(from99999010('PAIN013', chargeParams(id, '99999010', ispb)))
+  await send('PAIN014', answerParams(id, { status: 'RJCT', reason: 'AC06' }))
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({
+    state: 'rejected',
+    timeline: [
+      { direction: 'INBOUND', state: 'requested' },
+      { direction: 'OUTBOUND', state: 'rejected', reason: { code: 'AC06' } },
+    ],
+  })
+})
+
+test('a charge of ours that is refused ends once, with the reason', async () => {
+  const id = fresh.endToEndId()
+  await send('PAIN013', chargeParams(id, ispb, '99999010'))
+  await receive(from99999010('PAIN014', answerParams(id, { status: 'RJCT', reason: 'AM02' })))
+  expect(statesOf(await get(`/v1/pix/charges/${id}`))).toEqual([
+    ...['pain.013 requested', 'pain.014 rejected'],
+  ])
+  expect(await eventsOf(id)).toMatchObject([
+    { state: 'rejected', reconciliation_id: reconciliation, reason: { code: 'AM02' } },
+  ])
+})
+
+test('what the central bank refuses as a message is not asked for any more', async () => {
+  const id = fresh.endToEndId()
+  const charge = await send('PAIN013', chargeParams(id, ispb, '99999010'))
+  await receive(refusal(charge))
+  expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({
+    state: 'rejected',
+    timeline: [
+      { state: 'requested', message_status: 'REJECTED' },
+      { status: 'REJECTED', state: 'rejected', reason: { code: 'schema' } },
+    ],
+  })
+})
+
+test('lists by state and mandate, page by page', async () => {
+  const ids = Array.from({ length: 5 }, () => fresh.endToEndId())
+  for (const id of ids) await send('PAIN013', chargeParams(id, ispb, '99999010'))
+  const listed: string[] = []
+  let cursor = ''
+  for (;;) {
+    const page = await get(
+      `/v1/pix/charges?state=requested&mandate_id=${mandateId}&limit=2${cursor}`,
+    )
+    const charges = page['charges'] as unknown as readonly { readonly end_to_end_id: string }[]
+    listed.push(...charges.map((one) => one.end_to_end_id))
+    if (page['next_cursor'] === null) break
+    cursor = `&cursor=${page['next_cursor']}`
+  }
+  expect(listed).toEqual(ids.toReversed())
+  expect(await get('/v1/pix/charges?mandate_id=RRnone')).toEqual({
+    ...{ charges: [], next_cursor: null },
+  } as never)
+  const mandates = (await get('/v1/pix/mandates?state=confirmed')) as {
+    readonly mandates?: readonly { readonly state: string }[]
+  }
+  expect(mandates.mandates?.length).toBeGreaterThan(0)
+  expect(new Set(mandates.mandates?.map(({ state }) => state))).toEqual(new Set(['confirmed']))
+  for (const path of ['mandates?state=paid', 'charges?cursor=eA', 'charges?limit=501']) {
+    expect((await app.call('GET', `/v1/pix/${path}`, { key })).status).toBe(400)
+  }
+  for (const path of ['mandates/RRnone', 'charges/Enone']) {
+    expect((await app.call('GET', `/v1/pix/${path}`, { key })).status).toBe(404)
+  }
+})
+
+test('an end is left by no event', () => {
+  for (const kind of ['mandate', 'charge'] as const) {
+    for (const state of ['rejected', 'cancelled'] as const) {
+      const end = { state, stateBefore: null }
+      for (const event of [
+        ...(['requested', 'pending', 'confirmed', 'scheduled', 'refused'] as const),
+        ...(['cancellation_requested', 'cancellation_refused', 'cancelled'] as const),
+      ]) {
+        expect(transition(kind, end, event)).toEqual(end)
+      }
+    }
+  }
+  const asked = { state: 'cancellation_requested', stateBefore: 'requested' } as const
+  expect(transition('charge', asked, 'scheduled')).toEqual({ ...asked, stateBefore: 'scheduled' })
+  expect(transition('charge', asked, 'refused')).toEqual({ state: 'rejected', stateBefore: null })
+})
