@@ -1,4 +1,5 @@
 import type { PlatformSettings } from '#src/platform/config/index.ts'
+import { createRateLimits, type DrawTokens } from '#src/platform/http/index.ts'
 import {
   createGateway,
   type Feature,
@@ -32,13 +33,16 @@ export const buildGateway = (
     sources,
     refused: platform.environment === 'production' ? 'test' : 'live',
   })
+  const { rates, shareBy } = ratesOf(platform, logger)
   const features = loaded.createFeatures({
     logger,
     cardsLogger,
     metrics,
     version: program.version,
     authenticator,
+    rates,
   })
+  shareBy(features)
   sources.push(...keySources(platform, features, logger))
   const gateway = createGateway({
     version: program.version,
@@ -56,11 +60,32 @@ export const buildGateway = (
       logger.error({ err }, 'the new certificate of HTTP cannot be used, the old one stays')
     }),
     adminTls: platform.adminTls,
+    rates,
+    concurrency: {
+      spi: platform.concurrencySpi,
+      cards: platform.concurrencyCards,
+      drex: platform.concurrencyDrex,
+    },
     stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
     drainMs: platform.drainSeconds * 1000,
     stallMs: platform.stallSeconds * 1000,
   })
   return { gateway, features }
+}
+
+/** The limits of callers, shared with other processes as soon as the features are there that know how. */
+const ratesOf = ({ ratePerKey, ratePerAccount }: PlatformSettings, logger: Logger) => {
+  let drawTokens: DrawTokens | undefined
+  const limitOf = (perSecond: number) => (perSecond === 0 ? undefined : perSecond)
+  const rates = createRateLimits({
+    settings: { key: limitOf(ratePerKey), account: limitOf(ratePerAccount) },
+    draw: () => drawTokens,
+    logger,
+  })
+  const shareBy = (features: readonly Feature[]): void => {
+    drawTokens = features.find((feature) => feature.drawTokens !== undefined)?.drawTokens
+  }
+  return { rates, shareBy }
 }
 
 /** Where it listens besides `httpUrl`, as it is shown: `{cards_url: …, grpc_url: …}`. */

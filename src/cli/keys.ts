@@ -10,6 +10,7 @@ import {
   type KeyStore,
   type ListedKey,
   type NewKey,
+  requestsPerSecondMax,
   restrictionsSchema,
   type StoredRestrictions,
   scopes,
@@ -60,6 +61,10 @@ Scopes: ${scopes.join(', ')}; a whole feature as cards:*; everything as *.`,
     },
     'own-webhooks': { doc: 'Restriction: webhook endpoints only that the key made itself.' },
     'read-only': { doc: 'Restriction: nothing that changes, moves or signs anything.' },
+    rate: {
+      value: 'n',
+      doc: 'Restriction: so many requests a second, in place of TRILHO_RATE_KEY.',
+    },
     unrestricted: { doc: 'change: lifts all restrictions.' },
     test: { doc: 'create: a trl_test_ key, whatever TRILHO_ENVIRONMENT is.' },
     live: { doc: 'create: a trl_live_ key, whatever TRILHO_ENVIRONMENT is.' },
@@ -157,6 +162,7 @@ const restrictionsOf = (args: CommandArguments): StoredRestrictions => {
     addresses: listOf('addresses'),
     own_webhooks: args.flag('own-webhooks') || undefined,
     read_only: args.flag('read-only') || undefined,
+    requests_per_second: args.integer('rate', 1, requestsPerSecondMax),
   })
   if (parsed.success) return withoutUndefined(parsed.data)
   const [issue] = parsed.error.issues
@@ -231,7 +237,7 @@ const list: Action = async (store, args, io) => {
 /** `merchant_ids=A,B read_only`; empty without any. */
 const shown = (restrictions: StoredRestrictions): string =>
   Object.entries(restrictions)
-    .map(([name, value]) => (Array.isArray(value) ? `${name}=${value.join(',')}` : name))
+    .map(([name, value]) => (value === true ? name : `${name}=${String(value)}`))
     .join(' ')
 
 const stateOf = (entry: ListedKey): string => {

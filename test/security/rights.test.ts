@@ -96,6 +96,8 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /v1/qrcodes/dynamic': institution(true),
   'POST /v1/qrcodes/composite': institution(true),
   'POST /v1/qrcodes/parse': institution(true),
+  // Asks a stranger's server.
+  'POST /v1/pix/qrcode/resolve': institution(),
   'GET /v1/catalog/in': institution(true),
   'GET /v1/catalog/out': institution(true),
   'POST /v1/spi/send': institution(),
@@ -457,6 +459,17 @@ describe('over gRPC', () => {
     const far = await transform(await anas({ addresses: ['192.0.2.0/24'] }))
     expect(far.code).toBe(codes.PERMISSION_DENIED)
     expect(far.details).toContain('restriction addresses')
+  })
+
+  test('calls and requests of a key share its rate', async () => {
+    const key = await anas({ requests_per_second: 1 })
+    const ended = await Promise.all(Array.from({ length: 20 }, () => transform(key)))
+    expect(ended.filter(({ code }) => code === codes.OK).length).toBeGreaterThanOrEqual(2)
+    expect(ended.some(({ code }) => code === codes.RESOURCE_EXHAUSTED)).toBe(true)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => call(key, 'GET', '/v1/wallets')),
+    )
+    expect(answers.some(({ status }) => status === 429)).toBe(true)
   })
 })
 

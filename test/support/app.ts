@@ -3,7 +3,9 @@ import {
   type App,
   createApp,
   createHttpMetrics,
+  type RateLimits,
   type RecordAct,
+  type Rooms,
   type Route,
 } from '#src/platform/http/index.ts'
 import { createLogger, createMetrics, type LogLevel } from '#src/platform/observe/index.ts'
@@ -40,6 +42,8 @@ export const testApp = (
     /** The place where keys are kept is away. */
     readonly failingKeys?: boolean
     readonly recordAct?: RecordAct
+    readonly rates?: RateLimits
+    readonly roomsFor?: (route: Route) => Rooms | undefined
   } = {},
 ): TestApp => {
   const lines: string[] = []
@@ -56,6 +60,8 @@ export const testApp = (
     }),
     metrics: createHttpMetrics(metrics),
     recordAct: options.recordAct,
+    rates: options.rates,
+    ...(options.roomsFor === undefined ? {} : { roomsFor: options.roomsFor }),
   })
   return {
     app,

@@ -30,6 +30,9 @@ export const processRoles = [
 ] as const
 export type ProcessRole = (typeof processRoles)[number]
 
+const ratePerSecondMax = 100_000
+const concurrencyMax = 100_000
+
 /** What the process itself needs, whichever features run. */
 export const platformSettings = defineSettings({
   httpAddr: setting('HTTP_ADDR', listenAddress(), {
@@ -56,6 +59,26 @@ export const platformSettings = defineSettings({
   adminTls: setting('TRILHO_ADMIN_TLS', boolean(), {
     default: 'false',
     doc: 'Serves that certificate at `TRILHO_ADMIN_ADDR` too; nobody is asked for a client certificate there.',
+  }),
+  ratePerKey: setting('TRILHO_RATE_KEY', integer(0, ratePerSecondMax), {
+    default: '0',
+    doc: 'Requests a second that an API key may make, unless `trilho keys` gave it a rate of its own; twice as many at once. `0`: no limit.',
+  }),
+  ratePerAccount: setting('TRILHO_RATE_ACCOUNT', integer(0, ratePerSecondMax), {
+    default: '0',
+    doc: 'Requests a second that all keys of an account may make together; twice as many at once. `0`: no limit.',
+  }),
+  concurrencySpi: setting('TRILHO_CONCURRENCY_SPI', integer(1, concurrencyMax), {
+    default: '1000',
+    doc: 'Requests of instant payments that this process runs at once; more are answered 503 at once.',
+  }),
+  concurrencyCards: setting('TRILHO_CONCURRENCY_CARDS', integer(1, concurrencyMax), {
+    default: '1000',
+    doc: 'Requests of cards that this process runs at once; more are answered 503 at once. Each waits for its card network.',
+  }),
+  concurrencyDrex: setting('TRILHO_CONCURRENCY_DREX', integer(1, concurrencyMax), {
+    default: '1000',
+    doc: 'Requests of digital currency that this process runs at once; more are answered 503 at once.',
   }),
   roles: setting('TRILHO_ROLES', list(oneOf(...processRoles)), {
     doc: 'What this process does: `api` (endpoints, without cards), `grpc`, `pull`, `worker` and `send` (the stages of instant payments, unless `SPI_ROLES` names them), `cards` (endpoints, networks, reversals), `webhooks` (delivery), `drex` (sending and following transactions), `jobs` (partitions, retention). Everything when not set, but of the stages what `SPI_ROLES` names.',

@@ -12,6 +12,9 @@ import { type Acts, createActs, type RecordAct } from './audit/acts.ts'
 import { checkBodyHeaders } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { setHeaders } from './headers.ts'
+import { rateHeaders, rateLimited } from './limits/answers.ts'
+import type { Rooms } from './limits/concurrency.ts'
+import type { Allowance, RateLimits } from './limits/rate.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { forwardedFor, type Peers } from './peer.ts'
 import { type ErrorStyle, internalError, renderError } from './render.ts'
@@ -27,6 +30,10 @@ export type AppOptions = {
   readonly metrics: HttpMetrics
   /** Undefined without a database. */
   readonly recordAct?: RecordAct | undefined
+  /** Undefined: no caller is limited. */
+  readonly rates?: RateLimits | undefined
+  /** The room for what a route runs; undefined: as much as comes. */
+  readonly roomsFor?: (route: Route) => Rooms | undefined
   /** Proxies whose word for the caller's address counts. */
   readonly trustedProxies?: Networks | undefined
   /** True: every answer asks its caller to connect anew, which may lead to another process. */
@@ -94,7 +101,12 @@ export const createApp = (options: AppOptions): App => {
     } catch (error) {
       response = failed(error, exchange, request)
     }
+    exchange.rooms?.leave()
     setHeaders(response.headers, exchange.requestId)
+    if (exchange.allowance !== undefined) {
+      const rates = rateHeaders(exchange.allowance)
+      for (const name in rates) response.headers.set(name, rates[name] ?? '')
+    }
     if (isDraining()) response.headers.set('Connection', 'close')
     const durationMs = performance.now() - exchange.startedMs
     const path = exchange.route?.path ?? unmatched
@@ -134,6 +146,8 @@ const exchangeOf = (
   body: undefined,
   principal: undefined,
   logFields: undefined,
+  allowance: undefined,
+  rooms: undefined,
   address: () =>
     forwardedFor(
       peers?.requestIP(request)?.address,
@@ -207,6 +221,9 @@ const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
   const enter: Handler = (c) => {
     checkUrl(c.req.raw.url, route.path)
     checkBodyHeaders(c.req.raw, route)
+    const rooms = options.roomsFor?.(route)
+    rooms?.enter()
+    c.env.rooms = rooms
     const { act } = route
     return act === undefined ? route.handle(c) : acts.done(act, c, () => route.handle(c))
   }
@@ -223,12 +240,24 @@ const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
     if (restriction !== undefined) throw restrictedBy(restriction, 'this request')
     return enter(c)
   }
+  /** Counts every request of a key, also one that it has no right to. */
+  const limit = (c: RequestContext, principal: Principal | undefined) => {
+    const taken = principal === undefined ? undefined : options.rates?.take(principal)
+    if (taken === undefined) return admit(c, principal)
+    const pass = (allowance: Allowance) => {
+      c.env.allowance = allowance
+      const { waitMs } = allowance
+      if (waitMs !== undefined) throw rateLimited({ ...allowance, waitMs })
+      return admit(c, principal)
+    }
+    return taken instanceof Promise ? taken.then(pass) : pass(taken)
+  }
   return (c: RequestContext) => {
     c.env.route = route
     const found = authenticator.verify(c.req.raw.headers.get('authorization'))
     return found instanceof Promise
-      ? found.catch(keysUnavailable).then((principal) => admit(c, principal))
-      : admit(c, found)
+      ? found.catch(keysUnavailable).then((principal) => limit(c, principal))
+      : limit(c, found)
   }
 }
 
@@ -317,8 +346,9 @@ const onError = (
     return new Response(null, { status: clientClosedRequest })
   }
   const error = internalError(thrown)
-  // An error that nobody threw on purpose deserves a line, even if the caller is at fault.
-  if (error.definition.status >= 500 || error !== thrown) {
+  // An error that nobody threw on purpose deserves a line, even if the caller is at fault; what is shed is counted.
+  const isShed = error.definition === httpErrors.overloaded
+  if ((error.definition.status >= 500 && !isShed) || error !== thrown) {
     logger.error(
       { request_id: exchange.requestId, code: error.definition.code, err: error.cause ?? error },
       'request failed',

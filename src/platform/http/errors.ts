@@ -174,6 +174,13 @@ export const httpErrors = defineErrors({
     remedy: 'Use a new key for a new request.',
     retryable: false,
   },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    meaning: 'The API key, or its account, has made more requests than it may.',
+    remedy: 'Repeat after the seconds of Retry-After. RateLimit tells what is left.',
+    retryable: true,
+  },
   internal: {
     status: 500,
     title: 'Internal error',
@@ -195,6 +202,13 @@ export const httpErrors = defineErrors({
     meaning: 'The operation needs a setting that is not set; detail names it.',
     remedy: 'Set it and start the gateway again.',
     retryable: false,
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    meaning: 'As many requests of this kind run now as may; this one was not begun.',
+    remedy: 'Repeat after the seconds of Retry-After.',
+    retryable: true,
   },
   unavailable: {
     status: 503,

@@ -47,10 +47,20 @@ export {
 } from './idempotency/protocol.ts'
 export { parseJson, repeatsMember } from './json.ts'
 export { jsonMembers, jsonValue } from './json-value.ts'
+export {
+  type ConcurrencyBounds,
+  createRooms,
+  type Rail,
+  type Rooms,
+  rails,
+} from './limits/concurrency.ts'
+export { type Allowance, createRateLimits, type RateLimits } from './limits/rate.ts'
+export { type DrawTokens, sharedBuckets } from './limits/store.ts'
 export { type ListenAt, type Listener, listen, notListening } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics } from './metrics.ts'
 export { type EventDocument, openApiDocument } from './openapi.ts'
+export { railOf } from './openapi-tags.ts'
 export { allowEntry, outsideSettings } from './outside/config.ts'
 export { failureClassOf, firstAnswer } from './outside/first-answer.ts'
 export { createOutsideReader, OutsideError, type ReadOutside } from './outside/reader.ts'

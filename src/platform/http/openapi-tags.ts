@@ -1,3 +1,5 @@
+import type { Rail } from './limits/concurrency.ts'
+
 /** The groups of operations, in the order in which somebody meets them. */
 export const documentTags = {
   'Instant payments': 'Payments over the SPI: sending them, and what became of them.',
@@ -17,3 +19,21 @@ export const documentTags = {
 } as const
 
 export type DocumentTag = keyof typeof documentTags
+
+/** The rail whose bound of concurrent requests holds; undefined: what is small or for operators has none. */
+export const railOf: Readonly<Record<DocumentTag, Rail | undefined>> = {
+  'Instant payments': 'spi',
+  Transformation: 'spi',
+  Schemas: 'spi',
+  'QR codes': 'spi',
+  Cards: 'cards',
+  'Digital currency': 'drex',
+  Wallets: 'drex',
+  Contracts: 'drex',
+  Webhooks: undefined,
+  Events: undefined,
+  Certificates: undefined,
+  Signatures: undefined,
+  Operation: undefined,
+  Documentation: undefined,
+}

@@ -2,7 +2,7 @@ import { type ZodType, z } from 'zod'
 import { type ErrorDefinition, httpErrors } from './errors.ts'
 import { keyHeaderForm } from './idempotency/key.ts'
 import { nameSchemas, type OpenApiDocument } from './openapi-names.ts'
-import { type DocumentTag, documentTags } from './openapi-tags.ts'
+import { type DocumentTag, documentTags, railOf } from './openapi-tags.ts'
 import { type ErrorStyle, problemContentType } from './render.ts'
 import type { Route } from './route.ts'
 
@@ -198,8 +198,10 @@ const failuresOfAll = (route: Route): ErrorDefinition[] => {
   }
   if (route.scope === 'public') return definitions
   const { unauthorized, forbidden, unavailable, database_unavailable, not_configured } = httpErrors
+  const { rate_limited, overloaded } = httpErrors
   return [
     ...definitions,
+    ...[rate_limited, ...(railOf[document.tag] === undefined ? [] : [overloaded])],
     ...[unauthorized, forbidden, unavailable, database_unavailable, not_configured],
   ]
 }

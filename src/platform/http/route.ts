@@ -3,6 +3,8 @@ import type { ZodType } from 'zod'
 import type { Principal, Scope } from '../security/index.ts'
 import type { AuditAction } from './audit/domain.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
+import type { Rooms } from './limits/concurrency.ts'
+import type { Allowance } from './limits/rate.ts'
 import type { DocumentTag } from './openapi-tags.ts'
 import type { ErrorStyle } from './render.ts'
 
@@ -18,6 +20,10 @@ export type Exchange = {
   principal: Principal | undefined
   /** Further fields for the request's log line: ids, never personal data. */
   logFields: Readonly<Record<string, string | number | boolean>> | undefined
+  /** What is left to the caller; undefined if it is not limited. */
+  allowance: Allowance | undefined
+  /** To be left at the end, once entered. */
+  rooms: Rooms | undefined
   /** Where the request comes from; undefined if that is not known. */
   readonly address: () => string | undefined
 }

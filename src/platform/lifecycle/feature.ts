@@ -1,4 +1,11 @@
-import type { ErrorCatalogue, EventDocument, HealthCheck, RecordAct, Route } from '../http/index.ts'
+import type {
+  DrawTokens,
+  ErrorCatalogue,
+  EventDocument,
+  HealthCheck,
+  RecordAct,
+  Route,
+} from '../http/index.ts'
 import type { Loop } from '../jobs/index.ts'
 import type { KeySource, ResealCounts } from '../security/index.ts'
 import type { Check } from './check.ts'
@@ -19,6 +26,8 @@ export type Feature = {
   readonly events?: readonly EventDocument[]
   /** Its source of API keys: we ask it after the file of API_KEYS_FILE. */
   readonly keySource?: KeySource
+  /** Where the processes share the counts of requests, if they do. */
+  readonly drawTokens?: DrawTokens
   /** Where acts are recorded that change nothing in a database. */
   readonly recordAct?: RecordAct
   /** Where it listens once it has started, if it does; shown as `<name>_url`. */

@@ -1,14 +1,21 @@
 import type { ListenAddress } from '../config/index.ts'
 import {
+  type ConcurrencyBounds,
   catalogueRoutes,
   createApp,
   createHttpMetrics,
+  createRooms,
   httpErrors,
   type ListenAt,
   type Listener,
   listen,
   logLevelRoutes,
+  type Rail,
+  type RateLimits,
+  type Rooms,
   type Route,
+  railOf,
+  rails,
   systemRoutes,
 } from '../http/index.ts'
 import { createStallWatch, runningJobs, type StallWatch } from '../jobs/index.ts'
@@ -36,6 +43,9 @@ export type GatewayOptions = {
   readonly tls?: KeyMaterial | undefined
   /** Whether the admin listener serves TLS too; it asks nobody for a certificate. */
   readonly adminTls?: boolean | undefined
+  readonly rates?: RateLimits
+  /** Requests of each rail that the process runs at once; undefined: as many as come. */
+  readonly concurrency?: ConcurrencyBounds
   readonly stopTimeoutMs: number
   /** How long it goes on serving, not ready, once it is to stop. */
   readonly drainMs: number
@@ -139,11 +149,12 @@ const openListeners = (
   const { tls } = options
   const secure = tls && { material: tls, asksClients: true }
   const adminTls = tls && options.adminTls ? { material: tls, asksClients: false } : undefined
+  const roomsFor = roomsByRail(options)
   const open = (own: readonly Route[], at: ListenAt, log = logger) => {
     const routes = [...own, ...catalogue]
     const app = createApp({
       ...{ routes, authenticator, logger: log, metrics: httpMetrics, recordAct, isDraining },
-      trustedProxies: options.trustedProxies,
+      ...{ trustedProxies: options.trustedProxies, rates: options.rates, roomsFor },
     })
     return listen(app, at)
   }
@@ -166,6 +177,23 @@ const openListeners = (
   const cardsAt = { address: cards, setting: 'CARDGW_PORT', tls: secure }
   payments.push(open([...httpRoutes, ...shared], httpAt))
   payments.push(open([...cardRoutes, ...shared], cardsAt, cardsLogger))
+}
+
+/** The listeners share the rooms of a rail. */
+const roomsByRail = ({ concurrency, metrics }: GatewayOptions) => {
+  if (concurrency === undefined) return () => undefined
+  const shed = metrics.counter(
+    'trilho_requests_shed_total',
+    'Requests that were refused because as many of their rail ran as may.',
+    ['rail'],
+  )
+  const rooms = new Map<Rail, Rooms>(
+    rails.map((rail) => [rail, createRooms(rail, concurrency[rail], () => shed.inc({ rail }))]),
+  )
+  return ({ document: { tag } }: Route): Rooms | undefined => {
+    const rail = railOf[tag]
+    return rail && rooms.get(rail)
+  }
 }
 
 /** Lets running requests end; cuts off those that still run when the time is over (a stream, say). */

@@ -39,6 +39,7 @@ export {
   forbiddenBy,
   type RestrictionName,
   type Restrictions,
+  requestsPerSecondMax,
   restrictionsSchema,
   type StoredRestrictions,
 } from './keys/restrictions.ts'

@@ -1,5 +1,11 @@
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
-import { type Actor, type AuditEntry, writeAudit } from '#src/platform/http/index.ts'
+import {
+  type Actor,
+  type AuditEntry,
+  type DrawTokens,
+  sharedBuckets,
+  writeAudit,
+} from '#src/platform/http/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { generateKey, type KeyEnvironment } from './api-key.ts'
@@ -31,6 +37,7 @@ type Row = {
 export type KeyTable = {
   readonly name: 'api_keys'
   readonly keySource: KeySource
+  readonly drawTokens: DrawTokens
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -61,6 +68,7 @@ export const createKeyTable = (options: {
 
   return {
     name: 'api_keys',
+    drawTokens: sharedBuckets(sql),
     keySource: {
       find: async (id) => {
         const [found] = await sql<{ row: Row }[]>`

@@ -3,6 +3,7 @@ import { isNetwork, type Networks, networksOf } from './networks.ts'
 
 /** Entries of one list of a key. */
 const entriesMax = 100
+export const requestsPerSecondMax = 100_000
 
 const merchant = z.string().regex(/^[\x21-\x7e](?:[\x20-\x7e]{0,13}[\x21-\x7e])?$/)
 const wallet = z
@@ -20,6 +21,7 @@ export const restrictionsSchema = z.strictObject({
   wallets: z.array(wallet).min(1).max(entriesMax).optional(),
   own_webhooks: z.literal(true).optional(),
   read_only: z.literal(true).optional(),
+  requests_per_second: z.int().min(1).max(requestsPerSecondMax).optional(),
   addresses: z.array(network).min(1).max(entriesMax).optional(),
 })
 
@@ -37,6 +39,8 @@ export type Restrictions = {
   readonly ownWebhooks?: true
   /** Nothing that changes, moves or signs anything. */
   readonly readOnly?: true
+  /** In place of what all keys may. */
+  readonly requestsPerSecond?: number
   /** Requests from these networks only. */
   readonly addresses?: Networks
 }
@@ -45,12 +49,13 @@ export type Restrictions = {
 export const restrictionsOf = (stored: unknown): Restrictions | undefined => {
   const given = restrictionsSchema.safeParse(stored ?? {}).data
   if (given === undefined) return undefined
-  const { merchant_ids, wallets, own_webhooks, read_only, addresses } = given
+  const { merchant_ids, wallets, own_webhooks, read_only, requests_per_second, addresses } = given
   return {
     ...(merchant_ids === undefined ? {} : { merchantIds: new Set(merchant_ids) }),
     ...(wallets === undefined ? {} : { wallets: new Set(wallets) }),
     ...(own_webhooks === undefined ? {} : { ownWebhooks: own_webhooks }),
     ...(read_only === undefined ? {} : { readOnly: read_only }),
+    ...(requests_per_second === undefined ? {} : { requestsPerSecond: requests_per_second }),
     ...(addresses === undefined ? {} : { addresses: networksOf(addresses) }),
   }
 }

@@ -8,8 +8,10 @@ import {
 } from '@grpc/grpc-js'
 import {
   type Acts,
+  type Allowance,
   createActs,
   forwardedFor,
+  type RateLimits,
   type RecordAct,
   requestIdOf,
 } from '#src/platform/http/index.ts'
@@ -41,6 +43,8 @@ export type CallsDeps = {
   readonly scopes: ReadonlyMap<string, Scope | 'public'>
   /** Undefined without a database. */
   readonly recordAct?: RecordAct | undefined
+  /** Undefined: no caller is limited. A call counts as one request, however many messages it streams. */
+  readonly rates?: RateLimits | undefined
   /** Proxies whose word for the caller's address counts. */
   readonly trustedProxies?: Networks | undefined
 }
@@ -143,11 +147,11 @@ class GatewayCall implements Base, Listener {
     }
     const found = authenticator.verify(onlyText(metadata, 'authorization'))
     if (!(found instanceof Promise)) {
-      this.admit(found, metadata)
+      this.limit(found, metadata)
       return
     }
     found.then(
-      (principal) => this.admit(principal, metadata),
+      (principal) => this.limit(principal, metadata),
       (err: unknown) => {
         logger.error({ request_id: this.requestId, err }, 'a key cannot be verified')
         this.refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
@@ -216,6 +220,27 @@ class GatewayCall implements Base, Listener {
 
   refuse(code: number, details: string): void {
     this.base.sendStatus({ code, details })
+  }
+
+  /** As over HTTP: also a call counts that the key has no right to. */
+  private limit(principal: Principal | undefined, metadata: Metadata): void {
+    const taken = principal && this.context.rates?.take(principal)
+    if (taken === undefined) {
+      this.admit(principal, metadata)
+      return
+    }
+    const pass = ({ name, perSecond, waitMs }: Allowance): void => {
+      if (waitMs === undefined) this.admit(principal, metadata)
+      else {
+        const whose = name === 'key' ? 'key' : 'key’s account'
+        this.refuse(
+          codes.RESOURCE_EXHAUSTED,
+          `The API ${whose} may make ${perSecond} requests a second.`,
+        )
+      }
+    }
+    if (taken instanceof Promise) void taken.then(pass)
+    else pass(taken)
   }
 
   private admit(principal: Principal | undefined, metadata: Metadata): void {

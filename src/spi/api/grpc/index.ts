@@ -1,6 +1,11 @@
 import type { Socket } from 'node:net'
 import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
-import { bodyBytesMaxDefault, notListening, type RecordAct } from '#src/platform/http/index.ts'
+import {
+  bodyBytesMaxDefault,
+  notListening,
+  type RateLimits,
+  type RecordAct,
+} from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import {
@@ -34,6 +39,7 @@ export type GrpcDeps = {
   /** Undefined without a database. */
   readonly recordAct?: RecordAct | undefined
   readonly trustedProxies?: Networks | undefined
+  readonly rates?: RateLimits | undefined
   /** Limit for the whole gateway to stop; calls may go on through the first half, like HTTP requests. */
   readonly stopTimeoutMs: number
   readonly connectionsMax?: number | undefined

@@ -1,0 +1,53 @@
+import type { Client } from '#src/platform/database/index.ts'
+
+/** What a bucket gives, and what it has after that. */
+type Draw = {
+  /** Whole tokens, at most as many as were asked for. */
+  readonly granted: number
+  readonly left: number
+}
+
+/** A bucket fills by `perSecond` up to `burst`. */
+export type DrawTokens = (
+  subject: string,
+  rate: { readonly perSecond: number; readonly burst: number },
+  wanted: number,
+) => Promise<Draw>
+
+/** Buckets that all processes share. The database's clock counts, so that theirs need not agree. */
+export const sharedBuckets = (sql: Client): DrawTokens => {
+  const draw: DrawTokens = async (subject, { perSecond, burst }, wanted) => {
+    const [drawn] = await sql<Draw[]>`
+      update rate_buckets b
+      set tokens = filled.tokens - least(${wanted}::float8, floor(filled.tokens)), at = filled.at
+      from (
+        select subject, clock_timestamp() as at, least(${burst}::float8, tokens
+          + ${perSecond}::float8 * greatest(0, extract(epoch from clock_timestamp() - at))) as tokens
+        from rate_buckets where subject = ${subject} for update
+      ) filled
+      where b.subject = filled.subject
+      returning least(${wanted}::float8, floor(filled.tokens))::int as granted, b.tokens as left`
+    if (drawn !== undefined) return drawn
+    await sql`
+      insert into rate_buckets (subject, tokens, at) values (${subject}, ${burst}, clock_timestamp())
+      on conflict do nothing`
+    return draw(subject, { perSecond, burst }, wanted)
+  }
+  return draw
+}
+
+/** The same of this process alone: without a database, or while it is away. */
+export const ownBuckets = (nowMs: () => number): DrawTokens => {
+  const buckets = new Map<string, { tokens: number; atMs: number }>()
+  return async (subject, { perSecond, burst }, wanted) => {
+    const now = nowMs()
+    const bucket = buckets.get(subject) ?? { tokens: burst, atMs: now }
+    buckets.set(subject, bucket)
+    const filled = bucket.tokens + (perSecond * Math.max(0, now - bucket.atMs)) / 1_000
+    const tokens = Math.min(burst, filled)
+    const granted = Math.min(wanted, Math.floor(tokens))
+    bucket.tokens = tokens - granted
+    bucket.atMs = now
+    return { granted, left: bucket.tokens }
+  }
+}
