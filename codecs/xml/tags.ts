@@ -145,6 +145,8 @@ export class TagMemory {
   private count = 0
   /** By {@link stateOf}: how many tags in a row came there that no document had before. */
   private readonly surprises = new Uint8Array(guessCount)
+  /** Where the tag that {@link known} has just not found would be remembered. */
+  private free: number = absent
 
   constructor(source: Source) {
     const nothing = { start: 0, local: 0, nameEnd: 0, end: 0, isEmpty: true, first: 0 }
@@ -182,6 +184,7 @@ export class TagMemory {
   /** The tag that stands in `[start, end)`, if it is remembered. It becomes the guess for this state. */
   known(state: number, source: Source, start: number, end: number): Tag {
     const slot = end - start > tagBytesMax ? absent : this.slotOf(source, start, end)
+    this.free = slot
     const tag = slot === absent ? this.none : (this.slots[slot] as Tag)
     if (tag === this.none) return tag
     this.guess(state, tag)
@@ -215,25 +218,21 @@ export class TagMemory {
   }
 
   /**
-   * Remembers an unknown tag that was read in full behind a state, if it may be remembered.
+   * Remembers the tag that {@link known} has just not found, read in full behind that state, if it may be remembered.
    *
    * @param nameId of the vocabulary, or -1
    * @returns the remembered tag, or {@link none}
    */
   learn(state: number, nameId: number, source: Source, read: ReadTag, records: Records): Tag {
-    const { start, end } = read
-    const { count } = this
+    const { count, free } = this
     const surprises = this.surprises[state] as number
-    if (surprises === surprisesMax || count === tagsMax || end - start > tagBytesMax) {
-      return this.none
-    }
-    const slot = this.slotOf(source, start, end)
+    if (surprises === surprisesMax || count === tagsMax || free === absent) return this.none
     const own = records.ints.slice(read.first * attributeStride, records.count * attributeStride)
     const isPlain = recordsOf(own).every((at) => isOwn(own[at + attributeFlags] as number))
-    if (!isPlain || slot === absent) return this.none
+    if (!isPlain) return this.none
     const tag = new Tag(count + 1, nameId, source, read, own)
     this.surprises[state] = surprises + 1
-    this.slots[slot] = tag
+    this.slots[free] = tag
     this.count++
     this.guess(state, tag)
     return tag
