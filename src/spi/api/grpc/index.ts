@@ -20,7 +20,7 @@ import { type Calls, createCalls } from './calls.ts'
 import { bindAddress, type GrpcSettings } from './config.ts'
 import { createHealth, healthDefinition, healthService } from './health.ts'
 import { type GrpcListener, listenForGrpc } from './listener.ts'
-import { reflectionDefinition, reflectionHandlers, reflectionService } from './reflection.ts'
+import { reflectionDefinitions, reflectionHandlers, reflectionServices } from './reflection.ts'
 import {
   transformationDefinition,
   transformationHandlers,
@@ -69,7 +69,7 @@ const timesDefault: ConnectionTimes = {
 /** How long clients have to take their last statuses and close, once no call runs. */
 const closeMs = 500
 
-const services = [transformationService, healthService, reflectionService]
+const services = [transformationService, healthService, ...reflectionServices]
 
 /** The scope that a key needs for each method. */
 const scopesOf = ({ reflectionEnabled }: GrpcSettings) =>
@@ -77,7 +77,7 @@ const scopesOf = ({ reflectionEnabled }: GrpcSettings) =>
     ...pathsOf(transformationDefinition).map((path) => [path, 'spi:transform'] as const),
     ...pathsOf(healthDefinition).map((path) => [path, 'public'] as const),
     ...(reflectionEnabled
-      ? pathsOf(reflectionDefinition).map((path) => [path, 'public'] as const)
+      ? reflectionDefinitions.flatMap(pathsOf).map((path) => [path, 'public'] as const)
       : []),
   ])
 
@@ -122,7 +122,8 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
   server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
   server.addService(healthDefinition, health.handlers)
   if (settings.reflectionEnabled) {
-    server.addService(reflectionDefinition, reflectionHandlers(services))
+    const handlers = reflectionHandlers(services)
+    for (const definition of reflectionDefinitions) server.addService(definition, handlers)
   }
   let listener: GrpcListener | undefined
   let askToGo = (_withinMs: number): void => {}

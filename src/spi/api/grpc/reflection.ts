@@ -8,9 +8,15 @@ import files from './generated/descriptors.json' with { type: 'json' }
 import { type Incoming, malformed, serverMethod } from './methods.ts'
 import { readBytes, readFields, readText, WireError, wireTypes, writeFields } from './wire.ts'
 
-/* The standard reflection protocol, grpc.reflection.v1: lets grpcurl and buf curl call without a .proto. */
+/*
+ * The standard reflection protocol, grpc.reflection.v1: lets grpcurl and buf curl call without a .proto. Older clients
+ * know it as v1alpha, with the same messages.
+ */
 
-export const reflectionService = 'grpc.reflection.v1.ServerReflection'
+export const reflectionServices = [
+  'grpc.reflection.v1.ServerReflection',
+  'grpc.reflection.v1alpha.ServerReflection',
+] as const
 
 type Question =
   | { readonly kind: 'file' | 'symbol'; readonly name: string }
@@ -59,14 +65,16 @@ const readReflectionRequest = (original: Uint8Array): ReflectionRequest => {
   return { host, question, original }
 }
 
-export const reflectionDefinition: ServiceDefinition = {
-  ServerReflectionInfo: {
-    ...serverMethod(readReflectionRequest, (bytes: Buffer) => bytes),
-    path: `/${reflectionService}/ServerReflectionInfo`,
-    requestStream: true,
-    responseStream: true,
-  },
-}
+export const reflectionDefinitions: readonly ServiceDefinition[] = reflectionServices.map(
+  (service) => ({
+    ServerReflectionInfo: {
+      ...serverMethod(readReflectionRequest, (bytes: Buffer) => bytes),
+      path: `/${service}/ServerReflectionInfo`,
+      requestStream: true,
+      responseStream: true,
+    },
+  }),
+)
 
 const byName = new Map<string, Buffer>()
 const bySymbol = new Map<string, Buffer>()

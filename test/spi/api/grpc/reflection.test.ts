@@ -9,7 +9,10 @@ import { failure, rawClient, service, startRig } from './support.ts'
 const types = protobuf.loadSync(join(root, 'proto/grpc/reflection/v1/reflection.proto'))
 const requestType = types.lookupType('grpc.reflection.v1.ServerReflectionRequest')
 const responseType = types.lookupType('grpc.reflection.v1.ServerReflectionResponse')
-const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+const pathOf = (version: string) =>
+  `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`
+const serviceOf = (version: string) => `grpc.reflection.${version}.ServerReflection`
+const versions = ['v1', 'v1alpha'] as const
 
 const rig = await startRig({ env: { GRPC_REFLECTION_ENABLED: 'true' } })
 const client = rawClient(rig.target)
@@ -19,8 +22,11 @@ afterAll(async () => {
   await rig.stop()
 })
 
-const ask = async (...requests: readonly object[]): Promise<readonly Record<string, unknown>[]> => {
-  const call = client.stream(path)
+const ask = async (
+  version: string,
+  ...requests: readonly object[]
+): Promise<readonly Record<string, unknown>[]> => {
+  const call = client.stream(pathOf(version))
   for (const request of requests) call.write(Buffer.from(requestType.encode(request).finish()))
   call.end()
   const answers: Record<string, unknown>[] = []
@@ -30,9 +36,10 @@ const ask = async (...requests: readonly object[]): Promise<readonly Record<stri
   return answers
 }
 
-describe('reflection', () => {
+describe.each(versions)('reflection %s', (version) => {
   test('lists the services, gives their files, and says what it does not know', async () => {
     const [services, symbol, file, extension, unknown, nothing] = await ask(
+      version,
       { host: 'here', listServices: '' },
       { fileContainingSymbol: 'spigw.v1.TransformRequest' },
       { fileByFilename: 'grpc/health/v1/health.proto' },
@@ -48,6 +55,7 @@ describe('reflection', () => {
           { name: 'spigw.v1.TransformationService' },
           { name: 'grpc.health.v1.Health' },
           { name: 'grpc.reflection.v1.ServerReflection' },
+          { name: 'grpc.reflection.v1alpha.ServerReflection' },
         ],
       },
     })
@@ -64,12 +72,23 @@ describe('reflection', () => {
     expect(nothing).toMatchObject({ errorResponse: { errorCode: status.INVALID_ARGUMENT } })
   })
 
+  test('gives the file of every service that it lists', async () => {
+    for (const name of ['spigw.v1.TransformationService', ...versions.map(serviceOf)]) {
+      const [answer] = await ask(version, { fileContainingSymbol: name })
+      expect([name, Object.keys(answer ?? {})]).toEqual([
+        name,
+        expect.arrayContaining(['fileDescriptorResponse']),
+      ])
+    }
+  })
+
   test('buf curl finds the call by itself, and makes it', async () => {
     const message = Buffer.from(pacs008()).toString('base64')
     const child = Bun.spawn(
       [
         join(root, 'node_modules/.bin/buf'),
         ...['curl', '--protocol', 'grpc', '--http2-prior-knowledge'],
+        ...['--reflect-protocol', `grpc-${version}`],
         ...['--header', `authorization: Bearer ${rig.key}`],
         ...['--data', JSON.stringify({ source_format: 'pacs.008', message })],
         `http://127.0.0.1:${rig.port}${service}/Transform`,
@@ -89,7 +108,7 @@ describe('reflection', () => {
   test('is not there unless it is wanted', async () => {
     const plain = await startRig()
     const other = rawClient(plain.target)
-    const error = await failure(other.unary(path, Buffer.alloc(0)))
+    const error = await failure(other.unary(pathOf(version), Buffer.alloc(0)))
     expect(error.code).toBe(status.UNIMPLEMENTED)
     other.close()
     await plain.stop()
