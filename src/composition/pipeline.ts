@@ -19,6 +19,7 @@ import {
   spiStages,
 } from '../spi/index.ts'
 import { emitEvents } from '../webhooks/index.ts'
+import { doesTakeRequests, rolesOf } from './roles.ts'
 import type { Values } from './settings.ts'
 
 /** The stores of the stages' messages; undefined if not configured. */
@@ -69,7 +70,11 @@ export const createPipeline = (
   }
   if (outbound !== undefined) stages.push(outbound)
   if (runs.has('INBOUND_PULL') && opened !== undefined && client !== undefined) {
-    stages.push(createPull({ client, broker: opened.broker, settings: pull, logger, metrics }))
+    const takesRequests = doesTakeRequests(rolesOf(values))
+    const { broker: inbox } = opened
+    stages.push(
+      createPull({ client, broker: inbox, settings: pull, takesRequests, logger, metrics }),
+    )
   }
   return stages
 }

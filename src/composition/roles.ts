@@ -12,6 +12,10 @@ export const rolesOf = ({ platform: { roles } }: Values): Roles => {
   return { has: (role) => chosen?.has(role) ?? true }
 }
 
+/** Whether callers have a reason to send this process requests. */
+export const doesTakeRequests = (roles: Roles): boolean =>
+  (['api', 'grpc', 'cards'] as const).some((role) => roles.has(role))
+
 /** The feature for a process that does nothing of it: its endpoints say which setting they need. */
 export const withoutRole = ({ routes = [], ...feature }: Feature): Feature => ({
   name: feature.name,

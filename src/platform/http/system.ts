@@ -15,7 +15,7 @@ export type HealthCheck = {
   readonly status: 'ok' | 'degraded' | 'down'
   /** False: this process must not get traffic now. */
   readonly ready: boolean
-  /** Why not; anyone may read it, so no personal data and no addresses. */
+  /** What is wrong, as `/ready` tells it: anyone may read it, so no personal data and no addresses. */
   readonly reason?: string
   /** For callers with `ops:read`. */
   readonly detail?: Readonly<Record<string, unknown>>
@@ -53,6 +53,10 @@ const health = z
 const readiness = z.object({
   status: z.enum(['ready', 'not_ready']),
   reason: z.string().optional(),
+  degraded: z
+    .array(z.string())
+    .optional()
+    .meta({ description: 'What is wrong while the process can still do its work' }),
 })
 
 const codeParams = z.object({ code: id })
@@ -134,9 +138,9 @@ const readyRoute = ({ health: report }: SystemOptions): Route => ({
     const { draining, checks } = await report()
     const failing = Object.entries(checks).find(([, check]) => !check.ready)
     const reason = draining ? 'draining' : (failing?.[1].reason ?? failing?.[0])
-    return reason === undefined
-      ? c.json({ status: 'ready' })
-      : c.json({ status: 'not_ready', reason }, 503)
+    if (reason !== undefined) return c.json({ status: 'not_ready', reason }, 503)
+    const degraded = Object.values(checks).flatMap((check) => check.reason ?? [])
+    return c.json({ status: 'ready', ...(degraded.length === 0 ? {} : { degraded }) })
   },
 })
 

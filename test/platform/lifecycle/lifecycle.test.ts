@@ -105,6 +105,30 @@ describe('the gateway', () => {
   }
   const spi: Feature = { name: 'spi', routes: routeAt('/v1/pix', () => new Response('pix')) }
 
+  test('readiness tells what is wrong, also where the process can do its work', async () => {
+    const checked = (ready: boolean, reason?: string): Feature => ({
+      name: `${ready} ${reason}`,
+      health: () => ({ status: 'degraded', ready, ...(reason === undefined ? {} : { reason }) }),
+    })
+    const answerOf = async (...features: readonly Feature[]) => {
+      const gateway = gatewayOf(features, 0)
+      const { httpUrl } = await gateway.start()
+      const answer = await fetch(`${httpUrl}/ready`)
+      const body: unknown = await answer.json()
+      await gateway.stop()
+      return [answer.status, body]
+    }
+    expect(await answerOf(checked(true))).toEqual([200, { status: 'ready' }])
+    expect(await answerOf(checked(true, 'silent'), checked(true, 'slow'))).toEqual([
+      200,
+      { status: 'ready', degraded: ['silent', 'slow'] },
+    ])
+    expect(await answerOf(checked(true, 'silent'), checked(false, 'away'))).toEqual([
+      503,
+      { status: 'not_ready', reason: 'away' },
+    ])
+  })
+
   test('serves all on one listener when the addresses are the same', async () => {
     const gateway = gatewayOf([spi, cards], 0)
     const { httpUrl, cardsUrl } = await gateway.start()

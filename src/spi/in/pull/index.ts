@@ -16,6 +16,8 @@ export type PullDeps = {
   readonly client: InterfaceClient
   readonly broker: Pick<Broker, 'publish'>
   readonly settings: PullSettings
+  /** False: the process takes no requests, which are answered while the message interface is away. */
+  readonly takesRequests?: boolean
   readonly logger: Logger
   readonly metrics: Metrics
   /** Tests set these; otherwise the defaults apply. */
@@ -46,10 +48,10 @@ type Link = {
 
 /** INBOUND_PULL: fetches received messages over read streams of every channel and publishes them. */
 export const createPull = (deps: PullDeps): Feature => {
-  const { client, broker, settings, logger } = deps
+  const { client, broker, settings, takesRequests = true, logger } = deps
   const times = { ...pullTimes, ...deps.times }
   const { channels } = client
-  const links = createLinks(channels, times.silentMs, logger)
+  const links = createLinks({ channels, silentMs: times.silentMs, takesRequests, logger })
   const metrics = createPullMetrics(deps.metrics, channels, {
     linkUp: links.isUp,
     openStreams: (channel) => links.of(channel).openStreams,
@@ -129,7 +131,13 @@ const newLink = (channel: Channel): Link => ({
   watched: createLoop(`received messages of ${channel}`),
 })
 
-const createLinks = (channels: readonly Channel[], silentMs: number, logger: Logger): Links => {
+type LinksOptions = Pick<PullDeps, 'logger'> & {
+  readonly takesRequests: boolean
+  readonly channels: readonly Channel[]
+  readonly silentMs: number
+}
+
+const createLinks = ({ channels, silentMs, takesRequests, logger }: LinksOptions): Links => {
   const links = new Map<Channel, Link>()
   const of = (channel: Channel): Link => {
     const link = links.get(channel) ?? newLink(channel)
@@ -169,9 +177,16 @@ const createLinks = (channels: readonly Channel[], silentMs: number, logger: Log
           },
         ]),
       )
-      // The API answers its requests without the interface, so this is no reason to refuse traffic.
-      const status = up === channels.length ? 'ok' : up === 0 ? 'down' : 'degraded'
-      return { status, ready: true, detail }
+      if (up === channels.length) return { status: 'ok', ready: true, detail }
+      const reason = reasonOf(channels.filter((channel) => !isUp(channel)))
+      // Requests are answered without the interface, so those who send them need not go elsewhere.
+      if (up > 0 || takesRequests) {
+        return { status: up > 0 ? 'degraded' : 'down', ready: true, reason, detail }
+      }
+      return { status: 'down', ready: false, reason, detail }
     },
   }
 }
+
+const reasonOf = (silent: readonly Channel[]): string =>
+  `no read of ${silent.join(' and ')} has succeeded for long`

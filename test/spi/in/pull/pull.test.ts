@@ -22,7 +22,7 @@ import { scriptedInterface } from './interface.ts'
 const silent = { ...quietLogger, error: () => {}, warn: () => {} }
 const retry = { attemptsMax: 1, backoffFirstMs: 1, backoffMaxMs: 5 }
 
-const pullFrom = (times: Partial<PullTimes> = {}) => {
+const pullFrom = (times: Partial<PullTimes> = {}, takesRequests = true) => {
   const script = scriptedInterface()
   const published: OutgoingMessage[] = []
   const broker = {
@@ -43,6 +43,7 @@ const pullFrom = (times: Partial<PullTimes> = {}) => {
     client: script.client,
     broker,
     settings: { streams: 1 },
+    takesRequests,
     logger: silent,
     metrics,
     times: { retry, drainMs: 200, ...times },
@@ -322,20 +323,32 @@ describe('pulling', () => {
     await feature.stop?.()
   })
 
-  test('a channel that answers nothing for its time is down, and up again with an answer', async () => {
-    const { feature, answer, calls } = pullFrom({ silentMs: 1_500 })
-    await feature.start?.()
-    await until(() => calls.at(-1) === 'next 1')
-    expect(await feature.health?.()).toMatchObject({ status: 'ok', ready: true })
-    await Bun.sleep(1_600)
-    expect(await feature.health?.()).toMatchObject({ status: 'down', ready: true })
-    answer([])
-    await until(() => calls.length === 3)
-    expect(await feature.health?.()).toMatchObject({
-      status: 'ok',
-      detail: { primary: { up: true, open_streams: 1, silent_seconds: 0 } },
-    })
-    answer([])
-    await feature.stop?.()
-  })
+  test.each([
+    ['takes requests too', true],
+    ['only pulls', false],
+  ])(
+    'a channel that answers nothing for its time is down, and up again with an answer; a process that %s',
+    async (_, takesRequests) => {
+      const { feature, answer, calls } = pullFrom({ silentMs: 1_500 }, takesRequests)
+      const health = async () => feature.health?.()
+      await feature.start?.()
+      await until(() => calls.at(-1) === 'next 1')
+      expect(await health()).toMatchObject({ status: 'ok', ready: true })
+      expect((await health())?.reason).toBeUndefined()
+      await until(async () => (await health())?.status === 'down')
+      expect(await health()).toMatchObject({
+        ready: takesRequests,
+        reason: 'no read of PRIMARY has succeeded for long',
+      })
+      answer([])
+      await until(() => calls.length === 3)
+      expect(await health()).toMatchObject({
+        status: 'ok',
+        ready: true,
+        detail: { primary: { up: true, open_streams: 1, silent_seconds: 0 } },
+      })
+      answer([])
+      await feature.stop?.()
+    },
+  )
 })
