@@ -39,6 +39,7 @@ import m35 from './0035_account_rights.sql' with { type: 'text' }
 import m36 from './0036_drex_key_names.sql' with { type: 'text' }
 import m37 from './0037_drex_batches.sql' with { type: 'text' }
 import m38 from './0038_spi_recurrences.sql' with { type: 'text' }
+import m39 from './0039_card_payment_fields.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   { name: '0036_drex_key_names', sql: m36 },
   { name: '0037_drex_batches', sql: m37 },
   { name: '0038_spi_recurrences', sql: m38 },
+  { name: '0039_card_payment_fields', sql: m39 },
 ]

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
 import { findInIdentifier, findSensitive } from '#src/platform/security/index.ts'
+import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import { currencyNumbers, resolutions } from '../transactions/domain.ts'
 import type { AuthorizationRequest } from '../use-cases/authorize.ts'
 import type { ResolutionRequest } from '../use-cases/resolve.ts'
+import { detailsIn, paymentFields, secretsIn } from './payment-fields.ts'
 
 /** Bodies of the card routes. The schemas published in the OpenAPI document are those that validate. */
 
@@ -55,6 +57,7 @@ export const authorizationBody = z
     capture: z.boolean().default(false).meta({
       description: 'Captures the whole amount right after the approval.',
     }),
+    ...paymentFields,
   })
   .meta({ id: 'CardAuthorization' })
 
@@ -88,7 +91,8 @@ export const resolutionBody = z
 
 /** @throws ApiError that names the first field at fault */
 export const readAuthorization = (body: unknown): AuthorizationRequest => {
-  const given = isPlainlyRight(body) ? body : judged(authorizationBody, body)
+  const isPlain = isPlainlyRight(body)
+  const given = isPlain ? body : judged(authorizationBody, body)
   return {
     cardToken: given.card_token,
     amountCents: BigInt(given.amount),
@@ -97,12 +101,29 @@ export const readAuthorization = (body: unknown): AuthorizationRequest => {
     terminalId: given.terminal_id,
     installments: given.installments ?? 1,
     capture: given.capture ?? false,
+    ...(isPlain ? nothingMore : moreOf(given)),
   }
+}
+
+const nothingMore = { reference: undefined, details: undefined, secrets: undefined } as const
+
+const moreOf = (given: Given) => {
+  if (given.installment_plan !== undefined && (given.installments ?? 1) === 1) {
+    throw new ApiError(
+      cardErrors.invalid_installments,
+      'installment_plan is for several installments.',
+      { details: { field: 'installment_plan', value: given.installment_plan } },
+    )
+  }
+  return { reference: given.reference, details: detailsIn(given), secrets: secretsIn(given) }
 }
 
 type Given = z.input<typeof authorizationBody>
 
-const authorizationFields: ReadonlySet<string> = new Set(Object.keys(authorizationBody.shape))
+/** Those that most requests have, and no other. */
+const plainFields: ReadonlySet<string> = new Set(
+  Object.keys(authorizationBody.shape).filter((name) => !Object.hasOwn(paymentFields, name)),
+)
 
 const isWhole = (value: unknown, max: number): boolean =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= max
@@ -116,7 +137,7 @@ const isName = (value: unknown, max: number): boolean =>
  */
 const isPlainlyRight = (body: unknown): body is Given => {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return false
-  for (const name in body) if (!authorizationFields.has(name)) return false
+  for (const name in body) if (!plainFields.has(name)) return false
   const given = body as Readonly<Record<keyof Given, unknown>>
   return (
     isToken(given.card_token) &&
@@ -157,6 +178,22 @@ type Refusal = {
   readonly hides?: true
 }
 
+const ofPayment = (expected: string): Refusal => ({
+  ...{ definition: httpErrors.validation_failed, expected },
+  hides: true,
+})
+
+const paymentRefusals: Readonly<Record<keyof typeof paymentFields, Refusal>> = {
+  reference: ofPayment('1 to 64 printable ASCII characters without a card number'),
+  entry: ofPayment(entries.join(', ')),
+  installment_plan: ofPayment(installmentPlans.join(' or ')),
+  soft_descriptor: ofPayment('1 to 22 printable ASCII characters without a card number'),
+  three_ds: ofPayment('eci of two digits, cavv of 20 bytes in base64, ds_transaction_id a UUID'),
+  icc_data: ofPayment('BER-TLV as hexadecimal digits, without card number, tracks and name'),
+  card_sequence: ofPayment('three digits'),
+  stored_credential: ofPayment('initiator, reason and as needed network_transaction_id'),
+}
+
 const refusals: Readonly<Record<string, Refusal>> = {
   card_token: {
     definition: cardErrors.invalid_card_token,
@@ -181,6 +218,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     expected: `a whole number from 1 to ${installmentsMax}`,
   },
   capture: { definition: cardErrors.invalid_capture, expected: 'true or false' },
+  ...paymentRefusals,
   outcome: { definition: cardErrors.invalid_outcome, expected: resolutions.join(', ') },
   reason: {
     definition: cardErrors.invalid_reason,
@@ -201,15 +239,18 @@ const judged = <T>(schema: z.ZodType<T>, body: unknown): T => {
     })
   }
   const field = String(issues[0]?.path[0])
-  const refusal = refusals[field]
-  if (refusal === undefined) {
+  if (!Object.hasOwn(refusals, field)) {
     throw new ApiError(httpErrors.bad_request, 'The body is no JSON object.', {
       details: { field: null, value: null },
     })
   }
-  const { definition, expected, hides } = refusal
-  const value = hides === true ? null : shown((body as Readonly<Record<string, unknown>>)[field])
-  throw new ApiError(definition, `${field} must be ${expected}.`, { details: { field, value } })
+  throw refusalOf(field, (body as Readonly<Record<string, unknown>>)[field])
+}
+
+const refusalOf = (field: string, given: unknown): ApiError => {
+  const { definition, expected, hides } = refusals[field] ?? ofPayment('as documented')
+  const value = hides === true ? null : shown(given)
+  return new ApiError(definition, `${field} must be ${expected}.`, { details: { field, value } })
 }
 
 /** The part of a value that an error may show: nothing long, and nothing that may be card data. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idParams, instant, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import { cardStatuses } from '../transactions/domain.ts'
 import {
@@ -11,6 +12,7 @@ import {
   resolutionBody,
   voidBody,
 } from './bodies.ts'
+import { reference } from './payment-fields.ts'
 
 /** The card routes in the OpenAPI document. */
 
@@ -32,6 +34,14 @@ const record = z
     merchant_id: z.string(),
     terminal_id: z.string().nullable(),
     installments: z.int(),
+    reference: z.string().optional().meta({ description: 'The caller’s own.' }),
+    entry: z.enum(entries).optional(),
+    installment_plan: z.enum(installmentPlans).optional(),
+    soft_descriptor: z.string().optional(),
+    eci: z.string().optional().meta({ description: 'Of the request.' }),
+    network_data: z.record(z.string(), z.string()).optional().meta({
+      description: 'What later messages repeat of the answer, by the names of the network’s file.',
+    }),
     stan: z.string().meta({ description: 'DE 11 of the authorization.' }),
     rrn: z.string().meta({ description: 'DE 37.' }),
     created_at: z.iso.datetime(),
@@ -60,6 +70,19 @@ const record = z
 export const listQuery = z.strictObject({
   status: z.enum(cardStatuses).optional(),
   merchant_id: merchantId.optional(),
+  reference: reference.optional(),
+  rrn: z
+    .string()
+    .regex(/^[0-9A-Z]{12}$/)
+    .optional()
+    .meta({ description: 'DE 37.' }),
+  stan: z
+    .string()
+    .regex(/^\d{6}$/)
+    .optional()
+    .meta({
+      description: 'DE 11 of the authorization. Needs from and to, at most a day apart.',
+    }),
   needs_attention: z.literal('true').optional().meta({
     description: 'Only those with a reversal that the network never confirmed.',
   }),
@@ -95,6 +118,9 @@ export const documents = {
       cardErrors.invalid_terminal_id,
       cardErrors.invalid_installments,
       cardErrors.invalid_capture,
+      cardErrors.field_not_carried,
+      cardErrors.field_needed,
+      cardErrors.merchant_profile_missing,
       cardErrors.unsupported_card_range,
       cardErrors.cards_too_busy,
       ...networkErrors,

@@ -1,5 +1,7 @@
 import {
+  ApiError,
   callerOf,
+  httpErrors,
   idParams,
   pageOf,
   parseJson,
@@ -81,6 +83,16 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
   ...readingRoutes(service),
 ]
 
+const dayMs = 86_400_000
+
+/** STANs come again every million messages: a search for one is for a day at most. */
+const demandDay = (from: Date | undefined, to: Date | undefined): void => {
+  if (from !== undefined && to !== undefined && to.getTime() - from.getTime() <= dayMs) return
+  throw new ApiError(httpErrors.validation_failed, 'stan needs from and to, at most a day apart.', {
+    details: { field: 'stan', value: null },
+  })
+}
+
 const readingRoutes = (service: CardService): readonly Route[] => [
   {
     method: 'GET',
@@ -89,13 +101,12 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     errorStyle: 'envelope',
     document: documents.list,
     handle: async (c) => {
-      const { status, merchant_id, needs_attention, from, to, limit, cursor } = readQuery(
-        c,
-        listQuery,
-      )
+      const query = readQuery(c, listQuery)
+      const { status, merchant_id, reference, rrn, stan, needs_attention, from, to } = query
+      const { limit, cursor } = query
+      if (stan !== undefined) demandDay(from, to)
       const filter = {
-        status,
-        merchantId: merchant_id,
+        ...{ status, merchantId: merchant_id, reference, rrn, stan },
         needsAttention: needs_attention !== undefined,
         from,
         to,

@@ -13,7 +13,7 @@ import {
 import { baseFields, baseMessages, extendedPayment } from './base.ts'
 import { compileComposite } from './composite.ts'
 import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
-import { createKeeper, type Keeper } from './keep.ts'
+import { createKeeper, type Keeper, keptLengths } from './keep.ts'
 import { ContentError, compileLeaf, constantsOf, type Leaf, type LeafContext } from './leaf.ts'
 import { sampleFacts } from './samples.ts'
 import { type AcquirerNumbers, cardNumber, type Facts } from './sources.ts'
@@ -70,7 +70,7 @@ export const createContent = (
   takesInstallments = true,
 ): Content => {
   const acquirer = acquirerOf(content)
-  const context: LeafContext = { acquirer, kept: new Set(Object.keys(content?.keep ?? {})) }
+  const context: LeafContext = { acquirer, kept: keptLengths(content, dialect) }
   const composites = new Map(
     Object.entries(content?.composites ?? {}).map(([de, form]) => [
       Number(de),
@@ -249,7 +249,7 @@ const checkCarries = (dialect: Dialect, content: Content, { kept }: LeafContext)
   const pack = createMessagePacker(createPacker(dialect))
   for (const name of messageNames) {
     if (!content.has(name)) continue
-    for (const facts of sampleFacts([...kept], name)) {
+    for (const facts of sampleFacts(kept, name)) {
       try {
         pack(content.build(name, facts), new Uint8Array(messageBytesMax))
       } catch (error) {

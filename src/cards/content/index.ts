@@ -4,9 +4,13 @@ export { MissingFactError, TooLongFactError } from './leaf.ts'
 export {
   bitOf,
   type Details,
+  entries,
   type Facts,
   type Input,
+  initiators,
   inputs,
+  installmentPlans,
   type MerchantProfile,
   type Secrets,
+  storedReasons,
 } from './sources.ts'

@@ -1,6 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import { type Composite, type Dialect, type ReadEntry, readComposite } from '#codecs/iso8583'
-import type { ContentForm } from './form.ts'
+import type { ContentForm, EntryForm } from './form.ts'
 import { ContentError } from './leaf.ts'
 
 /** A value may be as long as this; what is longer is no identifier. */
@@ -15,6 +15,24 @@ export type Keeper = {
     fieldOf: (de: number) => Uint8Array | undefined,
   ) => Readonly<Record<string, string>> | undefined
 }
+
+/** How long each kept value may be, as far as its place says. */
+export const keptLengths = (
+  content: ContentForm | undefined,
+  dialect: Dialect,
+): ReadonlyMap<string, number> =>
+  new Map(
+    Object.entries(content?.keep ?? {}).map(([name, { field, path = [] }]) => {
+      let entries: readonly EntryForm[] | undefined = content?.composites[field]?.entries
+      let length = dialect.fields[field]?.max ?? keptCharactersMax
+      for (const id of path) {
+        const entry = entries?.find((one) => one.id === id)
+        length = entry?.length ?? length
+        entries = entry?.entries
+      }
+      return [name, Math.min(length, keptCharactersMax)]
+    }),
+  )
 
 /** @throws ContentError */
 export const createKeeper = (

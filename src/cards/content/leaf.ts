@@ -45,8 +45,8 @@ export class ContentError extends Error {
 /** What is the same for all values of one content. */
 export type LeafContext = {
   readonly acquirer: AcquirerNumbers
-  /** Names of `keep`. */
-  readonly kept: ReadonlySet<string>
+  /** Names of `keep`, and how long their values may be. */
+  readonly kept: ReadonlyMap<string, number>
 }
 
 const keptSource = (name: string): Source => ({

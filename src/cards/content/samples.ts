@@ -5,7 +5,10 @@ const panDigitsMax = 19
 const pick = <T>(values: readonly T[], at: number): T => values[at % values.length] as T
 
 /** The longest values of all that a message may be made of, for each kind of entry, without a card of anybody. */
-export const sampleFacts = (kept: readonly string[], name: MessageName): readonly Facts[] =>
+export const sampleFacts = (
+  kept: ReadonlyMap<string, number>,
+  name: MessageName,
+): readonly Facts[] =>
   entries.map((entry, at) => ({
     pan: new Uint8Array(panDigitsMax).fill(0x30),
     expiry: '9912',
@@ -26,7 +29,7 @@ export const sampleFacts = (kept: readonly string[], name: MessageName): readonl
       storedReason: pick(storedReasons, at),
       networkTransactionId: '9'.repeat(15),
       cardSequence: '001',
-      kept: Object.fromEntries(kept.map((one) => [one, '9'.repeat(9)])),
+      kept: Object.fromEntries([...kept].map(([one, length]) => [one, '9'.repeat(length)])),
     },
     secrets: { cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=', icc: '9F2608AABBCCDDEEFF0011' },
     profile: {

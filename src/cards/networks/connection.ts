@@ -281,11 +281,22 @@ export class Connection implements Lane {
       const pan = this.parser.copy(2)
       if (pan?.every(isDigit) === true) answer.pan = pan
       else pan?.fill(0)
+      const { keeper } = this.context.content
+      if (keeper !== undefined) answer.more = this.keep(keeper.fields)
       return answer
     } catch (error) {
       if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined
       throw error
     }
+  }
+
+  private keep(fields: ReadonlySet<number>): Map<number, Uint8Array> {
+    const kept = new Map<number, Uint8Array>()
+    for (const de of fields) {
+      const bytes = this.parser.copy(de)
+      if (bytes !== undefined) kept.set(de, bytes)
+    }
+    return kept
   }
 
   private answerManagement(request: CardMessage, tpdu: Uint8Array): void {

@@ -5,7 +5,12 @@ import type { Merchants } from '../merchants.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
 import { originalMtiOf, reversalMessage } from '../networks/messages.ts'
 import { type Backoff, backoffDelayMs } from '../networks/options.ts'
-import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
+import {
+  type Card,
+  CardTokenNotFoundError,
+  type Vault,
+  VaultUnavailableError,
+} from '../vault/index.ts'
 import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
 import { beginAttempt, confirm, hold, release } from './store.ts'
 import type { Reversal, ReversalOutcome } from './types.ts'
@@ -65,10 +70,10 @@ export const attemptReversal = async (
   claimed: ClaimedReversal,
 ): Promise<AttemptOutcome | undefined> => {
   const { reversal, owner } = claimed
-  const pan = await resolvePan(context, reversal)
-  if (typeof pan === 'string') {
-    await putBack(context, claimed, { outcome: pan, responseCode: undefined }, false)
-    return pan
+  const card = await resolveCard(context, reversal)
+  if (typeof card === 'string') {
+    await putBack(context, claimed, { outcome: card, responseCode: undefined }, false)
+    return card
   }
   let sent: Promise<Result>
   try {
@@ -76,9 +81,9 @@ export const attemptReversal = async (
     const leaseSeconds = (network.timeoutMs + context.leaseMarginMs) / 1_000
     if (!(await beginAttempt(context.sql, reversal.id, owner, numbers, leaseSeconds)))
       return undefined
-    sent = send(context, network, reversal, numbers, pan)
+    sent = send(context, network, reversal, numbers, card)
   } finally {
-    pan.fill(0)
+    card.pan.fill(0)
   }
   const result = await sent
   const { outcome, responseCode = '' } = result
@@ -94,10 +99,10 @@ const numbersOf = ({ attempts, stan, transmission }: Reversal): ReversalNumbers 
     ? undefined
     : { stan, transmission }
 
-const resolvePan = async (
+const resolveCard = async (
   { vault }: AttemptContext,
   { cardToken }: Reversal,
-): Promise<Uint8Array | 'vault_unavailable' | 'token_unknown'> => {
+): Promise<Card | 'vault_unavailable' | 'token_unknown'> => {
   try {
     return await vault.resolve(cardToken)
   } catch (error) {
@@ -113,10 +118,10 @@ const send = async (
   network: Network,
   reversal: Reversal,
   numbers: ReversalNumbers,
-  pan: Uint8Array,
+  { pan, expiry }: Card,
 ): Promise<Result> => {
   try {
-    const beside = { profile: merchants.get(reversal.merchantId) }
+    const beside = { expiry, profile: merchants.get(reversal.merchantId) }
     const request = reversalMessage(network.content, reversal, numbers, pan, beside)
     const exchanged: ExchangeOutcome = await network.exchange(request, network.timeoutMs, {
       mti: originalMtiOf(network.content, reversal),

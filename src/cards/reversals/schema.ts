@@ -1,7 +1,20 @@
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, index, integer, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  bigserial,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
 import type { Traceparent } from '#src/platform/observe/index.ts'
+import type { Details } from '../content/index.ts'
+
+/** What a reversal takes back, or is itself. */
+export type ReversedOperation = 'authorization' | 'capture' | 'refund' | 'void' | 'partial_void'
 
 /** Reversals, sent until their networks confirm them. Holds no card number, only its token. */
 export const cardReversals = pgTable(
@@ -12,10 +25,10 @@ export const cardReversals = pgTable(
     transactionId: text('transaction_id').notNull(),
     network: text().notNull(),
     /**
-     * The operation to undo. `void` repeats the void itself, because nobody knows whether it was done; the original is
-     * then the authorization.
+     * The operation to undo. `void` and `partial_void` repeat the void itself, because nobody knows whether it was done;
+     * the original is then the authorization.
      */
-    reverses: text().$type<'authorization' | 'capture' | 'void'>().notNull(),
+    reverses: text().$type<ReversedOperation>().notNull(),
     cardToken: text('card_token').notNull(),
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
     currency: text().notNull(),
@@ -27,6 +40,10 @@ export const cardReversals = pgTable(
     authCode: text('auth_code'),
     merchantId: text('merchant_id').notNull(),
     terminalId: text('terminal_id'),
+    installments: integer().notNull().default(1),
+    details: jsonb().$type<Details>(),
+    /** What a partial reversal leaves of the original; null: nothing. */
+    remainingCents: bigint('remaining_cents', { mode: 'bigint' }),
     /** W3C trace context of the request whose message is taken back. */
     traceparent: text().$type<Traceparent>(),
     /** `pending`, `confirmed` or `expired`. */

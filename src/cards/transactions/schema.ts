@@ -12,6 +12,7 @@ import {
 } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
 import type { Traceparent } from '#src/platform/observe/index.ts'
+import type { Details } from '../content/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
 
 /** One row per authorization, committed before its first byte goes out. No card number, only its token. */
@@ -43,6 +44,14 @@ export const cardTransactions = pgTable(
     merchantId: text('merchant_id').notNull(),
     terminalId: text('terminal_id'),
     installments: integer().notNull(),
+    /** The caller's own. */
+    reference: text(),
+    /** What the payment has beside, for the messages that follow it: no secret, no card number. */
+    details: jsonb().$type<Details>(),
+    /** The sum of approved refunds. */
+    refundedCents: bigint('refunded_cents', { mode: 'bigint' }),
+    /** What partial voids have taken back of the authorization. */
+    reversedCents: bigint('reversed_cents', { mode: 'bigint' }),
     /** DE 11, DE 37 and DE 7 of the authorization. */
     stan: text().notNull(),
     rrn: text().notNull(),
@@ -52,6 +61,7 @@ export const cardTransactions = pgTable(
     /** Why the last capture or void had no effect: `declined_05`, `timed_out`, … */
     captureError: text('capture_error'),
     voidError: text('void_error'),
+    refundError: text('refund_error'),
     /** Why it ended without the caller's doing: `not_sent`, `reversed`. */
     reason: text(),
     /** A reversal ended without an answer: a person has to ask the network. */
@@ -75,6 +85,9 @@ export const cardTransactions = pgTable(
     uniqueIndex('card_transactions_message').on(table.network, table.rrn, table.transmission),
     index('card_transactions_merchant').on(table.merchantId, table.id),
     index('card_transactions_account').on(table.account, table.id),
+    index('card_transactions_reference')
+      .on(table.reference, table.id)
+      .where(sql`reference is not null`),
     index('card_transactions_open')
       .on(table.touchedAt)
       .where(sql`status = 'pending' or operation is not null`),

@@ -4,6 +4,7 @@ import {
   looksLikeOne,
   type Queryable,
   textArray,
+  uuidBound,
 } from '#src/platform/database/index.ts'
 import {
   type Answer,
@@ -68,6 +69,10 @@ const columns = createColumns<keyof Row>({
   merchantId: 'text',
   terminalId: 'text',
   installments: 'int',
+  reference: 'text',
+  details: 'jsonb',
+  refundedCents: 'bigint',
+  reversedCents: 'bigint',
   stan: 'text',
   rrn: 'text',
   transmission: 'text',
@@ -75,6 +80,7 @@ const columns = createColumns<keyof Row>({
   responseCode: 'text',
   captureError: 'text',
   voidError: 'text',
+  refundError: 'text',
   reason: 'text',
   needsAttention: 'boolean',
   claimKey: 'text',
@@ -93,6 +99,7 @@ const fixed: ReadonlySet<keyof Row> = new Set([
   ...([
     'terminalId',
     'installments',
+    'reference',
     'stan',
     'rrn',
     'transmission',
@@ -105,7 +112,7 @@ const changing = columns.all.filter((member) => !fixed.has(member))
 /** The members known before an authorization is sent. */
 const initial: readonly (keyof Row)[] = [
   ...fixed,
-  ...(['status', 'updatedAt', 'claimKey', 'traceparent'] as const),
+  ...(['status', 'updatedAt', 'claimKey', 'traceparent', 'details'] as const),
 ]
 
 const texts = {
@@ -308,6 +315,12 @@ export type TransactionFilter = {
   readonly merchantIds: readonly string[] | undefined
   readonly status: CardStatus | undefined
   readonly merchantId: string | undefined
+  /** The caller's own. */
+  readonly reference: string | undefined
+  /** DE 37. */
+  readonly rrn: string | undefined
+  /** DE 11 of the authorization; with `from` and `to`. */
+  readonly stan: string | undefined
   /** True for only those that no network settled; false for all. */
   readonly needsAttention: boolean
   /** Created at or after. */
@@ -319,20 +332,30 @@ export type TransactionFilter = {
   readonly limit: number
 }
 
+/** Identifiers hold the time of their process, rows that of the same clock a moment later. */
+const clockMarginMs = 60_000
+const idAt = (ms: number): string => `txn_${uuidBound(new Date(ms)).replaceAll('-', '')}`
+
+/** The names of all networks that ever were, by which the index on reference numbers begins. */
+const networksIn = (sql: Client) => sql`array(select network from card_stan_blocks)`
+
 /** Newest first. */
 export const listTransactions = async (
   sql: Client,
   { account, merchantIds, status, merchantId, ...filter }: TransactionFilter,
 ): Promise<readonly CardTransaction[]> => {
-  const { needsAttention, from, to, beforeId, limit } = filter
+  const { reference, rrn, stan, needsAttention, from, to, beforeId, limit } = filter
   const rows = await sql<Row[]>`
     select ${sql(texts.selected)} from card_transactions t where account = ${account}
     ${merchantIds === undefined ? sql`` : sql`and merchant_id = any(${textArray(merchantIds)}::text::text[])`}
+    ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
+    ${rrn === undefined ? sql`` : sql`and network = any(${networksIn(sql)}) and rrn = ${rrn}`}
+    ${stan === undefined ? sql`` : sql`and stan = ${stan}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
     ${needsAttention ? sql`and needs_attention and operation is not null` : sql``}
-    ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
-    ${to === undefined ? sql`` : sql`and created_at < ${to}`}
+    ${from === undefined ? sql`` : sql`and created_at >= ${from} and id >= ${idAt(from.getTime() - clockMarginMs)}`}
+    ${to === undefined ? sql`` : sql`and created_at < ${to} and id < ${idAt(to.getTime() + clockMarginMs)}`}
     ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
     order by id desc limit ${limit}`
   return rows.map(recordOf)

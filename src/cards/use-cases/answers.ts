@@ -27,6 +27,7 @@ export const recordOf = (transaction: CardTransaction) => {
     merchant_id: transaction.merchantId,
     terminal_id: transaction.terminalId ?? null,
     installments: transaction.installments,
+    ...detailsOf(transaction),
     stan: transaction.stan,
     rrn: transaction.rrn,
     created_at: transaction.createdAt.toISOString(),
@@ -40,6 +41,19 @@ export const recordOf = (transaction: CardTransaction) => {
     needs_attention: transaction.needsAttention || undefined,
   }
 }
+
+/** What only some payments have. */
+const detailsOf = ({ reference, details }: CardTransaction) =>
+  details === undefined
+    ? { reference }
+    : {
+        reference,
+        entry: details.entry,
+        installment_plan: details.installmentPlan,
+        soft_descriptor: details.softDescriptor,
+        eci: details.eci,
+        network_data: details.kept,
+      }
 
 export const eventViewOf = ({ id, type, data, at }: CardEventRow) => ({
   id: String(id),

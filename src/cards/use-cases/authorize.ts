@@ -9,7 +9,7 @@ import {
   replayOf,
 } from '#src/platform/http/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
-import { bitOf } from '../content/index.ts'
+import { bitOf, type Details, type Input, type Secrets } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
 import { authorizationMessage } from '../networks/messages.ts'
@@ -19,6 +19,7 @@ import { answerOf } from './answers.ts'
 import { carrying } from './carrying.ts'
 import { type CardContext, fresh } from './context.ts'
 import type { Verdict } from './exchange.ts'
+import { checkIcc } from './icc.ts'
 import { perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
 import { lostAnswer, settle, stepOf } from './outcomes.ts'
 import { requireMerchant } from './rights.ts'
@@ -30,6 +31,10 @@ export type AuthorizationRequest = {
   readonly merchantId: string
   readonly terminalId: string | undefined
   readonly installments: number
+  readonly reference: string | undefined
+  readonly details: Details | undefined
+  /** Never stored. */
+  readonly secrets: Secrets | undefined
   /** Capture the whole amount right after the approval. */
   readonly capture: boolean
 }
@@ -87,7 +92,8 @@ const open = async (
   request: AuthorizationRequest,
   { owner, keyId, idempotencyKey }: Caller,
 ): Promise<Prepared> => {
-  const pan = await resolveCard(vault, request.cardToken)
+  if (request.secrets !== undefined) checkIcc(request.secrets)
+  const { pan, expiry } = await resolveCard(vault, request.cardToken)
   try {
     const network = networks.networkFor(pan)
     if (network === undefined) {
@@ -99,7 +105,7 @@ const open = async (
     }
     const numbers = await stans.next(network)
     const at = now()
-    const { capture: _, ...fields } = request
+    const { capture: _, secrets: __, ...fields } = request
     const transaction: CardTransaction = {
       ...nothingYet,
       ...fields,
@@ -117,7 +123,7 @@ const open = async (
     }
     const message = carrying(givenIn(request), () =>
       authorizationMessage(network.content, pan, transaction, {
-        profile: merchants.get(request.merchantId),
+        ...{ expiry, secrets: request.secrets, profile: merchants.get(request.merchantId) },
       }),
     )
     return { pan, network, transaction, message }
@@ -127,9 +133,25 @@ const open = async (
   }
 }
 
+const detailInputs: Readonly<Partial<Record<keyof Details, Input>>> = {
+  ...{ entry: 'entry', installmentPlan: 'installment_plan', softDescriptor: 'soft_descriptor' },
+  ...{ eci: 'three_ds.eci', dsTransactionId: 'three_ds.ds_transaction_id' },
+  ...{ initiator: 'stored_credential.initiator', storedReason: 'stored_credential.reason' },
+  networkTransactionId: 'stored_credential.network_transaction_id',
+  cardSequence: 'card_sequence',
+}
+
 /** Bits of what not every network's messages can carry. */
-const givenIn = ({ installments }: AuthorizationRequest): number =>
-  installments > 1 ? bitOf('installments') : 0
+const givenIn = ({ installments, details, secrets }: AuthorizationRequest): number => {
+  let given = installments > 1 ? bitOf('installments') : 0
+  for (const name in details) {
+    const input = detailInputs[name as keyof Details]
+    if (input !== undefined) given |= bitOf(input)
+  }
+  if (secrets?.cavv !== undefined) given |= bitOf('three_ds.cavv')
+  if (secrets?.icc !== undefined) given |= bitOf('icc_data')
+  return given
+}
 
 const nothingYet = {
   status: 'pending',
@@ -144,6 +166,9 @@ const nothingYet = {
   responseCode: undefined,
   captureError: undefined,
   voidError: undefined,
+  refundError: undefined,
+  refundedCents: undefined,
+  reversedCents: undefined,
   reason: undefined,
   needsAttention: false,
   capturedAt: undefined,

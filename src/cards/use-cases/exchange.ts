@@ -7,6 +7,8 @@ export type Verdict =
       readonly kind: 'approved'
       readonly responseCode: string
       readonly authCode: string | undefined
+      /** What later messages repeat of the answer. */
+      readonly kept?: Readonly<Record<string, string>> | undefined
     }
   | { readonly kind: 'declined'; readonly responseCode: string }
   /** Nothing that we take for an approval, but the network may hold the money. */
@@ -42,8 +44,11 @@ export const exchange = async (network: Network, request: CardMessage): Promise<
   }
   switch (outcome.kind) {
     case 'answered': {
-      outcome.response.wipe()
-      return verdictOf(network.answers, request, outcome.response)
+      const { response } = outcome
+      const kept = network.content.keeper?.keep((de) => bytesOf(response.more?.get(de)))
+      response.wipe()
+      const verdict = verdictOf(network.answers, request, response)
+      return kept !== undefined && verdict.kind === 'approved' ? { ...verdict, kept } : verdict
     }
     case 'not_sent':
       return { kind: 'not_sent', why: outcome.reason }
@@ -54,6 +59,9 @@ export const exchange = async (network: Network, request: CardMessage): Promise<
       return { kind: 'unknown', why: outcome.kind }
   }
 }
+
+const bytesOf = (value: string | Uint8Array | undefined): Uint8Array | undefined =>
+  typeof value === 'string' ? undefined : value
 
 const verdictOf = (rules: AnswerRules, request: CardMessage, response: CardMessage): Verdict => {
   const { responseCode, authCode } = response

@@ -6,14 +6,19 @@ import { captureMessage, reversalMessage } from '../networks/messages.ts'
 import { changed } from '../transactions/changes.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
-import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
+import {
+  type Card,
+  CardTokenNotFoundError,
+  type Vault,
+  VaultUnavailableError,
+} from '../vault/index.ts'
 import { unwritten } from './answers.ts'
 import type { CardContext, OperationName } from './context.ts'
 import { exchange, type Verdict } from './exchange.ts'
 import { reversalOf, settle } from './outcomes.ts'
 
 /** @throws ApiError `card_token_not_found`, `vault_unavailable` */
-export const resolveCard = async (vault: Vault, token: string): Promise<Uint8Array> => {
+export const resolveCard = async (vault: Vault, token: string): Promise<Card> => {
   try {
     return await vault.resolve(token)
   } catch (cause) {
@@ -41,6 +46,7 @@ export const resolveCard = async (vault: Vault, token: string): Promise<Uint8Arr
 export type Ready = {
   readonly operation: 'capture' | 'void'
   readonly pan: Uint8Array
+  readonly expiry: string | undefined
   readonly numbers: TraceNumbers
   readonly after: CardTransaction
   readonly events: readonly NewCardEvent[]
@@ -54,7 +60,7 @@ export const prepare = async (
   before: CardTransaction,
   amountCents: bigint,
 ): Promise<Ready> => {
-  const pan = await resolveCard(vault, before.cardToken)
+  const { pan, expiry } = await resolveCard(vault, before.cardToken)
   try {
     const numbers = await stans.next(network)
     const fields = {
@@ -66,7 +72,7 @@ export const prepare = async (
     const amount = operation === 'capture' ? { amount: Number(amountCents) } : {}
     const { stan, transmission } = numbers
     const event = { type: `${operation}_sent`, data: { stan, transmission, ...amount } }
-    return { operation, pan, numbers, after, events: [event] }
+    return { operation, pan, expiry, numbers, after, events: [event] }
   } catch (error) {
     pan.fill(0)
     throw error
@@ -77,10 +83,10 @@ export const prepare = async (
 export const perform = async (
   context: CardContext,
   network: Network,
-  { operation, pan, numbers, after }: Ready,
+  { operation, pan, expiry, numbers, after }: Ready,
   asPart: boolean,
 ): Promise<Answer> => {
-  const beside = { profile: context.merchants.get(after.merchantId) }
+  const beside = { expiry, profile: context.merchants.get(after.merchantId) }
   const verdict = await send(context, network, operation, after, pan, () =>
     operation === 'capture'
       ? captureMessage(

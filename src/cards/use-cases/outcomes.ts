@@ -88,7 +88,10 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
         auth_code: authCode ?? '',
         response_code: responseCode,
       }),
-      fields: ({ authCode, responseCode }) => ({ authCode, responseCode }),
+      fields: ({ authCode, responseCode, kept }, { details }) => ({
+        ...{ authCode, responseCode },
+        ...(kept === undefined ? {} : { details: { ...details, kept } }),
+      }),
       answer: (after) => answerOf(201, after),
     },
     declined: {
@@ -218,6 +221,9 @@ export const reversalOf = (
     authCode: transaction.authCode,
     merchantId: transaction.merchantId,
     terminalId: transaction.terminalId,
+    installments: transaction.installments,
+    details: transaction.details,
+    remainingCents: undefined,
     traceparent: transaction.traceparent,
     attempts: isVoid ? 1 : 0,
     stan: isVoid ? transaction.operationStan : undefined,

@@ -1,18 +1,21 @@
 import { inRequestSpan } from '#src/platform/observe/index.ts'
 import { createCircuitBreaker } from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
-import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from './types.ts'
+import { type Card, CardTokenNotFoundError, type Vault, VaultUnavailableError } from './types.ts'
 
 // The contract of the vault:
 //
 //   POST {url}/resolve   {"token": "…"}
-//     200 application/octet-stream   the card number, 12 to 19 ASCII digits
+//     200 application/octet-stream   the card number, 12 to 19 ASCII digits;
+//                                    its expiry in the header card-expiry, YYMM, if the network needs it
 //     404                            no such token
 //     anything else                  the vault does not answer now
 
 /** ISO/IEC 7812: a card number has at most 19 digits; the shortest in use have 12. */
 const panDigitsMin = 12
 const panDigitsMax = 19
+/** Year and month. */
+const expiryForm = /^\d{2}(?:0[1-9]|1[0-2])$/
 /** Bytes read of an answer: anything longer is not a card number. */
 const bodyBytesMax = 32
 const circuitFailuresMaxDefault = 5
@@ -42,9 +45,9 @@ export const createHttpVault = (options: HttpVaultOptions): Vault => {
     resolve: async (token) => {
       if (!breaker.admit()) throw new VaultUnavailableError('circuit_open')
       try {
-        const pan = await ask(options, token)
+        const card = await ask(options, token)
         breaker.succeeded()
-        return pan
+        return card
       } catch (error) {
         if (error instanceof CardTokenNotFoundError) breaker.succeeded()
         else breaker.failed()
@@ -54,16 +57,19 @@ export const createHttpVault = (options: HttpVaultOptions): Vault => {
   }
 }
 
-const ask = async (options: HttpVaultOptions, token: string): Promise<Uint8Array> => {
+const ask = async (options: HttpVaultOptions, token: string): Promise<Card> => {
   const buffer = new Uint8Array(bodyBytesMax)
   const url = `${options.url.replace(/\/$/, '')}/resolve`
   const call = () => post(options, url, token, buffer)
   try {
-    const { status, bytes } = await inRequestSpan({ method: 'POST', url }, call)
+    const { status, bytes, expiry } = await inRequestSpan({ method: 'POST', url }, call)
     if (status === 404) throw new CardTokenNotFoundError()
     if (status !== 200) throw new VaultUnavailableError('refused', status)
     if (!isPan(buffer, bytes)) throw new VaultUnavailableError('malformed')
-    return buffer.slice(0, bytes)
+    if (expiry !== undefined && !expiryForm.test(expiry)) {
+      throw new VaultUnavailableError('malformed')
+    }
+    return { pan: buffer.slice(0, bytes), expiry }
   } catch (error) {
     throw asVaultError(error)
   } finally {
@@ -77,7 +83,11 @@ const post = async (
   url: string,
   token: string,
   buffer: Uint8Array,
-): Promise<{ readonly status: number; readonly bytes: number }> => {
+): Promise<{
+  readonly status: number
+  readonly bytes: number
+  readonly expiry: string | undefined
+}> => {
   const response = await fetch(url, {
     method: 'POST',
     redirect: 'manual',
@@ -92,7 +102,8 @@ const post = async (
     body: JSON.stringify({ token }),
     ...(options.tls === undefined ? {} : { tls: options.tls() }),
   })
-  return { status: response.status, bytes: await readInto(response, buffer) }
+  const expiry = response.headers.get('card-expiry') ?? undefined
+  return { status: response.status, bytes: await readInto(response, buffer), expiry }
 }
 
 /**

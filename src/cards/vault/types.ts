@@ -1,12 +1,20 @@
+/** What a token stands for. */
+export type Card = {
+  /** 12 to 19 ASCII digits in a buffer that the caller owns and wipes. */
+  readonly pan: Uint8Array
+  /** YYMM; undefined if the vault does not tell it. */
+  readonly expiry: string | undefined
+}
+
 /** The place of card numbers; the gateway holds only tokens. */
 export type Vault = {
   /**
-   * Returns the card number of a token: 12 to 19 ASCII digits in a buffer that the caller owns and wipes.
+   * Returns the card of a token.
    *
    * @throws CardTokenNotFoundError if the vault does not know the token
    * @throws VaultUnavailableError if it gives no usable answer: the same call may succeed later
    */
-  resolve(token: string): Promise<Uint8Array>
+  resolve(token: string): Promise<Card>
 }
 
 /** The vault does not know the token. */
@@ -19,6 +27,7 @@ export class CardTokenNotFoundError extends Error {
 }
 
 /** Why the vault gave no usable answer. */
+/** The place of card numbers; the gateway holds only tokens. */
 export type VaultFault = 'circuit_open' | 'timed_out' | 'unreachable' | 'refused' | 'malformed'
 
 const faults: Readonly<Record<VaultFault, string>> = {

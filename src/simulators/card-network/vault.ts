@@ -1,5 +1,7 @@
 import { testTokens } from './behaviour.ts'
 
+/** YYMM of all test cards. */
+const testExpiry = '4912'
 /** The key of the simulators' test vault. */
 export const testVaultKey = 'test-vault-key'
 
@@ -54,7 +56,11 @@ export const createTestVault = (options: TestVaultOptions): TestVault => {
       const pan = testTokens.get(token)
       if (pan === undefined) return problem(404, 'TOKEN_NOT_FOUND')
       return new Response(pan.slice(), {
-        headers: { 'content-type': 'application/octet-stream', 'cache-control': 'no-store' },
+        headers: {
+          'content-type': 'application/octet-stream',
+          'cache-control': 'no-store',
+          'card-expiry': testExpiry,
+        },
       })
     },
   })

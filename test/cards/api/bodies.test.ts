@@ -113,9 +113,10 @@ describe('bodies', () => {
         expect(isTaken(read, valid)).toBe(true)
         fc.assert(
           fc.property(anything, (value) => {
-            // No pattern can say what passes the Luhn test; the descriptions do.
+            // No pattern can say what passes the Luhn test; the descriptions do. Cryptograms of a chip look like it.
             const isRight =
-              isPublished(published, value) && findSensitive(String(value)) !== 'card number'
+              isPublished(published, value) &&
+              (field === 'icc_data' || findSensitive(String(value)) !== 'card number')
             expect([value, isTaken(read, { ...valid, [field]: value })]).toEqual([value, isRight])
           }),
           { numRuns: 1_000 },

@@ -33,8 +33,10 @@ beforeAll(async () => {
     },
   })
   network.on((request, peer) => {
-    seen.push(Object.assign(new CardMessage(), request, { pan: undefined }))
-    peer.answer({ responseCode: '00', authCode: 'A00001' })
+    const additionalData = request.additionalData?.slice()
+    seen.push(Object.assign(new CardMessage(), request, { pan: undefined, additionalData }))
+    const more = new Map([[63, 'MCC0000421123']])
+    peer.answer({ responseCode: '00', authCode: 'A00001', more })
   })
 })
 afterAll(async () => {
@@ -72,6 +74,103 @@ test('sends what the file says, in the types that it says', async () => {
   expect(parseOriginalData(ofAuthorization?.originalData ?? '')).toMatchObject({
     ...{ mti: '0100', stan: authorization?.stan },
   })
+})
+
+const cavv = 'kBMGd0aSf0mHs0Qk0Ak0AAAAAAA='
+const ecommerce = {
+  ...{ entry: 'ecommerce', installments: 6, installment_plan: 'merchant' },
+  ...{ soft_descriptor: 'PADARIA*PEDIDO 42', reference: 'order-4711' },
+  three_ds: { eci: '02', cavv, ds_transaction_id: '8f3e5b1a-2c4d-4e6f-8a9b-0c1d2e3f4a5b' },
+}
+const textOf = (value: string | Uint8Array | undefined) => Buffer.from(value ?? []).toString()
+
+test('sends what the request gives, keeps what the answer brings, and stores no secret', async () => {
+  seen = []
+  const { status, json } = await post(ecommerce)
+  expect([status, json]).toMatchObject([
+    201,
+    {
+      ...{ status: 'authorized', reference: 'order-4711', entry: 'ecommerce', installments: 6 },
+      ...{ installment_plan: 'merchant', soft_descriptor: 'PADARIA*PEDIDO 42', eci: '02' },
+      network_data: { trace: 'MCC000042', settlement: '1123' },
+    },
+  ])
+  const [authorization] = seen
+  expect(authorization).toMatchObject({ entryMode: '810', expirationDate: '4912' })
+  expect(authorization?.merchantName).toStartWith('PADARIA*PEDIDO 42      SAO PAULO')
+  expect(textOf(authorization?.more?.get(112))).toBe('0010042106')
+  expect(textOf(authorization?.additionalData)).toBe(
+    `T420701032124328${cavv}66450101202368f3e5b1a-2c4d-4e6f-8a9b-0c1d2e3f4a5b`,
+  )
+  const [{ everything = '' } = {}] = await rig.database.sql<{ everything: string }[]>`
+    select (select json_agg(t)::text from card_transactions t) ||
+      (select json_agg(e)::text from card_events e) as everything`
+  expect(everything).not.toContain(cavv)
+  expect((await rig.post(`/v1/transactions/${json['id']}/capture`)).status).toBe(200)
+  expect(textOf(seen[1]?.additionalData)).toContain('MCC0000421123')
+  expect(seen[1]).toMatchObject({ mti: '0220', entryMode: '810' })
+})
+
+test('a payment is found by its reference, its RRN, and its STAN of a day', async () => {
+  const { json } = await post({ reference: 'order-4712' })
+  const idsOf = async (query: string) => {
+    const response = await rig.get(`/v1/transactions?${query}`)
+    const { transactions } = (await response.json()) as { transactions: readonly { id: string }[] }
+    return transactions.map(({ id }) => id)
+  }
+  const hour = 3_600_000
+  const around = (ms: number) => new Date(Date.parse(String(json['created_at'])) + ms).toISOString()
+  expect(await idsOf('reference=order-4712')).toEqual([String(json['id'])])
+  expect(await idsOf('reference=order-4713')).toEqual([])
+  expect(await idsOf(`rrn=${json['rrn']}`)).toEqual([String(json['id'])])
+  const day = `stan=${json['stan']}&from=${around(-hour)}&to=`
+  expect(await idsOf(day + around(23 * hour))).toEqual([String(json['id'])])
+  expect(await idsOf(`stan=${json['stan']}&from=${around(hour)}&to=${around(2 * hour)}`)).toEqual(
+    [],
+  )
+  for (const query of [day + around(23 * hour + 1), `stan=${json['stan']}`, 'stan=1', 'rrn=1']) {
+    expect((await rig.get(`/v1/transactions?${query}`)).status).toBe(400)
+  }
+})
+
+test.each([
+  [{ three_ds: { eci: '07' } }, 'FIELD_NOT_CARRIED', 'three_ds.eci'],
+  [{ entry: 'ecommerce', three_ds: { eci: '07' } }, 'FIELD_NOT_CARRIED', 'three_ds.eci'],
+  [{ entry: 'ecommerce', icc_data: '9F260111' }, 'FIELD_NOT_CARRIED', 'icc_data'],
+  [{ installments: 1, installment_plan: 'issuer' }, 'INVALID_INSTALLMENTS', 'installment_plan'],
+  [{ icc_data: '5A084000000000000002' }, 'VALIDATION_FAILED', 'icc_data'],
+  [{ icc_data: '9F2' }, 'VALIDATION_FAILED', 'icc_data'],
+  [{ reference: 'order 4000000000000002' }, 'VALIDATION_FAILED', 'reference'],
+  [{ soft_descriptor: 'PAD\u00c1RIA' }, 'VALIDATION_FAILED', 'soft_descriptor'],
+  [{ three_ds: { eci: '05', cavv: 'AAAA' } }, 'VALIDATION_FAILED', 'three_ds'],
+  [{ three_ds: { eci: '05', xid: '1' } }, 'VALIDATION_FAILED', 'xid'],
+  [{ entry: 'carrier_pigeon' }, 'VALIDATION_FAILED', 'entry'],
+  [{ stored_credential: { initiator: 'merchant' } }, 'VALIDATION_FAILED', 'stored_credential'],
+])('%j is refused, and nothing is sent', async (body, code, field) => {
+  seen = []
+  expect(await post(body)).toMatchObject({
+    status: 400,
+    json: { error: { code, details: { field } } },
+  })
+  expect(seen).toEqual([])
+})
+
+test('a network without such a file carries none of it', async () => {
+  for (const body of [
+    { entry: 'chip' },
+    { soft_descriptor: 'LOJA' },
+    { three_ds: { eci: '05' } },
+  ]) {
+    const request = authorizationBody('tok_visa_approved', body)
+    const response = await rig.post('/v1/transactions/authorize', request)
+    expect([response.status, await response.json()]).toMatchObject([
+      400,
+      { error: { code: 'FIELD_NOT_CARRIED' } },
+    ])
+  }
+  expect((await rig.authorize('tok_visa_approved', { reference: 'order-1' }))['reference']).toBe(
+    'order-1',
+  )
 })
 
 test('refuses what its messages need and nobody gave, and sends nothing', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '#src/platform/database/index.ts'
 import { createNetwork } from '../../../src/cards/networks/index.ts'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
-import type { Vault } from '../../../src/cards/vault/index.ts'
+import type { Card, Vault } from '../../../src/cards/vault/index.ts'
 import { networkOptions, quietLogger, until } from '../../support/card-network.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { createReversalRig, isEnded, reversalOf } from './support.ts'
@@ -75,7 +75,7 @@ test('one that dies while it asks the vault is followed as soon as the vault’s
     ...{ dsn, connectionsMax: 2, statementTimeoutMs: 5_000, logger: quietLogger },
   })
   const asked = Promise.withResolvers<void>()
-  const answer = Promise.withResolvers<Uint8Array>()
+  const answer = Promise.withResolvers<Card>()
   const vault: Vault = {
     ...rig.vault,
     resolve: () => {
@@ -87,7 +87,7 @@ test('one that dies while it asks the vault is followed as soon as the vault’s
   const dying = rig.engine({ sql: lost.sql, vault, vaultTimeoutMs: 300, timing })
   await asked.promise
   await lost.close()
-  answer.resolve(new Uint8Array(16))
+  answer.resolve({ pan: new Uint8Array(16), expiry: undefined })
   await dying.drain()
   expect(await rig.rows()).toMatchObject([{ status: 'pending', attempts: 0, stan: null }])
   rig.engine()

@@ -234,9 +234,9 @@ test('card numbers are in no row, and in no buffer afterwards', async () => {
     settings: { attemptsMax: 2 },
     vault: {
       resolve: async (token) => {
-        const pan = await vault.resolve(token)
+        const { pan, expiry } = await vault.resolve(token)
         buffers.push(pan)
-        return pan
+        return { pan, expiry }
       },
     },
   })

@@ -39,6 +39,8 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ captureStan: undefined, captureTransmission: undefined },
     ...{ responseCode: undefined, captureError: undefined, voidError: undefined },
     ...{ reason: undefined, claimKey: undefined },
+    ...{ reference: undefined, details: undefined, refundError: undefined },
+    ...{ refundedCents: undefined, reversedCents: undefined },
     ...{ capturedAt: undefined, voidedAt: undefined },
   } as const satisfies CardTransaction
   await insertTransactions(database.sql, [

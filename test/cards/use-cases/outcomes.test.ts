@@ -20,6 +20,8 @@ const transaction = (state: CardState): CardTransaction => ({
   ...{ authCode: undefined, responseCode: undefined, captureError: undefined },
   ...{ captureStan: '000003', captureTransmission: '1121120002' },
   ...{ voidError: undefined, reason: undefined, needsAttention: false },
+  ...{ reference: undefined, details: undefined, refundError: undefined },
+  ...{ refundedCents: undefined, reversedCents: undefined },
   ...{ claimKey: undefined, traceparent: undefined },
   ...{
     account: 'default',

@@ -73,10 +73,11 @@ describe('against the test vault', () => {
   test('a token becomes the digits of its card, in a buffer of the caller', async () => {
     const vault = start()
     const expected = testTokens.get('tok_visa_approved')
-    const pan = await vault.resolve('tok_visa_approved')
+    const { pan, expiry } = await vault.resolve('tok_visa_approved')
+    expect(expiry).toBe('4912')
     expect([...pan]).toEqual([...(expected ?? [])])
     pan.fill(0)
-    expect([...(await vault.resolve('tok_visa_approved'))]).toEqual([...(expected ?? [])])
+    expect([...(await vault.resolve('tok_visa_approved')).pan]).toEqual([...(expected ?? [])])
   })
 
   test('an unknown token is not found, whatever it holds', async () => {
@@ -95,7 +96,8 @@ describe('against the test vault', () => {
 
 describe('answers', () => {
   test.each([12, 19])('%d digits are a card number', async (length) => {
-    expect(await answering('1'.repeat(length)).resolve('tok')).toHaveLength(length)
+    const { pan } = await answering('1'.repeat(length)).resolve('tok')
+    expect(pan).toHaveLength(length)
   })
 
   test.each([
@@ -137,7 +139,7 @@ describe('answers', () => {
           ),
       ),
     )
-    expect(new TextDecoder().decode(await vault.resolve('tok'))).toBe('4000000000000002')
+    expect(new TextDecoder().decode((await vault.resolve('tok')).pan)).toBe('4000000000000002')
   })
 
   test('a body without end is cut off', async () => {
@@ -254,7 +256,7 @@ describe('TLS', () => {
 
   test('a client certificate takes the place of the bearer token', async () => {
     const vault = createVault({ ...settings, url: serveTls(true) }, quietLogger)
-    expect(await vault?.resolve('tok')).toHaveLength(16)
+    expect((await vault?.resolve('tok'))?.pan).toHaveLength(16)
   })
 
   test('without the certificate the vault closes', async () => {
@@ -280,7 +282,7 @@ describe('TLS', () => {
     const peer = await startPeer(serverPair, authority.cert, () => ({ status: 200, body }))
     const vault = vaultAt(peer.url, { tls: rotating.material.current })
     const resolve = async (): Promise<void> => {
-      expect(new TextDecoder().decode(await vault.resolve('tok'))).toBe(body)
+      expect(new TextDecoder().decode((await vault.resolve('tok')).pan)).toBe(body)
     }
     await callUnderChanges(peer.shown, resolve, rotationOf(rotating, peer, authority))
     peer.stop()
