@@ -9,7 +9,13 @@ import { madeOnce } from './made-once.ts'
  * executables), or installed once by pip into a virtual environment of their own under the temporary folder.
  */
 
-const packages = ['schemathesis==4.32.5', 'openapi-python-client==0.29.1'] as const
+/** The last two are what the client of openapi-generator stands on, beside what the tools bring. */
+const packages = [
+  'schemathesis==4.32.5',
+  'openapi-python-client==0.29.1',
+  'python-dateutil==2.9.0.post0',
+  'urllib3==2.8.0',
+] as const
 /** What the tools call their executables. */
 const executables = ['schemathesis', 'openapi-python-client'] as const
 const installTimeoutMs = 150_000

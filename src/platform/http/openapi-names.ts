@@ -3,6 +3,8 @@
 type Schema = {
   $ref?: string
   type?: unknown
+  format?: string
+  maximum?: number
   default?: unknown
   const?: unknown
   enum?: readonly unknown[]
@@ -54,6 +56,11 @@ export const nameSchemas = (document: OpenApiDocument): void => {
   }
 }
 
+const int32Max = 2 ** 31 - 1
+
+const isInteger = ({ type }: Schema): boolean =>
+  type === 'integer' || (Array.isArray(type) && type.includes('integer'))
+
 const createNaming = (schemas: Record<string, Schema>) => {
   const named = (schema: Schema, title: string): Schema => {
     within(schema, title)
@@ -62,6 +69,10 @@ const createNaming = (schemas: Record<string, Schema>) => {
   const within = (schema: Schema, title: string): void => {
     // Some generators write the default of an object as source text, which does not compile.
     if (typeof schema.default === 'object') delete schema.default
+    // Without a format, generators give an integer 32 bits, which hold no amount.
+    if (isInteger(schema) && (schema.maximum ?? Number.POSITIVE_INFINITY) > int32Max) {
+      schema.format = 'int64'
+    }
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
       schema.properties = { ...schema.properties, [name]: named(property, title + words(name)) }
     }

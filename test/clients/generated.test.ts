@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { noNpmTools, npmTools } from '../support/npm-tools.ts'
+import { generatorCommand, generatorLibs, noGenerator } from '../support/openapi-generator.ts'
+import { noPythonTools, pythonTools } from '../support/python-tools.ts'
+import { type RunningDev, startDev } from '../support/running-dev.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+/*
+ * Generators of others make clients of the published document; the clients compile, and a script makes one payment per
+ * rail with each.
+ */
+
+setDefaultTimeout(240_000)
+
+const peers = join(import.meta.dirname, 'peers')
+const directory = temporaryDirectory()
+const documentPath = join(directory, 'openapi.json')
+const paid = { pix: 'queued', card: 'authorized', transfer: 'pending' }
+
+let dev: RunningDev
+
+beforeAll(async () => {
+  dev = await startDev()
+  writeFileSync(documentPath, await (await fetch(`${dev.url}/openapi.json`)).text())
+})
+
+afterAll(async () => {
+  await dev[Symbol.asyncDispose]()
+})
+
+/** Runs a command to its end; one that fails is an error with all it said. */
+const run = async (
+  command: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<string> => {
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, errors, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (code !== 0)
+    throw new Error(`${command.join(' ').slice(0, 200)}: ${(errors + out).slice(0, 4_000)}`)
+  return out
+}
+
+const account = () => ({
+  URL: dev.url,
+  KEY: dev.key,
+  ISPB: dev.ispb,
+  FROM: dev.wallets[0] ?? '',
+  TO: dev.wallets[1] ?? '',
+})
+
+const pays = async (
+  command: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<unknown> => JSON.parse(await run(command, cwd, { ...account(), ...env }))
+
+describe.skipIf(generatorLibs === undefined)(`openapi-generator${noGenerator}`, () => {
+  const properties: Readonly<Record<string, object>> = {
+    java: { library: 'native', hideGenerationTimestamp: true },
+    go: { packageName: 'trilho' },
+    python: { packageName: 'trilho' },
+  }
+
+  beforeAll(async () => {
+    const files = Object.entries(properties).map(([name, additionalProperties]) => {
+      const file = join(directory, `${name}.json`)
+      const unwanted = ['apiDocs', 'modelDocs', 'apiTests', 'modelTests']
+      writeFileSync(
+        file,
+        JSON.stringify({
+          generatorName: name,
+          inputSpec: documentPath,
+          outputDir: join(directory, name),
+          gitUserId: 'trilho',
+          gitRepoId: 'client',
+          additionalProperties,
+          globalProperties: Object.fromEntries(unwanted.map((one) => [one, 'false'])),
+        }),
+      )
+      return file
+    })
+    const batch = ['batch', '--fail-fast', '--threads', '2', ...files]
+    await run([...generatorCommand(generatorLibs!), ...batch], directory)
+  })
+
+  test('for Java: it compiles and pays', async () => {
+    const sources = join(directory, 'java/src/main/java')
+    const files = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.java'))
+      .map((name) => join(sources, name))
+    const list = join(directory, 'sources.txt')
+    writeFileSync(list, [...files, join(peers, 'Pay.java')].join('\n'))
+    const jars = readdirSync(generatorLibs!)
+      .filter((name) => !name.startsWith('openapi-generator'))
+      .map((name) => join(generatorLibs!, name))
+    const classes = join(directory, 'classes')
+    const path = [...jars, classes].join(':')
+    const options = ['-J-XX:TieredStopAtLevel=1', '-proc:none', '-nowarn', '-encoding', 'UTF-8']
+    await run(['javac', ...options, '-cp', path, '-d', classes, `@${list}`], directory)
+    const java = ['java', '-XX:TieredStopAtLevel=1', '-cp', path, 'Pay']
+    expect(await pays(java, directory)).toEqual(paid)
+  })
+
+  test.skipIf(Bun.which('go') === null)(
+    `for Go: it compiles and pays${Bun.which('go') === null ? ' [skipped: no go on this machine]' : ''}`,
+    async () => {
+      const module = join(directory, 'go')
+      mkdirSync(join(module, 'pay'))
+      cpSync(join(peers, 'pay.go'), join(module, 'pay/main.go'))
+      // Nothing of the module proxy is needed, and a checkout around it is none of its business.
+      const env = { GOFLAGS: '-buildvcs=false', GOPROXY: 'off', GOTOOLCHAIN: 'local' }
+      await run(['go', 'build', '-o', 'pay/', './...'], module, env)
+      expect(await pays([join(module, 'pay/pay')], module)).toEqual(paid)
+    },
+  )
+
+  test.skipIf(pythonTools === undefined)(`for Python: it pays${noPythonTools}`, async () => {
+    const env = { PYTHONPATH: join(directory, 'python') }
+    const command = [join(pythonTools!, 'python'), join(peers, 'pay_generated.py')]
+    expect(await pays(command, directory, env)).toEqual(paid)
+  })
+})
+
+describe.skipIf(pythonTools === undefined)(`openapi-python-client${noPythonTools}`, () => {
+  test('pays', async () => {
+    const target = join(directory, 'attrs/client')
+    mkdirSync(join(directory, 'attrs'))
+    const options = ['--path', documentPath, '--meta', 'none', '--output-path', target]
+    const config = join(directory, 'openapi-python-client.yaml')
+    // Its hooks format the code with tools that need not be there.
+    writeFileSync(config, 'post_hooks: []\n')
+    const tool = join(pythonTools!, 'openapi-python-client')
+    await run([tool, 'generate', '--config', config, ...options], directory)
+    const env = { PYTHONPATH: join(directory, 'attrs') }
+    const command = [join(pythonTools!, 'python'), join(peers, 'pay_attrs.py')]
+    expect(await pays(command, directory, env)).toEqual(paid)
+  })
+})
+
+describe.skipIf(npmTools === undefined)(`openapi-typescript${noNpmTools}`, () => {
+  test('makes types in which payments are right and others are wrong, and which pay', async () => {
+    const types = join(directory, 'schema.d.ts')
+    const bin = join(npmTools!, '.bin')
+    const tool = ['node', join(npmTools!, 'openapi-typescript/bin/cli.js')]
+    await run([...tool, documentPath, '--output', types], directory)
+    // Another name than that of a module of ours, whose types it would not find.
+    cpSync(join(peers, 'pay.ts.txt'), join(directory, 'pay.ts'))
+    const compilerOptions = {
+      ...{ noEmit: true, strict: true, skipLibCheck: true, types: [], lib: ['esnext', 'dom'] },
+      ...{ module: 'esnext', target: 'esnext', moduleResolution: 'bundler' },
+    }
+    const project = { compilerOptions, files: ['pay.ts'] }
+    writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(project))
+    await run([join(bin, 'tsc'), '--project', directory], directory)
+    expect(await pays([process.execPath, join(directory, 'pay.ts')], directory)).toEqual(paid)
+  })
+})
+
+describe.skipIf(npmTools === undefined)(`Redocly${noNpmTools}`, () => {
+  type Document = { info: { license?: object } }
+  type Core = {
+    readonly createConfig: (config: object) => Promise<object>
+    readonly lintFromString: (
+      options: object,
+    ) => Promise<readonly { readonly ruleId: string; readonly message: string }[]>
+  }
+  const findings = async (document: Document): Promise<readonly string[]> => {
+    const core = (await import(join(npmTools!, '@redocly/openapi-core/lib/index.js'))) as Core
+    const config = await core.createConfig({ extends: ['recommended'] })
+    const source = JSON.stringify(document)
+    const problems = await core.lintFromString({ source, absoluteRef: 'openapi.json', config })
+    return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`)
+  }
+
+  test('finds nothing in the document, but what is taken out of it', async () => {
+    const document = JSON.parse(readFileSync(documentPath, 'utf8')) as Document
+    expect(await findings(document)).toEqual([])
+    const { license: _, ...rest } = document.info
+    expect((await findings({ ...document, info: rest })).join()).toStartWith('info-license')
+  })
+})

@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { madeOnce } from './made-once.ts'
+
+/*
+ * Tools of npm that judge the OpenAPI document and need another TypeScript than ours, or many packages. They are
+ * installed once into a folder of their own under the temporary one.
+ */
+
+const dependencies = {
+  '@redocly/openapi-core': '2.64.0',
+  'openapi-typescript': '7.13.0',
+  typescript: '5.9.3',
+}
+const installTimeoutMs = 120_000
+
+const cache = join(
+  tmpdir(),
+  `trilho-test-npm-${Bun.hash(JSON.stringify(dependencies)).toString(36)}`,
+)
+
+const findTools = (): string | undefined => {
+  const isWhole = join(cache, 'complete')
+  if (!existsSync(isWhole)) {
+    madeOnce(isWhole, () => {
+      mkdirSync(cache, { recursive: true })
+      writeFileSync(join(cache, 'package.json'), JSON.stringify({ private: true, dependencies }))
+      const installed = spawnSync(process.execPath, ['install', '--ignore-scripts'], {
+        cwd: cache,
+        stdio: 'ignore',
+        timeout: installTimeoutMs,
+      })
+      if (installed.status === 0) writeFileSync(isWhole, '')
+      else rmSync(cache, { recursive: true, force: true })
+    })
+  }
+  return existsSync(isWhole) ? join(cache, 'node_modules') : undefined
+}
+
+/** The folder with the packages; undefined where they cannot be installed. */
+export const npmTools = findTools()
+
+/** Of a skipped test's name. */
+export const noNpmTools =
+  npmTools === undefined ? ' [skipped: needs a way to the npm registry]' : ''
