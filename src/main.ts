@@ -32,6 +32,7 @@ import {
   createGrpc,
   createMessages,
   createOpenMessages,
+  createRsfn,
   createSchemas,
   createTransform,
   iso20022Inspector,
@@ -80,6 +81,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       createMessages({ sql, retentionDays: values.spi.retentionDays, archiveDirectory, logger }),
     ),
     ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
+    createRsfn({ settings: values.spi, certificates: certificates.keys }),
     createQrcodes({ read: readOutside, open: jose.openPayload }),
     createWebhooks({
       ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },

@@ -75,6 +75,8 @@ export type RsfnHeader = {
   readonly protocol: number
   readonly error: number
   readonly specialUse: number
+  /** C05, which must be zero. */
+  readonly reserved: number
   readonly destinationKey: number
   readonly symmetric: number
   readonly senderKey: number
@@ -135,6 +137,7 @@ export const encodeRsfnHeader = (header: RsfnHeader): Uint8Array => {
     [2, header.protocol],
     [3, header.error],
     [4, header.specialUse],
+    [5, header.reserved],
     [6, header.destinationKey],
     [7, header.symmetric],
     [8, header.senderKey],
@@ -177,6 +180,7 @@ export const decodeRsfnHeader = (bytes: Uint8Array): RsfnHeader => {
     protocol: bytes[2]!,
     error: bytes[3]!,
     specialUse: bytes[4]!,
+    reserved: bytes[5]!,
     destinationKey: bytes[6]!,
     symmetric: bytes[7]!,
     senderKey: bytes[8]!,

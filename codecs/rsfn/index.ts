@@ -4,6 +4,8 @@ export {
   decodeRsfnHeader,
   encodeRsfnHeader,
   type RsfnHeader,
+  type RsfnSpecialUse,
+  rsfnAuthorities,
   rsfnHeaderBytes,
   rsfnSerial,
   rsfnSpecialUse,

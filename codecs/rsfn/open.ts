@@ -36,12 +36,17 @@ export type RsfnOpened = {
   readonly encrypted: boolean
 }
 
-/** @property code - the value that C03 of the answer must carry */
+/**
+ * @property code - the value that C03 of the answer must carry; for a report, the one that it carries itself (FF for one
+ *   outside the table)
+ * @property isReport - the message tells that another was refused; it is not answered
+ */
 export type RsfnRefused = {
   readonly ok: false
   readonly code: RsfnFailureCode
   readonly field: string
   readonly message: string
+  readonly isReport: boolean
 }
 
 const serial = /^[0-9A-F]{32}$/
@@ -58,7 +63,19 @@ const refuse = (code: RsfnFailureCode): RsfnRefused => ({
   code,
   field: rsfnErrors[code].field,
   message: rsfnErrors[code].meaning,
+  isReport: false,
 })
+
+/** The reason why the octets of C03 and C05 make the message none to open; undefined if they are zero. */
+const refuseMarked = (header: RsfnHeader): RsfnRefused | undefined => {
+  if (header.error !== 0) {
+    const code = (header.error in rsfnErrors ? header.error : 0xff) as RsfnFailureCode
+    const message = `the message reports a refusal: ${rsfnErrors[code].meaning}`
+    return { ok: false, code, field: 'C03', message, isReport: true }
+  }
+  if (header.reserved === 0) return undefined
+  return { ...refuse(0x13), field: 'C05', message: 'the reserved field C05 is not zero' }
+}
 
 /**
  * The code of the first rule that a signed header breaks, in the order of its fields; 0 if it breaks none. Does not
@@ -151,6 +168,8 @@ export const openRsfn = async (
     if (error instanceof CodecError) return refuse(0x01)
     throw error
   }
+  const marked = refuseMarked(header)
+  if (marked !== undefined) return marked
   const body = message.subarray(rsfnHeaderBytes)
   if (header.protocol === rsfnProtocol.CLEAR) {
     if (policy.acceptClear !== true) return refuse(0x02)

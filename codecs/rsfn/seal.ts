@@ -113,6 +113,7 @@ export const sealRsfn = async (
       protocol,
       error: 0,
       specialUse,
+      reserved: 0,
       destinationKey: rsfnAsymmetric.RSA_2048,
       symmetric: protocol === rsfnProtocol.THIRD ? rsfnSymmetric.AES_256 : rsfnSymmetric.TRIPLE_DES,
       senderKey: rsfnAsymmetric.RSA_2048,

@@ -113,7 +113,8 @@ const checkKeys = async (store: CertificateStore): Promise<void> => {
 /** The one purpose whose keys serve tokens: messages, connections and the security header have their own. */
 const tokenType: CertificateType = 'QRC'
 
-const namedKeys = (service: CertificateService): NamedKeys => ({
+/** The certificates of a service by their names. */
+export const namedKeys = (service: CertificateService): NamedKeys => ({
   list: async () =>
     (await service.list()).map((record) => ({
       kid: nameText(record),

@@ -3,13 +3,9 @@ import {
   type CertificateRecord,
   type CertificateService,
   type CertificateSource,
-  type CertificateStore,
-  certificateSettings,
   certificateTypeMeanings,
   certificateTypes,
   createCertificateService,
-  createDatabaseStore,
-  createFolderStore,
   fullChain,
   type ImportOutcome,
   isKubernetesNamespace,
@@ -21,16 +17,13 @@ import {
   versionMax,
   viewOf,
 } from '#src/certificates/index.ts'
-import { loadSettings, platformSettings, textTable } from '#src/platform/config/index.ts'
-import { databaseSettings, openDatabase } from '#src/platform/database/index.ts'
+import { textTable } from '#src/platform/config/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
-import { createSealer } from '#src/platform/security/index.ts'
+import { openStore } from './certificate-store.ts'
 import {
   actionOf,
   type Command,
   type CommandArguments,
-  demandSettings,
-  errorLogger,
   exitCodes,
   print,
   UsageError,
@@ -66,41 +59,13 @@ Types: ${certificateTypes.map((type) => `${type} ${certificateTypeMeanings[type]
   positionalsMax: 2,
   run: async (args, io) => {
     const action = actionOf(actions, args)
-    const { store, close } = openStore(args, io)
+    const { store, close } = openStore(args.text('dir'), io)
     try {
       return await action(createCertificateService({ store, now: () => new Date() }), args, io)
     } finally {
       await close()
     }
   },
-}
-
-type OpenStore = { readonly store: CertificateStore; readonly close: () => Promise<void> }
-
-const openStore = (args: CommandArguments, io: Io): OpenStore => {
-  const { values } = demandSettings(
-    loadSettings(
-      { platform: platformSettings, database: databaseSettings, certificates: certificateSettings },
-      io.env,
-    ),
-  )
-  const folder = args.text('dir') ?? values.certificates.folder
-  if (folder !== undefined) {
-    const onProblem = (name: string, error: Error) => io.err(`${name}: ${error.message}\n`)
-    return { store: createFolderStore(folder, true, onProblem), close: async () => {} }
-  }
-  const { dsn, connectionsMax, statementTimeoutSeconds } = values.database
-  if (dsn === undefined) throw new UsageError('say --dir, or set TRILHO_CERTS_DIR or DATABASE_DSN')
-  const { masterKey, previousMasterKey } = values.platform
-  const previous = previousMasterKey === undefined ? [] : [previousMasterKey]
-  const database = openDatabase({
-    dsn,
-    connectionsMax,
-    statementTimeoutMs: statementTimeoutSeconds * 1000,
-    logger: errorLogger(io),
-  })
-  const sealer = masterKey === undefined ? undefined : createSealer(masterKey, previous)
-  return { store: createDatabaseStore(database.sql, sealer), close: database.close }
 }
 
 const sourceOf = async (path: string, args: CommandArguments): Promise<CertificateSource> => {

@@ -18,6 +18,7 @@ import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
 import { rotateMasterKeyCommand } from './rotate-master-key.ts'
+import { rsfnCommand } from './rsfn.ts'
 import { serveCommand } from './serve.ts'
 import { simCommand } from './sim/index.ts'
 
@@ -33,6 +34,7 @@ const commands: readonly Command[] = [
   migrateCommand,
   doctorCommand,
   inspectCommand,
+  rsfnCommand,
   dlqCommand,
   simCommand,
 ]

@@ -148,6 +148,15 @@ const sourceProblems = ({
       of: signing,
       files: 'SPI_SIGN_CERT_PATH and SPI_SIGN_KEY_PATH',
     },
+    {
+      name: 'RSFN_KEY_SOURCE',
+      of: {
+        certificateSource: spi.rsfnKeySource,
+        certificate: spi.rsfnPublicKey,
+        key: spi.rsfnPrivateKey,
+      },
+      files: 'RSFN_PRIVATE_KEY_PATH and RSFN_PUBLIC_KEY_PATH',
+    },
   ].flatMap(({ name, of, files }) => {
     if (of.certificateSource === 'files') return []
     const problem = (said: string, fix: string): SettingProblem => ({

@@ -52,6 +52,10 @@ export const spiSettings = defineSettings({
     default: '3650',
     doc: 'Days messages are kept with all that belongs to them, in whole months; a month that holds an open one longer.',
   }),
+  rsfnKeySource: setting('RSFN_KEY_SOURCE', oneOf('files', 'store'), {
+    default: 'files',
+    doc: 'Where the keys of the security header come from: `files` (RSFN_PRIVATE_KEY_PATH, RSFN_PUBLIC_KEY_PATH), or `store`: certificates of types SPB and MES, ours and those of others.',
+  }),
   rsfnPrivateKey: setting('RSFN_PRIVATE_KEY_PATH', pem(), { doc: 'RSA private key for RSFN.' }),
   rsfnPublicKey: setting('RSFN_PUBLIC_KEY_PATH', pem(), {
     doc: 'Central bank RSA public key for RSFN.',

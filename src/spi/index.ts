@@ -12,7 +12,17 @@ export {
   type InterfaceClient,
   interfaceSettings,
 } from './link/index.ts'
-export { rsfnInspector } from './link/rsfn/index.ts'
+export {
+  createRsfn,
+  type OpenedMessage,
+  type RsfnParty,
+  rsfnInspector,
+  rsfnMissing,
+  rsfnProblems,
+  rsfnServiceOf,
+  rsfnSpecialUses,
+  rsfnTypes,
+} from './link/rsfn/index.ts'
 export { createMessages, createOpenMessages } from './messages/index.ts'
 export { createSend } from './out/send/index.ts'
 export { signingMaterial, signingProblems, signingSettings } from './out/signing/index.ts'

@@ -13,6 +13,7 @@ export const documentTags = {
   Webhooks: 'Who is told of what happens, and whether it arrived.',
   Events: 'What a webhook endpoint is sent, by the type of the event.',
   Certificates: 'Certificates and keys of the institution.',
+  'Security header': 'RSFN: sealing and opening messages of the network.',
   Signatures: 'JOSE: signing, verifying, encrypting, decrypting.',
   Operation: 'Health, metrics, audit, the level of the log.',
   Documentation: 'This document and the catalogue of errors.',

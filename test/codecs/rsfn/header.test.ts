@@ -18,6 +18,7 @@ import { codeOf } from '../../support/codec-error.ts'
 const header: RsfnHeader = {
   protocol: 3,
   error: 0,
+  reserved: 0,
   specialUse: 8,
   destinationKey: 2,
   symmetric: 2,

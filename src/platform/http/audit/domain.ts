@@ -30,6 +30,8 @@ export const auditActions = [
   'keys.rotate',
   'certificates.export',
   'jose.sign',
+  'rsfn.seal',
+  'rsfn.open',
   'jose.decrypt',
   'log_level.set',
   'access.refused',

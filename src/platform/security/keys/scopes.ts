@@ -8,6 +8,7 @@ export const scopes = [
   'webhooks:manage',
   'qrcodes:use',
   'jose:use',
+  'rsfn:use',
   'cards:authorize',
   'cards:capture',
   'cards:void',

@@ -1,2 +1,7 @@
+export type { RsfnParty } from './authority.ts'
+export { specialUses as rsfnSpecialUses } from './documents.ts'
+export { createRsfn, rsfnMissing, rsfnServiceOf } from './feature.ts'
 export { rsfnInspector } from './inspector.ts'
 export { rsfnProblems } from './keys.ts'
+export type { OpenedMessage } from './service.ts'
+export { rsfnTypes } from './sources.ts'

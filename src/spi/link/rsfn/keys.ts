@@ -9,7 +9,9 @@ export type RsfnKeys = {
 }
 
 /** C06 and C08 know RSA-1024 too, which the network no longer takes. */
-const rsaBits = 2048
+export const rsfnBits = 2048
+
+type KeySettings = Pick<SpiSettings, 'rsfnPrivateKey' | 'rsfnPublicKey'>
 
 type Read = KeyObject | string | undefined
 
@@ -19,20 +21,20 @@ const read = (pem: Pem | undefined, create: (text: string) => KeyObject): Read =
   try {
     const key = create(pem.text)
     const fits =
-      key.asymmetricKeyType === 'rsa' && key.asymmetricKeyDetails?.modulusLength === rsaBits
-    return fits ? key : `is not RSA-${rsaBits}`
+      key.asymmetricKeyType === 'rsa' && key.asymmetricKeyDetails?.modulusLength === rsfnBits
+    return fits ? key : `is not RSA-${rsfnBits}`
   } catch {
     return 'cannot be read'
   }
 }
 
-const readBoth = ({ rsfnPrivateKey, rsfnPublicKey }: SpiSettings) => ({
+const readBoth = ({ rsfnPrivateKey, rsfnPublicKey }: KeySettings) => ({
   RSFN_PRIVATE_KEY_PATH: read(rsfnPrivateKey, createPrivateKey),
   RSFN_PUBLIC_KEY_PATH: read(rsfnPublicKey, createPublicKey),
 })
 
 /** Returns the problems of the keys that are set. */
-export const rsfnProblems = (settings: SpiSettings): readonly SettingProblem[] =>
+export const rsfnProblems = (settings: KeySettings): readonly SettingProblem[] =>
   Object.entries(readBoth(settings)).flatMap(([name, key]) =>
     typeof key === 'string'
       ? [
@@ -40,7 +42,7 @@ export const rsfnProblems = (settings: SpiSettings): readonly SettingProblem[] =
             name,
             value: '***',
             problem: key,
-            expected: `an RSA-${rsaBits} key in PEM`,
+            expected: `an RSA-${rsfnBits} key in PEM`,
             fix: `set ${name} to the key of the network, or leave it out`,
           },
         ]
@@ -48,7 +50,7 @@ export const rsfnProblems = (settings: SpiSettings): readonly SettingProblem[] =
   )
 
 /** Returns the keys that are set and fit; {@link rsfnProblems} reports the others. */
-export const rsfnKeysOf = (settings: SpiSettings): RsfnKeys => {
+export const rsfnKeysOf = (settings: KeySettings): RsfnKeys => {
   const keyOf = (key: Read) => (typeof key === 'string' ? undefined : key)
   const both = readBoth(settings)
   return {

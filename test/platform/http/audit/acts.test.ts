@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { certificateRoutes } from '#src/certificates/routes.ts'
 import { joseRoutes } from '#src/jose/routes.ts'
 import { type AuditEntry, logLevelRoutes } from '#src/platform/http/index.ts'
+import { rsfnRoutes } from '#src/spi/link/rsfn/routes.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { until } from '../../../support/until.ts'
 
@@ -57,12 +58,16 @@ test('whatever uses or hands out a private key is an act', () => {
     throw new Error('not called')
   }
   const deps = { service: undefined as never, logger: undefined as never, now: never }
-  const acts = [...joseRoutes(never), ...certificateRoutes(deps)].flatMap(({ act, path }) =>
-    act === undefined ? [] : [`${act} ${path}`],
-  )
+  const acts = [
+    ...joseRoutes(never),
+    ...rsfnRoutes(never as never),
+    ...certificateRoutes(deps),
+  ].flatMap(({ act, path }) => (act === undefined ? [] : [`${act} ${path}`]))
   expect(acts).toEqual([
     'jose.sign /v1/jose/sign',
     'jose.decrypt /v1/jose/decrypt',
+    'rsfn.seal /v1/rsfn/seal',
+    'rsfn.open /v1/rsfn/open',
     'certificates.export /v1/certificates/{ispb}/{type}/{version}/export',
     'certificates.export /v1/certificates/{ispb}/{type}/{version}/manifest',
   ])

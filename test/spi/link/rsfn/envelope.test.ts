@@ -114,6 +114,33 @@ describe('round trips', () => {
   })
 })
 
+describe('headers that are no order to open anything', () => {
+  test('one that reports an error is no message, and is not answered', async () => {
+    const message = await seal()
+    for (const [code, known] of [
+      [0x0b, 0x0b],
+      [0xff, 0xff],
+      [0x7f, 0xff],
+    ] as const) {
+      for (const [one, policy] of [
+        [altered(message, 3, code), {}],
+        [altered(clearRsfn('abc'), 3, code), { acceptClear: true }],
+      ] as const) {
+        const result = await openRsfn(one, openPorts(), policy)
+        expect(result).toMatchObject({ ok: false, code: known, field: 'C03', isReport: true })
+      }
+    }
+  })
+
+  test('the reserved field must be zero', async () => {
+    const clear = altered(clearRsfn('abc'), 5, 1)
+    for (const message of [altered(await seal(), 5, 1), clear]) {
+      const result = await openRsfn(message, openPorts(), { acceptClear: true })
+      expect(result).toMatchObject({ ok: false, code: 0x13, field: 'C05', isReport: false })
+    }
+  })
+})
+
 describe('each code of C03', () => {
   test('header fields', async () => {
     const message = await seal()
@@ -182,12 +209,11 @@ describe('each code of C03', () => {
     expect(await codeOf(altered(plain, 4, 8))).toBe(0x13)
   })
 
-  test('no altered octet of a message is accepted, but for C03 to C05', async () => {
+  test('no altered octet of a message is accepted, but for C04', async () => {
     const message = await seal({ content: 'ab' })
-    // The standard's signature covers the body alone: nothing protects the receiver's own C03, a
-    // normal C04 turned into "to be activated", or the reserved C05.
+    // The standard's signature covers the body alone: nothing protects a normal C04 turned into "to be activated".
     for (let at = 0; at < message.length; at++) {
-      if (at >= 3 && at <= 5) continue
+      if (at === 4) continue
       const code = await codeOf(altered(message, at))
       expect(code, `octet ${at}`).not.toBe(0)
     }

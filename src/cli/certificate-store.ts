@@ -1,0 +1,44 @@
+import {
+  type CertificateStore,
+  certificateSettings,
+  createDatabaseStore,
+  createFolderStore,
+} from '#src/certificates/index.ts'
+import { loadSettings, platformSettings } from '#src/platform/config/index.ts'
+import { databaseSettings, openDatabase } from '#src/platform/database/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
+import { demandSettings, errorLogger, UsageError } from './command.ts'
+import type { Io } from './program.ts'
+
+type OpenStore = { readonly store: CertificateStore; readonly close: () => Promise<void> }
+
+/**
+ * The store of certificates: the folder, else that of TRILHO_CERTS_DIR, else the database.
+ *
+ * @throws UsageError where none is named
+ */
+export const openStore = (folderOption: string | undefined, io: Io): OpenStore => {
+  const { values } = demandSettings(
+    loadSettings(
+      { platform: platformSettings, database: databaseSettings, certificates: certificateSettings },
+      io.env,
+    ),
+  )
+  const folder = folderOption ?? values.certificates.folder
+  if (folder !== undefined) {
+    const onProblem = (name: string, error: Error) => io.err(`${name}: ${error.message}\n`)
+    return { store: createFolderStore(folder, true, onProblem), close: async () => {} }
+  }
+  const { dsn, connectionsMax, statementTimeoutSeconds } = values.database
+  if (dsn === undefined) throw new UsageError('say --dir, or set TRILHO_CERTS_DIR or DATABASE_DSN')
+  const { masterKey, previousMasterKey } = values.platform
+  const previous = previousMasterKey === undefined ? [] : [previousMasterKey]
+  const database = openDatabase({
+    dsn,
+    connectionsMax,
+    statementTimeoutMs: statementTimeoutSeconds * 1000,
+    logger: errorLogger(io),
+  })
+  const sealer = masterKey === undefined ? undefined : createSealer(masterKey, previous)
+  return { store: createDatabaseStore(database.sql, sealer), close: database.close }
+}

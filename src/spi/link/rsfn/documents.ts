@@ -1,0 +1,116 @@
+import { z } from 'zod'
+import { rsfnSpecialUse } from '#codecs/rsfn'
+import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { rsfnApiErrors } from './errors.ts'
+import { centralBank, rsfnMessageBytesMax } from './service.ts'
+import { rsfnTypes } from './sources.ts'
+
+const tag = 'Security header' as const
+
+/** A message in base64, and room for the rest. */
+export const rsfnBodyBytesMax = 2 * rsfnMessageBytesMax
+const contentCharsMax = 512 * 1024
+
+const party = z.strictObject({
+  authority: z.int().min(1).max(7).meta({
+    description:
+      '1 Serpro, 2 Certisign, 3 Pessoas Físicas, 4 Serasa, 5 CAIXA, 6 Valid, 7 Soluti (C10, C12).',
+  }),
+  serial: z
+    .string()
+    .regex(/^[0-9A-Fa-f]{1,32}$/, 'must be 1 to 32 hexadecimal digits')
+    .meta({ description: 'Serial number of the certificate, hexadecimal (C11, C13).' }),
+})
+
+export const specialUses = Object.values(rsfnSpecialUse)
+
+export const sealBody = z
+  .strictObject({
+    content: text(contentCharsMax, { isMultiline: true, charactersMin: 0 }),
+    content_encoding: z.enum(['utf8', 'base64']).default('utf8').meta({
+      description:
+        'utf8: text, which goes out as UTF-16BE. base64: bytes, which go out as they are.',
+    }),
+    type: z.enum(rsfnTypes).default('SPB').meta({
+      description: 'Type of the certificates, of the certificate store.',
+    }),
+    special_use: z
+      .union(specialUses.map((value) => z.literal(value)))
+      .default(0)
+      .meta({
+        description:
+          'C04: 0 normal, 1 certificate to be activated, 2 broadcast and 3 security message (not encrypted), 4 and 6 file, 8 and 10 compressed file (6 and 10 not encrypted).',
+      }),
+    recipient_ispb: z
+      .string()
+      .regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
+      .default(centralBank)
+      .meta({
+        description: 'Whose certificate of the store encrypts; the central bank by default.',
+      }),
+    sender: party.optional(),
+    recipient: party.optional(),
+  })
+  .meta({ id: 'RsfnContent' })
+
+export const openBody = z
+  .strictObject({
+    message: z
+      .string()
+      .max(Math.ceil(rsfnMessageBytesMax / 3) * 4)
+      .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'must be base64')
+      .meta({ description: 'Header and body, in base64.' }),
+    accept_clear: z.boolean().default(false).meta({
+      description: 'Takes a message of protocol 00 too, which nothing protects.',
+    }),
+    accept_second_version: z.boolean().default(false).meta({
+      description: 'Takes a message of protocol 02 too (3DES).',
+    }),
+  })
+  .meta({ id: 'RsfnMessage' })
+
+const certificate = z.object({ authority: z.int(), serial: z.string() })
+
+const sealed = z
+  .object({
+    message: z.string().meta({ description: 'Header and body, in base64.' }),
+    bytes: z.int(),
+    sender: certificate,
+    recipient: certificate,
+  })
+  .meta({ id: 'SealedRsfnMessage' })
+
+const opened = z
+  .object({
+    content: z.string(),
+    content_encoding: z.enum(['utf8', 'base64']),
+    signed: z.boolean(),
+    encrypted: z.boolean(),
+    special_use: z.int(),
+    sender: certificate.nullable(),
+    recipient: certificate.nullable(),
+  })
+  .meta({ id: 'OpenedRsfnMessage' })
+
+export const documents = {
+  seal: {
+    operation: 'sealRsfnMessage',
+    summary: 'Seal a message of the network (RSFN)',
+    description:
+      'Signs, compresses where the special use says so, encrypts (AES-256-GCM), and puts the security header of 588 bytes in front. Keys and certificates are ours of the type and the latest of the recipient, of the store, or those of RSFN_PRIVATE_KEY_PATH and RSFN_PUBLIC_KEY_PATH; then sender and recipient say how the header names them.',
+    tag,
+    body: { 'application/json': sealBody },
+    responses: { 200: { description: 'The message.', schema: sealed } },
+    errors: [httpErrors.validation_failed, ...Object.values(rsfnApiErrors)],
+  },
+  open: {
+    operation: 'openRsfnMessage',
+    summary: 'Open a message of the network (RSFN)',
+    description:
+      'Checks the header, decrypts, verifies and decompresses. A message that is refused is answered with the code that C03 of the answer to its sender must carry.',
+    tag,
+    body: { 'application/json': openBody },
+    responses: { 200: { description: 'The content.', schema: opened } },
+    errors: [httpErrors.validation_failed, ...Object.values(rsfnApiErrors)],
+  },
+} as const satisfies Record<string, RouteDocument>
