@@ -51,6 +51,7 @@ export const startWholeGateway = async (): Promise<WholeGateway> => {
   const rig = await createRig(database.dsn, {
     env: {
       ISPB: '12345678',
+      RSFN_KEY_SOURCE: 'store',
       WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
       CARDGW_NETA_HOST: '127.0.0.1',
       CARDGW_NETA_PORT: String(simulator.port()),
