@@ -34,6 +34,7 @@ export const railOf: Readonly<Record<DocumentTag, Rail | undefined>> = {
   Webhooks: undefined,
   Events: undefined,
   Certificates: undefined,
+  'Security header': 'spi',
   Signatures: undefined,
   Operation: undefined,
   Documentation: undefined,
