@@ -31,6 +31,7 @@ import { createDrexRetention } from './retention.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
 import { createSandbox } from './sandbox.ts'
+import { createSignatures } from './signatures/service.ts'
 import { createTokens, type Tokens } from './tokens/service.ts'
 import { createBatches } from './transfers/batches.ts'
 import { createTransfers } from './transfers/service.ts'
@@ -83,6 +84,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   })
   const batches = createBatches({ sql, chains, wallets, tokens, expirySeconds, transfers })
   const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
+  const signatures = createSignatures({ sql, chains, wallets, tokens })
   const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
   const retention = createDrexRetention(sql, settings.retentionDays, logger)
@@ -96,7 +98,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     wallets,
     errors: drexErrors,
     routes: createRoutes({
-      ...{ chains, transfers, batches, wallets, contracts, tokens, sandbox, sql },
+      ...{ chains, transfers, batches, wallets, contracts, tokens, sandbox, signatures, sql },
       statements: createStatements(sql, tokens),
     }),
     start: async () => {

@@ -27,13 +27,9 @@ export const requireEffect = async (
 ): Promise<void> => {
   const hasRight = scopes.has('drex:transfer')
   if (hasRight && !limitsMoney(policy)) return
-  const { token, swap } = chain.network
-  const isMoney =
-    [token, swap].includes(call.to) ||
-    (await isOfTemplate(sql, chain.network.id, call.to)) ||
-    (await tokens.isKnown(chain, call.to))
+  const holdsMoney = await isMoney({ sql, tokens }, chain, call.to)
   const moves =
-    movesMoney(call.data, isMoney) || (!isMoney && (await mayTake(chain, from, call.to)))
+    movesMoney(call.data, holdsMoney) || (!holdsMoney && (await mayTake(chain, from, call.to)))
   if (!moves) return
   if (hasRight) {
     throw new ApiError(
@@ -48,8 +44,19 @@ export const requireEffect = async (
   )
 }
 
+/** Whether a contract is a token or holds money, as far as we know. */
+export const isMoney = async (
+  { sql, tokens }: { readonly sql: Client; readonly tokens: Tokens },
+  chain: Chain,
+  contract: Hex,
+): Promise<boolean> => {
+  const { id, token, swap } = chain.network
+  if (contract === token || contract === swap) return true
+  return (await isOfTemplate(sql, id, contract)) || tokens.isKnown(chain, contract)
+}
+
 /** Whether the signer has let the contract take currency, which any of its functions may then do. */
-const mayTake = async (chain: Chain, owner: Hex, spender: Hex): Promise<boolean> => {
+export const mayTake = async (chain: Chain, owner: Hex, spender: Hex): Promise<boolean> => {
   const call = { to: chain.network.token, data: encodeAllowance(owner, spender) }
   const allowed = await reaching(chain, () => chain.rpc.call('eth_call', call, 'latest'))
   return typeof allowed === 'string' && /[^0x]/.test(allowed)

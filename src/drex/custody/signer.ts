@@ -18,6 +18,15 @@ export type Signer = {
   readonly signTransaction: (
     transaction: UnsignedTransaction,
   ) => SignedTransaction | Promise<SignedTransaction>
+  /** Signs what is no transaction. */
+  readonly sign: (signable: Signable) => Signature | Promise<Signature>
+}
+
+export type Signable = {
+  /** 32 bytes: of a message or of typed data. */
+  readonly digest: Uint8Array
+  /** What a signer is asked for that hashes by itself: the method, and what follows the address. */
+  readonly remote: { readonly method: string; readonly argument: unknown }
 }
 
 /** Binds a sealed key to its wallet, so that it cannot be moved to another. */
@@ -25,17 +34,21 @@ export const sealContext = (walletId: string, address: Hex): string =>
   `drex_wallets/${walletId}/${address}`
 
 /** A wallet's own key, opened for each signature and wiped after it. */
-export const managedSigner = (sealer: Sealer, sealed: Uint8Array, context: string): Signer => ({
-  kind: 'managed',
-  signTransaction(transaction) {
+export const managedSigner = (sealer: Sealer, sealed: Uint8Array, context: string): Signer => {
+  const signed = (digest: Uint8Array): Signature => {
     const key = sealer.open(sealed, context)
     try {
-      return assemble(transaction, sign(signingDigest(transaction), key))
+      return sign(digest, key)
     } finally {
       key.fill(0)
     }
-  },
-})
+  }
+  return {
+    kind: 'managed',
+    signTransaction: (transaction) => assemble(transaction, signed(signingDigest(transaction))),
+    sign: ({ digest }) => signed(digest),
+  }
+}
 
 /**
  * Signs 32 bytes and answers ASN.1 DER, as key management services do. The recovery bit is found by trial against the
@@ -54,6 +67,7 @@ export const digestSigner = (
     const der = await signDigest(digest)
     return assemble(transaction, signatureFor(address, digest, der))
   },
+  sign: async ({ digest }) => signatureFor(address, digest, await signDigest(digest)),
 })
 
 /** @throws Error if the DER is not one signature, or the signature is not by the address */
@@ -64,6 +78,16 @@ export const signatureFor = (address: Hex, digest: Uint8Array, der: Uint8Array):
     if (recovers(address, digest, candidate)) return candidate
   }
   throw new Error('the signer signed with another key than the wallet’s')
+}
+
+/** @throws Error if the signature is not by the address */
+export const requireSigned = (
+  address: Hex,
+  digest: Uint8Array,
+  signature: Signature,
+): Signature => {
+  if (recovers(address, digest, signature)) return signature
+  throw new Error('the signer signed with another key than the wallet’s, or something else')
 }
 
 const recovers = (address: Hex, digest: Uint8Array, signature: Signature): boolean => {

@@ -5,9 +5,11 @@
 import { bytesToHex, type Hex, hexToBytes, quantity } from '../evm/hex.ts'
 import { signingDigest, type UnsignedTransaction } from '../evm/transaction.ts'
 import { type Exchange, jsonObject, SignerError } from './exchange.ts'
-import type { Signer } from './signer.ts'
+import { requireSigned, type Signer } from './signer.ts'
 
 const messageMax = 200
+/** r, s, and v as 0, 1, 27 or 28. */
+const signatureForm = /^0x[0-9a-f]{128}(00|01|1b|1c)$/i
 
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>
 
@@ -43,6 +45,15 @@ export const web3Signer = (address: Hex, call: RpcCall): Signer => ({
       throw new Error('the signer did not answer a transaction')
     }
     return verified(address, transaction, raw as Hex)
+  },
+  async sign({ digest, remote }) {
+    const answer = await call(remote.method, [address, remote.argument])
+    if (typeof answer !== 'string' || !signatureForm.test(answer)) {
+      throw new SignerError('the signer did not answer a signature', true)
+    }
+    const bytes = hexToBytes(answer)
+    const yParity = bytes[64] === 1 || bytes[64] === 28 ? 1 : 0
+    return requireSigned(address, digest, { compact: bytes.subarray(0, 64), yParity })
   },
 })
 

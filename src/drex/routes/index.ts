@@ -5,6 +5,7 @@ import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
 import type { Statements } from '../ledger/statement.ts'
 import type { Sandbox } from '../sandbox.ts'
+import type { Signatures } from '../signatures/service.ts'
 import type { Tokens } from '../tokens/service.ts'
 import type { Batches } from '../transfers/batches.ts'
 import type { Transfers } from '../transfers/service.ts'
@@ -13,6 +14,7 @@ import { batchRoutes } from './batches.ts'
 import { contractRoutes } from './contracts.ts'
 import { networkRoutes } from './networks.ts'
 import { sandboxRoutes } from './sandbox.ts'
+import { signatureRoutes } from './signatures.ts'
 import { statementRoute } from './statement.ts'
 import { transferRoutes } from './transfers.ts'
 import { walletRoutes } from './wallets.ts'
@@ -25,6 +27,7 @@ export type RouteDeps = {
   readonly tokens: Tokens
   readonly contracts: Contracts
   readonly sandbox: Sandbox
+  readonly signatures: Signatures
   readonly statements: Statements
   readonly sql: Client
 }
@@ -37,4 +40,5 @@ export const createRoutes = (deps: RouteDeps): readonly Route[] => [
   ...sandboxRoutes(deps.sandbox, deps.sql),
   ...walletRoutes(deps.wallets, deps.sql),
   statementRoute(deps),
+  ...signatureRoutes(deps.signatures),
 ]

@@ -13,6 +13,7 @@ export const auditActions = [
   'drex.approve',
   'wallets.create',
   'wallets.change',
+  'wallets.sign',
   'contracts.deploy',
   'contracts.register',
   'contracts.call',

@@ -20,6 +20,7 @@ export const scopes = [
   'contracts:read',
   'wallets:manage',
   'wallets:read',
+  'signatures:make',
   'ops:read',
   'ops:admin',
 ] as const

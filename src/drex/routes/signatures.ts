@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import {
+  callerOf,
+  httpErrors,
+  idParams,
+  jsonValue,
+  type Route,
+  readJson,
+  readParams,
+  refusedValue,
+  text,
+} from '#src/platform/http/index.ts'
+import { drexErrors } from '../errors.ts'
+import { checksumAddress } from '../evm/address.ts'
+import { hexToBytes } from '../evm/hex.ts'
+import type { Signatures, Signed } from '../signatures/service.ts'
+import { networkSchema } from './shared.ts'
+
+const tag = 'Wallets'
+const bodyBytesMax = 65_536
+const messageCharactersMax = 8_000
+const typesMax = 32
+const fieldsMax = 64
+
+const name = z.string().regex(/^[A-Za-z_$][A-Za-z0-9_$]{0,99}$/, 'must be a name')
+
+const messageSchema = z.strictObject({
+  message: text(messageCharactersMax, { isMultiline: true }),
+  encoding: z
+    .enum(['utf8', 'hex'])
+    .default('utf8')
+    .meta({ description: '`hex`: the message is bytes, as `0x` and hexadecimal digits' }),
+})
+
+const typedDataSchema = z.strictObject({
+  network: networkSchema.optional(),
+  typed_data: z.strictObject({
+    types: z.record(
+      name,
+      z
+        .array(
+          z.strictObject({
+            name,
+            type: z
+              .string()
+              .regex(/^[A-Za-z_$][A-Za-z0-9_$]{0,99}(\[\d{0,3}\]){0,3}$/, 'must be a type'),
+          }),
+        )
+        .max(fieldsMax),
+    ),
+    primaryType: name,
+    domain: z.strictObject({
+      name: text(200).optional(),
+      version: text(200).optional(),
+      chainId: z.union([
+        z.int().nonnegative(),
+        z.string().regex(/^(\d{1,78}|0x[0-9a-fA-F]{1,64})$/),
+      ]),
+      verifyingContract: z
+        .string()
+        .regex(/^0x[0-9a-fA-F]{40}$/)
+        .optional(),
+      salt: z
+        .string()
+        .regex(/^0x[0-9a-fA-F]{64}$/)
+        .optional(),
+    }),
+    message: z.record(name, jsonValue),
+  }),
+})
+
+const signedSchema = z.object({
+  wallet_id: z.string(),
+  address: z.string(),
+  digest: z.string().meta({ description: 'The 32 bytes that are signed' }),
+  signature: z.string().meta({ description: 'r, s and v: 65 bytes' }),
+})
+
+const errors = [
+  httpErrors.validation_failed,
+  httpErrors.value_refused,
+  drexErrors.wallet_not_found,
+  drexErrors.wallet_cannot_sign,
+  drexErrors.wallet_disabled,
+  drexErrors.signer_unreachable,
+]
+
+export const signatureRoutes = (signatures: Signatures): readonly Route[] => [
+  {
+    method: 'POST',
+    path: '/v1/wallets/{id}/sign-message',
+    scope: 'signatures:make',
+    accepts: ['application/json'],
+    bodyBytesMax,
+    errorStyle: 'envelope',
+    document: {
+      operation: 'signMessage',
+      summary: 'Sign a message with a wallet',
+      description: 'EIP-191, as `personal_sign`: such a signature is never that of a transaction.',
+      tag,
+      params: idParams,
+      body: { 'application/json': messageSchema },
+      responses: { 200: { description: 'Signed', schema: signedSchema } },
+      errors,
+    },
+    async handle(c) {
+      const { message, encoding } = await readJson(c, messageSchema)
+      const bytes = encoding === 'hex' ? bytesOf(message) : new TextEncoder().encode(message)
+      return show(await signatures.signMessage(readParams(c, idParams).id, bytes, callerOf(c)))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/wallets/{id}/sign-typed-data',
+    scope: 'signatures:make',
+    accepts: ['application/json'],
+    bodyBytesMax,
+    errorStyle: 'envelope',
+    document: {
+      operation: 'signTypedData',
+      summary: 'Sign typed data with a wallet',
+      description:
+        'EIP-712, as `eth_signTypedData_v4`. The domain must name the chain of the network. What lets somebody move money (a permit, an authorization, an order, anything for a token or its swap) needs `drex:transfer` too.',
+      tag,
+      params: idParams,
+      body: { 'application/json': typedDataSchema },
+      responses: { 200: { description: 'Signed', schema: signedSchema } },
+      errors: [
+        ...errors,
+        drexErrors.policy_refused,
+        drexErrors.network_not_configured,
+        drexErrors.network_unreachable,
+      ],
+    },
+    async handle(c) {
+      const { typed_data: data, network } = await readJson(c, typedDataSchema)
+      const { id } = readParams(c, idParams)
+      requireCount(data.types)
+      return show(await signatures.signTypedData(id, { data, network }, callerOf(c)))
+    },
+  },
+]
+
+const bytesOf = (hex: string): Uint8Array => {
+  const message = 'must be 0x and an even number of hexadecimal digits'
+  if (/^0x([0-9a-fA-F]{2})*$/.test(hex)) return hexToBytes(hex)
+  throw refusedValue([{ pointer: '/message', rule: 'hex', message }])
+}
+
+const requireCount = (types: Readonly<Record<string, unknown>>): void => {
+  if (Object.keys(types).length <= typesMax) return
+  const message = `must be at most ${typesMax} types`
+  throw refusedValue([{ pointer: '/typed_data/types', rule: 'length', message }])
+}
+
+const show = ({ wallet, digest, signature }: Signed): Response =>
+  Response.json({
+    ...{ wallet_id: wallet.id, address: checksumAddress(wallet.address) },
+    ...{ digest, signature },
+  })
