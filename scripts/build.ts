@@ -20,6 +20,22 @@ const inlineWasm: BunPlugin = {
   },
 }
 
+/** Bun writes the path of the machine that builds for these; in the executable it would lead nowhere. */
+const placeless: BunPlugin = {
+  name: 'placeless',
+  setup: (build) => {
+    build.onLoad({ filter: /node_modules\/.*\.c?js$/ }, async ({ path }) => {
+      const text = await Bun.file(path).text()
+      if (!/\b__(?:dir|file)name\b/.test(text)) return undefined
+      const name = path.slice(path.lastIndexOf('node_modules/'))
+      const contents = text
+        .replaceAll(/\b__dirname\b/g, JSON.stringify(`/${dirname(name)}`))
+        .replaceAll(/\b__filename\b/g, JSON.stringify(`/${name}`))
+      return { contents, loader: 'js' }
+    })
+  },
+}
+
 const build = async (outfile: string): Promise<void> => {
   await mkdir(dirname(outfile), { recursive: true })
   const result = await Bun.build({
@@ -31,7 +47,7 @@ const build = async (outfile: string): Promise<void> => {
     format: 'esm',
     minify: true,
     bytecode: true,
-    plugins: [inlineWasm],
+    plugins: [inlineWasm, placeless],
   })
   for (const log of result.logs) console.error(log)
   if (!result.success) process.exit(1)

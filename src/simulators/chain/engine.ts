@@ -72,7 +72,7 @@ const createProvider = async (
   options: EngineOptions,
 ): Promise<Provider> => {
   const edr = await import('@nomicfoundation/edr')
-  const shanghai = edr.l1HardforkFromString('shanghai')
+  const shanghai = edr.l1HardforkFromString(edr.SHANGHAI)
   const context = await sharedContext()
   const funded = Object.entries(options.balances ?? {}).map(([address, balance]) => ({
     address: Buffer.from(address.slice(2), 'hex'),
@@ -89,7 +89,7 @@ const createProvider = async (
       coinbase: new Uint8Array(20),
       defaultTransactionGasLimit: defaultCallGas,
       genesisState: [...edr.l1GenesisState(shanghai), ...funded],
-      hardfork: 'shanghai',
+      hardfork: edr.SHANGHAI,
       initialBaseFeePerGas: 0n,
       minGasPrice: gasPrice,
       mining: {
