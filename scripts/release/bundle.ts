@@ -1,0 +1,72 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { BuildConfig, BunPlugin } from 'bun'
+
+/** The Kafka client's checksums read a .wasm file beside them; their other form carries it inside. */
+const inlineWasm: BunPlugin = {
+  name: 'inline-wasm',
+  setup: (build) => {
+    build.onResolve({ filter: /^@platformatic\/wasm-utils$/ }, ({ importer }) => ({
+      path: Bun.resolveSync('@platformatic/wasm-utils/bundled', dirname(importer)),
+    }))
+  },
+}
+
+/** Bun writes the paths of the machine that builds in place of these names; nothing is there on another. */
+const placeless: BunPlugin = {
+  name: 'placeless',
+  setup: (build) => {
+    build.onLoad({ filter: /\/node_modules\/.*\.c?js$/ }, async ({ path }) => {
+      const text = await Bun.file(path).text()
+      const file = path.slice(path.lastIndexOf('/node_modules/'))
+      const contents = text
+        .replaceAll(/\b__dirname\b/g, JSON.stringify(dirname(file)))
+        .replaceAll(/\b__filename\b/g, JSON.stringify(file))
+      return contents === text ? undefined : { contents, loader: 'js' }
+    })
+  },
+}
+
+/** Threads start from files of their own; beside the program, where their owners look for them. */
+const entries = (root: string) => [
+  join(root, 'src/main.ts'),
+  join(root, 'src/certificates/pkcs12-worker.ts'),
+]
+
+const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> => {
+  const result = await Bun.build({
+    entrypoints: entries(root),
+    naming: { entry: '[name].[ext]' },
+    target: 'bun',
+    format: 'esm',
+    minify: true,
+    plugins: [inlineWasm, placeless],
+    ...more,
+  } as BuildConfig)
+  for (const log of result.logs) console.error(log)
+  if (!result.success) throw new Error('the bundler failed')
+}
+
+/**
+ * One file that needs nothing beside it: program, runtime, and every asset the code imports. The same sources and
+ * packages give the same bytes in any directory.
+ *
+ * @param root - a checkout with node_modules
+ * @param runtime - Bun's executable for another platform. Its bytecode is left to be made at the start.
+ */
+export const compile = async (root: string, outfile: string, runtime?: string): Promise<void> => {
+  await mkdir(dirname(outfile), { recursive: true })
+  await bundle(
+    root,
+    runtime === undefined
+      ? { compile: { outfile }, bytecode: true }
+      : { compile: { outfile, executablePath: runtime } },
+  )
+}
+
+/** Scripts for Bun in a directory; `external` packages are looked for beside them. */
+export const bundleScripts = (
+  root: string,
+  outdir: string,
+  external: readonly string[],
+): Promise<void> => bundle(root, { outdir, external: [...external] })
