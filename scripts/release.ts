@@ -82,7 +82,12 @@ const releaseFor = async (work: string, target: Target, origin: Origin): Promise
   const directory = join(work, name)
   const runtime = join(sources, 'node_modules', target.runtime, 'bin/bun')
   await mkdir(directory)
-  await compile(sources, join(directory, 'trilho'), target === ownTarget ? undefined : runtime)
+  const isOwn = target === ownTarget
+  await compile(
+    sources,
+    join(directory, 'trilho'),
+    isOwn ? undefined : { platform: target.name, runtime },
+  )
   const postgres = join('node_modules', postgresPackage(target))
   // Links between its libraries are made at the first start: a package that was used has them, a fresh one has not.
   const isNoLink = (path: string): boolean => !lstatSync(path).isSymbolicLink()
@@ -93,7 +98,7 @@ const releaseFor = async (work: string, target: Target, origin: Origin): Promise
   const bill = await addTexts(directory, sources, origin, target)
   await Bun.write(join(values.out, `${name}.cdx.json`), bill)
   await archive(directory, join(values.out, `${name}.tar.gz`), origin.at)
-  if (target === ownTarget) {
+  if (isOwn) {
     const npm = join(work, 'package')
     await npmPackage(sources, npm)
     await addTexts(npm, sources, origin, target)

@@ -52,15 +52,20 @@ const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> =
  * packages give the same bytes in any directory.
  *
  * @param root - a checkout with node_modules
- * @param runtime - Bun's executable for another platform. Its bytecode is left to be made at the start.
+ * @param foreign - another platform and its executable of Bun. Bytecode is left to be made at the start.
  */
-export const compile = async (root: string, outfile: string, runtime?: string): Promise<void> => {
+export const compile = async (
+  root: string,
+  outfile: string,
+  foreign?: { readonly platform: string; readonly runtime: string },
+): Promise<void> => {
   await mkdir(dirname(outfile), { recursive: true })
+  const target = `bun-${foreign?.platform}` as Bun.Build.CompileTarget
   await bundle(
     root,
-    runtime === undefined
+    foreign === undefined
       ? { compile: { outfile }, bytecode: true }
-      : { compile: { outfile, executablePath: runtime } },
+      : { compile: { outfile, target, executablePath: foreign.runtime } },
   )
 }
 

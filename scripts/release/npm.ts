@@ -26,6 +26,8 @@ child.on('exit', (code, signal) => {
 })
 `
 
+type OptionalDependencies = typeof manifest.optionalDependencies
+
 /** What npm shows and installs. */
 const packageJson = (): object => {
   const { name, version, license, description, type, devDependencies } = manifest
@@ -33,19 +35,18 @@ const packageJson = (): object => {
     ...{ name, version, license, description, type },
     bin: { trilho: 'bin/trilho.mjs' },
     files: ['bin', 'dist', 'CHANGELOG.md', 'THIRD-PARTY.txt'],
-    engines: { node: '>=18' },
-    dependencies: { bun: devDependencies.bun },
-    optionalDependencies: {
+    // Under an older one npm leaves the embedded chain out.
+    engines: { node: '>=22' },
+    dependencies: {
+      bun: devDependencies.bun,
+      // It names a Node that is newer than many have, and runs on Bun: as an optional one npm would leave it out.
       '@nomicfoundation/edr': devDependencies['@nomicfoundation/edr'],
-      ...Object.fromEntries(
-        targets
-          .map(postgresPackage)
-          .map((one) => [
-            one,
-            manifest.optionalDependencies[one as keyof typeof manifest.optionalDependencies],
-          ]),
-      ),
     },
+    optionalDependencies: Object.fromEntries(
+      targets
+        .map(postgresPackage)
+        .map((one) => [one, manifest.optionalDependencies[one as keyof OptionalDependencies]]),
+    ),
   }
 }
 

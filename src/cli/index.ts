@@ -17,6 +17,7 @@ import { inspectCommand } from './inspect.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
+import { readyCommand } from './ready.ts'
 import { rotateMasterKeyCommand } from './rotate-master-key.ts'
 import { rsfnCommand } from './rsfn.ts'
 import { serveCommand } from './serve.ts'
@@ -27,6 +28,7 @@ export type { PlatformDeps, Program } from './program.ts'
 const commands: readonly Command[] = [
   devCommand,
   serveCommand,
+  readyCommand,
   configCommand,
   keysCommand,
   certsCommand,

@@ -16,6 +16,8 @@ export type DevChain = {
   readonly env: Environment
   /** Makes the demonstration's wallets through the gateway, and funds them. */
   readonly fundWallets: (httpUrl: string, apiKey: string) => Promise<readonly string[]>
+  /** Tells the user why there is none. */
+  readonly notes: readonly string[]
   readonly stop: () => Promise<void>
 }
 
@@ -24,18 +26,37 @@ const labels = ['demo-a', 'demo-b'] as const
 /** R$ 1 000 000.00 each. */
 const fundsCents = 100_000_000n
 
+const notInstalled =
+  'The embedded chain is not installed: npm leaves its native part out under a Node older than 22. Until then, digital currency has no network.'
+
+const none = (notes: readonly string[]): DevChain => ({
+  env: {},
+  fundWallets: async () => [],
+  notes,
+  stop: async () => {},
+})
+
+/** npm leaves out an optional package, of a platform, that names a newer Node. */
+const unlessNotInstalled = (error: unknown): undefined => {
+  if (error instanceof Error && /Cannot find (native binding|package)/.test(error.message)) return
+  throw error
+}
+
 /** Starts the chain, unless the user has set a network. */
 export const startDevChain = async (given: Environment, directory: string): Promise<DevChain> => {
   if (isSet(given, 'DREX_NETWORKS_FILE') || isSet(given, 'DREX_TESTNET_RPC_URLS')) {
-    return { env: {}, fundWallets: async () => [], stop: async () => {} }
+    return none([])
   }
-  const chain = await createKeptChain({ path: join(directory, 'chain.jsonl'), blockTimeMs })
+  const path = join(directory, 'chain.jsonl')
+  const chain = await createKeptChain({ path, blockTimeMs }).catch(unlessNotInstalled)
+  if (chain === undefined) return none([notInstalled])
   const issuer = await createIssuer(chain)
   const file = join(directory, 'networks.json')
   await writeFile(file, JSON.stringify(networksOf(chain, issuer), null, 2))
   return {
     env: { DREX_NETWORKS_FILE: file },
     fundWallets: (httpUrl, apiKey) => fundWallets(issuer, httpUrl, apiKey),
+    notes: [],
     stop: chain.stop,
   }
 }

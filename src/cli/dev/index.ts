@@ -137,7 +137,7 @@ const run = async (
     const demos = await runDemos(features, { ...urls, ...state })
     demos.push(...(await paymentDemos({ ...urls, ...state }, bank, features)))
     demos.push(...(await cardDemos({ ...urls, ...state }, cards, features)))
-    const allNotes = [...notes, ...database.notes]
+    const allNotes = [...notes, ...database.notes, ...chain.notes]
     if (asJson) {
       for (const note of allNotes) io.err(`trilho dev: ${note}\n`)
       io.out(readyLine(urls, state, wallets, bank))

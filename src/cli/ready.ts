@@ -1,0 +1,34 @@
+import { type Command, demandSettings, exitCodes } from './command.ts'
+
+const timeoutMs = 2_000
+
+/** A process that listens everywhere is asked over loopback. */
+const loopbackOf = (host: string | undefined): string => {
+  if (host === undefined || host === '' || host === '0.0.0.0') return '127.0.0.1'
+  if (host === '::') return '[::1]'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+/** Asks the process of this machine with the same settings whether it is ready: for probes in containers without curl. */
+export const readyCommand: Command = {
+  name: 'ready',
+  summary: 'Asks the gateway that runs on this machine whether it is ready.',
+  usage: '',
+  description:
+    'Reads TRILHO_ADMIN_ADDR, else HTTP_ADDR, as serve does. Prints what /ready answers; ends with 0 when that is 200.',
+  options: {},
+  examples: ['trilho ready'],
+  run: async (_args, io, program) => {
+    const { platform } = demandSettings(program.load(io.env))
+    const { host, port } = platform.adminAddr ?? platform.httpAddr
+    const url = `http://${loopbackOf(host)}:${port}/ready`
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+      io.out(`${(await response.text()).trim()}\n`)
+      return response.ok ? exitCodes.ok : exitCodes.failed
+    } catch (error) {
+      io.err(`trilho ready: ${url}: ${error instanceof Error ? error.message : String(error)}\n`)
+      return exitCodes.failed
+    }
+  },
+}

@@ -1,0 +1,31 @@
+import { expect, test } from 'bun:test'
+import { runProgram, variants } from '../support/program.ts'
+
+const sources = variants[0]!
+
+test('ready tells what the process of this machine answers', async () => {
+  let isReady = true
+  using server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: ({ url }) =>
+      url.endsWith('/ready')
+        ? Response.json({ status: isReady ? 'ready' : 'draining' }, { status: isReady ? 200 : 503 })
+        : new Response(null, { status: 404 }),
+  })
+  const ask = (env: Readonly<Record<string, string>>) => runProgram(sources, ['ready'], { env })
+  const everywhere = `:${server.port}`
+  expect(await ask({ HTTP_ADDR: everywhere })).toMatchObject({
+    ...{ code: 0, out: '{"status":"ready"}\n' },
+  })
+  // Health is on the admin listener alone where there is one.
+  const admin = { HTTP_ADDR: '127.0.0.1:9', TRILHO_ADMIN_ADDR: `127.0.0.1:${server.port}` }
+  expect((await ask(admin)).code).toBe(0)
+  isReady = false
+  expect(await ask({ HTTP_ADDR: everywhere })).toMatchObject({
+    ...{ code: 1, out: '{"status":"draining"}\n' },
+  })
+  const nobody = await ask({ HTTP_ADDR: '127.0.0.1:9' })
+  expect(nobody.code).toBe(1)
+  expect(nobody.err).toStartWith('trilho ready: http://127.0.0.1:9/ready: ')
+  expect((await ask({ HTTP_ADDR: 'nonsense' })).code).toBe(78)
+})
