@@ -22,7 +22,7 @@ type Lock = { readonly packages: Readonly<Record<string, Entry>> }
 type Manifest = Wants & { readonly devDependencies?: Names; readonly license?: unknown }
 
 /** Tools of development that are in the release all the same: the embedded chain, and sources of its contracts. */
-export const shippedTools = ['@nomicfoundation/edr', '@openzeppelin/contracts'] as const
+const shippedTools = ['@nomicfoundation/edr', '@openzeppelin/contracts'] as const
 
 const licenseFile = /^(licen[cs]e|copying|notice)/i
 
