@@ -17,6 +17,8 @@ export type CollectedSpan = {
 export type Collector = {
   readonly url: string
   readonly spans: readonly CollectedSpan[]
+  /** Attributes of what the spans come from, one for each message. */
+  readonly resources: readonly CollectedSpan['attributes'][]
   /** All bytes received, to search for what must not be there. */
   readonly text: () => string
   stop(): void
@@ -68,15 +70,21 @@ const anyValue = (value: Fields): string | number | boolean => {
   return textOf(value, 1)
 }
 
+const attributesOf = (fields: Fields, number: number): CollectedSpan['attributes'] =>
+  Object.fromEntries(
+    messages(fields, number).map((pair) => [
+      textOf(pair, 1),
+      anyValue(messages(pair, 2)[0] ?? new Map()),
+    ]),
+  )
+
 const spanOf = (span: Fields): CollectedSpan => ({
   traceId: bytesOf(span, 1).toHex(),
   spanId: bytesOf(span, 2).toHex(),
   parentSpanId: bytesOf(span, 4).toHex(),
   name: textOf(span, 5),
   kind: Number(span.get(6)?.[0] ?? 0n),
-  attributes: Object.fromEntries(
-    messages(span, 9).map((pair) => [textOf(pair, 1), anyValue(messages(pair, 2)[0] ?? new Map())]),
-  ),
+  attributes: attributesOf(span, 9),
   linkedTraceIds: messages(span, 13).map((link) => bytesOf(link, 1).toHex()),
   isFailed: messages(span, 15)[0]?.get(3)?.[0] === 2n,
 })
@@ -97,6 +105,7 @@ const service: ServiceDefinition = {
 export const startCollector = async (): Promise<Collector> => {
   const spans: CollectedSpan[] = []
   const received: Buffer[] = []
+  const resources: CollectedSpan['attributes'][] = []
   const server = new Server()
   server.addService(service, {
     export: (
@@ -104,7 +113,11 @@ export const startCollector = async (): Promise<Collector> => {
       done: (error: null, answer: Buffer) => void,
     ): void => {
       received.push(call.request)
-      const scopes = messages(readFields(call.request), 1).flatMap((one) => messages(one, 2))
+      const origins = messages(readFields(call.request), 1)
+      resources.push(
+        ...origins.flatMap((one) => messages(one, 1)).map((one) => attributesOf(one, 1)),
+      )
+      const scopes = origins.flatMap((one) => messages(one, 2))
       spans.push(...scopes.flatMap((scope) => messages(scope, 2)).map(spanOf))
       done(null, Buffer.alloc(0))
     },
@@ -116,6 +129,7 @@ export const startCollector = async (): Promise<Collector> => {
   return {
     url: `http://127.0.0.1:${await bound.promise}`,
     spans,
+    resources,
     text: () => received.map((bytes) => bytes.toString('latin1')).join('\n'),
     stop: () => server.forceShutdown(),
   }

@@ -10,6 +10,7 @@ export {
   listenAddress,
   oneOf,
   type Pem,
+  pairs,
   path,
   pem,
   secret,

@@ -202,3 +202,60 @@ export const pem = (): Kind<Pem> => ({
     return { text: value, path: file }
   },
 })
+
+const pairsMax = 64
+const pairNameForm = /^[!-+\--<>-~]+$/
+const pairValueForm = /^\P{Cc}*$/u
+
+type PairsOptions = {
+  readonly isSecret?: boolean
+  readonly name?: RegExp
+  /** Of the decoded value. */
+  readonly value?: RegExp
+}
+
+/**
+ * `name=value` pairs between commas, values percent-encoded (as in W3C Baggage).
+ *
+ * @param isSecret - also read from NAME_FILE, and never shown
+ */
+export const pairs = ({
+  isSecret = false,
+  name = pairNameForm,
+  value: valueForm = pairValueForm,
+}: PairsOptions = {}): Kind<Readonly<Record<string, string>>> => ({
+  expected: 'comma-separated: `name=value`, the value percent-encoded',
+  from: isSecret ? 'secret' : 'value',
+  mask: isSecret ? hide : show,
+  parse: (value) => {
+    const all = value
+      .split(',')
+      .map((pair) => pair.trim())
+      .filter((pair) => pair !== '')
+    if (all.length === 0) throw new Error('is empty')
+    if (all.length > pairsMax) throw new Error(`holds more than ${pairsMax} pairs`)
+    const read = all.map((pair) => pairOf(pair, name, valueForm))
+    if (new Set(read.map(([one]) => one)).size !== read.length) {
+      throw new Error('has a name twice')
+    }
+    return Object.fromEntries(read)
+  },
+})
+
+const pairOf = (pair: string, nameForm: RegExp, valueForm: RegExp): readonly [string, string] => {
+  const at = pair.indexOf('=')
+  const name = pair.slice(0, at).trim()
+  if (at < 1) throw new Error('has a part without `=` and a name before it')
+  if (!nameForm.test(name)) throw new Error('has a name of another form')
+  const value = decoded(pair.slice(at + 1).trim())
+  if (value === undefined || !valueForm.test(value)) throw new Error('has a value of another form')
+  return [name, value]
+}
+
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

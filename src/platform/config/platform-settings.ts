@@ -9,6 +9,7 @@ import {
   listenAddress,
   network,
   oneOf,
+  pairs,
   path,
   pem,
   text,
@@ -32,6 +33,9 @@ export type ProcessRole = (typeof processRoles)[number]
 
 const ratePerSecondMax = 100_000
 const concurrencyMax = 100_000
+
+/** A header in lower case that neither gRPC nor HTTP/2 uses itself. */
+const otlpHeaderName = /^(?!grpc-|(?:te|host|connection|content-type|content-length)$)[0-9a-z._-]+$/
 
 /** What the process itself needs, whichever features run. */
 export const platformSettings = defineSettings({
@@ -117,6 +121,19 @@ export const platformSettings = defineSettings({
   }),
   otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', url('http', 'https'), {
     doc: 'Trace collector address.',
+  }),
+  otlpHeaders: setting(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    pairs({ isSecret: true, name: otlpHeaderName, value: /^[ -~]*$/ }),
+    {
+      doc: 'Headers of every export, such as the key that a collector asks for.',
+    },
+  ),
+  otlpCa: setting('OTEL_EXPORTER_OTLP_CERTIFICATE', pem(), {
+    doc: 'Authorities the collector\u2019s certificate comes from; the public ones when not set. Read at the start.',
+  }),
+  resourceAttributes: setting('OTEL_RESOURCE_ATTRIBUTES', pairs(), {
+    doc: 'Attributes of everything exported, such as `deployment.environment.name=production`; name and version of the service have settings of their own.',
   }),
   serviceName: setting('OTEL_SERVICE_NAME', text(), {
     default: 'trilho',

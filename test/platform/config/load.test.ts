@@ -13,7 +13,9 @@ import {
   listenAddress,
   loadSettings,
   oneOf,
+  pairs,
   pem,
+  platformSettings,
   problemsTable,
   secret,
   secretUrl,
@@ -57,6 +59,30 @@ describe('kinds', () => {
       expect(parse(listenAddress(), value)).toBeString()
     },
   )
+
+  test('pairs of names and values, percent-encoded', () => {
+    expect(parse(pairs(), 'a=1, b.c=x%2Cy%3Dz=w ,d=')).toEqual({ a: '1', 'b.c': 'x,y=z=w', d: '' })
+    const many = (count: number) => Array.from({ length: count }, (_, n) => `n${n}=1`).join()
+    expect(parse(pairs(), many(64))).toBeObject()
+    expect(parse(pairs(), many(65))).toBe('holds more than 64 pairs')
+    expect(parse(pairs(), 'a=1,a=2')).toBe('has a name twice')
+    for (const bad of ['a', '=1', ',', 'a b=1']) expect(parse(pairs(), bad)).toBeString()
+    for (const bad of ['a=%', 'a=%ff', 'a=x%0d%0ay:z']) {
+      expect(parse(pairs(), bad)).toBe('has a value of another form')
+    }
+  })
+
+  test.each([
+    ['grpc-timeout=1', 'has a name of another form'],
+    ['Content-Type=x', 'has a name of another form'],
+    ['te=x', 'has a name of another form'],
+    [':path=x', 'has a name of another form'],
+    ['x=%c3%a9', 'has a value of another form'],
+  ])('no header of exports: %s', (value, problem) => {
+    const group = { headers: platformSettings.otlpHeaders }
+    const { problems } = loadSettings({ group }, { OTEL_EXPORTER_OTLP_HEADERS: value })
+    expect(problems.map((one) => [one.problem, one.value])).toEqual([[problem, '***']])
+  })
 
   test('whole numbers within their bounds, and one past them', () => {
     expect(parse(integer(1, 600), '1')).toBe(1)

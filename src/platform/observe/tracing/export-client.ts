@@ -18,6 +18,14 @@ export class ExportError extends Error {
   }
 }
 
+export type ExportOptions = {
+  /** Besides the client's own. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** PEM: authorities of the collector; the public ones when undefined. */
+  readonly ca?: string | undefined
+  readonly timeoutMs?: number | undefined
+}
+
 const path = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 const timeoutMsDefault = 5_000
 const zipped = 1
@@ -30,13 +38,13 @@ const frameHeadBytes = 5
  */
 export const createExportClient = (
   endpoint: string,
-  timeoutMs: number = timeoutMsDefault,
+  { headers = {}, ca, timeoutMs = timeoutMsDefault }: ExportOptions = {},
 ): ExportClient => {
   let session: ClientHttp2Session | undefined
   let isClosed = false
   const connected = (): ClientHttp2Session => {
     if (session !== undefined && !session.closed && !session.destroyed) return session
-    const fresh = connect(endpoint)
+    const fresh = connect(endpoint, ca === undefined ? {} : { ca })
     session = fresh
     const forget = (): void => {
       if (session === fresh) session = undefined
@@ -54,7 +62,7 @@ export const createExportClient = (
     send: (message) =>
       isClosed
         ? Promise.reject(new ExportError('closed'))
-        : call(connected(), framed(message), timeoutMs),
+        : call(connected(), framed(message), headers, timeoutMs),
     close: () => {
       isClosed = true
       session?.destroy()
@@ -69,7 +77,7 @@ const framed = (message: Uint8Array): Buffer => {
   return Buffer.concat([head, message])
 }
 
-const headers = {
+const ownHeaders = {
   ':method': 'POST',
   ':path': path,
   'content-type': 'application/grpc',
@@ -77,14 +85,19 @@ const headers = {
   te: 'trailers',
 }
 
-const call = (session: ClientHttp2Session, body: Buffer, timeoutMs: number): Promise<void> => {
+const call = (
+  session: ClientHttp2Session,
+  body: Buffer,
+  headers: Readonly<Record<string, string>>,
+  timeoutMs: number,
+): Promise<void> => {
   const done = Promise.withResolvers<void>()
   const fail = (reason: string): void => done.reject(new ExportError(reason))
   const failWith = (error: Error & { readonly code?: unknown }): void =>
     fail(typeof error.code === 'string' ? error.code : error.name)
   // A connection that cannot be made reports it to its own listeners first, or only to them.
   session.once('error', failWith)
-  const stream = session.request({ ...headers, 'grpc-timeout': `${timeoutMs}m` })
+  const stream = session.request({ ...headers, ...ownHeaders, 'grpc-timeout': `${timeoutMs}m` })
   const timer = setTimeout(() => {
     fail('no answer in time')
     stream.close(constants.NGHTTP2_CANCEL)

@@ -7,6 +7,7 @@ import type { Tracing } from './start.ts'
 /** Exports traces if `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. First to start, so last to stop. */
 export const createTracing = (settings: PlatformSettings, logger: Logger): Feature => {
   const { otlpEndpoint: endpoint, serviceName, serviceVersion } = settings
+  const { otlpHeaders: headers, otlpCa, resourceAttributes } = settings
   const name = 'tracing'
   if (endpoint === undefined) return { name }
   let tracing: Tracing | undefined
@@ -17,10 +18,8 @@ export const createTracing = (settings: PlatformSettings, logger: Logger): Featu
       const { startTracing } = await import('./start.ts')
       const samplingRatio = settings.samplingRatio
       tracing = startTracing({
-        endpoint,
-        serviceName,
-        serviceVersion,
-        samplingRatio,
+        ...{ endpoint, headers, ca: otlpCa?.text },
+        ...{ serviceName, serviceVersion, resourceAttributes, samplingRatio },
         onProblem: (reason, spans) =>
           logger.warn({ reason, spans }, 'spans were lost: the collector did not take them'),
       })

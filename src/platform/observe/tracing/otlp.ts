@@ -185,7 +185,14 @@ const writeSpan = (to: Writer, span: Span): void => {
   to.close(message)
 }
 
-export type Origin = { readonly serviceName: string; readonly serviceVersion: string }
+export type Origin = {
+  readonly serviceName: string
+  readonly serviceVersion: string
+  /** Beside these two, which they never replace. */
+  readonly resourceAttributes?: Readonly<Record<string, string>> | undefined
+}
+
+const ownAttributes = ['service.name', 'service.version']
 
 /** An ExportTraceServiceRequest that spans are written to. One is enough: what it has finished is taken from it at once. */
 export class SpanBatch {
@@ -196,12 +203,17 @@ export class SpanBatch {
   /** Where the first span begins. */
   private readonly first: number
 
-  constructor({ serviceName, serviceVersion }: Origin) {
+  constructor({ serviceName, serviceVersion, resourceAttributes = {} }: Origin) {
     const { to } = this
     this.resourceSpans = to.open(1)
     const resource = to.open(1)
     writeAttribute(to, 1, 'service.name', serviceName)
     writeAttribute(to, 1, 'service.version', serviceVersion)
+    for (const [name, value] of Object.entries(resourceAttributes)) {
+      if (ownAttributes.includes(name)) continue
+      to.ensure(spanBytesMax)
+      writeAttribute(to, 1, name, value)
+    }
     to.close(resource)
     this.scopeSpans = to.open(2)
     const scope = to.open(1)

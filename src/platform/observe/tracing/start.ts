@@ -6,8 +6,12 @@ import { useSink } from './tracing.ts'
 export type TracingOptions = {
   /** The collector's, `http://` or `https://`; spans go out as OTLP over gRPC. */
   readonly endpoint: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** PEM: authorities of the collector; the public ones when undefined. */
+  readonly ca?: string | undefined
   readonly serviceName: string
   readonly serviceVersion: string
+  readonly resourceAttributes?: Readonly<Record<string, string>> | undefined
   /** The share, 0 to 1, that we keep of the traces that begin here; for other traces their caller decides. */
   readonly samplingRatio: number
   /** Called for each failed export with the reason and the number of lost spans. */
@@ -42,7 +46,7 @@ type Export = { readonly message: Uint8Array; readonly spans: number }
 export const startTracing = (options: TracingOptions): Tracing => {
   const { endpoint, samplingRatio, onProblem = () => {} } = options
   const { stopTimeoutMs = stopTimeoutMsDefault } = options
-  const client = createExportClient(endpoint)
+  const client = createExportClient(endpoint, options)
   const gathered: Span[] = []
   const batch = new SpanBatch(options)
   const queue: Export[] = []

@@ -51,7 +51,7 @@ const withStatus =
   }
 
 const clientOf = (url: string, timeoutMs?: number) => {
-  const client = createExportClient(url, timeoutMs)
+  const client = createExportClient(url, { timeoutMs })
   closing.push(client.close)
   return client
 }
@@ -139,6 +139,41 @@ describe('spans are lost, and it is said why,', () => {
     expect(await reasonOf(clientOf(url, 200).send(message))).toBe('no answer in time')
     expect(performance.now() - before).toBeLessThan(4_500)
   })
+})
+
+test('headers of the installation go with every message, and change none of its own', async () => {
+  const seen: http2.IncomingHttpHeaders[] = []
+  const { url, sessions } = await serve(withStatus(0))
+  const headers = { 'x-api-key': 'k1', 'content-type': 'text/plain' }
+  const client = createExportClient(url, { headers })
+  closing.push(client.close)
+  await client.send(message)
+  for (const session of sessions) {
+    session.on('stream', (_stream, received) => seen.push(received))
+  }
+  await client.send(message)
+  expect(seen).toMatchObject([{ 'x-api-key': 'k1', 'content-type': 'application/grpc' }])
+})
+
+test('over TLS to a collector of an authority of its own', async () => {
+  const authority = issueCertificate('authority', { authority: true })
+  const { cert, key } = issueCertificate('localhost', { issuer: authority, hosts: ['localhost'] })
+  const server = http2.createSecureServer({ cert, key })
+  server.on('sessionError', () => {})
+  server.on('stream', (stream) => {
+    stream.resume()
+    stream.on('end', () => withStatus(0)(stream, Buffer.alloc(0)))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const client = createExportClient(`https://localhost:${port}`, { ca: authority.cert })
+  closing.push(client.close)
+  await client.send(message)
+  const { cert: ca } = issueCertificate('other', { authority: true })
+  const other = createExportClient(`https://localhost:${port}`, { ca })
+  closing.push(other.close)
+  expect(await reasonOf(other.send(message))).toMatch(/CERT|SELF_SIGNED|UNABLE/)
 })
 
 test('over TLS to a collector that can be trusted', async () => {

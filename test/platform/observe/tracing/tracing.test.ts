@@ -205,6 +205,25 @@ describe('requests and statements', () => {
   })
 })
 
+test('what is exported names its origin, and nothing replaces the name of the service', async () => {
+  const collector = await startCollector()
+  const tracing = startTracing({
+    ...{ endpoint: collector.url, serviceName: 'trilho-test', serviceVersion: '1' },
+    resourceAttributes: { 'deployment.environment.name': 'azul', 'service.name': 'another' },
+    samplingRatio: 1,
+  })
+  await inSpan('one', { kind: 'internal' }, async () => {})
+  await tracing.stop()
+  collector.stop()
+  expect(collector.resources).toEqual([
+    {
+      'service.name': 'trilho-test',
+      'service.version': '1',
+      'deployment.environment.name': 'azul',
+    },
+  ])
+})
+
 describe('limits', () => {
   test('values of every kind; 32 attributes, 512 characters, and no more', async () => {
     const [span] = await spansOf(() =>
