@@ -160,6 +160,10 @@ export const drexSettings = defineSettings({
     default: '64',
     doc: 'Blocks below the confirmations in which the end of a transaction is still compared with the chain, and corrected.',
   }),
+  stallSeconds: setting('DREX_STALL_SECONDS', integer(0, 86_400), {
+    default: '45',
+    doc: 'Time without a new block after which a network is told to stand still, in seconds; 0 never, for networks that make blocks only when there is something to put in.',
+  }),
   nodesAgreeing: setting('DREX_NODES_AGREEING', integer(1, 8), {
     default: '2',
     doc: 'Nodes of a network that must tell the same before an end is told or anything is signed again; all of them where fewer are configured. 1 trusts each.',

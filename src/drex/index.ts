@@ -71,6 +71,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   const contextOf = (id: NetworkId) => contexts.get(id)
   watchOpen(deps)
   watchLedger(deps)
+  watchHeads(deps, contexts)
   const { expirySeconds } = settings
   const transfers = createTransfers({
     sql,
@@ -249,6 +250,21 @@ export const createDrexWithoutDatabase = (): Feature => {
   }
 }
 
+/** How old the newest block of each network is. */
+const watchHeads = ({ metrics }: DrexDeps, contexts: ReadonlyMap<NetworkId, EngineContext>) => {
+  metrics.gauge(
+    'drex_head_age_seconds',
+    'Time since the network’s newest block was seen first.',
+    ['network'],
+    async (gauge) => {
+      for (const [network, { heads }] of contexts) {
+        const ageMs = heads.ageMs()
+        if (ageMs !== undefined) gauge.set({ network }, ageMs / 1_000)
+      }
+    },
+  )
+}
+
 /** Up to where each network was read, and wallets whose balance is not what their movements say. */
 const watchLedger = ({ metrics, sql }: DrexDeps): void => {
   metrics.gauge(
@@ -314,6 +330,7 @@ const engineSettings = (settings: DrexSettings, network: Network): EngineContext
     totalMax: BigInt(settings.transactionFeeMaxGwei) * gwei,
   },
   watchBlocks: settings.watchBlocks,
+  stallMs: settings.stallSeconds * 1_000,
   nodesAgreeing: settings.nodesAgreeing,
 })
 
@@ -322,10 +339,15 @@ const healthOf = (chains: ReadonlyMap<NetworkId, Chain>, canOpenKeys: boolean): 
     ([id, chain]) => [id, chain.engine?.state().status ?? 'off'] as const,
   )
   const isDown = states.some(([, status]) => status === 'unreachable' || status === 'wrong_network')
-  // An unreachable chain does not make the process unready: accepted requests wait for it.
+  const still = [...chains].flatMap(([id, { engine }]) => {
+    const seconds = engine?.stalledSeconds()
+    return seconds === undefined ? [] : [`${id} has made no new block for ${seconds} s`]
+  })
+  // An unreachable or standing chain does not make the process unready: accepted requests wait for it.
   return {
-    status: isDown || !canOpenKeys ? 'degraded' : 'ok',
+    status: isDown || still.length > 0 || !canOpenKeys ? 'degraded' : 'ok',
     ready: true,
+    ...(still.length > 0 ? { reason: still.join(', ') } : {}),
     detail: {
       ...Object.fromEntries(states),
       ...(canOpenKeys ? {} : { wallet_keys: 'sealed with another master key' }),

@@ -35,6 +35,8 @@ type EngineSettings = {
   readonly fees: FeeLimits
   /** Blocks below the confirmations in which a told end is still compared with the chain. */
   readonly watchBlocks: number
+  /** Time without a new block after which the chain counts as standing still; 0: never. */
+  readonly stallMs: number
   /** Nodes that must say the same, where so many are configured. */
   readonly nodesAgreeing: number
 }

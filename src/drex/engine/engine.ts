@@ -5,6 +5,7 @@ import { RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
 import { createFollower } from './follow.ts'
 import { identify } from './identity.ts'
+import { createStallLook } from './stall.ts'
 import { createSubmitter } from './submit.ts'
 import { createSweeper, fillGaps } from './sweep.ts'
 
@@ -15,6 +16,8 @@ export type Engine = {
   /** Ends the loops after what they are doing. */
   readonly stop: () => Promise<void>
   readonly state: () => EngineState
+  /** Seconds since the last new block, once they are too many. */
+  readonly stalledSeconds: () => number | undefined
   /** A failed turn counts as ended, so an unreachable chain does not make a loop look stalled. */
   readonly loops: readonly Loop[]
 }
@@ -44,6 +47,7 @@ export const createEngine = (context: EngineContext, companion?: Companion): Eng
   const sweeping = createLoop(`sweeping of ${network.id}`)
   const sweeper = createSweeper(context)
   const ended = createAlarm()
+  const stall = createStallLook(context)
 
   const begin = async (): Promise<void> => {
     while (!isStopped) {
@@ -76,6 +80,7 @@ export const createEngine = (context: EngineContext, companion?: Companion): Eng
     const follower = createFollower(context)
     return turning(following, async () => {
       await status.attempt('following', follower.followOnce)
+      stall.look()
       await Bun.sleep(settings.pollMs)
       return !isStopped
     })
@@ -107,6 +112,7 @@ export const createEngine = (context: EngineContext, companion?: Companion): Eng
       status.set('stopped')
     },
     state: status.get,
+    stalledSeconds: stall.stalledSeconds,
     loops: [sending, following, sweeping],
   }
 }

@@ -2,6 +2,8 @@
 export type Heads = {
   /** The newest head that was told. */
   readonly told: (head: number) => void
+  /** Time since the head was another, in milliseconds; undefined before the first. */
+  readonly ageMs: () => number | undefined
   readonly sent: (ids: readonly string[]) => void
   /** @returns false also for one that another process sent: from now on it is known */
   readonly hasMovedSince: (id: string) => boolean
@@ -12,6 +14,7 @@ const rememberedMax = 100_000
 export const createHeads = (): Heads => {
   const sentAt = new Map<string, number>()
   let head: number | undefined
+  let changedMs: number | undefined
   const remember = (id: string): void => {
     if (head === undefined) return
     sentAt.delete(id)
@@ -20,8 +23,10 @@ export const createHeads = (): Heads => {
   }
   return {
     told(next) {
+      if (next !== head) changedMs = performance.now()
       head = next
     },
+    ageMs: () => (changedMs === undefined ? undefined : performance.now() - changedMs),
     sent(ids) {
       for (const id of ids) remember(id)
     },
