@@ -141,7 +141,8 @@ const openChains = (
     const context: EngineContext = {
       ...{ network, rpc, permission, sql, logger, onEnded, onCorrected, explainRevert },
       signers: createSigners({
-        signerFor: wallets.signerFor,
+        signerFor: (address) =>
+          wallets.signerFor(address, network.environment === 'production' ? 'live' : 'test'),
         timeoutMs: settings.signerTimeoutMs,
         restMs: signerRestMs,
         logger,

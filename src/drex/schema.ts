@@ -34,6 +34,8 @@ export const drexWallets = pgTable(
     sealedKey: bytea('sealed_key'),
     /** Whose it is; `gateway` for those that the gateway made for itself. */
     account: text().notNull().default('default'),
+    /** test or live, as the key that made it: what it signs for. Null for older ones, which sign for both. */
+    environment: text(),
     /** active, disabled or archived */
     status: text().notNull().default('active'),
     /** Who may use it for what; an empty one limits nothing. */

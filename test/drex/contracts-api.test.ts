@@ -545,9 +545,11 @@ describe('wallets', () => {
       value: 0n,
       data: '0x',
     } as const
-    expect((await (await after.signerFor(ana)).signTransaction(unsigned)).raw).toMatch(/^0x/)
+    expect((await (await after.signerFor(ana, 'test')).signTransaction(unsigned)).raw).toMatch(
+      /^0x/,
+    )
     const old = createWallets({ sql, sealer, web3signer: undefined, keyServices: new Map() })
-    const signer = await old.signerFor(ana)
+    const signer = await old.signerFor(ana, 'test')
     expect(() => signer.signTransaction(unsigned)).toThrow()
     const none = createWallets({
       sql,
@@ -561,6 +563,7 @@ describe('wallets', () => {
       metadata: {},
       address: undefined,
       account: 'default',
+      environment: 'test',
       createdBy: 't',
     } as const
     expect(none.create(wanted)).rejects.toThrow('TRILHO_MASTER_KEY')

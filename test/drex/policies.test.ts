@@ -154,7 +154,7 @@ test('a disabled wallet signs nothing until it is active again; an archived one 
     422,
     'WALLET_DISABLED',
   ])
-  expect(bench.drex().wallets.signerFor(address)).rejects.toThrow('disabled')
+  expect(bench.drex().wallets.signerFor(address, 'test')).rejects.toThrow('disabled')
   await set('active')
   expect((await pay(address, '1.00')).status).toBe(202)
   expect((await set('archived')).status).toBe(200)
@@ -192,7 +192,7 @@ test('a change of a wallet counts at once, also for whoever looked while it was 
   const change = { status: 'disabled', label: undefined, policy: undefined } as const
   await wallets.change(
     id,
-    { owner: 'default', keyId: 'key', restrictions: {} },
+    { owner: 'default', keyId: 'key', environment: 'test' as const, restrictions: {} },
     change,
     async () => {
       expect(await wallets.find(address)).toMatchObject({ status: 'active' })

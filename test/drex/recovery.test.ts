@@ -200,7 +200,7 @@ describe('after a stop', () => {
     const lost = await pay(ana, bia)
     await status(lost, 'broadcast')
     const wallet = (await bench.drex().wallets.find(ana))!
-    const signer = await bench.drex().wallets.signerFor(wallet.address)
+    const signer = await bench.drex().wallets.signerFor(wallet.address, 'test')
     const { raw } = await signer.signTransaction({
       chainId: bench.chain.chainId,
       nonce: 0,

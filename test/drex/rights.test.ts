@@ -208,7 +208,19 @@ describe('keys and environments', () => {
     }
     expect((await caller({}).call('POST', '/v1/contracts/deploy', asset)).status).toBe(403)
     const live = caller({ environment: 'live' })
-    const taken = await live.call('POST', '/v1/drex/transfers', { ...pay, network: undefined })
+    // A wallet of the sandbox signs nothing there, also for a live key of its account.
+    const sandboxed = await live.call('POST', '/v1/drex/transfers', pay)
+    expect([sandboxed.status, codeOf(sandboxed)]).toEqual([403, 'FORBIDDEN'])
+    const made = (await live.call('POST', '/v1/wallets', { type: 'managed', label: 'live' })).json
+    const { address, environment } = made as { address: Hex; environment: string }
+    expect(environment).toBe('live')
+    await bench.admin.currency('enableAccount', address)
+    await bench.admin.currency('mint', address, 100n)
+    expect(bench.drex().wallets.signerFor(ana, 'live')).rejects.toThrow('test networks only')
+    const taken = await live.call('POST', '/v1/drex/transfers', {
+      ...{ ...pay, from_wallet: address },
+      network: undefined,
+    })
     expect([taken.status, (taken.json as { network: string }).network]).toEqual([
       202,
       'drex_mainnet',

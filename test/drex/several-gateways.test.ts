@@ -63,7 +63,12 @@ test('make one wallet for deployments, however many need it first', async () => 
   )
   const made = await Promise.all(
     gateways.map((wallets) =>
-      wallets.deployer({ owner: 'default', keyId: 'key', restrictions: {} }),
+      wallets.deployer({
+        owner: 'default',
+        keyId: 'key',
+        environment: 'test' as const,
+        restrictions: {},
+      }),
     ),
   )
   expect(new Set(made.map(({ id }) => id)).size).toBe(1)

@@ -79,6 +79,9 @@ const walletSchema = z
     label: z.string(),
     metadata: z.record(z.string(), z.unknown()),
     status: z.enum(walletStatuses),
+    environment: z.enum(['test', 'live']).nullable().meta({
+      description: 'Of the key that made it: it signs for such networks only; null: both',
+    }),
     policy: z.record(z.string(), z.unknown()),
     created_at: z.iso.datetime(),
   })
@@ -129,7 +132,18 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
         const { type, label, metadata } = body
         const key = await wallets.adoptKey(wantedKey(body))
         return {
-          write: (tx) => wallets.create({ type, label, metadata, ...key, ...makerOf(c) }, tx),
+          write: (tx) =>
+            wallets.create(
+              {
+                type,
+                label,
+                metadata,
+                ...key,
+                ...makerOf(c),
+                environment: callerOf(c).environment,
+              },
+              tx,
+            ),
           settle: async (wallet) => wallet,
         }
       },
@@ -242,6 +256,7 @@ const show = (wallet: Wallet) => ({
   label: wallet.label,
   metadata: wallet.metadata,
   status: wallet.status,
+  environment: wallet.environment ?? null,
   policy: wallet.policy,
   created_at: wallet.createdAt.toISOString(),
 })

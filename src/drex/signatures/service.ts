@@ -126,7 +126,7 @@ const sign = async (
   what: string,
 ): Promise<Signed> => {
   const digest = bytesToHex(signable.digest)
-  const signature = await signedBy(wallets, wallet, signable)
+  const signature = await signedBy(wallets, wallet, signable, caller)
   // Told before the signature leaves: nobody has one that the audit does not know of.
   await audit(sql, caller, wallet.id, `${what} ${digest}`)
   return { wallet, digest, signature: encoded(signature) }
@@ -136,9 +136,10 @@ const signedBy = async (
   wallets: Wallets,
   { address }: Wallet,
   signable: Signable,
+  { environment }: Caller,
 ): Promise<Signature> => {
   try {
-    return await (await wallets.signerFor(address)).sign(signable)
+    return await (await wallets.signerFor(address, environment)).sign(signable)
   } catch (error) {
     if (error instanceof ApiError) throw error
     const told = error instanceof SignerError ? error.message : 'it did not sign'

@@ -2,7 +2,7 @@ import { type Caller, restrictedBy } from '#src/platform/http/index.ts'
 import type { Hex } from '../evm/hex.ts'
 
 /** What of a caller decides which wallets are its own. */
-export type WalletRights = Pick<Caller, 'owner' | 'keyId' | 'restrictions'>
+export type WalletRights = Pick<Caller, 'owner' | 'keyId' | 'environment' | 'restrictions'>
 
 /** @throws ApiError `restricted` if the key is for other wallets than each of these */
 export const requireWallet = ({ restrictions: { wallets } }: WalletRights, ...any: Hex[]): void => {

@@ -3,6 +3,7 @@
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors, restrictedBy, writeAudit } from '#src/platform/http/index.ts'
 import {
+  type KeyEnvironment,
   type ResealCounts,
   reseal,
   type SealedRecord,
@@ -29,6 +30,7 @@ type NewWallet = {
   /** Of a key management service. */
   readonly keyName?: string | undefined
   readonly account: string
+  readonly environment: KeyEnvironment
   readonly createdBy: string
 }
 
@@ -57,7 +59,8 @@ export type Wallets = {
   ) => Promise<store.Wallet>
   /** @throws ApiError if the account has no such wallet, it is only watched or not active, or the key has no right to it */
   readonly requireSigning: (address: Hex, field: string, by: WalletRights) => Promise<store.Wallet>
-  readonly signerFor: (address: Hex) => Promise<Signer>
+  /** @throws Error if it does not sign for networks of this environment, or not now */
+  readonly signerFor: (address: Hex, environment: KeyEnvironment) => Promise<Signer>
   /** The wallet that deploys if a caller of the account names none; created on first use. @throws ApiError `restricted` */
   readonly deployer: (by: WalletRights) => Promise<store.Wallet>
   /** @returns false if the first keys there are were sealed with another master key */
@@ -110,8 +113,11 @@ export const createWallets = (deps: Deps): Wallets => {
       throw new ApiError(drexErrors.wallet_disabled, 'The wallet is archived, for good.')
     },
     requireSigning: async (address, field, by) => signing(await find(address), address, field, by),
-    async signerFor(address) {
+    async signerFor(address, environment) {
       const wallet = await find(address)
+      if (wallet !== undefined && !isFor(wallet, environment)) {
+        throw new Error(`the wallet ${address} signs for ${wallet.environment} networks only`)
+      }
       if (wallet !== undefined && wallet.status !== 'active') {
         throw new Error(`the wallet ${address} is ${wallet.status}`)
       }
@@ -132,10 +138,10 @@ export const createWallets = (deps: Deps): Wallets => {
       throw new Error(`the wallet ${address} has no signer here`)
     },
     deployer: async (by) => {
-      const made = await store.walletByCreator(sql, deployer, by.owner)
+      const made = await store.walletByCreator(sql, deployer, by.owner, by.environment)
       if (made !== undefined) requireWallet(by, made.address)
       else if (by.restrictions.wallets !== undefined) throw restrictedBy('wallets', 'a new wallet')
-      return made ?? createDeployer(deps, by.owner)
+      return made ?? createDeployer(deps, by)
     },
     canOpen: () => canOpen(deps),
     reseal: () => reseal(requireSealer(deps), sealedKeys(sql)),
@@ -198,6 +204,9 @@ const createWallet = async (
   return wallet
 }
 
+const isFor = ({ environment }: store.Wallet, wanted: KeyEnvironment): boolean =>
+  environment === undefined || environment === wanted
+
 const signing = (
   wallet: store.Wallet | undefined,
   address: Hex,
@@ -221,6 +230,12 @@ const signing = (
       errors,
     })
   }
+  if (!isFor(wallet, by.environment)) {
+    throw new ApiError(
+      httpErrors.forbidden,
+      `${field}: the wallet was made by a ${wallet.environment} key and signs for those only.`,
+    )
+  }
   if (wallet.policy.keys?.includes(by.keyId) === false) {
     throw new ApiError(httpErrors.forbidden, `${field}: the API key has no right to this wallet.`)
   }
@@ -228,15 +243,18 @@ const signing = (
 }
 
 /** The first deployments may come at the same time, at several gateways: only one makes the wallet. */
-const createDeployer = (deps: Deps, account: string): Promise<store.Wallet> =>
+const createDeployer = (
+  deps: Deps,
+  { owner: account, environment }: WalletRights,
+): Promise<store.Wallet> =>
   deps.sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtextextended(${`${deployer}:${account}`}, 0))`
-    const made = await store.walletByCreator(tx, deployer, account)
+    const made = await store.walletByCreator(tx, deployer, account, environment)
     if (made !== undefined) return made
     const wanted = { type: 'managed', label: 'deployer', metadata: {} } as const
     const created = await createWallet(
       deps,
-      { ...wanted, address: undefined, account, createdBy: deployer },
+      { ...wanted, address: undefined, account, environment, createdBy: deployer },
       tx,
     )
     await writeAudit(tx, {

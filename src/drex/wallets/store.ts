@@ -1,4 +1,5 @@
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { KeyEnvironment } from '#src/platform/security/index.ts'
 import { keyServices } from '../custody/key-service.ts'
 import { decimalsMax } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -23,25 +24,29 @@ export type Wallet = {
   readonly keyName: string | undefined
   /** Whose it is. */
   readonly account: string
+  /** It signs for networks of this environment only; undefined for those made before there was a difference. */
+  readonly environment: KeyEnvironment | undefined
   readonly status: WalletStatus
   readonly policy: WalletPolicy
   readonly createdBy: string
   readonly createdAt: Date
 }
 
-type Row = Omit<Wallet, 'sealedKey' | 'keyName' | 'createdBy' | 'createdAt'> & {
+type Row = Omit<Wallet, 'sealedKey' | 'keyName' | 'environment' | 'createdBy' | 'createdAt'> & {
   sealed_key: Uint8Array | null
   key_name: string | null
+  environment: KeyEnvironment | null
   created_by: string
   created_at: Date
 }
 
 const read = (row: Row): Wallet => {
-  const { sealed_key, key_name, created_by, created_at, ...rest } = row
+  const { sealed_key, key_name, environment, created_by, created_at, ...rest } = row
   return {
     ...rest,
     sealedKey: sealed_key ?? undefined,
     keyName: key_name ?? undefined,
+    environment: environment ?? undefined,
     createdBy: created_by,
     createdAt: created_at,
   }
@@ -51,11 +56,11 @@ const read = (row: Row): Wallet => {
 export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<boolean> => {
   const inserted = await sql`
     insert into drex_wallets (id, address, type, label, metadata, sealed_key, key_name, account,
-      status, policy, created_by, created_at)
+      environment, status, policy, created_by, created_at)
     values (${wallet.id}, ${wallet.address}, ${wallet.type}, ${wallet.label},
       ${JSON.stringify(wallet.metadata)}::text::jsonb,
       ${wallet.sealedKey === undefined ? null : Buffer.from(wallet.sealedKey)},
-      ${wallet.keyName ?? null}, ${wallet.account}, ${wallet.status}, ${JSON.stringify(wallet.policy)}::text::jsonb,
+      ${wallet.keyName ?? null}, ${wallet.account}, ${wallet.environment ?? null}, ${wallet.status}, ${JSON.stringify(wallet.policy)}::text::jsonb,
       ${wallet.createdBy}, ${wallet.createdAt.toISOString()})
     on conflict do nothing`
   return inserted.count === 1
@@ -76,9 +81,11 @@ export const walletByCreator = async (
   sql: Queryable,
   createdBy: string,
   account: string,
+  environment: KeyEnvironment,
 ): Promise<Wallet | undefined> => {
   const [row] = await sql<Row[]>`
-    select * from drex_wallets where created_by = ${createdBy} and account = ${account} order by id limit 1`
+    select * from drex_wallets where created_by = ${createdBy} and account = ${account}
+      and coalesce(environment, ${environment}) = ${environment} order by id limit 1`
   return row && read(row)
 }
 

@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "drex_wallets" ADD COLUMN "environment" text;
