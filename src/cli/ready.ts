@@ -15,15 +15,21 @@ export const readyCommand: Command = {
   summary: 'Asks the gateway that runs on this machine whether it is ready.',
   usage: '',
   description:
-    'Reads TRILHO_ADMIN_ADDR, else HTTP_ADDR, as serve does. Prints what /ready answers; ends with 0 when that is 200.',
+    'Reads TRILHO_ADMIN_ADDR, else HTTP_ADDR, as serve does; where clients need a certificate, only the former can be asked. Prints what /ready answers; ends with 0 when that is 200.',
   options: {},
   examples: ['trilho ready'],
   run: async (_args, io, program) => {
     const { platform } = demandSettings(program.load(io.env))
     const { host, port } = platform.adminAddr ?? platform.httpAddr
-    const url = `http://${loopbackOf(host)}:${port}/ready`
+    const isTls =
+      platform.certificate !== undefined && (platform.adminAddr === undefined || platform.adminTls)
+    const url = `${isTls ? 'https' : 'http'}://${loopbackOf(host)}:${port}/ready`
     try {
-      const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) })
+      const response = await fetch(url, {
+        signal: AbortSignal.timeout(timeoutMs),
+        // Its certificate names the host that callers know; no key is sent, and the answer is public.
+        tls: { rejectUnauthorized: false },
+      })
       io.out(`${(await response.text()).trim()}\n`)
       return response.ok ? exitCodes.ok : exitCodes.failed
     } catch (error) {

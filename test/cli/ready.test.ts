@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { issueCertificate } from '../support/pki.ts'
 import { runProgram, variants } from '../support/program.ts'
 
 const sources = variants[0]!
@@ -28,4 +29,23 @@ test('ready tells what the process of this machine answers', async () => {
   expect(nobody.code).toBe(1)
   expect(nobody.err).toStartWith('trilho ready: http://127.0.0.1:9/ready: ')
   expect((await ask({ HTTP_ADDR: 'nonsense' })).code).toBe(78)
+})
+
+test('ready asks by TLS where the listener serves it', async () => {
+  const { cert, key } = issueCertificate('server', { hosts: ['pay.example'] })
+  using server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1', tls: { cert, key } },
+    fetch: () => Response.json({ status: 'ready' }),
+  })
+  const base64 = (text: string): string => Buffer.from(text).toString('base64')
+  const env = { TRILHO_TLS_CERT_BASE64: base64(cert), TRILHO_TLS_KEY_BASE64: base64(key) }
+  const own = await runProgram(sources, ['ready'], {
+    env: { ...env, HTTP_ADDR: `:${server.port}` },
+  })
+  expect(own).toMatchObject({ code: 0, out: '{"status":"ready"}\n' })
+  const address = `127.0.0.1:${server.port}`
+  const admin = { ...env, HTTP_ADDR: '127.0.0.1:9', TRILHO_ADMIN_ADDR: address }
+  expect((await runProgram(sources, ['ready'], { env: admin })).code).toBe(1)
+  const adminTls = { ...admin, TRILHO_ADMIN_TLS: 'true' }
+  expect((await runProgram(sources, ['ready'], { env: adminTls })).code).toBe(0)
 })
