@@ -204,6 +204,7 @@ export const program: Program = {
       platform: values.platform,
       databases: databaseDsns(values),
       connectionsMax: values.database.connectionsMax,
+      auditRetentionDays: values.database.auditRetentionDays,
       createFeatures: (deps) => createFeatures(values, deps),
     }
   },

@@ -1,4 +1,5 @@
 import { textTable } from '#src/platform/config/index.ts'
+import { auditCommand } from './audit.ts'
 import { certsCommand } from './certs.ts'
 import {
   type Command,
@@ -31,6 +32,7 @@ const commands: readonly Command[] = [
   readyCommand,
   configCommand,
   keysCommand,
+  auditCommand,
   certsCommand,
   rotateMasterKeyCommand,
   migrateCommand,

@@ -41,6 +41,8 @@ export type LoadedProgram = {
   readonly databases: readonly string[]
   /** Connections that a process opens to each at most. */
   readonly connectionsMax: number
+  /** Days that audit entries are kept. */
+  readonly auditRetentionDays: number
   /** Must only be called when there are no problems. */
   readonly createFeatures: (deps: PlatformDeps) => readonly Feature[]
 }

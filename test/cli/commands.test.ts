@@ -62,6 +62,7 @@ const program = (databases: readonly string[] = []): Program => ({
       platform: loaded.values.platform,
       databases,
       connectionsMax: 2,
+      auditRetentionDays: 400,
       createFeatures: () => [probe, broken],
     }
   },

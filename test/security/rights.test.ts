@@ -22,6 +22,7 @@ type Made = {
   readonly wallet: string
   readonly address: string
   readonly transfer: string
+  readonly batch: string
   readonly contract: string
   readonly call: string
 }
@@ -65,6 +66,7 @@ const delivery = (suffix: string) => (made: Made) =>
 const former = (suffix: string) => (made: Made) =>
   `/v1/webhooks/deliveries/${made.delivery}${suffix}`
 const transfer = (suffix: string) => (made: Made) => `/v1/drex/transfers/${made.transfer}${suffix}`
+const batch = (suffix: string) => (made: Made) => `/v1/drex/batches/${made.batch}${suffix}`
 const wallet = (suffix: string) => (made: Made) => `/v1/wallets/${made.wallet}${suffix}`
 const contract = (suffix: string) => (made: Made) => `/v1/contracts/${made.contract}${suffix}`
 
@@ -165,6 +167,13 @@ const rows: Readonly<Record<string, Row>> = {
     ...([false, drex, () => '/v1/drex/transfers'] as const),
     ({ address }) => ({ from_wallet: address, to_wallet: anywhere, amount: '1.00' }),
   ),
+  'POST /v1/drex/batches': owned(
+    ...([false, drex, () => '/v1/drex/batches'] as const),
+    ({ address }) => ({ transfers: [row(address)] }),
+  ),
+  // A key for other wallets sees none of its transfers, and so no batch.
+  'GET /v1/drex/batches/{id}': owned(true, [], batch('')),
+  'POST /v1/drex/batches/{id}/approve': owned(false, [], batch('/approve')),
   'GET /v1/drex/transfers': list(drex),
   'GET /v1/drex/transfers/{id}': owned(true, drex, transfer('')),
   'POST /v1/drex/transfers/{id}/cancel': owned(false, drex, transfer('/cancel')),
@@ -193,6 +202,8 @@ const rows: Readonly<Record<string, Row>> = {
   // The last: nothing is signed with a wallet that is archived.
   'PATCH /v1/wallets/{id}': owned(false, drex, wallet(''), () => ({ label: 'mine' })),
 }
+
+const row = (address: string) => ({ from_wallet: address, to_wallet: anywhere, amount: '1.00' })
 
 const deployment = (address: string) => ({
   template: 'tokenized_asset',
@@ -244,6 +255,7 @@ const make = async (): Promise<Made> => {
   await gateway.issuer.fund(address, 1_000_000n)
   const sent = { from_wallet: address, to_wallet: anywhere, amount: '1.00' }
   const { transfer_id } = await demand('/v1/drex/transfers', sent)
+  const { batch_id } = await demand('/v1/drex/batches', { transfers: [row(address)] })
   const deployed = await demand('/v1/contracts/deploy', deployment(address))
   const at = `/v1/contracts/${deployed['address']}`
   await until(async () => {
@@ -265,6 +277,7 @@ const make = async (): Promise<Made> => {
     wallet: wallet_id ?? '',
     address,
     transfer: transfer_id ?? '',
+    batch: batch_id ?? '',
     contract: deployed['address'] ?? '',
     call: transaction_id ?? '',
   }
@@ -491,4 +504,10 @@ test('the account’s own key, at last, may do all of it', async () => {
     const { status } = await ask(ana, one)
     expect([one.name, [401, 403, 404].includes(status)]).toEqual([one.name, false])
   }
+  const done = await gateway.database.sql<{ action: string }[]>`
+    select distinct action from audit_log where action like any(array['webhooks.%', 'cards.%'])`
+  expect(done.map(({ action }) => action).sort()).toEqual([
+    ...['cards.authorize', 'cards.void', 'webhooks.change', 'webhooks.create'],
+    ...['webhooks.delete', 'webhooks.replay', 'webhooks.rotate', 'webhooks.test'],
+  ])
 })

@@ -19,6 +19,7 @@ import { newId } from '../ids.ts'
 import { sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { comparable, judgeAll, limitsMoney, type PolicyRule } from '../wallets/policy.ts'
+import { requireWallet } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { lockPolicies, spentSince, type Wallet } from '../wallets/store.ts'
 import { acceptedStatus, insertAll } from './accept.ts'
@@ -63,6 +64,8 @@ const createBatch = async (
   bodyOf: (batch: NewBatch) => string,
 ): Promise<Answered> => {
   const { sql } = deps
+  // Before another key's answer is found under the same Idempotency-Key.
+  for (const { fromWallet } of request.rows) requireWallet(caller, fromWallet)
   const before = await replayOf(sql, caller.idempotencyKey)
   if (before !== undefined) return before
   const chain = deps.chains.require(request.network, caller.environment)

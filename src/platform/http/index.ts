@@ -1,5 +1,6 @@
 export { type App, createApp } from './app.ts'
 export { type Acts, createActs, type RecordAct } from './audit/acts.ts'
+export { type Anchor, type Verification, verifyAudit } from './audit/chain/verify.ts'
 export { commandActor } from './audit/command-actor.ts'
 export type { Actor, AuditEntry } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'

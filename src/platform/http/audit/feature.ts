@@ -9,20 +9,33 @@ import { createJob, type Round } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { withMissingSettings } from '../route.ts'
+import { sealEntries, sealLate } from './chain/seal.ts'
+import { forgetEntriesOf } from './chain/store.ts'
 import { auditRoutes } from './routes.ts'
 import { listAudit, writeAudit } from './store.ts'
 
 const monthsAhead = 2
 const everyMs = 6 * 3_600_000
+const sealEveryMs = 10_000
+const sealLateEveryMs = 600_000
+const dayMs = 86_400_000
 const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
 
 /** Drops months past their retention. Nothing in the log is open: it tells of what was done. */
-export const forgetAudit = (deps: RetentionDeps, round?: Round): Promise<readonly string[]> =>
-  dropExpired(
+export const forgetAudit = async (
+  deps: RetentionDeps,
+  round?: Round,
+): Promise<readonly string[]> => {
+  const dropped = await dropExpired(
     deps,
     { tables: [table], keys: { audit_log: 'id' }, isOpen: (sql) => sql`false` },
     round,
   )
+  const kept = new Date(Date.now() - deps.days * dayMs)
+  const monthStart = new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth()))
+  await forgetEntriesOf(deps.sql, uuidBound(monthStart))
+  return dropped
+}
 
 /** The audit tables, one in each database, and the endpoint that reads them as one. */
 export const createAudit = ({
@@ -50,6 +63,23 @@ export const createAudit = ({
     createJob({
       ...{ name: 'partitions of the audit log', everyMs, isAwaited: true, fleet: { sql }, logger },
       run: () => ensurePartitions(sql, table, monthsAhead, new Date()),
+    }),
+    createJob({
+      ...{ name: 'sealing of the audit log', everyMs: sealEveryMs, fleet: { sql }, logger },
+      run: async () => {
+        await sealEntries({ sql, logger })
+      },
+    }),
+    createJob({
+      ...{
+        name: 'sealing of late audit entries',
+        everyMs: sealLateEveryMs,
+        fleet: { sql },
+        logger,
+      },
+      run: async () => {
+        await sealLate({ sql, logger })
+      },
     }),
     createJob({
       ...{ name: 'old audit entries', everyMs, fleet: { sql }, logger },

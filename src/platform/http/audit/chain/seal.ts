@@ -1,0 +1,80 @@
+import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { hashBytes, hashOf, origin, type SealedEntry } from './hash.ts'
+import { addLink, entriesOf, lastLink, type Span, sealedUntil, unsealedSince } from './store.ts'
+
+/** Entries of one link. */
+const entriesMax = 2_000
+/** An id is made before its transaction commits: entries are sealed once those beside them are committed too. */
+export const settleMs = 30_000
+/** What is committed later still than that is sealed by a late link, within so long. */
+export const lateMs = 3_600_000
+const first = '00000000-0000-7000-8000-000000000000'
+
+type Sealing = { readonly sql: Client; readonly logger: Logger; readonly nowMs?: () => number }
+
+/**
+ * Seals what was written: each link holds the hashes of a span of entries, each over the one before. One process at a
+ * time: a second that writes the same link is refused by its number.
+ *
+ * @returns how many entries it sealed
+ */
+export const sealEntries = async ({ sql, logger, nowMs = Date.now }: Sealing): Promise<number> => {
+  let total = 0
+  for (;;) {
+    const fromId = (await sealedUntil(sql)) ?? first
+    const endId = uuidBound(new Date(nowMs() - settleMs))
+    if (fromId >= endId) return total
+    const found = await entriesOf(sql, { fromId, toId: endId }, entriesMax + 1)
+    // An empty span would be a link a round for nothing.
+    if (found.length === 0) return total
+    const { entries, toId } = withinMonth(found, endId)
+    if (!(await link(sql, { fromId, toId }, entries, false, logger))) return total
+    total += entries.length
+  }
+}
+
+/** Seals what was committed into spans that were sealed already. @returns how many */
+export const sealLate = async ({ sql, logger, nowMs = Date.now }: Sealing): Promise<number> => {
+  const toId = await sealedUntil(sql)
+  if (toId === undefined) return 0
+  const span = { fromId: uuidBound(new Date(nowMs() - lateMs)), toId }
+  const found = await unsealedSince(sql, span, entriesMax + 1)
+  if (found.length === 0) return 0
+  const late = withinMonth(found, toId)
+  const isOurs = await link(sql, { ...span, toId: late.toId }, late.entries, true, logger)
+  return isOurs ? late.entries.length : 0
+}
+
+/** What one link may seal: retention drops entries by the month, and then those of whole links. */
+const withinMonth = (found: readonly SealedEntry[], endId: string) => {
+  const at = new Date(Number.parseInt((found[0]?.id ?? '').replace('-', '').slice(0, 12), 16))
+  const monthEnd = uuidBound(new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1)))
+  const entries = found.filter(({ id }) => id < monthEnd).slice(0, entriesMax)
+  const next = found[entries.length]?.id ?? endId
+  // Both are texts.
+  return { entries, toId: [next, monthEnd].sort()[0] ?? monthEnd }
+}
+
+const link = async (
+  sql: Client,
+  span: Span,
+  entries: readonly SealedEntry[],
+  isLate: boolean,
+  logger: Logger,
+): Promise<boolean> => {
+  const last = await lastLink(sql)
+  const seq = (last?.seq ?? 0n) + 1n
+  const hashes = Buffer.alloc(entries.length * hashBytes)
+  let hash = last?.hash ?? origin
+  for (const [at, entry] of entries.entries()) {
+    hash = hashOf(hash, entry)
+    hashes.set(hash, at * hashBytes)
+  }
+  const ids = entries.map(({ id }) => id)
+  if (!(await addLink(sql, { ...span, seq, isLate, ids, hashes, hash }))) return false
+  // Whoever keeps the log elsewhere has an anchor that nobody with the database alone can change.
+  const anchor = `${seq}:${Buffer.from(hash).toString('hex')}`
+  logger.info({ anchor, entries: entries.length, late: isLate }, 'audit entries are sealed')
+  return true
+}

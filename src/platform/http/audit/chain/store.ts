@@ -1,0 +1,91 @@
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { SealedEntry } from './hash.ts'
+
+/** A span of ids: the first is in it, the last is not. */
+export type Span = { readonly fromId: string; readonly toId: string }
+
+export type Link = Span & {
+  readonly seq: bigint
+  readonly isLate: boolean
+  /** Null once retention has dropped the entries. */
+  readonly ids: readonly string[] | null
+  readonly hashes: Uint8Array | null
+  readonly hash: Uint8Array
+  readonly droppedAt: Date | null
+}
+
+const columns = (sql: Queryable) => sql`
+  seq, from_id as "fromId", to_id as "toId", is_late as "isLate", ids, hashes, hash,
+  dropped_at as "droppedAt"`
+
+export const lastLink = async (sql: Queryable): Promise<Link | undefined> => {
+  const [link] = await sql<Link[]>`
+    select ${columns(sql)} from audit_links order by seq desc limit 1`
+  return link
+}
+
+/** Where the sealing of new entries goes on. */
+export const sealedUntil = async (sql: Queryable): Promise<string | undefined> => {
+  const [link] = await sql<{ toId: string }[]>`
+    select to_id as "toId" from audit_links where not is_late order by seq desc limit 1`
+  return link?.toId
+}
+
+/** Oldest first. */
+export const linksAfter = (sql: Queryable, seq: bigint, limit: number): Promise<readonly Link[]> =>
+  sql<Link[]>`
+    select ${columns(sql)} from audit_links where seq > ${seq.toString()}::text::bigint
+    order by seq limit ${limit}`
+
+/** The entries of a span, by id. */
+export const entriesOf = (
+  sql: Queryable,
+  { fromId, toId }: Span,
+  limit: number,
+): Promise<readonly SealedEntry[]> =>
+  sql<SealedEntry[]>`
+    select id, actor, action, object, outcome, request_id as "requestId" from audit_log
+    where id >= ${fromId}::uuid and id < ${toId}::uuid order by id limit ${limit}`
+
+export const entriesById = (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<readonly SealedEntry[]> =>
+  sql<SealedEntry[]>`
+    select id, actor, action, object, outcome, request_id as "requestId" from audit_log
+    where id = any(${textArray(ids)}::text::uuid[])`
+
+/** Entries of spans that are sealed, which no link knows: they were committed after their span was. */
+export const unsealedSince = (
+  sql: Queryable,
+  { fromId, toId }: Span,
+  limit: number,
+): Promise<readonly SealedEntry[]> =>
+  sql<SealedEntry[]>`
+    with known as materialized (
+      select unnest(ids) as id from audit_links where to_id > ${fromId}::uuid and ids is not null
+    )
+    select a.id, a.actor, a.action, a.object, a.outcome, a.request_id as "requestId" from audit_log a
+    where a.id >= ${fromId}::uuid and a.id < ${toId}::uuid
+      and not exists (select from known where known.id = a.id)
+    order by a.id limit ${limit}`
+
+/** @returns false if another process has written this link */
+export const addLink = async (
+  sql: Queryable,
+  { seq, fromId, toId, isLate, ids, hashes, hash }: Omit<Link, 'droppedAt'>,
+): Promise<boolean> => {
+  const added = await sql`
+    insert into audit_links (seq, from_id, to_id, is_late, ids, hashes, hash)
+    values (${seq.toString()}::text::bigint, ${fromId}, ${toId}, ${isLate},
+      ${textArray(ids ?? [])}::text::uuid[], ${hashes}, ${hash})
+    on conflict do nothing`
+  return added.count === 1
+}
+
+/** Links whose entries retention has dropped keep their hash alone: the chain goes on from it. */
+export const forgetEntriesOf = async (sql: Queryable, before: string): Promise<void> => {
+  await sql`
+    update audit_links set ids = null, hashes = null, dropped_at = now()
+    where to_id <= ${before}::uuid and ids is not null`
+}

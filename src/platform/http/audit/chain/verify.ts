@@ -1,0 +1,179 @@
+import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import { hashBytes, hashOf, origin, type SealedEntry } from './hash.ts'
+import { lateMs } from './seal.ts'
+import { entriesById, entriesOf, type Link, linksAfter, sealedUntil } from './store.ts'
+
+const dayMs = 86_400_000
+const linksMax = 100
+const entriesMax = 10_000
+/** Entries of one link that are looked for in other places: each costs as many hashes as the link has entries. */
+const movedMax = 20
+
+/** What is not as it was sealed. */
+type Finding = {
+  readonly kind: 'altered' | 'deleted' | 'inserted' | 'reordered' | 'link' | 'dropped' | 'anchor'
+  /** Id of the entry, or number of the link. */
+  readonly at: string
+  readonly message: string
+}
+
+export type Verification = {
+  readonly links: number
+  readonly entries: number
+  /** Of these, those that were committed after their time was sealed, within an hour. */
+  readonly late: number
+  /** Links whose entries retention has dropped: their hashes hold the chain together, and nothing more is known. */
+  readonly dropped: number
+  /** The last link, `<number>:<hash>`: what to compare with next time. */
+  readonly head: string | undefined
+  readonly findings: readonly Finding[]
+}
+
+export type Anchor = { readonly seq: bigint; readonly hash: string }
+
+/**
+ * Goes through the chain from its first link.
+ *
+ * @param anchor a link that was noted outside the database
+ * @param retentionDays what is younger than that must be there
+ */
+export const verifyAudit = async (
+  sql: Client,
+  {
+    anchor,
+    retentionDays,
+  }: { readonly anchor?: Anchor | undefined; readonly retentionDays: number },
+  nowMs = Date.now(),
+): Promise<Verification> => {
+  const findings: Finding[] = []
+  const kept = new Date(nowMs - retentionDays * dayMs)
+  // Retention drops whole months.
+  const keptFrom = uuidBound(new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth())))
+  const sealed = new Set<string>()
+  let oldest: Link | undefined
+  let before: Link | undefined
+  let [links, entries, late, dropped] = [0, 0, 0, 0]
+  let isAnchored = anchor === undefined
+  for (;;) {
+    const page = await linksAfter(sql, before?.seq ?? 0n, linksMax)
+    for (const link of page) {
+      links++
+      findings.push(...placeFindings(link, before))
+      if (anchor?.seq === link.seq) {
+        isAnchored = true
+        if (hexOf(link.hash) !== anchor.hash) findings.push(notAnchored(anchor))
+      }
+      if (link.ids === null || link.hashes === null) {
+        dropped++
+        if (link.toId > keptFrom) findings.push(droppedTooSoon(link))
+      } else {
+        entries += link.ids.length
+        for (const id of link.ids) sealed.add(id)
+        oldest ??= link
+        if (link.isLate) late += link.ids.length
+        const found = await entriesById(sql, link.ids)
+        findings.push(...entryFindings(link, before?.hash ?? origin, found))
+      }
+      before = link
+    }
+    if (page.length < linksMax) break
+  }
+  if (!isAnchored && anchor !== undefined) findings.push(notAnchored(anchor))
+  findings.push(...(await insertedBeside(sql, oldest, sealed, nowMs)))
+  const head = before && `${before.seq}:${hexOf(before.hash)}`
+  return { links, entries, late, dropped, head, findings }
+}
+
+const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+const notAnchored = ({ seq }: Anchor): Finding => ({
+  ...{ kind: 'anchor', at: String(seq) },
+  message: 'the link is not the one that was noted',
+})
+
+const droppedTooSoon = ({ seq }: Link): Finding => ({
+  ...{ kind: 'dropped', at: String(seq) },
+  message: 'its entries were dropped before their retention was over',
+})
+
+/** Numbers without a gap. */
+const placeFindings = (link: Link, before: Link | undefined): readonly Finding[] => {
+  const at = String(link.seq)
+  if (link.seq !== (before?.seq ?? 0n) + 1n) {
+    return [{ kind: 'link', at, message: `link ${(before?.seq ?? 0n) + 1n} is missing` }]
+  }
+  return []
+}
+
+/** Each entry against the hash that it was sealed with. */
+const entryFindings = (
+  { ids, hashes, hash: end, seq }: Link,
+  start: Uint8Array,
+  found: readonly SealedEntry[],
+): readonly Finding[] => {
+  const byId = new Map(found.map((entry) => [entry.id, entry]))
+  const findings: Finding[] = []
+  let before = start
+  for (const [at, id] of (ids ?? []).entries()) {
+    const sealed = (hashes ?? new Uint8Array()).subarray(at * hashBytes, (at + 1) * hashBytes)
+    const entry = byId.get(id)
+    if (entry === undefined) {
+      findings.push({ kind: 'deleted', at: id, message: 'the entry is gone' })
+    } else if (!Buffer.from(hashOf(before, entry)).equals(sealed)) {
+      const others = findings.length < movedMax ? (ids ?? []) : []
+      findings.push(differing(id, at, others, before, sealed, byId))
+    }
+    before = sealed
+  }
+  if (!Buffer.from(before).equals(end)) {
+    findings.push({ kind: 'link', at: String(seq), message: 'its hash is not that of its entries' })
+  }
+  return findings
+}
+
+/** What another entry of the link hashes to here stood here; else the entry itself is another. */
+const differing = (
+  id: string,
+  at: number,
+  ids: readonly string[],
+  before: Uint8Array,
+  sealed: Uint8Array,
+  byId: ReadonlyMap<string, SealedEntry>,
+): Finding => {
+  const isMoved = ids.some((other, place) => {
+    const entry = byId.get(other)
+    if (place === at || entry === undefined) return false
+    const asItself = Buffer.from(hashOf(before, entry)).equals(sealed)
+    return asItself || Buffer.from(hashOf(before, { ...entry, id })).equals(sealed)
+  })
+  return isMoved
+    ? { kind: 'reordered', at: id, message: 'another entry of its link stood here' }
+    : { kind: 'altered', at: id, message: 'the entry, or its hash, is not what was sealed' }
+}
+
+/** Entries in sealed spans that no link knows; what is younger may still be sealed by a late link. */
+const insertedBeside = async (
+  sql: Client,
+  oldest: Link | undefined,
+  sealed: ReadonlySet<string>,
+  nowMs: number,
+): Promise<readonly Finding[]> => {
+  const until = await sealedUntil(sql)
+  if (oldest === undefined || until === undefined) return []
+  const settled = uuidBound(new Date(nowMs - lateMs))
+  // Both are texts.
+  const toId = [until, settled].sort()[0] ?? until
+  const unknown = new Set<string>()
+  for (let fromId = oldest.fromId; ; ) {
+    const page = await entriesOf(sql, { fromId, toId }, entriesMax)
+    for (const { id } of page) if (!sealed.has(id)) unknown.add(id)
+    const last = page.at(-1)
+    if (page.length < entriesMax || last === undefined) break
+    fromId = last.id
+  }
+  return [...unknown].map((at) => ({
+    kind: 'inserted',
+    at,
+    message: 'no link has sealed the entry',
+  }))
+}

@@ -1,0 +1,165 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
+import { verifyAudit } from '#src/platform/http/index.ts'
+import {
+  lateMs,
+  sealEntries,
+  sealLate,
+  settleMs,
+} from '../../../../src/platform/http/audit/chain/seal.ts'
+import { forgetAudit } from '../../../../src/platform/http/audit/feature.ts'
+import { createTestDatabase, quietLogger as logger } from '../../../support/database.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+afterAll(() => database.close())
+
+const dayMs = 86_400_000
+/** Now, for the chain: everything else is before it. */
+const nowMs = Date.parse('2026-06-20T12:00:00Z')
+const yesterday = nowMs - dayMs
+const retentionDays = 400
+
+const idAt = (atMs: number, n: number): string =>
+  uuidBound(new Date(atMs)).slice(0, 24) + n.toString(16).padStart(12, '0')
+
+const write = async (n: number, atMs = yesterday, object = `thing ${n}`): Promise<string> => {
+  const id = idAt(atMs, n)
+  await sql`
+    insert into audit_log (id, actor, action, object, outcome, request_id)
+    values (${id}, 'key', 'spi.send', ${object}, 'queued', ${n % 2 === 0 ? null : 'req'})`
+  return id
+}
+
+const seal = (atMs = nowMs) => sealEntries({ sql, logger, nowMs: () => atMs })
+const verify = (more: Partial<Parameters<typeof verifyAudit>[1]> = {}, atMs = nowMs) =>
+  verifyAudit(sql, { retentionDays, ...more }, atMs)
+const kinds = async () => (await verify()).findings.map(({ kind, at }) => `${kind} ${at}`)
+
+let ids: string[]
+beforeEach(async () => {
+  await sql`truncate audit_log, audit_links`
+  ids = []
+  for (let n = 1; n <= 6; n++) ids.push(await write(n))
+  // Two links, of four entries and of two.
+  await sql`update audit_log set object = object`
+  await seal()
+  ids.push(await write(7, yesterday + 60_000 + dayMs / 2))
+  ids.push(await write(8, nowMs - settleMs - 1))
+})
+
+const sealAll = async (): Promise<void> => {
+  await sql`truncate audit_links`
+  // A link ends where the time of its making ended.
+  await seal(yesterday + settleMs + 1)
+  await seal()
+}
+
+test('an untouched log is as it was written, in several links, and its head is an anchor', async () => {
+  await sealAll()
+  const { links, entries, head, findings } = await verify()
+  expect([links, entries, findings]).toEqual([2, 8, []])
+  const [seq = '', hash = ''] = head?.split(':') ?? []
+  expect((await verify({ anchor: { seq: BigInt(seq), hash } })).findings).toEqual([])
+  // Sealing again adds nothing.
+  expect(await seal()).toBe(0)
+})
+
+describe('what is found', () => {
+  const tampered: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+    'an altered entry': async () => {
+      await sql`update audit_log set object = 'another' where id = ${ids[2]!}`
+      return [`altered ${ids[2]}`]
+    },
+    'an altered request id': async () => {
+      await sql`update audit_log set request_id = 'req' where id = ${ids[1]!}`
+      return [`altered ${ids[1]}`]
+    },
+    'a deleted entry': async () => {
+      await sql`delete from audit_log where id = ${ids[3]!}`
+      return [`deleted ${ids[3]}`]
+    },
+    'an inserted entry': async () => [`inserted ${await write(99)}`],
+    'two entries that changed places': async () => {
+      const [a = '', b = ''] = [ids[0], ids[4]]
+      const none = idAt(yesterday, 4_711)
+      await sql`update audit_log set id = ${none} where id = ${a}`
+      await sql`update audit_log set id = ${a} where id = ${b}`
+      await sql`update audit_log set id = ${b} where id = ${none}`
+      return [`reordered ${a}`, `reordered ${b}`]
+    },
+    'an altered hash': async () => {
+      await sql`update audit_links set hashes = overlay(hashes placing '\\x00'::bytea from 40 for 1)
+        where seq = 1`
+      return [`altered ${ids[1]}`, `altered ${ids[2]}`]
+    },
+    'a deleted link': async () => {
+      await sql`delete from audit_links where seq = 1`
+      return [...['link 2', `altered ${ids[6]}`]]
+    },
+    'a link whose entries were declared to be dropped': async () => {
+      await sql`update audit_links set ids = null, hashes = null, dropped_at = now() where seq = 1`
+      return ['dropped 1']
+    },
+  }
+  test.each(Object.keys(tampered))('%s', async (what) => {
+    await sealAll()
+    const expected = await tampered[what]?.()
+    expect(await kinds()).toEqual([...(expected ?? [])])
+  })
+
+  test('a chain that was written anew, by the anchor that was noted', async () => {
+    await sealAll()
+    const { head } = await verify()
+    const [seq = '', hash = ''] = head?.split(':') ?? []
+    await sql`update audit_log set object = 'another' where id = ${ids[2]!}`
+    await sealAll()
+    expect(await kinds()).toEqual([])
+    const anchor = { seq: BigInt(seq), hash }
+    expect((await verify({ anchor })).findings).toMatchObject([{ kind: 'anchor', at: seq }])
+    // So is one that was cut.
+    await sql`delete from audit_links where seq = ${seq}`
+    expect((await verify({ anchor })).findings).toMatchObject([{ kind: 'anchor', at: seq }])
+  })
+})
+
+test('what is committed after its time was sealed is sealed late, within an hour, and counted', async () => {
+  await sealAll()
+  const late = await write(50, nowMs - lateMs / 2)
+  expect(await kinds()).toEqual([])
+  expect(await sealLate({ sql, logger, nowMs: () => nowMs })).toBe(1)
+  expect(await sealLate({ sql, logger, nowMs: () => nowMs })).toBe(0)
+  expect(await verify()).toMatchObject({ late: 1, findings: [] })
+  await sql`update audit_log set object = 'another' where id = ${late}`
+  expect(await kinds()).toEqual([`altered ${late}`])
+})
+
+test('two processes that seal at once make one chain', async () => {
+  await sql`truncate audit_links`
+  await Promise.all([seal(), seal(), seal()])
+  expect(await verify()).toMatchObject({ entries: 8, findings: [] })
+})
+
+test('links end with their month; what retention drops leaves a chain that goes on', async () => {
+  await sql`truncate audit_log, audit_links`
+  const old = Date.now() - 100 * dayMs
+  for (const at of [old, Date.now() - 5_000 - settleMs]) {
+    await ensurePartitions(
+      sql,
+      { name: 'audit_log', unit: 'month', bound: uuidBound },
+      0,
+      new Date(at),
+    )
+  }
+  await write(1, old)
+  const kept = await write(2, Date.now() - 5_000 - settleMs)
+  await seal(Date.now())
+  expect((await verify({}, Date.now())).links).toBe(2)
+  await forgetAudit({ sql, days: 60, archiveDirectory: undefined, logger })
+  const after = await verify({ retentionDays: 60 }, Date.now())
+  expect(after).toMatchObject({ links: 2, entries: 1, dropped: 1, findings: [] })
+  // The hash of what was dropped still holds what follows.
+  await sql`update audit_links set hash = decode(repeat('00', 32), 'hex') where seq = 1`
+  const { findings } = await verify({ retentionDays: 60 }, Date.now())
+  expect(findings).toMatchObject([{ kind: 'altered', at: kept }])
+})
