@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { BuildableMessage } from '#codecs/iso20022'
 import { brokenRules } from '../../../../src/spi/out/send/rules.ts'
 
 const ispb = '12345678'
@@ -16,7 +17,7 @@ const paymentWith = (change: object, instrument = 'MANU') => ({
   ],
 })
 
-const broken = (params: unknown, messageType: 'PACS008' | 'PACS002' | 'PACS004' = 'PACS008') =>
+const broken = (params: unknown, messageType: BuildableMessage = 'PACS008') =>
   brokenRules(messageType, params, { ispb, nowMs }).map(({ pointer, rule }) => `${pointer} ${rule}`)
 
 const at = '/transactions/1/end_to_end_id'
@@ -66,3 +67,69 @@ test.each(['PACS002', 'PACS004'] as const)('%s cites the old id of another', (ty
   const params = { original_end_to_end_id: idOf(0, '87654321') }
   expect(broken(params, type)).toEqual([])
 })
+
+const returnIdOf = (atMs: number, maker = ispb): string => `D${idOf(atMs, maker).slice(1)}`
+const otherPayment = idOf(0, '87654321')
+
+test.each([
+  ['no id', {}],
+  ['an id of now', { return_id: returnIdOf(nowMs) }],
+  ['an id 12 hours old', { return_id: returnIdOf(nowMs - 12 * hourMs) }],
+  [
+    'an id of an indirect participant, which returns',
+    { return_id: returnIdOf(nowMs, '11223344'), returning_ispb: '11223344' },
+  ],
+  ['another receiver', { receiving_ispb: '87654321' }],
+  ['the id of a payment of this institution', { original_end_to_end_id: idOf(0) }],
+])('a return with %s breaks no rule', (_, change) => {
+  const one = { original_end_to_end_id: otherPayment, ...change }
+  expect(broken(one, 'PACS004')).toEqual([])
+  expect(broken({ transactions: [{}, one] }, 'PACS004')).toEqual([])
+})
+
+test.each([
+  [
+    'a minute more than 12 hours old',
+    { return_id: returnIdOf(nowMs - 12 * hourMs - 60_000) },
+    'return_id date',
+  ],
+  ['a day that is none', { return_id: `D${ispb}202602301405AAAAAAAAAAA` }, 'return_id date'],
+  ['the ISPB of another', { return_id: returnIdOf(nowMs, '87654321') }, 'return_id ispb'],
+  ['this institution as receiver', { receiving_ispb: ispb }, 'receiving_ispb settlement'],
+  [
+    'the same institution on both sides',
+    { returning_ispb: '11223344', receiving_ispb: '11223344' },
+    'receiving_ispb settlement',
+  ],
+])('a return with %s is refused by rule and place', (_, change, problem) => {
+  const one = { original_end_to_end_id: otherPayment, ...change }
+  expect(broken(one, 'PACS004')).toEqual([`/${problem}`])
+  expect(broken({ transactions: [{}, one] }, 'PACS004')).toEqual([`/transactions/1/${problem}`])
+})
+
+test('the id of a charge is made by its creditor, weeks before if need be', () => {
+  const charge = (change: object) => ({ charges: [{}, { creditor: {}, ...change }] })
+  const early = idOf(nowMs - 800 * hourMs)
+  expect(broken(charge({ end_to_end_id: early }), 'PAIN013')).toEqual([])
+  const indirect = { end_to_end_id: idOf(nowMs, '11223344'), creditor: { ispb: '11223344' } }
+  expect(broken(charge(indirect), 'PAIN013')).toEqual([])
+  const place = '/charges/1/end_to_end_id'
+  expect(broken(charge({ end_to_end_id: otherPayment }), 'PAIN013')).toEqual([`${place} ispb`])
+  const unreal = { end_to_end_id: `E${ispb}202602301405AAAAAAAAAAA` }
+  expect(broken(charge(unreal), 'PAIN013')).toEqual([`${place} date`])
+})
+
+test.each(['PACS002', 'PACS004', 'PAIN013'] as const)(
+  '%s of another form is judged by its form',
+  (type) => {
+    for (const params of [
+      null,
+      [],
+      { transactions: 1 },
+      { transactions: [null] },
+      { charges: [1] },
+    ]) {
+      expect(broken(params, type)).toEqual([])
+    }
+  },
+)
