@@ -1,7 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
 import type Forge from 'node-forge'
 import type { CertificateName, CertificateRecord, CertificateType } from './domain.ts'
+import { isEncrypted, openKey } from './encrypted-key.ts'
 import { forge } from './forge.ts'
+import { type PemBlock, PemError } from './pem.ts'
 
 /** One rule that a certificate breaks. */
 export type CertificateProblem = {
@@ -177,8 +179,29 @@ export const recordOf = (
   chain: chain.map(String),
 })
 
-/** @throws Error if the PEM holds no private key, or one under a password */
-export const readKey = (pem: string): KeyObject => createPrivateKey(pem)
+const keyLabels: readonly string[] = [
+  'PRIVATE KEY',
+  'RSA PRIVATE KEY',
+  'EC PRIVATE KEY',
+  'ENCRYPTED PRIVATE KEY',
+]
+
+/**
+ * The private key among the blocks of a PEM text; undefined if there is none.
+ *
+ * @throws PemError for several keys
+ * @throws EncryptedKeyError for a key that the password does not open
+ * @throws Error for a key that cannot be read
+ */
+export const readKey = (
+  blocks: readonly PemBlock[],
+  password?: string | undefined,
+): KeyObject | undefined => {
+  const [block, ...others] = blocks.filter(({ label }) => keyLabels.includes(label))
+  if (block === undefined) return undefined
+  if (others.length > 0) throw new PemError('there are several private keys')
+  return isEncrypted(block) ? openKey(block, password) : createPrivateKey(block.text)
+}
 
 /**
  * Reads a certificate, PEM or DER, and its public key at once: the runtime would read the key only on first use.
@@ -192,11 +215,9 @@ export const readCertificate = (content: string | Uint8Array): X509Certificate =
 }
 
 /**
- * The certificates of a PEM text, in its order.
+ * The certificates among the blocks of a PEM text, in its order.
  *
  * @throws Error if one of them cannot be read
  */
-export const readCertificates = (pem: string): readonly X509Certificate[] => {
-  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? []
-  return blocks.map(readCertificate)
-}
+export const readCertificates = (blocks: readonly PemBlock[]): readonly X509Certificate[] =>
+  blocks.filter(({ label }) => label === 'CERTIFICATE').map(({ text }) => readCertificate(text))

@@ -22,7 +22,9 @@ export const importBody = z
     content: text(importBodyBytesMax, { isMultiline: true }),
     password: text(1024, { charactersMin: 0 }).optional(),
   })
-  .describe('`content`: the PKCS#12 file in base64, or PEM text with certificate, chain and key')
+  .describe(
+    '`content`: the PKCS#12 file in base64, or PEM text with certificate, chain and key; `password` opens the file, or the key of the PEM',
+  )
 
 const certificateView = z
   .object({
@@ -71,6 +73,7 @@ export const documents = {
     summary: 'Imports a certificate from PKCS#12 or PEM',
     tag,
     body: { 'application/json': importBody },
+    idempotent: true,
     responses: { 201: ok('The stored certificate', certificateView) },
     errors: [httpErrors.certificate_expired, ...Object.values(certificateErrors)],
   },

@@ -5,7 +5,8 @@ export const certificateErrors = defineErrors({
   certificate_wrong_password: {
     status: 422,
     title: 'Wrong password',
-    meaning: 'The password does not open the PKCS#12 file, which is otherwise whole.',
+    meaning:
+      'The password does not open the PKCS#12 file, which is otherwise whole, or the encrypted key of the PEM, or it is missing.',
     remedy: 'Send the password the file was made with.',
     retryable: false,
   },

@@ -1,7 +1,9 @@
+import type { KeyObject } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { orderChain, readCertificates, readKey, recordOf } from './check.ts'
 import { type CertificateName, type CertificateRecord, nameText, parseNameText } from './domain.ts'
+import { pemBlocks } from './pem.ts'
 import type { CertificateStore } from './store.ts'
 
 // <folder>/<ispb>.<type>.<version>/tls.crt   certificate and chain, PEM
@@ -21,6 +23,13 @@ const readOptional = async (path: string): Promise<string | undefined> => {
   }
 }
 
+/** @throws Error for a file without a key that can be used: one under a password cannot, because nobody gives it */
+const keyIn = (pem: string): KeyObject => {
+  const key = readKey(pemBlocks(pem))
+  if (key === undefined) throw new Error(`${keyFile} holds no private key`)
+  return key
+}
+
 const readOne = async (
   folder: string,
   name: CertificateName,
@@ -29,8 +38,8 @@ const readOne = async (
   const pem = await readOptional(join(directory, certificateFile))
   if (pem === undefined) return undefined
   const keyPem = await readOptional(join(directory, keyFile))
-  const key = keyPem === undefined ? undefined : readKey(keyPem)
-  const { leaf, chain } = orderChain(readCertificates(pem), key)
+  const key = keyPem === undefined ? undefined : keyIn(keyPem)
+  const { leaf, chain } = orderChain(readCertificates(pemBlocks(pem)), key)
   return leaf === undefined ? undefined : recordOf(name, leaf, chain, key !== undefined)
 }
 
@@ -72,7 +81,7 @@ export const createFolderStore = (
     readKey: async (name) => {
       const pem = await readOptional(join(folder, nameText(name), keyFile))
       if (pem === undefined) return undefined
-      return new Uint8Array(readKey(pem).export({ format: 'der', type: 'pkcs8' }))
+      return new Uint8Array(keyIn(pem).export({ format: 'der', type: 'pkcs8' }))
     },
     add: async ({ record, key }) => {
       const directory = join(folder, nameText(record))

@@ -1,4 +1,5 @@
 import {
+  type Answer,
   ApiError,
   actorOf,
   callerOf,
@@ -8,6 +9,7 @@ import {
   readJson,
   readQuery,
   refusedValue,
+  respond,
   validated,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -31,7 +33,7 @@ import {
 import { certificateErrors, MasterKeyMissingError } from './errors.ts'
 import { keyPem } from './folder-store.ts'
 import { fullChain, secretManifest } from './manifest.ts'
-import type { CertificateService, ImportOutcome, ImportRequest } from './service.ts'
+import type { CertificateService, ImportRequest, Refused } from './service.ts'
 
 export type CertificateRoutesDeps = {
   readonly service: CertificateService
@@ -56,13 +58,10 @@ export const viewOf = (record: CertificateRecord, now: Date) => ({
   chain_length: record.chain.length,
 })
 
-const failure = (outcome: Extract<ImportOutcome, { readonly ok: false }>): ApiError => {
+const failure = (outcome: Refused): ApiError => {
   switch (outcome.kind) {
     case 'wrong_password':
-      return new ApiError(
-        certificateErrors.certificate_wrong_password,
-        'The password does not open the file.',
-      )
+      return new ApiError(certificateErrors.certificate_wrong_password, `${outcome.message}.`)
     case 'unreadable':
       return new ApiError(certificateErrors.certificate_unreadable, `${outcome.message}.`)
     case 'unusable':
@@ -94,7 +93,7 @@ const readOnly = (): ApiError =>
 const readImport = async (c: RequestContext): Promise<ImportRequest> => {
   const { password, format, content, ...name } = await readJson(c, importBody)
   const request = { ispb: name.ispb, type: name.type, version: name.version }
-  if (format === 'pem') return { ...request, source: { format, content } }
+  if (format === 'pem') return { ...request, source: { format, content, password } }
   const base64 = content.replace(/\s+/g, '')
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) {
     throw refusedValue([{ pointer: '/content', rule: 'base64', message: 'must be base64' }])
@@ -136,11 +135,26 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
     {
       ...route('POST', '/v1/certificates', documents.import, async (c) => {
         const request = await readImport(c)
-        const actor = actorOf(callerOf(c))
+        const caller = callerOf(c)
+        const actor = actorOf(caller)
+        const { idempotencyKey: key } = caller
+        const answer = (record: CertificateRecord): Answer => ({
+          status: 201,
+          body: JSON.stringify(viewOf(record, now())),
+        })
+        if (key !== undefined) {
+          const answered = await service
+            .importOnce(request, actor, { key, answer })
+            .catch(sealedKeyError)
+          if ('ok' in answered) throw failure(answered)
+          if (!answered.isReplay)
+            logger.info({ ispb: request.ispb, type: request.type }, 'certificate imported')
+          return respond(answered)
+        }
         const outcome = await service.importCertificate(request, actor).catch(sealedKeyError)
         if (!outcome.ok) throw failure(outcome)
         logger.info({ certificate: nameText(outcome.record) }, 'certificate imported')
-        return Response.json(viewOf(outcome.record, now()), { status: 201 })
+        return respond({ ...answer(outcome.record), isReplay: false })
       }),
       ...{ accepts: ['application/json'], bodyBytesMax: importBodyBytesMax },
     },

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, type X509Certificate } from 'node:crypto'
-import type { Actor } from '#src/platform/http/index.ts'
+import type { Actor, Answer, Answered, IdempotencyKey } from '#src/platform/http/index.ts'
 import {
   type CertificateProblem,
   checkCertificate,
@@ -14,14 +14,16 @@ import {
   type CertificateType,
   nameText,
 } from './domain.ts'
+import { EncryptedKeyError } from './encrypted-key.ts'
+import { PemError, pemBlocks } from './pem.ts'
 import { Pkcs12Error } from './pkcs12.ts'
 import { createPkcs12Opener, Pkcs12BusyError, type Pkcs12Opener } from './pkcs12-thread.ts'
-import type { CertificateStore } from './store.ts'
+import type { CertificateStore, NewCertificate } from './store.ts'
 
 /** The material to import: a PKCS#12 file, or PEM text with the certificate, its chain and its key. */
 export type CertificateSource =
   | { readonly format: 'pkcs12'; readonly content: Uint8Array; readonly password: string }
-  | { readonly format: 'pem'; readonly content: string }
+  | { readonly format: 'pem'; readonly content: string; readonly password?: string | undefined }
 
 /** @property version - by default the next free one */
 export type ImportRequest = {
@@ -33,7 +35,7 @@ export type ImportRequest = {
 
 export type ImportOutcome =
   | { readonly ok: true; readonly record: CertificateRecord }
-  | { readonly ok: false; readonly kind: 'wrong_password' }
+  | { readonly ok: false; readonly kind: 'wrong_password'; readonly message: string }
   | { readonly ok: false; readonly kind: 'unreadable'; readonly message: string }
   | {
       readonly ok: false
@@ -66,23 +68,26 @@ const readSource = async (source: CertificateSource, opener: Pkcs12Opener): Prom
     }
   }
   try {
-    const certificates = readCertificates(source.content)
+    const blocks = pemBlocks(source.content)
+    const certificates = readCertificates(blocks)
     if (certificates.length === 0) throw new UnreadableError('the PEM holds no certificate')
-    const hasKey = /-----BEGIN (?:RSA |EC )?PRIVATE KEY-----/.test(source.content)
-    return { certificates, key: hasKey ? readKey(keyBlock(source.content)) : undefined }
+    return { certificates, key: readKey(blocks, source.password) }
   } catch (error) {
-    if (error instanceof UnreadableError) throw error
+    if (error instanceof UnreadableError || error instanceof EncryptedKeyError) throw error
+    if (error instanceof PemError) throw new UnreadableError(`the PEM: ${error.message}`)
     throw new UnreadableError('a block of the PEM cannot be read')
   }
 }
 
-const keyBlock = (pem: string): string =>
-  /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----[\s\S]+?-----END \1-----/.exec(pem)?.[0] ?? ''
-
-const unreadable = (error: unknown): ImportOutcome => {
+const unreadable = (error: unknown): Refused => {
   if (error instanceof Pkcs12Error) {
     return error.reason === 'wrong_password'
-      ? { ok: false, kind: 'wrong_password' }
+      ? { ok: false, kind: 'wrong_password', message: 'the password does not open the file' }
+      : { ok: false, kind: 'unreadable', message: error.message }
+  }
+  if (error instanceof EncryptedKeyError) {
+    return error.reason === 'password'
+      ? { ok: false, kind: 'wrong_password', message: error.message }
       : { ok: false, kind: 'unreadable', message: error.message }
   }
   if (error instanceof Pkcs12BusyError) return { ok: false, kind: 'busy' }
@@ -92,8 +97,23 @@ const unreadable = (error: unknown): ImportOutcome => {
   throw error
 }
 
+/** An import that was refused. */
+export type Refused = Extract<ImportOutcome, { readonly ok: false }>
+
+/** The Idempotency-Key of an import, and the answer that is kept under it. */
+type ImportOnce = {
+  readonly key: IdempotencyKey
+  readonly answer: (record: CertificateRecord) => Answer
+}
+
 export type CertificateService = {
   readonly importCertificate: (request: ImportRequest, actor: Actor) => Promise<ImportOutcome>
+  /** The same once under an Idempotency-Key; a repetition gets the answer of the first time. */
+  readonly importOnce: (
+    request: ImportRequest,
+    actor: Actor,
+    once: ImportOnce,
+  ) => Promise<Answered | Refused>
   readonly list: () => Promise<readonly CertificateRecord[]>
   /** `latest`: the highest version whose validity has begun; if none has, the highest of all. */
   readonly find: (
@@ -112,9 +132,8 @@ export type CertificateServiceDeps = {
   readonly onChange?: () => void
 }
 
-/** Imports and finds certificates. */
-export const createCertificateService = (deps: CertificateServiceDeps): CertificateService => {
-  const { store, now } = deps
+/** Reads and checks what is to be stored, and writes nothing yet. */
+const createPreparation = ({ store, now }: CertificateServiceDeps) => {
   const opener = createPkcs12Opener()
 
   const nextVersion = async (ispb: string, type: CertificateType): Promise<number> => {
@@ -124,10 +143,7 @@ export const createCertificateService = (deps: CertificateServiceDeps): Certific
     return Math.max(0, ...versions) + 1
   }
 
-  const importCertificate = async (
-    request: ImportRequest,
-    actor: Actor,
-  ): Promise<ImportOutcome> => {
+  return async (request: ImportRequest): Promise<NewCertificate | Refused> => {
     if (!store.writable) return { ok: false, kind: 'read_only' }
     let material: Material
     try {
@@ -146,15 +162,51 @@ export const createCertificateService = (deps: CertificateServiceDeps): Certific
     const version = request.version ?? (await nextVersion(ispb, type))
     const record = recordOf({ ispb, type, version }, leaf, chain, key !== undefined)
     const der = key?.export({ format: 'der', type: 'pkcs8' })
-    const own = der === undefined ? undefined : new Uint8Array(der)
-    const added = await store.add({ record, key: own }, actor)
-    if (!added) return { ok: false, kind: 'exists', name: nameText(record) }
+    return { record, key: der === undefined ? undefined : new Uint8Array(der) }
+  }
+}
+
+const exists = ({ record }: NewCertificate): Refused => ({
+  ok: false,
+  kind: 'exists',
+  name: nameText(record),
+})
+
+/** Imports and finds certificates. */
+export const createCertificateService = (deps: CertificateServiceDeps): CertificateService => {
+  const { store, now } = deps
+  const prepare = createPreparation(deps)
+
+  const importCertificate = async (
+    request: ImportRequest,
+    actor: Actor,
+  ): Promise<ImportOutcome> => {
+    const certificate = await prepare(request)
+    if ('ok' in certificate) return certificate
+    if (!(await store.add(certificate, actor))) return exists(certificate)
     deps.onChange?.()
-    return { ok: true, record }
+    return { ok: true, record: certificate.record }
+  }
+
+  const importOnce = async (
+    request: ImportRequest,
+    actor: Actor,
+    { key, answer }: ImportOnce,
+  ): Promise<Answered | Refused> => {
+    if (store.addOnce === undefined) return { ok: false, kind: 'read_only' }
+    const kept = await store.replayOf?.(key)
+    if (kept !== undefined) return kept
+    const certificate = await prepare(request)
+    if ('ok' in certificate) return certificate
+    const added = await store.addOnce(certificate, actor, key, answer(certificate.record))
+    if (added === undefined) return exists(certificate)
+    deps.onChange?.()
+    return added
   }
 
   return {
     importCertificate,
+    importOnce,
     list: store.list,
     readKey: store.readKey,
     find: async (ispb, type, version) => {

@@ -1,6 +1,14 @@
 import { X509Certificate } from 'node:crypto'
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
-import { type Actor, writeAudit } from '#src/platform/http/index.ts'
+import {
+  type Actor,
+  type Answer,
+  type Answered,
+  type IdempotencyKey,
+  replayOf,
+  runOnce,
+  writeAudit,
+} from '#src/platform/http/index.ts'
 import type { SealedRecord, Sealer } from '#src/platform/security/index.ts'
 import { recordOf } from './check.ts'
 import {
@@ -12,10 +20,15 @@ import {
 import { MasterKeyMissingError } from './errors.ts'
 
 /** A certificate to store. */
-type NewCertificate = {
+export type NewCertificate = {
   readonly record: CertificateRecord
   /** PKCS#8, DER. */
   readonly key: Uint8Array | undefined
+}
+
+/** Rolls the transaction back, with the claim of its Idempotency-Key. */
+class ExistsError extends Error {
+  override readonly name = 'ExistsError'
 }
 
 /** Where certificates are kept. */
@@ -28,6 +41,15 @@ export type CertificateStore = {
   readonly readKey: (name: CertificateName) => Promise<Uint8Array | undefined>
   /** False if the name or the same certificate exists already. */
   readonly add: (certificate: NewCertificate, actor: Actor) => Promise<boolean>
+  /** As `add`, once under a key, with the answer to keep under it; undefined if it exists. Of writable stores over HTTP. */
+  readonly addOnce?: (
+    certificate: NewCertificate,
+    actor: Actor,
+    key: IdempotencyKey,
+    answer: Answer,
+  ) => Promise<Answered | undefined>
+  /** The answer kept under a key, of a store that keeps answers. */
+  readonly replayOf?: (key: IdempotencyKey) => Promise<Answered | undefined>
   /** False if there was none. */
   readonly remove: (name: CertificateName, actor: Actor) => Promise<boolean>
 }
@@ -67,6 +89,32 @@ export const createDatabaseStore = (sql: Client, sealer: Sealer | undefined): Ce
     if (sealer === undefined) throw new MasterKeyMissingError()
     return sealer
   }
+  const insert = async (
+    { record, key }: NewCertificate,
+    actor: Actor,
+    once?: IdempotencyKey,
+    answer: Answer = { status: 201, body: '' },
+  ): Promise<Answered | undefined> => {
+    const sealed = key === undefined ? null : needSealer().seal(key, placeOf(record))
+    try {
+      return await runOnce(sql, once, async (tx) => {
+        const added = await tx`
+          insert into certificates
+            (ispb, type, version, fingerprint, not_after, certificate, chain, sealed_key)
+          values (${record.ispb}, ${record.type}, ${record.version}, ${record.fingerprint},
+            ${record.notAfter.toISOString()}, ${record.certificate},
+            ${textArray(record.chain)}::text::text[], ${sealed})
+          on conflict do nothing`
+        if (added.count === 0) throw new ExistsError()
+        const object = nameText(record)
+        await writeAudit(tx, { actor, action: 'certificates.import', object, outcome: 'imported' })
+        return answer
+      })
+    } catch (error) {
+      if (error instanceof ExistsError) return undefined
+      throw error
+    }
+  }
   return {
     kind: 'database',
     writable: true,
@@ -90,22 +138,9 @@ export const createDatabaseStore = (sql: Client, sealer: Sealer | undefined): Ce
       const sealed = row?.sealed_key
       return sealed == null ? undefined : needSealer().open(new Uint8Array(sealed), placeOf(name))
     },
-    add: async ({ record, key }, actor) => {
-      const sealed = key === undefined ? null : needSealer().seal(key, placeOf(record))
-      return sql.begin(async (tx) => {
-        const added = await tx`
-          insert into certificates
-            (ispb, type, version, fingerprint, not_after, certificate, chain, sealed_key)
-          values (${record.ispb}, ${record.type}, ${record.version}, ${record.fingerprint},
-            ${record.notAfter.toISOString()}, ${record.certificate},
-            ${textArray(record.chain)}::text::text[], ${sealed})
-          on conflict do nothing`
-        if (added.count === 0) return false
-        const object = nameText(record)
-        await writeAudit(tx, { actor, action: 'certificates.import', object, outcome: 'imported' })
-        return true
-      })
-    },
+    replayOf: (key) => replayOf(sql, key),
+    add: async (certificate, actor) => (await insert(certificate, actor)) !== undefined,
+    addOnce: insert,
     remove: (name, actor) =>
       sql.begin(async (tx) => {
         const removed = await tx`

@@ -45,7 +45,7 @@ Types: ${certificateTypes.map((type) => `${type} ${certificateTypeMeanings[type]
     version: { value: 'n', doc: 'import: the version; the next one if not given.' },
     'password-file': {
       value: 'path',
-      doc: 'import: file with the password of a PFX/PKCS#12 file.',
+      doc: 'import: file with the password of a PFX/PKCS#12 file, or of the key in a PEM file.',
     },
     'private-key': { doc: 'export: the private key too.' },
     namespace: { value: 'name', doc: 'manifest: the Kubernetes namespace.' },
@@ -71,10 +71,10 @@ Types: ${certificateTypes.map((type) => `${type} ${certificateTypeMeanings[type]
 const sourceOf = async (path: string, args: CommandArguments): Promise<CertificateSource> => {
   const bytes = new Uint8Array(await readFile(path))
   const text = Buffer.from(bytes).toString('latin1')
-  if (text.includes('-----BEGIN ')) return { format: 'pem', content: text }
   const passwordFile = args.text('password-file')
   const password =
     passwordFile === undefined ? '' : (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '')
+  if (text.includes('-----BEGIN ')) return { format: 'pem', content: text, password }
   return { format: 'pkcs12', content: bytes, password }
 }
 
@@ -98,7 +98,7 @@ const importFile: Action = async (service, args, io) => {
 const failureText = (outcome: Extract<ImportOutcome, { readonly ok: false }>): string => {
   switch (outcome.kind) {
     case 'wrong_password':
-      return 'the password is wrong; give it with --password-file'
+      return `${outcome.message}: give the right one with --password-file`
     case 'unreadable':
       return outcome.message
     case 'unusable':
