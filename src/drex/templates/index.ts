@@ -15,6 +15,7 @@ export const templates = {
   receivables: { standard: 'ERC-20', load: () => import('./receivables/index.ts') },
   real_estate: { standard: 'ERC-1400', load: () => import('./real-estate/index.ts') },
   escrow: { standard: 'Custom', load: () => import('./escrow/index.ts') },
+  lien: { standard: 'Custom', load: () => import('./lien/index.ts') },
 } as const satisfies Readonly<
   Record<
     string,
