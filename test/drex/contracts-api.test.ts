@@ -251,7 +251,7 @@ describe('deploying and calling', () => {
     const { templates } = (await bench.call('GET', '/v1/contracts/templates')).json as {
       templates: { template: string; params: { required: string[] } }[]
     }
-    expect(templates.length).toBe(5)
+    expect(templates.length).toBe(6)
     expect(templates.find((each) => each.template === 'tokenized_asset')?.params.required).toEqual([
       'name',
       'symbol',
@@ -465,6 +465,7 @@ describe('wallets', () => {
     expect(Object.keys(wallet).sort()).toEqual([
       'address',
       'created_at',
+      'environment',
       'key_name',
       'label',
       'metadata',
@@ -502,8 +503,8 @@ describe('wallets', () => {
   test('an address belongs to external wallets, and to them alone; each once', async () => {
     const create = (body: object) => bench.call('POST', '/v1/wallets', { label: 'w', ...body })
     const address = `0x${'de'.repeat(20)}`
-    expect((await create({ type: 'managed', address })).status).toBe(422)
-    expect((await create({ type: 'external' })).status).toBe(422)
+    expect((await create({ type: 'managed', address })).status).toBe(400)
+    expect((await create({ type: 'external' })).status).toBe(400)
     expect((await create({ type: 'external', address })).status).toBe(201)
     expect((await create({ type: 'external', address })).status).toBe(409)
     expect((await create({ type: 'hardware' })).status).toBe(400)
