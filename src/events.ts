@@ -107,6 +107,20 @@ const charge = z
   })
   .meta({ id: 'ChargeEvent' })
 
+const accountEntry = z
+  .strictObject({
+    message_id: z.string().meta({ description: 'Of the report.' }),
+    request_id: z
+      .string()
+      .meta({ description: 'MsgId of the request that it answers, or its own.' }),
+    reference: z.string().meta({ description: 'EndToEndId of a payment, RtrId of a return.' }),
+    end_to_end_id: text,
+    outcome: z.enum(['missing_here', 'missing_there', 'amount_differs']),
+    amount: money.nullable().meta({ description: 'As the central bank reports it.' }),
+    our_amount: money.nullable().meta({ description: 'As we have it.' }),
+  })
+  .meta({ id: 'EntryEvent' })
+
 const cardTransaction = z
   .strictObject({
     transaction_id: z.string(),
@@ -270,6 +284,14 @@ export const eventGroups = {
     subject: 'end_to_end_id',
     types: {
       'pix.charge.changed': 'A message that was received has given a charge another state.',
+    },
+  },
+  entries: {
+    title: 'Instant payments',
+    payload: accountEntry,
+    subject: 'reference',
+    types: {
+      'pix.entry.differs': 'The central bank reports an entry otherwise than we have it.',
     },
   },
   cards: {

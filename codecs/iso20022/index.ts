@@ -10,6 +10,7 @@ export {
   buildableVersions,
   buildMessage,
   buildProblemsMax,
+  buildReportRequest,
   createRandomText,
   isBuildableMessage,
   type RandomSource,

@@ -11,6 +11,7 @@ import {
   createPayments,
   createPull,
   createRecurring,
+  createReports,
   createSend,
   createWorker,
   type InterfaceClient,
@@ -60,6 +61,7 @@ export const createPipeline = (
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
     createPayments({ ispb, sql, broker, revision }),
     createRecurring({ sql }),
+    createReports({ ispb, sql, broker, revision }),
   ]
   if (runs.has('WORKER') && broker !== undefined && sql !== undefined) {
     stages.push(

@@ -33,4 +33,5 @@ export {
 } from './out/stage/index.ts'
 export { createPayments } from './payments/index.ts'
 export { createRecurring } from './recurring/index.ts'
+export { createReports } from './reports/index.ts'
 export { spiProblems, spiStages } from './roles.ts'

@@ -148,6 +148,8 @@ const instantPayments = async () => {
   for (const type of [...messageTypes, 'xxxx.001']) {
     if (!type.startsWith('pacs')) bank.deliver(ispb, utf8(envelope(type, '1.0', '<a></a>')))
   }
+  bank.setFaults([{ kind: 'entry_amount', times: 1 }])
+  await call('POST', '/v1/pix/reports', { report: 'entry', entry_id: paidIn.split('/').at(-1) })
   await call('POST', '/v1/spi/send', { message_type: 'PAIN013', params: chargeParams })
   bank.askMandate(ispb)
   const returned = `<PmtRtr><GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-02T15:00:00.000Z</CreDtTm><NbOfTxs>1</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr></PmtRtr>`

@@ -32,6 +32,8 @@ import {
 import { lockPayment, messagesOfPayment } from '#src/spi/payments/store.ts'
 import { applyFacts, refusalsBy } from '#src/spi/recurring/project.ts'
 import { findRecurrence, listRecurrences } from '#src/spi/recurring/store.ts'
+import { applyReports } from '#src/spi/reports/project.ts'
+import { findReport, listEntries, listReports } from '#src/spi/reports/store.ts'
 import { keptForEver, quietLogger } from '../support/database.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 import { type Made, madeOutbound, storeMany } from './messages/stored.ts'
@@ -132,6 +134,21 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         ids.map((id) => ({ id, status: 'REJECTED' })),
         () => 'pain.013',
       )
+      const reported = made.map(({ id, e2e, n }) => ({
+        messageId: id,
+        reported: [
+          {
+            ...({ kind: 'entry', requestId: `M${n}`, reference: e2e, endToEndId: e2e } as const),
+            ...{ amountCents: 1n, direction: 'DBIT', status: 'BOOK', bookedOn: null },
+            isRefused: n % 2 === 0,
+          },
+          {
+            ...({ kind: 'account', requestId: `M${n}`, declaredEntries: '1' } as const),
+            ...{ fileHash: null, balances: [] },
+          },
+        ],
+      }))
+      await applyReports(tx, reported)
       const recorded = made.map(({ id, n }) => ({ id, type: 'pacs.002', resourceId: `R${n}` }))
       await reportedReplies(tx, ids)
       await applyRemembered(tx, recorded, async () => {})
@@ -167,7 +184,13 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       { limit: 50, after: undefined },
     )
   }
+  for (const filter of [{}, { outcome: 'matched' }, { requestId: 'M7' }]) {
+    await listEntries(sql, filter, 50, undefined)
+    await listEntries(sql, { ...filter, outcome: 'missing_here' }, 50, [Bun.randomUUIDv7(), 0])
+  }
+  await listReports(sql, 50)
   if (first === undefined) return
+  await findReport(sql, first.id)
   await listRecurrences(sql, 'charge', {}, { limit: 50, after: [first.id, first.e2e] })
   await findRecurrence(sql, 'charge', first.e2e)
   await listMessages(sql, { endToEndId: first.e2e }, none)
@@ -200,6 +223,12 @@ holdPageBudgets<readonly Made[]>({
     await sql`
       insert into spi_recurrence_steps (recurrence_id, message_id, position, type, direction, state)
       select 'charge ' || e2e, id, 0, 'pain.013', 'OUTBOUND', 'requested' from made`
+    await sql`
+      insert into spi_entries (message_id, position, request_id, reference, outcome)
+      select id, 1, 'M' || n % 1000, e2e, case when n % 100 = 0 then 'missing_here' else 'matched' end
+      from made`
+    await sql`
+      insert into spi_reports (id, request_id, report) select id, 'M' || n, 'balances' from made`
     return madeOutbound(sql, listed)
   },
   work,

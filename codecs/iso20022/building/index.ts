@@ -1,12 +1,14 @@
 import type { Revision } from '../catalogue/revisions.ts'
 import { messageDefinitionIdOf, namespaceOf, spiIspb } from '../envelope.ts'
+import { builder as reportRequest } from '../messages/camt.060/build.ts'
+import type { MessageDefinition } from '../messages/definition.ts'
 import {
   definitionOf,
   type MessageType,
   type messageDefinitions,
   messageTypes,
 } from '../messages/index.ts'
-import type { BuildContext, Draft } from './builder.ts'
+import type { BuildContext, Builder, Draft } from './builder.ts'
 import { dateTimeOf, messageId } from './identifiers.ts'
 import { type BuildProblem, Params } from './params.ts'
 import { template, XmlOutput } from './template.ts'
@@ -120,8 +122,29 @@ export const buildMessage = (
   name: BuildableMessage,
   params: unknown,
   context: BuildContext & { readonly revision: Revision; readonly version?: string },
+): Build => buildAs(buildableOf(name), params, context)
+
+/**
+ * Builds a camt.060, which asks for a report on our own account. No one else's message is sent this way, so it is not
+ * one of {@link buildableMessages}.
+ */
+export const buildReportRequest = (
+  params: unknown,
+  context: BuildContext & { readonly revision: Revision },
+): Build => buildAs({ ...definitionOf('camt.060'), ...reportRequest }, params, context)
+
+const buildAs = (
+  {
+    type,
+    revisions,
+    versions,
+    root,
+    build,
+  }: Pick<MessageDefinition<MessageType>, 'revisions' | 'versions'> &
+    Builder & { readonly type: MessageType },
+  params: unknown,
+  context: BuildContext & { readonly revision: Revision; readonly version?: string },
 ): Build => {
-  const { type, revisions, versions, root, build } = buildableOf(name)
   const { ispb, nowMs, random, revision } = context
   const version = context.version ?? revisions[revision].version
   if (!Object.hasOwn(versions, version)) {

@@ -19,6 +19,10 @@ export const faultKinds = [
   'duplicate',
   /** Delivers waiting messages in another order. */
   'reorder',
+  /** Reports an entry with a cent more than its book has. */
+  'entry_amount',
+  /** Reports that there is no entry, though its book has it. */
+  'entry_missing',
   /** Closes the connection of a request and does nothing. */
   'refuse_connections',
 ] as const
@@ -65,6 +69,14 @@ export const createFaultPlan = (random: () => number) => {
     set: strikes.set,
     active: strikes.active,
     strike,
+    entry: <O extends { readonly cents: bigint }>(
+      operation: O,
+      channel: Channel,
+    ): O | undefined => {
+      if (strike(['entry_missing'], channel) !== undefined) return undefined
+      if (strike(['entry_amount'], channel) === undefined) return operation
+      return { ...operation, cents: operation.cents + 1n }
+    },
     mailbox: (channel: Channel): MailboxFaults => ({
       duplicates: () => strike(['duplicate'], channel, 'read') !== undefined,
       reorders: () => (strike(['reorder'], channel, 'read') === undefined ? undefined : shuffle),

@@ -145,7 +145,7 @@ const createParts = (options: ResolvedOptions) => {
       participantCertificates === undefined
         ? undefined
         : createSignatureCheck(participantCertificates),
-    answerOther: createOtherMessages({ ledger, post, settlement }),
+    answerOther: createOtherMessages({ ledger, post, settlement, entryFault: faults.entry }),
     debit: ({ ispb, channel }, type, count) => buckets?.debit(ispb, channel, type, count),
   })
   const { resourceId } = ids

@@ -3,6 +3,7 @@ import { definitionOf, messageDefinitions } from '#codecs/iso20022'
 import { absent } from '#codecs/xml'
 import type { OtherMessage, OtherType } from './intake.ts'
 import type { Ledger } from './ledger.ts'
+import type { Channel } from './options.ts'
 import type { PostOffice } from './post-office.ts'
 import {
   accountReport,
@@ -16,7 +17,7 @@ import {
   receipts,
   systemEvent,
 } from './replies.ts'
-import type { Settlement } from './settlement.ts'
+import type { Operation, Settlement } from './settlement.ts'
 import { bodyOf, copyOf, textAt } from './tree.ts'
 import type { Draft } from './write.ts'
 
@@ -25,7 +26,7 @@ import type { Draft } from './write.ts'
  * answers in that participant's place, and accepts.
  */
 export const createOtherMessages =
-  (deps: { readonly ledger: Ledger; readonly post: PostOffice; readonly settlement: Settlement }) =>
+  (deps: Deps & { readonly post: PostOffice }) =>
   (message: OtherMessage): void => {
     const { post } = deps
     const { type, origin } = message
@@ -55,7 +56,12 @@ const forwarded = ({ type, version, id, document }: OtherMessage): Draft => {
   }
 }
 
-type Deps = { readonly ledger: Ledger; readonly settlement: Settlement }
+type Deps = {
+  readonly ledger: Ledger
+  readonly settlement: Settlement
+  /** What the bank reports of an operation, in place of what its book says. */
+  readonly entryFault: (operation: Operation, channel: Channel) => Operation | undefined
+}
 
 /** The types of the bank's own answers to these messages. */
 type AnswerType = NonNullable<(typeof messageDefinitions)[OtherType]['exchange']['answeredWith']>
@@ -83,19 +89,26 @@ const answersTo = (message: OtherMessage, counterparty: string, deps: Deps): rea
 }
 
 /** camt.060 names the message that it wants: a camt.054, or one of two others. */
-const reportFor = ({ document, origin }: OtherMessage, { ledger, settlement }: Deps): Draft => {
+const reportFor = (
+  { id: askedBy, document, origin }: OtherMessage,
+  { ledger, settlement, entryFault }: Deps,
+): Draft => {
   const body = bodyOf(document)
   const account = ledger.open(origin.from)
   switch (textAt(document, body, 'RptgReq/ReqdMsgNmId')) {
     case 'camt.052':
-      return accountReport(account)
+      return accountReport(account, askedBy)
     case 'camt.053':
-      return accountStatement(account)
+      return accountStatement(account, askedBy)
     default: {
       const asked = textAt(document, body, 'RptgReq/Id')
       const found = settlement.operations().get(asked)
       const isOwn = found?.payer === origin.from || found?.receiver === origin.from
-      return entryNotification(origin.from, asked, isOwn ? found : undefined)
+      return entryNotification(
+        origin.from,
+        { askedBy, asked },
+        isOwn ? entryFault(found, origin.channel) : undefined,
+      )
     }
   }
 }

@@ -122,26 +122,26 @@ export const receipts = (document: XmlDocument, originalId: string): readonly Dr
 }
 
 /** camt.052: how many entries the account has. */
-export const accountReport = (account: Account): Draft => ({
+export const accountReport = (account: Account, askedBy: string): Draft => ({
   type: 'camt.052',
   content: (header) =>
-    `<BkToCstmrAcctRpt><GrpHdr>${groupHeader(header)}</GrpHdr><Rpt><Id>${header.id}</Id><Acct>${nest('Id/Othr/Id', account.ispb)}</Acct><TxsSummry>${nest('TtlNtries/NbOfNtries', String(account.entries))}</TxsSummry><AddtlRptInf>Arquivo não gerado pelo simulador</AddtlRptInf></Rpt></BkToCstmrAcctRpt>`,
+    `<BkToCstmrAcctRpt><GrpHdr>${groupHeader(header)}</GrpHdr><Rpt><Id>${askedBy}</Id><Acct>${nest('Id/Othr/Id', account.ispb)}</Acct><TxsSummry>${nest('TtlNtries/NbOfNtries', String(account.entries))}</TxsSummry><AddtlRptInf>Arquivo não gerado pelo simulador</AddtlRptInf></Rpt></BkToCstmrAcctRpt>`,
 })
 
 /** camt.053: what is available and what is held. */
-export const accountStatement = ({ ispb, available, held }: Account): Draft => ({
+export const accountStatement = ({ ispb, available, held }: Account, askedBy: string): Draft => ({
   type: 'camt.053',
   content: (header) => {
     const balance = (type: string, cents: bigint): string =>
       `<Bal><Tp>${nest('CdOrPrtry/Prtry', type)}</Tp>${money('Amt', formatCents(cents))}<CdtDbtInd>CRDT</CdtDbtInd><Dt><DtTm>${header.created}</DtTm></Dt></Bal>`
-    return `<BkToCstmrStmt><GrpHdr>${groupHeader(header)}</GrpHdr><Stmt><Id>${header.id}</Id><Acct>${nest('Id/Othr/Id', ispb)}</Acct>${balance('SADP', available)}${balance('SABK', held)}</Stmt></BkToCstmrStmt>`
+    return `<BkToCstmrStmt><GrpHdr>${groupHeader(header)}</GrpHdr><Stmt><Id>${askedBy}</Id><Acct>${nest('Id/Othr/Id', ispb)}</Acct>${balance('SADP', available)}${balance('SABK', held)}</Stmt></BkToCstmrStmt>`
   },
 })
 
 /** camt.054: one entry, or one of nothing that tells that there is none of the id asked for. */
 export const entryNotification = (
   ispb: string,
-  asked: string,
+  { askedBy, asked }: { readonly askedBy: string; readonly asked: string },
   operation: Operation | undefined,
 ): Draft => ({
   type: 'camt.054',
@@ -150,7 +150,7 @@ export const entryNotification = (
       operation === undefined
         ? `${noEntryOf(ispb, asked)}<AddtlNtfctnInf>Lançamento não encontrado</AddtlNtfctnInf>`
         : entryOf(ispb, operation)
-    return `<BkToCstmrDbtCdtNtfctn><GrpHdr>${groupHeader(header)}</GrpHdr><Ntfctn><Id>${header.id}</Id><Acct>${nest('Id/Othr/Id', ispb)}</Acct>${entry}</Ntfctn></BkToCstmrDbtCdtNtfctn>`
+    return `<BkToCstmrDbtCdtNtfctn><GrpHdr>${groupHeader(header)}</GrpHdr><Ntfctn><Id>${askedBy}</Id><Acct>${nest('Id/Othr/Id', ispb)}</Acct>${entry}</Ntfctn></BkToCstmrDbtCdtNtfctn>`
   },
 })
 

@@ -66,6 +66,9 @@ const forgetRecurrences = async (sql: Queryable, ids: readonly string[]): Promis
 /** Forgets what leads to messages. */
 const forgetKeys = async (sql: Queryable, ids: readonly string[]): Promise<void> => {
   await forgetRecurrences(sql, ids)
+  const old = textArray(ids)
+  await sql`delete from spi_entries where message_id = any(${old}::text::uuid[])`
+  await sql`delete from spi_reports where id = any(${old}::text::uuid[])`
   await sql`
     with old as materialized (
       select m.*, null::text as nothing from unnest(${textArray(ids)}::text::uuid[]) as given(id)

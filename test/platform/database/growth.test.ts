@@ -60,6 +60,8 @@ const rows: Readonly<Record<string, string>> = {
   spi_history: `insert into spi_history (message_id, position, status) values ('${uuid}', 0, 'PROCESSED')`,
   spi_message_keys: `insert into spi_message_keys (kind, key, message_id) values ('INBOUND:BizMsgIdr', 'M1', '${uuid}')`,
   spi_pending_answers: `insert into spi_pending_answers (message_id, reference, outcome, created_at) values ('${uuid}', 'R1', 'REJECTED', $1)`,
+  spi_reports: `insert into spi_reports (id, request_id, report) values ('${uuid}', 'M1', 'balances')`,
+  spi_entries: `insert into spi_entries (message_id, position, request_id, reference, outcome) values ('${uuid}', 0, 'M1', 'E1', 'matched')`,
   spi_recurrences: `insert into spi_recurrences (id, kind, key, state, created_by) values ('charge E1', 'charge', 'E1', 'scheduled', '${uuid}')`,
   spi_recurrence_steps: `insert into spi_recurrence_steps (recurrence_id, message_id, position, type, direction) values ('charge E1', '${uuid}', 0, 'pain.013', 'INBOUND')`,
   webhook_events: `insert into webhook_events (id, type, patterns, subject, sequence, data, created_at, published_at)

@@ -2,6 +2,7 @@
 export const auditActions = [
   'spi.send',
   'spi.refund',
+  'spi.report',
   'cards.authorize',
   'cards.capture',
   'cards.void',

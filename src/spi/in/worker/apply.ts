@@ -17,6 +17,7 @@ import {
   statusEvent,
 } from '../../messages/index.ts'
 import { applyFacts, refusalsBy, type Stated } from '../../recurring/project.ts'
+import { applyReports } from '../../reports/project.ts'
 import { changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'
 import { answerWarnings, type MatchedAnswer, matchAnswers } from './match.ts'
@@ -78,6 +79,10 @@ export const applyBatch = async (
     ...[...stored].flatMap(statedBy),
     ...(await refusalsBy(tx, changes, typeOf)),
   ])
+  const differences = await applyReports(
+    tx,
+    [...stored].map(([{ reported }, { id }]) => ({ reported, messageId: id })),
+  )
   await deps.emitEvents(tx, [
     ...[...stored.keys()].flatMap(receivedEvents),
     ...changes.flatMap((change) => {
@@ -86,6 +91,7 @@ export const applyBatch = async (
     }),
     ...refunds,
     ...recurring,
+    ...differences,
   ])
   const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps.emitEvents)
   const replies = [...stored.keys()].flatMap(deps.replies)

@@ -7,6 +7,7 @@ import { idCharsMax, type MessageView, viewMessage } from '../../messages/view.t
 import type { MessageVerifier } from '../../out/signing/index.ts'
 import type { Fact } from '../../recurring/domain.ts'
 import { factsOf } from '../../recurring/facts.ts'
+import { type Reported, reportedBy } from '../../reports/reported.ts'
 import { inboundHeaders, inboundXmlOf } from '../pull/index.ts'
 import { type Answer, answersOf } from './answers.ts'
 import { validate } from './validators/index.ts'
@@ -20,6 +21,8 @@ export type ReadInbound = {
   readonly view: MessageView | undefined
   /** What it says about mandates and charges; nothing if its signature does not fit. */
   readonly facts: readonly Fact[]
+  /** What it reports of our account; nothing if its signature does not fit. */
+  readonly reported: readonly Reported[]
   readonly readMs: number
 }
 
@@ -50,6 +53,7 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
       answers: [],
       view: undefined,
       facts: [],
+      reported: [],
     })
   let document: XmlDocument
   try {
@@ -73,6 +77,7 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     answers: answersOf(view),
     view,
     facts: isTrusted(signature.verdict) ? factsOf(document, view.identity) : [],
+    reported: isTrusted(signature.verdict) ? reportedBy(document, view.identity) : [],
   })
 }
 

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { httpErrors, idParams, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { entryOutcomes } from './project.ts'
+
+const tag = 'Instant payments' as const
+const limitMax = 500
+const limitDefault = 50
+const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+
+/** The days that exist, so that what is published is what is taken. */
+const dayForm =
+  /^(?:20\d\d-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)|20(?:[02468][048]|[13579][26])-02-29)$/
+
+const entryId = z
+  .string()
+  .regex(
+    /^(?:[ED][0-9A-Z]{8}\d{4}[0-1]\d[0-3]\d[0-2]\d[0-5]\d[a-zA-Z0-9]{11}|[A-Z]{3}\d{4}[0-1]\d[0-3]\d[a-zA-Z0-9]{9})$/,
+    'must be an EndToEndId, a RtrId, or the control number of another system',
+  )
+  .meta({ example: 'E1234567820260302140500000000001' })
+
+export const reportBody = z.discriminatedUnion('report', [
+  z.strictObject({
+    report: z.literal('entry').meta({ description: 'One entry (camt.054).' }),
+    entry_id: entryId,
+  }),
+  z.strictObject({
+    report: z.literal('balances').meta({ description: 'The balances of the account (camt.053).' }),
+  }),
+  z.strictObject({
+    report: z.literal('entries').meta({
+      description:
+        'The file of a day’s entries: the answer (camt.052) tells how many, and its hash.',
+    }),
+    day: z
+      .string()
+      .regex(dayForm, 'must be a date of this century, YYYY-MM-DD')
+      .meta({ example: '2026-03-02' }),
+  }),
+])
+
+export const reportsQuery = z.strictObject(
+  pageQuery(new RegExp(`^${uuid}$`), limitMax, limitDefault),
+)
+export const entriesQuery = z.strictObject({
+  outcome: z.enum(entryOutcomes).optional(),
+  request_id: z
+    .string()
+    .regex(/^[0-9A-Za-z]{1,64}$/, 'must be 1 to 64 letters and digits')
+    .optional()
+    .meta({ description: 'Of a report.' }),
+  ...pageQuery(new RegExp(`^${uuid} \\d{1,9}$`), limitMax, limitDefault),
+})
+
+const money = z.string().nullable().meta({ description: 'Reais with two decimals.' })
+const nextCursor = z.string().nullable().describe('`cursor` of the next page; null on the last')
+
+const report = z
+  .object({
+    id: z.uuid().meta({ description: 'Also of the message, the camt.060.' }),
+    report: z.enum(['entries', 'balances', 'entry']),
+    state: z.enum(['requested', 'answered', 'refused']),
+    day: z.string().nullable(),
+    entry_id: z.string().nullable(),
+    request_id: z.string().meta({ description: 'MsgId of the camt.060, which the answer cites.' }),
+    declared_entries: z.number().nullable().meta({ description: 'That the file of entries has.' }),
+    file_hash: z.string().nullable(),
+    balances: z
+      .array(z.object({ type: z.string(), amount: z.string(), at: z.string() }))
+      .nullable(),
+    answer_message_id: z.uuid().nullable(),
+    created_at: z.iso.datetime(),
+    answered_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'AccountReport' })
+
+const entry = z
+  .object({
+    message_id: z.uuid(),
+    request_id: z.string(),
+    reference: z.string().meta({ description: 'EndToEndId of a payment, RtrId of a return.' }),
+    end_to_end_id: z.string().nullable(),
+    outcome: z.enum(entryOutcomes).meta({
+      description:
+        'missing_here: no such payment or return of that direction is stored here. missing_there: settled here, unknown to the central bank. amount_differs: told by both amounts. not_compared: no booked payment or return.',
+    }),
+    amount: money.meta({ description: 'As reported; null if there is no entry.' }),
+    our_amount: money,
+    direction: z.string().nullable().meta({ description: 'CRDT or DBIT.' }),
+    status: z.string().nullable().meta({ description: 'BOOK or INFO.' }),
+    booked_on: z.string().nullable(),
+    reported_at: z.iso.datetime(),
+  })
+  .meta({ id: 'AccountEntry' })
+
+const { validation_failed: invalid, not_configured: notConfigured } = httpErrors
+
+export const documents = {
+  create: {
+    operation: 'createReport',
+    summary: 'Ask the central bank for a report on our account',
+    description:
+      'Sends a camt.060. The answer comes later as a message of its own: balances and the number of entries stand on the report then, entries are listed by `GET /v1/pix/entries`.',
+    tag,
+    idempotent: true,
+    body: { 'application/json': reportBody },
+    bodyExamples: {
+      entry: { report: 'entry', entry_id: 'E1234567820260302140500000000001' },
+      balances: { report: 'balances' },
+      entries: { report: 'entries', day: '2026-03-02' },
+    },
+    responses: { 202: { description: 'Stored and queued.', schema: report } },
+    errors: [invalid, notConfigured],
+  },
+  list: {
+    operation: 'listReports',
+    summary: 'Reports that were asked for, newest first',
+    tag,
+    query: reportsQuery,
+    responses: {
+      200: {
+        description: 'Reports',
+        schema: z.object({ reports: z.array(report), next_cursor: nextCursor }),
+      },
+    },
+    errors: [invalid, notConfigured],
+  },
+  find: {
+    operation: 'getReport',
+    summary: 'One report that was asked for',
+    tag,
+    params: idParams,
+    responses: { 200: { description: 'The report', schema: report } },
+    errors: [httpErrors.not_found, notConfigured],
+  },
+  entries: {
+    operation: 'listEntries',
+    summary: 'Reported entries, compared with our book, newest first',
+    description:
+      'The entries of every camt.054 that was received since the version that has this, asked for or not, each compared with the messages stored here when it came. A report whose signature does not fit tells nothing.',
+    tag,
+    query: entriesQuery,
+    responses: {
+      200: {
+        description: 'Entries',
+        schema: z.object({ entries: z.array(entry), next_cursor: nextCursor }),
+      },
+    },
+    errors: [invalid, notConfigured],
+  },
+} as const satisfies Readonly<Record<string, RouteDocument>>

@@ -1,0 +1,193 @@
+import { formatCents } from '#codecs/iso20022'
+import type { AppEvent } from '#src/events.ts'
+import { looksLikeOne, type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import { operationMoment } from '../messages/domain.ts'
+import type { Reported, ReportedAccount, ReportedEntry } from './reported.ts'
+
+/** What one received message reports. */
+export type Report = { readonly messageId: string; readonly reported: readonly Reported[] }
+
+const differences = ['missing_here', 'missing_there', 'amount_differs'] as const
+type Difference = (typeof differences)[number]
+
+/** How an entry compares with our book; `not_compared`: it is of no payment or return. */
+export const entryOutcomes = ['matched', ...differences, 'not_compared'] as const
+type EntryOutcome = (typeof entryOutcomes)[number]
+
+type Entry = ReportedEntry & { readonly messageId: string; readonly position: number }
+type Compared = {
+  readonly entry: Entry
+  readonly reference: string
+  readonly ourCents: bigint | null
+  readonly outcome: EntryOutcome
+}
+
+/**
+ * Writes what messages report of our account and compares each entry with the messages stored here, in the transaction
+ * that stores the report: a payment or return is stored before it can settle, so what is not here is missing.
+ *
+ * @returns the differences as events
+ */
+export const applyReports = async (
+  tx: Queryable,
+  reports: readonly Report[],
+): Promise<readonly AppEvent[]> => {
+  const all = reports.flatMap(({ messageId, reported }) =>
+    reported.map((one, position) => ({ ...one, messageId, position })),
+  )
+  if (all.length === 0) return []
+  const accounts = all.filter((one) => one.kind === 'account')
+  const entries = all.filter((one) => one.kind === 'entry')
+  if (accounts.length > 0) await writeAccounts(tx, accounts)
+  if (entries.length === 0) return []
+  const asked = await markAnswered(tx, entries)
+  const wanted = entries.map((entry) => {
+    const reference = entry.isRefused ? asked.get(entry.requestId) : entry.reference
+    return { entry, reference: reference ?? entry.reference }
+  })
+  const ours = await findOurs(tx, wanted)
+  const compared = wanted.map((one, place) => ({ ...one, ...comparedWith(one, ours.get(place)) }))
+  await writeEntries(tx, compared)
+  return compared.flatMap(eventOf)
+}
+
+const writeAccounts = async (
+  tx: Queryable,
+  accounts: readonly (ReportedAccount & { readonly messageId: string })[],
+): Promise<void> => {
+  await tx`
+    update spi_reports r set declared_entries = a."declaredEntries", file_hash = a."fileHash",
+      balances = a.balances, answered_by = a."messageId"
+    from jsonb_to_recordset(${JSON.stringify(accounts)}::text::jsonb) as a("requestId" text,
+      "declaredEntries" text, "fileHash" text, balances jsonb, "messageId" uuid, nothing text)
+    where ${looksLikeOne(tx)} and r.request_id = a."requestId" and r.answered_by is null`
+}
+
+/** Marks what was asked for as answered. @returns the entries asked for, by the id of the request */
+const markAnswered = async (
+  tx: Queryable,
+  entries: readonly Entry[],
+): Promise<ReadonlyMap<string, string>> => {
+  const answers = entries.map(({ requestId, messageId }) => ({ requestId, messageId }))
+  const rows = await tx<{ requestId: string; entryId: string | null }[]>`
+    update spi_reports r set answered_by = coalesce(r.answered_by, a."messageId")
+    from jsonb_to_recordset(${JSON.stringify(answers)}::text::jsonb)
+      as a("requestId" text, "messageId" uuid, nothing text)
+    where ${looksLikeOne(tx)} and r.request_id = a."requestId"
+    returning r.request_id as "requestId", r.entry_id as "entryId"`
+  return new Map(
+    rows.flatMap(({ requestId, entryId }) => (entryId === null ? [] : [[requestId, entryId]])),
+  )
+}
+
+type Ours = {
+  readonly place: number
+  readonly cents: bigint
+  readonly direction: string
+  readonly isSettled: boolean
+}
+
+const dayMs = 86_400_000
+/** Messages that name one payment. */
+const sameIdMax = 1_000
+
+/** Finds the payments and returns that entries are about, with whether a report says that they are settled. */
+const findOurs = async (
+  tx: Queryable,
+  wanted: readonly { readonly entry: Entry; readonly reference: string }[],
+): Promise<ReadonlyMap<number, Ours>> => {
+  const rows = wanted.map(({ reference }, place) => {
+    const moment = operationMoment(reference)
+    const isPast = moment !== undefined && moment.getTime() < Date.now()
+    const since = uuidBound(isPast ? new Date(moment.getTime() - dayMs) : new Date(0))
+    return { place, reference, type: reference.startsWith('D') ? 'pacs.004' : 'pacs.008', since }
+  })
+  const found = await tx<Ours[]>`
+    select e.place, op.amount_cents as cents, op.direction,
+      coalesce(op.status in ('ACSC', 'ACCC'), false) or exists (
+        select from spi_transactions answer
+          cross join lateral (
+            select type, direction from spi_messages where id = answer.message_id limit 1
+          ) m
+        where answer.instruction_id = e.reference and answer.message_id >= e.since
+          and answer.status in ('ACSC', 'ACCC') and m.type = 'pacs.002'
+          and m.direction = 'INBOUND'
+      ) as "isSettled"
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+        as e(place int, reference text, type text, since uuid)
+      cross join lateral (
+        select t.amount_cents, t.status, m.direction from (
+            (select message_id, amount_cents, status from spi_transactions
+              where end_to_end_id = e.reference and e.type = 'pacs.008' and message_id >= e.since
+              order by end_to_end_id, message_id limit ${sameIdMax})
+            union all
+            (select message_id, amount_cents, status from spi_transactions
+              where instruction_id = e.reference and e.type = 'pacs.004' and message_id >= e.since
+              order by instruction_id, message_id limit ${sameIdMax})
+          ) t
+          cross join lateral (
+            select type, direction, status from spi_messages where id = t.message_id limit 1
+          ) m
+        where m.type = e.type and m.status not in ('REJECTED', 'FAILED')
+          and t.status is distinct from 'RJCT'
+        order by t.message_id limit 1
+      ) op`
+  return new Map(found.map((one) => [one.place, one]))
+}
+
+const directions: Readonly<Record<string, string>> = { CRDT: 'INBOUND', DBIT: 'OUTBOUND' }
+
+const comparedWith = (
+  { entry, reference }: { readonly entry: Entry; readonly reference: string },
+  ours: Ours | undefined,
+): Pick<Compared, 'ourCents' | 'outcome'> => {
+  const ourCents = ours?.cents ?? null
+  if (entry.isRefused) {
+    return { ourCents, outcome: ours?.isSettled === true ? 'missing_there' : 'not_compared' }
+  }
+  const isOperation = /^[ED]/.test(reference) && entry.status === 'BOOK'
+  if (!isOperation) return { ourCents, outcome: 'not_compared' }
+  if (ours === undefined || ours.direction !== directions[entry.direction]) {
+    return { ourCents: null, outcome: 'missing_here' }
+  }
+  return { ourCents, outcome: ours.cents === entry.amountCents ? 'matched' : 'amount_differs' }
+}
+
+const writeEntries = async (tx: Queryable, compared: readonly Compared[]): Promise<void> => {
+  const rows = compared.map(({ entry, reference, ourCents, outcome }) => ({
+    ...{ messageId: entry.messageId, position: entry.position, requestId: entry.requestId },
+    ...{ reference, outcome, endToEndId: entry.isRefused ? null : entry.endToEndId },
+    amountCents: entry.isRefused ? null : String(entry.amountCents),
+    direction: entry.isRefused ? null : entry.direction,
+    ...{ status: entry.status, bookedOn: entry.bookedOn },
+    ourCents: ourCents === null ? null : String(ourCents),
+  }))
+  await tx`
+    insert into spi_entries (message_id, position, request_id, reference, end_to_end_id,
+      amount_cents, direction, status, booked_on, our_cents, outcome)
+    select "messageId", position, "requestId", reference, "endToEndId", "amountCents", direction,
+      status, "bookedOn", "ourCents", outcome
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as e("messageId" uuid,
+      position int, "requestId" text, reference text, "endToEndId" text, "amountCents" bigint,
+      direction text, status text, "bookedOn" text, "ourCents" bigint, outcome text)
+    on conflict do nothing`
+}
+
+const isDifference = (outcome: EntryOutcome): outcome is Difference =>
+  differences.some((one) => one === outcome)
+
+const eventOf = ({ entry, reference, ourCents, outcome }: Compared): readonly AppEvent[] => {
+  if (!isDifference(outcome)) return []
+  return [
+    {
+      type: 'pix.entry.differs',
+      subject: reference,
+      data: {
+        ...{ message_id: entry.messageId, request_id: entry.requestId, reference, outcome },
+        end_to_end_id: entry.isRefused ? null : entry.endToEndId,
+        amount: entry.isRefused ? null : formatCents(entry.amountCents),
+        our_amount: ourCents === null ? null : formatCents(ourCents),
+      },
+    },
+  ]
+}

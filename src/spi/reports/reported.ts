@@ -1,0 +1,71 @@
+import { formatCents, readMessage, type TypedMessages } from '#codecs/iso20022'
+import type { XmlDocument } from '#codecs/xml'
+
+/** One entry of a camt.054, or that there is none. */
+export type ReportedEntry = {
+  readonly kind: 'entry'
+  readonly requestId: string
+  readonly reference: string
+  readonly endToEndId: string
+  readonly amountCents: bigint
+  readonly direction: string
+  readonly status: string
+  readonly bookedOn: string | null
+  /** The entry that was asked for does not exist, or cannot be told. */
+  readonly isRefused: boolean
+}
+
+/** A camt.052 or camt.053. */
+export type ReportedAccount = {
+  readonly kind: 'account'
+  readonly requestId: string
+  readonly declaredEntries: string | null
+  readonly fileHash: string | null
+  readonly balances: readonly Balance[] | null
+}
+
+export type Balance = { readonly type: string; readonly amount: string; readonly at: string }
+
+export type Reported = ReportedEntry | ReportedAccount
+
+const readers = {
+  'camt.052': ({ reports }: TypedMessages['camt.052']): readonly Reported[] =>
+    reports.map(({ id, numberOfEntries, hash }) => ({
+      ...{ kind: 'account', requestId: id, balances: null },
+      ...{ declaredEntries: numberOfEntries, fileHash: hash },
+    })),
+  'camt.053': ({ statements }: TypedMessages['camt.053']): readonly Reported[] =>
+    statements.map(({ id, balances }) => ({
+      ...{ kind: 'account', requestId: id, declaredEntries: null, fileHash: null },
+      balances: balances.map(({ type, amount, dateTime }) => ({
+        ...{ type, amount: formatCents(amount.cents), at: dateTime },
+      })),
+    })),
+  'camt.054': ({ notifications }: TypedMessages['camt.054']): readonly Reported[] =>
+    notifications.map(({ id, entry, errorDescription }) => {
+      const { instructionId, endToEndId } = entry.transaction
+      return {
+        ...{ kind: 'entry', requestId: id, endToEndId, direction: entry.creditDebit },
+        reference: instructionId?.startsWith('D') === true ? instructionId : endToEndId,
+        ...{ amountCents: entry.amount.cents, status: entry.status, bookedOn: entry.bookingDate },
+        isRefused: entry.errorCode !== null || errorDescription !== null,
+      }
+    }),
+} as const
+
+type ReportType = keyof typeof readers
+
+const isReport = (type: string): type is ReportType => Object.hasOwn(readers, type)
+
+/** What a message reports of our account; nothing if it is of another type or cannot be read. */
+export const reportedBy = (
+  document: XmlDocument,
+  { type, version }: { readonly type: string; readonly version: string },
+): readonly Reported[] => {
+  if (!isReport(type)) return []
+  const reading = readMessage(document, { type, version })
+  if (!reading.ok) return []
+  // The reader of a type takes what its message is read into.
+  const read = readers[type] as (message: TypedMessages[ReportType]) => readonly Reported[]
+  return read(reading.message)
+}

@@ -1,0 +1,45 @@
+import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+
+/** The reports on our account that we have asked for, and what was answered. */
+export const spiReports = pgTable('spi_reports', {
+  /** Of the camt.060. */
+  id: uuid().primaryKey(),
+  /** Its MsgId, which the answers cite. */
+  requestId: text('request_id').notNull().unique(),
+  /** `entries`, `balances` or `entry`. */
+  report: text().notNull(),
+  entryId: text('entry_id'),
+  day: text(),
+  /** Of a camt.052: how many entries its file has, and its hash. */
+  declaredEntries: text('declared_entries'),
+  fileHash: text('file_hash'),
+  /** Of a camt.053. */
+  balances: jsonb(),
+  answeredBy: uuid('answered_by'),
+})
+
+/** The entries of every camt.054, each compared with our book. */
+export const spiEntries = pgTable(
+  'spi_entries',
+  {
+    messageId: uuid('message_id').notNull(),
+    position: integer().notNull(),
+    requestId: text('request_id').notNull(),
+    /** EndToEndId of a payment, RtrId of a return. */
+    reference: text().notNull(),
+    endToEndId: text('end_to_end_id'),
+    /** Null: the central bank has no such entry. */
+    amountCents: bigint('amount_cents', { mode: 'bigint' }),
+    /** CRDT or DBIT. */
+    direction: text(),
+    status: text(),
+    bookedOn: text('booked_on'),
+    ourCents: bigint('our_cents', { mode: 'bigint' }),
+    outcome: text().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.messageId, table.position] }),
+    index('spi_entries_outcome').on(table.outcome, table.messageId, table.position),
+    index('spi_entries_request').on(table.requestId, table.messageId, table.position),
+  ],
+)

@@ -1,0 +1,106 @@
+import { buildReportRequest, createRandomText, type Revision } from '#codecs/iso20022'
+import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import {
+  type Answered,
+  actorOf,
+  type Caller,
+  invalid,
+  runOnce,
+  writeAudit,
+} from '#src/platform/http/index.ts'
+import { enqueueMessages } from '../messages/index.ts'
+import { outboundOf } from '../out/send/outbound.ts'
+import type { Balance } from './reported.ts'
+import { type EntryFilter, findReport, insertReport, listEntries, listReports } from './store.ts'
+import { reportView } from './views.ts'
+
+type ReportRequest =
+  | { readonly report: 'entries'; readonly day: string }
+  | { readonly report: 'balances' }
+  | { readonly report: 'entry'; readonly entry_id: string }
+
+export type ReportRow = {
+  readonly id: string
+  readonly requestId: string
+  readonly report: string
+  readonly entryId: string | null
+  readonly day: string | null
+  readonly declaredEntries: string | null
+  readonly fileHash: string | null
+  readonly balances: readonly Balance[] | null
+  readonly answeredBy: string | null
+  /** Of the camt.060; null when it is not kept any more. */
+  readonly messageStatus: string | null
+}
+
+export type EntryRow = {
+  readonly messageId: string
+  readonly position: number
+  readonly requestId: string
+  readonly reference: string
+  readonly endToEndId: string | null
+  readonly amountCents: bigint | null
+  readonly direction: string | null
+  readonly status: string | null
+  readonly bookedOn: string | null
+  readonly ourCents: bigint | null
+  readonly outcome: string
+}
+
+export type ReportService = {
+  readonly request: (request: ReportRequest, caller: Caller) => Promise<Answered>
+  readonly find: (id: string) => Promise<ReportRow | undefined>
+  /** Newest first. */
+  readonly list: (limit: number, before: string | undefined) => Promise<readonly ReportRow[]>
+  /** Newest first. */
+  readonly entries: (
+    filter: EntryFilter,
+    limit: number,
+    before: readonly [messageId: string, position: number] | undefined,
+  ) => Promise<readonly EntryRow[]>
+}
+
+export type ReportDeps = {
+  readonly sql: Client
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
+  readonly ispb: string
+  readonly revision: Revision
+}
+
+const messageNames = { entries: 'camt.052', balances: 'camt.053', entry: 'camt.054' } as const
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+
+/** Reports on our own account: asked for by camt.060, and what camt.052, camt.053 and camt.054 have told. */
+export const createReportService = (deps: ReportDeps): ReportService => {
+  const { sql, broker, ispb, revision } = deps
+  return {
+    request: async (request, caller) => {
+      const { report, ...more } = request
+      const build = buildReportRequest(
+        { report: messageNames[report], ...more },
+        { ispb, nowMs: Date.now(), random, revision },
+      )
+      if (!build.ok) throw invalid(build.problems)
+      const message = outboundOf(build.message, { ispb, channel: 'PRIMARY' })
+      const row: ReportRow = {
+        ...{ id: message.id, requestId: message.bizMsgIdr, report, messageStatus: 'QUEUED' },
+        entryId: request.report === 'entry' ? request.entry_id : null,
+        day: request.report === 'entries' ? request.day : null,
+        ...{ declaredEntries: null, fileHash: null, balances: null, answeredBy: null },
+      }
+      const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+        await insertReport(tx, row)
+        await enqueueMessages(tx, broker, [message])
+        const actor = actorOf(caller)
+        await writeAudit(tx, { actor, action: 'spi.report', object: row.id, outcome: 'queued' })
+        return { status: 202, body: JSON.stringify(reportView(row)) }
+      })
+      if (!answered.isReplay) broker.wake([topics.outbound])
+      return answered
+    },
+    find: (id) => findReport(sql, id),
+    list: (limit, before) => listReports(sql, limit, before),
+    entries: (filter, limit, before) => listEntries(sql, filter, limit, before),
+  }
+}

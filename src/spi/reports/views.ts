@@ -1,0 +1,40 @@
+import { formatCents } from '#codecs/iso20022'
+import { momentOf } from '../messages/index.ts'
+import type { EntryRow, ReportRow } from './service.ts'
+
+/** `refused`: the central bank has taken no such request. */
+const stateOf = ({ answeredBy, messageStatus }: ReportRow): string => {
+  if (answeredBy !== null) return 'answered'
+  return messageStatus === 'REJECTED' || messageStatus === 'FAILED' ? 'refused' : 'requested'
+}
+
+export const reportView = (row: ReportRow) => ({
+  id: row.id,
+  report: row.report,
+  state: stateOf(row),
+  day: row.day,
+  entry_id: row.entryId,
+  request_id: row.requestId,
+  declared_entries: row.declaredEntries === null ? null : Number(row.declaredEntries),
+  file_hash: row.fileHash,
+  balances: row.balances,
+  answer_message_id: row.answeredBy,
+  created_at: momentOf(row.id).toISOString(),
+  answered_at: row.answeredBy === null ? null : momentOf(row.answeredBy).toISOString(),
+})
+
+const money = (cents: bigint | null): string | null => (cents === null ? null : formatCents(cents))
+
+export const entryView = (row: EntryRow) => ({
+  message_id: row.messageId,
+  request_id: row.requestId,
+  reference: row.reference,
+  end_to_end_id: row.endToEndId,
+  outcome: row.outcome,
+  amount: money(row.amountCents),
+  our_amount: money(row.ourCents),
+  direction: row.direction,
+  status: row.status,
+  booked_on: row.bookedOn,
+  reported_at: momentOf(row.messageId).toISOString(),
+})

@@ -1,0 +1,221 @@
+import { afterAll, expect, test } from 'bun:test'
+import { createReports } from '#src/spi/index.ts'
+import { expectOwnedByAccount, testApp, testKey } from '../../support/app.ts'
+import { createTestDatabase } from '../../support/database.ts'
+import { build } from '../../support/participant.ts'
+import {
+  envelope,
+  fresh,
+  inbound,
+  ispb,
+  payment,
+  queued,
+  report,
+  storedWhen,
+  workerOn,
+} from '../in/worker/support.ts'
+
+const database = await createTestDatabase()
+const { sql } = database
+const worker = await workerOn(database)
+await worker.feature.start?.()
+afterAll(async () => {
+  await worker.stop()
+  await database.close()
+})
+await sql`insert into webhook_endpoints (id, url, events) values ('e', 'http://127.0.0.1:1/', '{pix.*}')`
+
+const { key, record } = testKey('spi:send', 'messages:read')
+const { broker } = worker
+const app = testApp(createReports({ ispb, sql, broker, revision: '5.11.1' }).routes ?? [], {
+  keys: [record],
+})
+
+type Json = Readonly<Record<string, never>>
+const get = async (path: string): Promise<Json> =>
+  (await (await app.call('GET', path, { key })).json()) as Json
+const ask = async (body: object): Promise<Json> => {
+  const response = await app.call('POST', '/v1/pix/reports', { key, body })
+  expect(response.status).toBe(202)
+  return (await response.json()) as Json
+}
+
+const receive = async (...documents: readonly (string | Uint8Array)[]): Promise<void> => {
+  for (const xml of documents) {
+    const resourceId = fresh.resourceId()
+    await broker.publish([inbound(Buffer.from(xml).toString(), { resourceId })])
+    await storedWhen(database, 'resource_id', resourceId)
+  }
+}
+
+type Entry = {
+  readonly endToEndId: string
+  readonly cents?: number
+  readonly direction?: 'CRDT' | 'DBIT'
+  readonly returnId?: string
+  readonly requestId?: string
+  readonly isMissing?: boolean
+}
+
+/** A camt.054 as the SPI writes it. */
+const notification = (entry: Entry): Uint8Array =>
+  build('00038166', 'CAMT054', {
+    ...(entry.requestId === undefined ? {} : { notification_id: entry.requestId }),
+    ...{ account_ispb: ispb, amount: entry.cents ?? 1_050, direction: entry.direction ?? 'CRDT' },
+    ...{ status: 'BOOK', booking_date: '2026-03-02', domain: 'PMNT', family: 'RRCT' },
+    ...{
+      sub_family: entry.returnId === undefined ? 'DMCT' : 'RRTN',
+      end_to_end_id: entry.endToEndId,
+    },
+    origin_message: entry.returnId === undefined ? 'pacs.008' : 'pacs.004',
+    ...(entry.returnId === undefined ? {} : { instruction_id: entry.returnId }),
+    ...(entry.isMissing === true ? { error_code: 'NF01', error_description: 'None' } : {}),
+  })
+
+const entryOf = async (reference: string): Promise<Json | undefined> => {
+  const { entries } = (await get('/v1/pix/entries?limit=500')) as {
+    readonly entries?: readonly (Json & { readonly reference: string })[]
+  }
+  return entries?.find((one) => one.reference === reference)
+}
+
+const eventsOf = async (reference: string): Promise<readonly Json[]> => {
+  const rows = await sql<{ data: string }[]>`
+    select data from webhook_events where subject = ${reference} and type = 'pix.entry.differs'`
+  return rows.map(({ data }) => JSON.parse(data) as Json)
+}
+
+const settled = async (): Promise<string> => {
+  const endToEndId = fresh.endToEndId()
+  await receive(payment({ endToEndId }), report([{ endToEndId, status: 'ACCC' }]))
+  return endToEndId
+}
+
+test('an entry that we have matches, and is no event', async () => {
+  const endToEndId = await settled()
+  const returnId = fresh.returnId()
+  await queued(database, 'pacs.004', [{ endToEndId, instructionId: returnId, amountCents: 300n }])
+  await receive(
+    notification({ endToEndId }),
+    notification({ endToEndId, returnId, cents: 300, direction: 'DBIT' }),
+  )
+  expect(await entryOf(endToEndId)).toMatchObject({
+    ...{ outcome: 'matched', amount: '10.50', our_amount: '10.50', direction: 'CRDT' },
+    booked_on: '2026-03-02',
+  })
+  expect(await entryOf(returnId)).toMatchObject({ outcome: 'matched', end_to_end_id: endToEndId })
+  expect(await eventsOf(endToEndId)).toEqual([])
+})
+
+test('another amount differs by both amounts', async () => {
+  const endToEndId = await settled()
+  await receive(notification({ endToEndId, cents: 1_051 }))
+  const difference = { outcome: 'amount_differs', amount: '10.51', our_amount: '10.50' }
+  expect(await entryOf(endToEndId)).toMatchObject(difference)
+  expect(await eventsOf(endToEndId)).toMatchObject([{ reference: endToEndId, ...difference }])
+})
+
+test.each([
+  ['that nobody knows', async () => fresh.endToEndId(), 'CRDT'],
+  ['of the other direction', settled, 'DBIT'],
+  [
+    'of a payment that was refused',
+    async () => {
+      const endToEndId = fresh.endToEndId()
+      await queued(database, 'pacs.008', [{ endToEndId }])
+      await receive(report([{ endToEndId, status: 'RJCT', reason: 'AM04' }]))
+      return endToEndId
+    },
+    'DBIT',
+  ],
+] as const)('an entry %s is missing here', async (_, known, direction) => {
+  const endToEndId = await known()
+  await receive(notification({ endToEndId, direction }))
+  const difference = { outcome: 'missing_here', amount: '10.50', our_amount: null }
+  expect(await entryOf(endToEndId)).toMatchObject(difference)
+  expect(await eventsOf(endToEndId)).toMatchObject([difference])
+})
+
+test('an entry that was asked for and is not there, though settled here, is missing there', async () => {
+  const endToEndId = await settled()
+  const asked = await ask({ report: 'entry', entry_id: endToEndId })
+  expect(asked).toMatchObject({ report: 'entry', state: 'requested', entry_id: endToEndId })
+  const [row] = await sql`select type, status from spi_messages where id = ${String(asked['id'])}`
+  expect(row).toMatchObject({ type: 'camt.060', status: 'QUEUED' })
+  const nothing = `L${endToEndId.slice(1)}`
+  await receive(
+    notification({ requestId: asked['request_id'] ?? '', endToEndId: nothing, isMissing: true }),
+  )
+  const difference = { outcome: 'missing_there', amount: null, our_amount: '10.50' }
+  expect(await entryOf(endToEndId)).toMatchObject(difference)
+  expect(await eventsOf(endToEndId)).toMatchObject([difference])
+  expect(await get(`/v1/pix/reports/${asked['id']}`)).toMatchObject({ state: 'answered' })
+  const { entries } = await get(`/v1/pix/entries?request_id=${asked['request_id']}`)
+  expect(entries).toHaveLength(1)
+})
+
+test('balances and the number of entries stand on the report', async () => {
+  const [balances, entries] = [
+    await ask({ report: 'balances' }),
+    await ask({ report: 'entries', day: '2026-03-02' }),
+  ]
+  const header = '<GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-02T15:00:00.000Z</CreDtTm></GrpHdr>'
+  const account = `<Acct><Id><Othr><Id>${ispb}</Id></Othr></Id></Acct>`
+  await receive(
+    envelope(
+      'camt.053',
+      '1.4',
+      `<BkToCstmrStmt>${header}<Stmt><Id>${balances['request_id']}</Id>${account}<Bal><Tp><CdOrPrtry><Prtry>SADP</Prtry></CdOrPrtry></Tp><Amt Ccy="BRL">7.00</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><DtTm>2026-03-02T15:00:00.000Z</DtTm></Dt></Bal></Stmt></BkToCstmrStmt>`,
+    ),
+    envelope(
+      'camt.052',
+      '1.3',
+      `<BkToCstmrAcctRpt>${header}<Rpt><Id>${entries['request_id']}</Id>${account}<TxsSummry><TtlNtries><NbOfNtries>3</NbOfNtries></TtlNtries></TxsSummry><AddtlRptInf>abc</AddtlRptInf></Rpt></BkToCstmrAcctRpt>`,
+    ),
+  )
+  expect(await get(`/v1/pix/reports/${balances['id']}`)).toMatchObject({
+    state: 'answered',
+    balances: [{ type: 'SADP', amount: '7.00', at: '2026-03-02T15:00:00.000Z' }],
+  })
+  expect(await get(`/v1/pix/reports/${entries['id']}`)).toMatchObject({
+    ...{ state: 'answered', day: '2026-03-02', declared_entries: 3, file_hash: 'abc' },
+  })
+})
+
+test('lists go page by page, by outcome', async () => {
+  for (let n = 0; n < 3; n++) await receive(notification({ endToEndId: fresh.endToEndId() }))
+  const seen: string[] = []
+  let cursor = ''
+  for (;;) {
+    const page = await get(`/v1/pix/entries?outcome=missing_here&limit=2${cursor}`)
+    const entries = page['entries'] as unknown as readonly {
+      readonly reference: string
+      readonly outcome: string
+    }[]
+    expect(entries.every(({ outcome }) => outcome === 'missing_here')).toBe(true)
+    seen.push(...entries.map(({ reference }) => reference))
+    if (page['next_cursor'] === null) break
+    cursor = `&cursor=${page['next_cursor']}`
+  }
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from spi_entries where outcome = 'missing_here'`
+  expect([seen.length, new Set(seen).size]).toEqual([row?.count ?? -1, row?.count ?? -1])
+  const { reports, next_cursor: next } = await get('/v1/pix/reports?limit=1')
+  expect(reports).toHaveLength(1)
+  expect(next).not.toBeNull()
+})
+
+test('a request belongs to the account by its Idempotency-Key, and a bad one is refused', async () => {
+  await expectOwnedByAccount((headers) =>
+    app.call('POST', '/v1/pix/reports', { key, body: { report: 'balances' }, headers }),
+  )
+  for (const body of [
+    { report: 'entry' },
+    { report: 'entry', entry_id: 'X' },
+    { report: 'entries', day: '2026-02-30' },
+    { report: 'balances', day: '2026-03-02' },
+  ]) {
+    expect((await app.call('POST', '/v1/pix/reports', { key, body })).status).toBe(400)
+  }
+  expect((await app.call('GET', '/v1/pix/reports/none', { key })).status).toBe(404)
+})
