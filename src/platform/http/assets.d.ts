@@ -1,8 +1,12 @@
-declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
-  const path: string
-  export default path
+declare module '*.client.js' {
+  const text: string
+  export default text
 }
-declare module 'swagger-ui-dist/swagger-ui.css' {
-  const path: string
-  export default path
+declare module '*.html' {
+  const text: string
+  export default text
+}
+declare module '*.css' {
+  const text: string
+  export default text
 }

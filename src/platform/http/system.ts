@@ -5,6 +5,7 @@ import { forbiddenBy } from '../security/keys/restrictions.ts'
 import { readParams } from './body.ts'
 import { docsRoutes } from './docs.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
+import { answerFile, type KeptFile, keepFile } from './file.ts'
 import { type EventDocument, openApiDocument } from './openapi.ts'
 import { errorTypePrefix } from './render.ts'
 import type { RequestContext, Route } from './route.ts'
@@ -168,7 +169,7 @@ const metricsRoutes = ({ metrics }: SystemOptions): readonly Route[] =>
       ]
 
 const openApiRoute = ({ routes, version, events }: SystemOptions): Route => {
-  let document: Promise<string> | undefined
+  let document: Promise<KeptFile> | undefined
   return {
     method: 'GET',
     path: '/openapi.json',
@@ -179,9 +180,11 @@ const openApiRoute = ({ routes, version, events }: SystemOptions): Route => {
       tag: 'Documentation',
       responses: { 200: { description: 'The document', schema: z.looseObject({}) } },
     },
-    handle: async () => {
-      document ??= openApiDocument(routes(), version, events).then((value) => JSON.stringify(value))
-      return new Response(await document, { headers: { 'Content-Type': 'application/json' } })
+    handle: async (c) => {
+      document ??= openApiDocument(routes(), version, events).then((value) =>
+        keepFile(JSON.stringify(value)),
+      )
+      return answerFile(c, await document, { 'Content-Type': 'application/json' })
     },
   }
 }

@@ -1,0 +1,82 @@
+/* What the page knows of schemas; the tests use it too. */
+
+const depthMax = 8
+
+/** The schema behind a reference. */
+export const resolved = (document, schema) =>
+  schema?.$ref === undefined
+    ? (schema ?? {})
+    : (document.components.schemas[schema.$ref.split('/').at(-1)] ?? {})
+
+const ofString = ({ enum: values, format, const: constant }) => {
+  if (constant !== undefined) return constant
+  if (values !== undefined) return values[0]
+  if (format === 'date-time') return '2026-03-02T14:05:00Z'
+  if (format === 'uuid') return '01a20392-92b3-74d8-bc74-59cf3ee42529'
+  return 'text'
+}
+
+/** A value of a schema: its examples where it has any, else what is needed and no more. */
+export const exampleOf = (document, given, depth = 0) => {
+  const schema = resolved(document, given)
+  if (schema.example !== undefined) return schema.example
+  if (Array.isArray(schema.examples)) return schema.examples[0]
+  if (schema.default !== undefined) return schema.default
+  const choices = schema.anyOf ?? schema.oneOf ?? schema.allOf
+  if (choices !== undefined) return exampleOf(document, choices[0], depth + 1)
+  const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
+  switch (type) {
+    case 'string':
+      return ofString(schema)
+    case 'integer':
+    case 'number':
+      return schema.enum?.[0] ?? schema.minimum ?? 1
+    case 'boolean':
+      return false
+    case 'null':
+      return null
+    case 'array':
+      return depth > depthMax || (schema.minItems ?? 0) === 0
+        ? []
+        : [exampleOf(document, schema.items, depth + 1)]
+    default:
+      return exampleOfObject(document, schema, depth)
+  }
+}
+
+const exampleOfObject = (document, schema, depth) => {
+  if (depth > depthMax) return {}
+  const needed = new Set(schema.required ?? [])
+  return Object.fromEntries(
+    Object.entries(schema.properties ?? {})
+      .filter(([name]) => needed.has(name))
+      .map(([name, value]) => [name, exampleOf(document, value, depth + 1)]),
+  )
+}
+
+/** The named bodies of an operation, or one made of its schema. */
+export const bodiesOf = (document, operation) => {
+  const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? []
+  if (type === undefined) return []
+  const named = Object.entries(media.examples ?? {})
+  return named.length > 0
+    ? named.map(([name, { value }]) => ({ name, type, value }))
+    : [{ name: 'example', type, value: exampleOf(document, media.schema) }]
+}
+
+/** A schema in a few words. */
+export const wordsOf = (document, given) => {
+  const schema = resolved(document, given)
+  const choices = schema.anyOf ?? schema.oneOf
+  const type =
+    choices !== undefined
+      ? choices.map((one) => one.$ref?.split('/').at(-1) ?? one.type ?? 'any').join(' | ')
+      : [schema.type ?? 'any'].flat().join(' | ')
+  const bounds = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'pattern']
+  const told = bounds
+    .filter((name) => schema[name] !== undefined)
+    .map((name) => `${name} ${schema[name]}`)
+  const values = schema.enum === undefined ? [] : [`one of ${schema.enum.join(', ')}`]
+  const missing = schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]
+  return [type, schema.format, ...values, ...told, ...missing].filter(Boolean).join(', ')
+}
