@@ -37,6 +37,8 @@ const leaseMs = 10_000
 /** One process follows so long, before another may. */
 const turnMs = 30_000
 const lookMs = 1_000
+/** On a fast chain, several blocks are read at once: each look costs a transaction and the comparison of balances. */
+const pollMinMs = 100
 const checksMax = 64
 const eventsMax = 500
 /** Nodes keep the states of so many blocks at least. */
@@ -50,7 +52,7 @@ export const createLedgerFollower = (context: LedgerContext): LedgerFollower => 
     async run(round) {
       const endMs = performance.now() + turnMs
       while (!round.signal.aborted && performance.now() < endMs) {
-        if (!(await steps.follow())) await pause(pollMs, round)
+        if (!(await steps.follow())) await pause(Math.max(pollMinMs, pollMs), round)
         round.advance()
       }
     },
