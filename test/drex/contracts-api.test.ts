@@ -109,7 +109,7 @@ describe('deploying and calling', () => {
     const address = await deployed(asset())
     const bad = async (body: object) => {
       const { status, json } = await call(address, { signer_wallet: ana, ...body })
-      expect(status).toBe(422)
+      expect(status).toBe(400)
       return (json as { error: { details: { field: string } } }).error.details.field
     }
     expect(await bad({ function: 'fly' })).toBe('function')
@@ -122,7 +122,7 @@ describe('deploying and calling', () => {
     const extra = { function: 'transfer', params: { to: bia, value: '1', memo: 'x' } }
     expect(await bad(extra)).toBe('params.memo')
     const unsigned = await call(address, { function: 'transfer', params: { to: bia, value: '1' } })
-    expect(unsigned.status).toBe(422)
+    expect(unsigned.status).toBe(400)
   })
 
   test('bad parameters of a template are named before anything is sent', async () => {
@@ -137,7 +137,7 @@ describe('deploying and calling', () => {
       const body = asset({ params: { ...asset().params, ...params } })
       const { status, json } = await bench.call('POST', '/v1/contracts/deploy', body)
       const named = JSON.stringify(json)
-      expect([status, named.includes(field) || named.includes('colour')]).toEqual([422, true])
+      expect([status, named.includes(field) || named.includes('colour')]).toEqual([400, true])
     }
     const unknown = await bench.call('POST', '/v1/contracts/deploy', asset({ template: 'nft' }))
     expect(unknown.status).toBe(400)
@@ -211,7 +211,7 @@ describe('deploying and calling', () => {
     expect(again.headers.get('Idempotent-Replayed')).toBe('true')
     const refused = { ...headers, 'Idempotency-Key': 'deploy-2' }
     const bad = await bench.call('POST', '/v1/contracts/deploy', asset({ params: {} }), refused)
-    expect(bad.status).toBe(422)
+    expect(bad.status).toBe(400)
     expect((await bench.call('POST', '/v1/contracts/deploy', asset(), refused)).status).toBe(202)
   })
 
@@ -223,7 +223,7 @@ describe('deploying and calling', () => {
     const register = (changes: object) =>
       bench.call('POST', '/v1/contracts', { address: stranger, abi: view('paused'), ...changes })
     expect((await register({ address: `0x${'44'.repeat(20)}` })).status).toBe(404)
-    expect((await register({ abi: [{ type: 'nonsense' }] })).status).toBe(422)
+    expect((await register({ abi: [{ type: 'nonsense' }] })).status).toBe(400)
     const first = await register({})
     const second = await register({ abi: view('decimals'), label: 'better' })
     expect([first.status, second.status]).toEqual([201, 201])

@@ -69,5 +69,5 @@ test('a token from its template, then `transfer` with `to` and `amount`, also of
   const refused = await bench.call('POST', `/v1/contracts/${asset}/call`, {
     ...{ function: 'transfer', params: twice, signer_wallet: ana },
   })
-  expect(refused.status).toBe(422)
+  expect(refused.status).toBe(400)
 })

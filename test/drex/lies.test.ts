@@ -76,7 +76,7 @@ test('metadata that cannot be stored is one caller’s error, and no other’s',
     ),
   )
   expect(answers.filter(({ status }) => status === 202).length).toBe(40)
-  expect(answers[7]?.status).toBe(422)
+  expect(answers[7]?.status).toBe(400)
 })
 
 describe('one malformed answer', () => {

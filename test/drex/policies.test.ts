@@ -161,7 +161,7 @@ test('a disabled wallet signs nothing until it is active again; an archived one 
   expect((await set('active')).status).toBe(422)
   expect((await pay(address, '1.00')).status).toBe(422)
   for (const bad of [{}, { status: 'gone' }, { policy: { day_max: '1' } }, { colour: 'red' }]) {
-    expect((await bench.call('PATCH', path, bad)).status).toBeOneOf([400, 422])
+    expect((await bench.call('PATCH', path, bad)).status).toBe(400)
   }
   expect((await bench.call('PATCH', '/v1/wallets/wal_none', { label: 'x' })).status).toBe(404)
 })

@@ -91,7 +91,7 @@ test('funded once per Idempotency-Key; a bad request funds nothing', async () =>
   expect(await post('/v1/drex/sandbox/fund', body, headers)).toEqual(first)
   for (const bad of [{ amount: '5' }, { amount: '5.001' }, { wallet: '0x1' }, { colour: 'red' }]) {
     const { status } = await bench.call('POST', '/v1/drex/sandbox/fund', { ...body, ...bad })
-    expect(status).toBeOneOf([400, 422])
+    expect(status).toBe(400)
   }
   expect(await available(ana)).toEqual(['5.00', true])
 })

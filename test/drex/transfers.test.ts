@@ -133,10 +133,10 @@ describe('a bad request', () => {
   for (const [name, changes, field] of cases) {
     test(name, async () => {
       const { status, json } = await bench.call('POST', '/v1/drex/transfers', request(changes))
-      expect(status).toBeOneOf([400, 422])
+      expect(status).toBe(400)
       expect(json as object).toMatchObject({
         error: {
-          code: status === 400 ? 'VALIDATION_FAILED' : 'VALUE_REFUSED',
+          code: expect.stringMatching(/^(VALIDATION_FAILED|VALUE_REFUSED)$/),
           details: { field },
         },
       })
@@ -151,7 +151,7 @@ describe('a bad request', () => {
     )
     expect(long.status).toBe(202)
     const self = await bench.call('POST', '/v1/drex/transfers', request({ to_wallet: ana }))
-    expect(self.status).toBe(422)
+    expect(self.status).toBe(400)
   })
 
   test('an unknown or merely watched wallet, and a network that is not configured', async () => {
@@ -227,7 +227,7 @@ describe('lists and balances', () => {
     expect(failed.transfers.length).toBeGreaterThan(0)
     expect(failed.transfers.every((each) => each.status === 'failed')).toBe(true)
     for (const bad of ['limit=0', 'limit=201', 'cursor=x', 'status=gone', 'wallet=1', 'other=1']) {
-      expect((await bench.call('GET', `/v1/drex/transfers?${bad}`)).status).toBeOneOf([400, 422])
+      expect((await bench.call('GET', `/v1/drex/transfers?${bad}`)).status).toBe(400)
     }
   })
 

@@ -159,7 +159,7 @@ describe('text that nobody can store beside what can be stored', () => {
     const references = Array.from({ length: 40 }, (_, n) => (n % 4 === 0 ? `r\0${n}` : `r${n}`))
     const answers = await Promise.all(references.map(transfer))
     expect(answers.map(({ status }) => status)).toEqual(
-      references.map((reference) => (reference.includes('\0') ? 422 : 202)),
+      references.map((reference) => (reference.includes('\0') ? 400 : 202)),
     )
   })
 })

@@ -69,7 +69,7 @@ describe('endpoints', () => {
     [{ surprise: 1 }, '', 'unrecognized_keys'],
   ])('%j is refused', async (change, pointer, rule) => {
     const response = await hooks.call('POST', '', { url, events: ['*'], ...change })
-    expect(response.status).toBeOneOf([400, 422])
+    expect(response.status).toBe(400)
     const problem = await json(response)
     expect(problem.errors[0]).toMatchObject({ pointer, rule })
     if (pointer === '/events/0') expect(problem.errors[0].message).toContain('card.transaction.*')
@@ -101,7 +101,7 @@ describe('endpoints', () => {
 
   test('the change of a URL is checked too', async () => {
     const id = await hooks.subscribe(url)
-    expect((await hooks.call('PATCH', `/${id}`, { url: 'http://10.0.0.1/' })).status).toBe(422)
+    expect((await hooks.call('PATCH', `/${id}`, { url: 'http://10.0.0.1/' })).status).toBe(400)
   })
 
   test('a test event tells what the receiver answered', async () => {
@@ -162,7 +162,7 @@ describe('deliveries', () => {
       (await json(hooks.call('GET', `/${id}/deliveries?limit=500&before=${before}`))).deliveries
     expect(await of('2026-01-01T00:00:00.5Z')).toEqual([])
     expect(await of('2026-01-01T00:00:00.501Z')).toHaveLength(180)
-    expect((await hooks.call('GET', `/${id}/deliveries?before=yesterday`)).status).toBe(422)
+    expect((await hooks.call('GET', `/${id}/deliveries?before=yesterday`)).status).toBe(400)
   })
 })
 

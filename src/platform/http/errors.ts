@@ -83,7 +83,7 @@ export const httpErrors = defineErrors({
     retryable: false,
   },
   value_refused: {
-    status: 422,
+    status: 400,
     title: 'Value refused',
     meaning:
       'The request fits its published schema, but a value in it cannot be taken: a wrong check digit, a cursor that no list gave, a member that does not go with another; errors lists every one.',
@@ -229,8 +229,8 @@ export const invalid = (errors: readonly Violation[], whole = 'The body'): ApiEr
   new ApiError(httpErrors.validation_failed, summaryOf(errors, whole), { errors })
 
 /**
- * The error of a request that fits its published schema, where a value cannot be taken all the same (422): a client
- * that was made from the document could not know.
+ * The error of a request that fits its published schema, where a value cannot be taken all the same. It is
+ * as invalid (400); the code tells a client that was made from the document that it could not know.
  */
 export const refusedValue = (
   errors: readonly Violation[],

@@ -55,15 +55,6 @@ const tooLarge: ReadonlySet<string> = new Set([
   'elements_exceeded',
 ])
 
-/**
- * The same error, of a document that is a member of a JSON body: we could read the body, so what is wrong is a value
- * in it.
- */
-export const ofMember = (error: ApiError): ApiError =>
-  error.definition === httpErrors.bad_request
-    ? new ApiError(httpErrors.message_rejected, error.message, { details: error.details })
-    : error
-
 /** Why a document could not be read: too much of something, in an encoding that we do not take, or not XML. */
 export const unreadable = ({ line, column, reason, code }: XmlExplanation): ApiError => {
   const place = `line ${line}, column ${column}: ${reason}.`

@@ -294,7 +294,7 @@ describe('the list', () => {
       'colour=red',
     ]) {
       const { status, body } = await get(`/v1/messages?${query}`)
-      expect([query, status]).toEqual([query, query.startsWith('cursor') ? 422 : 400])
+      expect([query, status]).toEqual([query, 400])
       expect(JSON.stringify(body)).toContain(query.split('=')[0]!)
       expect(body['detail']).not.toContain('The body')
     }
@@ -351,10 +351,7 @@ describe('the list', () => {
     expect(last.body['next_cursor']).toBeNull()
     expect(ids((await get(`${path}?offset=2`)).body)).toEqual(ids(last.body))
     for (const query of ['limit=501', 'cursor=AAAA', 'status=SENT']) {
-      expect([query, (await get(`${path}?${query}`)).status]).toEqual([
-        query,
-        query.startsWith('cursor') ? 422 : 400,
-      ])
+      expect([query, (await get(`${path}?${query}`)).status]).toEqual([query, 400])
     }
   })
 })

@@ -9,7 +9,6 @@ import {
 } from '@grpc/grpc-js'
 import { ApiError, httpErrors, problemBody } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { ofMember } from '../message-body.ts'
 import { supportedTransformations } from '../transform/formats.ts'
 import { broken, type RunTransform } from '../transform/run.ts'
 import type { TransformRequest } from '../transform/service.ts'
@@ -61,7 +60,7 @@ const answer = (
   metadata: Metadata,
 ): TransformResponse => {
   const outcome = run(request)
-  if (!outcome.ok) return refusal(ofMember(outcome.error), outcome.status, metadata)
+  if (!outcome.ok) return refusal(outcome.error, outcome.status, metadata)
   const { transformationId, result, violations } = outcome
   // The answer has no place for them beside the result.
   if (violations.length > 0) {

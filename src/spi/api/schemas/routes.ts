@@ -15,7 +15,7 @@ import {
   type Route,
   validated,
 } from '#src/platform/http/index.ts'
-import { isXml, ofMember, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
+import { isXml, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
 import {
   codesDocumentation,
   schemasDocumentation,
@@ -50,7 +50,7 @@ export const schemaRoutes = (
       isPure: true,
       document: validateDocumentation,
       handle: async (c) =>
-        Response.json(answer(validateMessage(catalogue, scanner, await readMessage(c)), isXml(c))),
+        Response.json(answer(validateMessage(catalogue, scanner, await readMessage(c)))),
     },
     {
       method: 'GET',
@@ -93,12 +93,10 @@ const readMessage = async (c: RequestContext): Promise<Uint8Array> => {
   return new TextEncoder().encode(message)
 }
 
-const answer = (validation: Validation, isBody: boolean): object => {
+const answer = (validation: Validation): object => {
   switch (validation.kind) {
     case 'malformed':
-      throw isBody
-        ? unreadable(validation.explanation)
-        : ofMember(unreadable(validation.explanation))
+      throw unreadable(validation.explanation)
     case 'no_message':
       throw new ApiError(httpErrors.message_rejected, 'The document is no message of the SPI.')
     case 'no_schema':

@@ -7,7 +7,7 @@ import {
   type Violation,
 } from '#src/platform/http/index.ts'
 import { timestamp } from '#src/platform/observe/index.ts'
-import { isXml, ofMember, readMessageBody, xmlTypes } from '../message-body.ts'
+import { isXml, readMessageBody, xmlTypes } from '../message-body.ts'
 import { listDocument, transformDocument } from './documents.ts'
 import {
   type ProjectedType,
@@ -25,7 +25,7 @@ const headers = readyHeaders(jsonType)
 export const transformRoutes = (run: RunTransform): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
     const outcome = run(await readRequest(c, declared))
-    if (!outcome.ok) throw isXml(c) ? outcome.error : ofMember(outcome.error)
+    if (!outcome.ok) throw outcome.error
     const { transformationId, sourceFormat, targetFormat, result, violations } = outcome
     const beside = violations.length === 0 ? '' : `"violations":${JSON.stringify(violations)},`
     // We write this by hand: the result is JSON already, and the other fields have no character to escape.

@@ -147,10 +147,7 @@ test('the cursor walks every entry once; filters and times hold', async () => {
   expect((await read('?from=2020-01-01T00:00:00Z&to=2020-01-02T00:00:00Z')).entries).toEqual([])
   const ask = (query: string) => call('GET', `/v1/audit${query}`, { key: operator.key })
   for (const query of ['?limit=0', '?limit=501', '?action=other', '?cursor=1', '?x=1']) {
-    expect([query, (await ask(query)).status]).toEqual([
-      query,
-      query.startsWith('?cursor') ? 422 : 400,
-    ])
+    expect([query, (await ask(query)).status]).toEqual([query, 400])
   }
   expect((await ask('?limit=500')).status).toBe(200)
 })

@@ -79,8 +79,8 @@ describe('Transform', () => {
   })
 
   const outcomes: readonly (readonly [Response['status'], Request, code: string])[] = [
-    ['PARSE_ERROR', { ...payment, message: xml.subarray(0, 100) }, 'message_rejected'],
-    ['PARSE_ERROR', { ...payment, message: Buffer.alloc(0) }, 'message_rejected'],
+    ['PARSE_ERROR', { ...payment, message: xml.subarray(0, 100) }, 'bad_request'],
+    ['PARSE_ERROR', { ...payment, message: Buffer.alloc(0) }, 'bad_request'],
     ['UNSUPPORTED_FORMAT', { ...payment, target_format: 'cobol' }, 'value_refused'],
     ['VALIDATION_ERROR', { source_format: 'pacs.002', message: xml }, 'message_rejected'],
     [
