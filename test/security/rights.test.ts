@@ -83,6 +83,9 @@ const rows: Readonly<Record<string, Row>> = {
   'POST /v1/jose/verify': institution(true),
   'POST /v1/jose/encrypt': institution(true),
   'POST /v1/jose/decrypt': institution(),
+  // Both with private keys of the institution.
+  'POST /v1/rsfn/open': institution(),
+  'POST /v1/rsfn/seal': institution(),
   'POST /v1/validate': institution(true),
   'GET /v1/schemas': institution(true),
   'GET /v1/codes': institution(true),
@@ -165,6 +168,17 @@ const rows: Readonly<Record<string, Row>> = {
   },
   'GET /v1/wallets': list(drex),
   'GET /v1/wallets/{id}': owned(true, drex, wallet('')),
+  'POST /v1/wallets/{id}/sign-message': owned(false, drex, wallet('/sign-message'), () => ({
+    message: 'mine',
+  })),
+  'POST /v1/wallets/{id}/sign-typed-data': owned(false, drex, wallet('/sign-typed-data'), () => ({
+    typed_data: {
+      types: { Note: [{ name: 'text', type: 'string' }] },
+      primaryType: 'Note',
+      domain: { name: 'test', chainId: 381_660_001 },
+      message: { text: 'mine' },
+    },
+  })),
   'GET /v1/wallets/{id}/transactions': owned(true, drex, wallet('/transactions')),
   'GET /v1/wallets/{id}/statement': owned(true, drex, wallet('/statement')),
   'POST /v1/drex/transfers': owned(
