@@ -4,7 +4,7 @@ import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import type { InterfaceClient } from '#src/spi/link/index.ts'
 import { createSend } from '#src/spi/out/send/index.ts'
-import { signingSettings } from '#src/spi/out/signing/index.ts'
+import { signingMaterial, signingSettings } from '#src/spi/out/signing/index.ts'
 import { createOutbound, type OutboundDeps, type SendNow } from '#src/spi/out/stage/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createCentralBank, type Fault } from '../../../../src/simulators/central-bank/index.ts'
@@ -72,6 +72,7 @@ const gateway = async (
 ) => {
   const outbound = createOutbound({
     ...{ sql, broker: rig.broker, client: through, settings, signing: unsignedSettings },
+    signingMaterial: signingMaterial(more.signing ?? unsignedSettings),
     ...{ emitEvents, logger, runsStage: false },
     metrics: createMetrics({ version: 'test', withProcess: false }),
     ...more,
