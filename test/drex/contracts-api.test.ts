@@ -430,7 +430,8 @@ const exchange = async (base: Bench, on: Bench, swap: Hex): Promise<void> => {
     )
   }
   const paid = await pay('25.00')
-  expect(paid.steps.map((step) => [step.kind, step.status])).toEqual([
+  // What takes back allowances comes after it.
+  expect(paid.steps.slice(0, 3).map((step) => [step.kind, step.status])).toEqual([
     ['approve', 'confirmed'],
     ['approve', 'confirmed'],
     ['swap', 'confirmed'],
