@@ -1,1 +1,2 @@
 export { CodecError, type CodecErrorContext } from './error.ts'
+export { trimmed } from './trim.ts'

@@ -1,9 +1,11 @@
-import { CodecError } from '#codecs/bytes'
+import { CodecError, trimmed } from '#codecs/bytes'
 
 /** Digits an SPI amount may have in all (`ActiveCurrencyAndAmount_SimpleType`: totalDigits 18). */
 export const amountDigitsMax = 18
 
-const decimal = /^[\t\n\r ]*([+-]?)(\d*)(?:\.(\d*))?[\t\n\r ]*$/
+/** White space of XML. */
+const blanks = '\t\n\r '
+const decimal = /^([+-]?)(\d*)(?:\.(\d*))?$/
 
 /**
  * Reads an `xs:decimal` with at most two fraction digits as cents.
@@ -17,7 +19,7 @@ const decimal = /^[\t\n\r ]*([+-]?)(\d*)(?:\.(\d*))?[\t\n\r ]*$/
 export const parseCents = (text: string, offset = 0): bigint => {
   const plain = plainCents(text)
   if (plain >= 0) return BigInt(plain)
-  const match = decimal.exec(text)
+  const match = decimal.exec(trimmed(text, blanks))
   const whole = match?.[2] ?? ''
   const fraction = match?.[3] ?? ''
   if (match === null || whole.length + fraction.length === 0) {

@@ -1,4 +1,4 @@
-import { CodecError } from '#codecs/bytes'
+import { CodecError, trimmed } from '#codecs/bytes'
 import { checkBoundary } from './boundary.ts'
 
 // body      = [preamble CRLF] delimiter CRLF part *(CRLF delimiter CRLF part) CRLF close [CRLF epilogue]
@@ -50,7 +50,9 @@ const paddingBytesMax = 256
 const bufferBytes = 1_024
 const encoder = new TextEncoder()
 const decoder = new TextDecoder('latin1')
-const header = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/
+/** White space around the value of a header. */
+const blanks = ' \t'
+const header = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\0\r\n]*)$/
 
 /** Takes a body in chunks of any size and gives each part as soon as its delimiter has come. */
 export class MultipartReader {
@@ -295,8 +297,9 @@ const parseHeaders = (block: Uint8Array, offset: number): ReadonlyMap<string, st
       throw new CodecError('multipart_header', at, 'a part has a malformed header line')
     }
     const key = name.toLowerCase()
+    const own = trimmed(value, blanks)
     const before = headers.get(key)
-    headers.set(key, before === undefined ? value : `${before}, ${value}`)
+    headers.set(key, before === undefined ? own : `${before}, ${own}`)
     at += line.length + 2
   }
   return headers

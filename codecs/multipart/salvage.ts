@@ -1,4 +1,4 @@
-import { CodecError } from '#codecs/bytes'
+import { CodecError, trimmed } from '#codecs/bytes'
 import { boundaryOf } from './boundary.ts'
 import { type MultipartLimits, type MultipartPart, multipartLimits } from './reader.ts'
 
@@ -21,7 +21,7 @@ const paddingBytesMax = 256
 const boundaryBytesMax = 256
 const decoder = new TextDecoder('latin1')
 const encoder = new TextEncoder()
-const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:[ \t]*([^\0\r\n]*?)[ \t]*$/
+const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:([^\0\r\n]*)$/
 
 /**
  * Reads a body as far as it can be read: delimiters stand at the start of a line and lines end by CRLF or LF. Without a
@@ -121,7 +121,9 @@ const partOf = (content: Uint8Array, limits: MultipartLimits): MultipartPart | u
   const headers = new Map<string, string>()
   for (const line of head.slice(0, at).split(/\r?\n/)) {
     const [, name, value] = headerForm.exec(line) ?? []
-    if (name !== undefined && value !== undefined) headers.set(name.toLowerCase(), value)
+    if (name !== undefined && value !== undefined) {
+      headers.set(name.toLowerCase(), trimmed(value, ' \t'))
+    }
   }
   const skipped = isBare ? (/^[ \t\r\n]*/.exec(head)?.[0].length ?? 0) : at
   return { headers, body: content.subarray(skipped) }

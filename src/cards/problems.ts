@@ -9,6 +9,14 @@ import { MerchantsFileError, readMerchants } from './merchants.ts'
 import { createRouting, definitionsOf, NetworksFileError } from './networks/index.ts'
 import type { VaultSettings } from './vault/index.ts'
 
+/** For a table: what a line ends with, and the next begins with, is white space. */
+const inOneLine = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(' ')
+
 export type CardConfiguration = {
   readonly cards: CardSettings
   readonly networkA: NetworkSettings
@@ -34,7 +42,7 @@ const merchantProblems = ({ merchantsFile }: CardSettings): readonly SettingProb
     return [
       {
         ...{ name: 'CARDGW_MERCHANTS_FILE', value: merchantsFile ?? '' },
-        problem: error.message.replace(/\s*\n\s*/g, ' '),
+        problem: inOneLine(error.message),
         ...{ expected: 'a JSON array of merchants', fix: 'correct the file' },
       },
     ]
@@ -63,7 +71,7 @@ const networkProblems = ({
   } catch (error) {
     if (!(error instanceof Error)) throw error
     const isOfFile = error instanceof NetworksFileError
-    const problem = error.message.replace(/\s*\n\s*/g, ' ')
+    const problem = inOneLine(error.message)
     return [
       isOfFile
         ? { ...blamed, problem, expected: 'a JSON array of networks', fix: 'correct the file' }

@@ -146,6 +146,8 @@ export const unitsOf = (amount: string, decimals: number): bigint | undefined =>
 export const formatUnits = (units: bigint, decimals: number): string => {
   const digits = units.toString().padStart(decimals + 1, '0')
   const split = digits.length - decimals
-  const fraction = digits.slice(split).replace(/0+$/, '')
+  let end = digits.length
+  while (end > split && digits.charAt(end - 1) === '0') end--
+  const fraction = digits.slice(split, end)
   return `${digits.slice(0, split)}.${fraction.padEnd(2, '0')}`
 }

@@ -39,7 +39,7 @@ type Compiled = {
 type Token = { readonly text: string; readonly kind: 'open' | 'close' | 'text' }
 
 /** A tag; the path of `</>` is empty. */
-const tag = /<(\/?)([^<> ]*)([^<>]*)>/g
+const tag = /<(\/?)([^<> ]*)((?: [^<>]*)?)>/g
 
 /**
  * Makes a template of canonical XML (Canonical XML 1.0, 2.3). `<A/B/C>` opens three elements, and `</>` closes those of

@@ -3,6 +3,7 @@
  * that a gateway that only moves currency never pays for it.
  */
 import type { Interface, ParamType } from 'ethers'
+import { trimmed } from '#codecs/bytes'
 import type { Violation } from '#src/platform/http/index.ts'
 import { parseAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -124,7 +125,7 @@ const readTuple = (
 }
 
 /** Solidity writes `_to` or `name_` to avoid a clash; callers need not. */
-const bareName = (name: string): string => name.replace(/^_+|_+$/g, '')
+const bareName = (name: string): string => trimmed(name, '_')
 
 /** The sum of a transfer is `amount` to some contracts, `value` to others, and callers need not know to which. */
 const synonyms: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 import { type Kind, secretUrl } from './kinds.ts'
 
-const form = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/s
+const form = /^(postgres(?:ql)?:\/\/)([^/?#]*)([/?#].*)?$/s
 const hostForm = /^(?:\[[0-9a-fA-F:.]+\]|[^[\]:,\s]*)(?::(\d{1,5}))?$/
 const hostsMax = 16
 const targetParameter = 'target_session_attrs'
@@ -20,8 +20,12 @@ export type DatabaseUrl = {
  * @throws Error with what is wrong
  */
 export const parseDatabaseUrl = (value: string): DatabaseUrl => {
-  const [, start = '', authority = '', rest = ''] = form.exec(value) ?? []
-  if (start === '') throw new Error('is not a URL of PostgreSQL')
+  const [, scheme = '', place = '', rest = ''] = form.exec(value) ?? []
+  // The last one ends user name and password.
+  const hostsAt = place.lastIndexOf('@') + 1
+  const start = scheme + place.slice(0, hostsAt)
+  const authority = place.slice(hostsAt)
+  if (scheme === '') throw new Error('is not a URL of PostgreSQL')
   const hosts = authority.split(',')
   if (hosts.length > hostsMax) throw new Error(`names more than ${hostsMax} hosts`)
   for (const host of hosts) {

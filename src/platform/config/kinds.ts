@@ -136,7 +136,7 @@ export const hostPort = (): Kind<string> => ({
 })
 
 const withoutPassword = (value: string): string =>
-  value.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^@/]*)@/i, '$1***@').replace(/\?.*$/s, '?***')
+  value.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^@/]*)@/i, '$1***@').replace(/\?.*/s, '?***')
 
 /** An absolute URL of one of the protocols (`https`). Kept as written; user part and query are masked. */
 /** An address, or a network in CIDR notation. */

@@ -47,7 +47,9 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
   const baseOf = (channel: Channel): string => {
     const url = urls[channel]
     if (url === undefined) throw new InterfaceError(`the channel ${channel} is not configured`)
-    return url.replace(/\/+$/, '')
+    let base = url
+    while (base.endsWith('/')) base = base.slice(0, -1)
+    return base
   }
 
   return {
