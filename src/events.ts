@@ -127,6 +127,10 @@ const cardTransaction = z
     status: z.enum(['authorized', 'declined', 'captured', 'voided']),
     amount: cents,
     captured_amount: cents.nullable(),
+    refunded_amount: cents.nullable().meta({ description: 'The sum of its refunds.' }),
+    reversed_amount: cents.nullable().meta({
+      description: 'What partial voids took back of the authorization.',
+    }),
     currency: z.string(),
     network: z.string(),
     brand: z.string(),
@@ -303,6 +307,8 @@ export const eventGroups = {
       'card.transaction.declined': 'The network has declined the authorization.',
       'card.transaction.captured': 'The network has approved the capture.',
       'card.transaction.voided': 'It was voided, was never sent, or its reversal is confirmed.',
+      'card.transaction.refunded': 'The network has approved a refund.',
+      'card.transaction.partially_voided': 'A part of the authorization was taken back.',
     },
   },
   transfers: {

@@ -39,7 +39,7 @@ export const cardErrors = defineErrors({
     retryable: false,
   },
   field_not_carried: {
-    status: 400,
+    status: 422,
     title: 'Field not carried',
     meaning:
       'The messages to the network of this card have no place for a field of the request, or none for this value of it. Nothing was sent.',
@@ -47,14 +47,14 @@ export const cardErrors = defineErrors({
     retryable: false,
   },
   field_needed: {
-    status: 400,
+    status: 422,
     title: 'Field needed',
     meaning: 'The network of this card needs something that the request or the vault did not give.',
     remedy: 'Send the field that details.field names.',
     retryable: false,
   },
   merchant_profile_missing: {
-    status: 400,
+    status: 422,
     title: 'Merchant profile missing',
     meaning: 'The network of this card needs the category, name or city of the merchant.',
     remedy: 'Enter the merchant in the file of CARDGW_MERCHANTS_FILE, and start again.',
@@ -91,14 +91,15 @@ export const cardErrors = defineErrors({
   amount_exceeds_authorized: {
     status: 400,
     title: 'Amount exceeds the authorized one',
-    meaning: 'A capture may be as large as the authorization, no larger.',
-    remedy: 'Capture at most the authorized amount.',
+    meaning:
+      'A capture or partial void may be as large as what is left of the authorization, no larger.',
+    remedy: 'Send at most the authorized amount less reversed_amount.',
     retryable: false,
   },
   invalid_outcome: {
     status: 400,
     title: 'Invalid outcome',
-    meaning: 'The outcome is none of voided, authorized and captured.',
+    meaning: 'The outcome is none that a reversal can end with.',
     remedy: 'Send the status that the network confirms the transaction to be in.',
     retryable: false,
   },
@@ -115,7 +116,7 @@ export const cardErrors = defineErrors({
     title: 'Outcome not possible',
     meaning: 'The reversal that waits for an answer cannot end in this status.',
     remedy:
-      'Read the transaction: an authorization can end voided, a capture authorized or captured, a void voided or as it was.',
+      'Read the transaction: an authorization can end voided, a capture authorized or captured, a void voided or as it was, a partial void partially_voided or authorized, a refund refunded or captured.',
     retryable: false,
   },
   invalid_state: {
@@ -139,6 +140,28 @@ export const cardErrors = defineErrors({
     meaning:
       'The card network refused the void; details.response_code says why. The status is as it was.',
     remedy: 'Read the transaction; void again later, or ask the network.',
+    retryable: false,
+  },
+  refund_declined: {
+    status: 422,
+    title: 'Refund declined',
+    meaning:
+      'The card network refused the refund; details.response_code says why. The status is as it was.',
+    remedy: 'Read the transaction; refund again later, or ask the network.',
+    retryable: false,
+  },
+  operation_not_taken: {
+    status: 409,
+    title: 'Operation not taken',
+    meaning: 'The file of the card network says that it takes no messages of this kind.',
+    remedy: 'Use another operation, or have the content of the network’s file changed.',
+    retryable: false,
+  },
+  amount_exceeds_captured: {
+    status: 422,
+    title: 'Amount exceeds the captured one',
+    meaning: 'Refunds may be as large as the capture together, no larger.',
+    remedy: 'Refund at most captured_amount less refunded_amount.',
     retryable: false,
   },
   transaction_not_found: {

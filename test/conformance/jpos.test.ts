@@ -47,6 +47,7 @@ type Entry = {
   readonly authorized: number
   readonly captured: number
   readonly reversed: number
+  readonly refunded: number
   readonly messages: string
 }
 
@@ -79,11 +80,11 @@ const startNetwork = async (): Promise<JposNetwork> => {
       return new Map(
         fieldsAfter(`${name} book `)
           .filter(([rrn]) => rrn !== 'end')
-          .map(([rrn = '', authorized, captured, reversed, messages = '']) => [
+          .map(([rrn = '', authorized, captured, reversed, refunded, messages = '']) => [
             rrn,
             {
               ...{ authorized: Number(authorized), captured: Number(captured) },
-              ...{ reversed: Number(reversed), messages },
+              ...{ reversed: Number(reversed), refunded: Number(refunded), messages },
             },
           ]),
       )
@@ -131,6 +132,30 @@ const payments: readonly (readonly Step[])[] = [
     ['authorize', { amount: 100_000 }, 201],
     ['capture', { amount: 99_901 }, 504],
   ],
+  [
+    ['authorize', { amount: 20_100, capture: true }, 201],
+    ['refund', { amount: 4_000 }, 200],
+    ['refund', { amount: 16_101 }, 422],
+    ['refund', { amount: 5_100 }, 422],
+    ['void', undefined, 409],
+    ['refund', undefined, 200],
+  ],
+  [
+    ['authorize', { amount: 20_200 }, 201],
+    ['void', { amount: 5_000 }, 200],
+    ['void', { amount: 200 }, 200],
+    ['capture', { amount: 15_001 }, 422],
+    ['capture', undefined, 200],
+  ],
+  [
+    ['authorize', { amount: 20_300 }, 201],
+    ['void', { amount: 300 }, 200],
+    ['void', undefined, 200],
+  ],
+  [
+    ['authorize', { amount: 100_000, capture: true }, 201],
+    ['refund', { amount: 99_901 }, 504],
+  ],
 ]
 
 /** Takes the steps one after the other. @returns the id of the transaction */
@@ -142,7 +167,7 @@ const pay = async ({ post }: CardsRig, steps: readonly Step[]): Promise<string> 
       : post(`/v1/transactions/${id}/${path}`, body))
     const answer = (await response.json()) as AnswerBody
     if (response.status !== status) throw new Error(`${path}: ${JSON.stringify(answer)}`)
-    id = answer.id ?? answer.error?.details.transaction_id ?? ''
+    id = answer.id ?? answer.error?.details.transaction_id ?? id
   }
   return id
 }
@@ -232,6 +257,10 @@ describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
       ['authorized', '0100,0200'],
       ['voided', '0100,0400,0401'],
       ['authorized', '0100,0200,0400,0401'],
+      ['captured', '0100,0200,0200R,0200R,0200R'],
+      ['captured', '0100,0400,0400,0200'],
+      ['voided', '0100,0400,0400'],
+      ['captured', '0100,0200,0200R,0400,0401'],
     ])
     expect(entries.map((entry) => ({ ...entry, messages: '' }))).toEqual(records.map(expectedEntry))
     expect(book.size).toBe(records.length)
@@ -245,7 +274,8 @@ const expectedEntry = ({ status, ...record }: CardRecord): Entry => {
   return {
     authorized: status === 'declined' ? 0 : amount,
     captured: status === 'captured' ? Number(record['captured_amount']) : 0,
-    reversed: status === 'voided' ? amount : 0,
+    reversed: status === 'voided' ? amount : Number(record['reversed_amount'] ?? 0),
+    refunded: Number(record['refunded_amount'] ?? 0),
     messages: '',
   }
 }

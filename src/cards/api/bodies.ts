@@ -65,9 +65,15 @@ export const captureBody = z
   .strictObject({ amount: amount.optional() })
   .meta({ id: 'CardCapture', description: 'Without an amount, or without a body: the whole.' })
 
-export const voidBody = z
-  .strictObject({})
-  .meta({ id: 'CardVoid', description: 'Nothing: always the full amount. May be left out.' })
+export const voidBody = z.strictObject({ amount: amount.optional() }).meta({
+  id: 'CardVoid',
+  description: 'Without an amount, or without a body: the whole. A part only of an authorization.',
+})
+
+export const refundBody = z.strictObject({ amount: amount.optional() }).meta({
+  id: 'CardRefund',
+  description: 'Without an amount, or without a body: all that is captured and not given back.',
+})
 
 export const resolutionBody = z
   .strictObject({
@@ -109,11 +115,9 @@ const nothingMore = { reference: undefined, details: undefined, secrets: undefin
 
 const moreOf = (given: Given) => {
   if (given.installment_plan !== undefined && (given.installments ?? 1) === 1) {
-    throw new ApiError(
-      cardErrors.invalid_installments,
-      'installment_plan is for several installments.',
-      { details: { field: 'installment_plan', value: given.installment_plan } },
-    )
+    throw new ApiError(httpErrors.value_refused, 'installment_plan is for several installments.', {
+      details: { field: 'installment_plan', value: given.installment_plan },
+    })
   }
   return { reference: given.reference, details: detailsIn(given), secrets: secretsIn(given) }
 }
@@ -158,15 +162,19 @@ const isToken = (value: unknown): boolean =>
   findInIdentifier(value) !== 'card number'
 
 /** The amount; undefined means the whole. @throws ApiError */
-export const readCapture = (body: unknown): bigint | undefined => {
-  const given = judged(captureBody, body)
-  return given.amount === undefined ? undefined : BigInt(given.amount)
-}
+export const readCapture = (body: unknown): bigint | undefined => centsOf(judged(captureBody, body))
 
-/** @throws ApiError for any field: a void takes no part of an amount */
-export const readVoid = (body: unknown): void => {
-  judged(voidBody, body)
-}
+const centsOf = ({
+  amount: cents,
+}: {
+  readonly amount?: number | undefined
+}): bigint | undefined => (cents === undefined ? undefined : BigInt(cents))
+
+/** The amount; undefined means the whole. @throws ApiError */
+export const readVoid = (body: unknown): bigint | undefined => centsOf(judged(voidBody, body))
+
+/** The amount; undefined means all that is left. @throws ApiError */
+export const readRefund = (body: unknown): bigint | undefined => centsOf(judged(refundBody, body))
 
 /** @throws ApiError that names the first field at fault */
 export const readResolution = (body: unknown): ResolutionRequest => judged(resolutionBody, body)

@@ -9,6 +9,7 @@ import {
   captureBody,
   currency,
   merchantId,
+  refundBody,
   resolutionBody,
   voidBody,
 } from './bodies.ts'
@@ -26,6 +27,10 @@ const record = z
     status: z.enum(cardStatuses),
     amount,
     captured_amount: z.int().optional(),
+    refunded_amount: z.int().optional().meta({ description: 'The sum of its refunds.' }),
+    reversed_amount: z.int().optional().meta({
+      description: 'What partial voids took back of the authorization.',
+    }),
     currency,
     auth_code: z.string().meta({ description: 'DE 38; empty unless approved.' }),
     response_code: z.string().meta({ description: 'DE 39; empty while there is no answer.' }),
@@ -50,13 +55,14 @@ const record = z
     voided_at: z.iso.datetime().optional(),
     operation: z.string().optional().meta({
       description:
-        'What is under way: capture, void, reversing_authorization, reversing_capture or reversing_void.',
+        'What is under way: capture, void, partial_void, refund, or the reversal of one, such as reversing_refund.',
     }),
     capture_error: z.string().optional().meta({
       description:
         'Why the last capture had no effect: declined_ and the response code, timed_out, connection_lost, answer_mismatch, answer_unreadable, not_sent, or a code of the vault.',
     }),
     void_error: z.string().optional().meta({ description: 'The same for the last void.' }),
+    refund_error: z.string().optional().meta({ description: 'The same for the last refund.' }),
     reason: z.string().optional().meta({
       description:
         'Why the authorization came to nothing: not_sent, timed_out, connection_lost, answer_mismatch, answer_unreadable or abandoned.',
@@ -148,23 +154,47 @@ export const documents = {
   void: {
     operation: 'voidTransaction',
     summary: 'Take a transaction back',
-    description: `Always the full amount. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
+    description: `The whole, or with an amount a part of an authorization that is not captured: the network hears of the amount that stays (DE 95), and the status is unchanged. A part of what is captured is refunded instead. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
     tag,
     idempotent: true,
     params: idParams,
     body: { 'application/json': voidBody },
+    isBodyOptional: true,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [
       cardErrors.transaction_not_found,
       cardErrors.invalid_state,
+      cardErrors.invalid_amount,
+      cardErrors.amount_exceeds_authorized,
+      cardErrors.operation_not_taken,
       cardErrors.void_declined,
+      ...networkErrors,
+    ],
+  },
+  refund: {
+    operation: 'refundTransaction',
+    summary: 'Give back what was captured',
+    description: `The whole or parts, as often as it takes, together never more than was captured. The status stays captured; refunded_amount is the sum. A refusal of the network is 422 with its response_code in the details, and refund_error says why. After a refund there is no void. ${description}`,
+    tag,
+    idempotent: true,
+    params: idParams,
+    body: { 'application/json': refundBody },
+    isBodyOptional: true,
+    responses: { 200: { description: 'The transaction', schema: record } },
+    errors: [
+      cardErrors.transaction_not_found,
+      cardErrors.invalid_amount,
+      cardErrors.amount_exceeds_captured,
+      cardErrors.invalid_state,
+      cardErrors.operation_not_taken,
+      cardErrors.refund_declined,
       ...networkErrors,
     ],
   },
   resolve: {
     operation: 'resolveTransaction',
     summary: 'Tell how a reversal ended that no network confirmed',
-    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back) or captured, a void voided or as the transaction was before. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
+    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back) or captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back). The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
     tag,
     idempotent: true,
     params: idParams,

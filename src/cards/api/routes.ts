@@ -15,7 +15,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
 import type { CardService } from '../use-cases/service.ts'
-import { readAuthorization, readCapture, readResolution, readVoid } from './bodies.ts'
+import { readAuthorization, readCapture, readRefund, readResolution, readVoid } from './bodies.ts'
 import { documents, listQuery } from './documents.ts'
 
 const bodyBytesMax = 16_384
@@ -63,8 +63,22 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     document: documents.void,
     handle: async (c) => {
       const bytes = await readBytes(c)
-      if (bytes.length > 0) readVoid(parseJson(bytes))
-      return respond(await service.void(idOf(c), callerOf(c)))
+      const amount = bytes.length === 0 ? undefined : readVoid(parseJson(bytes))
+      return respond(await service.void(idOf(c), amount, callerOf(c)))
+    },
+  },
+  {
+    method: 'POST',
+    path: `${base}/{id}/refund`,
+    scope: 'cards:refund',
+    accepts,
+    bodyBytesMax: bodyBytesMax,
+    errorStyle: 'envelope',
+    document: documents.refund,
+    handle: async (c) => {
+      const bytes = await readBytes(c)
+      const amount = bytes.length === 0 ? undefined : readRefund(parseJson(bytes))
+      return respond(await service.refund(idOf(c), amount, callerOf(c)))
     },
   },
   {
@@ -88,7 +102,7 @@ const dayMs = 86_400_000
 /** STANs come again every million messages: a search for one is for a day at most. */
 const demandDay = (from: Date | undefined, to: Date | undefined): void => {
   if (from !== undefined && to !== undefined && to.getTime() - from.getTime() <= dayMs) return
-  throw new ApiError(httpErrors.validation_failed, 'stan needs from and to, at most a day apart.', {
+  throw new ApiError(httpErrors.value_refused, 'stan needs from and to, at most a day apart.', {
     details: { field: 'stan', value: null },
   })
 }

@@ -85,23 +85,39 @@ export const captureMessage = (
 ): CardMessage =>
   content.build('capture', factsOf(pan, numbers, { ...transaction, amountCents }, beside))
 
+/** DE 37 is that of the authorization, so that the network knows what is given back. */
+export const refundMessage = (
+  content: Content,
+  pan: Uint8Array,
+  transaction: Subject,
+  amountCents: bigint,
+  numbers: Numbers,
+  beside: Beside = {},
+): CardMessage =>
+  content.build('refund', factsOf(pan, numbers, { ...transaction, amountCents }, beside))
+
 /** The message to reverse, and the number of attempts so far. */
 type ReversalSubject = Subject & {
   readonly attempts: number
+  readonly reverses: string
+  /** What a partial reversal leaves of the original. */
+  readonly remainingCents?: bigint | undefined
   readonly originalMti: string
   readonly originalStan: string
   readonly originalTransmission: string
 }
 
+type Original = Pick<ReversalSubject, 'originalMti' | 'reverses'>
+
 /** The message that a reversal takes back, as a content names it. */
-const originalName = ({ originalMti }: Pick<ReversalSubject, 'originalMti'>): MessageName =>
-  originalMti === '0100' ? 'authorization' : 'capture'
+const originalName = ({ originalMti, reverses }: Original): MessageName => {
+  if (originalMti === '0100') return 'authorization'
+  return reverses === 'refund' ? 'refund' : 'capture'
+}
 
 /** The type of the original on the wire: a network may have captures in 0220. */
-export const originalMtiOf = (
-  content: Content,
-  reversal: Pick<ReversalSubject, 'originalMti'>,
-): GatewayMti => content.mtiOf(originalName(reversal))
+export const originalMtiOf = (content: Content, reversal: Original): GatewayMti =>
+  content.mtiOf(originalName(reversal))
 
 /**
  * Makes a 0400, or a 0401 if bytes of the 0400 may have reached the network. A void is the first 0400. DE 37 is the
@@ -123,7 +139,12 @@ export const reversalMessage = (
     transmission: reversal.originalTransmission,
     processingCode: content.processingCodeOf(name, facts),
   }
-  return content.build('reversal', facts, reversal.attempts > 0)
+  const { remainingCents } = reversal
+  return content.build(
+    remainingCents === undefined ? 'reversal' : 'partial_reversal',
+    { ...facts, remainingCents },
+    reversal.attempts > 0,
+  )
 }
 
 const nobody = new Uint8Array(0)

@@ -14,9 +14,14 @@ export type CardStatus = (typeof cardStatuses)[number]
 export type CardOperation =
   | 'capture'
   | 'void'
+  /** Takes a part of the authorization back. */
+  | 'partial_void'
+  | 'refund'
   | 'reversing_authorization'
   | 'reversing_capture'
   | 'reversing_void'
+  | 'reversing_partial_void'
+  | 'reversing_refund'
 
 export type CardState = {
   readonly status: CardStatus
@@ -42,9 +47,18 @@ export type CardEvent =
   | 'void_approved'
   | 'void_refused'
   | 'void_unknown'
+  | 'partial_void_started'
+  | 'partial_void_approved'
+  | 'partial_void_refused'
+  | 'partial_void_unknown'
+  | 'refund_started'
+  | 'refund_approved'
+  | 'refund_refused'
+  | 'refund_unknown'
   /** An approval came when the transaction had ended without it. */
   | 'late_authorization'
   | 'late_capture'
+  | 'late_refund'
   /** The network confirmed the reversal under way. */
   | 'reversal_confirmed'
   /** A person asked the network: the reversal did not take effect. */
@@ -69,13 +83,16 @@ const transitions: Readonly<Record<string, Transitions>> = {
   voided: {
     late_authorization: during('voided', 'reversing_authorization'),
     late_capture: during('voided', 'reversing_capture'),
+    late_refund: during('voided', 'reversing_refund'),
   },
   'voided reversing_authorization': { reversal_confirmed: idle('voided') },
   'voided reversing_capture': { reversal_confirmed: idle('voided') },
+  'voided reversing_refund': { reversal_confirmed: idle('voided') },
   authorized: {
     late_capture: during('authorized', 'reversing_capture'),
     capture_started: during('authorized', 'capture'),
     void_started: during('authorized', 'void'),
+    partial_void_started: during('authorized', 'partial_void'),
   },
   'authorized capture': {
     capture_approved: idle('captured'),
@@ -95,7 +112,29 @@ const transitions: Readonly<Record<string, Transitions>> = {
     reversal_confirmed: idle('voided'),
     reversal_denied: idle('authorized'),
   },
-  captured: { void_started: during('captured', 'void') },
+  'authorized partial_void': {
+    partial_void_approved: idle('authorized'),
+    partial_void_refused: idle('authorized'),
+    partial_void_unknown: during('authorized', 'reversing_partial_void'),
+  },
+  'authorized reversing_partial_void': {
+    reversal_confirmed: idle('authorized'),
+    reversal_denied: idle('authorized'),
+  },
+  captured: {
+    void_started: during('captured', 'void'),
+    refund_started: during('captured', 'refund'),
+    late_refund: during('captured', 'reversing_refund'),
+  },
+  'captured refund': {
+    refund_approved: idle('captured'),
+    refund_refused: idle('captured'),
+    refund_unknown: during('captured', 'reversing_refund'),
+  },
+  'captured reversing_refund': {
+    reversal_confirmed: idle('captured'),
+    reversal_denied: idle('captured'),
+  },
   // The void takes back the capture; the hold beneath it is then released by a reversal of its own.
   'captured void': {
     void_approved: during('voided', 'reversing_authorization'),
@@ -115,18 +154,47 @@ export const transition = (
 ): CardState | undefined =>
   transitions[operation === undefined ? status : `${status} ${operation}`]?.[event]
 
-/** The statuses in which a person who asked the network may end an unconfirmed reversal. */
-export const resolutions = ['voided', 'authorized', 'captured', 'declined'] as const
+/** The operations on a transaction that a caller asks for. */
+export const startedOperations = ['capture', 'void', 'partial_void', 'refund'] as const
+export type StartedOperation = (typeof startedOperations)[number]
+
+export const isStarted = (operation: CardOperation | undefined): operation is StartedOperation =>
+  startedOperations.some((one) => one === operation)
+
+/**
+ * How a person who asked the network may end an unconfirmed reversal: with a status, or with what stands in it. A
+ * refund that is taken back ends `captured`, a partial void that was not done `authorized`.
+ */
+export const resolutions = [
+  ...(['voided', 'authorized', 'captured', 'declined'] as const),
+  ...(['refunded', 'partially_voided'] as const),
+] as const
 export type Resolution = (typeof resolutions)[number]
 
 /**
  * The event that ends the reversal under way in that status; undefined if there is none. We told the caller that an
  * authorization with unknown outcome is being reversed, so it can only end voided.
  */
-export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent | undefined =>
-  (['reversal_confirmed', 'reversal_denied'] as const).find(
+export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent | undefined => {
+  const { operation } = state
+  const ends = operation === undefined ? undefined : resolvingEnds[operation]
+  if (ends !== undefined && ends[outcome] !== undefined) return ends[outcome]
+  if (ends !== undefined && operation !== 'reversing_refund') return undefined
+  return (['reversal_confirmed', 'reversal_denied'] as const).find(
     (event) => transition(state, event)?.status === outcome,
   )
+}
+
+/** Where both ends have one status. */
+const resolvingEnds: Readonly<
+  Partial<Record<CardOperation, Readonly<Partial<Record<Resolution, CardEvent>>>>>
+> = {
+  reversing_partial_void: {
+    partially_voided: 'reversal_confirmed',
+    authorized: 'reversal_denied',
+  },
+  reversing_refund: { captured: 'reversal_confirmed', refunded: 'reversal_denied' },
+}
 
 const messages: Readonly<Record<string, string>> = {
   '00': 'Approved',

@@ -1,15 +1,26 @@
 import type { AppEvent } from '#src/events.ts'
 import type { CardTransaction } from './store.ts'
 
-/** The event that subscribers get for a step: each new status except the first, when nothing is decided. */
+const nameOf = (before: CardTransaction, after: CardTransaction) => {
+  const { status } = after
+  if (status !== before.status) return status === 'pending' ? undefined : status
+  if (after.refundedCents !== before.refundedCents) return 'refunded'
+  return after.reversedCents === before.reversedCents ? undefined : 'partially_voided'
+}
+
+/**
+ * The event that subscribers get for a step: each new status except the first, when nothing is decided, and each refund
+ * and partial void.
+ */
 export const statusEvent = (
   before: CardTransaction,
   after: CardTransaction,
 ): AppEvent | undefined => {
   const { status } = after
-  if (status === before.status || status === 'pending') return undefined
+  const name = nameOf(before, after)
+  if (name === undefined || status === 'pending') return undefined
   return {
-    type: `card.transaction.${status}`,
+    type: `card.transaction.${name}`,
     subject: after.id,
     account: after.account,
     data: {
@@ -17,6 +28,8 @@ export const statusEvent = (
       status,
       amount: Number(after.amountCents),
       captured_amount: after.capturedCents === undefined ? null : Number(after.capturedCents),
+      refunded_amount: after.refundedCents === undefined ? null : Number(after.refundedCents),
+      reversed_amount: after.reversedCents === undefined ? null : Number(after.reversedCents),
       currency: after.currency,
       network: after.network,
       brand: after.brand,

@@ -188,6 +188,8 @@ const inputOf = (
   fromStatus: before.status,
   fromOperation: before.operation,
   fromStan: before.operationStan,
+  fromRefunded: before.refundedCents === undefined ? undefined : String(before.refundedCents),
+  fromReversed: before.reversedCents === undefined ? undefined : String(before.reversedCents),
   events,
   told,
   answerStatus: typeof answer === 'object' ? answer.status : undefined,
@@ -217,6 +219,7 @@ export const changeTransactions = async (
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
         position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text,
+        "fromRefunded" bigint, "fromReversed" bigint,
         ${sql(texts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
         frees boolean, "auditId" text, audit json, told json, nothing text)
       where ${looksLikeOne(sql)}
@@ -227,6 +230,8 @@ export const changeTransactions = async (
       where t.id = i.id and t.status = i."fromStatus"
         and t.operation is not distinct from i."fromOperation"
         and t.operation_stan is not distinct from i."fromStan"
+        and t.refunded_cents is not distinct from i."fromRefunded"
+        and t.reversed_cents is not distinct from i."fromReversed"
       returning i.position
     ),
     mine as (select i.* from input i join changed c on c.position = i.position),
@@ -261,7 +266,8 @@ const firstOfEachState = (changes: readonly CardChange[]): readonly CardChange[]
   const firsts = new Map<string, CardChange>()
   for (const change of changes) {
     const { id, status, operation = '', operationStan = '' } = change.before
-    const state = `${id} ${status} ${operation} ${operationStan}`
+    const { refundedCents = '', reversedCents = '' } = change.before
+    const state = `${id} ${status} ${operation} ${operationStan} ${refundedCents} ${reversedCents}`
     if (!firsts.has(state)) firsts.set(state, change)
   }
   return [...firsts.values()]
@@ -287,16 +293,30 @@ export const lockTransaction = async (
   return row && recordOf(row)
 }
 
-/** DE 7 and DE 4 of a capture that was sent under the STAN; undefined if there was none. */
-export const sentCapture = async (
+type SentOperation = {
+  readonly operation: 'capture' | 'refund'
+  readonly transmission: string
+  readonly amountCents: bigint
+}
+
+/** Whether the refund that was sent under the STAN counts. */
+export const isRefunded = async (sql: Queryable, id: string, stan: string): Promise<boolean> => {
+  const found = await sql`
+    select from card_events
+    where transaction_id = ${id} and type = 'refunded' and data ->> 'stan' = ${stan} limit 1`
+  return found.length > 0
+}
+
+/** A capture or refund that was sent under the STAN, with its DE 7 and DE 4; undefined if there was none. */
+export const sentUnder = async (
   sql: Queryable,
   id: string,
   stan: string,
-): Promise<{ readonly transmission: string; readonly amountCents: bigint } | undefined> => {
-  const [sent] = await sql<{ transmission: string; amountCents: bigint }[]>`
-    select data ->> 'transmission' as transmission, (data ->> 'amount')::bigint as "amountCents"
+): Promise<SentOperation | undefined> => {
+  const [sent] = await sql<SentOperation[]>`
+    select replace(type, '_sent', '') as operation, data ->> 'transmission' as transmission, (data ->> 'amount')::bigint as "amountCents"
     from card_events
-    where transaction_id = ${id} and type = 'capture_sent' and data ->> 'stan' = ${stan}
+    where transaction_id = ${id} and type in ('capture_sent', 'refund_sent') and data ->> 'stan' = ${stan}
     order by id desc limit 1`
   return sent
 }

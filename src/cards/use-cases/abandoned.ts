@@ -3,6 +3,7 @@ import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
+import { isStarted } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockAbandoned } from '../transactions/store.ts'
 import { unknownAnswer } from './answers.ts'
 import type { OperationName } from './context.ts'
@@ -81,4 +82,4 @@ const reverseAbandoned = async (
 }
 
 const underWay = ({ operation }: CardTransaction): OperationName =>
-  operation === 'capture' || operation === 'void' ? operation : 'authorization'
+  isStarted(operation) ? operation : 'authorization'

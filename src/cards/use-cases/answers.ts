@@ -19,6 +19,8 @@ export const recordOf = (transaction: CardTransaction) => {
     ...(transaction.capturedCents === undefined
       ? {}
       : { captured_amount: Number(transaction.capturedCents) }),
+    refunded_amount: amountOf(transaction.refundedCents),
+    reversed_amount: amountOf(transaction.reversedCents),
     currency: transaction.currency,
     auth_code: authCode,
     response_code: responseCode,
@@ -37,10 +39,14 @@ export const recordOf = (transaction: CardTransaction) => {
     operation: transaction.operation,
     capture_error: transaction.captureError,
     void_error: transaction.voidError,
+    refund_error: transaction.refundError,
     reason: transaction.reason,
     needs_attention: transaction.needsAttention || undefined,
   }
 }
+
+const amountOf = (cents: bigint | undefined): number | undefined =>
+  cents === undefined ? undefined : Number(cents)
 
 /** What only some payments have. */
 const detailsOf = ({ reference, details }: CardTransaction) =>
@@ -90,9 +96,17 @@ const refused = {
     message: 'The card network declined the capture.',
   },
   void: { definition: cardErrors.void_declined, message: 'The card network declined the void.' },
+  partial_void: {
+    definition: cardErrors.void_declined,
+    message: 'The card network declined the partial void.',
+  },
+  refund: {
+    definition: cardErrors.refund_declined,
+    message: 'The card network declined the refund.',
+  },
 } as const
 
-/** The answer to a capture or void that the network refused: a record in a 2xx would say that it was done. */
+/** The answer to an operation that the network refused: a record in a 2xx would say that it was done. */
 export const refusalOf = (
   operation: keyof typeof refused,
   { id, status }: CardTransaction,

@@ -4,12 +4,13 @@ import type { Answer, Answered } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { CardNetworks } from '../networks/index.ts'
+import type { StartedOperation } from '../transactions/domain.ts'
 import type { StanAllocator } from '../transactions/stan.ts'
 import type { CardWriter } from '../transactions/writer.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Verdict } from './exchange.ts'
 
-export type OperationName = 'authorization' | 'capture' | 'void'
+export type OperationName = 'authorization' | StartedOperation
 
 /** The services that the use cases need. */
 export type CardContext = {

@@ -21,7 +21,7 @@ const isIccData = (hex: string): boolean => {
 export const checkIcc = ({ icc }: Secrets): void => {
   if (icc === undefined || isIccData(icc)) return
   throw new ApiError(
-    httpErrors.validation_failed,
+    httpErrors.value_refused,
     'icc_data must be BER-TLV without card number, tracks and name.',
     { details: { field: 'icc_data', value: null } },
   )

@@ -7,8 +7,9 @@ import { type CardEvent, transition } from '../transactions/domain.ts'
 import {
   type CardTransaction,
   changeTransactions,
+  isRefunded,
   lockTransaction,
-  sentCapture,
+  sentUnder,
 } from '../transactions/store.ts'
 import { reversalOf } from './outcomes.ts'
 
@@ -79,19 +80,23 @@ const ofAuthorization = async (
   return { event: 'late_authorization', reversal, fields: {} }
 }
 
+/** A capture or refund: their answers have one type. */
 const ofCapture = async (
   tx: Transaction,
   row: CardTransaction,
   { stan }: LateApproval,
 ): Promise<Found | Result> => {
   if (row.captureStan === stan) return 'taken'
-  if (row.operation === 'capture' && row.operationStan === stan) return 'undecided'
-  const sent = await sentCapture(tx, row.id, stan)
-  if (sent === undefined) return 'taken'
+  const isWaiting = row.operation === 'capture' || row.operation === 'refund'
+  if (isWaiting && row.operationStan === stan) return 'undecided'
+  const sent = await sentUnder(tx, row.id, stan)
+  if (sent === undefined || (await isRefunded(tx, row.id, stan))) return 'taken'
   const fields = {
     operationStan: stan,
     operationTransmission: sent.transmission,
     operationCents: sent.amountCents,
   }
-  return { event: 'late_capture', reversal: reversalOf({ ...row, ...fields }, 'capture'), fields }
+  const { operation } = sent
+  const reversal = reversalOf({ ...row, ...fields }, operation)
+  return { event: `late_${operation}`, reversal, fields }
 }

@@ -2,8 +2,9 @@ import type { CardMessage } from '#codecs/iso8583'
 import { type Answer, ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
-import { captureMessage, reversalMessage } from '../networks/messages.ts'
+import { captureMessage, refundMessage, reversalMessage } from '../networks/messages.ts'
 import { changed } from '../transactions/changes.ts'
+import type { StartedOperation } from '../transactions/domain.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
 import {
@@ -42,9 +43,9 @@ export const resolveCard = async (vault: Vault, token: string): Promise<Card> =>
   }
 }
 
-/** A capture or void, ready to be sent once `after` is committed. A caller that does not send it must wipe `pan`. */
+/** An operation, ready to be sent once `after` is committed. A caller that does not send it must wipe `pan`. */
 export type Ready = {
-  readonly operation: 'capture' | 'void'
+  readonly operation: StartedOperation
   readonly pan: Uint8Array
   readonly expiry: string | undefined
   readonly numbers: TraceNumbers
@@ -69,7 +70,7 @@ export const prepare = async (
       operationCents: amountCents,
     }
     const after = changed(before, `${operation}_started`, fields, now())
-    const amount = operation === 'capture' ? { amount: Number(amountCents) } : {}
+    const amount = operation === 'void' ? {} : { amount: Number(amountCents) }
     const { stan, transmission } = numbers
     const event = { type: `${operation}_sent`, data: { stan, transmission, ...amount } }
     return { operation, pan, expiry, numbers, after, events: [event] }
@@ -87,17 +88,17 @@ export const perform = async (
   asPart: boolean,
 ): Promise<Answer> => {
   const beside = { expiry, profile: context.merchants.get(after.merchantId) }
-  const verdict = await send(context, network, operation, after, pan, () =>
-    operation === 'capture'
-      ? captureMessage(
-          ...([network.content, pan, after, after.operationCents ?? after.amountCents] as const),
-          ...([numbers, beside] as const),
-        )
-      : reversalMessage(
-          ...([network.content, { ...reversalOf(after, 'void'), attempts: 0 }] as const),
-          ...([numbers, pan, beside] as const),
-        ),
-  )
+  const verdict = await send(context, network, operation, after, pan, () => {
+    const { content } = network
+    const cents = after.operationCents ?? after.amountCents
+    if (operation === 'capture') return captureMessage(content, pan, after, cents, numbers, beside)
+    if (operation === 'refund') return refundMessage(content, pan, after, cents, numbers, beside)
+    return reversalMessage(
+      content,
+      { ...reversalOf(after, operation), attempts: 0 },
+      ...([numbers, pan, beside] as const),
+    )
+  })
   return written(after, () => settle(context, operation, after, verdict, asPart))
 }
 

@@ -37,20 +37,34 @@ export const capture = (
 ): Promise<Answered> => operate(context, 'capture', id, amountCents, caller)
 
 /**
- * Voids the full amount.
+ * Voids the amount of an authorization, or the whole of anything.
  *
- * @throws ApiError `transaction_not_found`, `invalid_state`, …
+ * @throws ApiError `transaction_not_found`, `invalid_state`, `amount_exceeds_authorized`, …
  */
 export const voidTransaction = (
   context: CardContext,
   id: string,
+  amountCents: bigint | undefined,
   caller: Caller,
-): Promise<Answered> => operate(context, 'void', id, undefined, caller)
+): Promise<Answered> =>
+  operate(context, amountCents === undefined ? 'void' : 'partial_void', id, amountCents, caller)
+
+/**
+ * Gives back the amount, or all that is captured and not yet given back.
+ *
+ * @throws ApiError `transaction_not_found`, `invalid_state`, `amount_exceeds_captured`, …
+ */
+export const refund = (
+  context: CardContext,
+  id: string,
+  amountCents: bigint | undefined,
+  caller: Caller,
+): Promise<Answered> => operate(context, 'refund', id, amountCents, caller)
 
 /** Of several concurrent operations on one transaction, only one begins. */
 const operate = async (
   context: CardContext,
-  operation: Ready['operation'],
+  asked: Ready['operation'],
   id: string,
   amountCents: bigint | undefined,
   caller: Caller,
@@ -60,16 +74,18 @@ const operate = async (
   const replay = await replayOf(context.sql, caller.idempotencyKey)
   if (replay !== undefined) return replay
   const before = underClaim(await find(context, id, caller), caller)
-  if (transition(before, `${operation}_started`) === undefined) throw wrongState(before, operation)
-  const amount = amountCents ?? before.amountCents
-  if (amount > before.amountCents) {
-    throw new ApiError(
-      cardErrors.amount_exceeds_authorized,
-      'The amount is larger than the authorized one.',
-      { details: { field: 'amount', value: Number(amount) } },
-    )
-  }
+  // The part of an authorization that is all of it is the whole.
+  const operation = asked === 'partial_void' && amountCents === leftOf(before) ? 'void' : asked
+  const isPossible = transition(before, `${operation}_started`) !== undefined
+  // What was given back already would be given back again.
+  const isGivenBack = operation === 'void' && before.refundedCents !== undefined
+  if (!isPossible || isGivenBack) throw wrongState(before, operation)
+  const amount =
+    operation === 'void' ? before.amountCents : (amountCents ?? wholeOf(before, operation))
+  checkAmount(before, operation, amount)
   const network = networkOf(context, before)
+  const message = messages[operation]
+  if (!network.content.has(message)) throw notTaken(operation)
   const ready = await prepare(context, network, operation, before, amount)
   const begun = await begin(context, before, ready, caller)
   return begun ?? fresh(await perform(context, network, ready, false))
@@ -93,7 +109,58 @@ const networkOf = ({ networks }: CardContext, { id, network }: CardTransaction):
   })
 }
 
-const pastOf = { capture: 'captured', void: 'voided' } as const
+const messages = {
+  capture: 'capture',
+  refund: 'refund',
+  void: 'reversal',
+  partial_void: 'partial_reversal',
+} as const
+
+const notTaken = (operation: Ready['operation']): ApiError =>
+  new ApiError(
+    cardErrors.operation_not_taken,
+    'The card network of this transaction takes no such operation.',
+    { details: { field: null, value: null, operation } },
+  )
+
+/** What partial voids have left of the authorization. */
+const leftOf = ({ amountCents, reversedCents = 0n }: CardTransaction): bigint =>
+  amountCents - reversedCents
+
+/** What is captured, and not given back. */
+const refundableOf = ({ capturedCents = 0n, refundedCents = 0n }: CardTransaction): bigint =>
+  capturedCents - refundedCents
+
+const wholeOf = (before: CardTransaction, operation: Ready['operation']): bigint =>
+  operation === 'refund' ? refundableOf(before) : leftOf(before)
+
+const checkAmount = (
+  before: CardTransaction,
+  operation: Ready['operation'],
+  amount: bigint,
+): void => {
+  if (operation === 'void') return
+  const whole = wholeOf(before, operation)
+  if (whole === 0n) throw wrongState(before, operation)
+  if (amount <= whole) return
+  const details = { field: 'amount', value: Number(amount) }
+  throw operation === 'refund'
+    ? new ApiError(
+        cardErrors.amount_exceeds_captured,
+        'The amount is larger than what is captured and not yet given back.',
+        { details },
+      )
+    : new ApiError(
+        cardErrors.amount_exceeds_authorized,
+        'The amount is larger than what is left of the authorization.',
+        { details },
+      )
+}
+
+const pastOf = {
+  ...{ capture: 'captured', refund: 'refunded' },
+  ...{ void: 'voided', partial_void: 'voided in part' },
+} as const
 
 const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operation']): ApiError =>
   new ApiError(
@@ -114,7 +181,7 @@ const begin = async (
   const key = caller.idempotencyKey
   const audit: AuditEntry = {
     ...{ actor: actorOf(caller), object: before.id, outcome: 'started' },
-    action: `cards.${operation}`,
+    action: `cards.${operation === 'partial_void' ? 'void' : operation}`,
   }
   const change = { before, after, events, audit }
   let hasBegun = false

@@ -1,7 +1,7 @@
 import type { Answer } from '#src/platform/http/index.ts'
 import type { NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
-import type { CardEvent } from '../transactions/domain.ts'
+import { type CardEvent, isStarted, type StartedOperation } from '../transactions/domain.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
 import { answerOf, notSentAnswer, refusalOf, unknownAnswer } from './answers.ts'
 import type { CardContext, OperationName } from './context.ts'
@@ -47,8 +47,11 @@ const unknown = (event: CardEvent, fields: (why: string) => Fields) =>
     answer: ({ id }, verdict) => unknownAnswer(id, verdict),
   }) satisfies Outcome<'unknown'>
 
-/** Capture and void fail alike: the status stays, and one field says why. */
-const failuresOf = (operation: 'capture' | 'void', field: 'captureError' | 'voidError') => ({
+/** All but authorizations fail alike: the status stays, and one field says why. */
+const failuresOf = <O extends StartedOperation>(
+  operation: O,
+  field: 'captureError' | 'voidError' | 'refundError',
+) => ({
   declined: {
     event: `${operation}_refused`,
     type: `${operation}_declined`,
@@ -76,6 +79,22 @@ export const capturedBy = (before: CardTransaction, at: Date): Fields => ({
   captureTransmission: before.operationTransmission,
   capturedAt: at,
   captureError: undefined,
+})
+
+/** The fields that an approved refund sets, and an approved partial void. */
+export const refundedBy = ({
+  refundedCents = 0n,
+  operationCents = 0n,
+}: CardTransaction): Fields => ({
+  refundedCents: refundedCents + operationCents,
+  refundError: undefined,
+})
+export const partiallyVoidedBy = ({
+  reversedCents = 0n,
+  operationCents = 0n,
+}: CardTransaction): Fields => ({
+  reversedCents: reversedCents + operationCents,
+  voidError: undefined,
 })
 
 /** What each verdict on each operation means. */
@@ -137,6 +156,33 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     },
     ...failuresOf('void', 'voidError'),
   },
+  partial_void: {
+    approved: {
+      event: 'partial_void_approved',
+      type: 'partially_voided',
+      data: (verdict, { operationCents }) => ({
+        ...codeOf(verdict),
+        amount: Number(operationCents),
+      }),
+      fields: (_verdict, before) => partiallyVoidedBy(before),
+      answer: (after) => answerOf(200, after),
+    },
+    ...failuresOf('partial_void', 'voidError'),
+  },
+  refund: {
+    approved: {
+      event: 'refund_approved',
+      type: 'refunded',
+      // A late answer of this STAN is the one that was taken.
+      data: (verdict, { operationCents, operationStan }) => ({
+        ...codeOf(verdict),
+        ...{ amount: Number(operationCents), stan: operationStan ?? null },
+      }),
+      fields: (_verdict, before) => refundedBy(before),
+      answer: (after) => answerOf(200, after),
+    },
+    ...failuresOf('refund', 'refundError'),
+  },
 }
 
 /** The transaction after the verdict, and its event. */
@@ -191,6 +237,8 @@ const reversing = {
   reversing_authorization: 'authorization',
   reversing_capture: 'capture',
   reversing_void: 'void',
+  reversing_partial_void: 'partial_void',
+  reversing_refund: 'refund',
 } as const
 
 /** The reversal that a step begins, to be committed with it; undefined if it begins none. */
@@ -200,16 +248,20 @@ export const reversalBegun = (
 ): NewReversal | undefined => {
   const { operation } = after
   if (operation === undefined || operation === before.operation) return undefined
-  if (operation === 'capture' || operation === 'void') return undefined
+  if (isStarted(operation)) return undefined
   return reversalOf(after, reversing[operation])
 }
+
+/** What the partial void under way leaves of the authorization. */
+const remainingOf = ({ amountCents, reversedCents = 0n, operationCents = 0n }: CardTransaction) =>
+  amountCents - reversedCents - operationCents
 
 /** The reversal that undoes the operation; for a void, the void itself, which has been sent once. */
 export const reversalOf = (
   transaction: CardTransaction,
   reverses: NewReversal['reverses'],
 ): NewReversal => {
-  const isVoid = reverses === 'void'
+  const isVoid = reverses === 'void' || reverses === 'partial_void'
   return {
     transactionId: transaction.id,
     network: transaction.network,
@@ -223,7 +275,7 @@ export const reversalOf = (
     terminalId: transaction.terminalId,
     installments: transaction.installments,
     details: transaction.details,
-    remainingCents: undefined,
+    remainingCents: reverses === 'partial_void' ? remainingOf(transaction) : undefined,
     traceparent: transaction.traceparent,
     attempts: isVoid ? 1 : 0,
     stan: isVoid ? transaction.operationStan : undefined,
@@ -234,7 +286,7 @@ export const reversalOf = (
 /** The message that moved the money, which is the one to take back. */
 const originalOf = (transaction: CardTransaction, reverses: NewReversal['reverses']) => {
   const { operationStan = '', operationTransmission = '', operationCents = 0n } = transaction
-  if (reverses === 'capture') {
+  if (reverses === 'capture' || reverses === 'refund') {
     return {
       originalMti: '0200',
       originalStan: operationStan,

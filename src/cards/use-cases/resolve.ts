@@ -22,7 +22,7 @@ import {
 import { answerOf } from './answers.ts'
 import type { CardContext } from './context.ts'
 import { find, underClaim } from './operations.ts'
-import { capturedBy, reversalBegun } from './outcomes.ts'
+import { capturedBy, partiallyVoidedBy, refundedBy, reversalBegun } from './outcomes.ts'
 
 export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }
 
@@ -42,13 +42,17 @@ export const resolve = async (
     const before = underClaim(await find({ sql: tx }, id, caller), caller)
     const after = resolved(before, request.outcome, now())
     const data = { ...request, operation: before.operation ?? null, api_key: caller.keyId }
+    // A late answer to a refund that stands is not to be taken back.
+    const { operationStan: stan = null, operationCents = 0n } = before
+    const refunded = { type: 'refunded', data: { stan, amount: Number(operationCents) } }
+    const standing = request.outcome === 'refunded' ? [refunded] : []
     const audit: AuditEntry = {
       ...{ actor: actorOf(caller), object: before.id, outcome: request.outcome },
       action: 'cards.resolve',
     }
     const [isOurs] = await changeTransactions(
       tx,
-      [{ before, after, events: [{ type: 'resolved', data }], audit }],
+      [{ before, after, events: [{ type: 'resolved', data }, ...standing], audit }],
       emission,
     )
     if (isOurs !== true) throw notWaiting()
@@ -76,6 +80,8 @@ const fieldsOf = (
   at: Date,
 ): ReturnType<typeof capturedBy> => {
   if (outcome === 'voided') return { voidedAt: at }
+  if (outcome === 'refunded') return refundedBy(before)
+  if (outcome === 'partially_voided') return partiallyVoidedBy(before)
   // If the void was not done, the capture stays as it was.
   return outcome === 'captured' && before.operation === 'reversing_capture'
     ? capturedBy(before, at)
@@ -87,7 +93,8 @@ const unconfirmed = (
   reverses: NewReversal['reverses'],
   at: Date,
 ): CardChange => {
-  const event = reverses === 'capture' ? 'late_capture' : 'late_authorization'
+  const isOther = reverses === 'capture' || reverses === 'refund'
+  const event = isOther ? (`late_${reverses}` as const) : 'late_authorization'
   const open = transition(before, event) === undefined ? before : changed(before, event, {}, at)
   return {
     before,
@@ -138,8 +145,9 @@ export const endReversal = async (
   const next = transition(before, 'reversal_confirmed')
   if (isConfirmed && next === undefined) return
   const voided = next?.status === 'voided' && before.status !== 'voided' ? { voidedAt: at } : {}
+  const partly = reverses === 'partial_void' ? partiallyVoidedBy(before) : {}
   const after = isConfirmed
-    ? changed(before, 'reversal_confirmed', { needsAttention: false, ...voided }, at)
+    ? changed(before, 'reversal_confirmed', { needsAttention: false, ...voided, ...partly }, at)
     : { ...before, needsAttention: true, updatedAt: at }
   const type = isConfirmed ? 'reversal_confirmed' : 'reversal_expired'
   const events = [{ type, data: { reverses } }]

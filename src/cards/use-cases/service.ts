@@ -9,7 +9,7 @@ import {
 } from '../transactions/store.ts'
 import { type AuthorizationRequest, authorize } from './authorize.ts'
 import type { CardContext } from './context.ts'
-import { capture, find, voidTransaction } from './operations.ts'
+import { capture, find, refund, voidTransaction } from './operations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
 import { type CardRights, requireMerchant } from './rights.ts'
 
@@ -23,7 +23,12 @@ export type CardService = {
     amountCents: bigint | undefined,
     caller: Caller,
   ) => Promise<Answered>
-  readonly void: (id: string, caller: Caller) => Promise<Answered>
+  readonly void: (id: string, amountCents: bigint | undefined, caller: Caller) => Promise<Answered>
+  readonly refund: (
+    id: string,
+    amountCents: bigint | undefined,
+    caller: Caller,
+  ) => Promise<Answered>
   readonly resolve: (id: string, request: ResolutionRequest, caller: Caller) => Promise<Answered>
   readonly find: (id: string, by: CardRights) => Promise<CardTransaction>
   readonly list: (
@@ -49,7 +54,8 @@ const reached = async <T>(work: Promise<T>): Promise<T> => {
 export const createCardService = (context: CardContext): CardService => ({
   authorize: (request, caller) => reached(authorize(context, request, caller)),
   capture: (id, amountCents, caller) => reached(capture(context, id, amountCents, caller)),
-  void: (id, caller) => reached(voidTransaction(context, id, caller)),
+  void: (id, amountCents, caller) => reached(voidTransaction(context, id, amountCents, caller)),
+  refund: (id, amountCents, caller) => reached(refund(context, id, amountCents, caller)),
   resolve: (id, request, caller) => reached(resolve(context, id, request, caller)),
   find: (id, by) => reached(find(context, id, by)),
   list: async (filter, by) => {

@@ -33,6 +33,10 @@ export const behaviours = {
   capture_decline: 14,
   /** Approves the authorization, acts on captures and does not answer them. */
   capture_no_answer: 15,
+  /** Approves all but refunds: answers them with response code CC. */
+  refund_decline: 16,
+  /** Acts on refunds and does not answer them. */
+  refund_no_answer: 17,
 } as const
 
 export type BehaviourName = keyof typeof behaviours
@@ -117,6 +121,8 @@ const cases: readonly (readonly [name: string, behaviour: Behaviour])[] = [
   ['void_declined', { name: 'void_decline', argument: 96 }],
   ['capture_declined', { name: 'capture_decline', argument: 5 }],
   ['capture_timeout', { name: 'capture_no_answer', argument: 0 }],
+  ['refund_declined', { name: 'refund_decline', argument: 5 }],
+  ['refund_timeout', { name: 'refund_no_answer', argument: 0 }],
 ]
 
 /** The card tokens of the test vault and the digits behind them. */

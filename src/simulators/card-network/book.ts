@@ -11,6 +11,7 @@ export type BookEntry = {
   readonly authorizedAmount: number
   capturedAmount: number
   reversedAmount: number
+  refundedAmount: number
   /** How often the message that opened it came; more than 1 is a fault of the sender. */
   requests: number
   /** How many 0400 and 0401 came for it or for its captures. */
@@ -19,14 +20,20 @@ export type BookEntry = {
 
 export type Original = { readonly stan: string; readonly rrn: string; readonly day: string }
 
-type Capture = { readonly entry: BookEntry; readonly amount: number; isReversed: boolean }
+/** A capture or refund of a payment. */
+type Movement = {
+  readonly kind: 'captured' | 'refunded'
+  readonly entry: BookEntry
+  readonly amount: number
+  isReversed: boolean
+}
 
 const keyOf = ({ stan, rrn, day }: Original): string => `${day}:${stan}:${rrn}`
 
 /** What the network authorized, captured and reversed; the oldest go when there are `entriesMax`. */
 export class Book {
   private readonly opened = new Map<string, BookEntry>()
-  private readonly captures = new Map<string, Capture>()
+  private readonly movements = new Map<string, Movement>()
   private readonly byRrn = new Map<string, BookEntry>()
   private readonly entriesMax: number
 
@@ -56,23 +63,28 @@ export class Book {
     if (this.byRrn.get(oldest[1].rrn) === oldest[1]) this.byRrn.delete(oldest[1].rrn)
   }
 
-  findCapture(original: Original): Capture | undefined {
-    return this.captures.get(keyOf(original))
+  findMovement(original: Original): Movement | undefined {
+    return this.movements.get(keyOf(original))
   }
 
-  capture(entry: BookEntry, by: Original, amount: number): void {
-    entry.capturedAmount += amount
-    this.captures.set(keyOf(by), { entry, amount, isReversed: false })
-    if (this.captures.size <= this.entriesMax) return
-    const [oldest] = this.captures.keys()
-    if (oldest !== undefined) this.captures.delete(oldest)
+  move(kind: Movement['kind'], entry: BookEntry, by: Original, amount: number): void {
+    entry[`${kind}Amount`] += amount
+    this.movements.set(keyOf(by), { kind, entry, amount, isReversed: false })
+    if (this.movements.size <= this.entriesMax) return
+    const [oldest] = this.movements.keys()
+    if (oldest !== undefined) this.movements.delete(oldest)
   }
 
-  /** Takes one capture back; the authorization stands again. */
-  reverseCapture(capture: Capture): void {
-    if (capture.isReversed) return
-    capture.isReversed = true
-    capture.entry.capturedAmount -= capture.amount
+  /** Takes one capture or refund back; what it stood on stands again. */
+  reverseMovement(movement: Movement): void {
+    if (movement.isReversed) return
+    movement.isReversed = true
+    movement.entry[`${movement.kind}Amount`] -= movement.amount
+  }
+
+  /** Leaves so much of the authorization; the same again changes nothing. */
+  reduce(entry: BookEntry, remaining: number): void {
+    entry.reversedAmount = Math.max(entry.reversedAmount, entry.authorizedAmount - remaining)
   }
 
   /** Takes the whole payment back; a second time changes nothing. */

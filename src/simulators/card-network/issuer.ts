@@ -1,4 +1,9 @@
-import { CardMessage, type GatewayMti, parseOriginalData } from '#codecs/iso8583'
+import {
+  CardMessage,
+  type GatewayMti,
+  parseOriginalData,
+  parseReplacementAmounts,
+} from '#codecs/iso8583'
 import {
   approve,
   type Behaviour,
@@ -17,8 +22,12 @@ const invalidAmount = '13'
 const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
   '0100': '0110',
   '0200': '0210',
+  '0220': '0230',
+  '0221': '0230',
   '0400': '0410',
   '0401': '0410',
+  '0420': '0430',
+  '0421': '0430',
   '0800': '0810',
 }
 
@@ -27,7 +36,11 @@ export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => answerMt
 
 const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
 
-const isReversal = ({ mti }: CardMessage): boolean => mti === '0400' || mti === '0401'
+const isReversal = ({ mti }: CardMessage): boolean => mti.startsWith('04')
+/** Of what moves money: a purchase, capture or refund. */
+const isFinancial = (mti: string): boolean => mti.startsWith('02')
+const isRefund = ({ mti, processingCode = '' }: CardMessage): boolean =>
+  isFinancial(mti) && processingCode.startsWith('20')
 
 const twoDigits = (code: number): string => String(code).padStart(2, '0')
 
@@ -88,6 +101,7 @@ export class Issuer {
   /** Enters the message into the book and gives the answer. */
   decide(request: CardMessage, behaviour: Behaviour): CardMessage {
     if (isReversal(request)) return this.reverse(request, behaviour)
+    if (isRefund(request)) return this.refund(request, behaviour)
     const entry = this.openedBy(request)
     return entry === undefined
       ? this.authorize(request, behaviour)
@@ -108,7 +122,7 @@ export class Issuer {
       authCode: code === approved ? this.nextAuthCode() : undefined,
       authorizedAmount: amount,
       capturedAmount: isCaptured ? amount : 0,
-      reversedAmount: 0,
+      ...{ reversedAmount: 0, refundedAmount: 0 },
       requests: 1,
       reversals: 0,
     }
@@ -125,8 +139,8 @@ export class Issuer {
   }
 
   private authorize(request: CardMessage, behaviour: Behaviour): CardMessage {
-    const isPurchase = request.mti === '0200'
-    const answer = echo(request, isPurchase ? '0210' : '0110')
+    const isPurchase = isFinancial(request.mti)
+    const answer = echo(request, answerMtis[request.mti] ?? '0110')
     const known = this.book.find(originalOf(request))
     if (known !== undefined) known.requests++
     const entry = known ?? this.open(request, this.codeOf(request, behaviour), isPurchase)
@@ -140,45 +154,72 @@ export class Issuer {
     request: CardMessage,
     { name, argument }: Behaviour,
   ): CardMessage {
-    const answer = echo(request, '0210')
+    const answer = echo(request, answerMtis[request.mti] ?? '0210')
     const amount = Number(request.amount ?? 0)
     const by = originalOf(request)
-    const isRepeat = this.book.findCapture(by) !== undefined
+    const isRepeat = this.book.findMovement(by) !== undefined
     const left = entry.authorizedAmount - entry.capturedAmount - entry.reversedAmount
     answer.authCode = entry.authCode
     if (name === 'decline' || name === 'capture_decline') answer.responseCode = twoDigits(argument)
     else if (isRepeat) answer.responseCode = approved
     else if (amount <= 0 || amount > left) answer.responseCode = invalidAmount
     else {
-      this.book.capture(entry, by, amount)
+      this.book.move('captured', entry, by, amount)
+      answer.responseCode = approved
+    }
+    return answer
+  }
+
+  private refund(request: CardMessage, { name, argument }: Behaviour): CardMessage {
+    const answer = echo(request, answerMtis[request.mti] ?? '0210')
+    const by = originalOf(request)
+    const amount = Number(request.amount ?? 0)
+    const entry = this.book.findByRrn(by.rrn)
+    const left = entry === undefined ? 0 : entry.capturedAmount - entry.refundedAmount
+    if (name === 'decline' || name === 'refund_decline') answer.responseCode = twoDigits(argument)
+    else if (entry === undefined) answer.responseCode = notFound
+    else if (this.book.findMovement(by) !== undefined) answer.responseCode = approved
+    else if (amount <= 0 || amount > left) answer.responseCode = invalidAmount
+    else {
+      this.book.move('refunded', entry, by, amount)
       answer.responseCode = approved
     }
     return answer
   }
 
   private reverse(request: CardMessage, { name, argument }: Behaviour): CardMessage {
-    const answer = echo(request, '0410')
+    const answer = echo(request, answerMtis[request.mti] ?? '0410')
     answer.originalData = request.originalData
     const { mti, original } = reversedOf(request)
-    const captured = mti === '0200' ? this.book.findCapture(original) : undefined
-    const opened = this.book.find(original)
-    const payment = opened ?? this.book.findByRrn(original.rrn)
+    const moved = isFinancial(mti) ? this.book.findMovement(original) : undefined
+    const opened = this.openedAs(request, original)
     // Counted even when the capture never came: a card silent at the first reversal only must know the second.
+    const payment = opened ?? this.book.findByRrn(original.rrn)
     if (payment !== undefined) payment.reversals++
-    const entry = mti === '0200' ? opened : payment
     answer.responseCode = approved
     if (name === 'void_decline' || name === 'decline') answer.responseCode = twoDigits(argument)
-    else if (captured !== undefined) this.book.reverseCapture(captured)
-    else if (entry !== undefined) this.book.reverse(entry)
-    else answer.responseCode = notFound
+    else if (moved !== undefined) this.book.reverseMovement(moved)
+    else if (opened === undefined) answer.responseCode = notFound
+    else if (request.replacementAmounts === undefined) this.book.reverse(opened)
+    else {
+      const { transaction } = parseReplacementAmounts(request.replacementAmounts)
+      this.book.reduce(opened, Number(transaction))
+    }
     return answer
   }
 
+  /** The payment that a reversal names: by DE 90, and by its RRN only where there is none. */
+  private openedAs(request: CardMessage, original: Original): BookEntry | undefined {
+    return request.originalData === undefined
+      ? (this.book.find(original) ?? this.book.findByRrn(original.rrn))
+      : this.book.find(original)
+  }
+
   private openedBy(request: CardMessage): BookEntry | undefined {
-    if (request.mti !== '0200') return undefined
+    if (!isFinancial(request.mti)) return undefined
     const entry = this.book.findByRrn(originalOf(request).rrn)
     // A repeated 0200 does not capture itself.
-    return entry?.mti === '0200' ? undefined : entry
+    return entry === undefined || isFinancial(entry.mti) ? undefined : entry
   }
 
   /** What the card asks for with this message; a capture or reversal may come without the card number. */
@@ -194,10 +235,14 @@ export class Issuer {
     }
     const captured = this.openedBy(request)
     const { name, argument } = (captured && this.cards.get(captured)) ?? own
+    if (captured !== undefined && isRefund(request)) {
+      if (name === 'refund_no_answer') return noAnswer
+      return name === 'refund_decline' ? { name, argument } : approve
+    }
     if (captured !== undefined) {
       if (name === 'capture_no_answer') return noAnswer
       return name === 'capture_decline' ? { name, argument } : approve
     }
-    return name.startsWith('void_') || name.startsWith('capture_') ? approve : { name, argument }
+    return /^(?:void|capture|refund)_/.test(name) ? approve : { name, argument }
   }
 }

@@ -54,7 +54,7 @@ const payment = {
 }
 const numbers = { stan: '000042', transmission: '1122120102' }
 const reversal = {
-  ...{ ...payment, authCode: 'A00001', attempts: 0 },
+  ...{ ...payment, authCode: 'A00001', attempts: 0, reverses: 'authorization' },
   ...{ originalMti: '0100', originalStan: '000041', originalTransmission: '1122120000' },
 }
 const pan = () => new TextEncoder().encode('4000000000000002')

@@ -128,7 +128,10 @@ test('a payment is found by its reference, its RRN, and its STAN of a day', asyn
   expect(await idsOf(`stan=${json['stan']}&from=${around(hour)}&to=${around(2 * hour)}`)).toEqual(
     [],
   )
-  for (const query of [day + around(23 * hour + 1), `stan=${json['stan']}`, 'stan=1', 'rrn=1']) {
+  for (const query of [day + around(23 * hour + 1), `stan=${json['stan']}`]) {
+    expect((await rig.get(`/v1/transactions?${query}`)).status).toBe(422)
+  }
+  for (const query of ['stan=1', 'rrn=1']) {
     expect((await rig.get(`/v1/transactions?${query}`)).status).toBe(400)
   }
 })
@@ -137,8 +140,8 @@ test.each([
   [{ three_ds: { eci: '07' } }, 'FIELD_NOT_CARRIED', 'three_ds.eci'],
   [{ entry: 'ecommerce', three_ds: { eci: '07' } }, 'FIELD_NOT_CARRIED', 'three_ds.eci'],
   [{ entry: 'ecommerce', icc_data: '9F260111' }, 'FIELD_NOT_CARRIED', 'icc_data'],
-  [{ installments: 1, installment_plan: 'issuer' }, 'INVALID_INSTALLMENTS', 'installment_plan'],
-  [{ icc_data: '5A084000000000000002' }, 'VALIDATION_FAILED', 'icc_data'],
+  [{ installments: 1, installment_plan: 'issuer' }, 'VALUE_REFUSED', 'installment_plan'],
+  [{ icc_data: '5A084000000000000002' }, 'VALUE_REFUSED', 'icc_data'],
   [{ icc_data: '9F2' }, 'VALIDATION_FAILED', 'icc_data'],
   [{ reference: 'order 4000000000000002' }, 'VALIDATION_FAILED', 'reference'],
   [{ soft_descriptor: 'PAD\u00c1RIA' }, 'VALIDATION_FAILED', 'soft_descriptor'],
@@ -149,7 +152,7 @@ test.each([
 ])('%j is refused, and nothing is sent', async (body, code, field) => {
   seen = []
   expect(await post(body)).toMatchObject({
-    status: 400,
+    status: code === 'VALIDATION_FAILED' ? 400 : 422,
     json: { error: { code, details: { field } } },
   })
   expect(seen).toEqual([])
@@ -164,7 +167,7 @@ test('a network without such a file carries none of it', async () => {
     const request = authorizationBody('tok_visa_approved', body)
     const response = await rig.post('/v1/transactions/authorize', request)
     expect([response.status, await response.json()]).toMatchObject([
-      400,
+      422,
       { error: { code: 'FIELD_NOT_CARRIED' } },
     ])
   }
@@ -176,11 +179,11 @@ test('a network without such a file carries none of it', async () => {
 test('refuses what its messages need and nobody gave, and sends nothing', async () => {
   seen = []
   expect(await post({ merchant_id: 'OTHER' })).toMatchObject({
-    status: 400,
+    status: 422,
     json: { error: { code: 'MERCHANT_PROFILE_MISSING', details: { field: 'merchant_id' } } },
   })
   expect(await post({ installments: 3 })).toMatchObject({
-    status: 400,
+    status: 422,
     json: { error: { code: 'FIELD_NEEDED', details: { field: 'installment_plan' } } },
   })
   expect(seen).toEqual([])

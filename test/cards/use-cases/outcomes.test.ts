@@ -45,6 +45,8 @@ const states = {
   authorization: { status: 'pending', operation: undefined },
   capture: { status: 'authorized', operation: 'capture' },
   void: { status: 'captured', operation: 'void' },
+  partial_void: { status: 'authorized', operation: 'partial_void' },
+  refund: { status: 'captured', operation: 'refund' },
 } as const
 
 /** Status, operation and event after each verdict; whether the key is freed; what is taken back. */
@@ -71,9 +73,23 @@ const expected = {
     not_sent: ['captured', undefined, 'void_not_sent', true, false],
     unknown: ['captured', 'reversing_void', 'void_unknown', false, true],
   },
+  partial_void: {
+    approved: ['authorized', undefined, 'partially_voided', false, false],
+    declined: ['authorized', undefined, 'partial_void_declined', false, false],
+    unwanted: ['authorized', 'reversing_partial_void', 'partial_void_declined', false, true],
+    not_sent: ['authorized', undefined, 'partial_void_not_sent', true, false],
+    unknown: ['authorized', 'reversing_partial_void', 'partial_void_unknown', false, true],
+  },
+  refund: {
+    approved: ['captured', undefined, 'refunded', false, false],
+    declined: ['captured', undefined, 'refund_declined', false, false],
+    unwanted: ['captured', 'reversing_refund', 'refund_declined', false, true],
+    not_sent: ['captured', undefined, 'refund_not_sent', true, false],
+    unknown: ['captured', 'reversing_refund', 'refund_unknown', false, true],
+  },
 } as const
 
-for (const operation of ['authorization', 'capture', 'void'] as const) {
+for (const operation of ['authorization', 'capture', 'void', 'partial_void', 'refund'] as const) {
   for (const kind of ['approved', 'declined', 'unwanted', 'not_sent', 'unknown'] as const) {
     test(`${operation}, ${kind}: state, event, key and reversal`, () => {
       const before = transaction(states[operation])
@@ -98,6 +114,18 @@ test('a capture is taken back by its own numbers and amount, anything else by th
   expect(of('capture')).toEqual(['0200', '000002', 4_000n])
   expect(of('authorization')).toEqual(['0100', '000001', 10_000n])
   expect(of('void')).toEqual(['0100', '000001', 10_000n])
+})
+
+test('a refund is taken back by its own numbers, a partial void is repeated with what it leaves', () => {
+  const refund = transaction({ status: 'captured', operation: 'refund' })
+  expect(reversalOf(refund, 'refund')).toMatchObject({
+    ...{ originalMti: '0200', originalStan: '000002', amountCents: 4_000n, attempts: 0 },
+  })
+  const part = transaction({ status: 'authorized', operation: 'partial_void' })
+  expect(reversalOf({ ...part, reversedCents: 500n }, 'partial_void')).toMatchObject({
+    ...{ originalMti: '0100', originalStan: '000001', amountCents: 10_000n },
+    ...{ remainingCents: 5_500n, attempts: 1, stan: '000002' },
+  })
 })
 
 test('the void of a captured payment names the capture, and is the first attempt of its reversal', () => {

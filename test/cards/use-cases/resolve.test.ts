@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-type Waiting = 'reversing_authorization' | 'reversing_capture' | 'reversing_void'
+type Waiting = `reversing_${'authorization' | 'capture' | 'void' | 'partial_void' | 'refund'}`
 
 /** A transaction whose reversal was given up, as the expiry leaves it. */
 const waiting = async (status: string, operation: Waiting): Promise<string> => {
@@ -58,6 +58,8 @@ describe('the answer of somebody who asked the network', () => {
     ['authorized', 'reversing_void', 'voided', { voided_at: expect.any(String) }],
     ['authorized', 'reversing_void', 'authorized', {}],
     ['captured', 'reversing_void', 'captured', {}],
+    ['captured', 'reversing_refund', 'captured', {}],
+    ['authorized', 'reversing_partial_void', 'authorized', {}],
   ] as const)('ends %s with %s as %s', async (status, operation, outcome, fields) => {
     const id = await waiting(status, operation)
     const answer = await resolve(id, { outcome, reason })

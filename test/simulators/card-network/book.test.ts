@@ -11,6 +11,7 @@ const entryOf = (number: number): BookEntry => ({
   authorizedAmount: 100,
   capturedAmount: 0,
   reversedAmount: 0,
+  refundedAmount: 0,
   requests: 1,
   reversals: 0,
 })
@@ -32,10 +33,10 @@ test('a capture is taken back once', () => {
   const entry = entryOf(1)
   const by = { stan: '000009', rrn: 'R1', day: '1120' }
   book.open(entry)
-  book.capture(entry, by, 60)
-  const capture = book.findCapture(by)
+  book.move('captured', entry, by, 60)
+  const capture = book.findMovement(by)
   if (capture === undefined) throw new Error('no capture')
-  book.reverseCapture(capture)
-  book.reverseCapture(capture)
+  book.reverseMovement(capture)
+  book.reverseMovement(capture)
   expect(entry).toMatchObject({ capturedAmount: 0, reversedAmount: 0 })
 })

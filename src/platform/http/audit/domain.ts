@@ -6,6 +6,7 @@ export const auditActions = [
   'cards.authorize',
   'cards.capture',
   'cards.void',
+  'cards.refund',
   'cards.resolve',
   'drex.transfer',
   'drex.cancel',

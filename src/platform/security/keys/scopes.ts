@@ -12,6 +12,7 @@ export const scopes = [
   'cards:authorize',
   'cards:capture',
   'cards:void',
+  'cards:refund',
   'cards:read',
   'drex:transfer',
   'drex:read',

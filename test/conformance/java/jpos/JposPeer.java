@@ -114,6 +114,7 @@ public class JposPeer {
     long authorized;
     long captured;
     long reversed;
+    long refunded;
 
     Payment(ISOMsg request) {
       this.request = request;
@@ -135,6 +136,7 @@ public class JposPeer {
     private final Map<String, Payment> byOriginal = new HashMap<>();
     private final Map<String, Long> amounts = new HashMap<>();
     private final Map<String, String> reversals = new HashMap<>();
+    private final java.util.Set<String> refunds = new java.util.HashSet<>();
 
     synchronized List<String> lines() {
       List<String> lines = new ArrayList<>();
@@ -142,7 +144,7 @@ public class JposPeer {
           (rrn, payment) ->
               lines.add(
                   rrn + " " + payment.authorized + " " + payment.captured + " " + payment.reversed
-                      + " " + String.join(",", payment.messages)));
+                      + " " + payment.refunded + " " + String.join(",", payment.messages)));
       return lines;
     }
 
@@ -152,6 +154,7 @@ public class JposPeer {
       if (mti.equals("0800")) return "00";
       long amount = Long.parseLong(message.getString(4));
       if (mti.equals("0100")) return authorize(message, amount);
+      if (mti.equals("0200") && message.getString(3).startsWith("20")) return refund(message, amount);
       if (mti.equals("0200")) return capture(message, amount);
       return reverse(message, amount);
     }
@@ -186,6 +189,21 @@ public class JposPeer {
       return "00";
     }
 
+    private String refund(ISOMsg message, long amount) throws Exception {
+      Payment payment = byRrn.get(message.getString(37));
+      if (payment == null) return "25";
+      payment.messages.add("0200R");
+      if (!payment.isOf(message)) return "30";
+      if (byOriginal.containsKey(keyOf(message))) return "94";
+      if (amount == 5_100) return "51";
+      if (amount > payment.captured - payment.refunded) return "13";
+      payment.refunded += amount;
+      byOriginal.put(keyOf(message), payment);
+      amounts.put(keyOf(message), amount);
+      refunds.add(keyOf(message));
+      return "00";
+    }
+
     /** A repeat has the STAN of the first. What is captured is not released before its capture is taken back. */
     private String reverse(ISOMsg message, long amount) throws Exception {
       String original = message.getString(90).substring(0, 20);
@@ -194,13 +212,28 @@ public class JposPeer {
       payment.messages.add(message.getMTI());
       if (!payment.isOf(message) || amount != amounts.get(original)) return "30";
       String stan = message.getString(11);
+      if (message.hasField(95)) return reduce(message, payment, stan);
       String earlier = reversals.get(original);
       if (earlier != null) return earlier.equals(stan) ? "94" : "30";
-      boolean ofCapture = original.startsWith("0200");
-      if (!ofCapture && payment.captured > 0) return "13";
+      boolean ofRefund = refunds.contains(original);
+      boolean ofCapture = original.startsWith("0200") && !ofRefund;
+      if (!original.startsWith("0200") && payment.captured > 0) return "13";
       reversals.put(original, stan);
-      if (ofCapture) payment.captured -= amount;
+      if (ofRefund) payment.refunded -= amount;
+      else if (ofCapture) payment.captured -= amount;
       else payment.reversed = amount;
+      return "00";
+    }
+
+    /** A partial reversal: DE 95 has the amount that stays. */
+    private String reduce(ISOMsg message, Payment payment, String stan) throws Exception {
+      String key = message.getString(90).substring(0, 20) + stan;
+      if (reversals.containsKey(key)) return "94";
+      long remaining = Long.parseLong(message.getString(95).substring(0, 12));
+      long left = payment.authorized - payment.reversed;
+      if (payment.captured > 0 || remaining >= left || remaining <= 0) return "13";
+      reversals.put(key, stan);
+      payment.reversed = payment.authorized - remaining;
       return "00";
     }
   }
