@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/index.ts'
-import { findInIdentifier, findSensitive } from '#src/platform/security/index.ts'
+import { findInIdentifier, findSensitive, isCardNumber } from '#src/platform/security/index.ts'
 import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import { currencyNumbers, resolutions } from '../transactions/domain.ts'
@@ -24,7 +24,7 @@ const trimmedAscii = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 /** Printable text that is not a card number in any grouping. */
 const token = /^(?!(?:\d[ -]?){11,18}\d$)[\x21-\x7e]+$/
 /** Text that may hold a card number in any grouping. */
-const manyDigits = /\d(?:[ -]?\d){11}/
+const manyDigits = /\d(?:[ ._/-]?\d){11}/
 /** Text that is not blank, has no control characters, and holds nothing like a card number. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const reasonText = /^(?=[\s\S]*\S)(?![\s\S]*\d(?:[ -]?\d){11})[^\u0000-\u001f\u007f-\u009f]+$/
@@ -34,7 +34,12 @@ export const amount = z.int().min(1).max(amountMax).meta({
   example: 10_000,
 })
 export const currency = z.enum(Object.keys(currencyNumbers) as (keyof typeof currencyNumbers)[])
-export const merchantId = z.string().min(1).max(merchantIdMax).regex(trimmedAscii)
+export const merchantId = z
+  .string()
+  .min(1)
+  .max(merchantIdMax)
+  .regex(trimmedAscii)
+  .refine((value) => !isCardNumber(value))
 
 export const authorizationBody = z
   .strictObject({
@@ -149,6 +154,7 @@ const isPlainlyRight = (body: unknown): body is Given => {
     typeof given.currency === 'string' &&
     Object.hasOwn(currencyNumbers, given.currency) &&
     isName(given.merchant_id, merchantIdMax) &&
+    !isCardNumber(given.merchant_id as string) &&
     (given.terminal_id === undefined || isName(given.terminal_id, terminalIdMax)) &&
     (given.installments === undefined || isWhole(given.installments, installmentsMax)) &&
     (given.capture === undefined || typeof given.capture === 'boolean')
@@ -215,7 +221,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
   currency: { definition: cardErrors.invalid_currency, expected: 'BRL or USD' },
   merchant_id: {
     definition: cardErrors.invalid_merchant_id,
-    expected: `1 to ${merchantIdMax} printable ASCII characters`,
+    expected: `1 to ${merchantIdMax} printable ASCII characters, no card number`,
   },
   terminal_id: {
     definition: cardErrors.invalid_terminal_id,

@@ -155,7 +155,7 @@ export const transition = (
   transitions[operation === undefined ? status : `${status} ${operation}`]?.[event]
 
 /** The operations on a transaction that a caller asks for. */
-export const startedOperations = ['capture', 'void', 'partial_void', 'refund'] as const
+const startedOperations = ['capture', 'void', 'partial_void', 'refund'] as const
 export type StartedOperation = (typeof startedOperations)[number]
 
 export const isStarted = (operation: CardOperation | undefined): operation is StartedOperation =>

@@ -55,6 +55,7 @@ export { createSealer, SealError, type Sealer } from './sealing/sealer.ts'
 export {
   findInIdentifier,
   findSensitive,
+  isCardNumber,
   scrub,
   scrubFields,
 } from './sensitive/index.ts'

@@ -125,6 +125,19 @@ describe('bodies', () => {
     }
   }
 
+  test('a merchant that is a card number is refused, and not shown', () => {
+    for (const number of ['378282246310005', '4222_2222_22222', '30569309025904']) {
+      try {
+        readAuthorization({ ...authorization, merchant_id: number })
+        expect(number).toBe('refused')
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error
+        expect(error.definition.code).toBe('invalid_merchant_id')
+        expect(JSON.stringify(error.details)).not.toContain(number)
+      }
+    }
+  })
+
   test('names outside the ASCII characters of a message, blanks at an end and card numbers are refused', () => {
     const refusals = [{ merchant_id: 'João' }, { merchant_id: 'M1 ' }, { card_token: pan }]
     for (const change of refusals) {

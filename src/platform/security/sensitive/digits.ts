@@ -35,6 +35,16 @@ const isWideSeparator = (code: number): boolean =>
   code === 0x3000 ||
   code === 0xfeff
 
+/** Underscore and slash join names, dates and paths: they separate groups only where a digit stands on both sides. */
+const isJoint = (text: string, at: number): boolean => {
+  const code = text.charCodeAt(at)
+  return (
+    (code === 0x5f || code === 0x2f) &&
+    isDigit(text.charCodeAt(at - 1)) &&
+    isDigit(text.charCodeAt(at + 1))
+  )
+}
+
 /** Digits with at most a few separators between two of them. */
 type Run = { readonly start: number; readonly end: number; readonly digits: number }
 
@@ -49,7 +59,7 @@ const runAt = (text: string, start: number): Run => {
       digits++
       gap = 0
       end = at + 1
-    } else if (isSeparator(code)) gap++
+    } else if (isSeparator(code) || isJoint(text, at)) gap++
     else break
   }
   return { start, end, digits }
@@ -76,6 +86,20 @@ export const findNumbers = (text: string): readonly Finding[] => {
     searchRun(text, run, found)
   }
   return found
+}
+
+/**
+ * Whether the digits of a text are one card number, and no CNPJ: for identifiers made of digits, in which a window that
+ * looks like one means nothing.
+ */
+export const isCardNumber = (text: string): boolean => {
+  if (!hasLongRun(text)) return false
+  const digits = Uint8Array.from(text.replaceAll(/\D/g, ''), Number)
+  let isWhole = false
+  findCards(digits, (from, to) => {
+    if (from === 0 && to === digits.length) isWhole = true
+  })
+  return isWhole && !(digits.length === cnpjDigits && isCnpj(digits))
 }
 
 const searchRun = (text: string, run: Run, found: Finding[]): void => {

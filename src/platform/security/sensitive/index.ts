@@ -1,1 +1,2 @@
+export { isCardNumber } from './digits.ts'
 export { findInIdentifier, findSensitive, scrub, scrubFields, scrubLine } from './text.ts'

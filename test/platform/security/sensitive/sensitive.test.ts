@@ -5,6 +5,7 @@ import {
   findInIdentifier,
   findSensitive,
   generateKey,
+  isCardNumber,
   scrub,
   scrubFields,
 } from '#src/platform/security/index.ts'
@@ -63,7 +64,7 @@ const cpfOf = (nine: string): string => {
 }
 
 const grouped = (digits: string, by: string): string => digits.replace(/(\d{4})(?=\d)/g, `$1${by}`)
-const separators = ['', ' ', '-', '.', '\u00a0', '\u202f', ' - ']
+const separators = ['', ' ', '-', '.', '_', '/', '\u00a0', '\u202f', ' - ']
 const digitsOf = (text: string): string => text.replaceAll(/\D/g, '')
 
 describe('what must never be shown', () => {
@@ -224,4 +225,14 @@ describe('fields', () => {
       secret: null,
     })
   })
+})
+
+test('a whole card number is told from identifiers that are digits too', () => {
+  for (const card of ['378282246310005', '3782-822463-10005', '4222222222222', '30569309025904']) {
+    expect(isCardNumber(card)).toBe(true)
+  }
+  // A terminal's number with one within, a CNPJ that passes the Luhn test, a name.
+  for (const other of ['000378282246310', '1234567890', 'MERCHANT000001', '37828224631000']) {
+    expect(isCardNumber(other)).toBe(false)
+  }
 })
