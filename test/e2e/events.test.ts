@@ -221,6 +221,10 @@ const digitalCurrency = async () => {
   await chain.markFork()
   const late = await pay('1.00')
   await until('confirmed', async () => (await statusOf(late)) === 'confirmed')
+  // The ledger reads apart from the transfers: what it has not told yet, it does not take back.
+  const isOfLate = ({ type, data }: ReturnType<typeof delivered>[number]) =>
+    type === 'drex.transfer.received' && (data as { transfer_id?: string }).transfer_id === late
+  await until('told as received', () => delivered().some(isOfLate))
   await chain.reorg()
   await until('taken back', () => have().has('drex.transfer.corrected'))
   await until('taken back from who had it', () => have().has('drex.transfer.reversed'))
