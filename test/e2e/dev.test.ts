@@ -91,12 +91,17 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     const own = await startDev(variant, state, { SPI_SYNC_ENABLED: 'true' })
     expect(own.ready.ispb).toBe('12345678')
     const book = await fetch(`${own.ready.central_bank_url}/simulator/book`)
-    expect(await book.json()).toMatchObject({
-      operations: [
-        { payer: '12345678', receiver: '99999A04', amountCents: '1050', state: 'settled' },
-        { payer: '99999A03', receiver: '12345678', amountCents: '1050', state: 'settled' },
-      ],
-    })
+    const { operations } = (await book.json()) as {
+      readonly operations: readonly Readonly<Record<string, string>>[]
+    }
+    const settled = operations.map(({ kind, payer, receiver, amountCents, state }) =>
+      [kind, payer, receiver, amountCents, state].join(' '),
+    )
+    expect(settled.sort()).toEqual([
+      'payment 12345678 99999A04 1050 settled',
+      'payment 99999A03 12345678 1050 settled',
+      'return 12345678 99999A03 300 settled',
+    ])
     const headers = {
       Authorization: `Bearer ${own.ready.api_key}`,
       'Content-Type': 'application/json',
@@ -104,6 +109,7 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     const list = await fetch(`${own.ready.url}/v1/messages?direction=OUTBOUND`, { headers })
     expect(await list.json()).toMatchObject({
       messages: [
+        { type: 'pacs.004', status: 'ACCEPTED' },
         { type: 'pacs.002', status: 'ACCEPTED' },
         { type: 'pacs.008', status: 'ACCEPTED' },
       ],

@@ -161,6 +161,7 @@ const rows: Readonly<Record<string, Row>> = {
   })),
   'POST /v1/transactions/{id}/capture': owned(false, cards, transaction('/capture')),
   'POST /v1/transactions/{id}/void': owned(false, cards, transaction('/void')),
+  'POST /v1/transactions/{id}/refund': owned(false, cards, transaction('/refund')),
 
   'POST /v1/wallets': {
     ...{ kind: 'new', by: drex },

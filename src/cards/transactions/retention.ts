@@ -6,7 +6,28 @@ import {
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { forgetTransactions } from './store.ts'
+
+/**
+ * Deletes transactions that ended before `before`, with all that belongs to them; others that delete skip these rows.
+ */
+export const forgetTransactions = async (
+  sql: Client,
+  before: Date,
+  beforeId: string,
+  limit: number,
+): Promise<number> => {
+  const forgotten = await sql`
+    with over as (
+      select id from card_transactions
+      where id < ${beforeId} and updated_at < ${before} and status <> 'pending'
+        and operation is null and not needs_attention
+      order by id limit ${limit} for update skip locked
+    ),
+    events as (delete from card_events e using over where e.transaction_id = over.id),
+    reversals as (delete from card_reversals r using over where r.transaction_id = over.id)
+    delete from card_transactions t using over where t.id = over.id`
+  return forgotten.count
+}
 
 const everyMs = 600_000
 const dayMs = 86_400_000

@@ -44,13 +44,6 @@ export type NewCardEvent = {
   readonly data: Readonly<Record<string, string | number | null>>
 }
 
-export type CardEventRow = {
-  readonly id: bigint
-  readonly type: string
-  readonly data: Readonly<Record<string, unknown>>
-  readonly at: Date
-}
-
 const columns = createColumns<keyof Row>({
   id: 'text',
   status: 'text',
@@ -293,42 +286,6 @@ export const lockTransaction = async (
   return row && recordOf(row)
 }
 
-type SentOperation = {
-  readonly operation: 'capture' | 'refund'
-  readonly transmission: string
-  readonly amountCents: bigint
-}
-
-/** Whether the refund that was sent under the STAN counts. */
-export const isRefunded = async (sql: Queryable, id: string, stan: string): Promise<boolean> => {
-  const found = await sql`
-    select from card_events
-    where transaction_id = ${id} and type = 'refunded' and data ->> 'stan' = ${stan} limit 1`
-  return found.length > 0
-}
-
-/** A capture or refund that was sent under the STAN, with its DE 7 and DE 4; undefined if there was none. */
-export const sentUnder = async (
-  sql: Queryable,
-  id: string,
-  stan: string,
-): Promise<SentOperation | undefined> => {
-  const [sent] = await sql<SentOperation[]>`
-    select replace(type, '_sent', '') as operation, data ->> 'transmission' as transmission, (data ->> 'amount')::bigint as "amountCents"
-    from card_events
-    where transaction_id = ${id} and type in ('capture_sent', 'refund_sent') and data ->> 'stan' = ${stan}
-    order by id desc limit 1`
-  return sent
-}
-
-/** Oldest first. */
-export const eventsOf = async (
-  sql: Client,
-  id: string,
-  limit: number,
-): Promise<readonly CardEventRow[]> => sql<CardEventRow[]>`
-  select id, type, data, at from card_events where transaction_id = ${id} order by id limit ${limit}`
-
 export type TransactionFilter = {
   readonly account: string
   /** Undefined: of every merchant. */
@@ -397,59 +354,4 @@ export const lockAbandoned = async (
       and coalesce(operation, '') not like 'reversing%' and not needs_attention
     order by touched_at limit ${limit} for update skip locked`
   return rows.map(recordOf)
-}
-
-export type LateAnswerRow = {
-  readonly network: string
-  readonly rrn: string
-  readonly at: Date
-  readonly data: Readonly<Record<string, string | null>>
-}
-
-/** Stores late answers with their transactions. @returns the ids of those found, in order */
-export const attachLateAnswers = async (
-  sql: Queryable,
-  answers: readonly LateAnswerRow[],
-): Promise<readonly (string | undefined)[]> => {
-  const input = answers.map((answer, at) => ({ ...answer, at: answer.at, position: at }))
-  const attached = await sql<{ id: string; position: number }[]>`
-    with input as (
-      select * from json_to_recordset(${JSON.stringify(input)}::text::json)
-        as i(position int, network text, rrn text, at timestamptz, data jsonb)
-    ),
-    found as (
-      select i.*, t.id from input i cross join lateral (
-        select id from card_transactions c where c.network = i.network and c.rrn = i.rrn
-        order by id desc limit 1
-      ) t
-    ),
-    events as (
-      insert into card_events (transaction_id, type, data, at)
-      select id, 'late_answer', data, at from found
-    )
-    select id, position from found`
-  const ids = new Map(attached.map(({ id, position }) => [position, id]))
-  return answers.map((_, at) => ids.get(at))
-}
-
-/**
- * Deletes transactions that ended before `before`, with all that belongs to them; others that delete skip these rows.
- */
-export const forgetTransactions = async (
-  sql: Client,
-  before: Date,
-  beforeId: string,
-  limit: number,
-): Promise<number> => {
-  const forgotten = await sql`
-    with over as (
-      select id from card_transactions
-      where id < ${beforeId} and updated_at < ${before} and status <> 'pending'
-        and operation is null and not needs_attention
-      order by id limit ${limit} for update skip locked
-    ),
-    events as (delete from card_events e using over where e.transaction_id = over.id),
-    reversals as (delete from card_reversals r using over where r.transaction_id = over.id)
-    delete from card_transactions t using over where t.id = over.id`
-  return forgotten.count
 }

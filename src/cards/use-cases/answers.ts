@@ -5,8 +5,9 @@ import {
   httpErrors,
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
+import type { CardEventRow } from '../transactions/card-events.ts'
 import { responseMessageOf } from '../transactions/domain.ts'
-import type { CardEventRow, CardTransaction } from '../transactions/store.ts'
+import type { CardTransaction } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
 
 /** The record that every operation shows, without members that have no value yet. */

@@ -6,7 +6,7 @@ import {
 } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { CardNetworks, LateAnswer } from '../networks/index.ts'
-import { attachLateAnswers, type LateAnswerRow } from '../transactions/store.ts'
+import { attachLateAnswers, type LateAnswerRow } from '../transactions/late-answers.ts'
 import { type LateApproval, takeBack } from './late-approvals.ts'
 
 const rowsMax = 200

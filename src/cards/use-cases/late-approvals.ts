@@ -2,15 +2,10 @@ import type { EmitWithin } from '#src/events.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { CardNetworks } from '../networks/index.ts'
 import { type NewReversal, renewReversal } from '../reversals/index.ts'
+import { isRefunded, sentUnder } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardEvent, transition } from '../transactions/domain.ts'
-import {
-  type CardTransaction,
-  changeTransactions,
-  isRefunded,
-  lockTransaction,
-  sentUnder,
-} from '../transactions/store.ts'
+import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
 import { reversalOf } from './outcomes.ts'
 
 /** An answer that may mean money on hold, to a request that no longer waits. */

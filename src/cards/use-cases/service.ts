@@ -1,9 +1,8 @@
 import { isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
+import { type CardEventRow, eventsOf } from '../transactions/card-events.ts'
 import {
-  type CardEventRow,
   type CardTransaction,
-  eventsOf,
   listTransactions,
   type TransactionFilter,
 } from '../transactions/store.ts'

@@ -1,6 +1,6 @@
 /** Every table that grows is kept at its size by somebody, or is named here with the reason why not. */
 import { afterAll, expect, test } from 'bun:test'
-import { forgetTransactions } from '#src/cards/transactions/store.ts'
+import { forgetTransactions } from '#src/cards/transactions/retention.ts'
 import { forgetDrex } from '#src/drex/retention.ts'
 import { forgetAudit } from '#src/platform/http/audit/feature.ts'
 import { createIdempotencySweep } from '#src/platform/http/index.ts'
@@ -17,11 +17,15 @@ const reasons: Readonly<Record<string, string>> = {
   api_keys: 'people make them',
   card_stan_blocks: 'a row for each network',
   certificates: 'people import them',
+  audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
   drex_contracts: 'what was deployed stands on its chain for good',
+  drex_holdings: 'a row for each wallet and token',
   drex_lanes: 'a row for each wallet',
   drex_network_state: 'a row for each network',
+  drex_positions: 'a row for each network',
   drex_tokens: 'a row for each token contract',
   drex_wallets: 'their keys hold money',
+  rate_buckets: 'a row for each key and account that is limited',
   job_leases: 'a row for each job',
   schema_migrations: 'a row for each migration',
   webhook_endpoints: 'people make them',
@@ -52,6 +56,8 @@ const rows: Readonly<Record<string, string>> = {
     values ('n', '0x1', 'txn_${hex}', 'bump', '0x', 1, 1), ('n', '0x2', 'gap_${hex}', 'bump', '0x', 1, 1)`,
   drex_corrections: `insert into drex_corrections (id, transaction_id, from_status, to_status, reason)
     values ('c1', 'txn_${hex}', 'confirmed', 'broadcast', '{}'), ('c2', 'gap_${hex}', 'confirmed', 'broadcast', '{}')`,
+  drex_movements: `insert into drex_movements (id, network, token, wallet, side, counterparty, amount, total, block_number, block_hash, log_index, hash, booked_at)
+    values ('mov_${hex}', 'n', '0x', 'w', 'in', 'c', 1, 1, 1, '0x', 0, '0x', $1)`,
   idempotency_keys: `insert into idempotency_keys (key, fingerprint, status, body, created_at) values ('k', 'f', 200, '', $1)`,
   spi_messages: `insert into spi_messages (id, type, direction, status, transaction_count, signature, xml, biz_msg_idr)
     values ('${uuid}', 'pacs.008', 'INBOUND', 'PROCESSED', 1, 'VALID', '', 'M1')`,
