@@ -158,7 +158,7 @@ export const cardErrors = defineErrors({
     retryable: false,
   },
   amount_exceeds_captured: {
-    status: 422,
+    status: 400,
     title: 'Amount exceeds the captured one',
     meaning: 'Refunds may be as large as the capture together, no larger.',
     remedy: 'Refund at most captured_amount less refunded_amount.',

@@ -135,7 +135,7 @@ const payments: readonly (readonly Step[])[] = [
   [
     ['authorize', { amount: 20_100, capture: true }, 201],
     ['refund', { amount: 4_000 }, 200],
-    ['refund', { amount: 16_101 }, 422],
+    ['refund', { amount: 16_101 }, 400],
     ['refund', { amount: 5_100 }, 422],
     ['void', undefined, 409],
     ['refund', undefined, 200],
@@ -144,7 +144,7 @@ const payments: readonly (readonly Step[])[] = [
     ['authorize', { amount: 20_200 }, 201],
     ['void', { amount: 5_000 }, 200],
     ['void', { amount: 200 }, 200],
-    ['capture', { amount: 15_001 }, 422],
+    ['capture', { amount: 15_001 }, 400],
     ['capture', undefined, 200],
   ],
   [

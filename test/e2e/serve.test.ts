@@ -58,7 +58,7 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
     const files = [...page.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path ?? '')
     expect(files.length).toBeGreaterThanOrEqual(3)
     for (const file of files) {
-      expect(file).toMatch(/^\/(docs\/|openapi\.json$)/)
+      expect(file).toMatch(/^\/(docs\/|openapi\.json$|v1\/errors$)/)
       const response = await fetch(url + file)
       expect(response.status).toBe(200)
       expect((await response.text()).length).toBeGreaterThan(50)

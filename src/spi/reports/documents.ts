@@ -11,6 +11,12 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const dayForm =
   /^(?:20\d\d-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)|20(?:[02468][048]|[13579][26])-02-29)$/
 
+/** What is asked for. */
+export type ReportRequest =
+  | { readonly report: 'entries'; readonly day: string }
+  | { readonly report: 'balances' }
+  | { readonly report: 'entry'; readonly entry_id: string }
+
 const entryId = z
   .string()
   .regex(
@@ -19,25 +25,35 @@ const entryId = z
   )
   .meta({ example: 'E1234567820260302140500000000001' })
 
-export const reportBody = z.discriminatedUnion('report', [
-  z.strictObject({
-    report: z.literal('entry').meta({ description: 'One entry (camt.054).' }),
-    entry_id: entryId,
-  }),
-  z.strictObject({
-    report: z.literal('balances').meta({ description: 'The balances of the account (camt.053).' }),
-  }),
-  z.strictObject({
-    report: z.literal('entries').meta({
+/** Generators of clients cannot write a choice between objects: what goes with which report is a rule of values. */
+export const reportBody = z
+  .strictObject({
+    report: z.enum(['entry', 'balances', 'entries']).meta({
       description:
-        'The file of a day’s entries: the answer (camt.052) tells how many, and its hash.',
+        'One entry (camt.054), the balances of the account (camt.053), or the file of a day’s entries: the answer (camt.052) tells how many, and its hash.',
     }),
+    entry_id: entryId.optional().meta({ description: 'With `entry`, and with it alone.' }),
     day: z
       .string()
       .regex(dayForm, 'must be a date of this century, YYYY-MM-DD')
-      .meta({ example: '2026-03-02' }),
-  }),
-])
+      .optional()
+      .meta({ example: '2026-03-02', description: 'With `entries`, and with it alone.' }),
+  })
+  .transform((body, context): ReportRequest => {
+    const { report, entry_id, day } = body
+    const refuse = (field: string, message: string): never => {
+      context.addIssue({ code: 'custom', path: [field], message, params: { rule: 'report' } })
+      return z.NEVER
+    }
+    if (entry_id !== undefined && report !== 'entry')
+      return refuse('entry_id', 'is of report entry')
+    if (day !== undefined && report !== 'entries') return refuse('day', 'is of report entries')
+    if (report === 'balances') return { report }
+    if (report === 'entry') {
+      return entry_id === undefined ? refuse('entry_id', 'is needed') : { report, entry_id }
+    }
+    return day === undefined ? refuse('day', 'is needed') : { report, day }
+  })
 
 export const reportsQuery = z.strictObject(
   pageQuery(new RegExp(`^${uuid}$`), limitMax, limitDefault),

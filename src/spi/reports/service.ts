@@ -11,14 +11,10 @@ import {
 } from '#src/platform/http/index.ts'
 import { enqueueMessages } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
+import type { ReportRequest } from './documents.ts'
 import type { Balance } from './reported.ts'
 import { type EntryFilter, findReport, insertReport, listEntries, listReports } from './store.ts'
 import { reportView } from './views.ts'
-
-type ReportRequest =
-  | { readonly report: 'entries'; readonly day: string }
-  | { readonly report: 'balances' }
-  | { readonly report: 'entry'; readonly entry_id: string }
 
 export type ReportRow = {
   readonly id: string

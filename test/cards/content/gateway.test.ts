@@ -129,7 +129,7 @@ test('a payment is found by its reference, its RRN, and its STAN of a day', asyn
     [],
   )
   for (const query of [day + around(23 * hour + 1), `stan=${json['stan']}`]) {
-    expect((await rig.get(`/v1/transactions?${query}`)).status).toBe(422)
+    expect((await rig.get(`/v1/transactions?${query}`)).status).toBe(400)
   }
   for (const query of ['stan=1', 'rrn=1']) {
     expect((await rig.get(`/v1/transactions?${query}`)).status).toBe(400)
@@ -152,7 +152,7 @@ test.each([
 ])('%j is refused, and nothing is sent', async (body, code, field) => {
   seen = []
   expect(await post(body)).toMatchObject({
-    status: code === 'VALIDATION_FAILED' ? 400 : 422,
+    status: code === 'FIELD_NOT_CARRIED' ? 422 : 400,
     json: { error: { code, details: { field } } },
   })
   expect(seen).toEqual([])

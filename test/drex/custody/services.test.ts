@@ -208,7 +208,7 @@ describe('no wallet of a key that', () => {
       { type: 'gcp_kms', key_name: '\u0000' },
     ]) {
       const { status } = await bench.call('POST', '/v1/wallets', { label: 'x', ...bad })
-      expect([400, 422]).toContain(status)
+      expect(status).toBe(400)
     }
     const bare = await createBench({ engine: false })
     for (const wanted of [

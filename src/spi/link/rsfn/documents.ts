@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { rsfnSpecialUse } from '#codecs/rsfn'
+import { type RsfnSpecialUse, rsfnSpecialUse } from '#codecs/rsfn'
 import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { rsfnApiErrors } from './errors.ts'
 import { centralBank, rsfnMessageBytesMax } from './service.ts'
@@ -23,6 +23,7 @@ const party = z.strictObject({
 })
 
 export const specialUses = Object.values(rsfnSpecialUse)
+const isSpecialUse = (value: number): boolean => specialUses.some((known) => known === value)
 
 export const sealBody = z
   .strictObject({
@@ -34,9 +35,14 @@ export const sealBody = z
     type: z.enum(rsfnTypes).default('SPB').meta({
       description: 'Type of the certificates, of the certificate store.',
     }),
+    // An enumeration of numbers is what the generator for Java cannot compile.
     special_use: z
-      .union(specialUses.map((value) => z.literal(value)))
-      .default(0)
+      .int()
+      .min(0)
+      .max(10)
+      .refine(isSpecialUse, 'is no special use')
+      .transform((value) => value as RsfnSpecialUse)
+      .default(rsfnSpecialUse.NORMAL)
       .meta({
         description:
           'C04: 0 normal, 1 certificate to be activated, 2 broadcast and 3 security message (not encrypted), 4 and 6 file, 8 and 10 compressed file (6 and 10 not encrypted).',
