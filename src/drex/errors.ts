@@ -9,6 +9,13 @@ export const drexErrors = defineErrors({
     remedy: 'Set the variables named in details, or use another network.',
     retryable: false,
   },
+  custody_not_configured: {
+    status: 422,
+    title: 'Custody not configured',
+    meaning: 'The key service of this type of wallet is not in the settings.',
+    remedy: 'Set the variables named in details, or make a wallet of another type.',
+    retryable: false,
+  },
   network_unreachable: {
     status: 503,
     title: 'Network unreachable',

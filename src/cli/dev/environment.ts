@@ -28,6 +28,7 @@ export const devEnvironment = (
     return `${loopback}:${port}`
   }
   const http = address('HTTP_ADDR', preferredPort, '')
+  const hasRsfnKeys = Object.keys(given).some((name) => name.startsWith('RSFN_'))
   const defaults: Environment = {
     HTTP_ADDR: http,
     CARDGW_PORT: http.slice(http.lastIndexOf(':') + 1),
@@ -37,6 +38,7 @@ export const devEnvironment = (
     DATABASE_DSN: databaseUrl,
     TRILHO_MASTER_KEY: isSet(given, 'TRILHO_MASTER_KEY_FILE') ? undefined : masterKey,
     SPI_AUTO_ACCEPT: 'true',
+    RSFN_KEY_SOURCE: databaseUrl === undefined || hasRsfnKeys ? undefined : 'store',
     LOG_LEVEL: 'warn',
     CARDGW_LOG_LEVEL: 'warn',
   }

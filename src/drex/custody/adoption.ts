@@ -1,6 +1,6 @@
 /** Takes keys that are elsewhere for wallets: nothing is believed that the key has not proved by a signature. */
 import { randomBytes } from 'node:crypto'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { ApiError } from '#src/platform/http/index.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { SignerError } from './exchange.ts'
@@ -61,7 +61,7 @@ const settings: Readonly<Record<KeyServiceName, string>> = {
 }
 
 const notConfigured = (setting: string): ApiError =>
-  new ApiError(httpErrors.not_configured, `Wallets of this type need ${setting}.`, {
+  new ApiError(drexErrors.custody_not_configured, `Wallets of this type need ${setting}.`, {
     details: { settings: [setting] },
   })
 

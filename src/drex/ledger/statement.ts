@@ -1,6 +1,6 @@
 /** A wallet's statement: what came and went, with the balance after each movement. */
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { ApiError, refusedValue } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from '../chains.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -103,13 +103,14 @@ const balanceAt = (
 const wordLength = 66
 
 const notFollowed = (token: Hex): ApiError =>
-  new ApiError(
-    httpErrors.validation_failed,
-    'token: is not a currency whose movements are followed.',
+  refusedValue([
     {
-      errors: [{ pointer: '/token', rule: 'followed', message: 'is not followed', got: token }],
+      pointer: '/token',
+      rule: 'followed',
+      message: 'is not a currency whose movements are followed',
+      got: token,
     },
-  )
+  ])
 
 const notReady = ({ network }: Chain, what: string): ApiError =>
   new ApiError(drexErrors.statement_not_ready, `The chain of ${network.id} ${what}.`, {

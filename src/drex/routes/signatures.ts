@@ -22,7 +22,10 @@ const messageCharactersMax = 8_000
 const typesMax = 32
 const fieldsMax = 64
 
-const name = z.string().regex(/^[A-Za-z_$][A-Za-z0-9_$]{0,99}$/, 'must be a name')
+const nameForm = /^[A-Za-z_$][A-Za-z0-9_$]{0,99}$/
+const name = z.string().regex(nameForm, 'must be a name')
+/** The generator of the document tells nothing of the names of members, so we do. */
+const named = { propertyNames: { pattern: nameForm.source } }
 
 const messageSchema = z.strictObject({
   message: text(messageCharactersMax, { isMultiline: true }),
@@ -35,19 +38,21 @@ const messageSchema = z.strictObject({
 const typedDataSchema = z.strictObject({
   network: networkSchema.optional(),
   typed_data: z.strictObject({
-    types: z.record(
-      name,
-      z
-        .array(
-          z.strictObject({
-            name,
-            type: z
-              .string()
-              .regex(/^[A-Za-z_$][A-Za-z0-9_$]{0,99}(\[\d{0,3}\]){0,3}$/, 'must be a type'),
-          }),
-        )
-        .max(fieldsMax),
-    ),
+    types: z
+      .record(
+        name,
+        z
+          .array(
+            z.strictObject({
+              name,
+              type: z
+                .string()
+                .regex(/^[A-Za-z_$][A-Za-z0-9_$]{0,99}(\[\d{0,3}\]){0,3}$/, 'must be a type'),
+            }),
+          )
+          .max(fieldsMax),
+      )
+      .meta(named),
     primaryType: name,
     domain: z.strictObject({
       name: text(200).optional(),
@@ -65,7 +70,7 @@ const typedDataSchema = z.strictObject({
         .regex(/^0x[0-9a-fA-F]{64}$/)
         .optional(),
     }),
-    message: z.record(name, jsonValue),
+    message: z.record(name, jsonValue).meta(named),
   }),
 })
 

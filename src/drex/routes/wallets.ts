@@ -115,7 +115,7 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
     responses: { 201: { description: 'Created', schema: walletSchema } },
     errors: [
       httpErrors.validation_failed,
-      httpErrors.not_configured,
+      drexErrors.custody_not_configured,
       drexErrors.wallet_exists,
       drexErrors.key_unusable,
       drexErrors.signer_unreachable,

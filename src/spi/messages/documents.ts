@@ -35,10 +35,9 @@ export const listQuery = z.strictObject({
   // Any case is fine, because the answer to a send request says `queued` and `sent`.
   status: z.preprocess(inCapitals, z.enum(messageStatuses)).optional(),
   transaction_status: z
-    .preprocess(
-      inCapitals,
-      z.string().regex(/^[A-Z]{4}$/, 'must be a status code, for example RJCT'),
-    )
+    .string()
+    .regex(/^[A-Za-z]{4}$/, 'must be a status code, for example RJCT')
+    .transform((code) => code.toUpperCase())
     .optional()
     .meta({
       description:

@@ -217,7 +217,7 @@ describe('no wallet of a key that', () => {
       { type: 'web3signer', address: remote.address },
     ]) {
       const refused = await bare.call('POST', '/v1/wallets', { label: 'x', ...wanted })
-      expect(codeOf(refused)).toEqual([503, 'NOT_CONFIGURED'])
+      expect(codeOf(refused)).toEqual([422, 'CUSTODY_NOT_CONFIGURED'])
     }
     await bare.stop()
   })
