@@ -11,7 +11,7 @@ import { issueCertificate } from '../../support/pki.ts'
 
 const logger = createLogger({ level: 'error', sink: { write: () => {} } })
 const loopback = '127.0.0.1'
-const own = ['/health', '/ready', '/metrics', '/openapi.json', '/docs', '/docs/start.js', '/']
+const own = ['/health', '/ready', '/metrics', '/openapi.json', '/docs', '/docs/page.client.js', '/']
 
 const document = { operation: 'x', summary: 'x', tag: 'Operation', responses: {} } as const
 const featureAt = (path: string, more: Partial<Feature> = {}): Feature => ({
