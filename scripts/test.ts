@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { shownOnlyAlone, withSecondRuns } from './test-runner/alone.ts'
 import { groupsOf } from './test-runner/groups.ts'
 import { sumOf } from './test-runner/output.ts'
 import { type FileReport, killAll, type Limits, runFiles } from './test-runner/process.ts'
@@ -14,6 +15,7 @@ import { type FileReport, killAll, type Limits, runFiles } from './test-runner/p
  *   bun scripts/test.ts --slowest 20       tells at the end which files took longest
  *
  * It prints what each file printed when the file has ended, repeats at the end what failed, and closes with the counts.
+ * A few files that fail beside others run once more, alone: see `test-runner/alone.ts`.
  */
 
 const root = join(import.meta.dir, '..')
@@ -61,6 +63,15 @@ const runAll = async (): Promise<readonly FileReport[]> => {
   return reports
 }
 
+/** Runs one file while nothing else runs, on a database server of its own. */
+const runAlone = async (file: string): Promise<FileReport> => {
+  const command = [process.execPath, 'test', '--timeout', String(testTimeoutMs)]
+  const env = { ...process.env, TEST_PORT_OFFSET: String(Math.random()) }
+  return new Promise((resolve) => {
+    void runFiles([file], { command, cwd: root, env, limits, onFile: resolve })
+  })
+}
+
 const summary = (reports: readonly FileReport[]): string => {
   const failures = reports.flatMap((report) =>
     report.failures.map((text) => `${report.file}:\n${text}\n`),
@@ -83,7 +94,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-const reports = await runAll()
+const first = await runAll()
+const reports = Number(values.processes) > 1 ? await withSecondRuns(first, runAlone) : first
+process.stdout.write(shownOnlyAlone(first, reports))
 process.stdout.write(summary(reports))
 const isGreen = reports.length === files.length && reports.every(({ counts }) => counts.fail === 0)
 process.exit(files.length > 0 && isGreen ? 0 : 1)

@@ -1,6 +1,7 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { secondRunsMax, shownOnlyAlone, withSecondRuns } from '../../scripts/test-runner/alone.ts'
 import { groupsOf } from '../../scripts/test-runner/groups.ts'
 import { type FileReport, runFiles } from '../../scripts/test-runner/process.ts'
 import { root } from '../support/program.ts'
@@ -117,4 +118,41 @@ test('every file is in one group, and what needs Kafka is together', () => {
   const withKafka = groups.filter((group) => group.some((file) => file.includes('/kafka/')))
   expect(withKafka).toHaveLength(1)
   expect(withKafka[0]).toContain('test/e2e/spi-roles.test.ts')
+})
+
+describe('a second run', () => {
+  const reportOf = (file: string, fail: number): FileReport => ({
+    ...{ file, ms: 1, lines: [], add: () => {} },
+    ...{ counts: { pass: 1, fail, skip: 0 }, failures: Array(fail).fill(`why ${file}`) },
+  })
+  const failed = (count: number) => Array.from({ length: count }, (_, i) => reportOf(`${i}`, 1))
+  const asked: string[] = []
+  const answering = (fail: number) => async (file: string) => {
+    asked.push(file)
+    return reportOf(file, fail)
+  }
+
+  test('is for files that failed, and tells by name which passed only so', async () => {
+    asked.length = 0
+    const first = [reportOf('green', 0), reportOf('shaken', 1)]
+    const reports = await withSecondRuns(first, answering(0))
+    expect(asked).toEqual(['shaken'])
+    expect(reports.map(({ counts }) => counts.fail)).toEqual([0, 0])
+    expect(shownOnlyAlone(first, reports)).toBe('PASSED ONLY ALONE: shaken\nwhy shaken\n')
+    expect(shownOnlyAlone(first, first)).toBe('')
+  })
+
+  test('leaves failed what fails again', async () => {
+    const first = failed(secondRunsMax)
+    const reports = await withSecondRuns(first, answering(1))
+    expect(reports.every(({ counts }) => counts.fail === 1)).toBe(true)
+    expect(shownOnlyAlone(first, reports)).toBe('')
+  })
+
+  test('is for few: one file more, and all stay as they are', async () => {
+    asked.length = 0
+    const first = failed(secondRunsMax + 1)
+    expect(await withSecondRuns(first, answering(0))).toBe(first)
+    expect(asked).toEqual([])
+  })
 })
