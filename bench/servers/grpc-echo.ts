@@ -21,7 +21,7 @@ const request = {
 serveUnary('/spigw.v1.TransformationService/Transform', (call, reply) => {
   if (work === 'transform') {
     const outcome = run(request)
-    if (!outcome.ok) throw outcome.error
+    if (outcome instanceof Promise || !outcome.ok) throw new Error('it was not transformed at once')
     JSON.stringify(outcome.result)
   }
   reply(null, call.request)

@@ -28,10 +28,13 @@ const placeless: BunPlugin = {
 }
 
 /** Threads start from files of their own; beside the program, where their owners look for them. */
-const entries = (root: string) => [
-  join(root, 'src/main.ts'),
-  join(root, 'src/certificates/pkcs12-worker.ts'),
-]
+export const threads = [
+  'src/certificates/pkcs12-worker.ts',
+  'src/spi/api/large/large-document-worker.ts',
+  'src/spi/in/worker/large-inbound-worker.ts',
+] as const
+
+const entries = (root: string) => ['src/main.ts', ...threads].map((file) => join(root, file))
 
 const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> => {
   const result = await Bun.build({

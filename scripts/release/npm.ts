@@ -1,7 +1,7 @@
 import { chmod, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
-import { bundleScripts } from './bundle.ts'
+import { bundleScripts, threads } from './bundle.ts'
 import { postgresPackage, targets } from './targets.ts'
 
 /** Native code: npm chooses the one for the user's platform. */
@@ -55,8 +55,11 @@ export const npmPackage = async (root: string, directory: string): Promise<void>
   const dist = join(directory, 'dist')
   await mkdir(join(directory, 'bin'), { recursive: true })
   await bundleScripts(root, dist, external)
-  // The program looks for its thread under the name that it has among the sources.
-  await Bun.write(join(dist, 'pkcs12-worker.ts'), "import './pkcs12-worker.js'\n")
+  // The program looks for a thread under the name that it has among the sources.
+  for (const thread of threads) {
+    const name = basename(thread, '.ts')
+    await Bun.write(join(dist, `${name}.ts`), `import './${name}.js'\n`)
+  }
   await Bun.write(join(directory, 'bin/trilho.mjs'), launcher)
   await chmod(join(directory, 'bin/trilho.mjs'), 0o755)
   await Bun.write(join(directory, 'package.json'), `${JSON.stringify(packageJson(), null, 2)}\n`)

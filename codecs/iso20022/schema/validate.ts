@@ -41,7 +41,11 @@ const stuck = -1
  */
 export const validateDocument = (schema: CompiledSchema, document: XmlDocument): Verdict => {
   const run = new Validation(schema, document)
-  run.root()
+  try {
+    run.root()
+  } catch (thrown) {
+    if (thrown !== enough) throw thrown
+  }
   const { findings } = run
   if (findings.length === 0) return valid
   return {
@@ -50,6 +54,9 @@ export const validateDocument = (schema: CompiledSchema, document: XmlDocument):
     truncated: findings.length > violationsMax,
   }
 }
+
+/** Thrown when there is more to report than anybody is told: what follows need not be read. */
+const enough = Symbol('enough')
 
 const valid: Verdict = { valid: true, violations: [], truncated: false }
 
@@ -102,7 +109,7 @@ class Validation {
   }
 
   report(node: number, rule: ViolationRule, got: string, expected: string, suffix = ''): void {
-    if (this.findings.length > violationsMax) return
+    if (this.findings.length > violationsMax) throw enough
     this.findings.push({ node, suffix, rule, got, expected })
   }
 

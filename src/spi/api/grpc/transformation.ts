@@ -10,7 +10,7 @@ import {
 import { ApiError, httpErrors, problemBody } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { supportedTransformations } from '../transform/formats.ts'
-import { broken, type RunTransform } from '../transform/run.ts'
+import { broken, type RunTransform, type TransformRun } from '../transform/run.ts'
 import type { TransformRequest } from '../transform/service.ts'
 import { requestIdKey } from './calls.ts'
 import {
@@ -53,13 +53,20 @@ export const transformationDefinition: ServiceDefinition = {
 const unreadable = ({ message }: WireError): ApiError =>
   new ApiError(httpErrors.bad_request, `The request ${message}.`)
 
-/** One answer of both calls. If the outcome is not a success, it says why, as HTTP would. */
+/** One answer of both calls: at once, or by a promise where the message is large. */
 const answer = (
   run: RunTransform,
   request: TransformRequest,
   metadata: Metadata,
-): TransformResponse => {
+): TransformResponse | Promise<TransformResponse> => {
   const outcome = run(request)
+  return outcome instanceof Promise
+    ? outcome.then((late) => responseOf(late, metadata))
+    : responseOf(outcome, metadata)
+}
+
+/** If the outcome is not a success, the answer says why, as HTTP would. */
+const responseOf = (outcome: TransformRun, metadata: Metadata): TransformResponse => {
   if (!outcome.ok) return refusal(outcome.error, outcome.status, metadata)
   const { transformationId, result, violations } = outcome
   // The answer has no place for them beside the result.
@@ -82,8 +89,11 @@ const refusal = (
 
 const requestIdOfCall = (metadata: Metadata): string => onlyText(metadata, requestIdKey) ?? ''
 
-/** What we tell a caller about an unexpected exception: no detail leaves the process. */
+/** What we tell a caller about an exception: of an unexpected one no detail leaves the process. */
 const internal = (logger: Logger, metadata: Metadata, err: unknown): Partial<StatusObject> => {
+  if (err instanceof ApiError && err.definition.retryable) {
+    return { code: codes.UNAVAILABLE, details: err.message }
+  }
   logger.error({ request_id: requestIdOfCall(metadata), err }, 'request failed')
   return { code: codes.INTERNAL, details: 'The gateway failed to handle the request.' }
 }
@@ -98,10 +108,13 @@ export const transformationHandlers = (
   ) => {
     const { request, metadata } = call
     if (request instanceof WireError) return reply(malformed(request))
+    const fail = (err: unknown) => reply(internal(logger, metadata, err))
     try {
-      return reply(null, answer(run, request, metadata))
+      const response = answer(run, request, metadata)
+      if (response instanceof Promise) response.then((late) => reply(null, late), fail)
+      else reply(null, response)
     } catch (err) {
-      return reply(internal(logger, metadata, err))
+      fail(err)
     }
   }
 
@@ -109,22 +122,43 @@ export const transformationHandlers = (
     call,
   ) => {
     const { metadata } = call
+    const fail = (err: unknown) => call.emit('error', internal(logger, metadata, err))
+    const write = (response: TransformResponse): void => {
+      if (call.write(response)) return
+      // The client does not take its results: we take no more of its requests until it does.
+      call.pause()
+      call.once('drain', () => call.resume())
+    }
+    /** The answer to a large message, on which those behind it wait: answers come in the order of the requests. */
+    let late: Promise<void> | undefined
+    const wait = async (response: Promise<TransformResponse>): Promise<void> => {
+      call.pause()
+      try {
+        const written = await response
+        call.resume()
+        write(written)
+      } catch (err) {
+        fail(err)
+      }
+    }
     call.on('data', (request: Incoming<TransformRequest>) => {
       try {
         const response =
           request instanceof WireError
             ? refusal(unreadable(request), 'parse_error', metadata)
             : answer(run, request, metadata)
-        if (call.write(response)) return
-        // The client does not take its results: we take no more of its requests until it does.
-        call.pause()
-        call.once('drain', () => call.resume())
+        if (response instanceof Promise) late = wait(response)
+        else write(response)
       } catch (err) {
-        call.emit('error', internal(logger, metadata, err))
+        fail(err)
       }
     })
-    // On Bun a stream that the client resets ends too; one turn later we know that it is cancelled.
-    call.on('end', () => setImmediate(() => call.end()))
+    call.on('end', async () => {
+      // The last request may be answered after its stream has ended.
+      await late
+      // On Bun a stream that the client resets ends too; one turn later we know that it is cancelled.
+      setImmediate(() => call.end())
+    })
   }
 
   const pairs = writeListTransformationsResponse(supportedTransformations)

@@ -9,9 +9,11 @@ import {
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { nativeText } from '#src/platform/runtime/index.ts'
+import { createLargeDocuments, type LargeDocuments, largeBytesMin } from '../large/index.ts'
 import type { SchemaSettings } from './config.ts'
 import { builtInSchemas, loadSchemas, type SchemaReport } from './load.ts'
 import { schemaRoutes } from './routes.ts'
+import { validateMessage } from './service.ts'
 
 export { type SchemaSettings, schemaSettings } from './config.ts'
 
@@ -20,6 +22,8 @@ export type Schemas = Feature & {
   readonly catalogue: SchemaCatalogue
   /** For a caller that is done with one document before it scans another. */
   readonly scanner: MessageScanner
+  /** Reads by the same schemas what is too large for the event loop. */
+  readonly large: LargeDocuments
 }
 
 /** @throws Error when SPI_SCHEMA_DIR cannot be read */
@@ -34,11 +38,18 @@ export const createSchemas = ({
   const loaded = folder === undefined ? builtInSchemas : loadSchemas(folder)
   if (folder !== undefined) logReport(loaded.report, revision, logger)
   const scanner = createMessageScanner(nativeText, { learning })
+  const large = createLargeDocuments({ files: loaded.files, learning })
   return {
     name: 'schemas',
     catalogue: loaded.catalogue,
     scanner,
-    routes: schemaRoutes(loaded, revision, scanner),
+    large,
+    routes: schemaRoutes(loaded, revision, (message) =>
+      message.length < largeBytesMin
+        ? validateMessage(loaded.catalogue, scanner, message)
+        : large.validate(message),
+    ),
+    stop: large.close,
   }
 }
 

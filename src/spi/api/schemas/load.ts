@@ -25,13 +25,28 @@ export type SchemaReport = {
   readonly reason: string | undefined
 }
 
+/** XSD files by name with folders. */
+export type SchemaFiles = ReadonlyMap<string, Uint8Array>
+
 export type LoadedSchemas = {
   readonly catalogue: SchemaCatalogue
   readonly report: readonly SchemaReport[]
+  /** What the catalogue was made of, for a thread that makes its own; undefined without files. */
+  readonly files: SchemaFiles | undefined
 }
 
 /** Returns only the schemas that are part of the program. */
-export const builtInSchemas: LoadedSchemas = { catalogue: ourCatalogue, report: [] }
+export const builtInSchemas: LoadedSchemas = {
+  catalogue: ourCatalogue,
+  report: [],
+  files: undefined,
+}
+
+/** The catalogue that the files of {@link LoadedSchemas} make. */
+export const catalogueOf = (files: SchemaFiles | undefined): SchemaCatalogue =>
+  files === undefined
+    ? ourCatalogue
+    : compiled(new Map([...files].map(([name, bytes]) => [name, () => bytes]))).catalogue
 
 /**
  * Compiles the message schemas of a folder (with its subfolders) or a zip archive; for a version that it lacks we use
@@ -48,6 +63,22 @@ export const loadSchemas = (path: string): LoadedSchemas => {
     const reason = error instanceof Error ? error.message : String(error)
     throw new Error(`SPI_SCHEMA_DIR: ${reason}`, { cause: error })
   }
+  return { ...compiled(files), files: readable(files) }
+}
+
+/** The files that can be read; of another one the report tells. */
+const readable = (files: Files): SchemaFiles =>
+  new Map(
+    [...files].flatMap(([name, read]): [string, Uint8Array][] => {
+      try {
+        return [[name, read()]]
+      } catch {
+        return []
+      }
+    }),
+  )
+
+const compiled = (files: Files): Omit<LoadedSchemas, 'files'> => {
   const loaded = new Map<string, Loaded>()
   const report = [...files.keys()].sort().map((file) => loadOne(file, files, loaded))
   return {
@@ -88,7 +119,15 @@ const filesOf = (path: string): Files => {
   if (schemas.length > schemaFilesMax) {
     throw new Error(`${path} holds more than ${schemaFilesMax} .xsd files`)
   }
-  return new Map(schemas)
+  return new Map(schemas.map(([name, read]) => [name, once(read)]))
+}
+
+const once = (read: () => Uint8Array): (() => Uint8Array) => {
+  let bytes: Uint8Array | undefined
+  return () => {
+    bytes ??= read()
+    return bytes
+  }
 }
 
 /** Finds an included file: relative to the including file's folder, else the only file with that name anywhere. */

@@ -1,7 +1,6 @@
 import {
   codeLists,
   knownVersions,
-  type MessageScanner,
   messageTypes,
   type Revision,
   revisions,
@@ -23,14 +22,14 @@ import {
   validateDocumentation,
 } from './documents.ts'
 import type { LoadedSchemas } from './load.ts'
-import { type Validation, validateMessage } from './service.ts'
+import type { Validation } from './service.ts'
 
 const jsonType = 'application/json'
 
 export const schemaRoutes = (
-  { catalogue, report }: LoadedSchemas,
+  { report }: LoadedSchemas,
   revision: Revision,
-  scanner: MessageScanner,
+  validate: (message: Uint8Array) => Validation | Promise<Validation>,
 ): readonly Route[] => {
   const schemas = {
     revision,
@@ -49,8 +48,7 @@ export const schemaRoutes = (
       accepts: [...xmlTypes, jsonType],
       isPure: true,
       document: validateDocumentation,
-      handle: async (c) =>
-        Response.json(answer(validateMessage(catalogue, scanner, await readMessage(c)))),
+      handle: async (c) => Response.json(answer(await validate(await readMessage(c)))),
     },
     {
       method: 'GET',

@@ -7,6 +7,7 @@ import {
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { nativeText } from '#src/platform/runtime/index.ts'
+import { createLargeDocuments, type LargeDocuments, largeBytesMin } from '../large/index.ts'
 import { transformDemo } from './demo.ts'
 import { transformRoutes } from './routes.ts'
 import { createRunTransform, type RunTransform } from './run.ts'
@@ -17,6 +18,8 @@ export type TransformDeps = {
   /** The schemas for `options.validate`; ours when absent. */
   readonly catalogue?: SchemaCatalogue
   readonly scanner?: MessageScanner
+  /** Reads by the same schemas what is too large for the event loop. */
+  readonly large?: Pick<LargeDocuments, 'transform'>
 }
 
 export type Transform = Feature & {
@@ -29,7 +32,13 @@ export const createTransform = ({
   metrics,
   catalogue = ourCatalogue,
   scanner = createMessageScanner(nativeText),
+  large = createLargeDocuments({ files: undefined, learning: true }),
 }: TransformDeps): Transform => {
-  const run = createRunTransform(createTransformer(catalogue, scanner), metrics)
+  const transform = createTransformer(catalogue, scanner)
+  const run = createRunTransform(
+    (request) =>
+      request.message.length < largeBytesMin ? transform(request) : large.transform(request),
+    metrics,
+  )
   return { name: 'transform', demo: transformDemo, routes: transformRoutes(run), run }
 }

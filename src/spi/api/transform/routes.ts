@@ -24,7 +24,7 @@ const headers = readyHeaders(jsonType)
 
 export const transformRoutes = (run: RunTransform): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
-    const outcome = run(await readRequest(c, declared))
+    const outcome = await run(await readRequest(c, declared))
     if (!outcome.ok) throw outcome.error
     const { transformationId, sourceFormat, targetFormat, result, violations } = outcome
     const beside = violations.length === 0 ? '' : `"violations":${JSON.stringify(violations)},`

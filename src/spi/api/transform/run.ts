@@ -17,12 +17,12 @@ import {
   supportedTransformations,
 } from './formats.ts'
 import { createTransformationCounter, type TransformationStatus } from './metrics.ts'
-import type { Transformer, TransformFailure, TransformRequest } from './service.ts'
+import type { TransformFailure, TransformOutcome, TransformRequest } from './service.ts'
 
 type FailureStatus = Exclude<TransformationStatus, 'success'>
 
 /** The answer of every interface, before each gives it its own form. */
-type TransformRun =
+export type TransformRun =
   | {
       readonly ok: true
       readonly transformationId: string
@@ -35,13 +35,16 @@ type TransformRun =
     }
   | { readonly ok: false; readonly status: FailureStatus; readonly error: ApiError }
 
-export type RunTransform = (request: TransformRequest) => TransformRun
+/** What is small is answered at once, what is large by a promise. */
+export type RunTransform = (request: TransformRequest) => TransformRun | Promise<TransformRun>
 
 /** Transforms and counts. */
-export const createRunTransform = (transform: Transformer, metrics: Metrics): RunTransform => {
+export const createRunTransform = (
+  transform: (request: TransformRequest) => TransformOutcome | Promise<TransformOutcome>,
+  metrics: Metrics,
+): RunTransform => {
   const count = createTransformationCounter(metrics)
-  return (request) => {
-    const outcome = transform(request)
+  const counted = (request: TransformRequest, outcome: TransformOutcome): TransformRun => {
     if (!outcome.ok) {
       const { error, status } = apiError(outcome.failure)
       const { source, target } = boundedLabels(request)
@@ -53,6 +56,12 @@ export const createRunTransform = (transform: Transformer, metrics: Metrics): Ru
     count(sourceFormat, targetFormat, 'success')
     const transformationId = `trf_${Bun.randomUUIDv7()}`
     return { ok: true, transformationId, sourceFormat, targetFormat, result, violations }
+  }
+  return (request) => {
+    const outcome = transform(request)
+    return outcome instanceof Promise
+      ? outcome.then((late) => counted(request, late))
+      : counted(request, outcome)
   }
 }
 

@@ -1,4 +1,4 @@
-import { createMessageScanner, type Revision } from '#codecs/iso20022'
+import type { Revision } from '#codecs/iso20022'
 import type { Emit } from '#src/events.ts'
 import {
   type Consumer,
@@ -9,12 +9,12 @@ import {
 import type { Client } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { nativeText } from '#src/platform/runtime/index.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
 import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createPending } from './pending.ts'
+import { createInboundReader } from './reader.ts'
 import { acceptances } from './reply.ts'
 import { createWorkerService } from './service.ts'
 
@@ -45,13 +45,11 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   const trust = createTrust(settings, logger)
   const metrics = createWorkerMetrics(deps.metrics)
   const remembered = createPending({ sql, emitEvents, metrics, logger })
+  const reader = createInboundReader({ verifier: trust.verifier, ispb, now, learning })
   const service = createWorkerService({
     sql,
     broker,
-    read: {
-      ...{ verifier: trust.verifier, ispb, now },
-      scanner: createMessageScanner(nativeText, { learning }),
-    },
+    read: reader.read,
     apply: {
       emitEvents,
       group,
@@ -89,6 +87,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
     stop: async () => {
       trust.stop()
       await Promise.all(consumers.map((consumer) => consumer.stop()))
+      reader.close()
     },
   }
 }

@@ -11,7 +11,7 @@ import { inboundHeaders } from '../pull/index.ts'
 import { type Applied, type ApplyDeps, applyBatch } from './apply.ts'
 import type { WorkerMetrics } from './metrics.ts'
 import { reportLate } from './pending.ts'
-import { type ReadContext, type ReadInbound, readInbound } from './read.ts'
+import type { ReadInbound } from './read.ts'
 
 /** Messages that one transaction stores. */
 const batchMessagesMax = 250
@@ -24,7 +24,8 @@ const outboundTopics = ['spi.outbound', 'dlq']
 export type WorkerServiceDeps = {
   readonly sql: Client
   readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settleIn' | 'wake'>
-  readonly read: ReadContext
+  /** At once, or by a promise where the message is large. */
+  readonly read: (delivery: Delivery) => ReadInbound | Promise<ReadInbound>
   readonly apply: Omit<ApplyDeps, 'outbox'>
   readonly metrics: WorkerMetrics
   readonly logger: Logger
@@ -57,12 +58,13 @@ export const createWorkerService = (deps: WorkerServiceDeps): WorkerService => {
 /** Opens a span in the trace that fetched the message or sent it to the topic. */
 const traced = (
   delivery: Delivery,
-  context: ReadContext,
+  read: WorkerServiceDeps['read'],
   store: (inbound: ReadInbound) => Promise<void>,
 ): Promise<void> => {
   const parent = delivery.headers[inboundHeaders.traceparent]
-  return inSpan('receive message', { kind: 'consumer', parent }, (span) => {
-    const inbound = readInbound(delivery, context)
+  return inSpan('receive message', { kind: 'consumer', parent }, async (span) => {
+    const found = read(delivery)
+    const inbound = found instanceof Promise ? await found : found
     const { type, channel, warnings } = inbound.message
     span.rename(`receive ${type ?? 'unreadable'}`)
     span.set({

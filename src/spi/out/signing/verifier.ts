@@ -24,6 +24,8 @@ export type MessageVerifier = {
   readonly verify: (document: XmlDocument) => XmldsigVerified<TrustedCertificate> | XmldsigRefusal
   /** Verifies against these certificates, in PEM, from now on, and no longer against the old ones. */
   readonly replace: (certificates: readonly string[]) => void
+  /** Those it verifies against now, in PEM: the same array until they are replaced. */
+  readonly certificates: () => readonly string[]
 }
 
 type Entry = {
@@ -85,7 +87,8 @@ export const createMessageVerifier = (
   certificates: readonly string[],
   now: () => Date = () => new Date(),
 ): MessageVerifier => {
-  let index = indexOf(certificates)
+  let current = certificates
+  let index = indexOf(current)
   const nameOf = createSpellings()
   const ports: VerifyPorts<TrustedCertificate> = {
     scratch: new Scratch(),
@@ -104,6 +107,8 @@ export const createMessageVerifier = (
     verify: (document) => verifyEnvelope(document, ports),
     replace: (next) => {
       index = indexOf(next)
+      current = next
     },
+    certificates: () => current,
   }
 }

@@ -50,6 +50,23 @@ const transformed = async (): Promise<number> => {
 }
 
 describe('TransformStream', () => {
+  test('answers a large message in its turn, the last of a stream too', async () => {
+    const large = encodeRequest({
+      source_format: 'pacs.008',
+      message: Buffer.from(pacs008({ transactions: 200 })),
+    })
+    const { call, ended } = open()
+    const counts: unknown[] = []
+    call.on('data', (bytes: Buffer) =>
+      counts.push(jsonOf(decodeResponse(bytes))['transaction_count']),
+    )
+    for (const request of [large, numbered(1), large, numbered(2), numbered(3), large])
+      call.write(request)
+    call.end()
+    expect(await ended).toBe(status.OK)
+    expect(counts).toEqual([200, 1, 200, 1, 1, 200])
+  })
+
   const itemsCount = 5_000
   test(`answers ${itemsCount} requests in their order, and takes none while its results are not taken`, async () => {
     const before = await transformed()
