@@ -8,7 +8,7 @@ import { hexValue } from './characters.ts'
  * @property inclusive - the number counts its own bytes too
  * @property before - reserved zero bytes before the number
  * @property after - reserved zero bytes after it, not counted
- * @property tpdu - counted bytes before the message, given to the reader separately
+ * @property tpdu - counted bytes before the message, as they are written; the reader gets those that came separately
  * @property trailer - a counted byte after the message
  */
 export type Framing = {
@@ -18,9 +18,11 @@ export type Framing = {
   readonly inclusive: boolean
   readonly before: number
   readonly after: number
-  readonly tpdu: number
+  readonly tpdu: Uint8Array
   readonly trailer: number | undefined
 }
+
+const none = new Uint8Array(0)
 
 const framing = (name: string, change: Partial<Framing> = {}): Framing => ({
   name,
@@ -29,7 +31,7 @@ const framing = (name: string, change: Partial<Framing> = {}): Framing => ({
   inclusive: false,
   before: 0,
   after: 0,
-  tpdu: 0,
+  tpdu: none,
   trailer: undefined,
   ...change,
 })
@@ -48,7 +50,7 @@ export const framings = {
   }),
   'hex-4': framing('hex-4', { encoding: 'hex', size: 4 }),
   'bcd-2': framing('bcd-2', { encoding: 'bcd' }),
-  'binary-2-tpdu': framing('binary-2-tpdu', { tpdu: 5 }),
+  'binary-2-tpdu': framing('binary-2-tpdu', { tpdu: Uint8Array.of(0x60, 0, 0, 0, 0) }),
   'binary-2-trailer': framing('binary-2-trailer', { trailer: 0x03 }),
 } as const satisfies Readonly<Record<string, Framing>>
 
@@ -56,10 +58,9 @@ export type FramingName = keyof typeof framings
 
 /** Longest message by default. */
 export const frameBytesMaxDefault = 16_384
-const tpduDefault = Uint8Array.of(0x60, 0, 0, 0, 0)
 
 export const headerBytes = ({ before, size, after, tpdu }: Framing): number =>
-  before + size + after + tpdu
+  before + size + after + tpdu.length
 
 /**
  * Writes header and trailer around a message of `bodyBytes` that lies, or will lie, at
@@ -72,20 +73,21 @@ export const writeFrame = (
   bodyBytes: number,
   out: Uint8Array,
   start = 0,
-  tpdu: Uint8Array = tpduDefault,
+  tpdu: Uint8Array = framing.tpdu,
 ): number => {
   const trailerBytes = framing.trailer === undefined ? 0 : 1
   const end = start + headerBytes(framing) + bodyBytes + trailerBytes
   if (end > out.length) {
     throw new CodecError('iso8583_buffer_too_small', start, 'the buffer is too small')
   }
-  const counted = bodyBytes + framing.tpdu + trailerBytes + (framing.inclusive ? framing.size : 0)
+  const counted =
+    bodyBytes + framing.tpdu.length + trailerBytes + (framing.inclusive ? framing.size : 0)
   let at = start
   for (let i = 0; i < framing.before; i++) out[at++] = 0
   writeLength(framing, counted, out, at)
   at += framing.size
   for (let i = 0; i < framing.after; i++) out[at++] = 0
-  for (let i = 0; i < framing.tpdu; i++) out[at++] = tpdu[i] ?? 0
+  for (let i = 0; i < framing.tpdu.length; i++) out[at++] = tpdu[i] ?? 0
   if (framing.trailer !== undefined) out[end - 1] = framing.trailer
   return end
 }
@@ -121,8 +123,6 @@ type FrameHandler = {
   readonly keepAlive: () => void
 }
 
-const noBytes = new Uint8Array(0)
-
 /**
  * Cuts messages from a stream in any chunks. A message inside one chunk is not copied; only one that spans chunks is
  * gathered, in a buffer that grows to its length at most.
@@ -132,7 +132,7 @@ export class FrameDecoder {
   readonly #handler: FrameHandler
   readonly #bytesMax: number
   readonly #header: number
-  #kept: Uint8Array = noBytes
+  #kept: Uint8Array = none
   #keptBytes = 0
   #streamOffset = 0
   #broken = false
@@ -141,7 +141,7 @@ export class FrameDecoder {
     this.#framing = framing
     this.#handler = handler
     this.#bytesMax = bytesMax
-    this.#header = headerBytes(framing) - framing.tpdu
+    this.#header = headerBytes(framing) - framing.tpdu.length
   }
 
   /**
@@ -222,7 +222,7 @@ export class FrameDecoder {
     const counted = this.#readLength(bytes, at + before)
     if (counted === 0) return this.#header
     const content = counted - (inclusive ? size : 0)
-    const overhead = tpdu + (trailer === undefined ? 0 : 1)
+    const overhead = tpdu.length + (trailer === undefined ? 0 : 1)
     if (content < overhead || content - overhead > this.#bytesMax)
       this.#refuse('frame_length', before)
     return this.#header + content
@@ -246,7 +246,7 @@ export class FrameDecoder {
 
   #deliver(bytes: Uint8Array, start: number, end: number): void {
     const { tpdu, trailer } = this.#framing
-    const from = start + this.#header + tpdu
+    const from = start + this.#header + tpdu.length
     const to = trailer === undefined ? end : end - 1
     const offset = this.#streamOffset
     this.#streamOffset += end - start
@@ -257,7 +257,7 @@ export class FrameDecoder {
     if (trailer !== undefined && bytes[to] !== trailer) {
       throw new CodecError('frame_trailer', offset + to - start, 'the trailer is missing')
     }
-    this.#handler.message(bytes, from, to, tpdu === 0 ? noBytes : bytes.subarray(from - tpdu, from))
+    this.#handler.message(bytes, from, to, bytes.subarray(from - tpdu.length, from))
   }
 
   #refuse(code: string, offset: number): never {

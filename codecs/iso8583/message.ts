@@ -2,11 +2,10 @@ import { CodecError } from '#codecs/bytes'
 import type { FieldValue, Iso8583Packer } from './packer.ts'
 import type { Iso8583Parser } from './parser.ts'
 
-/** Message types that the gateway sends and receives; 1xxx are their 1993 forms. */
+/** Message types that the gateway sends and receives, of version 1987. */
 export const gatewayMtis = [
   ...(['0100', '0110', '0200', '0210', '0220', '0221', '0230', '0800', '0810'] as const),
   ...(['0400', '0401', '0410', '0420', '0421', '0430'] as const),
-  ...(['1100', '1110', '1200', '1210', '1420', '1421', '1430', '1804', '1814'] as const),
 ] as const
 export type GatewayMti = (typeof gatewayMtis)[number]
 

@@ -1,10 +1,8 @@
-import { allOf, digit, hexValue, latin1 } from './characters.ts'
+import { allOf, digit, hexValue } from './characters.ts'
 import { type Dialect, fieldMax } from './dialect.ts'
-import { bigEndian, digitsNumber, packedDigits, packedNumber, unpackDigits } from './digits.ts'
+import { bigEndian, digitsNumber, packedNumber, unpackDigits } from './digits.ts'
 import {
   checkAlone,
-  checkNothing,
-  checkPacked,
   compileLayout,
   type Field,
   type Layout,
@@ -13,6 +11,7 @@ import {
   wireBytes,
 } from './layout.ts'
 import { isPlanOf, makePlan, type Plan, type Run } from './plan.ts'
+import { isSame, isSound } from './sound.ts'
 
 const empty = new Uint8Array(0)
 const stageBytesMin = 512
@@ -390,18 +389,6 @@ export class Iso8583Parser {
       for (let i = 0; i < signBytes + count; i++) out[i] = page.decode[bytes[start + i]!]!
     }
   }
-}
-
-const isSound = (check: number, bytes: Uint8Array, start: number, end: number): boolean => {
-  if (check === checkNothing) return true
-  return check === checkPacked
-    ? packedDigits(bytes, start, end)
-    : allOf(check, latin1.classes, bytes, start, end)
-}
-
-const isSame = (kept: Uint8Array, bytes: Uint8Array, start: number, count: number): boolean => {
-  for (let i = 0; i < count; i++) if (kept[i] !== bytes[start + i]) return false
-  return true
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   setting,
   text,
 } from '#src/platform/config/index.ts'
+import { connectWaitMs, connectWaitMsMax } from './networks/options.ts'
 
 /** What the card gateway needs beside its two networks. */
 export const cardSettings = defineSettings({
@@ -25,7 +26,7 @@ export const cardSettings = defineSettings({
     doc: 'JSON file of merchants, for networks that want to know them: an array of objects with `merchant_id`, `category` (MCC), `name`, `city` and, as needed, `country` (`BR`) and `postal_code`.',
   }),
   networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
-    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `window`, `sign_on`, `echo_seconds`, `installments`, `answers`, `content`, `tls` (`ca_path`, `cert_path`, `key_path`).',
+    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `tpdu`, `window`, `sign_on`, `echo_seconds`, `connect_wait_ms`, `installments`, `answers`, `content`, `tls` (`ca_path`, `cert_path`, `key_path`).',
   }),
 })
 
@@ -33,6 +34,9 @@ export type CardSettings = SettingValues<typeof cardSettings>
 
 const prefixes = () =>
   list(text({ pattern: /^\d{1,8}(-\d{1,8})?$/, expected: 'card number prefix or range, `51-55`' }))
+
+/** Kind, destination and source of the network: `60`, the NII as four digits, four zeros. */
+export const tpduForm = /^[0-9A-Fa-f]{10}$/
 
 type NetworkDefaults = {
   readonly letter: string
@@ -82,6 +86,20 @@ const networkSettings = (name: string, { letter, brand, prefixes: cards }: Netwo
       oneOf(...(Object.keys(framings) as (keyof typeof framings)[])),
       { default: 'binary-2', doc: 'How a message is cut from the stream.' },
     ),
+    tpdu: setting(
+      `${name}_TPDU`,
+      text({ pattern: tpduForm, expected: 'ten hexadecimal digits, `6001230000`' }),
+      {
+        doc: 'TPDU before each message, in any frame: `60`, the NII of the network, that of the gateway.',
+      },
+    ),
+    messagesFile: setting(`${name}_MESSAGES_FILE`, path(), {
+      doc: 'JSON file of what its messages say: an object with `content` and, as needed, `dialect` (in place of the setting), `answers`, `installments`, as an entry of the networks file has them.',
+    }),
+    connectWaitMs: setting(`${name}_CONNECT_WAIT_MS`, integer(0, connectWaitMsMax), {
+      default: String(connectWaitMs),
+      doc: 'Milliseconds a request waits for a connection while none is up.',
+    }),
     window: setting(`${name}_WINDOW`, integer(1, 65_535), {
       default: '256',
       doc: 'Requests that may wait on one connection; more are refused at once.',

@@ -70,10 +70,14 @@ const networkProblems = ({
     })
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    const isOfFile = error instanceof NetworksFileError
     const problem = inOneLine(error.message)
+    const ofMessages = messagesSetting(error, { networkA, networkB })
+    if (ofMessages !== undefined) {
+      const expected = 'a JSON object of what messages say'
+      return [{ ...ofMessages, problem, expected, fix: 'correct the file' }]
+    }
     return [
-      isOfFile
+      error instanceof NetworksFileError
         ? { ...blamed, problem, expected: 'a JSON array of networks', fix: 'correct the file' }
         : {
             ...blamed,
@@ -83,6 +87,17 @@ const networkProblems = ({
           },
     ]
   }
+}
+
+/** The setting that names the file which cannot be used, if it is one of the two networks of settings. */
+const messagesSetting = (
+  error: Error,
+  { networkA, networkB }: Pick<CardConfiguration, 'networkA' | 'networkB'>,
+): Blamed | undefined => {
+  if (!(error instanceof NetworksFileError) || error.path === undefined) return undefined
+  const value = error.path
+  if (value === networkA.messagesFile) return { name: 'CARDGW_NETA_MESSAGES_FILE', value }
+  return value === networkB.messagesFile ? { name: 'CARDGW_NETB_MESSAGES_FILE', value } : undefined
 }
 
 const tlsProblems = (

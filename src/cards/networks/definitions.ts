@@ -1,12 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { type Dialect, dialects, framings, parseDialect } from '#codecs/iso8583'
+import {
+  type Dialect,
+  dialects,
+  type Framing,
+  type FramingName,
+  framings,
+  parseDialect,
+} from '#codecs/iso8583'
 import type { Pem } from '#src/platform/config/index.ts'
 import type { KeyFiles } from '#src/platform/security/index.ts'
-import type { CardSettings, NetworkSettings } from '../config.ts'
+import { type CardSettings, type NetworkSettings, tpduForm } from '../config.ts'
 import { type Content, contentForm, createContent } from '../content/index.ts'
-import { type AnswerCodes, answerCodes1987, answerCodesForm, createAnswerRules } from './answers.ts'
-import type { NetworkOptions } from './options.ts'
+import { type AnswerCodes, answerCodesForm, createAnswerRules } from './answers.ts'
+import { connectWaitMs, connectWaitMsMax, type NetworkOptions } from './options.ts'
 
 /** One configured network, from the settings or from the file. */
 export type NetworkDefinition = Pick<
@@ -24,38 +31,15 @@ export type NetworkDefinition = Pick<
   | 'window'
   | 'signOn'
   | 'echoMs'
+  | 'connectWaitMs'
 > & {
   readonly prefixes: readonly string[]
   /** Undefined: plain TCP. */
   readonly tls: KeyFiles | undefined
 }
 
-/** Of the settings; undefined without a host. */
-const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinition | undefined => {
-  const { host } = settings
-  const dialect = dialects[settings.dialect]
-  if (host === undefined || dialect === undefined) return undefined
-  return {
-    name,
-    brand: settings.brand,
-    host,
-    port: settings.port,
-    prefixes: settings.prefixes,
-    poolSize: settings.poolSize,
-    timeoutMs: settings.timeoutSeconds * 1_000,
-    dialect,
-    framing: framings[settings.frame],
-    answers: answerCodes1987,
-    window: settings.window,
-    signOn: settings.signOn,
-    echoMs: settings.echoSeconds * 1_000,
-    tls: settings.tls
-      ? { ca: settings.tlsCa, certificate: settings.tlsCertificate, key: settings.tlsKey }
-      : undefined,
-  }
-}
-
 const networksMax = 32
+const dialectDefault = 'ascii'
 
 const tlsForm = z.strictObject({
   ca_path: z.string().optional(),
@@ -63,7 +47,18 @@ const tlsForm = z.strictObject({
   key_path: z.string().optional(),
 })
 
+/** What messages to a network are like: of a network of the networks file, or the whole of a messages file. */
+const messageMembers = {
+  dialect: z.union([z.string(), z.record(z.string(), z.unknown())]).optional(),
+  installments: z.enum(['extended_payment', 'refused']).default('extended_payment'),
+  content: contentForm.optional(),
+  answers: answerCodesForm.default(answerCodesForm.parse({})),
+}
+const messagesForm = z.strictObject(messageMembers)
+type MessagesForm = z.infer<typeof messagesForm>
+
 const networkForm = z.strictObject({
+  ...messageMembers,
   name: z.string().regex(/^[a-z][a-z0-9_]{0,31}$/),
   brand: z.string().regex(/^[a-z][a-z0-9_]{0,31}$/),
   host: z.string().min(1).max(253),
@@ -74,14 +69,12 @@ const networkForm = z.strictObject({
     .max(64),
   pool_size: z.int().min(1).max(64).default(5),
   timeout_seconds: z.int().min(1).max(300).default(30),
-  dialect: z.union([z.string(), z.record(z.string(), z.unknown())]).default('ascii'),
-  frame: z.enum(Object.keys(framings) as (keyof typeof framings)[]).default('binary-2'),
+  frame: z.enum(Object.keys(framings) as FramingName[]).default('binary-2'),
+  tpdu: z.string().regex(tpduForm, 'ten hexadecimal digits').optional(),
   window: z.int().min(1).max(65_535).default(256),
   sign_on: z.boolean().default(false),
   echo_seconds: z.int().min(0).max(3_600).default(30),
-  installments: z.enum(['extended_payment', 'refused']).default('extended_payment'),
-  content: contentForm.optional(),
-  answers: answerCodesForm.default(answerCodesForm.parse({})),
+  connect_wait_ms: z.int().min(0).max(connectWaitMsMax).default(connectWaitMs),
   tls: tlsForm.optional(),
 })
 
@@ -104,31 +97,89 @@ const checkedCodes = (codes: AnswerCodes): AnswerCodes => {
   return codes
 }
 
-/** Dialect and content. @throws Error that names the first place where they do not fit together */
-const spoken = ({
-  dialect: given,
-  content,
-  installments,
-}: z.infer<typeof networkForm>): { readonly dialect: Dialect; readonly content: Content } => {
-  const dialect = dialectOf(given)
-  const takesInstallments = installments === 'extended_payment'
-  return { dialect, content: createContent(dialect, content, takesInstallments) }
+/** What is spoken with a network. */
+type Spoken = {
+  readonly dialect: Dialect
+  readonly content: Content
+  readonly answers: AnswerCodes
 }
 
+/** @throws Error that names the first place where dialect and content do not fit together */
+const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
+  const dialect = dialectOf(given.dialect ?? dialectDefault)
+  const takesInstallments = given.installments === 'extended_payment'
+  return {
+    dialect,
+    content: createContent(dialect, given.content, takesInstallments),
+    answers: checkedCodes(given.answers),
+  }
+}
+
+/** The frame with its TPDU, where there is one; any frame may have it. */
+const framingOf = (name: FramingName, tpdu: string | undefined): Framing =>
+  tpdu === undefined ? framings[name] : { ...framings[name], tpdu: Uint8Array.fromHex(tpdu) }
+
 /**
- * What messages to one network of the networks file are like, from its JSON.
+ * What messages to one network are like, from its JSON: of the networks file, or the whole of a messages file.
  *
  * @throws Error that says what is wrong with it
  */
-export const parseNetwork = (json: unknown) => {
-  const parsed = networkForm.safeParse(json)
+export const parseNetwork = (json: unknown): Spoken => {
+  const isMessages = typeof json === 'object' && json !== null && !Object.hasOwn(json, 'name')
+  const parsed = (isMessages ? messagesForm : networkForm).safeParse(json)
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error))
-  return spoken(parsed.data)
+  return spoken(parsed.data, dialectDefault)
 }
 
-/** A networks file that cannot be used. */
+/** A networks file, or a file of messages, that cannot be used. */
 export class NetworksFileError extends Error {
   override readonly name = 'NetworksFileError'
+  /** The file; undefined if it is about several. */
+  readonly path: string | undefined
+
+  constructor(message: string, path?: string) {
+    super(message)
+    this.path = path
+  }
+}
+
+/** @throws NetworksFileError that names the file and what is wrong in it */
+const readJson = <T>(path: string, kind: string, read: (json: unknown) => T): T => {
+  try {
+    return read(JSON.parse(readFileSync(path, 'utf8')))
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
+    throw new NetworksFileError(`${kind} file ${path}: ${reason}`, path)
+  }
+}
+
+/**
+ * Of the settings; undefined without a host.
+ *
+ * @throws NetworksFileError
+ */
+const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinition | undefined => {
+  const { host, messagesFile } = settings
+  if (host === undefined) return undefined
+  const said = (json: unknown): Spoken => spoken(messagesForm.parse(json), settings.dialect)
+  return {
+    name,
+    brand: settings.brand,
+    host,
+    port: settings.port,
+    prefixes: settings.prefixes,
+    poolSize: settings.poolSize,
+    timeoutMs: settings.timeoutSeconds * 1_000,
+    ...(messagesFile === undefined ? said({}) : readJson(messagesFile, 'messages', said)),
+    framing: framingOf(settings.frame, settings.tpdu),
+    window: settings.window,
+    signOn: settings.signOn,
+    echoMs: settings.echoSeconds * 1_000,
+    connectWaitMs: settings.connectWaitMs,
+    tls: settings.tls
+      ? { ca: settings.tlsCa, certificate: settings.tlsCertificate, key: settings.tlsKey }
+      : undefined,
+  }
 }
 
 /**
@@ -136,9 +187,9 @@ export class NetworksFileError extends Error {
  *
  * @throws NetworksFileError that names the file and what is wrong in it
  */
-const readNetworksFile = (path: string): readonly NetworkDefinition[] => {
-  try {
-    return fileForm.parse(JSON.parse(readFileSync(path, 'utf8'))).map((given) => ({
+const readNetworksFile = (path: string): readonly NetworkDefinition[] =>
+  readJson(path, 'networks', (json) =>
+    fileForm.parse(json).map((given) => ({
       name: given.name,
       brand: given.brand,
       host: given.host,
@@ -146,23 +197,19 @@ const readNetworksFile = (path: string): readonly NetworkDefinition[] => {
       prefixes: given.prefixes,
       poolSize: given.pool_size,
       timeoutMs: given.timeout_seconds * 1_000,
-      ...spoken(given),
-      framing: framings[given.frame],
-      answers: checkedCodes(given.answers),
+      ...spoken(given, dialectDefault),
+      framing: framingOf(given.frame, given.tpdu),
       window: given.window,
       signOn: given.sign_on,
       echoMs: given.echo_seconds * 1_000,
+      connectWaitMs: given.connect_wait_ms,
       tls: given.tls && {
         ca: pemOf(given.tls.ca_path),
         certificate: pemOf(given.tls.cert_path),
         key: pemOf(given.tls.key_path),
       },
-    }))
-  } catch (error) {
-    const reason = error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message
-    throw new NetworksFileError(`networks file ${path}: ${reason}`)
-  }
-}
+    })),
+  )
 
 /**
  * Every configured network: first those of the settings, then those of the file.

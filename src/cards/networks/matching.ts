@@ -18,11 +18,9 @@ const stans = 1_000_000
 /** Whether a key is of network management: sign-on, echo and the like. */
 export const isManagementKey = (key: number): boolean => Math.floor(key / (100 * stans)) % 10 === 8
 
-const firstOf1993 = 1_000
-
-/** The folded types of 1987 that share one numbering of STANs; network management has its own. */
+/** The folded types that share one numbering of STANs; network management has its own. */
 const transactionMtis: readonly number[] = [...new Set(foldedMtis.values())].filter(
-  (folded) => folded < firstOf1993 && !isManagementKey(folded * stans),
+  (folded) => !isManagementKey(folded * stans),
 )
 
 /** Six digits as a number; -1 for anything else. */
@@ -49,7 +47,7 @@ export const someTransactionKey = (stan: string, test: (key: number) => boolean)
   return number >= 0 && transactionMtis.some((folded) => test(folded * stans + number))
 }
 
-/** 0110, 0210, 0230, 0410, 0430, 0810 and their 1993 forms. */
+/** 0110, 0210, 0230, 0410, 0430, 0810. */
 export const isAnswer = (mti: GatewayMti): boolean => (mti.charCodeAt(2) & 1) === 1
 
 /** Drawn by each process, so that a digest says nothing outside of it. */

@@ -65,6 +65,7 @@ export const signOffMs = 2_000
 export const reconnect: Backoff = { baseMs: 250, maxMs: 2_000 }
 /** How long a request waits for a connection while none is up. */
 export const connectWaitMs = 500
+export const connectWaitMsMax = 30_000
 /** Requests that may wait for one at a time; more are refused at once. */
 export const connectWaitersMax = 1_000
 /** When a connection that held this long or carried traffic is lost, the attempts count from one again. */

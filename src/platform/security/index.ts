@@ -56,6 +56,7 @@ export {
   findInIdentifier,
   findSensitive,
   isCardNumber,
+  luhnSum,
   scrub,
   scrubFields,
 } from './sensitive/index.ts'

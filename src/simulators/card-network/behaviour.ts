@@ -1,3 +1,5 @@
+import { luhnSum } from '#src/platform/security/index.ts'
+
 /**
  * What the simulated network does with a card, and the two-digit number KK that asks for it: in a test card
  * number (`400000 KK CC 00000 L`, `510000 KK CC 00000 L`; L is the check digit) and in an amount (`99KKCC` cents).
@@ -73,18 +75,7 @@ export const behaviourOfAmount = (cents: number): Behaviour =>
     : approve
 
 /** True when the last digit is the check digit of the others. */
-export const passesLuhn = (pan: Uint8Array): boolean =>
-  pan.length > 0 && luhnSum(pan, pan.length) % 10 === 0
-
-const luhnSum = (digits: Uint8Array, length: number): number => {
-  let sum = 0
-  for (let index = 0; index < length; index++) {
-    const digit = (digits[length - 1 - index] ?? 0) - 0x30
-    const weighted = index % 2 === 0 ? digit : digit * 2
-    sum += weighted > 9 ? weighted - 9 : weighted
-  }
-  return sum
-}
+export const passesLuhn = (pan: Uint8Array): boolean => pan.length > 0 && luhnSum(pan) % 10 === 0
 
 const prefixes = { visa: '400000', mastercard: '510000' } as const
 export type TestBrand = keyof typeof prefixes
@@ -95,7 +86,7 @@ export const testPan = (brand: TestBrand, { name, argument }: Behaviour): Uint8A
   const pan = new TextEncoder().encode(
     `${prefixes[brand]}${two(behaviours[name])}${two(argument)}000000`,
   )
-  pan[15] = 0x30 + ((10 - (luhnSum(pan, 16) % 10)) % 10)
+  pan[15] = 0x30 + ((10 - (luhnSum(pan) % 10)) % 10)
   return pan
 }
 

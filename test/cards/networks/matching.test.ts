@@ -17,10 +17,6 @@ test('a request, its repeat and its answer have one key; other exchanges have ot
     ['0400', '0401', '0410'],
     ['0420', '0421', '0430'],
     ['0800', '0810'],
-    ['1100', '1110'],
-    ['1200', '1210'],
-    ['1420', '1421', '1430'],
-    ['1804', '1814'],
   ] as const
   const keys = pairs.map((mtis) => new Set(mtis.map((mti) => exchangeKey(mti, '000042'))))
   expect(keys.every((key) => key.size === 1)).toBe(true)
@@ -39,10 +35,8 @@ test('a STAN is six digits', () => {
 })
 
 test('answers are told from requests', () => {
-  expect(gatewayMtis.filter(isAnswer)).toEqual([
-    ...(['0110', '0210', '0230', '0810', '0410', '0430'] as const),
-    ...(['1110', '1210', '1430', '1814'] as const),
-  ])
+  const answers = gatewayMtis.filter(isAnswer)
+  expect(answers).toEqual(['0110', '0210', '0230', '0810', '0410', '0430'])
 })
 
 test('the STAN of a transaction is looked for in transactions only', () => {

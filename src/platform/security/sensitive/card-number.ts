@@ -38,6 +38,21 @@ const lengthsByStart: Uint32Array = ((): Uint32Array => {
 const doubled = (digit: number): number => (digit > 4 ? digit * 2 - 9 : digit * 2)
 
 /**
+ * The sum of ISO/IEC 7812-1 annex B, of which a card number has a multiple of ten: every second digit before the last
+ * is doubled.
+ *
+ * @param digits values 0 to 9, or their ASCII codes
+ */
+export const luhnSum = (digits: Uint8Array): number => {
+  let sum = 0
+  for (let at = 0; at < digits.length; at++) {
+    const digit = digits[at]! & 15
+    sum += (digits.length - at) % 2 === 0 ? doubled(digit) : digit
+  }
+  return sum
+}
+
+/**
  * Calls `onCard` for every window of 13 to 19 digits that begins as an issuer's numbers do, has a length of theirs and
  * passes the Luhn test (ISO/IEC 7812-1 annex B), wherever in the digits it is.
  *

@@ -1,2 +1,3 @@
+export { luhnSum } from './card-number.ts'
 export { isCardNumber } from './digits.ts'
 export { findInIdentifier, findSensitive, scrub, scrubFields, scrubLine } from './text.ts'
