@@ -305,7 +305,9 @@ export const eventGroups = {
     types: {
       'card.transaction.authorized': 'The network has approved the authorization.',
       'card.transaction.declined': 'The network has declined the authorization.',
-      'card.transaction.captured': 'The network has approved the capture.',
+      'card.transaction.captured': 'The network has approved the capture, the last of several.',
+      'card.transaction.partially_captured':
+        'The network has approved a capture that others may follow.',
       'card.transaction.voided': 'It was voided, was never sent, or its reversal is confirmed.',
       'card.transaction.refunded': 'The network has approved a refund.',
       'card.transaction.partially_voided': 'A part of the authorization was taken back.',

@@ -93,7 +93,7 @@ export const cardErrors = defineErrors({
     title: 'Amount exceeds the authorized one',
     meaning:
       'A capture or partial void may be as large as what is left of the authorization, no larger.',
-    remedy: 'Send at most the authorized amount less reversed_amount.',
+    remedy: 'Send at most the authorized amount less captured_amount and reversed_amount.',
     retryable: false,
   },
   invalid_outcome: {
@@ -116,7 +116,7 @@ export const cardErrors = defineErrors({
     title: 'Outcome not possible',
     meaning: 'The reversal that waits for an answer cannot end in this status.',
     remedy:
-      'Read the transaction: an authorization can end voided, a capture authorized or captured, a void voided or as it was, a partial void partially_voided or authorized, a refund refunded or captured.',
+      'Read the transaction: an authorization can end voided, a capture authorized, captured or partially_captured, a void voided or as it was, a partial void partially_voided or authorized, a refund refunded or captured.',
     retryable: false,
   },
   invalid_state: {

@@ -156,6 +156,26 @@ const payments: readonly (readonly Step[])[] = [
     ['authorize', { amount: 100_000, capture: true }, 201],
     ['refund', { amount: 99_901 }, 504],
   ],
+  [
+    ['authorize', { amount: 20_400 }, 201],
+    ['capture', { amount: 4_000, final: false }, 200],
+    ['capture', { amount: 6_000, final: false }, 200],
+    ['capture', { amount: 10_401 }, 400],
+    ['capture', { amount: 10_300 }, 200],
+    ['void', undefined, 200],
+  ],
+  [
+    ['authorize', { amount: 200_000 }, 201],
+    ['capture', { amount: 40_000, final: false }, 200],
+    ['capture', { amount: 99_901, final: false }, 504],
+  ],
+  [
+    ['authorize', { amount: 20_500 }, 201],
+    ['capture', { amount: 4_000, final: false }, 200],
+    ['void', { amount: 1_000 }, 200],
+    ['refund', { amount: 500 }, 200],
+    ['void', { amount: 15_500 }, 200],
+  ],
 ]
 
 /** Takes the steps one after the other. @returns the id of the transaction */
@@ -261,6 +281,9 @@ describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
       ['captured', '0100,0400,0400,0200'],
       ['voided', '0100,0400,0400'],
       ['captured', '0100,0200,0200R,0400,0401'],
+      ['voided', '0100,0200,0200,0200,0400,0400,0400,0400'],
+      ['authorized', '0100,0200,0200,0400,0401'],
+      ['captured', '0100,0200,0400,0200R,0400'],
     ])
     expect(entries.map((entry) => ({ ...entry, messages: '' }))).toEqual(records.map(expectedEntry))
     expect(book.size).toBe(records.length)
@@ -273,7 +296,7 @@ const expectedEntry = ({ status, ...record }: CardRecord): Entry => {
   const amount = Number(record['amount'])
   return {
     authorized: status === 'declined' ? 0 : amount,
-    captured: status === 'captured' ? Number(record['captured_amount']) : 0,
+    captured: status === 'voided' ? 0 : Number(record['captured_amount'] ?? 0),
     reversed: status === 'voided' ? amount : Number(record['reversed_amount'] ?? 0),
     refunded: Number(record['refunded_amount'] ?? 0),
     messages: '',

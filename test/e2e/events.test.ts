@@ -164,6 +164,7 @@ const cards = async () => {
   await call('POST', `/v1/transactions/${id}/void`)
   const other = (await authorize('tok_visa_approved')) as { readonly id?: string }
   await call('POST', `/v1/transactions/${other.id}/void`, { amount: 100 })
+  await call('POST', `/v1/transactions/${other.id}/capture`, { amount: 100, final: false })
   await call('POST', `/v1/transactions/${other.id}/capture`, {})
   await call('POST', `/v1/transactions/${other.id}/refund`, { amount: 100 })
   await authorize('tok_visa_declined_05')

@@ -5,6 +5,7 @@ import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import { currencyNumbers, resolutions } from '../transactions/domain.ts'
 import type { AuthorizationRequest } from '../use-cases/authorize.ts'
+import type { CaptureRequest } from '../use-cases/operations.ts'
 import type { ResolutionRequest } from '../use-cases/resolve.ts'
 import { detailsIn, paymentFields, secretsIn } from './payment-fields.ts'
 
@@ -67,8 +68,17 @@ export const authorizationBody = z
   .meta({ id: 'CardAuthorization' })
 
 export const captureBody = z
-  .strictObject({ amount: amount.optional() })
-  .meta({ id: 'CardCapture', description: 'Without an amount, or without a body: the whole.' })
+  .strictObject({
+    amount: amount.optional(),
+    final: z.boolean().default(true).meta({
+      description:
+        'False: other captures may follow. One that takes all that is left is final in any case.',
+    }),
+  })
+  .meta({
+    id: 'CardCapture',
+    description: 'Without an amount, or without a body: all that is left of the authorization.',
+  })
 
 export const voidBody = z.strictObject({ amount: amount.optional() }).meta({
   id: 'CardVoid',
@@ -167,8 +177,11 @@ const isToken = (value: unknown): boolean =>
   token.test(value) &&
   findInIdentifier(value) !== 'card number'
 
-/** The amount; undefined means the whole. @throws ApiError */
-export const readCapture = (body: unknown): bigint | undefined => centsOf(judged(captureBody, body))
+/** @throws ApiError */
+export const readCapture = (body: unknown): CaptureRequest => {
+  const given = judged(captureBody, body)
+  return { amountCents: centsOf(given), isFinal: given.final ?? true }
+}
 
 const centsOf = ({
   amount: cents,
@@ -232,6 +245,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     expected: `a whole number from 1 to ${installmentsMax}`,
   },
   capture: { definition: cardErrors.invalid_capture, expected: 'true or false' },
+  final: { definition: httpErrors.validation_failed, expected: 'true or false' },
   ...paymentRefusals,
   outcome: { definition: cardErrors.invalid_outcome, expected: resolutions.join(', ') },
   reason: {

@@ -26,7 +26,7 @@ const record = z
     id: z.string(),
     status: z.enum(cardStatuses),
     amount,
-    captured_amount: z.int().optional(),
+    captured_amount: z.int().optional().meta({ description: 'The sum of its captures.' }),
     refunded_amount: z.int().optional().meta({ description: 'The sum of its refunds.' }),
     reversed_amount: z.int().optional().meta({
       description: 'What partial voids took back of the authorization.',
@@ -55,7 +55,7 @@ const record = z
     voided_at: z.iso.datetime().optional(),
     operation: z.string().optional().meta({
       description:
-        'What is under way: capture, void, partial_void, refund, or the reversal of one, such as reversing_refund.',
+        'What is under way: capture, partial_capture, void, partial_void, release, refund, or the reversal of one, such as reversing_refund.',
     }),
     capture_error: z.string().optional().meta({
       description:
@@ -135,7 +135,7 @@ export const documents = {
   capture: {
     operation: 'captureTransaction',
     summary: 'Capture what was authorized',
-    description: `Once, the whole or a part. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and capture_error says why. ${description}`,
+    description: `All that is left, or a part. With "final" false the status stays authorized, and other captures may follow, up to 50, together never more than was authorized; captured_amount is their sum, and what is captured may be refunded meanwhile. A final one, or one that leaves nothing, ends captured. A void takes all of them back. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and capture_error says why. ${description}`,
     tag,
     idempotent: true,
     params: idParams,
@@ -147,6 +147,7 @@ export const documents = {
       cardErrors.invalid_amount,
       cardErrors.amount_exceeds_authorized,
       cardErrors.invalid_state,
+      cardErrors.operation_not_taken,
       cardErrors.capture_declined,
       ...networkErrors,
     ],
@@ -154,7 +155,7 @@ export const documents = {
   void: {
     operation: 'voidTransaction',
     summary: 'Take a transaction back',
-    description: `The whole, or with an amount a part of an authorization that is not captured: the network hears of the amount that stays (DE 95), and the status is unchanged. A part of what is captured is refunded instead. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
+    description: `The whole, or with an amount a part of an authorization that is not captured: the network hears of the amount that stays (DE 95), and the status is unchanged, unless nothing is left beside what is captured: then it is captured. A part of what is captured is refunded instead. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
     tag,
     idempotent: true,
     params: idParams,
@@ -194,7 +195,7 @@ export const documents = {
   resolve: {
     operation: 'resolveTransaction',
     summary: 'Tell how a reversal ended that no network confirmed',
-    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back) or captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back). The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
+    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back), captured or partially_captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back). The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
     tag,
     idempotent: true,
     params: idParams,

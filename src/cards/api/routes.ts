@@ -49,8 +49,8 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     document: documents.capture,
     handle: async (c) => {
       const bytes = await readBytes(c)
-      const amount = bytes.length === 0 ? undefined : readCapture(parseJson(bytes))
-      return respond(await service.capture(idOf(c), amount, callerOf(c)))
+      const request = readCapture(bytes.length === 0 ? {} : parseJson(bytes))
+      return respond(await service.capture(idOf(c), request, callerOf(c)))
     },
   },
   {

@@ -14,7 +14,13 @@ import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { Details } from '../content/index.ts'
 
 /** What a reversal takes back, or is itself. */
-export type ReversedOperation = 'authorization' | 'capture' | 'refund' | 'void' | 'partial_void'
+export type ReversedOperation =
+  | 'authorization'
+  | 'capture'
+  | 'refund'
+  | 'void'
+  | 'partial_void'
+  | 'release'
 
 /** Reversals, sent until their networks confirm them. Holds no card number, only its token. */
 export const cardReversals = pgTable(
@@ -25,8 +31,8 @@ export const cardReversals = pgTable(
     transactionId: text('transaction_id').notNull(),
     network: text().notNull(),
     /**
-     * The operation to undo. `void` and `partial_void` repeat the void itself, because nobody knows whether it was done;
-     * the original is then the authorization.
+     * The operation to undo. `void`, `partial_void` and `release` repeat the void itself, because nobody knows whether it
+     * was done; the original is then the authorization.
      */
     reverses: text().$type<ReversedOperation>().notNull(),
     cardToken: text('card_token').notNull(),

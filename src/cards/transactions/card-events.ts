@@ -8,7 +8,7 @@ export type CardEventRow = {
 }
 
 type SentOperation = {
-  readonly operation: 'capture' | 'refund'
+  readonly operation: 'capture' | 'partial_capture' | 'refund'
   readonly transmission: string
   readonly amountCents: bigint
 }
@@ -30,7 +30,7 @@ export const sentUnder = async (
   const [sent] = await sql<SentOperation[]>`
     select replace(type, '_sent', '') as operation, data ->> 'transmission' as transmission, (data ->> 'amount')::bigint as "amountCents"
     from card_events
-    where transaction_id = ${id} and type in ('capture_sent', 'refund_sent') and data ->> 'stan' = ${stan}
+    where transaction_id = ${id} and type in ('capture_sent', 'partial_capture_sent', 'refund_sent') and data ->> 'stan' = ${stan}
     order by id desc limit 1`
   return sent
 }

@@ -13,20 +13,27 @@ export type CardStatus = (typeof cardStatuses)[number]
 
 export type CardOperation =
   | 'capture'
+  /** Leaves the rest open for other captures. */
+  | 'partial_capture'
   | 'void'
   /** Takes a part of the authorization back. */
   | 'partial_void'
+  /** Takes back what is left of an authorization that is captured in parts. */
+  | 'release'
   | 'refund'
   | 'reversing_authorization'
   | 'reversing_capture'
   | 'reversing_void'
   | 'reversing_partial_void'
+  | 'reversing_release'
   | 'reversing_refund'
 
 export type CardState = {
   readonly status: CardStatus
   /** Undefined if nothing is under way, or, in `pending`, if the authorization is. */
   readonly operation: CardOperation | undefined
+  /** The sum of its captures; while it is authorized, more may follow. */
+  readonly capturedCents?: bigint | undefined
 }
 
 export type CardEvent =
@@ -43,6 +50,10 @@ export type CardEvent =
   /** Declined, or not sent. */
   | 'capture_refused'
   | 'capture_unknown'
+  | 'partial_capture_started'
+  | 'partial_capture_approved'
+  | 'partial_capture_refused'
+  | 'partial_capture_unknown'
   | 'void_started'
   | 'void_approved'
   | 'void_refused'
@@ -51,6 +62,10 @@ export type CardEvent =
   | 'partial_void_approved'
   | 'partial_void_refused'
   | 'partial_void_unknown'
+  | 'release_started'
+  | 'release_approved'
+  | 'release_refused'
+  | 'release_unknown'
   | 'refund_started'
   | 'refund_approved'
   | 'refund_refused'
@@ -63,11 +78,54 @@ export type CardEvent =
   | 'reversal_confirmed'
   /** A person asked the network: the reversal did not take effect. */
   | 'reversal_denied'
+  /** The same of a capture that others may follow. */
+  | 'reversal_denied_in_part'
 
 type Transitions = Readonly<Partial<Record<CardEvent, CardState>>>
 
 const idle = (status: CardStatus): CardState => ({ status, operation: undefined })
 const during = (status: CardStatus, operation: CardOperation): CardState => ({ status, operation })
+
+/** The operations of an authorization, captured in parts or not at all. */
+const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
+  [`${phase} capture`]: {
+    capture_approved: idle('captured'),
+    capture_refused: idle('authorized'),
+    capture_unknown: during('authorized', 'reversing_capture'),
+  },
+  [`${phase} partial_capture`]: {
+    partial_capture_approved: idle('authorized'),
+    partial_capture_refused: idle('authorized'),
+    partial_capture_unknown: during('authorized', 'reversing_capture'),
+  },
+  [`${phase} reversing_capture`]: {
+    reversal_confirmed: idle('authorized'),
+    reversal_denied: idle('captured'),
+    reversal_denied_in_part: idle('authorized'),
+  },
+  [`${phase} partial_void`]: {
+    partial_void_approved: idle('authorized'),
+    partial_void_refused: idle('authorized'),
+    partial_void_unknown: during('authorized', 'reversing_partial_void'),
+  },
+  [`${phase} reversing_partial_void`]: {
+    reversal_confirmed: idle('authorized'),
+    reversal_denied: idle('authorized'),
+  },
+  [`${phase} void`]: {
+    void_approved: afterVoid(phase),
+    void_refused: idle('authorized'),
+    void_unknown: during('authorized', 'reversing_void'),
+  },
+  [`${phase} reversing_void`]: {
+    reversal_confirmed: afterVoid(phase),
+    reversal_denied: idle('authorized'),
+  },
+})
+
+/** A void takes back a capture; the hold beneath it, and other captures, are then released by their own reversals. */
+const afterVoid = (phase: Phase): CardState =>
+  phase === 'authorized' ? idle('voided') : during('voided', 'reversing_authorization')
 
 const transitions: Readonly<Record<string, Transitions>> = {
   pending: {
@@ -91,33 +149,37 @@ const transitions: Readonly<Record<string, Transitions>> = {
   authorized: {
     late_capture: during('authorized', 'reversing_capture'),
     capture_started: during('authorized', 'capture'),
+    partial_capture_started: during('authorized', 'partial_capture'),
     void_started: during('authorized', 'void'),
     partial_void_started: during('authorized', 'partial_void'),
   },
-  'authorized capture': {
-    capture_approved: idle('captured'),
-    capture_refused: idle('authorized'),
-    capture_unknown: during('authorized', 'reversing_capture'),
+  ...ofAuthorized('authorized'),
+  part_captured: {
+    late_capture: during('authorized', 'reversing_capture'),
+    late_refund: during('authorized', 'reversing_refund'),
+    capture_started: during('authorized', 'capture'),
+    partial_capture_started: during('authorized', 'partial_capture'),
+    void_started: during('authorized', 'void'),
+    partial_void_started: during('authorized', 'partial_void'),
+    release_started: during('authorized', 'release'),
+    refund_started: during('authorized', 'refund'),
   },
-  'authorized reversing_capture': {
-    reversal_confirmed: idle('authorized'),
-    reversal_denied: idle('captured'),
+  ...ofAuthorized('part_captured'),
+  'part_captured release': {
+    release_approved: idle('captured'),
+    release_refused: idle('authorized'),
+    release_unknown: during('authorized', 'reversing_release'),
   },
-  'authorized void': {
-    void_approved: idle('voided'),
-    void_refused: idle('authorized'),
-    void_unknown: during('authorized', 'reversing_void'),
-  },
-  'authorized reversing_void': {
-    reversal_confirmed: idle('voided'),
+  'part_captured reversing_release': {
+    reversal_confirmed: idle('captured'),
     reversal_denied: idle('authorized'),
   },
-  'authorized partial_void': {
-    partial_void_approved: idle('authorized'),
-    partial_void_refused: idle('authorized'),
-    partial_void_unknown: during('authorized', 'reversing_partial_void'),
+  'part_captured refund': {
+    refund_approved: idle('authorized'),
+    refund_refused: idle('authorized'),
+    refund_unknown: during('authorized', 'reversing_refund'),
   },
-  'authorized reversing_partial_void': {
+  'part_captured reversing_refund': {
     reversal_confirmed: idle('authorized'),
     reversal_denied: idle('authorized'),
   },
@@ -135,27 +197,37 @@ const transitions: Readonly<Record<string, Transitions>> = {
     reversal_confirmed: idle('captured'),
     reversal_denied: idle('captured'),
   },
-  // The void takes back the capture; the hold beneath it is then released by a reversal of its own.
   'captured void': {
-    void_approved: during('voided', 'reversing_authorization'),
+    void_approved: afterVoid('captured'),
     void_refused: idle('captured'),
     void_unknown: during('captured', 'reversing_void'),
   },
   'captured reversing_void': {
-    reversal_confirmed: during('voided', 'reversing_authorization'),
+    reversal_confirmed: afterVoid('captured'),
     reversal_denied: idle('captured'),
   },
 }
 
+/** The status, and within it what captures have made of an authorization. */
+type Phase = CardStatus | 'part_captured'
+
+const phaseOf = ({ status, capturedCents = 0n }: CardState): Phase =>
+  status === 'authorized' && capturedCents > 0n ? 'part_captured' : status
+
 /** The state after the event; undefined if the event is not possible. */
-export const transition = (
-  { status, operation }: CardState,
-  event: CardEvent,
-): CardState | undefined =>
-  transitions[operation === undefined ? status : `${status} ${operation}`]?.[event]
+export const transition = (state: CardState, event: CardEvent): CardState | undefined => {
+  const phase = phaseOf(state)
+  const { operation } = state
+  return transitions[operation === undefined ? phase : `${phase} ${operation}`]?.[event]
+}
+
+/** Captures of one authorization: a void takes back each by a message of its own. */
+export const capturesMax = 50
 
 /** The operations on a transaction that a caller asks for. */
-const startedOperations = ['capture', 'void', 'partial_void', 'refund'] as const
+const startedOperations = [
+  ...(['capture', 'partial_capture', 'void', 'partial_void', 'release', 'refund'] as const),
+] as const
 export type StartedOperation = (typeof startedOperations)[number]
 
 export const isStarted = (operation: CardOperation | undefined): operation is StartedOperation =>
@@ -167,7 +239,7 @@ export const isStarted = (operation: CardOperation | undefined): operation is St
  */
 export const resolutions = [
   ...(['voided', 'authorized', 'captured', 'declined'] as const),
-  ...(['refunded', 'partially_voided'] as const),
+  ...(['refunded', 'partially_voided', 'partially_captured'] as const),
 ] as const
 export type Resolution = (typeof resolutions)[number]
 
@@ -178,8 +250,9 @@ export type Resolution = (typeof resolutions)[number]
 export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent | undefined => {
   const { operation } = state
   const ends = operation === undefined ? undefined : resolvingEnds[operation]
-  if (ends !== undefined && ends[outcome] !== undefined) return ends[outcome]
-  if (ends !== undefined && operation !== 'reversing_refund') return undefined
+  const end = ends?.[outcome]
+  if (end !== undefined && transition(state, end) !== undefined) return end
+  if (operation === 'reversing_partial_void') return undefined
   return (['reversal_confirmed', 'reversal_denied'] as const).find(
     (event) => transition(state, event)?.status === outcome,
   )
@@ -194,6 +267,7 @@ const resolvingEnds: Readonly<
     authorized: 'reversal_denied',
   },
   reversing_refund: { captured: 'reversal_confirmed', refunded: 'reversal_denied' },
+  reversing_capture: { partially_captured: 'reversal_denied_in_part' },
 }
 
 const messages: Readonly<Record<string, string>> = {

@@ -4,13 +4,14 @@ import type { CardTransaction } from './store.ts'
 const nameOf = (before: CardTransaction, after: CardTransaction) => {
   const { status } = after
   if (status !== before.status) return status === 'pending' ? undefined : status
+  if (after.capturedCents !== before.capturedCents) return 'partially_captured'
   if (after.refundedCents !== before.refundedCents) return 'refunded'
   return after.reversedCents === before.reversedCents ? undefined : 'partially_voided'
 }
 
 /**
- * The event that subscribers get for a step: each new status except the first, when nothing is decided, and each refund
- * and partial void.
+ * The event that subscribers get for a step: each new status except the first, when nothing is decided, and each partial
+ * capture, refund and partial void.
  */
 export const statusEvent = (
   before: CardTransaction,

@@ -15,6 +15,13 @@ import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { Details } from '../content/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
 
+/** A capture as the network knows it: DE 11, DE 7 and DE 4. */
+export type Capture = {
+  readonly stan: string
+  readonly transmission: string
+  readonly cents: number
+}
+
 /** One row per authorization, committed before its first byte goes out. No card number, only its token. */
 export const cardTransactions = pgTable(
   'card_transactions',
@@ -23,9 +30,8 @@ export const cardTransactions = pgTable(
     /** `pending`, `authorized`, `captured`, `voided` or `declined`. */
     status: text().$type<CardStatus>().notNull(),
     /**
-     * The operation under way: `capture` or `void` on the wire, `reversing_authorization`, `reversing_capture` or
-     * `reversing_void` while a reversal waits for its answer. Null means none, or, in status `pending`, the
-     * authorization.
+     * The operation under way: `capture` or `void` on the wire, `reversing_authorization` or `reversing_capture` while a
+     * reversal waits for its answer, and so on. Null means none, or, in status `pending`, the authorization.
      */
     operation: text().$type<CardOperation>(),
     /** DE 11, DE 7 and DE 4 of the operation's message. */
@@ -40,6 +46,8 @@ export const cardTransactions = pgTable(
     /** DE 11 and DE 7 of the capture that was approved: a void of what is captured names it. */
     captureStan: text('capture_stan'),
     captureTransmission: text('capture_transmission'),
+    /** The approved captures before the last one, oldest first; a void takes each of them back. */
+    captures: jsonb().$type<readonly Capture[]>(),
     currency: text().$type<Currency>().notNull(),
     merchantId: text('merchant_id').notNull(),
     terminalId: text('terminal_id'),

@@ -58,6 +58,7 @@ const columns = createColumns<keyof Row>({
   capturedCents: 'bigint',
   captureStan: 'text',
   captureTransmission: 'text',
+  captures: 'jsonb',
   currency: 'text',
   merchantId: 'text',
   terminalId: 'text',
@@ -181,6 +182,7 @@ const inputOf = (
   fromStatus: before.status,
   fromOperation: before.operation,
   fromStan: before.operationStan,
+  fromCaptured: before.capturedCents === undefined ? undefined : String(before.capturedCents),
   fromRefunded: before.refundedCents === undefined ? undefined : String(before.refundedCents),
   fromReversed: before.reversedCents === undefined ? undefined : String(before.reversedCents),
   events,
@@ -212,7 +214,7 @@ export const changeTransactions = async (
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
         position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text,
-        "fromRefunded" bigint, "fromReversed" bigint,
+        "fromCaptured" bigint, "fromRefunded" bigint, "fromReversed" bigint,
         ${sql(texts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
         frees boolean, "auditId" text, audit json, told json, nothing text)
       where ${looksLikeOne(sql)}
@@ -223,6 +225,7 @@ export const changeTransactions = async (
       where t.id = i.id and t.status = i."fromStatus"
         and t.operation is not distinct from i."fromOperation"
         and t.operation_stan is not distinct from i."fromStan"
+        and t.captured_cents is not distinct from i."fromCaptured"
         and t.refunded_cents is not distinct from i."fromRefunded"
         and t.reversed_cents is not distinct from i."fromReversed"
       returning i.position
@@ -259,8 +262,9 @@ const firstOfEachState = (changes: readonly CardChange[]): readonly CardChange[]
   const firsts = new Map<string, CardChange>()
   for (const change of changes) {
     const { id, status, operation = '', operationStan = '' } = change.before
-    const { refundedCents = '', reversedCents = '' } = change.before
-    const state = `${id} ${status} ${operation} ${operationStan} ${refundedCents} ${reversedCents}`
+    const { capturedCents = '', refundedCents = '', reversedCents = '' } = change.before
+    const sums = `${capturedCents} ${refundedCents} ${reversedCents}`
+    const state = `${id} ${status} ${operation} ${operationStan} ${sums}`
     if (!firsts.has(state)) firsts.set(state, change)
   }
   return [...firsts.values()]

@@ -27,7 +27,7 @@ const waitingMax = 10_000
 const attemptsMax = 4
 const retryMs = 50
 
-type ReversingChange = CardChange & { readonly reversal: NewReversal }
+type ReversingChange = CardChange & { readonly reversals: readonly NewReversal[] }
 
 /** Writes that come at the same time share statements and commits. */
 export type CardWriter = {
@@ -35,7 +35,7 @@ export type CardWriter = {
   readonly insert: (row: NewRow) => Promise<boolean>
   /** @returns false if the transaction has left the expected state */
   readonly change: (change: CardChange) => Promise<boolean>
-  /** The same, with a reversal in the same commit. */
+  /** The same, with reversals in the same commit. */
   readonly reverse: (change: ReversingChange) => Promise<boolean>
 }
 
@@ -65,7 +65,7 @@ export const createCardWriter = (
     write: async (rows) => {
       const committed = await sql.begin(async (tx) => {
         const written = await changeTransactions(tx, rows, emission)
-        const reversals = rows.filter((_, at) => written[at]).map(({ reversal }) => reversal)
+        const reversals = rows.filter((_, at) => written[at]).flatMap((row) => row.reversals)
         if (reversals.length > 0) await insertReversals(tx, reversals)
         return written
       })

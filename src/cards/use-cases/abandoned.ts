@@ -7,7 +7,7 @@ import { isStarted } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockAbandoned } from '../transactions/store.ts'
 import { unknownAnswer } from './answers.ts'
 import type { OperationName } from './context.ts'
-import { outcomes, reversalBegun } from './outcomes.ts'
+import { outcomes, reversalsBegun } from './outcomes.ts'
 
 const everyMsDefault = 5_000
 /** Time beyond a network's limit, after which no request can still be waiting. */
@@ -65,8 +65,7 @@ const reverseAbandoned = async (
     const { event, fields } = outcomes[reverses].unknown
     const verdict = { kind: 'unknown', why: 'abandoned' } as const
     const after = changed(row, event, fields(verdict, row, at), at)
-    const reversal = reversalBegun(row, after)
-    if (reversal !== undefined) reversals.push(reversal)
+    reversals.push(...reversalsBegun(row, after))
     return {
       before: row,
       after,

@@ -96,10 +96,18 @@ const refused = {
     definition: cardErrors.capture_declined,
     message: 'The card network declined the capture.',
   },
+  partial_capture: {
+    definition: cardErrors.capture_declined,
+    message: 'The card network declined the capture.',
+  },
   void: { definition: cardErrors.void_declined, message: 'The card network declined the void.' },
   partial_void: {
     definition: cardErrors.void_declined,
     message: 'The card network declined the partial void.',
+  },
+  release: {
+    definition: cardErrors.void_declined,
+    message: 'The card network declined the void of what is left.',
   },
   refund: {
     definition: cardErrors.refund_declined,

@@ -162,6 +162,7 @@ const nothingYet = {
   capturedCents: undefined,
   captureStan: undefined,
   captureTransmission: undefined,
+  captures: undefined,
   authCode: undefined,
   responseCode: undefined,
   captureError: undefined,

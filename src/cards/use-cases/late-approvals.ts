@@ -81,8 +81,10 @@ const ofCapture = async (
   row: CardTransaction,
   { stan }: LateApproval,
 ): Promise<Found | Result> => {
-  if (row.captureStan === stan) return 'taken'
-  const isWaiting = row.operation === 'capture' || row.operation === 'refund'
+  const isTaken = row.captures?.some((one) => one.stan === stan) ?? false
+  if (isTaken || row.captureStan === stan) return 'taken'
+  const { operation: waiting } = row
+  const isWaiting = waiting === 'refund' || waiting === 'capture' || waiting === 'partial_capture'
   if (isWaiting && row.operationStan === stan) return 'undecided'
   const sent = await sentUnder(tx, row.id, stan)
   if (sent === undefined || (await isRefunded(tx, row.id, stan))) return 'taken'
@@ -91,7 +93,7 @@ const ofCapture = async (
     operationTransmission: sent.transmission,
     operationCents: sent.amountCents,
   }
-  const { operation } = sent
+  const operation = sent.operation === 'refund' ? 'refund' : 'capture'
   const reversal = reversalOf({ ...row, ...fields }, operation)
   return { event: `late_${operation}`, reversal, fields }
 }

@@ -91,7 +91,8 @@ export const perform = async (
   const verdict = await send(context, network, operation, after, pan, () => {
     const { content } = network
     const cents = after.operationCents ?? after.amountCents
-    if (operation === 'capture') return captureMessage(content, pan, after, cents, numbers, beside)
+    if (operation === 'capture' || operation === 'partial_capture')
+      return captureMessage(content, pan, after, cents, numbers, beside)
     if (operation === 'refund') return refundMessage(content, pan, after, cents, numbers, beside)
     return reversalMessage(
       content,

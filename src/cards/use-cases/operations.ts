@@ -11,11 +11,17 @@ import {
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
-import { transition } from '../transactions/domain.ts'
+import { capturesMax, type StartedOperation, transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, transactionById } from '../transactions/store.ts'
 import { type CardContext, fresh } from './context.ts'
 import { perform, prepare, type Ready } from './operation.ts'
 import { type CardRights, requireOwn } from './rights.ts'
+
+export type CaptureRequest = {
+  /** Undefined: all that is left. */
+  readonly amountCents: bigint | undefined
+  readonly isFinal: boolean
+}
 
 /** @throws ApiError `transaction_not_found`, `restricted` */
 export const find = async (
@@ -25,16 +31,18 @@ export const find = async (
 ): Promise<CardTransaction> => requireOwn(await transactionById(sql, id), by)
 
 /**
- * Captures the amount, or the whole authorized one.
+ * Captures the amount, or all that is left of the authorization.
  *
+ * @param isFinal false: others may follow, unless it takes all that is left
  * @throws ApiError `transaction_not_found`, `invalid_state`, `amount_exceeds_authorized`, …
  */
 export const capture = (
   context: CardContext,
   id: string,
-  amountCents: bigint | undefined,
+  { amountCents, isFinal }: CaptureRequest,
   caller: Caller,
-): Promise<Answered> => operate(context, 'capture', id, amountCents, caller)
+): Promise<Answered> =>
+  operate(context, isFinal ? 'capture' : 'partial_capture', id, amountCents, caller)
 
 /**
  * Voids the amount of an authorization, or the whole of anything.
@@ -74,12 +82,12 @@ const operate = async (
   const replay = await replayOf(context.sql, caller.idempotencyKey)
   if (replay !== undefined) return replay
   const before = underClaim(await find(context, id, caller), caller)
-  // The part of an authorization that is all of it is the whole.
-  const operation = asked === 'partial_void' && amountCents === leftOf(before) ? 'void' : asked
+  const operation = operationOf(before, asked, amountCents)
   const isPossible = transition(before, `${operation}_started`) !== undefined
   // What was given back already would be given back again.
   const isGivenBack = operation === 'void' && before.refundedCents !== undefined
   if (!isPossible || isGivenBack) throw wrongState(before, operation)
+  demandRoom(before, operation)
   const amount =
     operation === 'void' ? before.amountCents : (amountCents ?? wholeOf(before, operation))
   checkAmount(before, operation, amount)
@@ -109,11 +117,40 @@ const networkOf = ({ networks }: CardContext, { id, network }: CardTransaction):
   })
 }
 
+const wholes: Readonly<Partial<Record<StartedOperation, StartedOperation>>> = {
+  partial_capture: 'capture',
+}
+
+/** The part that is all of what is left is the whole. */
+const operationOf = (
+  before: CardTransaction,
+  asked: StartedOperation,
+  amountCents: bigint | undefined,
+): StartedOperation => {
+  if (amountCents !== undefined && amountCents !== leftOf(before)) return asked
+  if (asked !== 'partial_void') return wholes[asked] ?? asked
+  return before.capturedCents === undefined ? 'void' : 'release'
+}
+
+/** The last capture that there can be must be the final one. */
+const demandRoom = (before: CardTransaction, operation: StartedOperation): void => {
+  const { captures = [], captureStan } = before
+  if (operation !== 'partial_capture' || captureStan === undefined) return
+  if (captures.length + 2 < capturesMax) return
+  throw new ApiError(
+    cardErrors.invalid_state,
+    `An authorization is captured ${capturesMax} times at most, and the last one is final.`,
+    { details: { field: 'final', value: false } },
+  )
+}
+
 const messages = {
   capture: 'capture',
+  partial_capture: 'capture',
   refund: 'refund',
   void: 'reversal',
   partial_void: 'partial_reversal',
+  release: 'partial_reversal',
 } as const
 
 const notTaken = (operation: Ready['operation']): ApiError =>
@@ -123,9 +160,9 @@ const notTaken = (operation: Ready['operation']): ApiError =>
     { details: { field: null, value: null, operation } },
   )
 
-/** What partial voids have left of the authorization. */
-const leftOf = ({ amountCents, reversedCents = 0n }: CardTransaction): bigint =>
-  amountCents - reversedCents
+/** What captures and partial voids have left of the authorization. */
+const leftOf = ({ amountCents, reversedCents = 0n, capturedCents = 0n }: CardTransaction): bigint =>
+  amountCents - reversedCents - capturedCents
 
 /** What is captured, and not given back. */
 const refundableOf = ({ capturedCents = 0n, refundedCents = 0n }: CardTransaction): bigint =>
@@ -158,8 +195,8 @@ const checkAmount = (
 }
 
 const pastOf = {
-  ...{ capture: 'captured', refund: 'refunded' },
-  ...{ void: 'voided', partial_void: 'voided in part' },
+  ...{ capture: 'captured', partial_capture: 'captured', refund: 'refunded' },
+  ...{ void: 'voided', partial_void: 'voided in part', release: 'voided in part' },
 } as const
 
 const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operation']): ApiError =>
@@ -171,6 +208,13 @@ const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operatio
     { details: { field: 'status', value: status, operation: operation ?? null } },
   )
 
+/** What a caller asked for. */
+const actions: Readonly<Record<StartedOperation, AuditEntry['action']>> = {
+  ...({ capture: 'cards.capture', partial_capture: 'cards.capture' } as const),
+  ...({ void: 'cards.void', partial_void: 'cards.void', release: 'cards.void' } as const),
+  refund: 'cards.refund',
+}
+
 /** Commits the beginning, with the key. @returns an earlier answer of the key, or undefined if the operation began */
 const begin = async (
   { sql, writer, emission }: CardContext,
@@ -181,7 +225,7 @@ const begin = async (
   const key = caller.idempotencyKey
   const audit: AuditEntry = {
     ...{ actor: actorOf(caller), object: before.id, outcome: 'started' },
-    action: `cards.${operation === 'partial_void' ? 'void' : operation}`,
+    action: actions[operation],
   }
   const change = { before, after, events, audit }
   let hasBegun = false

@@ -2,6 +2,7 @@ import type { Answer } from '#src/platform/http/index.ts'
 import type { NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardEvent, isStarted, type StartedOperation } from '../transactions/domain.ts'
+import type { Capture } from '../transactions/schema.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
 import { answerOf, notSentAnswer, refusalOf, unknownAnswer } from './answers.ts'
 import type { CardContext, OperationName } from './context.ts'
@@ -74,12 +75,24 @@ const failuresOf = <O extends StartedOperation>(
 
 /** The fields that an approved capture sets; `before` is the transaction while it is under way. */
 export const capturedBy = (before: CardTransaction, at: Date): Fields => ({
-  capturedCents: before.operationCents,
+  capturedCents: (before.capturedCents ?? 0n) + (before.operationCents ?? 0n),
+  captures: capturesOf(before),
   captureStan: before.operationStan,
   captureTransmission: before.operationTransmission,
   capturedAt: at,
   captureError: undefined,
 })
+
+/** The approved captures. */
+const capturesOf = (transaction: CardTransaction): readonly Capture[] | undefined => {
+  const { captures, captureStan: stan, captureTransmission: transmission } = transaction
+  if (stan === undefined || transmission === undefined) return captures
+  return [...(captures ?? []), { stan, transmission, cents: Number(lastCaptured(transaction)) }]
+}
+
+/** What the last capture took. */
+const lastCaptured = ({ capturedCents = 0n, captures = [] }: CardTransaction): bigint =>
+  captures.reduce((left, { cents }) => left - BigInt(cents), capturedCents)
 
 /** The fields that an approved refund sets, and an approved partial void. */
 export const refundedBy = ({
@@ -146,6 +159,19 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     },
     ...failuresOf('capture', 'captureError'),
   },
+  partial_capture: {
+    approved: {
+      event: 'partial_capture_approved',
+      type: 'partially_captured',
+      data: (verdict, { operationCents }) => ({
+        ...codeOf(verdict),
+        amount: Number(operationCents),
+      }),
+      fields: (_verdict, before, at) => capturedBy(before, at),
+      answer: (after) => answerOf(200, after),
+    },
+    ...failuresOf('partial_capture', 'captureError'),
+  },
   void: {
     approved: {
       event: 'void_approved',
@@ -168,6 +194,19 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       answer: (after) => answerOf(200, after),
     },
     ...failuresOf('partial_void', 'voidError'),
+  },
+  release: {
+    approved: {
+      event: 'release_approved',
+      type: 'released',
+      data: (verdict, { operationCents }) => ({
+        ...codeOf(verdict),
+        amount: Number(operationCents),
+      }),
+      fields: (_verdict, before) => partiallyVoidedBy(before),
+      answer: (after) => answerOf(200, after),
+    },
+    ...failuresOf('release', 'voidError'),
   },
   refund: {
     approved: {
@@ -218,10 +257,10 @@ export const settle = async <K extends Verdict['kind']>(
     ...{ before, after, events: [event] },
     answer: frees === true && !asPart ? ('free' as const) : answer,
   }
-  const reversal = reversalBegun(before, after)
-  const isOurs = await (reversal === undefined
+  const reversals = reversalsBegun(before, after)
+  const isOurs = await (reversals.length === 0
     ? writer.change(change)
-    : writer.reverse({ ...change, reversal }))
+    : writer.reverse({ ...change, reversals }))
   // Another process that reverses it tells the same of what is unknown.
   if (verdict.kind === 'unknown') return answer
   // An authorization that was not sent is over, even if another process noticed that first.
@@ -238,19 +277,34 @@ const reversing = {
   reversing_capture: 'capture',
   reversing_void: 'void',
   reversing_partial_void: 'partial_void',
+  reversing_release: 'release',
   reversing_refund: 'refund',
 } as const
 
-/** The reversal that a step begins, to be committed with it; undefined if it begins none. */
-export const reversalBegun = (
+/** The reversals that a step begins, to be committed with it, in their order. */
+export const reversalsBegun = (
   before: CardTransaction,
   after: CardTransaction,
-): NewReversal | undefined => {
+): readonly NewReversal[] => {
   const { operation } = after
-  if (operation === undefined || operation === before.operation) return undefined
-  if (isStarted(operation)) return undefined
-  return reversalOf(after, reversing[operation])
+  if (operation === undefined || operation === before.operation) return []
+  if (isStarted(operation)) return []
+  const reversal = reversalOf(after, reversing[operation])
+  // A void takes back the last capture: the others go before the hold beneath them.
+  const isAfterVoid = operation === 'reversing_authorization' && before.status !== 'pending'
+  return isAfterVoid ? [...earlierCaptures(after), reversal] : [reversal]
 }
+
+const earlierCaptures = (after: CardTransaction): readonly NewReversal[] =>
+  (after.captures ?? []).map(({ stan, transmission, cents }) =>
+    reversalOf(
+      {
+        ...{ ...after, operationStan: stan, operationTransmission: transmission },
+        operationCents: BigInt(cents),
+      },
+      'capture',
+    ),
+  )
 
 /** What the partial void under way leaves of the authorization. */
 const remainingOf = ({ amountCents, reversedCents = 0n, operationCents = 0n }: CardTransaction) =>
@@ -261,7 +315,8 @@ export const reversalOf = (
   transaction: CardTransaction,
   reverses: NewReversal['reverses'],
 ): NewReversal => {
-  const isVoid = reverses === 'void' || reverses === 'partial_void'
+  const isPart = reverses === 'partial_void' || reverses === 'release'
+  const isSent = reverses === 'void' || isPart
   return {
     transactionId: transaction.id,
     network: transaction.network,
@@ -275,11 +330,11 @@ export const reversalOf = (
     terminalId: transaction.terminalId,
     installments: transaction.installments,
     details: transaction.details,
-    remainingCents: reverses === 'partial_void' ? remainingOf(transaction) : undefined,
+    remainingCents: isPart ? remainingOf(transaction) : undefined,
     traceparent: transaction.traceparent,
-    attempts: isVoid ? 1 : 0,
-    stan: isVoid ? transaction.operationStan : undefined,
-    transmission: isVoid ? transaction.operationTransmission : undefined,
+    attempts: isSent ? 1 : 0,
+    stan: isSent ? transaction.operationStan : undefined,
+    transmission: isSent ? transaction.operationTransmission : undefined,
   }
 }
 
@@ -294,14 +349,14 @@ const originalOf = (transaction: CardTransaction, reverses: NewReversal['reverse
       amountCents: operationCents,
     } as const
   }
-  const { captureStan, captureTransmission, capturedCents } = transaction
-  const isCapture = reverses === 'void' && transaction.status === 'captured'
+  const { captureStan, captureTransmission, capturedCents = 0n } = transaction
+  const isCapture = reverses === 'void' && capturedCents > 0n
   if (isCapture && captureStan !== undefined && captureTransmission !== undefined) {
     return {
       originalMti: '0200',
       originalStan: captureStan,
       originalTransmission: captureTransmission,
-      amountCents: capturedCents ?? transaction.amountCents,
+      amountCents: lastCaptured(transaction),
     } as const
   }
   return {

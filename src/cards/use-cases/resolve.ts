@@ -22,7 +22,7 @@ import {
 import { answerOf } from './answers.ts'
 import type { CardContext } from './context.ts'
 import { find, underClaim } from './operations.ts'
-import { capturedBy, partiallyVoidedBy, refundedBy, reversalBegun } from './outcomes.ts'
+import { capturedBy, partiallyVoidedBy, refundedBy, reversalsBegun } from './outcomes.ts'
 
 export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }
 
@@ -82,10 +82,11 @@ const fieldsOf = (
   if (outcome === 'voided') return { voidedAt: at }
   if (outcome === 'refunded') return refundedBy(before)
   if (outcome === 'partially_voided') return partiallyVoidedBy(before)
+  if (outcome === 'partially_captured') return capturedBy(before, at)
+  if (outcome !== 'captured') return {}
+  if (before.operation === 'reversing_release') return partiallyVoidedBy(before)
   // If the void was not done, the capture stays as it was.
-  return outcome === 'captured' && before.operation === 'reversing_capture'
-    ? capturedBy(before, at)
-    : {}
+  return before.operation === 'reversing_capture' ? capturedBy(before, at) : {}
 }
 
 const unconfirmed = (
@@ -103,14 +104,13 @@ const unconfirmed = (
   }
 }
 
-/** Commits the reversal that a step leads to. */
+/** Commits the reversals that a step leads to. */
 const begin = async (
   tx: Queryable,
   before: CardTransaction,
   after: CardTransaction,
 ): Promise<void> => {
-  const reversal = reversalBegun(before, after)
-  if (reversal !== undefined) await insertReversals(tx, [reversal])
+  await insertReversals(tx, reversalsBegun(before, after))
 }
 
 const notWaiting = (): ApiError =>
@@ -145,7 +145,8 @@ export const endReversal = async (
   const next = transition(before, 'reversal_confirmed')
   if (isConfirmed && next === undefined) return
   const voided = next?.status === 'voided' && before.status !== 'voided' ? { voidedAt: at } : {}
-  const partly = reverses === 'partial_void' ? partiallyVoidedBy(before) : {}
+  const isPart = reverses === 'partial_void' || reverses === 'release'
+  const partly = isPart ? partiallyVoidedBy(before) : {}
   const after = isConfirmed
     ? changed(before, 'reversal_confirmed', { needsAttention: false, ...voided, ...partly }, at)
     : { ...before, needsAttention: true, updatedAt: at }

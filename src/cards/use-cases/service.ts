@@ -8,7 +8,7 @@ import {
 } from '../transactions/store.ts'
 import { type AuthorizationRequest, authorize } from './authorize.ts'
 import type { CardContext } from './context.ts'
-import { capture, find, refund, voidTransaction } from './operations.ts'
+import { type CaptureRequest, capture, find, refund, voidTransaction } from './operations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
 import { type CardRights, requireMerchant } from './rights.ts'
 
@@ -17,11 +17,7 @@ const eventsMax = 1_000
 
 export type CardService = {
   readonly authorize: (request: AuthorizationRequest, caller: Caller) => Promise<Answered>
-  readonly capture: (
-    id: string,
-    amountCents: bigint | undefined,
-    caller: Caller,
-  ) => Promise<Answered>
+  readonly capture: (id: string, request: CaptureRequest, caller: Caller) => Promise<Answered>
   readonly void: (id: string, amountCents: bigint | undefined, caller: Caller) => Promise<Answered>
   readonly refund: (
     id: string,
@@ -52,7 +48,7 @@ const reached = async <T>(work: Promise<T>): Promise<T> => {
 
 export const createCardService = (context: CardContext): CardService => ({
   authorize: (request, caller) => reached(authorize(context, request, caller)),
-  capture: (id, amountCents, caller) => reached(capture(context, id, amountCents, caller)),
+  capture: (id, request, caller) => reached(capture(context, id, request, caller)),
   void: (id, amountCents, caller) => reached(voidTransaction(context, id, amountCents, caller)),
   refund: (id, amountCents, caller) => reached(refund(context, id, amountCents, caller)),
   resolve: (id, request, caller) => reached(resolve(context, id, request, caller)),

@@ -11,13 +11,16 @@ import {
 const operations: readonly (CardOperation | undefined)[] = [
   undefined,
   'capture',
+  'partial_capture',
   'void',
   'partial_void',
+  'release',
   'refund',
   'reversing_authorization',
   'reversing_capture',
   'reversing_void',
   'reversing_partial_void',
+  'reversing_release',
   'reversing_refund',
 ]
 const events: readonly CardEvent[] = [
@@ -30,6 +33,10 @@ const events: readonly CardEvent[] = [
   'capture_approved',
   'capture_refused',
   'capture_unknown',
+  'partial_capture_started',
+  'partial_capture_approved',
+  'partial_capture_refused',
+  'partial_capture_unknown',
   'void_started',
   'void_approved',
   'void_refused',
@@ -38,6 +45,10 @@ const events: readonly CardEvent[] = [
   'partial_void_approved',
   'partial_void_refused',
   'partial_void_unknown',
+  'release_started',
+  'release_approved',
+  'release_refused',
+  'release_unknown',
   'refund_started',
   'refund_approved',
   'refund_refused',
@@ -47,22 +58,50 @@ const events: readonly CardEvent[] = [
   'late_refund',
   'reversal_confirmed',
   'reversal_denied',
+  'reversal_denied_in_part',
 ]
 const nameOf = ({ status, operation }: CardState): string =>
   operation === undefined ? status : `${status}+${operation}`
 
+const stepsOf = (state: Pick<CardState, 'status' | 'capturedCents'>): readonly string[] =>
+  operations.flatMap((operation) =>
+    events.flatMap((event) => {
+      const next = transition({ ...state, operation }, event)
+      return next === undefined
+        ? []
+        : [`${nameOf({ ...state, operation })} ${event} ${nameOf(next)}`]
+    }),
+  )
+
 describe('transition', () => {
+  test('allows exactly these steps of an authorization that is captured in parts', () => {
+    const inParts = stepsOf({ status: 'authorized', capturedCents: 1n })
+    const before = stepsOf({ status: 'authorized' })
+    expect(inParts.filter((step) => !before.includes(step))).toEqual([
+      'authorized release_started authorized+release',
+      'authorized refund_started authorized+refund',
+      'authorized late_refund authorized+reversing_refund',
+      'authorized+void void_approved voided+reversing_authorization',
+      'authorized+release release_approved captured',
+      'authorized+release release_refused authorized',
+      'authorized+release release_unknown authorized+reversing_release',
+      'authorized+refund refund_approved authorized',
+      'authorized+refund refund_refused authorized',
+      'authorized+refund refund_unknown authorized+reversing_refund',
+      'authorized+reversing_void reversal_confirmed voided+reversing_authorization',
+      'authorized+reversing_release reversal_confirmed captured',
+      'authorized+reversing_release reversal_denied authorized',
+      'authorized+reversing_refund reversal_confirmed authorized',
+      'authorized+reversing_refund reversal_denied authorized',
+    ])
+    expect(before.filter((step) => !inParts.includes(step))).toEqual([
+      'authorized+void void_approved voided',
+      'authorized+reversing_void reversal_confirmed voided',
+    ])
+  })
+
   test('allows exactly these steps', () => {
-    const steps = cardStatuses.flatMap((status) =>
-      operations.flatMap((operation) =>
-        events.flatMap((event) => {
-          const next = transition({ status, operation }, event)
-          return next === undefined
-            ? []
-            : [`${nameOf({ status, operation })} ${event} ${nameOf(next)}`]
-        }),
-      ),
-    )
+    const steps = cardStatuses.flatMap((status) => stepsOf({ status }))
     expect(steps).toEqual([
       'pending authorization_approved authorized',
       'pending authorization_declined declined',
@@ -71,12 +110,16 @@ describe('transition', () => {
       'pending authorization_unknown pending+reversing_authorization',
       'pending+reversing_authorization reversal_confirmed voided',
       'authorized capture_started authorized+capture',
+      'authorized partial_capture_started authorized+partial_capture',
       'authorized void_started authorized+void',
       'authorized partial_void_started authorized+partial_void',
       'authorized late_capture authorized+reversing_capture',
       'authorized+capture capture_approved captured',
       'authorized+capture capture_refused authorized',
       'authorized+capture capture_unknown authorized+reversing_capture',
+      'authorized+partial_capture partial_capture_approved authorized',
+      'authorized+partial_capture partial_capture_refused authorized',
+      'authorized+partial_capture partial_capture_unknown authorized+reversing_capture',
       'authorized+void void_approved voided',
       'authorized+void void_refused authorized',
       'authorized+void void_unknown authorized+reversing_void',
@@ -85,6 +128,7 @@ describe('transition', () => {
       'authorized+partial_void partial_void_unknown authorized+reversing_partial_void',
       'authorized+reversing_capture reversal_confirmed authorized',
       'authorized+reversing_capture reversal_denied captured',
+      'authorized+reversing_capture reversal_denied_in_part authorized',
       'authorized+reversing_void reversal_confirmed voided',
       'authorized+reversing_void reversal_denied authorized',
       'authorized+reversing_partial_void reversal_confirmed authorized',

@@ -36,7 +36,7 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ status: 'pending', updatedAt: at, needsAttention: false },
     ...{ operation: undefined, operationStan: undefined, operationTransmission: undefined },
     ...{ operationCents: undefined, capturedCents: undefined, authCode: undefined },
-    ...{ captureStan: undefined, captureTransmission: undefined },
+    ...{ captureStan: undefined, captureTransmission: undefined, captures: undefined },
     ...{ responseCode: undefined, captureError: undefined, voidError: undefined },
     ...{ reason: undefined, claimKey: undefined },
     ...{ reference: undefined, details: undefined, refundError: undefined },
@@ -83,4 +83,28 @@ test('changes of one transaction that come together: the one that leaves its tru
     'void_sent',
     'voided',
   ])
+})
+
+test('an operation that knows less than all captures does not begin', async () => {
+  const pending = await inserted('partly')
+  const write = (before: CardTransaction, after: CardTransaction) => ({
+    ...{ before, after },
+    events: [],
+  })
+  const open = changed(pending, 'authorization_approved', { authCode: '1' }, at)
+  const first = changed(open, 'partial_capture_started', { operationStan: '000002' }, at)
+  const partly = changed(first, 'partial_capture_approved', { capturedCents: 60n }, at)
+  for (const [before, after] of [
+    [pending, open],
+    [open, first],
+    [first, partly],
+  ] as const) {
+    expect(await changeTransactions(database.sql, [write(before, after)], undefined)).toEqual([
+      true,
+    ])
+  }
+  const stale = changed(open, 'partial_capture_started', { operationStan: '000003' }, at)
+  expect(await changeTransactions(database.sql, [write(open, stale)], undefined)).toEqual([false])
+  const next = changed(partly, 'partial_capture_started', { operationStan: '000003' }, at)
+  expect(await changeTransactions(database.sql, [write(partly, next)], undefined)).toEqual([true])
 })

@@ -4,21 +4,20 @@ import type { CardTransaction } from '../../../src/cards/transactions/store.ts'
 import type { Verdict } from '../../../src/cards/use-cases/exchange.ts'
 import {
   outcomes,
-  reversalBegun,
   reversalOf,
+  reversalsBegun,
   stepOf,
 } from '../../../src/cards/use-cases/outcomes.ts'
 
 const at = new Date('2026-11-21T12:00:00Z')
 
 const transaction = (state: CardState): CardTransaction => ({
-  ...state,
   ...{ id: 'txn_1', network: 'neta', brand: 'visa', cardToken: 'tok', currency: 'BRL' },
   ...{ amountCents: 10_000n, operationCents: 4_000n, capturedCents: undefined, installments: 1 },
   ...{ merchantId: 'M1', terminalId: undefined, stan: '000001', rrn: '632512000001' },
   ...{ transmission: '1121120000', operationStan: '000002', operationTransmission: '1121120001' },
   ...{ authCode: undefined, responseCode: undefined, captureError: undefined },
-  ...{ captureStan: '000003', captureTransmission: '1121120002' },
+  ...{ captureStan: '000003', captureTransmission: '1121120002', captures: undefined },
   ...{ voidError: undefined, reason: undefined, needsAttention: false },
   ...{ reference: undefined, details: undefined, refundError: undefined },
   ...{ refundedCents: undefined, reversedCents: undefined },
@@ -31,6 +30,7 @@ const transaction = (state: CardState): CardTransaction => ({
     capturedAt: undefined,
     voidedAt: undefined,
   },
+  ...state,
 })
 
 const verdicts: { readonly [K in Verdict['kind']]: Extract<Verdict, { kind: K }> } = {
@@ -44,8 +44,10 @@ const verdicts: { readonly [K in Verdict['kind']]: Extract<Verdict, { kind: K }>
 const states = {
   authorization: { status: 'pending', operation: undefined },
   capture: { status: 'authorized', operation: 'capture' },
+  partial_capture: { status: 'authorized', operation: 'partial_capture' },
   void: { status: 'captured', operation: 'void' },
   partial_void: { status: 'authorized', operation: 'partial_void' },
+  release: { status: 'authorized', operation: 'release', capturedCents: 4_000n },
   refund: { status: 'captured', operation: 'refund' },
 } as const
 
@@ -65,6 +67,13 @@ const expected = {
     not_sent: ['authorized', undefined, 'capture_not_sent', true, false],
     unknown: ['authorized', 'reversing_capture', 'capture_unknown', false, true],
   },
+  partial_capture: {
+    approved: ['authorized', undefined, 'partially_captured', false, false],
+    declined: ['authorized', undefined, 'partial_capture_declined', false, false],
+    unwanted: ['authorized', 'reversing_capture', 'partial_capture_declined', false, true],
+    not_sent: ['authorized', undefined, 'partial_capture_not_sent', true, false],
+    unknown: ['authorized', 'reversing_capture', 'partial_capture_unknown', false, true],
+  },
   void: {
     // The hold beneath the capture goes by a reversal of its own.
     approved: ['voided', 'reversing_authorization', 'voided', false, true],
@@ -80,6 +89,13 @@ const expected = {
     not_sent: ['authorized', undefined, 'partial_void_not_sent', true, false],
     unknown: ['authorized', 'reversing_partial_void', 'partial_void_unknown', false, true],
   },
+  release: {
+    approved: ['captured', undefined, 'released', false, false],
+    declined: ['authorized', undefined, 'release_declined', false, false],
+    unwanted: ['authorized', 'reversing_release', 'release_declined', false, true],
+    not_sent: ['authorized', undefined, 'release_not_sent', true, false],
+    unknown: ['authorized', 'reversing_release', 'release_unknown', false, true],
+  },
   refund: {
     approved: ['captured', undefined, 'refunded', false, false],
     declined: ['captured', undefined, 'refund_declined', false, false],
@@ -89,13 +105,13 @@ const expected = {
   },
 } as const
 
-for (const operation of ['authorization', 'capture', 'void', 'partial_void', 'refund'] as const) {
+for (const operation of Object.keys(states) as (keyof typeof states)[]) {
   for (const kind of ['approved', 'declined', 'unwanted', 'not_sent', 'unknown'] as const) {
     test(`${operation}, ${kind}: state, event, key and reversal`, () => {
       const before = transaction(states[operation])
       const { after, event } = stepOf(operation, before, verdicts[kind], at)
       const { frees = false } = outcomes[operation][kind]
-      const reverses = reversalBegun(before, after) !== undefined
+      const reverses = reversalsBegun(before, after).length > 0
       expect([after.status, after.operation, event.type, frees, reverses]).toEqual([
         ...expected[operation][kind],
       ])

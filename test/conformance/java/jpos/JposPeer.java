@@ -231,7 +231,7 @@ public class JposPeer {
       if (reversals.containsKey(key)) return "94";
       long remaining = Long.parseLong(message.getString(95).substring(0, 12));
       long left = payment.authorized - payment.reversed;
-      if (payment.captured > 0 || remaining >= left || remaining <= 0) return "13";
+      if (remaining < payment.captured || remaining >= left || remaining <= 0) return "13";
       reversals.put(key, stan);
       payment.reversed = payment.authorized - remaining;
       return "00";

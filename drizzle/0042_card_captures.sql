@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "card_transactions" ADD COLUMN "captures" jsonb;
