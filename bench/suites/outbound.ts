@@ -2,7 +2,6 @@
  * Signed payments from the queue to the central bank: queue, signature, request, record. Two cores carry it all: the
  * stage, a durable PostgreSQL, and the simulated bank in a process of its own.
  */
-import { readdirSync, readFileSync } from 'node:fs'
 import { buildMessage, createRandomText, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
 import { createPostgresBroker, topics } from '#src/platform/broker/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
@@ -19,6 +18,7 @@ import { transfer } from '../../test/support/participant.ts'
 import { issueCertificate } from '../../test/support/pki.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { type Figure, type Mode, type Suite, smoke } from '../harness.ts'
+import { familyUs } from '../processes.ts'
 import { type Server, startServer } from '../server-process.ts'
 
 /** Of the rate at which the runtime signs on all cores, with nothing else to do. */
@@ -102,29 +102,6 @@ const until = async (metrics: Metrics, count: number): Promise<number> => {
     if (sent >= count) return sent
     await Bun.sleep(askedEveryMs)
   }
-}
-
-const tickUs = 10_000
-
-/** CPU time of a process and its children that live, where the system tells; otherwise 0. */
-const familyUs = (pid: number): number => {
-  if (process.platform !== 'linux') return 0
-  let us = 0
-  for (const name of readdirSync('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    try {
-      const text = readFileSync(`/proc/${name}/stat`, 'utf8')
-      // The name of the program, in parentheses, may hold anything.
-      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-      const [, parent] = fields
-      if (Number(name) === pid || Number(parent) === pid) {
-        us += (Number(fields[11]) + Number(fields[12])) * tickUs
-      }
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return us
 }
 
 type Rate = {
