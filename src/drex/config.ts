@@ -41,6 +41,7 @@ type NetworkSettings = {
   readonly gasPolicy: Setting<GasPolicy | undefined>
   readonly confirmations: Setting<number | undefined>
   readonly blockTimeMs: Setting<number | undefined>
+  readonly proofs: Setting<boolean | undefined>
   readonly permissioning: Setting<string | undefined>
   readonly swap: Setting<string | undefined>
   readonly issuer: Setting<string | undefined>
@@ -77,6 +78,9 @@ const network = <I extends NetworkId>(
     }),
     blockTimeMs: setting(`${prefix}_BLOCK_TIME_MS`, integer(10, 600_000), {
       doc: `Usual time between blocks of \`${id}\`, in milliseconds.`,
+    }),
+    proofs: setting(`${prefix}_PROOFS`, boolean(), {
+      doc: `Tells ends and incoming movements of \`${id}\` only by receipts that the hashes of its blocks prove; true when unset, false for a chain whose headers are of a form of its own.`,
     }),
     permissioning: setting(`${prefix}_PERMISSIONING`, address(), {
       doc: `Account rules of \`${id}\`: asked before anything is signed; a deployed contract is added as a target there.`,

@@ -16,6 +16,7 @@ import { demonstrate } from './demo.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
+import { createProver } from './engine/prover.ts'
 import { signerRestMs } from './engine/sign.ts'
 import { createSigners } from './engine/signers.ts'
 import { countOpen } from './engine/store.ts'
@@ -138,8 +139,9 @@ const openChains = (
   for (const [id, network] of configuredNetworks(settings, networksFile(settings))) {
     const rpc = rpcClient(settings, network, logger)
     const permission = createPermission(network.permissioning, rpc)
+    const prover = createProver({ network, rpc, logger })
     const context: EngineContext = {
-      ...{ network, rpc, permission, sql, logger, onEnded, onCorrected, explainRevert },
+      ...{ network, rpc, prover, permission, sql, logger, onEnded, onCorrected, explainRevert },
       signers: createSigners({
         signerFor: (address) =>
           wallets.signerFor(address, network.environment === 'production' ? 'live' : 'test'),
@@ -152,7 +154,7 @@ const openChains = (
     }
     contexts.set(id, context)
     const ledger = createLedgerFollower({
-      ...{ network, rpc, sql, logger, emitEvents },
+      ...{ network, rpc, prover, sql, logger, emitEvents },
       pollMs: context.settings.pollMs,
       decimalsOf: (token) => followedDecimals(tokens, all.get(id)!, token),
     })

@@ -19,6 +19,8 @@ export type Network = {
   readonly gasPolicy: GasPolicy
   readonly confirmations: number
   readonly blockTimeMs: number
+  /** Only receipts that the block's hash proves are believed. */
+  readonly proofs: boolean
   readonly token: Hex
   /** Further currencies whose movements are followed. */
   readonly tokens: readonly Hex[]
@@ -127,6 +129,7 @@ const fileEntry = z.strictObject({
   gas_policy: z.enum(gasPolicies).optional(),
   confirmations: z.int().min(1).max(1_000).optional(),
   block_time_ms: z.int().min(10).max(600_000).optional(),
+  proofs: z.boolean().optional(),
   permissioning: address.optional(),
   swap: address.optional(),
   issuer: address.optional(),
@@ -173,6 +176,7 @@ export const configuredNetworks = (
       gasPolicy: settings[`${id}.gasPolicy`] ?? entry.gas_policy ?? known.gasPolicy,
       confirmations: settings[`${id}.confirmations`] ?? entry.confirmations ?? known.confirmations,
       blockTimeMs: settings[`${id}.blockTimeMs`] ?? entry.block_time_ms ?? known.blockTimeMs,
+      proofs: settings[`${id}.proofs`] ?? entry.proofs ?? true,
       token,
       tokens: (
         settings[`${id}.tokens`]?.map((each) => addressOf(each, `${id}.tokens`)) ??

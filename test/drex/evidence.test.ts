@@ -182,7 +182,7 @@ describe('a token that does not move', () => {
   ]
   for (const [name, logs, moved] of receipts) {
     test(`succeeds with ${name}: never confirmed, and says what was seen`, async () => {
-      bench = await createBench({ isLying: true })
+      bench = await createBench({ isLying: true, env: { DREX_TESTNET_PROOFS: 'false' } })
       const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
       bench.node.lie(async ({ method }, answer) => {
         const outcome = await answer()

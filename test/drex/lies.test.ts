@@ -35,7 +35,7 @@ const hostile = {
 
 describe('a stranger’s contract', () => {
   test('reverts with text that cannot be stored, in a block: the others are confirmed', async () => {
-    bench = await createBench({ isLying: true })
+    bench = await createBench({ isLying: true, env: { DREX_TESTNET_PROOFS: 'false' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     bench.node.lie(async ({ method, params }, answer) => {
       if (method === 'eth_call' && params[1] !== 'latest') return hostile
@@ -104,7 +104,7 @@ describe('one malformed answer', () => {
   })
 
   test('a receipt without a status is no revert, and holds up no other transfer', async () => {
-    bench = await createBench({ isLying: true })
+    bench = await createBench({ isLying: true, env: { DREX_TESTNET_PROOFS: 'false' } })
     const [ana, bia] = [await bench.wallet(), await bench.wallet(500n)]
     let isLying = true
     bench.node.lie(async ({ method }, answer) => {

@@ -5,7 +5,7 @@ import type { Chain } from '../../src/simulators/chain/index.ts'
 type NodeCall = { readonly method: string; readonly params: readonly unknown[] }
 
 /** @param answer asks the chain itself @returns undefined to answer what the chain does */
-type Lie = (
+export type Lie = (
   call: NodeCall,
   answer: () => Promise<RpcOutcome>,
 ) => RpcOutcome | undefined | Promise<RpcOutcome | undefined>

@@ -2,6 +2,8 @@
  * How many nodes must say the same. One node may lie, lag or be somebody else's: with several, no end is told, and
  * nothing is signed again, on the word of one.
  */
+
+import type { Receipt } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 import { mismatchOf } from './evidence.ts'
 import type { OpenTransaction } from './transaction.ts'
@@ -16,18 +18,48 @@ export type Agreement = {
   readonly disputed: readonly OpenTransaction[]
 }
 
-/** Sorts mined transactions by what all nodes say of their receipts; those in neither list wait. */
+/** Sorts mined transactions by what their blocks prove of their receipts; those in neither list wait. */
+export const provenOf = async (
+  { network, prover }: EngineContext,
+  mined: readonly OpenTransaction[],
+): Promise<Agreement> => {
+  if (!network.proofs || mined.length === 0) return { agreed: mined, disputed: [] }
+  const blocks = await prover.prove(mined.map(({ blockHash = '0x' }) => blockHash))
+  const agreed: OpenTransaction[] = []
+  const disputed: OpenTransaction[] = []
+  for (const transaction of mined) {
+    const block = blocks.get(transaction.blockHash ?? '0x')
+    if (block === undefined) continue
+    const receipt = block.receipts.get(transaction.minedHash ?? '0x')
+    const isSame = receipt !== undefined && isWrittenDown(transaction, receipt)
+    if (isSame) agreed.push(transaction)
+    else disputed.push(transaction)
+  }
+  return { agreed, disputed }
+}
+
+const isWrittenDown = (transaction: OpenTransaction, receipt: Receipt): boolean =>
+  receipt.transactionHash === transaction.minedHash &&
+  receipt.blockHash === transaction.blockHash &&
+  receipt.succeeded === transaction.succeeded &&
+  mismatchOf(transaction, receipt) === transaction.mismatch
+
+/**
+ * Sorts mined transactions by what all nodes say of their receipts; those in neither list wait.
+ * @param before disputed already
+ */
 export const agreementOn = async (
   context: EngineContext,
   mined: readonly OpenTransaction[],
+  before: readonly OpenTransaction[],
 ): Promise<Agreement> => {
   const needed = nodesNeeded(context)
-  if (needed < 2 || mined.length === 0) return { agreed: mined, disputed: [] }
+  if (needed < 2 || mined.length === 0) return { agreed: mined, disputed: before }
   const answers = await context.rpc.pollBatch(
     mined.map(({ minedHash }) => ({ method: 'eth_getTransactionReceipt', params: [minedHash] })),
   )
   const agreed: OpenTransaction[] = []
-  const disputed: OpenTransaction[] = []
+  const disputed = [...before]
   for (const [i, transaction] of mined.entries()) {
     const receipts = answers.flatMap((node) => {
       const outcome = node[i]
@@ -35,13 +67,7 @@ export const agreementOn = async (
         ? [outcome.result]
         : []
     })
-    const same = receipts.filter(
-      (receipt) =>
-        receipt.transactionHash === transaction.minedHash &&
-        receipt.blockHash === transaction.blockHash &&
-        receipt.succeeded === transaction.succeeded &&
-        mismatchOf(transaction, receipt) === transaction.mismatch,
-    )
+    const same = receipts.filter((receipt) => isWrittenDown(transaction, receipt))
     if (same.length >= needed && same.length === receipts.length) agreed.push(transaction)
     else if (same.length < receipts.length) disputed.push(transaction)
   }

@@ -7,12 +7,14 @@ import type { RpcClient } from '../rpc/client.ts'
 import type { Corrected } from './correction-store.ts'
 import type { FeeLimits } from './fees.ts'
 import type { Heads } from './heads.ts'
+import type { Prover } from './prover.ts'
 import type { Signers } from './signers.ts'
 import type { Ended, TransactionError } from './transaction.ts'
 
 export type EngineContext = {
   readonly network: Network
   readonly rpc: RpcClient
+  readonly prover: Prover
   readonly permission: Permission
   readonly sql: Client
   readonly logger: Logger

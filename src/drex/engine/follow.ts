@@ -7,8 +7,9 @@ import { type Hex, quantity } from '../evm/hex.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import type { Block, Receipt } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
-import { agreementOn } from './agreement.ts'
+import { agreementOn, provenOf } from './agreement.ts'
 import * as attemptStore from './attempt-store.ts'
+import { chainHashes, fetchBlocks, hashesOf } from './blocks.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { type Judged, mismatchOf } from './evidence.ts'
@@ -100,63 +101,37 @@ export const createFollower = (context: EngineContext): Follower => {
   }
 }
 
-/** Blocks in a row, as far as the node has them. */
-const fetchBlocks = async (
-  { rpc }: EngineContext,
-  from: number,
-  to: number,
-): Promise<readonly Block[]> => {
-  const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i)
-  const outcomes = await rpc.batch(
-    numbers.map((number) => ({
-      method: 'eth_getBlockByNumber',
-      params: [quantity(number), false],
-    })),
-  )
-  const blocks: Block[] = []
-  for (const [i, outcome] of outcomes.entries()) {
-    if ('failure' in outcome) {
-      // Those before it are read now; the next look begins with it.
-      if (blocks.length > 0) break
-      throw outcome.failure
-    }
-    // Behind a load balancer the answering node may not have the newest block yet.
-    const { result } = outcome
-    if (result === null || result.number !== numbers[i]) break
-    // Two nodes, or one between two chains: what follows is not of the same chain.
-    const before = blocks.at(-1)
-    if (before !== undefined && before.hash !== result.parentHash) break
-    blocks.push(result)
-  }
-  return blocks
-}
-
 const mineFrom = async (context: EngineContext, blocks: readonly Block[]): Promise<number> => {
   const hashes = blocks.flatMap((block) =>
     block.transactions.map((each) => (typeof each === 'string' ? each : each.hash)),
   )
   if (hashes.length === 0) return 0
   const ours = await store.findByHash(context.sql, context.network.id, hashes)
-  return mineByReceipt(context, ours)
+  return mineByReceipt(context, ours, blockOf(blocks))
 }
 
+/** By the transactions' hashes. */
+const blockOf = (blocks: readonly Block[]): ReadonlyMap<Hex, Hex> =>
+  new Map(
+    blocks.flatMap(({ hash, transactions }) =>
+      transactions.map((each): [Hex, Hex] => [typeof each === 'string' ? each : each.hash, hash]),
+    ),
+  )
+
 /**
- * Asks for receipts by hash and records those that exist.
+ * Looks for receipts by hash and records those that exist.
+ * @param blocks that have them, by the transactions' hashes, as the node tells
  * @returns how many there were
  */
 const mineByReceipt = async (
   context: EngineContext,
   byHash: ReadonlyMap<Hex, Judged>,
+  blocks: ReadonlyMap<Hex, Hex>,
 ): Promise<number> => {
   if (byHash.size === 0) return 0
-  const hashes = [...byHash.keys()]
-  const outcomes = await context.rpc.batch(
-    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-  )
+  const receipts = await receiptsOf(context, [...byHash.keys()], blocks)
   const mined: store.MinedRow[] = []
-  for (const [i, hash] of hashes.entries()) {
-    const receipt = receiptOf(outcomes[i]!, hash)
-    if (receipt === undefined) continue
+  for (const [hash, receipt] of receipts) {
     const { blockNumber, blockHash, succeeded, gasUsed } = receipt
     const judged = byHash.get(hash)!
     const mismatch = mismatchOf(judged, receipt)
@@ -172,6 +147,32 @@ const mineByReceipt = async (
     },
   )
   return mined.length
+}
+
+/** Proven ones, where the network's blocks prove them. */
+const receiptsOf = async (
+  { network, prover, rpc }: EngineContext,
+  hashes: readonly Hex[],
+  blocks: ReadonlyMap<Hex, Hex>,
+): Promise<ReadonlyMap<Hex, Receipt>> => {
+  const receipts = new Map<Hex, Receipt>()
+  if (network.proofs) {
+    const wanted = hashes.map((hash) => blocks.get(hash)).filter((each) => each !== undefined)
+    const proven = await prover.prove(wanted)
+    for (const hash of hashes) {
+      const receipt = proven.get(blocks.get(hash) ?? '0x')?.receipts.get(hash)
+      if (receipt !== undefined) receipts.set(hash, receipt)
+    }
+    return receipts
+  }
+  const outcomes = await rpc.batch(
+    hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+  )
+  for (const [i, hash] of hashes.entries()) {
+    const receipt = receiptOf(outcomes[i]!, hash)
+    if (receipt !== undefined) receipts.set(hash, receipt)
+  }
+  return receipts
 }
 
 /** A receipt of another transaction is none. */
@@ -199,7 +200,7 @@ const settlePage = async (
   mined: readonly OpenTransaction[],
 ): Promise<number> => {
   if (mined.length === 0) return 0
-  const canonical = await hashesOf(
+  const canonical = await chainHashes(
     context,
     new Set(mined.map((each) => each.blockNumber).filter((number) => number !== undefined)),
   )
@@ -216,12 +217,13 @@ const settlePage = async (
     logger.warn({ network: network.id, count: gone.length }, 'blocks were reorganised')
     await store.unmine(sql, gone)
   }
-  const { agreed, disputed } = await agreementOn(context, done)
+  const proven = await provenOf(context, done)
+  const { agreed, disputed } = await agreementOn(context, proven.agreed, proven.disputed)
   if (disputed.length > 0) {
     const ids = disputed.map(({ id }) => id)
     logger.error(
       { network: network.id, transactions: ids.slice(0, 8), count: ids.length },
-      'the nodes tell different receipts',
+      'a receipt is not what a node or the block tells',
     )
     await store.unmine(sql, ids)
   }
@@ -302,23 +304,6 @@ const revertErrors = async (
   return errors
 }
 
-const hashesOf = async (
-  context: EngineContext,
-  numbers: ReadonlySet<number>,
-): Promise<ReadonlyMap<number, Hex | 'none'>> => {
-  const list = [...numbers]
-  const outcomes = await context.rpc.batch(
-    list.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
-  )
-  const hashes = new Map<number, Hex | 'none'>()
-  for (const [i, number] of list.entries()) {
-    const outcome = outcomes[i]!
-    if ('failure' in outcome) continue
-    hashes.set(number, outcome.result?.hash ?? 'none')
-  }
-  return hashes
-}
-
 /**
  * Asks for receipts of every hash of these transactions.
  * @returns those without any
@@ -338,14 +323,17 @@ export const collectReceipts = async (
     hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   )
   const mined = new Map<Hex, OpenTransaction>()
+  const blocks = new Map<Hex, Hex>()
   for (const [i, hash] of hashes.entries()) {
     const outcome = outcomes[i]!
     const transaction = byHash.get(hash)!
     // Without an answer we know nothing: it counts as found, so that it is not sent again now.
     if ('failure' in outcome) found.add(transaction.id)
-    else if (outcome.result !== null) mined.set(hash, transaction)
+    if (!('result' in outcome) || outcome.result === null) continue
+    mined.set(hash, transaction)
+    blocks.set(hash, outcome.result.blockHash)
   }
-  await mineByReceipt(context, mined)
+  await mineByReceipt(context, mined, blocks)
   for (const { id } of mined.values()) found.add(id)
   return transactions.filter((each) => !found.has(each.id))
 }

@@ -1,4 +1,4 @@
-/** Recursive length prefix, the encoder's half (Ethereum yellow paper, appendix B). */
+/** Recursive length prefix (Ethereum yellow paper, appendix B). */
 
 export type RlpItem = Uint8Array | readonly RlpItem[]
 
@@ -65,4 +65,55 @@ const writeHead = (base: number, length: number, out: Uint8Array, at: number): n
   out[at] = base + 55 + bytes
   for (let i = 0; i < bytes; i++) out[at + 1 + i] = (length >>> (8 * (bytes - 1 - i))) & 0xff
   return at + 1 + bytes
+}
+
+/** Lists within lists; what is read here has three. */
+const depthMax = 8
+
+/** @returns undefined if the bytes are not exactly one item in its shortest form, or nested too deep */
+export const decodeRlp = (bytes: Uint8Array): RlpItem | undefined => {
+  const read = readItem(bytes, 0, 0)
+  return read?.end === bytes.length ? read.item : undefined
+}
+
+type Read = { readonly item: RlpItem; readonly end: number }
+
+const readItem = (bytes: Uint8Array, at: number, depth: number): Read | undefined => {
+  const first = bytes[at]
+  if (first === undefined || depth > depthMax) return undefined
+  if (first < 0x80) return { item: bytes.subarray(at, at + 1), end: at + 1 }
+  const isList = first >= 0xc0
+  const payload = payloadOf(bytes, at, isList ? 0xc0 : 0x80)
+  if (payload === undefined) return undefined
+  const { start, end } = payload
+  if (!isList) {
+    const isShortest = end - start !== 1 || bytes[start]! >= 0x80
+    return isShortest ? { item: bytes.subarray(start, end), end } : undefined
+  }
+  const items: RlpItem[] = []
+  for (let next = start; next < end; ) {
+    const read = readItem(bytes, next, depth + 1)
+    if (read === undefined || read.end > end) return undefined
+    items.push(read.item)
+    next = read.end
+  }
+  return { item: items, end }
+}
+
+const payloadOf = (
+  bytes: Uint8Array,
+  at: number,
+  base: number,
+): { readonly start: number; readonly end: number } | undefined => {
+  const short = bytes[at]! - base
+  const lengthSize = Math.max(0, short - 55)
+  let length = short
+  if (lengthSize > 0) {
+    length = 0
+    for (let i = 1; i <= lengthSize; i++) length = length * 256 + (bytes[at + i] ?? 0)
+    if (length < 56 || bytes[at + 1] === 0) return undefined
+  }
+  const start = at + 1 + lengthSize
+  const end = start + length
+  return end <= bytes.length ? { start, end } : undefined
 }

@@ -7,13 +7,14 @@ import type { AppEvent, Emit } from '#src/events.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { Prover } from '../engine/prover.ts'
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
 import { encodeBalanceOf } from '../evm/token-call.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
-import { entriesOf } from './entries.ts'
+import { type Entry, entriesOf } from './entries.ts'
 import { receivedEvent, reversedEvent } from './events.ts'
 import { type Anchor, type Place, withAnchor } from './place.ts'
 import { createSource, type Page, type Source } from './source.ts'
@@ -22,6 +23,7 @@ import * as store from './store.ts'
 export type LedgerContext = {
   readonly network: Network
   readonly rpc: RpcClient
+  readonly prover: Prover
   readonly sql: Client
   readonly logger: Logger
   readonly emitEvents: Emit
@@ -81,7 +83,7 @@ type LedgerSteps = {
 
 const createSteps = (context: LedgerContext): LedgerSteps => {
   const { network, rpc, sql } = context
-  const source = createSource(rpc)
+  const source = createSource(context)
   return {
     async follow() {
       const head = await rpc.call('eth_blockNumber')
@@ -137,7 +139,9 @@ const keep = async (context: LedgerContext, reading: Reading): Promise<void> => 
   const entries = entriesOf(page.logs)
   // A wallet that is made after this was unknown when the page was read: nobody could pay to it.
   const wallets = await store.walletsAmong(sql, [...new Set(entries.map(({ wallet }) => wallet))])
-  const ours = entries.filter(({ wallet }) => wallets.has(wallet))
+  const isOurs = ({ wallet, token }: Entry) => wallets.has(wallet) && tokens.has(token)
+  const told = entries.filter(isOurs)
+  const ours = network.proofs ? await provenEntries(context, told, isOurs) : told
   const bookings = await dated(reading, ours)
   const anchors = withAnchor(position.anchors, { number: page.last.number, hash: page.last.hash })
   await sql.begin(async (tx) => {
@@ -147,10 +151,25 @@ const keep = async (context: LedgerContext, reading: Reading): Promise<void> => 
   })
 }
 
+/** What a node told of whole ranges is read again from the blocks, which prove it. */
+const provenEntries = async (
+  { prover }: LedgerContext,
+  told: readonly Entry[],
+  isOurs: (entry: Entry) => boolean,
+): Promise<readonly Entry[]> => {
+  const hashes = [...new Set(told.map(({ blockHash }) => blockHash))]
+  const blocks = await prover.prove(hashes)
+  return hashes.flatMap((hash) => {
+    const block = blocks.get(hash)
+    if (block === undefined) throw new RpcFailure('transient', `block ${hash} is not proven`)
+    return entriesOf([...block.receipts.values()].flatMap(({ logs }) => logs)).filter(isOurs)
+  })
+}
+
 /** With the times of their blocks, which must be the blocks that the events named. */
 const dated = async (
   { source, page }: Reading,
-  entries: ReturnType<typeof entriesOf>,
+  entries: readonly Entry[],
 ): Promise<readonly store.Booking[]> => {
   const numbers = new Set(entries.map(({ blockNumber }) => blockNumber))
   const unread = [...numbers].filter((number) => !page.blocks.has(number))

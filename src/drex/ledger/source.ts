@@ -3,9 +3,13 @@
  * asked for by its hash, so that a node which lags behind has an error to tell and not an empty list; far below it,
  * ranges are, between two looks at their last block.
  */
+
+import type { Prover } from '../engine/prover.ts'
+import { isBlockProven } from '../evm/block-proof.ts'
 import { bloomBits, mayHold } from '../evm/bloom.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import { transferTopic } from '../evm/transfer-log.ts'
+import type { Network } from '../networks.ts'
 import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
 import { RpcFailure, type RpcFailureKind } from '../rpc/errors.ts'
 import type { Block, Log } from '../rpc/methods.ts'
@@ -40,10 +44,17 @@ export type Source = {
   readonly blocks: (numbers: readonly number[]) => Promise<ReadonlyMap<number, Block>>
 }
 
-export const createSource = (rpc: RpcClient): Source => {
+/** What the pages are read by. */
+export type SourceContext = {
+  readonly network: Pick<Network, 'proofs'>
+  readonly rpc: RpcClient
+  readonly prover: Prover
+}
+
+export const createSource = (context: SourceContext): Source => {
   const range = createRange()
   const blocks: Source['blocks'] = async (numbers) => {
-    const found = await headers(rpc, numbers)
+    const found = await headers(context, numbers)
     const missing = numbers.find((number) => !found.has(number))
     if (missing !== undefined) throw new RpcFailure('transient', `no node has block ${missing}`)
     return found
@@ -51,11 +62,11 @@ export const createSource = (rpc: RpcClient): Source => {
   return {
     blocks,
     async read(after, to, tokens) {
-      if (to - after.number <= nearBlocksMax) return near(rpc, after, to, tokens)
+      if (to - after.number <= nearBlocksMax) return near(context, after, to, tokens)
       for (;;) {
         const asked = { from: after.number + 1, to: Math.min(to, after.number + range.size()) }
         try {
-          const page = await far(rpc, after, asked.to, tokens)
+          const page = await far(context, after, asked.to, tokens)
           range.worked()
           return page
         } catch (error) {
@@ -108,19 +119,19 @@ const advised = (message: string, from: number): number | undefined => {
 }
 
 const far = async (
-  rpc: RpcClient,
+  context: SourceContext,
   after: Place,
   to: number,
   tokens: readonly Hex[],
 ): Promise<Page | undefined> => {
   const from = after.number + 1
-  const before = await headers(rpc, [from, to])
+  const before = await headers(context, [from, to])
   if (isParted(before.get(from), after)) return undefined
   const last = before.get(to)
   if (last === undefined) throw new RpcFailure('transient', `no node has block ${to}`)
   const filter = { ...{ fromBlock: quantity(from), toBlock: quantity(to) }, ...filterOf(tokens) }
-  const logs = await rpc.call('eth_getLogs', filter)
-  const again = (await headers(rpc, [to])).get(to)
+  const logs = await context.rpc.call('eth_getLogs', filter)
+  const again = (await headers(context, [to])).get(to)
   if (again?.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')
   return {
     last,
@@ -130,13 +141,13 @@ const far = async (
 }
 
 const near = async (
-  rpc: RpcClient,
+  context: SourceContext,
   after: Place,
   to: number,
   tokens: readonly Hex[],
 ): Promise<Page | undefined> => {
   const numbers = Array.from({ length: to - after.number }, (_, i) => after.number + 1 + i)
-  const found = await headers(rpc, numbers)
+  const found = await headers(context, numbers)
   if (isParted(found.get(after.number + 1), after)) return undefined
   const chain: Block[] = []
   for (const number of numbers) {
@@ -149,21 +160,43 @@ const near = async (
   if (last === undefined) throw new RpcFailure('transient', `no node has block ${numbers[0]}`)
   const bits = tokens.map((token) => [...bloomBits(token), ...transferBits])
   const asked = chain.filter(({ logsBloom }) => logsBloom === undefined || mayHold(logsBloom, bits))
+  const logs = await logsOf(context, asked, tokens)
+  return { last, logs, blocks: found }
+}
+
+/** Of whole blocks: by their receipts, where the blocks prove them, so that a node can leave out none either. */
+const logsOf = async (
+  { network, prover, rpc }: SourceContext,
+  blocks: readonly Block[],
+  tokens: readonly Hex[],
+): Promise<readonly Log[]> => {
+  if (network.proofs) {
+    const proven = await prover.prove(blocks.map(({ hash }) => hash))
+    return blocks.flatMap(({ hash, number }) => {
+      const block = proven.get(hash)
+      if (block === undefined) throw new RpcFailure('transient', `block ${number} is not proven`)
+      return [...block.receipts.values()].flatMap(({ logs }) => logs.filter(isOf(tokens)))
+    })
+  }
   const outcomes = await rpc.batch(
-    asked.map(({ hash }) => ({
+    blocks.map(({ hash }) => ({
       method: 'eth_getLogs',
       params: [{ blockHash: hash, ...filterOf(tokens) }],
     })),
   )
-  const logs = asked.flatMap(({ hash, number }, i) =>
+  return blocks.flatMap(({ hash, number }, i) =>
     inOrder(
       resultOf(outcomes[i]),
       tokens,
       (log) => log.blockHash === hash && log.blockNumber === number,
     ),
   )
-  return { last, logs, blocks: found }
 }
+
+const isOf =
+  (tokens: readonly Hex[]) =>
+  ({ address, topics }: Log): boolean =>
+    topics[0] === transferTopic && tokens.includes(address)
 
 const transferBits = bloomBits(transferTopic)
 
@@ -192,7 +225,7 @@ const inOrder = (
 }
 
 const headers = async (
-  rpc: RpcClient,
+  { network, rpc }: SourceContext,
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, Block>> => {
   const list = [...new Set(numbers)]
@@ -202,7 +235,11 @@ const headers = async (
   const blocks = new Map<number, Block>()
   for (const [i, number] of list.entries()) {
     const block = resultOf(outcomes[i])
-    if (block?.number === number) blocks.set(number, block)
+    if (block?.number !== number) continue
+    if (network.proofs && !isBlockProven(block)) {
+      throw new RpcFailure('malformed', `the hash of block ${number} is not that of its header`)
+    }
+    blocks.set(number, block)
   }
   return blocks
 }

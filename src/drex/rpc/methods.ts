@@ -2,6 +2,7 @@
  * What each method may answer, checked before anything else sees it. A node is another program, and what it says may
  * come from a stranger's contract: an answer of another form is `malformed`, and is no answer.
  */
+import type { Header } from '../evm/header.ts'
 import type { Hex } from '../evm/hex.ts'
 import { RpcFailure } from './errors.ts'
 
@@ -26,10 +27,20 @@ export type Receipt = {
   readonly succeeded: boolean
   readonly gasUsed: number
   readonly logs: readonly Log[]
+  /** EIP-2718; 0 where the node tells none. */
+  readonly type: number
+  readonly cumulativeGasUsed: number | undefined
+  readonly logsBloom: Hex | undefined
 }
 
 /** A transaction within a block that was asked for with its transactions. */
-type BlockTransaction = { readonly hash: Hex; readonly from: Hex; readonly nonce: number }
+type BlockTransaction = {
+  readonly hash: Hex
+  readonly from: Hex
+  readonly nonce: number
+  /** Undefined if it is of a form that is not known here. */
+  readonly signed: SignedTransaction | undefined
+}
 
 /** A transaction with its signature. */
 export type SignedTransaction = {
@@ -45,7 +56,20 @@ export type SignedTransaction = {
   readonly maxFeePerGas: bigint | undefined
   readonly maxPriorityFeePerGas: bigint | undefined
   readonly accessList: readonly { readonly address: Hex; readonly storageKeys: readonly Hex[] }[]
+  readonly maxFeePerBlobGas: bigint | undefined
+  readonly blobVersionedHashes: readonly Hex[] | undefined
+  readonly authorizationList: readonly Authorization[] | undefined
   readonly v: bigint
+  readonly r: bigint
+  readonly s: bigint
+}
+
+/** EIP-7702. */
+type Authorization = {
+  readonly chainId: bigint
+  readonly address: Hex
+  readonly nonce: bigint
+  readonly yParity: bigint
   readonly r: bigint
   readonly s: bigint
 }
@@ -58,6 +82,8 @@ export type Block = {
   readonly baseFeePerGas: bigint | undefined
   readonly logsBloom: Hex | undefined
   readonly transactions: readonly (Hex | BlockTransaction)[]
+  /** All that the block's hash is made of; undefined if the node leaves something out. */
+  readonly header: Header | undefined
 }
 
 const malformed = (place: string): never => {
@@ -144,6 +170,9 @@ const receipt: Reader<Receipt> = (value, place) => {
     succeeded: status === '0x1',
     gasUsed: count(each['gasUsed'], `${place}.gasUsed`),
     logs: listOf(log)(each['logs'], `${place}.logs`),
+    type: optional(count, each['type'], `${place}.type`) ?? 0,
+    cumulativeGasUsed: optional(count, each['cumulativeGasUsed'], `${place}.cumulativeGasUsed`),
+    logsBloom: optional(sized(256), each['logsBloom'], `${place}.logsBloom`),
   }
 }
 
@@ -154,6 +183,30 @@ const blockTransaction: Reader<Hex | BlockTransaction> = (value, place) => {
     hash: hash(each['hash'], `${place}.hash`),
     from: address(each['from'], `${place}.from`),
     nonce: count(each['nonce'], `${place}.nonce`),
+    signed: orUndefined(signedTransaction, value, place),
+  }
+}
+
+/** For what some networks have in forms of their own. */
+const orUndefined = <T>(read: Reader<T>, value: unknown, place: string): T | undefined => {
+  try {
+    return read(value, place)
+  } catch (error) {
+    if (error instanceof RpcFailure) return undefined
+    throw error
+  }
+}
+
+const authorization: Reader<Authorization> = (value, place) => {
+  const each = fields(value, place)
+  const big = (name: string) => bigQuantity(each[name], `${place}.${name}`)
+  return {
+    chainId: big('chainId'),
+    address: address(each['address'], `${place}.address`),
+    nonce: big('nonce'),
+    yParity: big('yParity'),
+    r: big('r'),
+    s: big('s'),
   }
 }
 
@@ -182,9 +235,51 @@ const signedTransaction: Reader<SignedTransaction> = (value, place) => {
     maxFeePerGas: maybe('maxFeePerGas'),
     maxPriorityFeePerGas: maybe('maxPriorityFeePerGas'),
     accessList: optional(listOf(accessEntry), each['accessList'], `${place}.accessList`) ?? [],
+    maxFeePerBlobGas: maybe('maxFeePerBlobGas'),
+    blobVersionedHashes: optional(
+      listOf(hash),
+      each['blobVersionedHashes'],
+      `${place}.blobVersionedHashes`,
+    ),
+    authorizationList: optional(
+      listOf(authorization),
+      each['authorizationList'],
+      `${place}.authorizationList`,
+    ),
     v: big('v'),
     r: big('r'),
     s: big('s'),
+  }
+}
+
+const header: Reader<Header> = (value, place) => {
+  const each = fields(value, place)
+  const word = (name: string) => hash(each[name], `${place}.${name}`)
+  const big = (name: string) => bigQuantity(each[name], `${place}.${name}`)
+  const maybeWord = (name: string) => optional(hash, each[name], `${place}.${name}`)
+  const maybe = (name: string) => optional(bigQuantity, each[name], `${place}.${name}`)
+  return {
+    parentHash: word('parentHash'),
+    sha3Uncles: word('sha3Uncles'),
+    miner: address(each['miner'], `${place}.miner`),
+    stateRoot: word('stateRoot'),
+    transactionsRoot: word('transactionsRoot'),
+    receiptsRoot: word('receiptsRoot'),
+    logsBloom: sized(256)(each['logsBloom'], `${place}.logsBloom`),
+    difficulty: big('difficulty'),
+    number: big('number'),
+    gasLimit: big('gasLimit'),
+    gasUsed: big('gasUsed'),
+    timestamp: big('timestamp'),
+    extraData: data(each['extraData'], `${place}.extraData`),
+    mixHash: word('mixHash'),
+    nonce: sized(8)(each['nonce'], `${place}.nonce`),
+    baseFeePerGas: maybe('baseFeePerGas'),
+    withdrawalsRoot: maybeWord('withdrawalsRoot'),
+    blobGasUsed: maybe('blobGasUsed'),
+    excessBlobGas: maybe('excessBlobGas'),
+    parentBeaconBlockRoot: maybeWord('parentBeaconBlockRoot'),
+    requestsHash: maybeWord('requestsHash'),
   }
 }
 
@@ -198,6 +293,7 @@ const block: Reader<Block> = (value, place) => {
     baseFeePerGas: optional(bigQuantity, each['baseFeePerGas'], `${place}.baseFeePerGas`),
     logsBloom: optional(sized(256), each['logsBloom'], `${place}.logsBloom`),
     transactions: listOf(blockTransaction)(each['transactions'], `${place}.transactions`),
+    header: orUndefined(header, value, place),
   }
 }
 
@@ -210,6 +306,7 @@ const readers = {
   eth_getBalance: bigQuantity,
   eth_getBlockByHash: orNull(block),
   eth_getBlockByNumber: orNull(block),
+  eth_getBlockReceipts: orNull(listOf(receipt)),
   eth_getCode: data,
   eth_getLogs: listOf(log),
   eth_getTransactionByHash: orNull(signedTransaction),

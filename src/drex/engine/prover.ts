@@ -1,0 +1,147 @@
+/**
+ * Receipts that are proven. What one node tells of a block is believed if it is what the block's hash says: the header
+ * by the hash itself, the transactions and the receipts by the header's roots. So a node that forges a receipt or an
+ * event, or exchanges those of two transactions, must forge the block too, and all that come after it.
+ */
+import type { Logger } from '#src/platform/observe/index.ts'
+import { isBlockProven, type ProvenBlock, proveBlock } from '../evm/block-proof.ts'
+import type { Hex } from '../evm/hex.ts'
+import type { Network } from '../networks.ts'
+import type { RpcClient } from '../rpc/client.ts'
+import { RpcFailure } from '../rpc/errors.ts'
+import type { Block, Receipt } from '../rpc/methods.ts'
+import { resultOf } from '../rpc/node.ts'
+
+export type Prover = {
+  /**
+   * @param hashes of blocks
+   * @returns those that are proven; the others wait for a node that proves them
+   */
+  readonly prove: (hashes: Iterable<Hex>) => Promise<ReadonlyMap<Hex, ProvenBlock>>
+}
+
+/** Blocks and receipts that are kept: the engine and the ledger both need them, and again at their end. */
+const blocksMax = 64
+const receiptsMax = 20_000
+/** Time after which a node without `eth_getBlockReceipts` is asked for it again. */
+const singlesMs = 60_000
+
+export const createProver = ({
+  network,
+  rpc,
+  logger,
+}: {
+  readonly network: Network
+  readonly rpc: RpcClient
+  readonly logger: Logger
+}): Prover => {
+  const kept = createKept()
+  const asking = new Map<Hex, Promise<ProvenBlock | undefined>>()
+  const receiptsOf = createReceipts(rpc)
+  let told: Hex | undefined
+
+  const look = async (hash: Hex): Promise<ProvenBlock | undefined> => {
+    const block = await rpc.call('eth_getBlockByHash', hash, true).catch(passing)
+    const first =
+      block?.hash === hash ? proveBlock(block, await receiptsOf(block).catch(none)) : undefined
+    const proven = first ?? (await fromAny(rpc, hash))
+    if (proven !== undefined) {
+      kept.add(proven)
+    } else if (told !== hash) {
+      told = hash
+      logger.error({ network: network.id, block: hash }, 'no node proves the receipts of a block')
+    }
+    return proven
+  }
+
+  /** Two that want the same block wait for one answer. */
+  const once = (hash: Hex): Promise<ProvenBlock | undefined> => {
+    const present = asking.get(hash)
+    if (present !== undefined) return present
+    const answer = look(hash).finally(() => asking.delete(hash))
+    asking.set(hash, answer)
+    return answer
+  }
+
+  return {
+    async prove(hashes) {
+      const proven = new Map<Hex, ProvenBlock>()
+      // One after another: blocks may be large.
+      for (const hash of new Set(hashes)) {
+        const block = kept.get(hash) ?? (await once(hash).catch(passing))
+        if (block !== undefined) proven.set(hash, block)
+      }
+      return proven
+    },
+  }
+}
+
+/** What one node tells of the block may be proven by what another tells of its receipts. */
+const fromAny = async (rpc: RpcClient, hash: Hex): Promise<ProvenBlock | undefined> => {
+  const told = await rpc.poll('eth_getBlockByHash', hash, true)
+  const block = told
+    .map((each) => ('result' in each ? each.result : null))
+    .find((each) => each?.hash === hash && isBlockProven(each))
+  if (block === undefined || block === null) return undefined
+  const whole = await rpc.poll('eth_getBlockReceipts', hash)
+  const lists = whole.map((each) => ('result' in each ? (each.result ?? []) : []))
+  const singles = await rpc.pollBatch(singlesOf(block))
+  for (const node of singles) {
+    lists.push(node.map((each) => ('result' in each ? each.result : null)).filter(isTold))
+  }
+  for (const receipts of lists) {
+    const proven = proveBlock(block, receipts)
+    if (proven !== undefined) return proven
+  }
+  return undefined
+}
+
+const singlesOf = ({ transactions }: Block) =>
+  transactions.map((each) => ({
+    method: 'eth_getTransactionReceipt' as const,
+    params: [typeof each === 'string' ? each : each.hash],
+  }))
+
+const isTold = (receipt: Receipt | null): receipt is Receipt => receipt !== null
+
+const passing = (error: unknown): undefined => {
+  if (!(error instanceof RpcFailure)) throw error
+}
+
+const none = (error: unknown): readonly Receipt[] => {
+  passing(error)
+  return []
+}
+
+const createKept = () => {
+  const blocks = new Map<Hex, ProvenBlock>()
+  let receipts = 0
+  return {
+    get: (hash: Hex) => blocks.get(hash),
+    add(block: ProvenBlock): void {
+      if (blocks.has(block.hash)) return
+      blocks.set(block.hash, block)
+      receipts += block.receipts.size
+      for (const oldest of blocks.values()) {
+        if (blocks.size <= blocksMax && (receipts <= receiptsMax || blocks.size === 1)) break
+        blocks.delete(oldest.hash)
+        receipts -= oldest.receipts.size
+      }
+    },
+  }
+}
+
+/** All receipts of a block at once, or, from a node that knows no such question, one by one. */
+const createReceipts = (rpc: RpcClient) => {
+  let singlesUntilMs = 0
+  return async (block: Block): Promise<readonly Receipt[]> => {
+    const { hash, transactions } = block
+    if (transactions.length === 0) return []
+    if (performance.now() >= singlesUntilMs) {
+      const whole = await rpc.call('eth_getBlockReceipts', hash).catch(passing)
+      if (whole?.length === transactions.length) return whole
+      singlesUntilMs = performance.now() + singlesMs
+    }
+    return (await rpc.batch(singlesOf(block))).map(resultOf).filter(isTold)
+  }
+}

@@ -1,0 +1,78 @@
+/** The hash of a block's header, made from what the node tells of it: what a block's hash says no node can alter. */
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, type Hex, hexToBytes } from './hex.ts'
+import { decodeRlp, type RlpItem, rlpEncode, rlpInteger } from './rlp.ts'
+
+/** In the order of the header; those of later forks are missing on chains that have not had them. */
+export type Header = {
+  readonly parentHash: Hex
+  readonly sha3Uncles: Hex
+  readonly miner: Hex
+  readonly stateRoot: Hex
+  readonly transactionsRoot: Hex
+  readonly receiptsRoot: Hex
+  readonly logsBloom: Hex
+  readonly difficulty: bigint
+  readonly number: bigint
+  readonly gasLimit: bigint
+  readonly gasUsed: bigint
+  readonly timestamp: bigint
+  readonly extraData: Hex
+  readonly mixHash: Hex
+  readonly nonce: Hex
+  readonly baseFeePerGas: bigint | undefined
+  readonly withdrawalsRoot: Hex | undefined
+  readonly blobGasUsed: bigint | undefined
+  readonly excessBlobGas: bigint | undefined
+  readonly parentBeaconBlockRoot: Hex | undefined
+  readonly requestsHash: Hex | undefined
+}
+
+/** The mix hash of every block that IBFT 2.0 or QBFT made (Besu, Istanbul digest). */
+const bftMixHash: Hex = '0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365'
+
+/** @returns whether the hash is that of the header */
+export const isHeaderOf = (header: Header, hash: Hex): boolean => {
+  if (hashWith(header, hexToBytes(header.extraData)) === hash) return true
+  if (header.mixHash !== bftMixHash) return false
+  return bftForms(header.extraData).some((extra) => hashWith(header, extra) === hash)
+}
+
+const hashWith = (header: Header, extraData: Uint8Array): Hex =>
+  bytesToHex(keccak_256(rlpEncode(fieldsOf(header, extraData))))
+
+const fieldsOf = (header: Header, extraData: Uint8Array): readonly RlpItem[] => {
+  const { parentHash, sha3Uncles, miner, stateRoot, transactionsRoot, receiptsRoot } = header
+  const roots = [parentHash, sha3Uncles, miner, stateRoot, transactionsRoot, receiptsRoot]
+  const { difficulty, number, gasLimit, gasUsed, timestamp } = header
+  const later = [
+    header.baseFeePerGas,
+    header.withdrawalsRoot,
+    header.blobGasUsed,
+    header.excessBlobGas,
+    header.parentBeaconBlockRoot,
+    header.requestsHash,
+  ]
+  return [
+    ...roots.map(hexToBytes),
+    hexToBytes(header.logsBloom),
+    ...[difficulty, number, gasLimit, gasUsed, timestamp].map(rlpInteger),
+    extraData,
+    hexToBytes(header.mixHash),
+    hexToBytes(header.nonce),
+    ...later.flatMap((each) =>
+      each === undefined ? [] : [typeof each === 'bigint' ? rlpInteger(each) : hexToBytes(each)],
+    ),
+  ]
+}
+
+/**
+ * The extra data as the hash of a QBFT or IBFT 2.0 block has it: vanity, validators and vote, without the round and the
+ * validators' seals, which come after the hash is made.
+ */
+const bftForms = (extraData: Hex): readonly Uint8Array[] => {
+  const parts = decodeRlp(hexToBytes(extraData))
+  if (parts === undefined || parts instanceof Uint8Array || parts.length !== 5) return []
+  const kept = parts.slice(0, 3)
+  return [rlpEncode([...kept, rlpInteger(0), []]), rlpEncode(kept)]
+}

@@ -1,0 +1,296 @@
+/** One node that lies about receipts: no end and no money is told that its own blocks do not prove. */
+import { afterEach, describe, expect, test } from 'bun:test'
+import { proveBlock } from '../../src/drex/evm/block-proof.ts'
+import { isHeaderOf } from '../../src/drex/evm/header.ts'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { decodeRlp, rlpEncode } from '../../src/drex/evm/rlp.ts'
+import { addressOfPrivateKey, sign } from '../../src/drex/evm/secp256k1.ts'
+import { assemble, signingDigest } from '../../src/drex/evm/transaction.ts'
+import { listRoot } from '../../src/drex/evm/trie.ts'
+import { type Receipt, readResult } from '../../src/drex/rpc/methods.ts'
+import { createChain } from '../../src/simulators/chain/index.ts'
+import type { Lie } from './lying-node.ts'
+import { type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+
+const pay = async (from: Hex, to: Hex, amount = '1.00'): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const read = async (id: string) =>
+  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+
+type Told = { readonly transactionHash: Hex; readonly status: string; readonly logs: ToldLog[] }
+type ToldLog = { readonly topics: Hex[]; readonly data: Hex; readonly address: Hex }
+
+describe('a node that lies about what was mined', () => {
+  afterEach(() => bench.stop())
+
+  const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`
+
+  /** Alters every receipt that the node tells, however it is asked for. */
+  const receipts =
+    (alter: (receipt: Told) => unknown, count: () => void): Lie =>
+    async ({ method, params }, answer) => {
+      if (method === 'eth_getTransactionReceipt') {
+        const outcome = await answer()
+        if (!('result' in outcome) || outcome.result === null) return outcome
+        count()
+        return { result: alter(outcome.result as Told) }
+      }
+      if (method !== 'eth_getBlockReceipts') return undefined
+      const block = await bench.chain.request('eth_getBlockByHash', [params[0], false])
+      if (!('result' in block) || block.result === null) return { result: null }
+      count()
+      const all = await Promise.all(
+        (block.result as { transactions: Hex[] }).transactions.map(async (hash) => {
+          const outcome = await bench.chain.request('eth_getTransactionReceipt', [hash])
+          return 'result' in outcome ? alter(outcome.result as Told) : undefined
+        }),
+      )
+      return { result: all }
+    }
+
+  const forgeries: readonly (readonly [string, (receipt: Told) => unknown])[] = [
+    ['a revert where it succeeded', (told) => ({ ...told, status: '0x0', logs: [] })],
+    [
+      'an event of a larger amount',
+      (told) => ({ ...told, logs: told.logs.map((log) => ({ ...log, data: word(77_700n) })) }),
+    ],
+    ['no event at all', (told) => ({ ...told, logs: [] })],
+    [
+      'an event more',
+      (told) => ({
+        ...told,
+        logs: [...told.logs, ...told.logs.map((log) => ({ ...log, logIndex: '0x1' }))],
+      }),
+    ],
+    ['another amount of gas', (told) => ({ ...told, cumulativeGasUsed: '0x1' })],
+  ]
+
+  test('forged receipts and events: nothing is told until they are the block’s', async () => {
+    bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    for (const [name, alter] of forgeries) {
+      const told = [bench.events.length, bench.incoming.length]
+      const id = await pay(ana, bia)
+      await bench.until(async () => (await read(id)).status === 'broadcast')
+      let lies = 0
+      bench.node.lie(receipts(alter, () => lies++))
+      await bench.chain.mine()
+      await bench.until(async () => lies >= 3)
+      expect([name, (await read(id)).status]).toEqual([name, 'broadcast'])
+      expect([name, bench.events.length, bench.incoming.length]).toEqual([name, ...told] as never)
+      bench.node.lie(undefined)
+      await bench.until(async () => (await read(id)).status === 'confirmed')
+      await bench.until(async () => bench.incoming.length > told[1]!)
+    }
+    expect(bench.events.map(({ type }) => type)).toEqual(
+      forgeries.map(() => 'drex.transfer.confirmed'),
+    )
+    const amounts = bench.incoming.map(({ data }) => (data as { amount: string }).amount)
+    expect(amounts.slice(-forgeries.length)).toEqual(forgeries.map(() => '1.00'))
+  })
+
+  test('receipts of two transactions exchanged: each gets its own end', async () => {
+    bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+    const [ana, bia, eva] = [await bench.wallet(), await bench.wallet(0n), await bench.wallet(100n)]
+    const ids = [await pay(ana, bia), await pay(eva, bia, '1.00')]
+    await bench.until(async () => {
+      const all = await Promise.all(ids.map(read))
+      return all.every(({ status }) => status === 'broadcast')
+    })
+    const hashes = (await Promise.all(ids.map(read))).map(({ tx_hash }) => tx_hash as Hex)
+    const other = (hash: Hex): Hex => {
+      if (hash === hashes[0]) return hashes[1]!
+      return hash === hashes[1] ? hashes[0]! : hash
+    }
+    let lies = 0
+    bench.node.lie(async ({ method, params }) => {
+      if (method !== 'eth_getTransactionReceipt') return undefined
+      const outcome = await bench.chain.request(method, [other(params[0] as Hex)])
+      if (!('result' in outcome) || outcome.result === null) return outcome
+      lies++
+      return { result: { ...outcome.result, transactionHash: params[0] } }
+    })
+    await bench.chain.mine()
+    await bench.until(async () => lies >= 4)
+    expect(bench.events).toEqual([])
+    bench.node.lie(undefined)
+    for (const [i, id] of ids.entries()) {
+      await bench.until(async () => (await read(id)).status === 'confirmed')
+      expect((await read(id)).tx_hash).toBe(hashes[i]!)
+    }
+  })
+
+  test('a header made to fit forged receipts has another hash: nothing is told', async () => {
+    bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    const id = await pay(ana, bia)
+    await bench.until(async () => (await read(id)).status === 'broadcast')
+    let lies = 0
+    const lie = receipts(
+      (told) => ({ ...told, status: '0x0', logs: [], logsBloom: `0x${'00'.repeat(256)}` }),
+      () => {},
+    )
+    bench.node.lie(async (call, answer) => {
+      const { method } = call
+      if (!method.startsWith('eth_getBlockBy')) return lie(call, answer)
+      const outcome = await answer()
+      if (!('result' in outcome) || outcome.result === null) return outcome
+      lies++
+      return { result: { ...outcome.result, receiptsRoot: word(1n) } }
+    })
+    await bench.chain.mine()
+    await bench.until(async () => lies >= 6)
+    expect([(await read(id)).status, bench.events]).toEqual(['broadcast', []])
+    bench.node.lie(undefined)
+    await bench.until(async () => (await read(id)).status === 'confirmed')
+  })
+
+  test('money that never came, told in ranges and in blocks: no statement and no event has it', async () => {
+    bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+    const ana = await bench.wallet(100n)
+    const [{ wallet_id }] = (
+      (await bench.call('GET', '/v1/wallets')).json as { wallets: [{ wallet_id: string }] }
+    ).wallets
+    const page = async () =>
+      (await bench.call('GET', `/v1/wallets/${wallet_id}/statement`)).json as {
+        closing_balance: string
+        as_of_block: number
+      }
+    await bench.until(async () => (await page()).closing_balance === '1.00')
+    const topic: Hex = `0x${ana.slice(2).padStart(64, '0')}`
+    let lies = 0
+    const forged = (log: ToldLog): ToldLog => ({
+      ...log,
+      data: word(999_900n),
+      topics: log.topics.with(2, topic),
+    })
+    const lie = receipts(
+      (told) => ({ ...told, logs: told.logs.map(forged) }),
+      () => lies++,
+    )
+    bench.node.lie(async (call, answer) => {
+      if (call.method !== 'eth_getLogs') return lie(call, answer)
+      const outcome = await answer()
+      if (!('result' in outcome)) return outcome
+      lies++
+      return { result: (outcome.result as ToldLog[]).map(forged) }
+    })
+    const told = bench.incoming.length
+    // Someone else's: once near the head, and once so far below it that it is read by range.
+    await bench.admin.currency('mint', bench.admin.token, 0n).catch(() => {})
+    await bench.wallet(50n)
+    await bench.until(async () => lies >= 4)
+    await bench.drex().stop?.()
+    await bench.wallet(50n)
+    for (let i = 0; i < 80; i++) await bench.chain.mine()
+    await bench.restart()
+    await bench.until(async () => lies >= 8)
+    expect(bench.incoming.length).toBe(told)
+    expect((await page()).closing_balance).toBe('1.00')
+    bench.node.lie(undefined)
+    await bench.until(async () => (await page()).as_of_block >= 80)
+    expect((await page()).closing_balance).toBe('1.00')
+  })
+})
+
+describe('what a header proves', () => {
+  test('a block of two hundred transactions of every type that the engine makes', async () => {
+    const chain = await createChain({ mining: 'manual' })
+    const keys = Array.from({ length: 40 }, (_, i) => new Uint8Array(32).fill(i + 1))
+    for (const [i, key] of keys.entries()) {
+      for (let nonce = 0; nonce < 5; nonce++) {
+        const unsigned = {
+          ...{
+            chainId: chain.chainId,
+            nonce,
+            gasLimit: 100_000n,
+            value: 0n,
+            data: '0x00' as const,
+          },
+          to: nonce === 4 ? undefined : addressOfPrivateKey(keys[(i + 1) % 40]!),
+          fees:
+            nonce % 2 === 0
+              ? { kind: 'legacy' as const, gasPrice: 0n }
+              : { kind: 'eip1559' as const, maxFeePerGas: 0n, maxPriorityFeePerGas: 0n },
+        }
+        const { raw } = assemble(unsigned, sign(signingDigest(unsigned), key))
+        await chain.request('eth_sendRawTransaction', [raw])
+      }
+    }
+    await chain.mine()
+    const told = await chain.request('eth_getBlockByNumber', ['latest', true])
+    const block = readResult('eth_getBlockByNumber', (told as { result: unknown }).result)!
+    const receipts: Receipt[] = []
+    for (const each of block.transactions) {
+      const { hash } = each as { hash: Hex }
+      const outcome = await chain.request('eth_getTransactionReceipt', [hash])
+      const { result } = outcome as { result: unknown }
+      receipts.push(readResult('eth_getTransactionReceipt', result)!)
+    }
+    await chain.stop()
+    expect(receipts.length).toBe(200)
+    const proven = proveBlock(block, receipts)
+    expect([...(proven?.receipts.values() ?? [])]).toEqual(receipts)
+    const [first, second] = receipts
+    const lies: readonly (readonly Receipt[])[] = [
+      receipts.slice(1),
+      [...receipts, first!],
+      receipts.with(0, { ...first!, succeeded: false }),
+      receipts.with(0, { ...first!, type: 2 }),
+      receipts.with(0, { ...first!, cumulativeGasUsed: 1 }),
+      receipts.with(0, { ...first!, logsBloom: undefined }),
+      receipts.with(0, second!).with(1, first!),
+    ]
+    for (const lie of lies) expect(proveBlock(block, lie)).toBeUndefined()
+    const [one, two] = block.transactions
+    const exchanged = block.transactions.with(0, two!).with(1, one!)
+    expect(proveBlock({ ...block, transactions: exchanged }, receipts)).toBeUndefined()
+    const { header } = block
+    for (const name of Object.keys(header!)) {
+      const value = header![name as 'number' | 'miner' | 'requestsHash']
+      const last = String(value).endsWith('e') ? 'f' : 'e'
+      const altered =
+        typeof value === 'bigint' ? value + 1n : `${(value ?? '0x00').slice(0, -1)}${last}`
+      const lie = { ...block, header: { ...header!, [name]: altered } }
+      expect([name, proveBlock(lie, receipts)]).toEqual([name, undefined])
+    }
+  })
+
+  test('an empty list has the root that the Yellow Paper names', () => {
+    expect(listRoot([])).toBe('0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421')
+  })
+
+  test('what is not one item in its shortest form is not read', () => {
+    const texts = ['', '81', '8101', 'b801ff', 'c1', 'c281', '0000', 'f800', 'bfffffffffffffffff']
+    for (const text of texts) expect(decodeRlp(Buffer.from(text, 'hex'))).toBeUndefined()
+    const deep = Buffer.from(`${'c8c7c6c5c4c3c2c1c0'}`, 'hex')
+    expect(decodeRlp(deep)).toBeDefined()
+    expect(decodeRlp(Buffer.concat([Buffer.from('c9', 'hex'), deep]))).toBeUndefined()
+    const item = [Buffer.alloc(60, 7), [Buffer.from([1]), []], new Uint8Array(0)]
+    expect(rlpEncode(decodeRlp(rlpEncode(item))!)).toEqual(rlpEncode(item))
+  })
+
+  test('a header of an unknown form proves nothing', () => {
+    const hash: Hex = `0x${'00'.repeat(32)}`
+    const bloom: Hex = `0x${'00'.repeat(256)}`
+    const roots = { parentHash: hash, sha3Uncles: hash, stateRoot: hash, transactionsRoot: hash }
+    const counts = { difficulty: 1n, number: 1n, gasLimit: 1n, gasUsed: 0n, timestamp: 1n }
+    const later = { withdrawalsRoot: undefined, blobGasUsed: undefined, excessBlobGas: undefined }
+    const header = {
+      ...{ ...roots, ...counts, ...later, receiptsRoot: hash, logsBloom: bloom },
+      ...{ miner: `0x${'00'.repeat(20)}` as Hex, nonce: '0x0000000000000000' as Hex },
+      ...{ baseFeePerGas: undefined, parentBeaconBlockRoot: undefined, requestsHash: undefined },
+      mixHash: '0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365' as Hex,
+    }
+    for (const extraData of ['0x', '0xc0', `0x${'c1'.repeat(5_000)}`] as const) {
+      expect(isHeaderOf({ ...header, extraData }, hash)).toBe(false)
+    }
+  })
+})
