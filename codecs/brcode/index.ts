@@ -6,12 +6,7 @@ export {
 } from './build.ts'
 export { crc16 } from './crc16.ts'
 export { type BrCodeNode, explainBrCode } from './explain.ts'
-export {
-  isCnpj,
-  isCpf,
-  parsePixKey,
-  pixKeyKind,
-} from './pix-key.ts'
+export { parsePixKey, pixKeyKind } from './pix-key.ts'
 export {
   type BrCode,
   parseBrCode,

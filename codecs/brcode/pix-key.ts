@@ -1,4 +1,5 @@
 import { CodecError } from '#codecs/bytes'
+import { isCnpj, isCpf } from '#codecs/taxpayer'
 
 /** The kinds of Pix key, as the key directory (DICT) names them in lower case. */
 const pixKeyKinds = ['cpf', 'cnpj', 'phone', 'email', 'evp'] as const
@@ -88,39 +89,8 @@ const ruleBroken = (kind: PixKeyKind, key: string): readonly [string, string] | 
   }
 }
 
-/** True for 11 digits with right check digits that are not all the same digit. */
-export const isCpf = (text: string): boolean => {
-  if (!digits11.test(text) || isRepeated(text)) return false
-  return checkDigit(text, 9, 11) === digit(text, 9) && checkDigit(text, 10, 11) === digit(text, 10)
-}
-
-/** True for 14 characters, numeric or alphanumeric, with right check digits. */
-export const isCnpj = (text: string): boolean => {
-  if (!cnpj.test(text) || isRepeated(text)) return false
-  return checkDigit(text, 12, 9) === digit(text, 12) && checkDigit(text, 13, 9) === digit(text, 13)
-}
-
 const isPhone = (key: string): boolean => {
   if (!key.startsWith('+55')) return true
   const area = phoneBrazil.exec(key)?.[1]
   return area !== undefined && areaCodes.has(area)
-}
-
-const digit = (text: string, at: number): number => text.charCodeAt(at) - 48
-
-const isRepeated = (text: string): boolean => {
-  for (let i = 1; i < text.length; i++) if (text[i] !== text[0]) return false
-  return true
-}
-
-/** Modulo 11 over the first `count` characters, weights rising from 2 to `weightMax` from the right. */
-const checkDigit = (text: string, count: number, weightMax: number): number => {
-  let sum = 0
-  let weight = 2
-  for (let i = count - 1; i >= 0; i--) {
-    sum += digit(text, i) * weight
-    weight = weight === weightMax ? 2 : weight + 1
-  }
-  const rest = sum % 11
-  return rest < 2 ? 0 : 11 - rest
 }

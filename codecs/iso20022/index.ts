@@ -94,7 +94,7 @@ export {
   type TypedMessage,
   type TypedMessages,
 } from './read.ts'
-export { type Money, type ReadProblem, readProblemsMax } from './reader.ts'
+export { type Money, pathOf as elementPath, type ReadProblem, readProblemsMax } from './reader.ts'
 export { createMessageScanner, type MessageScanner } from './scanner.ts'
 export {
   type CompiledSchema,

@@ -21,6 +21,7 @@ const cases: readonly (readonly [file: string, specifier: string, allowed: boole
   ['src/platform/http/a.ts', '../config/index.ts', true],
   ['src/platform/http/a.ts', 'node:fs', true],
   ['src/platform/http/a.ts', '#codecs/xml', false],
+  ['src/platform/http/a.ts', '#codecs/taxpayer', true],
   ['src/platform/http/a.ts', '../../../codecs/xml/index.ts', false],
   ['src/platform/http/a.ts', '#src/spi/index.ts', false],
   ['src/platform/http/a.ts', '../../spi/index.ts', false],

@@ -9,11 +9,13 @@ import {
   type Caller,
   httpErrors,
   invalid,
+  refusedValue,
   runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import { enqueueMessages, momentOf } from '../messages/index.ts'
 import { readDocument } from '../messages/queries.ts'
+import { faultsInParams } from '../messages/value-rules.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { cashOf } from './cash.ts'
 import {
@@ -165,6 +167,11 @@ const makeReturn = async (
     { ispb, nowMs: at.getTime(), random, revision },
   )
   if (!build.ok) throw invalid(build.problems)
+  const faults = faultsInParams({
+    additional_information: additionalInformation,
+    remittance_information: remittanceInformation,
+  })
+  if (faults.length > 0) throw refusedValue(faults)
   const message = outboundOf(build.message, { ispb, channel: 'PRIMARY' })
   const [transaction] = message.transactions
   await enqueueMessages(tx, broker, [message])

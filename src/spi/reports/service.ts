@@ -6,11 +6,13 @@ import {
   actorOf,
   type Caller,
   invalid,
+  refusedValue,
   runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import { enqueueMessages } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
+import { brokenRules } from '../out/send/rules.ts'
 import type { ReportRequest } from './documents.ts'
 import type { Balance } from './reported.ts'
 import { type EntryFilter, findReport, insertReport, listEntries, listReports } from './store.ts'
@@ -78,6 +80,8 @@ export const createReportService = (deps: ReportDeps): ReportService => {
         { ispb, nowMs: Date.now(), random, revision },
       )
       if (!build.ok) throw invalid(build.problems)
+      const problems = brokenRules('CAMT060', more, { ispb, nowMs: Date.now() })
+      if (problems.length > 0) throw refusedValue(problems)
       const message = outboundOf(build.message, { ispb, channel: 'PRIMARY' })
       const row: ReportRow = {
         ...{ id: message.id, requestId: message.bizMsgIdr, report, messageStatus: 'QUEUED' },

@@ -6,13 +6,12 @@ import {
   buildStaticBrCode,
   checkTxid,
   crc16,
-  isCnpj,
-  isCpf,
   parseBrCode,
   parsePixKey,
   pixKeyKind,
   toAscii,
 } from '#codecs/brcode'
+import { isCnpj, isCpf } from '#codecs/taxpayer'
 import {
   address,
   amount,

@@ -1,5 +1,5 @@
+import { areCnpjDigits, areCpfDigits } from '#codecs/taxpayer'
 import { findCards } from './card-number.ts'
-import { isCnpj, isCpf } from './document.ts'
 
 export type SensitiveKind = 'card number' | 'document' | 'credential'
 
@@ -99,7 +99,7 @@ export const isCardNumber = (text: string): boolean => {
   findCards(digits, (from, to) => {
     if (from === 0 && to === digits.length) isWhole = true
   })
-  return isWhole && !(digits.length === cnpjDigits && isCnpj(digits))
+  return isWhole && !(digits.length === cnpjDigits && areCnpjDigits(digits))
 }
 
 const searchRun = (text: string, run: Run, found: Finding[]): void => {
@@ -139,8 +139,8 @@ const markDocuments = (digits: Uint8Array, places: Uint32Array, kinds: Uint8Arra
 }
 
 const documents: readonly (readonly [number, (digits: Uint8Array) => boolean])[] = [
-  [cpfDigits, isCpf],
-  [cnpjDigits, isCnpj],
+  [cpfDigits, areCpfDigits],
+  [cnpjDigits, areCnpjDigits],
 ]
 
 /** Digits that were marked one after the other become one finding. */

@@ -3,6 +3,7 @@ import type { BuildableMessage } from '#codecs/iso20022'
 const original = 'E1234567820260302140500000000001'
 const reconciliation = 'CHARGE2026030001ABCDEFGHIJ'
 const cancellation = 'CA123456782026030212345678901'
+const cancellationOfOther = 'CA876543212026030212345678901'
 
 const params: Readonly<Record<BuildableMessage, object>> = {
   PACS008: {
@@ -62,10 +63,10 @@ const params: Readonly<Record<BuildableMessage, object>> = {
     processing_type: 'DHSR',
   },
   CAMT029: {
-    cancellation_id: cancellation,
+    cancellation_id: cancellationOfOther,
     reconciliation_id: reconciliation,
     original_end_to_end_id: original,
-    counterparty_ispb: '12345678',
+    counterparty_ispb: '87654321',
     status: 'RJCR',
     reason: 'DENC',
   },

@@ -1,9 +1,6 @@
 import type { BuildableMessage, BuildProblem } from '#codecs/iso20022'
-import { operationMoment } from '../../messages/index.ts'
+import { faultsInParams, isMadeNear } from '../../messages/value-rules.ts'
 import { recordOf } from './domain.ts'
-
-/** How far the moment in an EndToEndId may be from that of its processing; the SPI refuses what is further. */
-const toleranceMs = 12 * 3_600_000
 
 export type RuleContext = {
   /** This institution's. */
@@ -11,124 +8,196 @@ export type RuleContext = {
   readonly nowMs: number
 }
 
+type Fields = Readonly<Record<string, unknown>>
+
+/** Who may have made an id, or may not, and in words. */
+type Makers = { readonly ispbs: readonly unknown[]; readonly expected: string }
+
+type IdRule = {
+  readonly field: string
+  /** Ids that begin otherwise are of something else. */
+  readonly letter?: string
+  /** True: it is made when its message is. */
+  readonly near?: (message: Fields) => boolean
+  /** One of them made it; undefined: anybody may have. */
+  readonly by?: (one: Fields, context: RuleContext, message: Fields) => Makers | undefined
+  /** None of them made it. */
+  readonly notBy?: (one: Fields, context: RuleContext) => Makers
+}
+
+type MessageRules = {
+  /** The list with its parts; without it, the parameters themselves are the one part. */
+  readonly list: string | undefined
+  readonly ids: readonly IdRule[]
+  /** The field of the institution that is paid, and whether it is the one that pays. */
+  readonly settles?: readonly [field: string, isOwn: (one: Fields, context: RuleContext) => boolean]
+}
+
+/** The receiver makes the id of a recurring payment, with the charge, days before. */
+const isRecurring = (message: Fields): boolean => message['local_instrument'] === 'AUTO'
+
+const always = (): boolean => true
+
+const own =
+  (expected: string) =>
+  (_: Fields, { ispb }: RuleContext): Makers => ({ ispbs: [ispb], expected })
+
+const byPayer: IdRule['by'] = (payment, { ispb }, message) =>
+  isRecurring(message)
+    ? undefined
+    : {
+        ispbs: [
+          ispb,
+          recordOf(payment['debtor'])['ispb'],
+          String(payment['initiator_document'] ?? '').slice(0, 8),
+        ],
+        expected: 'the ISPB of the sender or debtor, or the start of the initiator\u2019s CNPJ',
+      }
+
+const byReturner: IdRule['by'] = ({ returning_ispb: returning }, { ispb }) => ({
+  ispbs: [ispb, returning ?? ispb],
+  expected: 'the ISPB of the sender or of the institution that returns',
+})
+
+const byCreditor: IdRule['by'] = (charge, { ispb }) => ({
+  ispbs: [ispb, recordOf(charge['creditor'])['ispb']],
+  expected: 'the ISPB of the sender or creditor',
+})
+
+const byOther = ({ counterparty_ispb: other }: Fields): Makers => ({
+  ispbs: [other],
+  expected: 'an id of the one who asks, not of the counterparty',
+})
+
+const isReturnedToItself = (
+  { returning_ispb: returning, receiving_ispb: receiving }: Fields,
+  { ispb }: RuleContext,
+): boolean => receiving !== undefined && (receiving === ispb || receiving === (returning ?? ispb))
+
 /**
- * Returns the business rules that a message breaks whose parameters are well formed. They are about what this
- * institution makes, payments, returns and charges; what a message cites was made by another one, long ago perhaps.
+ * What each message must be beyond what its values must be: of the ids that this institution makes, when and by whom;
+ * of those it cites, by whom not; and that money goes to another institution.
+ */
+const messageRules: Readonly<Partial<Record<BuildableMessage, MessageRules>>> = {
+  PACS008: {
+    list: 'transactions',
+    ids: [{ field: 'end_to_end_id', near: (message) => !isRecurring(message), by: byPayer }],
+    settles: ['creditor/ispb', (one, { ispb }) => recordOf(one['creditor'])['ispb'] === ispb],
+  },
+  PACS004: {
+    list: 'transactions',
+    ids: [{ field: 'return_id', near: always, by: byReturner }],
+    settles: ['receiving_ispb', isReturnedToItself],
+  },
+  PACS002: {
+    list: 'transactions',
+    ids: [
+      {
+        ...{ field: 'original_instruction_id', letter: 'D', near: always },
+        notBy: own('the return of another institution: its receiver answers'),
+      },
+    ],
+  },
+  PAIN013: { list: 'charges', ids: [{ field: 'end_to_end_id', by: byCreditor }] },
+  CAMT055: { list: undefined, ids: [{ field: 'cancellation_id', notBy: byOther }] },
+  CAMT029: {
+    list: undefined,
+    ids: [
+      {
+        field: 'cancellation_id',
+        notBy: own('an id of the counterparty, whose request is answered'),
+      },
+    ],
+  },
+}
+
+/**
+ * Returns the business rules that a message breaks whose parameters are well formed: those of its values, then those of
+ * its type.
  */
 export const brokenRules = (
-  messageType: BuildableMessage,
+  messageType: BuildableMessage | 'CAMT060',
   params: unknown,
   context: RuleContext,
 ): readonly BuildProblem[] => {
+  const faults = faultsInParams(params)
+  const unreal = new Set(faults.map(({ pointer }) => pointer))
+  const rules = messageType === 'CAMT060' ? undefined : messageRules[messageType]
+  if (rules === undefined) return faults
   const message = recordOf(params)
-  switch (messageType) {
-    case 'PACS008':
-      return brokenByEach(message, 'transactions', (one) =>
-        brokenByPayment(one, message['local_instrument'], context),
-      )
-    case 'PACS004':
-      return Array.isArray(message['transactions'])
-        ? brokenByEach(message, 'transactions', (one) => brokenByReturn(one, context))
-        : placed('', brokenByReturn(message, context))
-    case 'PAIN013':
-      return brokenByEach(message, 'charges', (one) => brokenByCharge(one, context))
-    default:
-      return []
-  }
+  const broken = partsOf(message, rules.list).flatMap(([place, one]) => [
+    ...rules.ids
+      .filter(({ field }) => !unreal.has(`${place}/${field}`))
+      .flatMap((rule) => brokenById(rule, one, message, context).map(at(`${place}/${rule.field}`))),
+    ...brokenBySettlement(rules, one, context).map(at(`${place}/${rules.settles?.[0]}`)),
+  ])
+  return [...faults, ...broken]
 }
 
-type Fields = Readonly<Record<string, unknown>>
-/** Pointers are relative. */
-type Problems = readonly BuildProblem[]
+type Problem = Omit<BuildProblem, 'pointer'>
 
-const brokenByEach = (
+const at =
+  (pointer: string) =>
+  (problem: Problem): BuildProblem => ({ pointer, ...problem })
+
+const partsOf = (
   message: Fields,
-  list: string,
-  broken: (one: Fields) => Problems,
-): Problems => {
-  const all = message[list]
-  if (!Array.isArray(all)) return []
-  return all.flatMap((one, index) => placed(`/${list}/${index}`, broken(recordOf(one))))
+  list: string | undefined,
+): readonly (readonly [place: string, one: Fields])[] => {
+  const all = list === undefined ? undefined : message[list]
+  if (!Array.isArray(all)) return [['', message]]
+  return all.map((one, index) => [`/${list}/${index}`, recordOf(one)])
 }
 
-const placed = (place: string, problems: Problems): Problems =>
-  problems.map((problem) => ({ ...problem, pointer: `${place}/${problem.pointer}` }))
-
-const brokenByPayment = (payment: Fields, instrument: unknown, context: RuleContext): Problems => {
-  const { ispb } = context
-  const makers = [
-    ispb,
-    recordOf(payment['debtor'])['ispb'],
-    String(payment['initiator_document'] ?? '').slice(0, 8),
-  ]
-  // The receiver made the id of a recurring payment, with the charge, days before.
-  const made = { makers: instrument === 'AUTO' ? undefined : makers, expected: madeByPayer }
-  const isOwn = recordOf(payment['creditor'])['ispb'] === ispb
+const brokenById = (
+  { field, letter = '', near, by, notBy }: IdRule,
+  one: Fields,
+  message: Fields,
+  context: RuleContext,
+): readonly Problem[] => {
+  const id = one[field]
+  if (typeof id !== 'string' || !id.startsWith(letter)) return []
+  const isFar = near?.(message) === true && !isMadeNear(id, context.nowMs)
+  // The ISPB stands behind the letters: one of an operation, two of what lasts.
+  const maker = id.slice(field === 'cancellation_id' ? 2 : 1).slice(0, 8)
+  const makers = by?.(one, context, message)
+  const others = notBy?.(one, context)
   return [
-    ...brokenById(payment, { field: 'end_to_end_id', ...made }, context.nowMs),
-    ...(isOwn ? [settlement('creditor/ispb')] : []),
+    ...(isFar ? [farFromNow] : []),
+    ...(makers === undefined || makers.ispbs.includes(maker) ? [] : [madeByOther(makers)]),
+    ...(others?.ispbs.includes(maker) === true ? [madeByWrongOne(others)] : []),
   ]
 }
 
-const brokenByReturn = (one: Fields, { ispb, nowMs }: RuleContext): Problems => {
-  const { returning_ispb: returning = ispb, receiving_ispb: receiving } = one
-  const made = { field: 'return_id', makers: [ispb, returning], expected: madeByReturner }
-  return [
-    ...brokenById(one, made, nowMs),
-    ...(receiving === ispb || (receiving !== undefined && receiving === returning)
-      ? [settlement('receiving_ispb')]
-      : []),
-  ]
+const farFromNow: Problem = {
+  rule: 'date',
+  message: 'has a moment more than 12 hours from now',
+  expected: 'a UTC minute within 12 hours of now',
 }
 
-const brokenByCharge = (charge: Fields, { ispb }: RuleContext): Problems => {
-  const makers = [ispb, recordOf(charge['creditor'])['ispb']]
-  return brokenById(charge, { field: 'end_to_end_id', makers, expected: madeByCreditor })
-}
-
-const madeByPayer = 'the ISPB of the sender or debtor, or the start of the initiator\u2019s CNPJ'
-const madeByReturner = 'the ISPB of the sender or of the institution that returns'
-const madeByCreditor = 'the ISPB of the sender or creditor'
-
-const settlement = (pointer: string): BuildProblem => ({
-  pointer,
-  rule: 'settlement',
-  message: 'is the same institution: what stays within it is not settled over the SPI',
-  expected: 'the ISPB of another institution',
+const madeByOther = ({ expected }: Makers): Problem => ({
+  rule: 'ispb',
+  message: 'was made by another institution',
+  expected,
 })
 
-type MadeId = {
-  readonly field: string
-  /** ISPBs that it may have; undefined: any, and any real minute. */
-  readonly makers: readonly unknown[] | undefined
-  /** The makers in words. */
-  readonly expected: string
-}
+const madeByWrongOne = ({ expected }: Makers): Problem => ({
+  rule: 'ispb',
+  message: 'was made by the wrong institution',
+  expected,
+})
 
-/** @param nowMs - undefined: it may be made long before its operation */
-const brokenById = (one: Fields, { field, makers, expected }: MadeId, nowMs?: number): Problems => {
-  const id = one[field]
-  if (typeof id !== 'string') return []
-  const pointer = field
-  const moment = operationMoment(id)
-  if (moment === undefined) {
-    return [{ pointer, rule: 'date', message: 'has a minute that does not exist in UTC' }]
-  }
-  if (makers === undefined) return []
-  const isNear = nowMs === undefined || Math.abs(moment.getTime() - nowMs) <= toleranceMs
-  return [
-    ...(isNear
-      ? []
-      : [
-          {
-            pointer,
-            rule: 'date',
-            message: 'has a moment more than 12 hours from now',
-            expected: 'a UTC minute within 12 hours of now',
-          },
-        ]),
-    ...(makers.includes(id.slice(1, 9))
-      ? []
-      : [{ pointer, rule: 'ispb', message: 'was made by another institution', expected }]),
-  ]
-}
+const brokenBySettlement = (
+  { settles }: MessageRules,
+  one: Fields,
+  context: RuleContext,
+): readonly Problem[] =>
+  settles?.[1](one, context) === true
+    ? [
+        {
+          rule: 'settlement',
+          message: 'is the same institution: what stays within it is not settled over the SPI',
+          expected: 'the ISPB of another institution',
+        },
+      ]
+    : []

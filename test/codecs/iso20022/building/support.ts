@@ -70,7 +70,7 @@ export const examples: Readonly<Record<BuildableMessage, object>> = {
     processing_type: 'DHSR',
   },
   CAMT029: {
-    cancellation_id: 'CA123456782026030100000000001',
+    cancellation_id: 'CA999990102026030100000000001',
     reconciliation_id: 'a'.repeat(26),
     original_end_to_end_id: original,
     counterparty_ispb: '12345678',

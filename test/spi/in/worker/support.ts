@@ -18,11 +18,14 @@ const bank = spiIspb
 let serial = 0
 const unique = (length: number): string => String(++serial).padStart(length, '0')
 
+/** This minute in UTC, as ids tell it. */
+const minute = (): string => new Date().toISOString().replace(/\D/g, '').slice(0, 12)
+
 /** Ids of the proper forms, of now, none twice in a run. */
 export const fresh = {
   businessId: (from = bank): string => `M${from}${unique(23)}`,
-  endToEndId: (): string => `E${ispb}202603021405${unique(11)}`,
-  returnId: (): string => `D${ispb}202603021405${unique(11)}`,
+  endToEndId: (): string => `E${ispb}${minute()}${unique(11)}`,
+  returnId: (): string => `D${ispb}${minute()}${unique(11)}`,
   resourceId: (): string => `UEk${unique(29)}`,
 }
 

@@ -190,3 +190,47 @@ test('a confirmation names an EndToEndId or none', () => {
   expect(confirm(`<EndToEndId>${fresh.endToEndId()}</EndToEndId>`)).toEqual([])
   expect(confirm('<EndToEndId>E1</EndToEndId>')).toEqual(['EndToEndId'])
 })
+
+describe('values that cannot be what they stand for', () => {
+  const about = (xml: string) =>
+    besides(warningsOf(xml)).map((text) => text.replace(/\/Envelope.*\//, ''))
+  const at = { created: created(0) }
+  const unreal = 'E12345678202602301405aaaaaaaaaaa'
+
+  test('are told of in every type, by element', () => {
+    const echo = envelope(
+      'reda.014',
+      '1.3',
+      '<A><OrgId><Othr><Id>11222333000182</Id></Othr></OrgId></A>',
+      at,
+    )
+    expect(about(echo)).toEqual(['Id Id'])
+    const fine = '<A><OrgId><Othr><Id>12ABC34501DE35</Id></Othr></OrgId><Nm>Ana</Nm></A>'
+    expect(about(envelope('reda.014', '1.3', fine, at))).toEqual([])
+    const none = '<A><OrgId><Othr><Id>00000000000000</Id></Othr></OrgId></A>'
+    expect(about(envelope('pain.009', '1.1', none, at))).toEqual([])
+    const texts = '<A><Nm>\u00a0</Nm><Ustrd>a\u202eb</Ustrd></A>'
+    expect(about(envelope('pain.012', '1.4', texts, at))).toEqual(['Nm Nm', 'Ustrd Ustrd'])
+    const mandate = '<A><MndtId>RR1234567820260230aaaaaaaaaaa</MndtId></A>'
+    expect(about(envelope('pain.011', '1.3', mandate, at))).toEqual(['MndtId MndtId'])
+    const cancelled = `<A><OrgnlPmtInfCxlId>CA1234567820260230aaaaaaaaaaa</OrgnlPmtInfCxlId><OrgnlEndToEndId>${unreal}</OrgnlEndToEndId></A>`
+    expect(about(envelope('abcd.001', '1.1', cancelled, at))).toEqual([
+      'MsgDefIdr /Envelope',
+      'OrgnlPmtInfCxlId OrgnlPmtInfCxlId',
+      'OrgnlEndToEndId OrgnlEndToEndId',
+    ])
+  })
+
+  test('a payment is made when its id says, and goes to another institution', () => {
+    const half = 12 * 3_600_000
+    const idAt = (offsetMs: number) =>
+      `E${ispb}${created(offsetMs).replace(/\D/g, '').slice(0, 12)}aaaaaaaaaaa`
+    expect(rules(payment({ endToEndId: idAt(-half + 120_000) }))).toEqual([])
+    expect(rules(payment({ endToEndId: idAt(-half - 120_000) }))).toEqual(['EndToEndId'])
+    const recurring = { instrument: 'AUTO', proxy: '', transactionId: '<TxId>T1</TxId>' }
+    expect(rules(payment({ endToEndId: idAt(-20 * half), ...recurring }))).toEqual([])
+    expect(rules(payment().replaceAll('99999010', ispb))).toEqual(['Settlement'])
+    const returned = paymentReturn(fresh.endToEndId(), fresh.returnId())
+    expect(rules(returned.replaceAll('99999010', ispb))).toEqual(['Settlement'])
+  })
+})

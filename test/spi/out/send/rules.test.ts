@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { BuildableMessage } from '#codecs/iso20022'
+import { type BuildableMessage, buildableMessages } from '#codecs/iso20022'
 import { brokenRules } from '../../../../src/spi/out/send/rules.ts'
 
 const ispb = '12345678'
@@ -17,7 +17,7 @@ const paymentWith = (change: object, instrument = 'MANU') => ({
   ],
 })
 
-const broken = (params: unknown, messageType: BuildableMessage = 'PACS008') =>
+const broken = (params: unknown, messageType: BuildableMessage | 'CAMT060' = 'PACS008') =>
   brokenRules(messageType, params, { ispb, nowMs }).map(({ pointer, rule }) => `${pointer} ${rule}`)
 
 const at = '/transactions/1/end_to_end_id'
@@ -33,7 +33,7 @@ test.each([
   ],
   [
     'an id of the initiator',
-    { end_to_end_id: idOf(nowMs, '1A2B3C4D'), initiator_document: '1A2B3C4D000195' },
+    { end_to_end_id: idOf(nowMs, '1A2B3C4D'), initiator_document: '1A2B3C4D000179' },
   ],
 ])('a payment with %s breaks no rule', (_, change) => {
   expect(broken(paymentWith(change))).toEqual([])
@@ -133,3 +133,113 @@ test.each(['PACS002', 'PACS004', 'PAIN013'] as const)(
     }
   },
 )
+
+const unrealId = (letter: string) => `${letter}87654321202602301405AAAAAAAAAAA`
+const unrealDay = (letters: string, maker = ispb) => `${letters}${maker}20260230AAAAAAAAAAA`
+const realDay = (letters: string, maker = ispb) => `${letters}${maker}20260228AAAAAAAAAAA`
+
+test.each([
+  ['PACS002', { original_end_to_end_id: otherPayment, status: 'ACSP' }],
+  [
+    'PACS002',
+    { original_end_to_end_id: idOf(0), original_instruction_id: returnIdOf(nowMs, '87654321') },
+  ],
+  ['PAIN014', { original_end_to_end_id: otherPayment, creditor: { document: '12345678909' } }],
+  ['PAIN014', { original_end_to_end_id: otherPayment, creditor: { document: '1A2B3C4D000179' } }],
+  [
+    'CAMT055',
+    {
+      cancellation_id: realDay('CA'),
+      counterparty_ispb: '87654321',
+      requester_document: '12345678909',
+    },
+  ],
+  ['CAMT055', { cancellation_id: realDay('CA', '11223344'), counterparty_ispb: '87654321' }],
+  ['CAMT029', { cancellation_id: realDay('CA', '87654321'), counterparty_ispb: '87654321' }],
+  ['CAMT060', { entry_id: otherPayment }],
+  ['CAMT060', { entry_id: 'STR20260228AAAAAAAAA' }],
+  [
+    'PAIN013',
+    {
+      charges: [
+        {
+          mandate_id: realDay('RR', '87654321'),
+          ultimate_debtor: { name: 'Ana', document: '11222333000181' },
+        },
+      ],
+    },
+  ],
+] as const)('a %s in order breaks no rule: %j', (type, params) => {
+  expect(broken(params, type)).toEqual([])
+})
+
+test.each([
+  [
+    'PACS008',
+    { transactions: [{ debtor: { document: '12345678900' } }] },
+    '/transactions/0/debtor/document check_digits',
+  ],
+  [
+    'PACS008',
+    { transactions: [{ debtor: { name: ' \u200b' } }] },
+    '/transactions/0/debtor/name blank',
+  ],
+  [
+    'PACS008',
+    { transactions: [{ initiator_document: '1A2B3C4D000195' }] },
+    '/transactions/0/initiator_document check_digits',
+  ],
+  [
+    'PACS008',
+    { transactions: [{ remittance_information: 'a\u202eb' }] },
+    '/transactions/0/remittance_information direction',
+  ],
+  ['PACS004', { additional_information: '\u2066x' }, '/additional_information direction'],
+  ['PACS004', { original_end_to_end_id: unrealId('E') }, '/original_end_to_end_id date'],
+  [
+    'PACS002',
+    { transactions: [{}, { original_end_to_end_id: unrealId('E') }] },
+    '/transactions/1/original_end_to_end_id date',
+  ],
+  ['PACS002', { original_instruction_id: unrealId('D') }, '/original_instruction_id date'],
+  ['PACS002', { original_instruction_id: returnIdOf(nowMs) }, '/original_instruction_id ispb'],
+  [
+    'PACS002',
+    { original_instruction_id: returnIdOf(nowMs - 12 * hourMs - 60_000, '87654321') },
+    '/original_instruction_id date',
+  ],
+  [
+    'PACS002',
+    { reasons: [{ additional_information: ['fine', ' '] }] },
+    '/reasons/0/additional_information/1 blank',
+  ],
+  ['PAIN013', { charges: [{ mandate_id: unrealDay('RR') }] }, '/charges/0/mandate_id date'],
+  [
+    'PAIN013',
+    { charges: [{ ultimate_debtor: { document: '11222333000182' } }] },
+    '/charges/0/ultimate_debtor/document check_digits',
+  ],
+  ['PAIN014', { original_end_to_end_id: unrealId('E') }, '/original_end_to_end_id date'],
+  ['PAIN014', { creditor: { document: '11111111111' } }, '/creditor/document check_digits'],
+  ['CAMT055', { cancellation_id: unrealDay('CA') }, '/cancellation_id date'],
+  [
+    'CAMT055',
+    { cancellation_id: realDay('CA', '87654321'), counterparty_ispb: '87654321' },
+    '/cancellation_id ispb',
+  ],
+  ['CAMT055', { requester_document: '12345678900' }, '/requester_document check_digits'],
+  ['CAMT029', { cancellation_id: realDay('CA') }, '/cancellation_id ispb'],
+  ['CAMT029', { original_end_to_end_id: unrealId('E') }, '/original_end_to_end_id date'],
+  ['CAMT060', { entry_id: unrealId('D') }, '/entry_id date'],
+  ['CAMT060', { entry_id: 'STR20260230AAAAAAAAA' }, '/entry_id date'],
+] as const)('a %s is refused by rule and place: %j', (type, params, problem) => {
+  expect(broken(params, type)).toEqual([problem])
+})
+
+test('every message that callers may send has its values judged', () => {
+  for (const type of buildableMessages) {
+    expect(broken({ original_end_to_end_id: unrealId('E') }, type)).toEqual([
+      '/original_end_to_end_id date',
+    ])
+  }
+})

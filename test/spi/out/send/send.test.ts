@@ -135,7 +135,9 @@ test('the answer to a payment takes the channel on which that came, the answer t
   expect(await channelFor(accept(first))).toBe('SECONDARY')
   expect(await channelFor(accept(second))).toBe('PRIMARY')
   expect(await channelFor({ transactions: [accept(first), accept(second)] })).toBe('SECONDARY')
-  const ofReturn = { ...accept(first), original_instruction_id: `D${first.slice(1)}` }
+  const minute = new Date().toISOString().replace(/\D/g, '').slice(0, 12)
+  const returnId = `D87654321${minute}00000000071`
+  const ofReturn = { ...accept(first), original_instruction_id: returnId }
   expect(await channelFor(ofReturn)).toBe('PRIMARY')
 })
 

@@ -14,11 +14,11 @@ import {
   endToEndId,
   givenEndToEndId,
   originalInstructionId,
-  readable,
   returnId,
   someTransaction,
   statusOf,
 } from './transactions.ts'
+import { readable, values } from './values.ts'
 
 export { type Subject, warningsMax } from './rule.ts'
 
@@ -56,11 +56,11 @@ const validators: Readonly<Record<Exclude<Check, StatusCheck>, Validator>> = {
 }
 
 const validatorsOf = (type: string): readonly Validator[] => {
-  if (!isMessageType(type)) return headerValidators
+  if (!isMessageType(type)) return [...headerValidators, values]
   const checks = definitionOf(type).facts.checks.map((check) =>
     typeof check === 'string' ? validators[check] : statusOf(check),
   )
-  return [...headerValidators, readable, ...checks]
+  return [...headerValidators, readable, ...checks, values]
 }
 
 /** Returns every rule the message breaks, at most {@link warningsMax}. Advisory: we process the message anyway. */

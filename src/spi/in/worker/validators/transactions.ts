@@ -1,12 +1,11 @@
-import { breachesOf, isMessageType, readMessage, type StatusCheck } from '#codecs/iso20022'
-import { operationMoment } from '../../../messages/index.ts'
-import { eachTransaction, structureWarning, unless, type Validator } from './rule.ts'
+import type { StatusCheck } from '#codecs/iso20022'
+import { eachTransaction, unless, type Validator } from './rule.ts'
 
 const idForm = /^[ED][0-9A-Z]{8}\d{12}[a-zA-Z0-9]{11}$/
 
-/** True when the id has the right form and its minute exists. */
+/** Whether its minute exists is a rule of values. */
 const isTransactionId = (text: string, kind: 'E' | 'D'): boolean =>
-  text.startsWith(kind) && idForm.test(text) && operationMoment(text) !== undefined
+  text.startsWith(kind) && idForm.test(text)
 
 export const endToEndId: Validator = eachTransaction(({ endToEndId: id = '', path }) =>
   unless(isTransactionId(id, 'E'), 'EndToEndId', path, 'is no EndToEndId with a UTC minute'),
@@ -66,11 +65,3 @@ export const statusOf =
         ? unless(false, 'Reason', path, 'is missing in a refusal')
         : unless(options.reasons?.has(reason) ?? true, 'Reason', path, 'is no known code')
     })(subject)
-
-/** Reports elements that the type's reader misses and amounts that it cannot read; if there are none, broken rules. */
-export const readable: Validator = ({ view: { identity }, document }) => {
-  const { type, version } = identity
-  if (!isMessageType(type)) return []
-  const reading = readMessage(document, { type, version })
-  return reading.ok ? breachesOf(reading.message) : reading.problems.map(structureWarning)
-}
