@@ -22,7 +22,8 @@ const selfSigned = async (): Promise<string> => {
   certificate.validity.notAfter = new Date(Date.now() + validDays * dayMs)
   const name = [
     { name: 'countryName', value: 'BR' },
-    { name: 'commonName', value: 'Trilho demonstration' },
+    // The network knows the authorities of its certificates by their chains.
+    { name: 'commonName', value: 'Trilho demonstration CSPB-4' },
   ]
   certificate.setSubject(name)
   certificate.setIssuer(name)
@@ -33,7 +34,7 @@ const selfSigned = async (): Promise<string> => {
   return pki.certificateToPem(certificate) + privateKey
 }
 
-/** Imports a certificate at the first start, and lists it through the public interface. */
+/** Imports a certificate for QR codes and one for the security header at the first start, and lists them. */
 export const certificateDemo = async (gateway: DemoGateway): Promise<Demo> => {
   const url = `${gateway.httpUrl}/v1/certificates`
   const authorization = `Bearer ${gateway.apiKey}`
@@ -41,9 +42,10 @@ export const certificateDemo = async (gateway: DemoGateway): Promise<Demo> => {
     const response = await fetch(`${url}?ispb=${ispb}`, { headers: { authorization } })
     return response.text()
   }
-  if (!(await list()).includes('"ispb"')) {
+  for (const type of ['SPB', 'QRC']) {
+    if ((await list()).includes(`"type":"${type}"`)) continue
     const content = await selfSigned()
-    const body = JSON.stringify({ ispb: ispb, type: 'QRC', format: 'pem', content })
+    const body = JSON.stringify({ ispb: ispb, type, format: 'pem', content })
     await gateway.writeSample('certificate.json', body)
     const headers = { authorization, 'content-type': 'application/json' }
     const response = await fetch(url, { method: 'POST', headers, body })

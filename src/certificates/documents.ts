@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { httpErrors, text } from '#src/platform/http/index.ts'
 import { certificateTypes, ispbForm, versionMax } from './domain.ts'
 import { certificateErrors } from './errors.ts'
+import { examplePem } from './example.ts'
 import { namespaceForm } from './manifest.ts'
 
 const tag = 'Certificates' as const
@@ -53,6 +54,15 @@ export const exportQuery = z.strictObject({ private_key: z.enum(['true', 'false'
 const ok = (description: string, schema: z.ZodType) => ({ description, schema })
 const params = z.object({ ispb, type, version: z.union([version, z.literal('latest')]) })
 
+/** Of another institution, so without its key. */
+const exampleImport = { ispb: '99999A04', type: 'QRC', format: 'pem', content: examplePem }
+
+const stored = {
+  ispb: 'listCertificates#/certificates/0/ispb',
+  type: 'listCertificates#/certificates/0/type',
+  version: 'listCertificates#/certificates/0/version',
+}
+
 export const documents = {
   list: {
     operation: 'listCertificates',
@@ -66,6 +76,7 @@ export const documents = {
     summary: 'One certificate',
     tag,
     params,
+    exampleFrom: stored,
     responses: { 200: ok('The certificate', certificateView) },
   },
   import: {
@@ -73,6 +84,7 @@ export const documents = {
     summary: 'Imports a certificate from PKCS#12 or PEM',
     tag,
     body: { 'application/json': importBody },
+    bodyExamples: { pem: exampleImport },
     idempotent: true,
     responses: { 201: ok('The stored certificate', certificateView) },
     errors: [httpErrors.certificate_expired, ...Object.values(certificateErrors)],
@@ -82,6 +94,7 @@ export const documents = {
     summary: 'Exports a certificate with its chain, and its key where asked for, as PEM',
     tag,
     params,
+    exampleFrom: stored,
     query: exportQuery,
     responses: { 200: { description: 'PEM', contentType: 'application/x-pem-file' } },
     errors: Object.values(certificateErrors),
@@ -91,6 +104,7 @@ export const documents = {
     summary: 'The Kubernetes secret of a certificate and its key',
     tag,
     params,
+    exampleFrom: stored,
     query: manifestQuery,
     responses: { 200: { description: 'YAML', contentType: 'application/yaml' } },
     errors: Object.values(certificateErrors),
@@ -100,6 +114,7 @@ export const documents = {
     summary: 'Removes a certificate',
     tag,
     params,
+    exampleFrom: stored,
     responses: { 204: { description: 'Removed' } },
     errors: Object.values(certificateErrors),
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 import {
   contentAlgorithms,
   keyManagementAlgorithms,
@@ -111,13 +111,17 @@ const decrypted = z.object({
   header,
 })
 
+type Example = Pick<RouteDocument, 'bodyExamples' | 'exampleFrom'>
+
 const document = (
   operation: string,
   summary: string,
   body: z.ZodType,
   description: string,
   schema: z.ZodType,
+  example: Example,
 ) => ({
+  ...example,
   operation,
   summary,
   tag,
@@ -126,17 +130,30 @@ const document = (
   errors: Object.values(joseErrors),
 })
 
+const exampleKid = '12345678.QRC.1'
+const ownKid = 'listPublicKeys#/keys/0/kid'
+
 export const documents = {
-  sign: document('signJws', 'Signs a payload (JWS)', signBody, 'The JWS', jws),
+  sign: document('signJws', 'Signs a payload (JWS)', signBody, 'The JWS', jws, {
+    bodyExamples: { text: { kid: exampleKid, payload: 'Pix' } },
+    exampleFrom: { '/kid': ownKid },
+  }),
   verify: document(
     'verifyJws',
     'Verifies a JWS',
     verifyBody,
     'Whether the signature holds',
     verified,
+    { bodyExamples: { token: { jws: 'e30.e30.c2ln' } }, exampleFrom: { '/jws': 'signJws#/jws' } },
   ),
-  encrypt: document('encryptJwe', 'Encrypts for a key (JWE)', encryptBody, 'The JWE', jwe),
-  decrypt: document('decryptJwe', 'Decrypts a JWE', decryptBody, 'The plaintext', decrypted),
+  encrypt: document('encryptJwe', 'Encrypts for a key (JWE)', encryptBody, 'The JWE', jwe, {
+    bodyExamples: { text: { kid: exampleKid, plaintext: 'Pix' } },
+    exampleFrom: { '/kid': ownKid },
+  }),
+  decrypt: document('decryptJwe', 'Decrypts a JWE', decryptBody, 'The plaintext', decrypted, {
+    bodyExamples: { token: { jwe: 'e30.AA.AA.AA.AA' } },
+    exampleFrom: { '/jwe': 'encryptJwe#/jwe' },
+  }),
   keys: {
     operation: 'listPublicKeys',
     summary: 'Public keys of the institution (JWKS)',

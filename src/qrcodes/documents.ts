@@ -215,6 +215,11 @@ const build = (operation: string, summary: string, body: z.ZodType): RouteDocume
   errors: [httpErrors.validation_failed],
 })
 
+const exampleCode =
+  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000520400005303986540510.005802BR5913Fulano de Tal6008BRASILIA62070503***6304288F'
+const exampleDynamicCode =
+  '00020101021226760014br.gov.bcb.pix2554pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441520400005303986540510.005802BR5913Fulano de Tal6008BRASILIA62070503***63040A82'
+
 export const documents = {
   static: build('createStaticQrCode', 'Write a static Pix code', staticBody),
   dynamic: build('createDynamicQrCode', 'Write a dynamic Pix code', dynamicBody),
@@ -230,6 +235,7 @@ export const documents = {
       'Any EMV merchant-presented payload: the whole tree, and the Pix reading. The address in a dynamic code is never fetched.',
     tag: 'QR codes',
     body: { 'application/json': parseBody, 'text/plain': z.string() },
+    bodyExamples: { static: { payload: exampleCode } },
     responses: { 200: { description: 'What the code says.', schema: parsed } },
     errors: [httpErrors.validation_failed, qrcodeErrors.brcode_invalid],
   },
@@ -240,6 +246,8 @@ export const documents = {
       'Reads the signed payload at the location in the code, verifies it by the key set of the same site (`jku`) or by pinned keys, and answers it with the verdict. A payload that does not hold is answered too, with `valid` false.',
     tag: 'QR codes',
     body: { 'application/json': resolveBody },
+    bodyExamples: { dynamic: { payload: exampleDynamicCode } },
+    exampleFrom: { '/payload': 'createDynamicQrCode#/payload' },
     responses: {
       200: { description: 'The charge, and whether it may be trusted.', schema: resolved },
     },

@@ -122,7 +122,17 @@ const tested = z.object({
 })
 
 type More = Partial<
-  Pick<RouteDocument, 'body' | 'query' | 'params' | 'errors' | 'description' | 'idempotent'>
+  Pick<
+    RouteDocument,
+    | 'body'
+    | 'bodyExamples'
+    | 'exampleFrom'
+    | 'query'
+    | 'params'
+    | 'errors'
+    | 'description'
+    | 'idempotent'
+  >
 >
 
 const document = (
@@ -140,7 +150,12 @@ const document = (
   responses: { [status]: { description: answer, ...(schema === undefined ? {} : { schema }) } },
 })
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
-const ofOne: More = { params: idParams, errors: [httpErrors.not_found] }
+const ofOne: More = {
+  params: idParams,
+  errors: [httpErrors.not_found],
+  exampleFrom: { id: 'listWebhooks#/webhooks/0/id' },
+}
+const ofDelivery: More = { ...ofOne, exampleFrom: { id: 'listDeliveries#/deliveries/0/id' } }
 
 export const documents = {
   create: document(
@@ -165,6 +180,7 @@ export const documents = {
   change: document('updateWebhook', 'Change a webhook', 200, 'The webhook.', endpoint, {
     ...ofOne,
     body: json(changeBody),
+    bodyExamples: { active: { active: true } },
     description: 'Retries that wait go to the new URL. Activating forgets earlier failures.',
   }),
   remove: document(
@@ -209,10 +225,10 @@ export const documents = {
     200,
     'With every attempt.',
     attempted,
-    ofOne,
+    ofDelivery,
   ),
   replayOne: document('replayDelivery', 'Deliver again', 202, 'It is due now.', delivery, {
-    ...ofOne,
+    ...ofDelivery,
     idempotent: true,
     errors: [httpErrors.not_found, webhookErrors.webhook_endpoint_disabled],
   }),

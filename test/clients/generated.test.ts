@@ -6,6 +6,8 @@ import { generatorCommand, generatorLibs, noGenerator } from '../support/openapi
 import { noPythonTools, pythonTools } from '../support/python-tools.ts'
 import { type RunningDev, startDev } from '../support/running-dev.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { startReceiver } from '../webhooks/support.ts'
+import { tryAll } from './try-out.ts'
 
 /*
  * Generators of others make clients of the published document; the clients compile, and a script makes one payment per
@@ -22,7 +24,8 @@ const paid = { pix: 'queued', card: 'authorized', transfer: 'pending' }
 let dev: RunningDev
 
 beforeAll(async () => {
-  dev = await startDev()
+  // A reversal that is asked for once and not confirmed is what somebody has to tell the end of.
+  dev = await startDev({ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1', CARDGW_REVERSAL_ATTEMPTS_MAX: '1' })
   writeFileSync(documentPath, await (await fetch(`${dev.url}/openapi.json`)).text())
 })
 
@@ -65,6 +68,12 @@ const pays = async (
   cwd: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<unknown> => JSON.parse(await run(command, cwd, { ...account(), ...env }))
+
+test('the examples of all operations work as the page fills them in', async () => {
+  const receiver = startReceiver()
+  expect(await tryAll(dev, receiver.url)).toEqual([])
+  await receiver.stop()
+})
 
 describe.skipIf(generatorLibs === undefined)(`openapi-generator${noGenerator}`, () => {
   const properties: Readonly<Record<string, object>> = {

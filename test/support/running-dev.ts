@@ -7,6 +7,10 @@ export type RunningDev = AsyncDisposable & {
   readonly url: string
   readonly key: string
   readonly ispb: string
+  /** Where the simulated central bank is steered. */
+  readonly centralBankUrl: string
+  /** The directory of its state. */
+  readonly state: string
   /** Managed wallets with money in them. */
   readonly wallets: readonly string[]
   /** A request with the key; a body makes it JSON. */
@@ -25,11 +29,12 @@ export const startDev = async (env: Readonly<Record<string, string>> = {}): Prom
     readonly url: string
     readonly api_key: string
     readonly ispb: string
+    readonly central_bank_url: string
     readonly wallets: readonly string[]
   }
-  const { url, api_key: key, ispb, wallets } = ready
+  const { url, api_key: key, ispb, wallets, central_bank_url: centralBankUrl } = ready
   return {
-    ...{ url, key, ispb, wallets },
+    ...{ url, key, ispb, wallets, centralBankUrl, state },
     call: (method, path, body, headers = {}) =>
       fetch(url + path, {
         method,

@@ -107,6 +107,11 @@ const networkErrors = [
 const description =
   'Send an Idempotency-Key; the first answer may be a 504 too. 502 and 504 carry details.sent (whether the network may have acted) and details.transaction_id; what it may have done is reversed.'
 
+const ofAny = { id: 'listTransactions#/transactions/0/id' }
+const ofStatus = (status: (typeof cardStatuses)[number]) => ({
+  id: `listTransactions?status=${status}#/transactions/0/id`,
+})
+
 export const documents = {
   authorize: {
     operation: 'authorizeCard',
@@ -140,6 +145,7 @@ export const documents = {
     idempotent: true,
     params: idParams,
     body: { 'application/json': captureBody },
+    exampleFrom: ofStatus('authorized'),
     isBodyOptional: true,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [
@@ -160,6 +166,7 @@ export const documents = {
     idempotent: true,
     params: idParams,
     body: { 'application/json': voidBody },
+    exampleFrom: ofStatus('authorized'),
     isBodyOptional: true,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [
@@ -180,6 +187,7 @@ export const documents = {
     idempotent: true,
     params: idParams,
     body: { 'application/json': refundBody },
+    exampleFrom: ofStatus('captured'),
     isBodyOptional: true,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [
@@ -200,6 +208,7 @@ export const documents = {
     idempotent: true,
     params: idParams,
     body: { 'application/json': resolutionBody },
+    exampleFrom: { id: 'listTransactions?needs_attention=true#/transactions/0/id' },
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [
       cardErrors.transaction_not_found,
@@ -214,6 +223,7 @@ export const documents = {
     summary: 'One transaction',
     tag,
     params: idParams,
+    exampleFrom: ofAny,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [cardErrors.transaction_not_found],
   },
@@ -237,6 +247,7 @@ export const documents = {
     summary: 'What happened to a transaction, oldest first',
     tag,
     params: idParams,
+    exampleFrom: ofAny,
     responses: {
       200: {
         description: 'Its events',

@@ -14,7 +14,8 @@ import { drexErrors } from '../errors.ts'
 import type { AddressForm } from '../evm/address.ts'
 import { type Batches, batchRowsMax } from '../transfers/batches.ts'
 import type { Transfer } from '../transfers/store.ts'
-import { networkSchema } from './shared.ts'
+import { exampleTransfer } from './examples.ts'
+import { networkSchema, walletsFrom } from './shared.ts'
 import {
   addressForm,
   createdSchema,
@@ -66,6 +67,8 @@ const createRoute = (batches: Batches): Route => ({
     idempotent: true,
     query: showSchema,
     body: { 'application/json': createSchema },
+    bodyExamples: { payroll: { transfers: [exampleTransfer] } },
+    exampleFrom: walletsFrom('/transfers/0', 'from_wallet', 'to_wallet'),
     responses: { 202: { description: 'All are accepted', schema: acceptedSchema } },
     errors: [
       httpErrors.validation_failed,
@@ -96,6 +99,7 @@ const readRoute = (batches: Batches): Route => ({
     summary: 'A batch and its transfers',
     tag,
     params: idParams,
+    exampleFrom: { id: 'createBatch#/batch_id' },
     query: showSchema,
     responses: { 200: { description: 'The batch', schema: shownSchema } },
     errors: [drexErrors.batch_not_found],
@@ -117,6 +121,7 @@ const approveRoute = (batches: Batches): Route => ({
     description: 'By another key of the account than the one that made it.',
     tag,
     params: idParams,
+    exampleFrom: { id: 'createBatch#/batch_id' },
     query: showSchema,
     responses: { 200: { description: 'The batch as it is now', schema: shownSchema } },
     errors: [drexErrors.batch_not_found, drexErrors.approval_not_possible],

@@ -20,14 +20,17 @@ import { checksumAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
 import { loadTemplate, templateNames, templates } from '../templates/index.ts'
 import { requireWallet } from '../wallets/rights.ts'
+import { exampleAsset, exampleCall, exampleRegistration } from './examples.ts'
 import { type Audited, once } from './once.ts'
 import {
   addressSchema,
+  anyContract,
   makerOf,
   networkSchema,
   pageResponse,
   pageResponses,
   pageSchema,
+  walletsFrom,
 } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
@@ -127,6 +130,11 @@ const deployRoute = (contracts: Contracts, sql: Client): Route => ({
     tag: tag,
     idempotent: true,
     body: { 'application/json': deploySchema },
+    bodyExamples: { asset: exampleAsset },
+    exampleFrom: {
+      '/params/owner':
+        'listTransfers?status=confirmed&full_addresses=true#/transfers/0/from_wallet',
+    },
     responses: { 202: { description: 'Accepted', schema: contractSchema } },
     errors: [
       httpErrors.validation_failed,
@@ -181,6 +189,7 @@ const registerRoute = (contracts: Contracts, sql: Client): Route => ({
     tag: tag,
     idempotent: true,
     body: { 'application/json': registerSchema },
+    bodyExamples: { token: exampleRegistration },
     responses: { 201: { description: 'Registered', schema: contractSchema } },
     errors: [
       httpErrors.validation_failed,
@@ -226,6 +235,8 @@ const callRoute = (contracts: Contracts, sql: Client): Route => ({
     params: addressParams,
     idempotent: true,
     body: { 'application/json': callSchema },
+    bodyExamples: { transfer: exampleCall },
+    exampleFrom: { ...anyContract, ...walletsFrom('', 'signer_wallet', 'params/to') },
     responses: { 200: { description: 'Result, or what follows it', schema: callResultSchema } },
     errors: [
       httpErrors.validation_failed,
@@ -307,6 +318,7 @@ const readRoutes = (contracts: Contracts): readonly Route[] => [
       summary: 'One contract with its ABI',
       tag: tag,
       params: addressParams,
+      exampleFrom: anyContract,
       query: networkQuery,
       responses: { 200: { description: 'The contract', schema: contractSchema } },
       errors: [drexErrors.contract_not_found, httpErrors.validation_failed],
@@ -331,6 +343,7 @@ const readRoutes = (contracts: Contracts): readonly Route[] => [
       summary: 'Where a call is',
       tag: tag,
       params: callParams,
+      exampleFrom: { ...anyContract, id: 'callContract#/transaction_id' },
       responses: { 200: { description: 'The call', schema: trackedSchema } },
       errors: [httpErrors.not_found, httpErrors.validation_failed],
     },

@@ -75,6 +75,7 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
       description: '`balance` is all of it; `available` is what can be moved now.',
       tag: tag,
       params: walletParams,
+      exampleFrom: { wallet: 'listWallets#/wallets/0/address' },
       query: networkQuery,
       responses: { 200: { description: 'The balance', schema: balanceSchema } },
       errors: [

@@ -44,6 +44,10 @@ export const sandboxRoutes = (sandbox: Sandbox, sql: Client): readonly Route[] =
       tag: 'Digital currency',
       idempotent: true,
       body: { 'application/json': fundSchema },
+      bodyExamples: {
+        some: { wallet: '0x1111111111111111111111111111111111111111', amount: '100.00' },
+      },
+      exampleFrom: { '/wallet': 'listWallets#/wallets/0/address' },
       responses: { 200: { description: 'Funded, or on its way', schema: fundingSchema } },
       errors: [
         httpErrors.validation_failed,

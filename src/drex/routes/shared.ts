@@ -30,6 +30,18 @@ export const fullAddresses = z
   .transform((text) => text === 'true')
   .meta({ description: 'Addresses in full instead of `0x1234…abcd`' })
 
+/**
+ * Where "Try it out" takes wallets from, for the members of a body under `at`: the document knows none, the last
+ * transfer names two.
+ */
+export const walletsFrom = (at: string, from: string, to: string) => ({
+  [`${at}/${from}`]: 'listTransfers?status=confirmed&full_addresses=true#/transfers/0/from_wallet',
+  [`${at}/${to}`]: 'listTransfers?status=confirmed&full_addresses=true#/transfers/0/to_wallet',
+})
+
+export const anyWallet = { id: 'listWallets#/wallets/0/wallet_id' }
+export const anyContract = { address: 'listContracts#/contracts/0/address' }
+
 export const pageSchema = pageQuery(/^[a-z]{3}_[0-9a-f]{32}$/, listMax, listDefault)
 
 /** Who makes something, for its row. */

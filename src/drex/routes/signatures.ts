@@ -14,7 +14,7 @@ import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { hexToBytes } from '../evm/hex.ts'
 import type { Signatures, Signed } from '../signatures/service.ts'
-import { networkSchema } from './shared.ts'
+import { anyWallet, networkSchema } from './shared.ts'
 
 const tag = 'Wallets'
 const bodyBytesMax = 65_536
@@ -74,6 +74,15 @@ const typedDataSchema = z.strictObject({
   }),
 })
 
+const exampleTypedData = {
+  typed_data: {
+    types: { Statement: [{ name: 'text', type: 'string' }] },
+    primaryType: 'Statement',
+    domain: { name: 'Trilho', version: '1', chainId: 1 },
+    message: { text: 'I own this wallet.' },
+  },
+}
+
 const signedSchema = z.object({
   wallet_id: z.string(),
   address: z.string(),
@@ -104,7 +113,9 @@ export const signatureRoutes = (signatures: Signatures): readonly Route[] => [
       description: 'EIP-191, as `personal_sign`: such a signature is never that of a transaction.',
       tag,
       params: idParams,
+      exampleFrom: anyWallet,
       body: { 'application/json': messageSchema },
+      bodyExamples: { text: { message: 'I own this wallet.' } },
       responses: { 200: { description: 'Signed', schema: signedSchema } },
       errors,
     },
@@ -128,7 +139,12 @@ export const signatureRoutes = (signatures: Signatures): readonly Route[] => [
         'EIP-712, as `eth_signTypedData_v4`. The domain must name the chain of the network. What lets somebody move money (a permit, an authorization, an order, anything for a token or its swap) needs `drex:transfer` too.',
       tag,
       params: idParams,
+      exampleFrom: {
+        ...anyWallet,
+        '/typed_data/domain/chainId': 'listNetworks#/networks/0/chain_id',
+      },
       body: { 'application/json': typedDataSchema },
+      bodyExamples: { mail: exampleTypedData },
       responses: { 200: { description: 'Signed', schema: signedSchema } },
       errors: [
         ...errors,

@@ -19,7 +19,7 @@ import { kindOf } from '../ledger/entries.ts'
 import type { Statement, Statements } from '../ledger/statement.ts'
 import type { StatementKey } from '../ledger/statement-store.ts'
 import type { Wallets } from '../wallets/service.ts'
-import { addressSchema, fullAddresses, networkSchema } from './shared.ts'
+import { addressSchema, anyWallet, fullAddresses, networkSchema } from './shared.ts'
 
 const listMax = 200
 const listDefault = 50
@@ -97,6 +97,7 @@ export const statementRoute = ({ chains, wallets, statements }: Deps): Route => 
       'Every movement of the currency that has its confirmations, whoever made it: transfers of this gateway and of others, contracts, swaps, issue and redemption. The statement of a wallet begins with the block in which it first moved here; what it held before is its first opening balance.',
     tag: 'Wallets',
     params: idParams,
+    exampleFrom: anyWallet,
     query,
     responses: { 200: { description: 'One page', schema: statementSchema } },
     errors: [

@@ -16,6 +16,7 @@ import { type AddressForm, abbreviateAddress, checksumAddress } from '../evm/add
 import { amount } from '../templates/fields.ts'
 import type { Transfers } from '../transfers/service.ts'
 import type { Correction, Step, Transfer } from '../transfers/store.ts'
+import { exampleTransfer } from './examples.ts'
 import {
   addressSchema,
   fullAddresses,
@@ -24,6 +25,7 @@ import {
   pageResponse,
   pageResponses,
   pageSchema,
+  walletsFrom,
 } from './shared.ts'
 
 const tag = 'Digital currency'
@@ -57,6 +59,11 @@ const createSchema = z
       .optional(),
   })
   .refine(differs, mustDiffer)
+
+const ofStatus = (status: (typeof transactionStatuses)[number]) => ({
+  id: `listTransfers?status=${status}#/transfers/0/transfer_id`,
+})
+const ofAny = { id: 'listTransfers#/transfers/0/transfer_id' }
 
 const listSchema = z.strictObject({
   ...pageSchema,
@@ -166,6 +173,8 @@ const createRoute = (transfers: Transfers): Route => ({
     idempotent: true,
     query: showSchema,
     body: { 'application/json': createSchema },
+    bodyExamples: { plain: exampleTransfer },
+    exampleFrom: walletsFrom('', 'from_wallet', 'to_wallet'),
     responses: { 202: { description: 'Accepted', schema: createdSchema } },
     errors: [
       httpErrors.validation_failed,
@@ -243,6 +252,7 @@ const readRoute = (transfers: Transfers): Route => ({
     summary: 'One transfer and its steps',
     tag: tag,
     params: idParams,
+    exampleFrom: ofAny,
     query: showSchema,
     responses: { 200: { description: 'The transfer', schema: transferSchema } },
     errors: [drexErrors.transfer_not_found],
@@ -270,6 +280,7 @@ const cancelRoute = (transfers: Transfers): Route => ({
       'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
     tag: tag,
     params: idParams,
+    exampleFrom: ofStatus('pending'),
     query: showSchema,
     responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
     errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
@@ -293,6 +304,7 @@ const approveRoute = (transfers: Transfers): Route => ({
       'A transfer beyond `approval_above` of its wallet’s policy waits for another key of the account. To refuse it, cancel it; what nobody approves expires.',
     tag: tag,
     params: idParams,
+    exampleFrom: ofStatus('pending'),
     query: showSchema,
     responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
     errors: [drexErrors.transfer_not_found, drexErrors.approval_not_possible],
@@ -316,6 +328,7 @@ const retryRoute = (transfers: Transfers): Route => ({
       'The same transfer under the same id, once its end proves that nothing moved: it was never signed, or the block that refused it is below `DREX_WATCH_BLOCKS`. `details.reason` of a 409 is `under_way`, `not_failed`, `may_have_moved` or `end_may_change`; only the last is worth repeating. Wallets, rights and policies are judged anew.',
     tag: tag,
     params: idParams,
+    exampleFrom: ofStatus('failed'),
     query: showSchema,
     idempotent: true,
     responses: { 202: { description: 'Accepted', schema: createdSchema } },

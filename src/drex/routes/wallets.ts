@@ -24,6 +24,7 @@ import { type Wallet, walletStatuses, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
 import {
   addressSchema,
+  anyWallet,
   makerOf,
   metadataSchema,
   pageResponse,
@@ -112,6 +113,7 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
     tag: tag,
     idempotent: true,
     body: { 'application/json': createSchema },
+    bodyExamples: { managed: { type: 'managed', label: 'treasury' } },
     responses: { 201: { description: 'Created', schema: walletSchema } },
     errors: [
       httpErrors.validation_failed,
@@ -182,6 +184,7 @@ const readRoute = (wallets: Wallets): Route => ({
     summary: 'One wallet',
     tag: tag,
     params: idParams,
+    exampleFrom: anyWallet,
     responses: { 200: { description: 'The wallet', schema: walletSchema } },
     errors: [drexErrors.wallet_not_found],
   },
@@ -204,7 +207,9 @@ const changeRoute = (wallets: Wallets): Route => ({
       'Nothing is signed with a wallet that is `disabled` or, for good, `archived`. `policy` replaces the former one. Other gateways know of a change within a second.',
     tag: tag,
     params: idParams,
+    exampleFrom: anyWallet,
     body: { 'application/json': changeSchema },
+    bodyExamples: { label: { label: 'reserve' } },
     responses: { 200: { description: 'The wallet as it is now', schema: walletSchema } },
     errors: [httpErrors.validation_failed, drexErrors.wallet_not_found, drexErrors.wallet_disabled],
   },
@@ -232,6 +237,7 @@ const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
     summary: 'What a wallet sent, and the transfers to it, newest first',
     tag: tag,
     params: idParams,
+    exampleFrom: anyWallet,
     query: pageQuery,
     responses: pageResponses('transactions', trackedSchema),
     errors: [drexErrors.wallet_not_found, httpErrors.validation_failed],

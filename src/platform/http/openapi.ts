@@ -119,6 +119,7 @@ const pathOf = (route: Route, operation: string): PathConfig => {
     description: [document.description, scopeLine].filter(Boolean).join('\n\n'),
     tags: [document.tag],
     security: isPublic ? [] : [{ apiKey: [] }],
+    ...(document.exampleFrom === undefined ? {} : { 'x-example-from': document.exampleFrom }),
     request: requestOf(route) as NonNullable<PathConfig['request']>,
     responses: { ...successes(route), ...failures(route) } as PathConfig['responses'],
   }
@@ -147,14 +148,17 @@ const requestOf = ({ document }: Route): Record<string, unknown> => ({
 
 const contentOf = (
   body: Readonly<Record<string, ZodType>>,
-  named: Readonly<Record<string, object>> = {},
+  named: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> => {
   const examples = Object.fromEntries(
     Object.entries(named).map(([name, value]) => [name, { value }]),
   )
   const shown = Object.keys(examples).length === 0 ? {} : { examples }
   return Object.fromEntries(
-    Object.entries(body).map(([type, schema]) => [type, { schema, ...shown }]),
+    Object.entries(body).map(([type, schema], at) => [
+      type,
+      { schema, ...(at === 0 ? shown : {}) },
+    ]),
   )
 }
 

@@ -48,7 +48,13 @@ export type RouteDocument = {
   /** Absent: a request without a body is refused. */
   readonly isBodyOptional?: true
   /** Named bodies to choose from, for every media type. */
-  readonly bodyExamples?: Readonly<Record<string, object>>
+  readonly bodyExamples?: Readonly<Record<string, unknown>>
+  /**
+   * Where "Try it out" takes values from that no document knows: by the name of a parameter, or the JSON Pointer of a
+   * member of the body, an operation, its query and the JSON Pointer into its answer, as in
+   * `{ id: 'listMessages?direction=INBOUND#/messages/0/id' }`. A GET is asked; any other operation must have been tried.
+   */
+  readonly exampleFrom?: Readonly<Record<string, string>>
   readonly responses: Readonly<Record<number, RouteResponse>>
   /** Errors besides those of every route. */
   readonly errors?: readonly ErrorDefinition[]

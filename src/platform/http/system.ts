@@ -219,6 +219,7 @@ export const catalogueRoutes = (errors: readonly ErrorDefinition[]): readonly Ro
         summary: 'One error code: what the `type` of a problem points to',
         tag: 'Documentation',
         params: codeParams,
+        exampleFrom: { code: 'listErrorCodes#/errors/0/code' },
         responses: { 200: { description: 'The entry', schema: catalogueEntry } },
         errors: [httpErrors.not_found],
       },

@@ -134,6 +134,7 @@ export const documents = {
     description: 'With `Accept: application/xml` the document itself, as it was sent or received.',
     tag,
     params: idParams,
+    exampleFrom: { id: 'listMessages#/messages/0/id' },
     responses: {
       200: { description: 'The message', schema: detail, alsoAs: ['application/xml'] },
     },
@@ -144,6 +145,7 @@ export const documents = {
     summary: 'Messages of one payment, newest first',
     tag,
     params: endToEndParams,
+    exampleFrom: { endToEndId: 'listMessages?type=pacs.008#/messages/0/end_to_end_id' },
     query: endToEndQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
     errors: [...errors, httpErrors.not_found],

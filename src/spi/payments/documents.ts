@@ -103,6 +103,10 @@ const payment = z
 const { not_found: notFound, not_configured: notConfigured } = httpErrors
 const { too_many_payment_messages: tooMany } = paymentErrors
 
+const received = {
+  endToEndId: 'listMessages?type=pacs.008&direction=INBOUND#/messages/0/end_to_end_id',
+}
+
 export const documents = {
   find: {
     operation: 'getPayment',
@@ -111,6 +115,7 @@ export const documents = {
       'Sent or received, read from the stored messages that name its EndToEndId. A message with a wrong signature counts for nothing but its line in the timeline.',
     tag,
     params: paymentParams,
+    exampleFrom: received,
     responses: { 200: { description: 'The payment', schema: payment } },
     errors: [notFound, notConfigured, httpErrors.validation_failed, tooMany],
   },
@@ -120,6 +125,7 @@ export const documents = {
     description: 'All of them, at most a few hundred, in the order of their messages.',
     tag,
     params: paymentParams,
+    exampleFrom: received,
     responses: {
       200: { description: 'Returns', schema: z.object({ refunds: z.array(refund) }) },
     },
@@ -130,6 +136,7 @@ export const documents = {
     summary: 'One return of a payment',
     tag,
     params: refundParams,
+    exampleFrom: { ...received, refundId: 'listRefunds#/refunds/0/id' },
     responses: { 200: { description: 'The return', schema: refund } },
     errors: [notFound, notConfigured, httpErrors.validation_failed, tooMany],
   },
@@ -143,6 +150,7 @@ export const documents = {
     tag,
     idempotent: true,
     params: paymentParams,
+    exampleFrom: received,
     body: { 'application/json': refundBody },
     bodyExamples: {
       part: { amount: 500, reason: 'MD06' },

@@ -124,6 +124,7 @@ export const documents = {
       'Its state is what pain.009, pain.011 and pain.012 say, and nothing else: a request is `requested`, the payer\u2019s institution answers `pending` (PDNG), `confirmed` (CFDB), `rejected` or `cancelled` (CCLD). A refused cancellation leads back to what was before.',
     tag,
     params: mandateParams,
+    exampleFrom: { mandateId: 'listMandates#/mandates/0/mandate_id' },
     responses: {
       200: {
         description: 'The mandate',
@@ -155,6 +156,7 @@ export const documents = {
       'One attempt to charge, with the EndToEndId that its payment will have. Its state is what pain.013, pain.014, camt.055 and camt.029 say; a message of ours that the central bank refuses takes back what it asked for. What became of the payment is at `GET /v1/pix/payments/{endToEndId}`.',
     tag,
     params: chargeParams,
+    exampleFrom: { endToEndId: 'listCharges#/charges/0/end_to_end_id' },
     responses: {
       200: {
         description: 'The charge',

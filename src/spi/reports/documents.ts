@@ -146,6 +146,7 @@ export const documents = {
     summary: 'One report that was asked for',
     tag,
     params: idParams,
+    exampleFrom: { id: 'listReports#/reports/0/id' },
     responses: { 200: { description: 'The report', schema: report } },
     errors: [httpErrors.not_found, notConfigured],
   },

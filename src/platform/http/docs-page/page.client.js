@@ -1,5 +1,5 @@
 /* The page at /docs: shows /openapi.json, and tries its operations out. It loads nothing from elsewhere. */
-import { bodiesOf, exampleOf, resolved, wordsOf } from './schema.client.js'
+import { asking, bodiesOf, exampleOf, resolved, triedWith, wordsOf } from './schema.client.js'
 
 const depthMax = 6
 const themeKey = 'theme'
@@ -97,8 +97,40 @@ const parametersOf = (api, parameters) =>
     return make('tr', {}, ...cells.map((cell) => make('td', {}, cell)))
   })
 
-const send = async (method, template, form, type) => {
-  const headers = {}
+/** Answers of what was tried in this tab, by operation. */
+const answers = new Map()
+
+const authorization = () => {
+  const key = document.getElementById('key').value
+  return key === '' ? {} : { Authorization: `Bearer ${key}` }
+}
+
+const read = async (path) => {
+  const response = await fetch(path, { headers: authorization() })
+  return response.ok ? response.json() : undefined
+}
+
+/** Writes into a form what other operations answer; what was typed meanwhile stays. */
+const refill = async (api, operation, form, bodies) => {
+  const select = form.querySelector('select')
+  const area = form.querySelector('textarea')
+  const chosen = bodies[select?.selectedIndex ?? 0]
+  const before = area?.value
+  const { parameters, body } = await triedWith(operation, chosen?.value, asking(api, answers, read))
+  for (const input of form.querySelectorAll('input[data-in]')) {
+    const value = parameters[input.name]
+    if (value !== undefined && input.value === input.defaultValue) {
+      input.defaultValue = String(value)
+      input.value = input.defaultValue
+    }
+  }
+  if (area !== null && area.value === before) area.value = written(body)
+}
+
+const written = (value) => (typeof value === 'string' ? value : JSON.stringify(value, null, 2))
+
+const send = async (method, template, form, type, name) => {
+  const headers = authorization()
   const query = new URLSearchParams()
   let path = template
   for (const input of form.querySelectorAll('input[data-in]')) {
@@ -108,8 +140,6 @@ const send = async (method, template, form, type) => {
     } else if (input.dataset.in === 'query') query.set(input.name, input.value)
     else headers[input.name] = input.value
   }
-  const key = document.getElementById('key').value
-  if (key !== '') headers.Authorization = `Bearer ${key}`
   const body = form.querySelector('textarea')?.value
   if (body !== undefined && body !== '') headers['Content-Type'] = type
   const url = query.size > 0 ? `${path}?${query}` : path
@@ -117,7 +147,9 @@ const send = async (method, template, form, type) => {
   const response = await fetch(url, { method, headers, body: body || undefined })
   const text = await response.text()
   const tookMs = Math.round(performance.now() - started)
-  const shown = /json/.test(response.headers.get('content-type') ?? '') ? pretty(text) : text
+  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  if (isJson && response.ok) answers.set(name, JSON.parse(text))
+  const shown = isJson ? pretty(text) : text
   return `${response.status} ${response.statusText}  ${tookMs} ms\n\n${shown}`
 }
 
@@ -132,12 +164,11 @@ const pretty = (text) => {
 const formOf = (api, method, path, operation) => {
   const bodies = bodiesOf(api, operation)
   const [first] = bodies
-  const written = ({ value }) =>
-    typeof value === 'string' ? value : JSON.stringify(value, null, 2)
   const area = first && make('textarea', { spellcheck: 'false', 'aria-label': 'Body' })
-  if (area !== undefined) area.value = written(first)
+  if (area !== undefined) area.value = written(first.value)
   const choose = (event) => {
-    area.value = written(bodies[event.target.selectedIndex])
+    area.value = written(bodies[event.target.selectedIndex].value)
+    refill(api, operation, form, bodies).catch(() => {})
   }
   const options = bodies.map(({ name }) => make('option', {}, name))
   const select = options.length > 1 ? make('select', { onchange: choose }, ...options) : undefined
@@ -149,7 +180,9 @@ const formOf = (api, method, path, operation) => {
         event.preventDefault()
         answer.hidden = false
         answer.textContent = '…'
-        answer.textContent = await send(method, path, form, first?.type).catch(String)
+        answer.textContent = await send(
+          ...[method, path, form, first?.type, operation.operationId],
+        ).catch(String)
       },
     },
     make('table', {}, ...parametersOf(api, operation.parameters ?? [])),
@@ -158,6 +191,8 @@ const formOf = (api, method, path, operation) => {
     make('p', {}, make('button', { type: 'submit' }, 'Try it out')),
     answer,
   )
+  // Without a key, or with nothing to be found, the example stays as the document has it.
+  refill(api, operation, form, bodies).catch(() => {})
   return form
 }
 

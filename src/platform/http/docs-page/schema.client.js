@@ -64,6 +64,66 @@ export const bodiesOf = (document, operation) => {
     : [{ name: 'example', type, value: exampleOf(document, media.schema) }]
 }
 
+const valueAt = (value, pointer) =>
+  pointer
+    .split('/')
+    .slice(1)
+    .reduce((within, step) => within?.[step], value)
+
+const withValueAt = (value, [step, ...rest], to) => {
+  if (step === undefined) return to
+  const changed = withValueAt(value?.[step], rest, to)
+  return Array.isArray(value) ? value.with(Number(step), changed) : { ...value, [step]: changed }
+}
+
+/** A path with parameters in it; a needed one that has no value gets that of its schema. */
+export const pathOf = (document, path, operation, parameters) =>
+  (operation.parameters ?? [])
+    .filter(({ in: place }) => place === 'path')
+    .reduce((url, { name, schema }) => {
+      const value = parameters[name] ?? exampleOf(document, schema)
+      return url.replace(`{${name}}`, encodeURIComponent(value))
+    }, path)
+
+/**
+ * What an operation is tried with: parameters by name and the body, with what other operations answer.
+ *
+ * @param ask gives the answer of an operation by its id and query; undefined if there is none
+ */
+export const triedWith = async (operation, body, ask) => {
+  const parameters = {}
+  let filled = body
+  for (const [place, source] of Object.entries(operation['x-example-from'] ?? {})) {
+    const [, name, query = '', pointer] = /^(\w+)(\?[^#]*)?#(.*)$/.exec(source)
+    const value = valueAt(await ask(name, query), pointer)
+    if (value === undefined) continue
+    if (place.startsWith('/')) filled = withValueAt(filled, place.split('/').slice(1), value)
+    else parameters[place] = value
+  }
+  return { parameters, body: filled }
+}
+
+/**
+ * Asks operations: what can be read is read anew, of any other the last answer counts.
+ *
+ * @param answers of operations that were tried, by id
+ * @param read gives the JSON behind a path; undefined if there is none
+ */
+export const asking = (document, answers, read) => {
+  const readable = new Map(
+    Object.entries(document.paths).flatMap(([path, { get: operation }]) =>
+      operation === undefined ? [] : [[operation.operationId, { path, operation }]],
+    ),
+  )
+  const ask = async (name, query) => {
+    const found = readable.get(name)
+    if (found === undefined) return answers.get(name)
+    const { parameters } = await triedWith(found.operation, undefined, ask)
+    return read(pathOf(document, found.path, found.operation, parameters) + query)
+  }
+  return ask
+}
+
 /** A schema in a few words. */
 export const wordsOf = (document, given) => {
   const schema = resolved(document, given)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { violationsMax } from '#codecs/iso20022'
 import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { samples } from '../transform/samples.ts'
 
 const tag = 'Schemas'
 
@@ -22,6 +23,7 @@ export const validateDocumentation: RouteDocument = {
   summary: 'Validate a message against the schema of its type and version',
   description: `Every violation is listed, up to ${violationsMax}. A message that is not valid is an answer, not an error.`,
   body: { 'application/xml': z.string(), 'application/json': validateBody },
+  bodyExamples: { message: samples['pacs.008'] },
   responses: {
     200: {
       description: 'The verdict.',

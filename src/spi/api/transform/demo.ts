@@ -1,8 +1,7 @@
 import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
-import sampleText from './sample-pacs008.xml' with { type: 'text' }
+import { samples } from './samples.ts'
 
-// Bun's types consider every *.xml a parsed document, whatever the import says.
-const sample = sampleText as unknown as string
+const sample = samples['pacs.008']
 
 /** Transforms a sample message through the public interface. */
 export const transformDemo = async (gateway: DemoGateway): Promise<Demo> => {

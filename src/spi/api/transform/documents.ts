@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
 import { type ProjectedType, projectionTargets, sourceFormats, targetFormats } from './formats.ts'
+import { samples } from './samples.ts'
 
 /** The transformation routes in the OpenAPI document. Nothing here runs per request. */
 
@@ -109,6 +110,14 @@ const brokenRule = z
   })
   .meta({ description: 'What the schema has against a message that became json all the same.' })
 
+const exampleOf = (type: ProjectedType | undefined) =>
+  type === undefined
+    ? {
+        ...{ source_format: 'pacs.008', target_format: projectionTargets['pacs.008'] },
+        message: samples['pacs.008'],
+      }
+    : { message: samples[type] }
+
 /** `type` undefined: the route for every source format. */
 export const transformDocument = (type: ProjectedType | undefined): RouteDocument => ({
   operation:
@@ -130,6 +139,7 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
     }),
     'application/xml': z.string(),
   },
+  bodyExamples: { message: exampleOf(type) },
   responses: {
     200: {
       description: 'The transformation.',
