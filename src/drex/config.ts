@@ -48,6 +48,8 @@ type NetworkSettings = {
   readonly fundingWallet: Setting<string | undefined>
 }
 
+const custodyKeysMax = 1_000
+
 const address = () =>
   text({ pattern: /^0x[0-9a-fA-F]{40}$/, expected: '`0x` and 40 hexadecimal digits' })
 
@@ -116,6 +118,19 @@ export const drexSettings = defineSettings({
   web3signerCa: setting('DREX_WEB3SIGNER_CA_PATH', pem(), {
     doc: 'Authorities that may issue the Web3Signer’s certificate, instead of the usual ones.',
   }),
+  custodyKeys: setting(
+    'DREX_CUSTODY_KEYS',
+    list(
+      text({
+        pattern: /^[0-9A-Za-z][0-9A-Za-z._-]{0,62}=\S{1,500}$/,
+        expected: '`account=key`, where the key is an address, an ARN or the name of a key version',
+      }),
+      custodyKeysMax,
+    ),
+    {
+      doc: 'Whose the keys at key management services and the Web3Signer are. What is not named here is the account `default`’s.',
+    },
+  ),
   awsRegion: setting('DREX_AWS_REGION', text({ pattern: /^[a-z]{2}(-[a-z]+)+-\d$/ }), {
     doc: 'Region of the AWS KMS that signs for wallets of type `aws_kms`.',
   }),

@@ -11,6 +11,7 @@ import {
   adminAddress,
   type Bench,
   createBench,
+  noCustody,
   sealer,
   type TransferBody,
 } from './support.ts'
@@ -522,8 +523,7 @@ describe('wallets', () => {
     const rotating = createWallets({
       sql,
       sealer: present,
-      web3signer: undefined,
-      keyServices: new Map(),
+      ...noCustody,
     })
     const first = await rotating.reseal()
     expect(first.resealed).toBeGreaterThan(2)
@@ -535,8 +535,7 @@ describe('wallets', () => {
     const after = createWallets({
       sql,
       sealer: alone,
-      web3signer: undefined,
-      keyServices: new Map(),
+      ...noCustody,
     })
     const unsigned = {
       chainId: 1,
@@ -550,14 +549,13 @@ describe('wallets', () => {
     expect((await (await after.signerFor(ana, 'test')).signTransaction(unsigned)).raw).toMatch(
       /^0x/,
     )
-    const old = createWallets({ sql, sealer, web3signer: undefined, keyServices: new Map() })
+    const old = createWallets({ sql, sealer, ...noCustody })
     const signer = await old.signerFor(ana, 'test')
     expect(() => signer.signTransaction(unsigned)).toThrow()
     const none = createWallets({
       sql,
       sealer: undefined,
-      web3signer: undefined,
-      keyServices: new Map(),
+      ...noCustody,
     })
     const wanted = {
       type: 'managed',

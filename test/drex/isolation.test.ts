@@ -4,7 +4,14 @@ import { Wallet } from 'ethers'
 import { createSealer, type Sealer } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { createWallets } from '../../src/drex/wallets/service.ts'
-import { adminAddress, type Bench, createBench, sealer, type TransferBody } from './support.ts'
+import {
+  adminAddress,
+  type Bench,
+  createBench,
+  noCustody,
+  sealer,
+  type TransferBody,
+} from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
@@ -199,8 +206,7 @@ test('keys that were sealed with another master key are found out at the start',
   bench = await createBench({ engine: false })
   await bench.wallet(0n)
   const { sql } = bench.database
-  const open = (by: Sealer) =>
-    createWallets({ sql, sealer: by, web3signer: undefined, keyServices: new Map() }).canOpen()
+  const open = (by: Sealer) => createWallets({ sql, sealer: by, ...noCustody }).canOpen()
   expect(await open(sealer)).toBe(true)
   expect(await open(createSealer(new Uint8Array(32).fill(9)))).toBe(false)
 })

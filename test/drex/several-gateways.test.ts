@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { createWallets } from '../../src/drex/wallets/service.ts'
-import { type Bench, createBench, sealer, type TransferBody } from './support.ts'
+import { type Bench, createBench, noCustody, sealer, type TransferBody } from './support.ts'
 
 const senderCount = 4
 const each = 30
@@ -58,9 +58,7 @@ test('share the wallets: every nonce once, none missing, and one may end at any 
 
 test('make one wallet for deployments, however many need it first', async () => {
   const { sql } = bench.database
-  const gateways = Array.from({ length: 5 }, () =>
-    createWallets({ sql, sealer, web3signer: undefined, keyServices: new Map() }),
-  )
+  const gateways = Array.from({ length: 5 }, () => createWallets({ sql, sealer, ...noCustody }))
   const made = await Promise.all(
     gateways.map((wallets) =>
       wallets.deployer({

@@ -4,6 +4,7 @@ import type { AppEvent } from '#src/events.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createSealer, type Sealer } from '#src/platform/security/index.ts'
+import { createAssignments } from '../../src/drex/custody/assignment.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { addressOfPrivateKey, sign } from '../../src/drex/evm/secp256k1.ts'
 import { assemble, signingDigest } from '../../src/drex/evm/transaction.ts'
@@ -18,6 +19,12 @@ const adminKey = new Uint8Array(32).fill(7)
 export const adminAddress = addressOfPrivateKey(adminKey)
 export const currencyAbi = new Interface(currencyArtifact.abi)
 export const sealer: Sealer = createSealer(Uint8Array.from({ length: 32 }, (_, i) => i * 5 + 1))
+
+/** No key is elsewhere. */
+export const noCustody = {
+  ...{ web3signer: undefined, keyServices: new Map() },
+  assignments: createAssignments([]),
+} as const
 
 /** Runs a transaction of the central bank on the chain and mines it. */
 export type Admin = {

@@ -20,14 +20,29 @@ export type AdoptedKey = {
   readonly keyName: string | undefined
 }
 
-/** @throws ApiError `not_configured`, `key_unusable` or `signer_unreachable` */
+/** @throws ApiError `forbidden`, `not_configured`, `key_unusable` or `signer_unreachable` */
 export const adoptKey = async (
-  { keyServices, web3signer }: Pick<Custody, 'keyServices' | 'web3signer'>,
+  custody: Pick<Custody, 'assignments' | 'keyServices' | 'web3signer'>,
   wanted: WantedKey,
+  account: string,
 ): Promise<AdoptedKey> => {
+  if (wanted.type === 'managed') return { address: undefined, keyName: undefined }
+  const { assignments } = custody
+  // Before a service is asked: its answers would tell strangers which keys there are.
+  if (wanted.type !== 'external') assignments.requireAny(account)
+  if ('address' in wanted) {
+    assignments.require(account, wanted.type, { address: wanted.address, keyName: undefined })
+  }
+  const key = await findKey(custody, wanted)
+  assignments.require(account, wanted.type, key)
+  return key
+}
+
+const findKey = async (
+  { keyServices, web3signer }: Pick<Custody, 'keyServices' | 'web3signer'>,
+  wanted: Exclude<WantedKey, { readonly type: 'managed' }>,
+): Promise<{ readonly address: Hex; readonly keyName: string | undefined }> => {
   switch (wanted.type) {
-    case 'managed':
-      return { address: undefined, keyName: undefined }
     case 'external':
       return { address: wanted.address, keyName: undefined }
     case 'web3signer': {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { createFileMaterial, type KeyMaterial } from '#src/platform/security/index.ts'
 import type { DrexSettings } from '../config.ts'
+import { type Assignments, createAssignments } from './assignment.ts'
 import { type AwsCredentialSource, containerCredentials } from './aws-credentials.ts'
 import { createAwsKms } from './aws-kms.ts'
 import { createExchange, type Exchange } from './exchange.ts'
@@ -12,6 +13,7 @@ import type { KeyService, KeyServiceName } from './key-service.ts'
 import { createWeb3SignerCall, type RpcCall } from './web3signer.ts'
 
 export type Custody = {
+  readonly assignments: Assignments
   readonly keyServices: ReadonlyMap<KeyServiceName, KeyService>
   readonly web3signer: RpcCall | undefined
   /** Follows certificates that change on disk. */
@@ -29,6 +31,7 @@ export const createCustody = (settings: DrexSettings, logger: Logger): Custody =
     ['gcp_kms', gcpKms(settings, exchange)],
   ]
   return {
+    assignments: createAssignments(settings.custodyKeys ?? []),
     keyServices: new Map(
       services.flatMap(([name, service]) => (service === undefined ? [] : [[name, service]])),
     ),

@@ -132,7 +132,7 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
       },
       prepare: async (body) => {
         const { type, label, metadata } = body
-        const key = await wallets.adoptKey(wantedKey(body))
+        const key = await wallets.adoptKey(wantedKey(body), callerOf(c).owner)
         return {
           write: (tx) =>
             wallets.create(

@@ -36,7 +36,7 @@ type NewWallet = {
 
 export type Wallets = {
   /** Finds the key of a new wallet, which may be elsewhere. @throws ApiError if it cannot be used */
-  readonly adoptKey: (wanted: WantedKey) => Promise<AdoptedKey>
+  readonly adoptKey: (wanted: WantedKey, account: string) => Promise<AdoptedKey>
   /** @param sql the transaction it belongs to, if there is one */
   readonly create: (wallet: NewWallet, sql?: Queryable) => Promise<store.Wallet>
   readonly find: (address: Hex) => Promise<store.Wallet | undefined>
@@ -78,7 +78,7 @@ const deployer = 'gateway:deployer'
 type Deps = {
   readonly sql: Client
   readonly sealer: Sealer | undefined
-} & Pick<Custody, 'keyServices' | 'web3signer'>
+} & Pick<Custody, 'assignments' | 'keyServices' | 'web3signer'>
 
 export const createWallets = (deps: Deps): Wallets => {
   const { sql } = deps
@@ -93,7 +93,7 @@ export const createWallets = (deps: Deps): Wallets => {
     return wallet
   }
   return {
-    adoptKey: (wanted) => adoptKey(deps, wanted),
+    adoptKey: (wanted, account) => adoptKey(deps, wanted, account),
     create,
     find,
     list: (by, afterId, limit) => store.listWallets(sql, by.owner, afterId, limit, walletsOf(by)),
@@ -124,6 +124,9 @@ export const createWallets = (deps: Deps): Wallets => {
       if (wallet?.sealedKey !== undefined) {
         const context = sealContext(wallet.id, address)
         return managedSigner(requireSealer(deps), wallet.sealedKey, context)
+      }
+      if (wallet !== undefined && !deps.assignments.mayUse(wallet.account, wallet)) {
+        throw new Error(`the key of the wallet ${address} is not assigned to its account`)
       }
       if (wallet?.type === 'web3signer' && deps.web3signer !== undefined) {
         return web3Signer(address, deps.web3signer)

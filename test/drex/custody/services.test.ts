@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
+import { createAssignments } from '../../../src/drex/custody/assignment.ts'
 import { containerCredentials } from '../../../src/drex/custody/aws-credentials.ts'
 import { signAwsRequest } from '../../../src/drex/custody/aws-signature.ts'
 import { crc32c } from '../../../src/drex/custody/crc32c.ts'
@@ -14,6 +15,7 @@ import {
 import { addressOfPem, addressOfSpki } from '../../../src/drex/custody/public-key.ts'
 import { signatureFor } from '../../../src/drex/custody/signer.ts'
 import { bytesToHex, type Hex } from '../../../src/drex/evm/hex.ts'
+import { testApp, testKey } from '../../support/app.ts'
 import { issueCertificate } from '../../support/pki.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
 import { type Bench, createBench, type TransferBody } from '../support.ts'
@@ -22,7 +24,12 @@ import { fakeAwsKms, fakeGcpKms, fakeKey, fakeWeb3Signer, pemOf } from './fake-s
 const version = (name: string) =>
   `projects/p/locations/southamerica-east1/keyRings/r/cryptoKeys/${name}/cryptoKeyVersions/1`
 
-const awsKeys = new Map(['ana', 'bia', 'nist', 'liar'].map((name, i) => [name, fakeKey(i + 1)]))
+const awsKeys = new Map(
+  ['ana', 'bia', 'nist', 'liar', 'eva', 'fay', 'gil', 'hal'].map((name, i) => [
+    name,
+    fakeKey(i + 1),
+  ]),
+)
 const gcpKeys = new Map([version('cai'), version('dia')].map((name, i) => [name, fakeKey(i + 21)]))
 const aws = fakeAwsKms(awsKeys)
 const gcp = fakeGcpKms(gcpKeys)
@@ -157,6 +164,77 @@ test('Web3Signer by client certificate; without one, or for a key that it lacks,
   const refused = await stranger.call('POST', '/v1/wallets', body)
   expect(codeOf(refused)).toEqual([503, 'SIGNER_UNREACHABLE'])
   await stranger.stop()
+})
+
+describe('a key and two accounts', () => {
+  /** A gateway of its own, for two accounts, with keys of its own at the same services. */
+  const gateway = async (env: Readonly<Record<string, string>>) => {
+    await bench.restart({ ...signerEnv, ...env })
+    const other = testKey('*')
+    Object.assign(other.record, { account: 'acme' })
+    const app = testApp(bench.drex().routes ?? [], { keys: [other.record] })
+    return async (type: string, fields: object) => {
+      const body = { type, label: 'taken', ...fields }
+      const response = await app.call('POST', '/v1/wallets', { key: other.key, body })
+      return { status: response.status, json: (await response.json()) as object }
+    }
+  }
+  const eva = () => awsKeys.get('eva')!.address
+  const arn = (name: string) => `arn:aws:kms:sa-east-1:111122223333:key/${name}`
+
+  test('what is assigned to nobody is not another account’s, and no service is asked for it', async () => {
+    const claim = await gateway({})
+    const asked = aws.asked.length + gcp.asked.length
+    for (const [type, fields] of [
+      ['aws_kms', { key_name: 'alias/eva' }],
+      ['gcp_kms', { key_name: version('dia') }],
+      ['web3signer', { address: remote.address }],
+    ] as const) {
+      expect(codeOf(await claim(type, fields))).toEqual([403, 'FORBIDDEN'])
+    }
+    expect(aws.asked.length + gcp.asked.length).toBe(asked)
+    expect((await claim('managed', {})).status).toBe(201)
+    expect((await claim('external', { address: `0x${'51'.repeat(20)}` })).status).toBe(201)
+  })
+
+  test('what is assigned is that account’s alone, under every name, and nobody else watches it', async () => {
+    const fay = awsKeys.get('fay')!.address
+    const claim = await gateway({
+      DREX_CUSTODY_KEYS: `acme=${arn('eva')},acme=${eva()},default=${fay}`,
+    })
+    const body = { type: 'aws_kms', label: 'mine', key_name: 'alias/eva' }
+    expect(codeOf(await bench.call('POST', '/v1/wallets', body))).toEqual([403, 'FORBIDDEN'])
+    const watched = { type: 'external', label: 'mine', address: eva() }
+    expect(codeOf(await bench.call('POST', '/v1/wallets', watched))).toEqual([403, 'FORBIDDEN'])
+    expect(codeOf(await claim('aws_kms', { key_name: 'alias/fay' }))).toEqual([403, 'FORBIDDEN'])
+    expect(codeOf(await claim('external', { address: fay }))).toEqual([403, 'FORBIDDEN'])
+    expect(codeOf(await claim('aws_kms', { key_name: 'alias/gil' }))).toEqual([403, 'FORBIDDEN'])
+    expect((await claim('aws_kms', { key_name: 'alias/eva' })).status).toBe(201)
+    expect((await make('aws_kms', { key_name: 'alias/gil' })).status).toBe(201)
+  })
+
+  test('a wallet that was made before its key was assigned to another signs no more', async () => {
+    const { address } = (await make('aws_kms', { key_name: 'alias/hal' })).json as { address: Hex }
+    await fund(address)
+    await gateway({ DREX_CUSTODY_KEYS: `acme=${address}`, DREX_EXPIRY_SECONDS: '1' })
+    const signed = () =>
+      aws.asked.filter(
+        ({ headers, body }) =>
+          body.includes('"Message"') &&
+          body.includes('key/hal') &&
+          headers['x-amz-target'] === 'TrentService.Sign',
+      ).length
+    const before = signed()
+    const id = await pay(address)
+    await bench.until(async () => (await read(id)).status === 'failed')
+    expect(signed()).toBe(before)
+  })
+
+  test('one key for two accounts: the gateway does not start', () => {
+    expect(() => createAssignments(['a=0xAB', 'b=0xAB'])).toThrow('assigned to a and to b')
+    const twice = [`a=0x${'AB'.repeat(20)}`, `b=0x${'ab'.repeat(20)}`]
+    expect(() => createAssignments(twice)).toThrow('assigned to a and to b')
+  })
 })
 
 describe('no wallet of a key that', () => {
