@@ -43,6 +43,7 @@ import m39 from './0039_card_payment_fields.sql' with { type: 'text' }
 import m40 from './0040_drex_wallet_environment.sql' with { type: 'text' }
 import m41 from './0041_spi_reports.sql' with { type: 'text' }
 import m42 from './0042_card_captures.sql' with { type: 'text' }
+import m43 from './0043_pix_charges.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   { name: '0040_drex_wallet_environment', sql: m40 },
   { name: '0041_spi_reports', sql: m41 },
   { name: '0042_card_captures', sql: m42 },
+  { name: '0043_pix_charges', sql: m43 },
 ]

@@ -20,6 +20,7 @@ import {
 } from './composition/index.ts'
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
 import { createJose } from './jose/index.ts'
+import { createPix } from './pix/index.ts'
 import { createBrokerFeature, type OpenedBroker, openBroker } from './platform/broker/index.ts'
 import { type Environment, loadSettings } from './platform/config/index.ts'
 import type { Database } from './platform/database/index.ts'
@@ -83,6 +84,10 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
     createRsfn({ settings: values.spi, certificates: certificates.keys }),
     createQrcodes({ read: readOutside, open: jose.openPayload }),
+    createPix({
+      ...{ sql, settings: values.pix, authenticator: deps.authenticator, logger },
+      ...{ signing: jose.signPublished, runsJobs: roles.has('jobs') },
+    }),
     createWebhooks({
       ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
       elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),

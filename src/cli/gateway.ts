@@ -13,6 +13,7 @@ import {
   type KeySource,
   listenerMaterial,
   networksOf,
+  type TokenSource,
 } from '#src/platform/security/index.ts'
 import type { LoadedProgram, Program } from './program.ts'
 
@@ -29,8 +30,9 @@ export const buildGateway = (
   const metrics = createMetrics({ version: program.version, withProcess: platform.metricsEnabled })
   // Features need the authenticator, and some of them are sources of its keys.
   const sources: KeySource[] = []
+  const tokens: TokenSource[] = []
   const authenticator = createAuthenticator({
-    sources,
+    ...{ sources, tokens },
     refused: platform.environment === 'production' ? 'test' : 'live',
   })
   const { rates, shareBy } = ratesOf(platform, logger)
@@ -44,6 +46,9 @@ export const buildGateway = (
   })
   shareBy(features)
   sources.push(...keySources(platform, features, logger))
+  tokens.push(
+    ...features.flatMap(({ tokenSource }) => (tokenSource === undefined ? [] : [tokenSource])),
+  )
   const gateway = createGateway({
     version: program.version,
     features,

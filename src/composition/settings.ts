@@ -9,6 +9,7 @@ import {
 import { certificateSettings } from '../certificates/index.ts'
 import { drexSettings } from '../drex/index.ts'
 import { joseSettings } from '../jose/index.ts'
+import { pixSettings } from '../pix/index.ts'
 import { brokerProblems, brokerSettings } from '../platform/broker/index.ts'
 import {
   type LoadedSettings,
@@ -51,6 +52,7 @@ export const settingGroups = {
   webhooks: webhookSettings,
   certificates: certificateSettings,
   jose: joseSettings,
+  pix: pixSettings,
   drex: drexSettings,
   cards: cardSettings,
   networkA: networkASettings,
@@ -75,6 +77,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   webhooks: 'Webhooks',
   certificates: 'Certificates',
   jose: 'JOSE',
+  pix: 'API Pix',
   drex: 'Digital currency',
   cards: 'Cards',
   networkA: 'Cards: network A',

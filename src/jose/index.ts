@@ -19,7 +19,20 @@ export type JoseDeps = {
   readonly logger: Logger
 }
 
+/** Signs what strangers read at an address of ours. */
+export type SignPublished = {
+  /**
+   * @param jku the address of `keySet`
+   * @returns a compact JWS
+   * @throws Error if the key cannot be used
+   */
+  readonly sign: (kid: string, content: Uint8Array, jku: string) => Promise<string>
+  /** The public keys that verify it: of the certificate now, and of those before it that still hold. */
+  readonly keySet: () => Promise<readonly object[]>
+}
+
 export type JoseFeature = Feature & {
+  readonly signPublished: SignPublished
   /** Reads the payload of a dynamic QR code, for the feature that has fetched it. */
   readonly openPayload: OpenPayload
 }
@@ -48,6 +61,21 @@ export const createJose = ({ keys, settings, readOutside, logger }: JoseDeps): J
     name: 'jose',
     start: pinned.start,
     errors: joseErrors,
+    signPublished: {
+      sign: async (kid, content, jku) => {
+        loaded ??= load()
+        const { service } = await loaded
+        const common = { algorithm: undefined, type: undefined, serialization: 'compact' } as const
+        const token = await service.sign({ kid, content, jku, ...common })
+        if (typeof token !== 'string') throw new Error('a compact token is a text')
+        return token
+      },
+      keySet: async () => {
+        loaded ??= load()
+        const { keyring } = await loaded
+        return (await keyring.publicKeys()).filter(({ use }) => use === 'sig')
+      },
+    },
     openPayload: async (token, location) => {
       loaded ??= load()
       const { service } = await loaded

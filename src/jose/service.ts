@@ -20,9 +20,11 @@ type SignRequest = {
   readonly serialization: Serialization
   /** In the token when absent. */
   readonly payloadForm?: PayloadForm
+  /** Where others find the key: it stands in the token, with the thumbprints of the certificate. */
+  readonly jku?: string
 }
 
-type EncryptRequest = Omit<SignRequest, 'payloadForm'> & {
+type EncryptRequest = Omit<SignRequest, 'payloadForm' | 'jku'> & {
   readonly contentAlgorithm: ContentAlgorithm
 }
 
@@ -85,7 +87,8 @@ const sign = async (keyring: Keyring, request: SignRequest): Promise<string | Si
   const typ = request.type === undefined ? {} : { typ: request.type }
   const { payloadForm = 'attached' } = request
   const unencoded = payloadForm === 'detached_unencoded' ? { b64: false, crit: ['b64'] } : {}
-  const header = { alg: algorithm, kid: key.kid, ...typ, ...unencoded }
+  const found = request.jku === undefined ? {} : { jku: request.jku, ...key.names }
+  const header = { alg: algorithm, kid: key.kid, ...found, ...typ, ...unencoded }
   const secret = await material(key, 'sign')
   const signer = new FlattenedSign(request.content).setProtectedHeader(header)
   const { payload, ...token } = await signer.sign(secret)

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createKeyFileStore, scopes } from '#src/platform/security/index.ts'
+import { createPix } from '../../src/pix/index.ts'
+import { quietLogger } from '../support/database.ts'
 import { type RunningProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -13,7 +15,17 @@ type Pair = { readonly with: string; readonly without: string }
 const keys = new Map<string, Pair>()
 let program: RunningProgram
 let url: string
-let operations: readonly { readonly method: string; readonly path: string; scope: string }[]
+type Opened = { readonly method: string; readonly path: string; readonly scope: string }
+let operations: readonly Opened[]
+
+/** Those of the API Pix are described by the standard, not by our document. */
+const ofStandard: readonly Opened[] = (
+  createPix({
+    ...{ sql: undefined, authenticator: { verify: () => undefined }, logger: quietLogger },
+    ...{ settings: { locationHost: undefined, signingKid: undefined, tokenSeconds: 60 } },
+    signing: { sign: async () => '', keySet: async () => [] },
+  }).routes ?? []
+).filter(({ document, scope }) => document.operation === undefined && scope !== 'public')
 
 beforeAll(async () => {
   const file = join(temporaryDirectory(), 'keys.json')
@@ -36,7 +48,7 @@ beforeAll(async () => {
   const line = await program.line((one) => one.includes('"listening"'))
   url = (JSON.parse(line) as { readonly http_url: string }).http_url
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as { readonly paths: Paths }
-  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  const described = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, { security }]) => security.length > 0)
       .map(([method, { description }]) => ({
@@ -44,6 +56,7 @@ beforeAll(async () => {
         scope: /Scope: `([a-z:]+)`/.exec(description)?.[1] ?? '',
       })),
   )
+  operations = [...described, ...ofStandard]
 })
 
 afterAll(async () => {

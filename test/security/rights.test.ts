@@ -25,6 +25,8 @@ type Made = {
   readonly batch: string
   readonly contract: string
   readonly call: string
+  readonly charge: string
+  readonly location: string
 }
 
 /** The restrictions that forbid a key what belongs to ana, but is not what the restriction names. */
@@ -51,6 +53,11 @@ const limitedMaker = ['merchant_ids', 'wallets'] as const
 
 const institution = (reads?: true): Row => ({ kind: 'institution', ...(reads && { reads }) })
 const list = (by: readonly Restriction[] = []): Row => ({ kind: 'list', reads: true, by })
+/** Of the API Pix: every list is of a time. */
+const listOf = (what: string): Row => ({
+  ...list(),
+  at: () => `/pix/v2/${what}?inicio=2020-01-01T00:00:00Z&fim=2099-01-01T00:00:00Z`,
+})
 const owned = (
   reads: boolean,
   by: readonly Restriction[],
@@ -72,6 +79,10 @@ const contract = (suffix: string) => (made: Made) => `/v1/contracts/${made.contr
 
 const rows: Readonly<Record<string, Row>> = {
   'GET /.well-known/jwks.json': { kind: 'public' },
+  'POST /oauth/token': { kind: 'public' },
+  // Who knows the end of a location may read what it shows.
+  'GET /qr/v2/jwks.json': { kind: 'public' },
+  'GET /qr/v2/{token}': { kind: 'public' },
   'GET /v1/audit': institution(true),
   'GET /v1/certificates': institution(true),
   'POST /v1/certificates': institution(),
@@ -118,6 +129,24 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /v1/pix/mandates/{mandateId}': institution(true),
   'GET /v1/pix/charges': institution(true),
   'GET /v1/pix/charges/{endToEndId}': institution(true),
+  'PUT /v1/pix/receivers': institution(),
+  'GET /v1/pix/receivers': institution(true),
+  'GET /v1/pix/receivers/{key}': institution(true),
+  'DELETE /v1/pix/receivers/{key}': institution(),
+  'PUT /pix/v2/cob/{txid}': { kind: 'new' },
+  'POST /pix/v2/cob': { kind: 'new' },
+  'GET /pix/v2/cob': listOf('cob'),
+  'GET /pix/v2/cob/{txid}': owned(true, [], ({ charge }) => `/pix/v2/cob/${charge}`),
+  'PATCH /pix/v2/cob/{txid}': owned(
+    ...([false, [], ({ charge }: Made) => `/pix/v2/cob/${charge}`] as const),
+    () => ({ valor: { original: '2.00' } }),
+  ),
+  'POST /pix/v2/loc': { kind: 'new', body: () => ({ tipoCob: 'cob' }) },
+  'GET /pix/v2/loc': listOf('loc'),
+  'GET /pix/v2/loc/{id}': owned(true, [], ({ location }) => `/pix/v2/loc/${location}`),
+  'DELETE /pix/v2/loc/{id}/txid': owned(
+    ...([false, [], ({ location }: Made) => `/pix/v2/loc/${location}/txid`] as const),
+  ),
   'GET /v1/drex/networks': institution(true),
   'GET /v1/contracts/templates': institution(true),
   // Balances are the chain's, which everybody may read; a key for some wallets may not.
@@ -289,7 +318,9 @@ const make = async (): Promise<Made> => {
     deliveries = (json as { deliveries: typeof deliveries }).deliveries
     return deliveries.length > 0
   })
+  const charge = await makeCharge()
   return {
+    ...charge,
     transaction: id ?? '',
     endpoint: hook['id'] ?? '',
     delivery: deliveries[0]?.id ?? '',
@@ -300,6 +331,18 @@ const make = async (): Promise<Made> => {
     contract: deployed['address'] ?? '',
     call: transaction_id ?? '',
   }
+}
+
+const makeCharge = async (): Promise<Pick<Made, 'charge' | 'location'>> => {
+  const key = '7d9f0335-8dcc-4054-9bf9-0dbd61d36906'
+  const receiver = { key, account: 'ana', tax_id: '12345678000195', name: 'Ana', city: 'Recife' }
+  await call(ana, 'PUT', '/v1/pix/receivers', receiver)
+  const charge = 'a'.repeat(32)
+  const body = { calendario: {}, valor: { original: '1.00' }, chave: key }
+  const { json, text } = await call(ana, 'PUT', `/pix/v2/cob/${charge}`, body)
+  const { loc } = json as { readonly loc?: { readonly id: number } }
+  if (loc === undefined) throw new Error(text)
+  return { charge, location: String(loc.id) }
 }
 
 beforeAll(async () => {
@@ -352,7 +395,8 @@ describe('what is another account’s', () => {
   })
 
   test('is in no list', async () => {
-    const its = Object.values(made)
+    // A number may stand in any list.
+    const its = Object.values(made).filter((id) => id !== made.location)
     for (const one of named.filter(({ row }) => row.kind === 'list')) {
       const { status, text } = await ask(bia, one)
       expect([one.name, status]).toEqual([one.name, 200])

@@ -16,7 +16,7 @@ import { rateHeaders, rateLimited } from './limits/answers.ts'
 import type { Rooms } from './limits/concurrency.ts'
 import type { Allowance, RateLimits } from './limits/rate.ts'
 import type { HttpMetrics } from './metrics.ts'
-import { forwardedFor, type Peers } from './peer.ts'
+import { forwardedFor, type Peers, shownCertificate } from './peer.ts'
 import { type ErrorStyle, internalError, renderError } from './render.ts'
 import { requestIdOf } from './request-id.ts'
 import { restrictedBy, restrictionOf } from './restricted.ts'
@@ -154,6 +154,12 @@ const exchangeOf = (
       request.headers.get('x-forwarded-for') ?? '',
       trusted,
     ),
+  certificate: () =>
+    shownCertificate(
+      peers?.requestIP(request)?.address,
+      request.headers.get('client-cert'),
+      trusted,
+    ),
 })
 
 const asGet = { method: 'GET' }
@@ -236,6 +242,7 @@ const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
   const admit = (c: RequestContext, principal: Principal | undefined) => {
     c.env.principal = principal
     authorize(principal, route)
+    requireCertificate(principal, c.env)
     const restriction = forbiddenBy(principal.restrictions, isReading(route), c.env.address)
     if (restriction !== undefined) throw restrictedBy(restriction, 'this request')
     return enter(c)
@@ -280,6 +287,16 @@ const authorize: (
   if (scope !== 'public' && !principal.scopes.has(scope)) {
     throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${scope}.`)
   }
+}
+
+/** A token that is bound to a certificate is worth nothing to whoever does not have the certificate. */
+const requireCertificate = ({ certificate }: Principal, exchange: Exchange): void => {
+  if (certificate === undefined || exchange.certificate() === certificate) return
+  throw new ApiError(
+    httpErrors.unauthorized,
+    'The token is bound to a certificate, and the request did not come with it.',
+    { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } },
+  )
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

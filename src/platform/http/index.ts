@@ -75,7 +75,7 @@ export {
 } from './outside/target.ts'
 export { cursor, pageOf, pageQuery } from './page.ts'
 export { forwardedFor } from './peer.ts'
-export { problemBody } from './render.ts'
+export { type ErrorRenderer, problemBody, problemContentType } from './render.ts'
 export { requestIdOf } from './request-id.ts'
 export { restrictedBy } from './restricted.ts'
 export {

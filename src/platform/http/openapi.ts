@@ -228,7 +228,7 @@ const failures = (route: Route): Record<string, unknown> => {
 
 const errorContent = (status: number, style: ErrorStyle): Record<string, unknown> => {
   if (status === 401 || status === 403) return { 'application/json': { schema: accessError } }
-  return style === 'problem'
+  return style !== 'envelope'
     ? { [problemContentType]: { schema: problem } }
     : { 'application/json': { schema: envelope } }
 }

@@ -1,16 +1,23 @@
 import { isInputDatabaseError, isTransientDatabaseError } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from './errors.ts'
 
-/** How a feature's errors look: RFC 9457 problem details, or `{error: {code, message, details}}`. */
-export type ErrorStyle = 'problem' | 'envelope'
+/**
+ * How a feature's errors look: RFC 9457 problem details, `{error: {code, message, details}}`, or as a foreign standard
+ * has them.
+ */
+export type ErrorStyle = 'problem' | 'envelope' | ErrorRenderer
+
+/** Renders every error of its routes, 401 and 403 too. */
+export type ErrorRenderer = (error: ApiError, requestId: string) => Response
 
 /** Where the catalogue is served: the `type` of a problem is this prefix and the code. */
 export const errorTypePrefix = '/v1/errors/'
 
 export const problemContentType = 'application/problem+json'
 
-/** The response for an error; 401 and 403 look the same in every style, as specified. */
+/** The response for an error; 401 and 403 look the same in every style of ours, as specified. */
 export const renderError = (error: ApiError, style: ErrorStyle, requestId: string): Response => {
+  if (typeof style === 'function') return style(error, requestId)
   const { definition } = error
   if (definition.status === 401 || definition.status === 403) {
     const code = definition.status === 401 ? 'UNAUTHORIZED' : 'FORBIDDEN'

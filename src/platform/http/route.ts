@@ -26,6 +26,8 @@ export type Exchange = {
   rooms: Rooms | undefined
   /** Where the request comes from; undefined if that is not known. */
   readonly address: () => string | undefined
+  /** SHA-256 of the certificate that the caller has shown to a trusted proxy, in base64url; undefined: none. */
+  readonly certificate: () => string | undefined
 }
 
 export type RequestContext = Context<{ Bindings: Exchange }>

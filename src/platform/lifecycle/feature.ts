@@ -7,7 +7,7 @@ import type {
   Route,
 } from '../http/index.ts'
 import type { Loop } from '../jobs/index.ts'
-import type { KeySource, ResealCounts } from '../security/index.ts'
+import type { KeySource, ResealCounts, TokenSource } from '../security/index.ts'
 import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
 
@@ -26,6 +26,8 @@ export type Feature = {
   readonly events?: readonly EventDocument[]
   /** Its source of API keys: we ask it after the file of API_KEYS_FILE. */
   readonly keySource?: KeySource
+  /** The tokens that it issues for keys. */
+  readonly tokenSource?: TokenSource
   /** Where the processes share the counts of requests, if they do. */
   readonly drawTokens?: DrawTokens
   /** Where acts are recorded that change nothing in a database. */

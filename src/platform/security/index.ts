@@ -22,6 +22,8 @@ export {
   type KeyRecord,
   type KeySource,
   type Principal,
+  type TokenGrant,
+  type TokenSource,
 } from './keys/authenticator.ts'
 export {
   createKeyFileSource,

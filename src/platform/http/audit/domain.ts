@@ -3,6 +3,7 @@ export const auditActions = [
   'spi.send',
   'spi.refund',
   'spi.report',
+  'pix.receiver',
   'cards.authorize',
   'cards.capture',
   'cards.void',

@@ -27,6 +27,21 @@ export type KeySource = {
   used?(id: string, at: Date): void
 }
 
+/** What a short-lived token stands for: a key, and what of its scopes. */
+export type TokenGrant = {
+  readonly keyId: string
+  readonly scopes: readonly Scope[]
+  readonly expiresAt: Date
+  /** SHA-256 of the certificate that it is bound to (RFC 8705 section 3), in base64url; undefined: to none. */
+  readonly certificate: string | undefined
+}
+
+/** Where tokens that were issued for keys are known. */
+export type TokenSource = {
+  readonly isToken: (text: string) => boolean
+  readonly find: (text: string) => Promise<TokenGrant | undefined>
+}
+
 /** Who calls. */
 export type Principal = {
   /** The account owns what the caller makes, not the key, which may be rotated. */
@@ -37,6 +52,8 @@ export type Principal = {
   readonly environment: KeyEnvironment
   readonly scopes: ReadonlySet<Scope>
   readonly restrictions: Restrictions
+  /** The certificate that the caller must show, as {@link TokenGrant} names it. */
+  readonly certificate?: string | undefined
 }
 
 export type Authenticator = {
@@ -56,18 +73,31 @@ const refusedMs = 1_000
 
 export const createAuthenticator = (options: {
   readonly sources: readonly KeySource[]
+  readonly tokens?: readonly TokenSource[]
   /** Keys that do not count here: test keys in production, live keys elsewhere. */
   readonly refused?: KeyEnvironment | undefined
   readonly now?: () => number
   readonly cacheMs?: number
 }): Authenticator => {
-  const { sources, now = Date.now, cacheMs = cacheMsDefault } = options
+  const { sources, tokens = [], now = Date.now, cacheMs = cacheMsDefault } = options
   const verified = new Map<string, Cached>()
   /** Apart from the others, so that a flood of unknown keys does not push good ones out. */
   const refusedUntilMs = new Map<string, number>()
   const underWay = new Map<string, Promise<Principal | undefined>>()
 
+  const keep = (text: string, principal: Principal, untilMs: number): Principal => {
+    if (verified.size >= cachedKeysMax) verified.clear()
+    verified.set(text, { principal, untilMs: Math.min(now() + cacheMs, untilMs) })
+    return principal
+  }
+
   const find = async (text: string): Promise<Principal | undefined> => {
+    const source = tokens.find(({ isToken }) => isToken(text))
+    if (source !== undefined) {
+      const grant = await source.find(text)
+      const found = grant && (await holderOf(grant, sources, options.refused, now()))
+      return found && keep(text, found.principal, found.untilMs)
+    }
     const parsed = parseKey(text)
     if (parsed === undefined || parsed.environment === options.refused) return undefined
     const { environment } = parsed
@@ -79,21 +109,11 @@ export const createAuthenticator = (options: {
       if (untilMs <= nowMs || !isAlive(record, nowMs)) return undefined
       // The text's environment is no secret: whoever holds a test key could write a live one from it.
       if ((record.environment ?? environment) !== environment) return undefined
-      const restrictions = restrictionsOf(record.restrictions)
-      if (restrictions === undefined) return undefined
-      const principal: Principal = {
-        owner: record.account,
-        keyId: record.id,
-        name: record.name,
-        environment,
-        scopes: expandGrants(record.grants),
-        restrictions,
-      }
-      if (verified.size >= cachedKeysMax) verified.clear()
+      const principal = principalOf(record, environment)
+      if (principal === undefined) return undefined
       const expiresMs = record.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
-      verified.set(text, { principal, untilMs: Math.min(nowMs + cacheMs, expiresMs, untilMs) })
       source.used?.(record.id, new Date(nowMs))
-      return principal
+      return keep(text, principal, Math.min(expiresMs, untilMs))
     }
     return undefined
   }
@@ -131,6 +151,37 @@ export const createAuthenticator = (options: {
       return lookUp(text)
     },
   }
+}
+
+/** Whom a token stands for: it counts as long as its key does, with the key's rights of now. */
+const holderOf = async (
+  { keyId, certificate, scopes, expiresAt }: TokenGrant,
+  sources: readonly KeySource[],
+  refused: KeyEnvironment | undefined,
+  nowMs: number,
+): Promise<{ readonly principal: Principal; readonly untilMs: number } | undefined> => {
+  const expiresMs = expiresAt.getTime()
+  if (expiresMs <= nowMs) return undefined
+  for (const source of sources) {
+    const record = await source.find(keyId)
+    if (record === undefined) continue
+    const environment = record.environment ?? 'test'
+    const key = isAlive(record, nowMs) ? principalOf(record, environment) : undefined
+    if (key === undefined || environment === refused) return undefined
+    source.used?.(keyId, new Date(nowMs))
+    const held = new Set(scopes.filter((scope) => key.scopes.has(scope)))
+    const untilMs = Math.min(expiresMs, record.expiresAt?.getTime() ?? expiresMs)
+    return { principal: { ...key, scopes: held, certificate }, untilMs }
+  }
+  return undefined
+}
+
+/** Undefined for a key with restrictions that this version does not know. */
+const principalOf = (record: KeyRecord, environment: KeyEnvironment): Principal | undefined => {
+  const restrictions = restrictionsOf(record.restrictions)
+  if (restrictions === undefined) return undefined
+  const { id: keyId, name, account: owner, grants } = record
+  return { owner, keyId, name, environment, scopes: expandGrants(grants), restrictions }
 }
 
 /** Until when the secret counts; 0 for one that is not the key's. Compares with both, whichever it is. */

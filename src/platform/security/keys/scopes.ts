@@ -22,6 +22,10 @@ export const scopes = [
   'wallets:manage',
   'wallets:read',
   'signatures:make',
+  'cob:read',
+  'cob:write',
+  'payloadlocation:read',
+  'payloadlocation:write',
   'ops:read',
   'ops:admin',
 ] as const

@@ -1,0 +1,200 @@
+import { type ZodError, z } from 'zod'
+import { ApiError, text } from '#src/platform/http/index.ts'
+import { pixErrors, type Violacao, violates } from '../errors.ts'
+import { amountForm, centsOf } from '../money.ts'
+import type { ChargeTerms, Debtor } from './domain.ts'
+
+/** Longest key: an e-mail address. */
+const keyCharsMax = 77
+const nameCharsMax = 200
+const questionCharsMax = 140
+const infosMax = 50
+const secondsMax = 2 ** 31 - 1
+const secondsDefault = 86_400
+const shownCharsMax = 200
+
+const debtor = z
+  .object({
+    cpf: z
+      .string()
+      .regex(/^\d{11}$/)
+      .optional(),
+    cnpj: z
+      .string()
+      .regex(/^[0-9A-Z]{14}$/)
+      .optional(),
+    nome: text(nameCharsMax),
+  })
+  .transform(({ cpf, cnpj, nome }, context): Debtor => {
+    if (cpf !== undefined && cnpj === undefined) return { cpf, nome }
+    if (cnpj !== undefined && cpf === undefined) return { cnpj, nome }
+    context.addIssue({ code: 'custom', message: 'cpf or cnpj' })
+    return z.NEVER
+  })
+
+const amount = z.string().regex(amountForm)
+const alteration = z.int().min(0).max(1)
+
+const fields = {
+  devedor: debtor.optional(),
+  loc: z.object({ id: z.int().min(1) }).optional(),
+  chave: z.string().min(1).max(keyCharsMax),
+  solicitacaoPagador: text(questionCharsMax, { charactersMin: 0, isMultiline: true }).optional(),
+  infoAdicionais: z
+    .array(z.object({ nome: text(50), valor: text(200, { isMultiline: true }) }))
+    .max(infosMax)
+    .optional(),
+}
+const calendar = z.object({ expiracao: z.int().max(secondsMax).optional() })
+
+/** PUT and POST. Members that are read-only or unknown are passed over: clients send them. */
+const newCharge = z.object({
+  ...fields,
+  // Required by the schema, and not there in examples of the standard.
+  calendario: calendar.default({}),
+  valor: z.object({
+    original: amount,
+    modalidadeAlteracao: alteration.default(0),
+    retirada: z.unknown().optional(),
+  }),
+})
+
+const revisedCharge = z.object({
+  ...fields,
+  chave: fields.chave.optional(),
+  calendario: calendar.optional(),
+  valor: z
+    .object({
+      original: amount.optional(),
+      modalidadeAlteracao: alteration.optional(),
+      retirada: z.unknown().optional(),
+    })
+    .optional(),
+  status: z.literal('REMOVIDA_PELO_USUARIO_RECEBEDOR').optional(),
+})
+
+type RevisedBody = z.infer<typeof revisedCharge>
+
+/** The members that the standard judges as a whole. */
+const objects: ReadonlySet<string> = new Set(['devedor', 'infoAdicionais'])
+
+/** @param value the body as it was sent */
+const violationsOf = (error: ZodError, value: unknown): readonly Violacao[] => {
+  const found = new Map<string, Violacao>()
+  for (const { path } of error.issues) {
+    const [first = ''] = path
+    const isObject = objects.has(String(first))
+    const steps = isObject ? [first] : path.slice(0, 2)
+    const propriedade = ['cob', ...steps].map(String).join('.')
+    const razao = `O ${isObject ? 'objeto' : 'campo'} ${propriedade} não respeita o schema.`
+    const valor = isObject ? undefined : shown(value, steps)
+    found.set(propriedade, { razao, propriedade, valor })
+  }
+  return [...found.values()]
+}
+
+const shown = (value: unknown, steps: readonly PropertyKey[]): string | undefined => {
+  let at: unknown = value
+  for (const step of steps) {
+    if (typeof at !== 'object' || at === null) return undefined
+    at = (at as Readonly<Record<PropertyKey, unknown>>)[step]
+  }
+  return typeof at === 'string' || typeof at === 'number'
+    ? String(at).slice(0, shownCharsMax)
+    : undefined
+}
+
+export const refuse = (...violacoes: readonly Violacao[]): ApiError =>
+  violates(pixErrors.cob_operacao_invalida, violacoes)
+
+const read = <T>(schema: z.ZodType<T>, value: unknown): T => {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw refuse(...violationsOf(parsed.error, value))
+}
+
+const noCash = (retirada: unknown): void => {
+  if (retirada === undefined || retirada === null) return
+  throw new ApiError(pixErrors.acesso_negado, 'Pix Saque e Pix Troco não são oferecidos.')
+}
+
+/** Terms as they are sent, and the location they are to be shown at. */
+export type ChargeRequest = {
+  readonly terms: ChargeTerms
+  readonly locationId: number | undefined
+}
+
+/** @throws ApiError `cob_operacao_invalida`, with every broken rule */
+export const readNewCharge = (value: unknown): ChargeRequest => {
+  const body = read(newCharge, value)
+  noCash(body.valor.retirada)
+  const terms = {
+    key: body.chave,
+    originalCents: centsOf(body.valor.original),
+    isOpen: body.valor.modalidadeAlteracao === 1,
+    expiresSeconds: body.calendario.expiracao ?? secondsDefault,
+    debtor: body.devedor,
+    question: body.solicitacaoPagador,
+    infos: body.infoAdicionais,
+  }
+  judge(terms)
+  return { terms, locationId: body.loc?.id }
+}
+
+export type RevisionRequest = {
+  readonly isRemoval: boolean
+  readonly locationId: number | undefined
+  /** @throws ApiError as {@link readNewCharge} */
+  readonly revise: (terms: ChargeTerms) => ChargeTerms
+}
+
+/** @throws ApiError as {@link readNewCharge} */
+export const readRevision = (value: unknown): RevisionRequest => {
+  const body = read(revisedCharge, value)
+  noCash(body.valor?.retirada)
+  const isRemoval = body.status !== undefined
+  if (isRemoval && changesMore(body)) {
+    throw refuse({
+      razao: 'A cobrança não pode ser removida juntamente com outras alterações.',
+      propriedade: 'cob.status',
+      valor: body.status,
+    })
+  }
+  return {
+    isRemoval,
+    locationId: body.loc?.id,
+    revise: (terms) => {
+      const { valor, calendario } = body
+      const revised = {
+        key: body.chave ?? terms.key,
+        originalCents:
+          valor?.original === undefined ? terms.originalCents : centsOf(valor.original),
+        isOpen:
+          valor?.modalidadeAlteracao === undefined ? terms.isOpen : valor.modalidadeAlteracao === 1,
+        expiresSeconds: calendario?.expiracao ?? terms.expiresSeconds,
+        debtor: body.devedor ?? terms.debtor,
+        question: body.solicitacaoPagador ?? terms.question,
+        infos: body.infoAdicionais ?? terms.infos,
+      }
+      judge(revised)
+      return revised
+    },
+  }
+}
+
+const changesMore = ({ status: _, ...rest }: RevisedBody): boolean =>
+  Object.values(rest).some((value) => value !== undefined)
+
+const judge = ({ expiresSeconds, originalCents, isOpen }: ChargeTerms): void => {
+  const violacoes: Violacao[] = []
+  if (expiresSeconds <= 0) {
+    const propriedade = 'cob.calendario.expiracao'
+    const razao = `O campo ${propriedade} é igual ou menor que zero.`
+    violacoes.push({ razao, propriedade, valor: String(expiresSeconds) })
+  }
+  if (originalCents === 0n && !isOpen) {
+    const propriedade = 'cob.valor.original'
+    violacoes.push({ razao: `O campo ${propriedade} é zero.`, propriedade, valor: '0.00' })
+  }
+  if (violacoes.length > 0) throw refuse(...violacoes)
+}

@@ -1,0 +1,170 @@
+import type { Queryable } from '#src/platform/database/index.ts'
+import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import {
+  type Charge,
+  type ChargeStatus,
+  type ChargeTerms,
+  type Debtor,
+  debtorTaxIdOf,
+  type Info,
+} from './domain.ts'
+
+type Content = {
+  readonly devedor?: Debtor
+  readonly solicitacaoPagador?: string
+  readonly infoAdicionais?: readonly Info[]
+}
+
+export type ChargeRow = {
+  readonly id: string
+  readonly account: string
+  readonly taxId: string
+  readonly txid: string
+  readonly status: ChargeStatus
+  readonly revision: number
+  readonly key: string
+  readonly originalCents: bigint
+  readonly alteration: number
+  readonly expiresSeconds: number
+  readonly content: string
+  readonly createdAt: Date
+}
+
+export type ChargeFilter = ListRequest & {
+  readonly status: string | undefined
+  readonly debtorTaxId: string | undefined
+  readonly isShown: boolean | undefined
+}
+
+const columns = (sql: Queryable) => sql`
+  id, account, tax_id as "taxId", txid, status, revision, key, original_cents as "originalCents",
+  alteration, expires_seconds as "expiresSeconds", content, created_at as "createdAt"`
+
+export const chargeOf = (row: ChargeRow): Charge => {
+  const { id, account, taxId, txid, status, revision, createdAt } = row
+  const content = JSON.parse(row.content) as Content
+  return {
+    ...{ id, account, taxId, txid, status, revision, createdAt },
+    terms: {
+      key: row.key,
+      originalCents: row.originalCents,
+      isOpen: row.alteration === 1,
+      expiresSeconds: row.expiresSeconds,
+      debtor: content.devedor,
+      question: content.solicitacaoPagador,
+      infos: content.infoAdicionais,
+    },
+  }
+}
+
+const contentOf = ({ debtor, question, infos }: ChargeTerms): string =>
+  JSON.stringify({ devedor: debtor, solicitacaoPagador: question, infoAdicionais: infos })
+
+/** False: the account, or another of the same receiver, has a charge of the txid. */
+export const addCharge = async (tx: Queryable, charge: Charge): Promise<boolean> => {
+  const { terms } = charge
+  const added = await tx`
+    insert into pix_charges (id, account, tax_id, txid, key, original_cents, alteration,
+      expires_seconds, debtor_tax_id, content, created_at)
+    values (${charge.id}, ${charge.account}, ${charge.taxId}, ${charge.txid}, ${terms.key},
+      ${terms.originalCents}, ${terms.isOpen ? 1 : 0}, ${terms.expiresSeconds},
+      ${debtorTaxIdOf(terms.debtor) ?? null}, ${contentOf(terms)}, ${charge.createdAt})
+    on conflict do nothing`
+  return added.count === 1
+}
+
+/** Locks it until the transaction ends. */
+export const lockCharge = async (
+  tx: Queryable,
+  account: string,
+  txid: string,
+): Promise<Charge | undefined> => {
+  const [row] = await tx<ChargeRow[]>`
+    select ${columns(tx)} from pix_charges where account = ${account} and txid = ${txid}
+    for update`
+  return row && chargeOf(row)
+}
+
+export const findCharge = async (
+  sql: Queryable,
+  account: string,
+  txid: string,
+): Promise<Charge | undefined> => {
+  const [row] = await sql<ChargeRow[]>`
+    select ${columns(sql)} from pix_charges where account = ${account} and txid = ${txid}`
+  return row && chargeOf(row)
+}
+
+export const chargeById = async (sql: Queryable, id: string): Promise<Charge | undefined> => {
+  const [row] = await sql<ChargeRow[]>`select ${columns(sql)} from pix_charges where id = ${id}`
+  return row && chargeOf(row)
+}
+
+/** Keeps what the charge was, and writes what it is now. The caller has locked it. */
+export const reviseCharge = async (tx: Queryable, before: Charge, after: Charge): Promise<void> => {
+  const { terms } = after
+  const kept = { status: before.status, terms: storable(before.terms) }
+  await tx`
+    insert into pix_charge_revisions (charge_id, revision, charge)
+    values (${before.id}, ${before.revision}, ${JSON.stringify(kept)})`
+  await tx`
+    update pix_charges set status = ${after.status}, revision = ${after.revision},
+      tax_id = ${after.taxId}, key = ${terms.key}, original_cents = ${terms.originalCents},
+      alteration = ${terms.isOpen ? 1 : 0}, expires_seconds = ${terms.expiresSeconds},
+      debtor_tax_id = ${debtorTaxIdOf(terms.debtor) ?? null}, content = ${contentOf(terms)}
+    where id = ${after.id}`
+}
+
+const storable = (terms: ChargeTerms) => ({
+  ...terms,
+  originalCents: terms.originalCents.toString(),
+})
+
+type Kept = {
+  readonly status: ChargeStatus
+  readonly terms: Omit<ChargeTerms, 'originalCents'> & { readonly originalCents: string }
+}
+
+/** The charge as it was in an earlier revision. */
+export const findRevision = async (
+  sql: Queryable,
+  charge: Charge,
+  revision: number,
+): Promise<Charge | undefined> => {
+  const [row] = await sql<{ charge: string }[]>`
+    select charge from pix_charge_revisions
+    where charge_id = ${charge.id} and revision = ${revision}`
+  if (row === undefined) return undefined
+  const { status, terms } = JSON.parse(row.charge) as Kept
+  const originalCents = BigInt(terms.originalCents)
+  return { ...charge, status, revision, terms: { ...terms, originalCents } }
+}
+
+const matching = (sql: Queryable, account: string, filter: ChargeFilter) => {
+  const { status, debtorTaxId, isShown } = filter
+  return sql`
+    from pix_charges where account = ${account}
+      and created_at between ${filter.from} and ${filter.to}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}
+      ${isShown === undefined ? sql`` : sql`and is_shown = ${isShown}`}`
+}
+
+/** In the order in which they were made. */
+export const listCharges = async (
+  sql: Queryable,
+  account: string,
+  filter: ChargeFilter,
+): Promise<{ readonly items: readonly Charge[]; readonly total: number }> => {
+  const { offset, limit } = sliceOf(filter)
+  const [rows, [counted]] = await Promise.all([
+    sql<ChargeRow[]>`
+      select ${columns(sql)} ${matching(sql, account, filter)}
+      order by created_at, id offset ${offset} limit ${limit}`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from (
+        select ${matching(sql, account, filter)} limit ${itemsMax + 1}
+      ) counted`,
+  ])
+  return { items: rows.map(chargeOf), total: counted?.total ?? 0 }
+}

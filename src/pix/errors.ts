@@ -1,0 +1,101 @@
+import {
+  ApiError,
+  defineErrors,
+  type ErrorDefinition,
+  type ErrorRenderer,
+  problemContentType,
+} from '#src/platform/http/index.ts'
+
+/** One broken rule, as the API Pix tells of it. */
+export type Violacao = {
+  readonly razao: string
+  /** Such as `cob.valor.original`. */
+  readonly propriedade: string
+  readonly valor?: string | undefined
+}
+
+const invalid = (title: string, meaning: string): Omit<ErrorDefinition, 'code'> => ({
+  ...{ status: 400, title, meaning },
+  remedy: 'Correct what violacoes names.',
+  retryable: false,
+})
+
+const absent = (title: string, meaning: string): Omit<ErrorDefinition, 'code'> => ({
+  ...{ status: 404, title, meaning, remedy: 'Check the identifier.', retryable: false },
+})
+
+/** The errors of the API Pix 2.9.0 that this gateway gives. The code is the standard's name, spelt as ours are. */
+export const pixErrors = defineErrors({
+  acesso_negado: {
+    status: 403,
+    title: 'Acesso negado',
+    meaning: 'The client may not do this, or the function is not offered.',
+    remedy: 'Use a client with the scope named in detail, or leave the function out.',
+    retryable: false,
+  },
+  requisicao_invalida: invalid('Requisição inválida.', 'The request cannot be read.'),
+  nao_encontrado: absent('Não encontrado', 'There is no such thing.'),
+  cob_nao_encontrado: absent('Cobrança não encontrada', 'The account has no charge of this txid.'),
+  cob_operacao_invalida: invalid('Cobrança inválida.', 'The charge breaks a rule.'),
+  cob_consulta_invalida: invalid('Consulta inválida.', 'A parameter of the list breaks a rule.'),
+  cob_payload_nao_encontrado: absent('Cobrança não encontrada', 'The location shows no charge.'),
+  payload_location_nao_encontrado: absent('Location não encontrada', 'No such location.'),
+  payload_location_operacao_invalida: invalid('Location inválida.', 'The location breaks a rule.'),
+  payload_location_consulta_invalida: invalid('Consulta inválida.', 'A parameter breaks a rule.'),
+})
+
+/** @param violacoes at least one */
+export const violates = (definition: ErrorDefinition, violacoes: readonly Violacao[]): ApiError =>
+  new ApiError(definition, violacoes[0]?.razao ?? '', { details: { violacoes } })
+
+const typePrefix = 'https://pix.bcb.gov.br/api/v2/error/'
+
+const ownCodes: ReadonlySet<string> = new Set(Object.keys(pixErrors))
+
+/** `cob_nao_encontrado` is CobNaoEncontrado. */
+const nameOf = ({ code, status }: ErrorDefinition): string =>
+  ownCodes.has(code)
+    ? code
+        .split('_')
+        .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+        .join('')
+    : generalName(status)
+
+/** Of what may happen to any request. */
+const generalName = (status: number): string => {
+  if (status === 401 || status === 403) return 'AcessoNegado'
+  if (status === 404) return 'NaoEncontrado'
+  if (status === 410) return 'PermanentementeRemovido'
+  if (status === 504) return 'IndisponibilidadePorTempoEsgotado'
+  if (status === 429 || status === 503) return 'ServicoIndisponivel'
+  return status >= 500 ? 'ErroInternoDoServidor' : 'RequisicaoInvalida'
+}
+
+/** Problems as the API Pix has them (RFC 7807, with `violacoes`). */
+export const renderPixError: ErrorRenderer = (error, requestId) => {
+  const { definition, message: detail, details, errors } = error
+  const { title, status } = definition
+  const violacoes =
+    details['violacoes'] ??
+    errors.map(({ pointer, message }) => ({ razao: message, propriedade: pointer }))
+  const isListed = Array.isArray(violacoes) && violacoes.length > 0
+  const body = {
+    ...{ type: typePrefix + nameOf(definition), title, status, detail, correlationId: requestId },
+    ...(isListed ? { violacoes } : {}),
+  }
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { 'Content-Type': problemContentType, ...error.headers },
+  })
+}
+
+/** Of the operator's endpoints beside the standard. */
+export const receiverErrors = defineErrors({
+  pix_key_of_another_account: {
+    status: 409,
+    title: 'Pix key of another account',
+    meaning: 'Another account charges with the key.',
+    remedy: 'Remove the key from that account first.',
+    retryable: false,
+  },
+})

@@ -1,0 +1,63 @@
+import {
+  callerOf,
+  type RequestContext,
+  type Route,
+  readJsonValue,
+  respond,
+} from '#src/platform/http/index.ts'
+import { pixErrors, violates } from '../errors.ts'
+import { readList } from '../pages.ts'
+import { pixRoute } from '../pix-route.ts'
+import type { LocationKind } from './domain.ts'
+import { type LocationService, noLocation } from './service.ts'
+
+const bodyBytesMax = 4_096
+
+/** What is no id is the id of nothing. */
+const idOf = (c: RequestContext): bigint => {
+  const id = c.req.param('id') ?? ''
+  if (!/^\d{1,18}$/.test(id)) throw noLocation()
+  return BigInt(id)
+}
+
+const kindOf = (body: unknown): LocationKind => {
+  const given =
+    typeof body === 'object' && body !== null && 'tipoCob' in body ? body.tipoCob : undefined
+  if (given === 'cob' || given === 'cobv') return given
+  const propriedade = 'tipoCob'
+  const valor = typeof given === 'string' ? given.slice(0, 100) : undefined
+  throw violates(pixErrors.payload_location_operacao_invalida, [
+    { razao: 'O campo tipoCob não respeita o schema.', propriedade, valor },
+  ])
+}
+
+/** `loc`: addresses of payloads. */
+export const locationRoutes = (service: LocationService): readonly Route[] => [
+  pixRoute('POST', '/loc', 'payloadlocation:write', 'Criar location do payload.', {
+    bodyBytesMax,
+    isIdempotent: true,
+    handle: async (c) => {
+      const kind = kindOf(await readJsonValue(c))
+      return respond(await service.create(kind, callerOf(c)))
+    },
+  }),
+  pixRoute('GET', '/loc', 'payloadlocation:read', 'Consultar locations cadastradas.', {
+    handle: async (c) => {
+      const reader = readList(c, pixErrors.payload_location_consulta_invalida)
+      const isUsed = reader.flag('txIdPresente')
+      const kind = reader.text('tipoCob', /^cobv?$/)
+      const filter = reader.done({ isUsed, kind })
+      const asGiven = {
+        ...(isUsed === undefined ? {} : { txIdPresente: isUsed }),
+        ...(kind === undefined ? {} : { tipoCob: kind }),
+      }
+      return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+    },
+  }),
+  pixRoute('GET', '/loc/{id}', 'payloadlocation:read', 'Recuperar location do payload.', {
+    handle: async (c) => Response.json(await service.find(callerOf(c).owner, idOf(c))),
+  }),
+  pixRoute('DELETE', '/loc/{id}/txid', 'payloadlocation:write', 'Desvincular uma cobrança.', {
+    handle: async (c) => Response.json(await service.free(callerOf(c).owner, idOf(c))),
+  }),
+]

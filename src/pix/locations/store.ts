@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto'
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import type { Location, LocationKind } from './domain.ts'
+
+export type LocationFilter = ListRequest & {
+  readonly isUsed: boolean | undefined
+  readonly kind: string | undefined
+}
+
+/** More random bits than a token must have (122): nobody finds the address of somebody else's charge. */
+const tokenBytes = 16
+
+const columns = (sql: Queryable) => sql`
+  l.id, l.account, l.token, l.kind, l.charge_id as "chargeId", c.txid, l.created_at as "createdAt"`
+
+const withCharge = (sql: Queryable) => sql`left join pix_charges c on c.id = l.charge_id`
+
+export const addLocation = async (
+  sql: Queryable,
+  { account, kind }: { readonly account: string; readonly kind: LocationKind },
+  now: Date,
+): Promise<Location> => {
+  const token = randomBytes(tokenBytes).toString('hex')
+  const [added] = await sql<{ id: bigint }[]>`
+    insert into pix_locations (account, token, kind, created_at)
+    values (${account}, ${token}, ${kind}, ${now}) returning id`
+  if (added === undefined) throw new Error('the location was not stored')
+  return { id: added.id, account, token, kind, chargeId: null, txid: null, createdAt: now }
+}
+
+/** Locks it until the transaction ends. */
+export const lockLocation = async (
+  tx: Queryable,
+  account: string,
+  id: bigint,
+): Promise<Location | undefined> => {
+  const [found] = await tx<Location[]>`
+    select ${columns(tx)} from pix_locations l ${withCharge(tx)}
+    where l.id = ${id} and l.account = ${account} for update of l`
+  return found
+}
+
+/** Makes a location show a charge, and the location of before show nothing. */
+export const linkLocation = async (
+  tx: Queryable,
+  location: bigint,
+  chargeId: string,
+): Promise<void> => {
+  await tx`
+    update pix_locations set charge_id = null where charge_id = ${chargeId} and id <> ${location}`
+  await tx`update pix_locations set charge_id = ${chargeId} where id = ${location}`
+  await tx`update pix_charges set is_shown = true where id = ${chargeId}`
+}
+
+export const unlinkLocation = async (tx: Queryable, { id, chargeId }: Location): Promise<void> => {
+  await tx`update pix_locations set charge_id = null where id = ${id}`
+  await tx`update pix_charges set is_shown = false where id = ${chargeId}`
+}
+
+export const findLocation = async (
+  sql: Queryable,
+  account: string,
+  id: bigint,
+): Promise<Location | undefined> => {
+  const [found] = await sql<Location[]>`
+    select ${columns(sql)} from pix_locations l ${withCharge(sql)}
+    where l.id = ${id} and l.account = ${account}`
+  return found
+}
+
+/** Whoever knows the token may read what it shows. */
+export const findByToken = async (sql: Queryable, token: string): Promise<Location | undefined> => {
+  const [found] = await sql<Location[]>`
+    select ${columns(sql)} from pix_locations l ${withCharge(sql)} where l.token = ${token}`
+  return found
+}
+
+/** The locations of charges, by the charge. */
+export const locationsOf = async (
+  sql: Queryable,
+  chargeIds: readonly string[],
+): Promise<ReadonlyMap<string, Location>> => {
+  if (chargeIds.length === 0) return new Map()
+  const found = await sql<Location[]>`
+    select ${columns(sql)}
+    from unnest(${textArray(chargeIds)}::text::uuid[]) as wanted(id)
+      cross join lateral (select * from pix_locations where charge_id = wanted.id limit 1) l
+      cross join lateral (select txid from pix_charges where id = wanted.id limit 1) c`
+  return new Map(found.map((location) => [location.chargeId ?? '', location]))
+}
+
+const matching = (sql: Queryable, account: string, filter: LocationFilter) => sql`
+  from pix_locations where account = ${account}
+    and created_at between ${filter.from} and ${filter.to}
+    ${filter.isUsed === undefined ? sql`` : sql`and (charge_id is not null) = ${filter.isUsed}`}
+    ${filter.kind === undefined ? sql`` : sql`and kind = ${filter.kind}`}`
+
+/** In the order in which they were made. */
+export const listLocations = async (
+  sql: Queryable,
+  account: string,
+  filter: LocationFilter,
+): Promise<{ readonly items: readonly Location[]; readonly total: number }> => {
+  const { offset, limit } = sliceOf(filter)
+  const [items, [counted]] = await Promise.all([
+    sql<Location[]>`
+      select ${columns(sql)}
+      from (
+        select * ${matching(sql, account, filter)}
+        order by created_at, id offset ${offset} limit ${limit}
+      ) l ${withCharge(sql)} order by l.created_at, l.id`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from (
+        select ${matching(sql, account, filter)} limit ${itemsMax + 1}
+      ) counted`,
+  ])
+  return { items, total: counted?.total ?? 0 }
+}

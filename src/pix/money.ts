@@ -1,0 +1,11 @@
+/** Amounts of the API Pix: strings with two digits of centavos, held as whole centavos. */
+
+export const amountForm = /^\d{1,10}\.\d{2}$/
+
+/** @param amount of the form {@link amountForm} */
+export const centsOf = (amount: string): bigint => BigInt(amount.replace('.', ''))
+
+export const amountOf = (cents: bigint): string => {
+  const digits = cents.toString().padStart(3, '0')
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`
+}

@@ -1,0 +1,45 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { type Client, deleteInBatches } from '#src/platform/database/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { Scope, TokenSource } from '#src/platform/security/index.ts'
+import { addToken, findToken, forgetSomeTokens } from './store.ts'
+
+const prefix = 'trlt_'
+const secretBytes = 32
+const form = /^trlt_[A-Za-z0-9_-]{43}$/
+const sweepEveryMs = 600_000
+
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url')
+
+/** The tokens of this gateway. Only their hashes are stored. */
+export const createTokenSource = (sql: Client): TokenSource => ({
+  isToken: (text) => text.startsWith(prefix),
+  find: async (text) => (form.test(text) ? findToken(sql, hashOf(text)) : undefined),
+})
+
+export type IssueToken = (request: {
+  readonly keyId: string
+  readonly scopes: readonly Scope[]
+  /** SHA-256 of the certificate that the client has shown. */
+  readonly certificate: string | undefined
+  readonly seconds: number
+}) => Promise<string>
+
+export const createIssue =
+  (sql: Client, now: () => Date): IssueToken =>
+  async ({ seconds, ...grant }) => {
+    const token = prefix + randomBytes(secretBytes).toString('base64url')
+    const expiresAt = new Date(now().getTime() + seconds * 1_000)
+    await addToken(sql, hashOf(token), { ...grant, expiresAt })
+    return token
+  }
+
+export const forgetTokens = (sql: Client, round?: Round): Promise<number> =>
+  deleteInBatches(() => forgetSomeTokens(sql), round)
+
+export const createTokenSweep = (sql: Client, logger: Logger): Job =>
+  createJob({
+    ...{ name: 'expired tokens', everyMs: sweepEveryMs, fleet: { sql }, logger },
+    run: (round) => forgetTokens(sql, round),
+  })

@@ -1,0 +1,133 @@
+import type { ErrorDefinition } from '#src/platform/http/index.ts'
+import { instant, type RequestContext } from '#src/platform/http/index.ts'
+import { type Violacao, violates } from './errors.ts'
+
+/**
+ * The lists of the API Pix: a time from `inicio` to `fim`, pages by number, and how many there are. To count is to look
+ * at every item, so a list that holds more than {@link itemsMax} is refused: whoever needs more asks for shorter times.
+ */
+export const itemsMax = 10_000
+
+const perPageMax = 1_000
+const perPageDefault = 100
+const shownCharsMax = 100
+
+/** What a list is asked for, before its own filters. */
+export type ListRequest = {
+  readonly from: Date
+  readonly to: Date
+  readonly page: number
+  readonly perPage: number
+}
+
+/** How the parameters of a list are read; every broken one is noted. */
+export type ListReader = {
+  readonly text: (name: string, form: RegExp) => string | undefined
+  readonly flag: (name: string) => boolean | undefined
+  /** CPF or CNPJ, of which only one may be given. */
+  readonly taxId: () => string | undefined
+  /** @throws ApiError as the list's definition, if any parameter breaks a rule */
+  readonly done: <T>(filters: T) => ListRequest & T
+}
+
+/** @param definition of what is thrown */
+export const readList = (c: RequestContext, definition: ErrorDefinition): ListReader => {
+  const violacoes: Violacao[] = []
+  const query = c.req.queries()
+  const note = (name: string, razao: string, valor?: string): undefined => {
+    const isKnown = violacoes.some(({ propriedade }) => propriedade === name)
+    const shown = valor?.slice(0, shownCharsMax)
+    if (!isKnown) violacoes.push({ razao, propriedade: name, valor: shown })
+    return undefined
+  }
+  const malformed = (name: string, valor?: string): undefined =>
+    note(name, `O parâmetro ${name} não respeita o schema.`, valor)
+  const raw = (name: string): string | undefined => {
+    const all = query[name] ?? []
+    return all.length > 1 ? malformed(name) : all[0]
+  }
+  const text = (name: string, form: RegExp): string | undefined => {
+    const value = raw(name)
+    return value === undefined || form.test(value) ? value : malformed(name, value)
+  }
+  const time = (name: string): Date | undefined => {
+    const value = raw(name)
+    const parsed = instant.safeParse(value)
+    return parsed.success ? parsed.data : malformed(name, value)
+  }
+  const whole = (name: string, min: number, max: number, missing: number): number => {
+    const value = raw(name)
+    if (value === undefined) return missing
+    if (/^-\d{1,9}$/.test(value)) note(name, `O parâmetro ${name} é negativo.`, value)
+    else if (!/^\d{1,9}$/.test(value) || Number(value) < min || Number(value) > max) {
+      malformed(name, value)
+    } else return Number(value)
+    return missing
+  }
+  const from = time('inicio')
+  const to = time('fim')
+  if (from !== undefined && to !== undefined && to < from) {
+    note('fim', 'O timestamp representado pelo parâmetro fim é anterior ao do parâmetro inicio.')
+  }
+  const page = whole('paginacao.paginaAtual', 0, Number.MAX_SAFE_INTEGER, 0)
+  const perPage = whole('paginacao.itensPorPagina', 1, perPageMax, perPageDefault)
+  return {
+    text,
+    flag: (name) => {
+      const value = text(name, /^(?:true|false)$/)
+      return value === undefined ? undefined : value === 'true'
+    },
+    taxId: () => {
+      const cpf = text('cpf', /^\d{11}$/)
+      const cnpj = text('cnpj', /^[0-9A-Z]{14}$/)
+      if (query['cpf'] !== undefined && query['cnpj'] !== undefined) {
+        note('cpf', 'Ambos os parâmetros cpf e cnpj estão preenchidos.')
+      }
+      return cpf ?? cnpj
+    },
+    done: (filters) => {
+      if (violacoes.length > 0 || from === undefined || to === undefined) {
+        throw violates(definition, violacoes)
+      }
+      return { from, to, page, perPage, ...filters }
+    },
+  }
+}
+
+/**
+ * `parametros` of a list's answer.
+ *
+ * @param filters as they were given; those undefined are left out
+ * @throws ApiError if there are more than {@link itemsMax}
+ */
+export const parametersOf = (
+  { from, to, page, perPage }: ListRequest,
+  filters: Readonly<Record<string, unknown>>,
+  total: number,
+  definition: ErrorDefinition,
+) => {
+  if (total > itemsMax) {
+    const razao = `O intervalo de inicio a fim tem mais de ${itemsMax} itens: consulte intervalos menores.`
+    throw violates(definition, [{ razao, propriedade: 'fim', valor: to.toISOString() }])
+  }
+  return {
+    inicio: from.toISOString(),
+    fim: to.toISOString(),
+    ...filters,
+    paginacao: {
+      paginaAtual: page,
+      itensPorPagina: perPage,
+      quantidadeDePaginas: Math.max(1, Math.ceil(total / perPage)),
+      quantidadeTotalDeItens: total,
+    },
+  }
+}
+
+/** Of a query. */
+export type Slice = { readonly offset: number; readonly limit: number }
+
+/** Pages past the bound are empty, and cost nothing. */
+export const sliceOf = ({ page, perPage }: ListRequest): Slice => ({
+  offset: Math.min(page * perPage, itemsMax),
+  limit: perPage,
+})

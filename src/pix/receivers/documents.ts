@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { pixKeyKind, toAscii } from '#codecs/brcode'
+import { isCnpj, isCpf } from '#codecs/taxpayer'
+import { pageQuery, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { accountForm, defaultAccount } from '#src/platform/security/index.ts'
+import { receiverErrors } from '../errors.ts'
+
+const tag = 'API Pix' as const
+const keyCharsMax = 77
+const limitMax = 500
+const limitDefault = 50
+
+const key = text(keyCharsMax).meta({
+  description: 'Pix key in the canonical form of the directory.',
+  example: '7d9f0335-8dcc-4054-9bf9-0dbd61d36906',
+})
+const taxId = z
+  .string()
+  .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without punctuation')
+  .meta({ example: '12345678000195' })
+/** What a QR code can hold of it is ASCII. */
+const printed = (charactersMax: number) =>
+  text(charactersMax).refine((value) => toAscii(value).trim() !== '', {
+    error: 'has no letter or digit that a QR code can hold',
+    params: { rule: 'ascii' },
+  })
+
+export const receiverBody = z
+  .strictObject({
+    key: key.refine((value) => pixKeyKind(value) !== undefined, {
+      error: 'is no Pix key',
+      params: { rule: 'pix_key' },
+    }),
+    account: z.string().regex(accountForm).default(defaultAccount),
+    tax_id: taxId.refine((value) => (value.length === 11 ? isCpf(value) : isCnpj(value)), {
+      error: 'has other check digits',
+      params: { rule: 'check_digits' },
+    }),
+    name: printed(200).meta({ description: 'In the QR code: its first 25 characters.' }),
+    city: printed(60).meta({ description: 'In the QR code: its first 15 characters.' }),
+  })
+  .meta({ id: 'PixReceiverRequest' })
+
+export const receiverParams = z.object({ key })
+
+export const receiversQuery = z.strictObject(pageQuery(/^[^\s]{1,77}$/, limitMax, limitDefault))
+
+const receiver = z
+  .object({
+    key: z.string(),
+    account: z.string(),
+    tax_id: z.string(),
+    name: z.string(),
+    city: z.string(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'PixReceiver' })
+
+export const documents = {
+  put: {
+    operation: 'setPixReceiver',
+    summary: 'Let an account charge with a Pix key',
+    description:
+      'The key must be in the directory as this institution’s. The same key again changes tax id, name and city; the account stays.',
+    tag,
+    body: { 'application/json': receiverBody },
+    responses: { 200: { description: 'As it is now.', schema: receiver } },
+    errors: [receiverErrors.pix_key_of_another_account],
+  },
+  list: {
+    operation: 'listPixReceivers',
+    summary: 'List the Pix keys that accounts charge with',
+    tag,
+    query: receiversQuery,
+    responses: {
+      200: {
+        description: 'One page, in the order of the keys.',
+        schema: z.object({
+          receivers: z.array(receiver),
+          next_cursor: z
+            .string()
+            .nullable()
+            .describe('`cursor` of the next page; null on the last'),
+        }),
+      },
+    },
+  },
+  find: {
+    operation: 'getPixReceiver',
+    summary: 'Read who is paid by a Pix key',
+    tag,
+    params: receiverParams,
+    responses: { 200: { description: 'The receiver.', schema: receiver } },
+  },
+  remove: {
+    operation: 'deletePixReceiver',
+    summary: 'Let nobody charge with a Pix key any more',
+    description: 'Charges that were made stay, without the text of their QR codes.',
+    tag,
+    params: receiverParams,
+    responses: { 204: { description: 'Removed.' } },
+  },
+} as const satisfies Readonly<Record<string, RouteDocument>>

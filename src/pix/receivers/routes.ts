@@ -1,0 +1,65 @@
+import {
+  ApiError,
+  actorOf,
+  callerOf,
+  httpErrors,
+  pageOf,
+  type RequestContext,
+  type Route,
+  readJson,
+  readParams,
+  readQuery,
+} from '#src/platform/http/index.ts'
+import { receiverErrors } from '../errors.ts'
+import { documents, receiverBody, receiverParams, receiversQuery } from './documents.ts'
+import type { Receiver } from './domain.ts'
+import type { ReceiverService } from './service.ts'
+
+const base = '/v1/pix/receivers'
+const bodyBytesMax = 4_096
+
+const viewOf = ({ key, account, taxId, name, city, createdAt }: Receiver) => ({
+  ...{ key, account, tax_id: taxId, name, city, created_at: createdAt.toISOString() },
+})
+
+const noReceiver = (): ApiError => new ApiError(httpErrors.not_found, 'No such Pix key.')
+
+const keyOf = (c: RequestContext): string => readParams(c, receiverParams).key
+
+/** Which account may charge with which Pix key: the operator says so, because a key moves money. */
+export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
+  {
+    ...{ method: 'PUT', path: base, scope: 'ops:admin', accepts: ['application/json'] },
+    ...{ bodyBytesMax, document: documents.put },
+    handle: async (c) => {
+      const { tax_id: taxId, ...request } = await readJson(c, receiverBody)
+      const put = await service.put({ ...request, taxId }, actorOf(callerOf(c)))
+      if (put !== undefined) return Response.json(viewOf(put))
+      const message = 'The key is another account’s: remove it first.'
+      throw new ApiError(receiverErrors.pix_key_of_another_account, message)
+    },
+  },
+  {
+    ...{ method: 'GET', path: base, scope: 'ops:read', document: documents.list },
+    handle: async (c) => {
+      const { limit, cursor } = readQuery(c, receiversQuery)
+      const { items, next } = pageOf(await service.list(limit + 1, cursor), limit, ({ key }) => key)
+      return Response.json({ receivers: items.map(viewOf), next_cursor: next })
+    },
+  },
+  {
+    ...{ method: 'GET', path: `${base}/{key}`, scope: 'ops:read', document: documents.find },
+    handle: async (c) => {
+      const found = await service.find(keyOf(c))
+      if (found === undefined) throw noReceiver()
+      return Response.json(viewOf(found))
+    },
+  },
+  {
+    ...{ method: 'DELETE', path: `${base}/{key}`, scope: 'ops:admin', document: documents.remove },
+    handle: async (c) => {
+      if (!(await service.remove(keyOf(c), actorOf(callerOf(c))))) throw noReceiver()
+      return new Response(null, { status: 204 })
+    },
+  },
+]

@@ -1,0 +1,55 @@
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { Receiver } from './domain.ts'
+
+const columns = (sql: Queryable) =>
+  sql`key, account, tax_id as "taxId", name, city, created_at as "createdAt"`
+
+/** The receiver of a key; with an account, only if the key is the account's. */
+export const findReceiver = async (
+  sql: Queryable,
+  key: string,
+  account?: string,
+): Promise<Receiver | undefined> => {
+  const [found] = await sql<Receiver[]>`
+    select ${columns(sql)} from pix_receivers where key = ${key}
+      ${account === undefined ? sql`` : sql`and account = ${account}`}`
+  return found
+}
+
+/** By the key. */
+export const receiversOf = async (
+  sql: Queryable,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, Receiver>> => {
+  if (keys.length === 0) return new Map()
+  const found = await sql<Receiver[]>`
+    select ${columns(sql)} from pix_receivers where key = any(${textArray([...new Set(keys)])}::text::text[])`
+  return new Map(found.map((receiver) => [receiver.key, receiver]))
+}
+
+/** False: the key is another account's. */
+export const putReceiver = async (
+  tx: Queryable,
+  { key, account, taxId, name, city }: Omit<Receiver, 'createdAt'>,
+): Promise<Receiver | undefined> => {
+  const [put] = await tx<Receiver[]>`
+    insert into pix_receivers (key, account, tax_id, name, city)
+    values (${key}, ${account}, ${taxId}, ${name}, ${city})
+    on conflict (key) do update set tax_id = excluded.tax_id, name = excluded.name,
+      city = excluded.city
+    where pix_receivers.account = excluded.account
+    returning ${columns(tx)}`
+  return put
+}
+
+export const removeReceiver = async (tx: Queryable, key: string): Promise<boolean> =>
+  (await tx`delete from pix_receivers where key = ${key}`).count > 0
+
+/** In the order of their keys, after the one given. */
+export const listReceivers = (
+  sql: Queryable,
+  limit: number,
+  after: string | undefined,
+): Promise<readonly Receiver[]> => sql<Receiver[]>`
+  select ${columns(sql)} from pix_receivers
+  ${after === undefined ? sql`` : sql`where key > ${after}`} order by key limit ${limit}`

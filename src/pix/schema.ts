@@ -1,0 +1,124 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  bigserial,
+  boolean,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  smallint,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
+import { instant } from '#src/platform/database/columns.ts'
+
+/** Who is paid by a Pix key: only the account that it belongs to may charge with it. */
+export const pixReceivers = pgTable(
+  'pix_receivers',
+  {
+    /** In the canonical form of the directory. */
+    key: text().primaryKey(),
+    account: text().notNull(),
+    /** CPF or CNPJ. */
+    taxId: text('tax_id').notNull(),
+    name: text().notNull(),
+    city: text().notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    index('pix_receivers_tax_id').on(table.taxId),
+    index('pix_receivers_account').on(table.account, table.key),
+  ],
+)
+
+/** Short-lived tokens, by the hash of their text. */
+export const pixTokens = pgTable(
+  'pix_tokens',
+  {
+    /** SHA-256, in base64url. */
+    hash: text().primaryKey(),
+    keyId: text('key_id').notNull(),
+    scopes: text().array().notNull(),
+    /** SHA-256 of the certificate that it is bound to. */
+    certificate: text(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [index('pix_tokens_expires_at').on(table.expiresAt)],
+)
+
+/** Immediate charges (`cob`), each as it is now. */
+export const pixCharges = pgTable(
+  'pix_charges',
+  {
+    id: uuid().primaryKey(),
+    account: text().notNull(),
+    /** Of the receiver; with the txid it names the charge in a payment. */
+    taxId: text('tax_id').notNull(),
+    txid: text().notNull(),
+    status: text().notNull().default('ATIVA'),
+    revision: integer().notNull().default(0),
+    key: text().notNull(),
+    originalCents: bigint('original_cents', { mode: 'bigint' }).notNull(),
+    /** 1: the payer may choose another amount. */
+    alteration: smallint().notNull().default(0),
+    expiresSeconds: integer('expires_seconds').notNull(),
+    debtorTaxId: text('debtor_tax_id'),
+    /** JSON of devedor, solicitacaoPagador and infoAdicionais, as the standard writes them. */
+    content: text().notNull(),
+    /** Whether a location shows it. */
+    isShown: boolean('is_shown').notNull().default(false),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('pix_charges_of_account').on(table.account, table.txid),
+    uniqueIndex('pix_charges_of_receiver').on(table.taxId, table.txid),
+    index('pix_charges_listed').on(table.account, table.createdAt, table.id),
+    index('pix_charges_by_status').on(table.account, table.status, table.createdAt, table.id),
+    index('pix_charges_by_shown').on(table.account, table.isShown, table.createdAt, table.id),
+    index('pix_charges_by_debtor')
+      .on(table.account, table.debtorTaxId, table.createdAt, table.id)
+      .where(sql`debtor_tax_id is not null`),
+  ],
+)
+
+/** What a charge was before it was revised. */
+export const pixChargeRevisions = pgTable(
+  'pix_charge_revisions',
+  {
+    chargeId: uuid('charge_id')
+      .notNull()
+      .references(() => pixCharges.id, { onDelete: 'cascade' }),
+    revision: integer().notNull(),
+    /** JSON of the row as it was. */
+    charge: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.chargeId, table.revision] })],
+)
+
+/** Addresses of payloads: each shows one charge at a time. */
+export const pixLocations = pgTable(
+  'pix_locations',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    account: text().notNull(),
+    /** The secret end of the address. */
+    token: text().notNull(),
+    /** `cob` or `cobv`. */
+    kind: text().notNull(),
+    chargeId: uuid('charge_id').references(() => pixCharges.id, { onDelete: 'set null' }),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('pix_locations_token').on(table.token),
+    uniqueIndex('pix_locations_charge').on(table.chargeId).where(sql`charge_id is not null`),
+    index('pix_locations_listed').on(table.account, table.createdAt, table.id),
+    index('pix_locations_by_use').on(
+      table.account,
+      sql`(charge_id is not null)`,
+      table.createdAt,
+      table.id,
+    ),
+  ],
+)

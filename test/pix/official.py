@@ -1,0 +1,36 @@
+"""Judges answers by schemas of the official description: its components and [schema, value] come in, complaints go out."""
+import json
+import sys
+
+import jsonschema
+
+given = json.load(sys.stdin)
+components = given["components"]
+
+# Where the description contradicts itself: patterns with slashes, members that are required and nowhere described.
+NOWHERE = {"idCob", "cobs"}
+
+
+def mend(node):
+    if isinstance(node, dict):
+        pattern = node.get("pattern")
+        if isinstance(pattern, str) and pattern.startswith("/") and pattern.endswith("/"):
+            node["pattern"] = pattern[1:-1]
+        if isinstance(node.get("required"), list):
+            node["required"] = [name for name in node["required"] if name not in NOWHERE]
+            if "PayloadLocation" in str(node.get("allOf")):
+                node["required"] = [name for name in node["required"] if name != "txid"]
+        for value in node.values():
+            mend(value)
+    elif isinstance(node, list):
+        for value in node:
+            mend(value)
+
+
+mend(components)
+complaints = []
+for schema, value in given["answers"]:
+    whole = {"$ref": f"#/components/schemas/{schema}", "components": components}
+    for error in jsonschema.Draft4Validator(whole).iter_errors(value):
+        complaints.append(f"{schema}: {'/'.join(map(str, error.path))}: {error.message[:200]}")
+print(json.dumps(complaints))

@@ -1,0 +1,93 @@
+/** What we answer, judged by the central bank's own description, where it lies beside the checkout. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { runTool } from '../support/second-implementation.ts'
+import { hasSharedData, sharedDataPath, skipReason } from '../support/shared-data.ts'
+import { chargeBody, freshTxid, type Json, startPix } from './support.ts'
+
+const noPeer = runTool(['python3', '-c', 'import jsonschema']).exitCode !== 0
+const note = noPeer ? ' [skipped: no jsonschema for python3]' : skipReason
+const file = sharedDataPath('pix-api/openapi.yaml')
+
+type Operation = {
+  readonly security?: readonly { readonly OAuth2?: readonly string[] }[]
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, async () => {
+  const pix = await startPix()
+  afterAll(() => pix.database.close())
+  const document = Bun.YAML.parse(await Bun.file(file).text()) as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+    readonly components: {
+      readonly examples: Readonly<Record<string, { readonly value: Json }>>
+      readonly requestBodies: Readonly<Record<string, { readonly content: Json }>>
+    }
+  }
+  const { components } = document
+
+  /** Answers with the names of their schemas; the complaints of jsonschema. */
+  const complaints = (answers: readonly (readonly [schema: string, value: Json])[]): Json => {
+    const { stdout, stderr, exitCode } = Bun.spawnSync(
+      ['python3', join(import.meta.dir, 'official.py')],
+      { stdin: Buffer.from(JSON.stringify({ components, answers })) },
+    )
+    if (exitCode !== 0) throw new Error(stderr.toString())
+    return JSON.parse(stdout.toString())
+  }
+
+  /** The examples of a request. */
+  const bodiesOf = (request: string): readonly Json[] =>
+    Object.values<{ $ref: string }>(
+      components.requestBodies[request]?.content['application/json'].examples,
+    ).map(({ $ref }) => components.examples[$ref.split('/').at(-1) ?? '']?.value)
+
+  test('has every path, method and scope that we serve', () => {
+    const served = pix.routes.filter(({ path }) => path.startsWith('/pix/v2/'))
+    expect(served.length).toBeGreaterThanOrEqual(9)
+    for (const { method, path, scope } of served) {
+      const operation = document.paths[path.slice('/pix/v2'.length)]?.[method.toLowerCase()]
+      expect([path, method, operation?.security?.[0]?.OAuth2]).toEqual([
+        ...[path, method, [scope.replace(':', '.')]],
+      ])
+    }
+  })
+
+  test('has schemas that fit every answer', async () => {
+    const { key, token } = await pix.receiver('ana')
+    const call = async (method: string, path: string, body?: object) =>
+      (await pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })).json
+    const txid = freshTxid()
+    const days = 'inicio=2020-01-01T00:00:00Z&fim=2099-01-01T00:00:00Z'
+    const made = await call('PUT', `/cob/${txid}`, chargeBody(key))
+    const answers: readonly (readonly [string, Json])[] = [
+      ['CobGerada', made],
+      ['CobGerada', await call('POST', '/cob', { ...chargeBody(key), devedor: undefined })],
+      ['CobGerada', await call('PATCH', `/cob/${txid}`, { valor: { original: '1.00' } })],
+      ['CobCompleta', await call('GET', `/cob/${txid}`)],
+      ['CobsConsultadas', await call('GET', `/cob?${days}`)],
+      ['PayloadLocation', await call('POST', '/loc', { tipoCob: 'cob' })],
+      ['PayloadLocationCompleta', await call('GET', `/loc/${made.loc.id}`)],
+      ['PayloadLocationConsultadas', await call('GET', `/loc?${days}`)],
+      ['PayloadLocation', await call('DELETE', `/loc/${made.loc.id}/txid`)],
+      ['Problema', await call('GET', '/cob?inicio=x')],
+      ['Problema', await call('GET', `/cob/${freshTxid()}`)],
+    ]
+    expect(complaints(answers)).toEqual([])
+    const wrong: readonly (readonly [string, Json])[] = [['CobGerada', { ...made, txid: 1 }]]
+    expect(complaints(wrong)).toHaveLength(1)
+  })
+
+  test('has examples of charges that we take', async () => {
+    const { key, token } = await pix.receiver('bia')
+    const bodies = bodiesOf('CobBody')
+    expect(bodies.length).toBeGreaterThan(0)
+    for (const value of bodies) {
+      // Of a cash withdrawal we say that it is not offered; its location is not there.
+      const isCash = value.valor.retirada !== undefined
+      const body = { ...value, chave: key, loc: undefined }
+      const { status } = await pix.call('PUT', `/pix/v2/cob/${freshTxid()}`, { token, body })
+      expect([value, status]).toEqual([value, isCash ? 403 : 201])
+    }
+  })
+})

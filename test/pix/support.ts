@@ -1,0 +1,129 @@
+/** The API Pix behind the real application and authenticator, on a database of its own. */
+import { createPrivateKey } from 'node:crypto'
+import { createApp, createHttpMetrics } from '#src/platform/http/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import {
+  createAuthenticator,
+  type KeyRecord,
+  networksOf,
+  type TokenSource,
+} from '#src/platform/security/index.ts'
+import type { JoseKeySource } from '../../src/jose/index.ts'
+import { createPix } from '../../src/pix/index.ts'
+import { testKey } from '../support/app.ts'
+import { createTestDatabase, quietLogger } from '../support/database.ts'
+import { joseFeature } from '../support/jose.ts'
+import { issueCertificate } from '../support/pki.ts'
+
+export const pair = issueCertificate('12345678 QRC')
+export const kid = '12345678.QRC.1'
+export const host = 'pix.example.com'
+
+const store: JoseKeySource = {
+  list: async () => [
+    {
+      ...{ kid, certificate: pair.cert, fingerprint: 'one', active: true },
+      ...{ hasKey: true, signs: true, encrypts: true, isForTokens: true },
+    },
+  ],
+  readKey: async () =>
+    new Uint8Array(createPrivateKey(pair.key).export({ format: 'der', type: 'pkcs8' })),
+}
+
+type CallOptions = {
+  readonly token?: string
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** Where it comes from. */
+  readonly peer?: string
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into as they come
+export type Json = any
+
+export type Client = { readonly id: string; readonly secret: string; readonly record: KeyRecord }
+
+/** Proxies at 127.0.0.1 are trusted. */
+export const startPix = async (now?: () => Date) => {
+  const database = await createTestDatabase(20)
+  const { sql } = database
+  const keys: KeyRecord[] = []
+  const tokens: TokenSource[] = []
+  const authenticator = createAuthenticator({
+    sources: [{ find: async (id) => keys.find((record) => record.id === id) }],
+    tokens,
+    cacheMs: 0,
+  })
+  const feature = createPix({
+    ...{ sql, authenticator, logger: quietLogger, runsJobs: false },
+    settings: { locationHost: host, signingKid: kid, tokenSeconds: 3_600 },
+    signing: joseFeature(store).signPublished,
+    ...(now === undefined ? {} : { now }),
+  })
+  if (feature.tokenSource !== undefined) tokens.push(feature.tokenSource)
+  const { routes = [] } = feature
+  const app = createApp({
+    ...{ routes, authenticator, logger: quietLogger },
+    metrics: createHttpMetrics(createMetrics({ version: 'test', withProcess: false })),
+    trustedProxies: networksOf(['127.0.0.1']),
+  })
+  const call = async (method: string, path: string, options: CallOptions = {}) => {
+    const { token, body, headers = {}, peer = '192.0.2.7' } = options
+    const request = new Request(`http://localhost${path}`, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const response = await app.fetch(request, { requestIP: () => ({ address: peer }) })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json') === true
+    const json: Json = isJson ? JSON.parse(text) : undefined
+    return { status: response.status, headers: response.headers, text, json }
+  }
+  const client = (account = 'default', grants: readonly string[] = ['*']): Client => {
+    const { key, record } = testKey(...grants)
+    const own = { ...record, account }
+    keys.push(own)
+    return { id: own.id, secret: key, record: own }
+  }
+  const tokenOf = async ({ id, secret }: Client, scope?: string): Promise<string> => {
+    const body = { grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) }
+    const basic = Buffer.from(`${id}:${secret}`).toString('base64')
+    const headers = { Authorization: `Basic ${basic}` }
+    return (await call('POST', '/oauth/token', { body, headers })).json.access_token
+  }
+  const operator = client('operator').secret
+  return {
+    ...{ database, sql, routes, call, client, tokenOf, operator, keys },
+    /** Lets an account charge with a new key, and returns key and token. */
+    receiver: async (account: string, taxId = '12345678000195') => {
+      const key = crypto.randomUUID()
+      const body = { key, account, tax_id: taxId, name: 'Padaria São José', city: 'São Paulo' }
+      const put = await call('PUT', '/v1/pix/receivers', { token: operator, body })
+      if (put.status !== 200) throw new Error(put.text)
+      return { key, token: await tokenOf(client(account)) }
+    },
+  }
+}
+
+export type PixHere = Awaited<ReturnType<typeof startPix>>
+
+let serial = 0
+/** None twice in a run. */
+export const freshTxid = (): string => `txid${String(++serial).padStart(28, '0')}`
+
+export const chargeBody = (chave: string, more: object = {}) => ({
+  calendario: { expiracao: 3_600 },
+  devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
+  valor: { original: '37.00' },
+  chave,
+  solicitacaoPagador: 'Serviço realizado.',
+  infoAdicionais: [{ nome: 'Campo 1', valor: 'Informação' }],
+  ...more,
+})
