@@ -20,7 +20,7 @@ export type JoseDeps = {
 }
 
 /** Signs what strangers read at an address of ours. */
-export type SignPublished = {
+type SignPublished = {
   /**
    * @param jku the address of `keySet`
    * @returns a compact JWS

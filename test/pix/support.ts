@@ -112,8 +112,6 @@ export const startPix = async (now?: () => Date) => {
   }
 }
 
-export type PixHere = Awaited<ReturnType<typeof startPix>>
-
 let serial = 0
 /** None twice in a run. */
 export const freshTxid = (): string => `txid${String(++serial).padStart(28, '0')}`

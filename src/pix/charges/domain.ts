@@ -1,11 +1,9 @@
-export const chargeStatuses = [
-  'ATIVA',
-  'CONCLUIDA',
-  'REMOVIDA_PELO_USUARIO_RECEBEDOR',
-  'REMOVIDA_PELO_PSP',
-] as const
 /** Expiry changes no status: an expired charge is one that nobody may pay any more. */
-export type ChargeStatus = (typeof chargeStatuses)[number]
+export type ChargeStatus =
+  | 'ATIVA'
+  | 'CONCLUIDA'
+  | 'REMOVIDA_PELO_USUARIO_RECEBEDOR'
+  | 'REMOVIDA_PELO_PSP'
 
 export const txidForm = /^[a-zA-Z0-9]{26,35}$/
 
@@ -56,6 +54,3 @@ const comparable = (terms: ChargeTerms) => [
 
 export const debtorTaxIdOf = (debtor: Debtor | undefined): string | undefined =>
   debtor === undefined ? undefined : 'cpf' in debtor ? debtor.cpf : debtor.cnpj
-
-export const expiryOf = ({ createdAt, terms }: Charge): Date =>
-  new Date(createdAt.getTime() + terms.expiresSeconds * 1_000)

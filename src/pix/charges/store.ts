@@ -15,7 +15,7 @@ type Content = {
   readonly infoAdicionais?: readonly Info[]
 }
 
-export type ChargeRow = {
+type ChargeRow = {
   readonly id: string
   readonly account: string
   readonly taxId: string
@@ -40,7 +40,7 @@ const columns = (sql: Queryable) => sql`
   id, account, tax_id as "taxId", txid, status, revision, key, original_cents as "originalCents",
   alteration, expires_seconds as "expiresSeconds", content, created_at as "createdAt"`
 
-export const chargeOf = (row: ChargeRow): Charge => {
+const chargeOf = (row: ChargeRow): Charge => {
   const { id, account, taxId, txid, status, revision, createdAt } = row
   const content = JSON.parse(row.content) as Content
   return {

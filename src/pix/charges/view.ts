@@ -40,7 +40,7 @@ const merchantNameMax = 25
 const merchantCityMax = 15
 
 /** The text of the QR code. */
-export const codeOf = (url: string, { name, city }: Pick<Receiver, 'name' | 'city'>): string =>
+const codeOf = (url: string, { name, city }: Pick<Receiver, 'name' | 'city'>): string =>
   buildDynamicBrCode({
     url,
     merchantName: toAscii(name).slice(0, merchantNameMax).trim(),
