@@ -48,6 +48,9 @@ export const stopsValue = (byte: number | undefined): boolean => has(byte, value
 const startRanges =
   'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
 
+/** Opens a CDATA section (XML 1.0, production 19). */
+export const cdataOpen = new TextEncoder().encode('<![CDATA[')
+
 /** NCName (Namespaces in XML 1.0, production 4). */
 export const ncNamePattern = new RegExp(
   `^[${startRanges}][${startRanges}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}-\\u{2040}]*$`,

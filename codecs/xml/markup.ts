@@ -1,5 +1,5 @@
 import { AttributeReader } from './attributes.ts'
-import { isInName, isSpace, startsName } from './characters.ts'
+import { cdataOpen, isInName, isSpace, startsName } from './characters.ts'
 import {
   absent,
   elementFlags,
@@ -32,8 +32,6 @@ const amp = 0x26
 const openBracket = 0x5b
 const closeBracket = 0x5d
 const carriageReturn = 0x0d
-
-const cdataOpen = new TextEncoder().encode('<![CDATA[')
 
 /** More bytes than any element has, yet a small integer, which is fast to compare with. */
 const never = 0x3fffffff
