@@ -31,10 +31,12 @@ export {
 export { maskBytes, maskPan, maskText } from './mask.ts'
 export {
   CardMessage,
+  createFieldGetter,
   createFieldSetter,
   createMessagePacker,
   type GatewayMti,
   gatewayMtis,
+  macFieldOf,
   readAnswer,
   readMessage,
 } from './message.ts'

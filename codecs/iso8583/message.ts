@@ -152,6 +152,14 @@ export const createFieldSetter = (
   }
 }
 
+/** Compiles a reader of one field, whichever member of a {@link CardMessage} it is; bytes are those of the message. */
+export const createFieldGetter = (
+  de: number,
+): ((message: CardMessage) => FieldValue | undefined) => {
+  const member = textMembers[de] ?? byteMembers[de]
+  return member === undefined ? ({ more }) => more?.get(de) : (message) => message[member]
+}
+
 /** Packs a message that has fields without a member. */
 const packAll = (
   packer: Iso8583Packer,
@@ -164,6 +172,12 @@ const packAll = (
   for (const [de, member] of Object.entries(textMembers)) values[Number(de)] = message[member]
   for (const [de, member] of Object.entries(byteMembers)) values[Number(de)] = message[member]
   return packer.pack(message.mti, values, out, start)
+}
+
+/** DE 64, or 128 where fields above 64 are there: a message authentication code is the last field of a message. */
+export const macFieldOf = (message: CardMessage): 64 | 128 => {
+  const isHigh = message.more !== undefined && [...message.more.keys()].some((de) => de > 64)
+  return isHigh || highestOf(message) > 64 ? 128 : 64
 }
 
 const highestOf = (message: CardMessage): number => {

@@ -25,8 +25,11 @@ export const cardSettings = defineSettings({
   merchantsFile: setting('CARDGW_MERCHANTS_FILE', path(), {
     doc: 'JSON file of merchants, for networks that want to know them: an array of objects with `merchant_id`, `category` (MCC), `name`, `city` and, as needed, `country` (`BR`) and `postal_code`.',
   }),
+  securityModule: setting('CARDGW_SECURITY_MODULE', oneOf('software'), {
+    doc: 'Where the keys of card networks are, for those whose messages have codes or that exchange keys: `software`, in this process and for trials only, which production refuses.',
+  }),
   networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
-    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `tpdu`, `window`, `sign_on`, `echo_seconds`, `connect_wait_ms`, `installments`, `answers`, `content`, `tls` (`ca_path`, `cert_path`, `key_path`).',
+    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `tpdu`, `window`, `sign_on`, `echo_seconds`, `connect_wait_ms`, `installments`, `answers`, `content`, `security`, `tls` (`ca_path`, `cert_path`, `key_path`).',
   }),
 })
 
@@ -94,7 +97,7 @@ const networkSettings = (name: string, { letter, brand, prefixes: cards }: Netwo
       },
     ),
     messagesFile: setting(`${name}_MESSAGES_FILE`, path(), {
-      doc: 'JSON file of what its messages say: an object with `content` and, as needed, `dialect` (in place of the setting), `answers`, `installments`, as an entry of the networks file has them.',
+      doc: 'JSON file of what its messages say: an object with `content` and, as needed, `dialect` (in place of the setting), `answers`, `installments`, `security`, as an entry of the networks file has them.',
     }),
     connectWaitMs: setting(`${name}_CONNECT_WAIT_MS`, integer(0, connectWaitMsMax), {
       default: String(connectWaitMs),

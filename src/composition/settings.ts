@@ -125,17 +125,25 @@ const adminTlsProblems = (platform: Values['platform']): readonly SettingProblem
     : []
 
 /** What is only fit for trials, in production. */
-const trialProblems = ({ platform, worker }: Values): readonly SettingProblem[] =>
-  platform.environment === 'production' && worker.autoAccept
+const trialProblems = ({ platform, worker, cards }: Values): readonly SettingProblem[] =>
+  platform.environment === 'production'
     ? [
-        {
-          ...{ name: 'SPI_AUTO_ACCEPT', value: 'true', expected: '`false` in production' },
-          problem:
-            'accepts every payment without asking the ledger, and TRILHO_ENVIRONMENT is production',
-          fix: 'take SPI_AUTO_ACCEPT out, and answer payments by POST /v1/spi/send',
-        },
+        ...(worker.autoAccept ? [autoAccepted] : []),
+        ...(cards.securityModule === 'software' ? [softwareKeys] : []),
       ]
     : []
+
+const autoAccepted: SettingProblem = {
+  ...{ name: 'SPI_AUTO_ACCEPT', value: 'true', expected: '`false` in production' },
+  problem: 'accepts every payment without asking the ledger, and TRILHO_ENVIRONMENT is production',
+  fix: 'take SPI_AUTO_ACCEPT out, and answer payments by POST /v1/spi/send',
+}
+
+const softwareKeys: SettingProblem = {
+  ...{ name: 'CARDGW_SECURITY_MODULE', value: 'software', expected: 'a module of its own' },
+  problem: 'keeps the keys of card networks in clear, and TRILHO_ENVIRONMENT is production',
+  fix: 'keep them in a hardware security module',
+}
 
 /** A certificate from the store needs a store and an institution, and excludes certificate files. */
 const sourceProblems = ({

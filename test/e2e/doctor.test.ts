@@ -109,16 +109,20 @@ describe('doctor', () => {
     await close()
   })
 
-  test('and serve refuse to accept every payment in production', async () => {
+  test('and serve refuse in production to accept every payment, and keys in clear', async () => {
     const env = {
       TRILHO_ENVIRONMENT: 'production',
       TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
       SPI_AUTO_ACCEPT: 'true',
+      CARDGW_SECURITY_MODULE: 'software',
     }
-    expect((await doctor(env)).of('SPI_AUTO_ACCEPT')?.status).toBe('failed')
+    const { of } = await doctor(env)
+    expect(of('SPI_AUTO_ACCEPT')?.status).toBe('failed')
+    expect(of('CARDGW_SECURITY_MODULE')?.status).toBe('failed')
     const { code, err } = await runProgram(sources, ['serve'], { env })
     expect(code).toBe(78)
     expect(err).toContain('SPI_AUTO_ACCEPT')
+    expect(err).toContain('CARDGW_SECURITY_MODULE')
   })
 
   test('says when too few files may be open', async () => {

@@ -1,22 +1,11 @@
 import type { Socket } from 'bun'
 import { CodecError } from '#codecs/bytes'
-import {
-  type CardMessage,
-  createMessagePacker,
-  createPacker,
-  createParser,
-  FrameDecoder,
-  frameBytesMaxDefault,
-  gatewayMtis,
-  headerBytes,
-  readAnswer,
-  readMessage,
-  writeFrame,
-} from '#codecs/iso8583'
-import { SendBuffer } from '#src/platform/runtime/index.ts'
+import { type CardMessage, FrameDecoder, frameBytesMaxDefault } from '#codecs/iso8583'
 import type { Content } from '../content/index.ts'
+import type { LinkKeys } from '../security/index.ts'
 import { dial } from './dial.ts'
-import type { Exchanges, Lane } from './exchanges.ts'
+import { type Exchanges, identityOf, type Lane } from './exchanges.ts'
+import { Inbound, type SealedBytes } from './inbound.ts'
 import {
   approved,
   echoTest,
@@ -26,19 +15,22 @@ import {
   signOn,
   signOns,
   toManagementAnswer,
+  withoutFields,
 } from './management.ts'
-import { exchangeKey, isAnswer } from './matching.ts'
+import { exchangeKey, isManagementKey } from './matching.ts'
 import {
   answerMsMax,
   backoffDelayMs,
   echoMissesMax,
   type NetworkOptions,
   reconnect,
-  sendBytesMax,
   signOffMs,
   stableMs,
   unreadableMax,
 } from './options.ts'
+import { Outbound } from './outbound.ts'
+import { createSealer, fieldReaderOf, type Sealer } from './sealing.ts'
+import { isSealedRight, keysIn, sendSealed } from './secured.ts'
 import type { ExchangeOutcome } from './types.ts'
 
 /** What the connections of one network share. */
@@ -53,17 +45,15 @@ type ConnectionContext = {
   /** Called for a well-formed message of an unknown type. */
   readonly onUnknownType: () => void
   /** Called for a frame without a message of the dialect; with the key of the request that it answers, where it has one. */
+  /** Undefined: messages have no codes, and keys are not exchanged. */
+  readonly keys: LinkKeys | undefined
+  /** Called for an answer whose code is wrong, or missing. */
+  readonly onWrongCode: (message: CardMessage) => void
   readonly onUnreadable: (key: number | undefined, error: CodecError) => void
   readonly onUp: () => void
   readonly onLost: () => void
   readonly onEcho: () => void
 }
-
-const stanField = 11
-/** The characters of other fields are the network's business. */
-const usedFields: ReadonlySet<number> = new Set([4, stanField, 37, 38, 39, 41, 49, 70])
-/** Numbers that a network masks are not compared. */
-const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
 type State = 'down' | 'connecting' | 'signing_on' | 'up' | 'closed'
 
@@ -76,13 +66,11 @@ export class Connection implements Lane {
   private state: State = 'down'
   private socket: Socket<undefined> | undefined
   private readonly context: ConnectionContext
-  private readonly outgoing = new SendBuffer(sendBytesMax)
-  private readonly pack: ReturnType<typeof createMessagePacker>
-  private readonly parser: ReturnType<typeof createParser>
-  private readonly header: number
+  private readonly outbound: Outbound
+  private readonly inbound: Inbound
+  private readonly sealer: Sealer | undefined
   private readonly frameBytesMax: number
   private decoder: FrameDecoder
-  private isFlushing = false
   private isSignedOff = false
   private unreadable = 0
   private attempt = 0
@@ -90,14 +78,14 @@ export class Connection implements Lane {
   private lastInbound = 0
   private echoMisses = 0
   private timer: ReturnType<typeof setTimeout> | undefined
-  private readonly write = (bytes: Uint8Array): number => this.socket?.write(bytes) ?? 0
 
   constructor(context: ConnectionContext) {
-    const { dialect, framing, frameBytesMax = frameBytesMaxDefault } = context.options
+    const { dialect, frameBytesMax = frameBytesMaxDefault } = context.options
+    const { content, keys } = context
     this.context = context
-    this.pack = createMessagePacker(createPacker(dialect))
-    this.parser = createParser(dialect, usedFields)
-    this.header = headerBytes(framing)
+    this.outbound = new Outbound(context.options, (bytes) => this.socket?.write(bytes) ?? 0)
+    this.inbound = new Inbound(dialect, content.keeper?.fields, keys?.fields ?? new Set())
+    this.sealer = keys?.hasMac === true ? createSealer(dialect, frameBytesMax) : undefined
     this.frameBytesMax = frameBytesMax
     this.decoder = this.newDecoder()
   }
@@ -107,7 +95,7 @@ export class Connection implements Lane {
   }
 
   get sentBytes(): number {
-    return this.outgoing.sent
+    return this.outbound.sent
   }
 
   open(): void {
@@ -121,9 +109,19 @@ export class Connection implements Lane {
    * @throws CodecError when the message cannot be packed; nothing of it is sent then
    */
   send(request: CardMessage, key: number, timeoutMs: number): Promise<ExchangeOutcome> | undefined {
-    const start = this.outgoing.committed
-    if (!this.append(request)) return undefined
-    return this.context.exchanges.add(key, request, this, start, timeoutMs)
+    const { exchanges, keys } = this.context
+    if (keys !== undefined && this.sealer !== undefined && !isManagementKey(key)) {
+      const { sealer, socket, outbound } = this
+      const secured = {
+        ...{ keys, sealer, exchanges, options: this.context.options, lane: this },
+        place: () => (this.socket === socket && this.isUp ? outbound.committed : undefined),
+        append: (bytes: Uint8Array) => outbound.appendBytes(bytes),
+      }
+      return sendSealed(secured, request, key, timeoutMs)
+    }
+    const start = this.outbound.committed
+    if (!this.outbound.append(request)) return undefined
+    return exchanges.add(key, identityOf(request), this, start, timeoutMs)
   }
 
   onStalled(): void {
@@ -163,7 +161,7 @@ export class Connection implements Lane {
     this.isSignedOff = false
     this.unreadable = 0
     if (options.signOn) await this.signOn(socket)
-    if (this.socket !== socket) return
+    if (this.socket !== socket || !(await this.obtainKeys(socket))) return
     this.state = 'up'
     this.upSince = performance.now()
     if (options.echoMs > 0) this.watchSilence(options.echoMs)
@@ -179,6 +177,20 @@ export class Connection implements Lane {
     if (this.socket === socket) this.lose(new Error('the network did not accept the sign-on'))
   }
 
+  /** Before any traffic, where the network gives keys to who asks. @returns whether the connection may go on */
+  private async obtainKeys(socket: Socket<undefined>): Promise<boolean> {
+    const { keys } = this.context
+    if (keys === undefined) return true
+    const { answerMs = answerMsMax } = this.context.options
+    const code = keys.exchange?.networkCode ?? ''
+    const hasKeys = await keys.obtain(async () =>
+      keysIn(await this.manage(code, answerMs), this.context.options),
+    )
+    if (this.socket !== socket) return false
+    if (!hasKeys) this.lose(new Error('the network gave no keys'))
+    return hasKeys
+  }
+
   private async manage(networkCode: string, timeoutMs: number): Promise<ExchangeOutcome> {
     const { content, nextStan } = this.context
     const request = managementRequest(content, networkCode, nextStan(), new Date())
@@ -186,34 +198,9 @@ export class Connection implements Lane {
     return (await sent) ?? { kind: 'not_sent', reason: 'window_full' }
   }
 
-  private append(message: CardMessage, tpdu?: Uint8Array): boolean {
-    const { outgoing, header } = this
-    const { framing } = this.context.options
-    const room = header + this.frameBytesMax + 1
-    if (!outgoing.reserve(room)) return false
-    const start = outgoing.end
-    try {
-      const bodyBytes = this.pack(message, outgoing.bytes, start + header) - start - header
-      if (bodyBytes > this.frameBytesMax)
-        throw new Error('the message is longer than a frame may be')
-      outgoing.commit(writeFrame(framing, bodyBytes, outgoing.bytes, start, tpdu))
-    } catch (error) {
-      outgoing.bytes.fill(0, start)
-      throw error
-    }
-    if (!this.isFlushing) {
-      this.isFlushing = true
-      setImmediate(() => {
-        this.isFlushing = false
-        this.flush()
-      })
-    }
-    return true
-  }
-
   /** Hands the kernel as many bytes as it takes. */
   flush(): void {
-    if (this.socket !== undefined) this.outgoing.flush(this.write)
+    if (this.socket !== undefined) this.outbound.flush()
   }
 
   private newDecoder(): FrameDecoder {
@@ -243,7 +230,10 @@ export class Connection implements Lane {
   private take(bytes: Uint8Array, start: number, end: number, tpdu: Uint8Array): void {
     if (this.socket === undefined) return
     try {
-      this.takeMessage(this.read(bytes, start, end), tpdu)
+      const message = this.inbound.read(bytes, start, end)
+      if (message === undefined) this.context.onUnknownType()
+      else if (message.mti === '0800') this.answerManagement(message, tpdu)
+      else this.takeAnswer(message, bytes, start, end)
       this.unreadable = 0
     } catch (error) {
       if (!(error instanceof CodecError)) throw error
@@ -253,50 +243,28 @@ export class Connection implements Lane {
 
   /** The frame's bounds are sound, so what follows can be read: only one exchange is unknown. */
   private takeUnreadable(error: CodecError): void {
-    const { parser } = this
-    const mti = gatewayMtis.find((one) => one === parser.mti)
-    const stan = parser.has(stanField) ? parser.text(stanField) : undefined
-    const key = mti !== undefined && isAnswer(mti) ? exchangeKey(mti, stan) : -1
-    this.context.onUnreadable(key < 0 ? undefined : key, error)
+    this.context.onUnreadable(this.inbound.answeredKey(), error)
     if (++this.unreadable < unreadableMax) return
     this.lose(new Error(`${unreadableMax} frames in a row hold no message of the dialect`))
   }
 
-  private takeMessage(message: CardMessage | undefined, tpdu: Uint8Array): void {
-    if (message === undefined) this.context.onUnknownType()
-    else if (message.mti === '0800') this.answerManagement(message, tpdu)
-    else {
-      if (this.state === 'up' && message.mti !== '0810') this.attempt = 0
-      this.context.onMessage(message)
-    }
+  private takeAnswer(message: CardMessage, bytes: Uint8Array, start: number, end: number): void {
+    const { keys, onMessage } = this.context
+    const isPayment = message.mti !== '0810'
+    if (this.state === 'up' && isPayment) this.attempt = 0
+    if (keys === undefined || this.sealer === undefined || !isPayment) onMessage(message)
+    else void this.takeSealed(keys, message, this.inbound.sealed(bytes, start, end))
   }
 
-  private read(bytes: Uint8Array, start: number, end: number): CardMessage | undefined {
-    this.parser.parse(bytes, start, end)
-    try {
-      // The answer to a request of network management repeats all its fields.
-      if (this.parser.mti === '0800') return readMessage(this.parser)
-      const answer = readAnswer(this.parser)
-      // To be compared with that of the request.
-      const pan = this.parser.copy(2)
-      if (pan?.every(isDigit) === true) answer.pan = pan
-      else pan?.fill(0)
-      const { keeper } = this.context.content
-      if (keeper !== undefined) answer.more = this.keep(keeper.fields)
-      return answer
-    } catch (error) {
-      if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined
-      throw error
-    }
-  }
-
-  private keep(fields: ReadonlySet<number>): Map<number, Uint8Array> {
-    const kept = new Map<number, Uint8Array>()
-    for (const de of fields) {
-      const bytes = this.parser.copy(de)
-      if (bytes !== undefined) kept.set(de, bytes)
-    }
-    return kept
+  /** An answer counts once its code was found right. */
+  private async takeSealed(
+    keys: LinkKeys,
+    message: CardMessage,
+    sealed: SealedBytes | undefined,
+  ): Promise<void> {
+    const { onMessage, onWrongCode, options } = this.context
+    if (await isSealedRight(keys, sealed, options)) onMessage(message)
+    else onWrongCode(message)
   }
 
   private answerManagement(request: CardMessage, tpdu: Uint8Array): void {
@@ -306,9 +274,24 @@ export class Connection implements Lane {
         ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!)
         : undefined
     const { networkCode = '' } = request
-    if (!this.append(toManagementAnswer(request), reply)) this.onStalled()
+    const { keys } = this.context
+    if (keys !== undefined && networkCode === keys.exchange?.networkCode) {
+      void this.takeKeys(keys, request, reply)
+      return
+    }
+    if (!this.outbound.append(toManagementAnswer(request), reply)) this.onStalled()
     if (signOffs.has(networkCode)) this.signedOff(true)
     else if (signOns.has(networkCode)) this.signedOff(false)
+  }
+
+  /** The new keys are used from the answer on: before it the network does not know that we have them. */
+  private async takeKeys(keys: LinkKeys, request: CardMessage, tpdu?: Uint8Array): Promise<void> {
+    const { socket } = this
+    const { code, use } = await keys.take(fieldReaderOf(request, this.context.options.dialect))
+    if (this.socket !== socket) return
+    if (this.outbound.append(toManagementAnswer(withoutFields(request, keys.fields), code), tpdu))
+      use()
+    else this.onStalled()
   }
 
   /** After the network's sign-off, its connection takes no requests until its sign-on. */
@@ -367,7 +350,7 @@ export class Connection implements Lane {
     exchanges.failLane(this)
     if (isFinal) socket?.end()
     else socket?.terminate()
-    this.outgoing.clear()
+    this.outbound.clear()
     this.decoder.clear()
     this.decoder = this.newDecoder()
     this.echoMisses = 0

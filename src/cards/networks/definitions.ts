@@ -12,8 +12,10 @@ import type { Pem } from '#src/platform/config/index.ts'
 import type { KeyFiles } from '#src/platform/security/index.ts'
 import { type CardSettings, type NetworkSettings, tpduForm } from '../config.ts'
 import { type Content, contentForm, createContent } from '../content/index.ts'
+import { type LinkSecurity, linkSecurityOf, securityForm } from '../security/index.ts'
 import { type AnswerCodes, answerCodesForm, createAnswerRules } from './answers.ts'
 import { connectWaitMs, connectWaitMsMax, type NetworkOptions } from './options.ts'
+import { requireMacFields } from './sealing.ts'
 
 /** One configured network, from the settings or from the file. */
 export type NetworkDefinition = Pick<
@@ -32,6 +34,7 @@ export type NetworkDefinition = Pick<
   | 'signOn'
   | 'echoMs'
   | 'connectWaitMs'
+  | 'security'
 > & {
   readonly prefixes: readonly string[]
   /** Undefined: plain TCP. */
@@ -53,6 +56,7 @@ const messageMembers = {
   installments: z.enum(['extended_payment', 'refused']).default('extended_payment'),
   content: contentForm.optional(),
   answers: answerCodesForm.default(answerCodesForm.parse({})),
+  security: securityForm.optional(),
 }
 const messagesForm = z.strictObject(messageMembers)
 type MessagesForm = z.infer<typeof messagesForm>
@@ -97,11 +101,19 @@ const checkedCodes = (codes: AnswerCodes): AnswerCodes => {
   return codes
 }
 
+/** @throws Error for keys that are not there, and for a dialect that has no place for codes */
+const checkedSecurity = (form: z.infer<typeof securityForm>, dialect: Dialect): LinkSecurity => {
+  const security = linkSecurityOf(form)
+  if (security.mac !== undefined) requireMacFields(dialect)
+  return security
+}
+
 /** What is spoken with a network. */
 type Spoken = {
   readonly dialect: Dialect
   readonly content: Content
   readonly answers: AnswerCodes
+  readonly security: LinkSecurity | undefined
 }
 
 /** @throws Error that names the first place where dialect and content do not fit together */
@@ -112,6 +124,7 @@ const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
     dialect,
     content: createContent(dialect, given.content, takesInstallments),
     answers: checkedCodes(given.answers),
+    security: given.security && checkedSecurity(given.security, dialect),
   }
 }
 

@@ -18,6 +18,18 @@ export type Lane = {
   onStalled(): void
 }
 
+/** What an answer has to agree with. */
+export type Identity = {
+  readonly terminalId: string | undefined
+  readonly rrn: string | undefined
+  readonly card: bigint | undefined
+}
+
+/** To be taken before the request is wiped. */
+export const identityOf = ({ terminalId, rrn, pan }: CardMessage): Identity => ({
+  ...{ terminalId, rrn, card: cardDigest(pan) },
+})
+
 /** One request that waits for its answer. */
 class PendingExchange extends WheelEntry {
   readonly key: number
@@ -33,7 +45,7 @@ class PendingExchange extends WheelEntry {
   constructor(
     owner: Exchanges,
     key: number,
-    request: CardMessage,
+    { terminalId, rrn, card }: Identity,
     lane: Lane,
     startOffset: number,
     resolve: (outcome: ExchangeOutcome) => void,
@@ -41,9 +53,9 @@ class PendingExchange extends WheelEntry {
     super()
     this.owner = owner
     this.key = key
-    this.terminalId = request.terminalId
-    this.rrn = request.rrn
-    this.card = cardDigest(request.pan)
+    this.terminalId = terminalId
+    this.rrn = rrn
+    this.card = card
     this.lane = lane
     this.startOffset = startOffset
     this.resolve = resolve
@@ -73,6 +85,8 @@ type MatchResult = 'matched' | 'unknown' | 'mismatch'
 export class Exchanges {
   private readonly pending = new Map<number, PendingExchange>()
   private readonly unanswered = new Map<number, Lane>()
+  /** Keys of requests that wait for their code. */
+  private readonly reserved = new Set<number>()
   private readonly wheel: TimingWheel
   private transactions = 0
   /** Called for each transaction that was sent and not answered. */
@@ -90,23 +104,38 @@ export class Exchanges {
   }
 
   has(key: number): boolean {
-    return this.pending.has(key)
+    return this.pending.has(key) || this.reserved.has(key)
   }
 
   hasStan(stan: string): boolean {
-    return this.transactions > 0 && someTransactionKey(stan, (key) => this.pending.has(key))
+    return this.transactions > 0 && someTransactionKey(stan, (key) => this.has(key))
+  }
+
+  /** Keeps the key and a place of the lane for a request that is not written yet, until `release`. */
+  reserve(key: number, lane: Lane): void {
+    this.reserved.add(key)
+    lane.inFlight++
+    this.transactions++
+  }
+
+  /** After `add`, if the request was written. */
+  release(key: number, lane: Lane): void {
+    this.reserved.delete(key)
+    lane.inFlight--
+    this.transactions--
+    if (this.transactions === 0) this.onIdle()
   }
 
   /** Begins to wait; the caller makes sure that nothing waits under `key`. */
   add(
     key: number,
-    request: CardMessage,
+    identity: Identity,
     lane: Lane,
     startOffset: number,
     timeoutMs: number,
   ): Promise<ExchangeOutcome> {
     const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>()
-    const exchange = new PendingExchange(this, key, request, lane, startOffset, resolve)
+    const exchange = new PendingExchange(this, key, identity, lane, startOffset, resolve)
     this.pending.set(key, exchange)
     lane.inFlight++
     if (!isManagementKey(key)) this.transactions++

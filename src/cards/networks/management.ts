@@ -33,11 +33,21 @@ export const managementRequest = (
   managementMessage(content, networkCode, { stan, transmission: transmissionDateTimeOf(now) })
 
 /**
- * Turns the network's 0800 into its 0810, with all its fields. Refuses key management (DE 70 from 100 to 199): to
- * approve and do nothing would be worse.
+ * Turns the network's 0800 into its 0810, with all its fields. Refuses key management (DE 70 from 100 to 199), unless a
+ * code says what became of its keys: to approve and do nothing would be worse.
  */
-export const toManagementAnswer = (request: CardMessage): CardMessage => {
+export const toManagementAnswer = (request: CardMessage, code?: string): CardMessage => {
   request.mti = '0810'
-  request.responseCode = request.networkCode?.startsWith('1') ? functionNotSupported : approved
+  request.responseCode =
+    code ?? (request.networkCode?.startsWith('1') ? functionNotSupported : approved)
   return request
+}
+
+/** The message without what the fields hold. */
+export const withoutFields = (message: CardMessage, fields: ReadonlySet<number>): CardMessage => {
+  for (const de of fields) {
+    message.more?.delete(de)
+    if (de === 48) message.additionalData = undefined
+  }
+  return message
 }

@@ -10,6 +10,7 @@ export type NetworkCounts = {
   readonly mismatches: Count
   readonly reconnects: Count
   readonly unexpected: Count
+  readonly wrongCodes: Count
 }
 
 export type NetworkMetrics = {
@@ -42,6 +43,7 @@ export const createNetworkMetrics = (metrics: Metrics): NetworkMetrics => {
   const mismatches = counter('mismatched_answers', 'Answers with another terminal or RRN.')
   const reconnects = counter('reconnects', 'Connections lost or not made, and tried again.')
   const unexpected = counter('unexpected_messages', 'Messages of the network that have no meaning.')
+  const wrongCodes = counter('wrong_macs', 'Answers whose message authentication code is wrong.')
   return {
     of: (network, health) => {
       networks.set(network, health)
@@ -51,6 +53,7 @@ export const createNetworkMetrics = (metrics: Metrics): NetworkMetrics => {
         mismatches: mismatches.labels(network),
         reconnects: reconnects.labels(network),
         unexpected: unexpected.labels(network),
+        wrongCodes: wrongCodes.labels(network),
       }
     },
   }

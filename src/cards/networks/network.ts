@@ -2,6 +2,7 @@ import type { CodecError } from '#codecs/bytes'
 import type { CardMessage } from '#codecs/iso8583'
 import { type ActiveSpan, inSpan, isTracing } from '#src/platform/observe/index.ts'
 import { type Content, createContent } from '../content/index.ts'
+import { LinkKeys } from '../security/index.ts'
 import { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
 import { Connection } from './connection.ts'
 import { Exchanges } from './exchanges.ts'
@@ -29,6 +30,7 @@ const noCounts: NetworkCounts = {
   mismatches: nothing,
   reconnects: nothing,
   unexpected: nothing,
+  wrongCodes: nothing,
 }
 
 /**
@@ -85,6 +87,8 @@ class ConnectionPool implements Network {
           'a frame of the network holds no message of its dialect',
         )
       },
+      keys: linkKeysOf(options),
+      onWrongCode: (message: CardMessage) => this.wrongCode(message),
       onUp: () => this.wakeWaiting(),
       onLost: () => this.counts.reconnects.inc(),
       onEcho: () => {
@@ -221,6 +225,14 @@ class ConnectionPool implements Network {
     message.wipe()
   }
 
+  /** Whoever sent it, it says nothing: only the exchange that it names is unknown. */
+  private wrongCode(message: CardMessage): void {
+    this.counts.wrongCodes.inc()
+    this.exchanges.fail(exchangeKey(message.mti, message.stan))
+    this.warn(message, 'the message authentication code of an answer is wrong')
+    message.wipe()
+  }
+
   private late(response: CardMessage): void {
     this.counts.lateAnswers.inc()
     this.warn(response, 'an answer came for which no request waits')
@@ -252,6 +264,19 @@ class ConnectionPool implements Network {
     if (++this.warnings > warningsPerSecondMax) return
     this.options.logger.warn({ network: this.name, ...fields }, text)
   }
+}
+
+/** How many time-outs a key is honoured after the next one is in use. */
+const honouredTimeouts = 2
+
+const linkKeysOf = (options: NetworkOptions): LinkKeys | undefined => {
+  const { name, security, module, timeoutMs, logger } = options
+  if (security === undefined) return undefined
+  if (module === undefined) throw new Error(`network ${name}: its keys need CARDGW_SECURITY_MODULE`)
+  return new LinkKeys({
+    ...{ network: name, security, module, logger },
+    honourMs: timeoutMs * honouredTimeouts,
+  })
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
+import { createSecurityModule, type SecurityModule } from '../security/index.ts'
 import { definitionsOf, type NetworkDefinition } from './definitions.ts'
 import { dial } from './dial.ts'
 import { createNetworkMetrics } from './metrics.ts'
@@ -38,6 +39,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
   const { settings, networkA, networkB, logger } = deps
   const definitions = definitionsOf(settings, networkA, networkB)
   const metrics = createNetworkMetrics(deps.metrics)
+  const module = createSecurityModule(settings)
   let listener: (answer: LateAnswer) => void = () => undefined
   const made = definitions.map((definition) => {
     const options = {
@@ -45,6 +47,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
       tls: materialOf(definition, logger),
       logger,
       metrics,
+      module,
       onLateAnswer: (answer: LateAnswer) => listener(answer),
     }
     return { options, network: createNetwork(options), prefixes: definition.prefixes }
@@ -65,9 +68,13 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
       },
       stop: async () => {
         await Promise.all(all.map((network) => network.stop()))
+        module?.stop()
       },
       health: () => healthOf(all),
-      checks: () => Promise.all(made.map(({ options }) => check(options))),
+      checks: async () => [
+        ...(await Promise.all(made.map(({ options }) => check(options)))),
+        ...(module === undefined ? [] : [await checkModule(module)]),
+      ],
     },
   }
 }
@@ -100,6 +107,16 @@ const healthOf = (networks: readonly Network[]): HealthCheck => {
         },
       ]),
     ),
+  }
+}
+
+const checkModule = async (module: SecurityModule): Promise<Check> => {
+  const name = 'security module'
+  try {
+    return { name, status: 'ok', detail: await module.describe() }
+  } catch (error) {
+    const detail = (error as Error).message
+    return { name, status: 'failed', detail, fix: 'check CARDGW_SECURITY_MODULE and its place' }
   }
 }
 

@@ -2,6 +2,7 @@ import type { Dialect, Framing } from '#codecs/iso8583'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Content } from '../content/index.ts'
+import type { LinkSecurity, SecurityModule } from '../security/index.ts'
 import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { LateAnswer } from './types.ts'
@@ -44,6 +45,10 @@ export type NetworkOptions = {
   readonly frameBytesMax?: number
   /** TLS, mutual when the material holds a certificate. The network watches and stops it. */
   readonly tls?: KeyMaterial | undefined
+  /** Codes of messages and exchange of keys; none when not given. */
+  readonly security?: LinkSecurity | undefined
+  /** Needed where there is `security`. */
+  readonly module?: SecurityModule | undefined
   /** For connecting, and for each message of network management; 10 s. */
   readonly answerMs?: number
   /** How long `stop` waits for what is pending; 15 s. */

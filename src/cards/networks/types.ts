@@ -9,11 +9,11 @@ export type ExchangeOutcome =
   /** No byte was written: no healthy connection, or every window is full. */
   | {
       readonly kind: 'not_sent'
-      readonly reason: 'no_connection' | 'window_full' | 'duplicate_key'
+      readonly reason: 'no_connection' | 'window_full' | 'duplicate_key' | 'security_module'
     }
   /** The request was written and the time is up: the network may have acted on it. */
   | { readonly kind: 'timed_out' }
-  /** Its answer cannot be read. */
+  /** Its answer cannot be read, or its code is wrong. */
   | { readonly kind: 'unreadable' }
   /** The connection was lost after at least part of the request was written. */
   | { readonly kind: 'connection_lost' }

@@ -51,6 +51,22 @@ export {
   listenerMaterial,
   listenerTlsProblems,
 } from './listener-tls.ts'
+export {
+  checkValueOf,
+  KeyRefusedError,
+  type MacAlgorithm,
+  macAlgorithms,
+  macBytes,
+  macOf,
+  PinBlockError,
+  type PinFormat,
+  sealPin,
+  translatePin,
+  unwrapDesKey,
+  unwrapKeyBlock,
+  withParity,
+  wrapDesKey,
+} from './payment/index.ts'
 export { masterKey } from './sealing/master-key.ts'
 export { type ResealCounts, reseal, type SealedRecord } from './sealing/reseal.ts'
 export { createSealer, SealError, type Sealer } from './sealing/sealer.ts'

@@ -3,6 +3,7 @@ import { CardMessage, type Dialect, type Framing } from '#codecs/iso8583'
 import { type Behaviour, type BehaviourName, behaviours } from './behaviour.ts'
 import { Book, type BookEntry } from './book.ts'
 import { answerMtiOf, Issuer } from './issuer.ts'
+import { asksForKey, keyChange, SimulatedKeys, type SimulatedSecurity } from './link-security.ts'
 import { Session } from './session.ts'
 
 const bookEntriesMax = 200_000
@@ -33,6 +34,8 @@ export type CardNetworkOptions = {
   readonly signOnCode?: string
   /** Close connections that send payments before they signed on. */
   readonly needsSignOn?: boolean
+  /** Codes of messages about payments, and their keys. */
+  readonly security?: SimulatedSecurity
 }
 
 type CardNetworkStatistics = {
@@ -44,6 +47,9 @@ type CardNetworkStatistics = {
   readonly behaviours: Readonly<Partial<Record<BehaviourName, number>>>
   /** Connections closed because of what they sent. */
   readonly refused: number
+  /** Keys that were exchanged, and messages whose code was wrong. */
+  readonly keysExchanged: number
+  readonly wrongCodes: number
 }
 
 /** Makes a network, which listens after `start`. */
@@ -61,6 +67,7 @@ export class CardNetwork {
   private readonly behaviours: Partial<Record<BehaviourName, number>> = {}
   private readonly random: () => number
   private readonly issuer = new Issuer(this.ledger)
+  private readonly keys: SimulatedKeys | undefined
   private listener: TCPSocketListener<Session | undefined> | undefined
   private listenPort: number
   private faults: FaultRates
@@ -74,6 +81,9 @@ export class CardNetwork {
     this.listenPort = options.port ?? 0
     this.faults = checked(options.faults ?? {})
     this.random = seededRandom(options.seed ?? 1)
+    const randomBytes = (bytes: number): Uint8Array =>
+      Uint8Array.from({ length: bytes }, () => Math.floor(this.random() * 256))
+    this.keys = options.security && new SimulatedKeys(options.security, randomBytes)
   }
 
   /** Where it listens, or last listened. */
@@ -92,6 +102,8 @@ export class CardNetwork {
       received: { ...this.received },
       behaviours: { ...this.behaviours },
       refused: this.refused,
+      keysExchanged: this.keys?.exchanged ?? 0,
+      wrongCodes: this.keys?.wrongCodes ?? 0,
     }
   }
 
@@ -148,9 +160,8 @@ export class CardNetwork {
     }
     socket.setNoDelay(true)
     const { dialect, framing } = this.options
-    const session = new Session(socket, dialect, framing, (message, tpdu) =>
-      this.take(session, message, tpdu),
-    )
+    const take = (message: CardMessage, tpdu: Uint8Array): void => this.take(session, message, tpdu)
+    const session = new Session(socket, dialect, framing, take, this.keys)
     socket.data = session
     this.sessions.add(session)
     this.connectionsTotal++
@@ -170,7 +181,7 @@ export class CardNetwork {
     this.received[message.mti] = (this.received[message.mti] ?? 0) + 1
     if (this.isSilent) message.wipe()
     else if (message.mti === '0800') this.manage(session, message, tpdu)
-    else if (message.mti === '0810') return
+    else if (message.mti === '0810') this.answered(message)
     else if (this.options.needsSignOn === true && !this.signedOn.has(session)) {
       message.wipe()
       this.refused++
@@ -185,23 +196,37 @@ export class CardNetwork {
       request.responseCode = this.options.signOnCode ?? '00'
       if (request.responseCode === '00') this.signedOn.add(session)
     } else if (request.networkCode === '002') this.signedOn.delete(session)
+    else if (asksForKey(request)) this.keys?.give(request)
     session.send(request, tpdu)
+  }
+
+  private answered({ networkCode, responseCode }: CardMessage): void {
+    if (networkCode === keyChange) this.keys?.acknowledged(responseCode)
+  }
+
+  /** Sends a new key over one connection; it is in use once the gateway has answered. */
+  changeKey(): void {
+    const [session] = this.sessions
+    if (session !== undefined) this.askOn(session, keyChange)
   }
 
   /** Sends an 0800 with this DE 70 on every connection. */
   ask(networkCode: string): void {
-    for (const session of this.sessions) {
-      const request = new CardMessage()
-      request.mti = '0800'
-      request.transmissionDateTime = new Date()
-        .toISOString()
-        .slice(5, 19)
-        .replace(/[^0-9]/g, '')
-      this.stan = (this.stan % 999_999) + 1
-      request.stan = String(this.stan).padStart(6, '0')
-      request.networkCode = networkCode
-      session.send(request)
-    }
+    for (const session of this.sessions) this.askOn(session, networkCode)
+  }
+
+  private askOn(session: Session, networkCode: string): void {
+    const request = new CardMessage()
+    request.mti = '0800'
+    request.transmissionDateTime = new Date()
+      .toISOString()
+      .slice(5, 19)
+      .replace(/[^0-9]/g, '')
+    this.stan = (this.stan % 999_999) + 1
+    request.stan = String(this.stan).padStart(6, '0')
+    request.networkCode = networkCode
+    if (networkCode === keyChange) this.keys?.offer(request)
+    session.send(request)
   }
 
   /** Does what card, amount or chance ask for, and wipes the message. */

@@ -13,6 +13,7 @@ import {
   writeFrame,
 } from '#codecs/iso8583'
 import { SendBuffer } from '#src/platform/runtime/index.ts'
+import { packSealed, type SimulatedKeys } from './link-security.ts'
 
 /** Answers that wait for the kernel on one connection; the network cuts off a peer that does not read. */
 const sendBytesMax = 8_388_608
@@ -22,6 +23,8 @@ const garbage = new TextEncoder().encode('this is no message of ISO 8583')
 export class Session {
   private readonly socket: Socket<Session | undefined>
   private readonly framing: Framing
+  private readonly dialect: Dialect
+  private readonly keys: SimulatedKeys | undefined
   private readonly outgoing = new SendBuffer(sendBytesMax)
   private readonly pack: ReturnType<typeof createMessagePacker>
   private readonly decoder: FrameDecoder
@@ -35,15 +38,26 @@ export class Session {
     framing: Framing,
     /** The message and its TPDU belong to whoever takes them. */
     take: (message: CardMessage, tpdu: Uint8Array) => void,
+    /** Of messages about payments; undefined: they have no codes. */
+    keys?: SimulatedKeys,
   ) {
     this.socket = socket
     this.framing = framing
+    this.dialect = dialect
+    this.keys = keys
     this.pack = createMessagePacker(createPacker(dialect))
     const parser = createParser(dialect)
     this.decoder = new FrameDecoder(framing, {
       message: (bytes, start, end, tpdu) => {
         if (this.isClosed) return
-        take(readMessage(parser.parse(bytes, start, end)), tpdu.slice())
+        parser.parse(bytes, start, end)
+        if (keys !== undefined && !parser.mti.startsWith('08')) {
+          const field = parser.has(128) ? 128 : 64
+          const data = bytes.subarray(start, parser.offset(field))
+          // A network is silent about what somebody else may have written.
+          if (!keys.isRight(data, parser.copy(field) ?? new Uint8Array(0))) return
+        }
+        take(readMessage(parser), new Uint8Array(tpdu))
       },
       keepAlive: () => undefined,
     })
@@ -64,7 +78,11 @@ export class Session {
     if (start === undefined) return
     const { outgoing, framing } = this
     const from = start + headerBytes(framing)
-    const end = this.pack(message, outgoing.bytes, from)
+    const { keys, dialect } = this
+    const end =
+      keys === undefined || message.mti.startsWith('08')
+        ? this.pack(message, outgoing.bytes, from)
+        : packSealed(message, dialect, keys, this.pack, outgoing.bytes, from)
     message.wipe()
     this.commit(start, end - from, tpdu)
   }

@@ -1,0 +1,93 @@
+import { CodecError } from '#codecs/bytes'
+import {
+  type CardMessage,
+  createParser,
+  type Dialect,
+  gatewayMtis,
+  readAnswer,
+  readMessage,
+} from '#codecs/iso8583'
+import { exchangeKey, isAnswer } from './matching.ts'
+
+const stanField = 11
+/** The characters of other fields are the network's business. */
+const usedFields: ReadonlySet<number> = new Set([4, stanField, 37, 38, 39, 41, 49, 70])
+/** Numbers that a network masks are not compared. */
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
+
+/** A message as the code over it was computed, and that code. */
+export type SealedBytes = { readonly data: Uint8Array; readonly code: Uint8Array }
+
+/** Reads the messages of one connection, one at a time. */
+export class Inbound {
+  private readonly parser: ReturnType<typeof createParser>
+  private readonly kept: ReadonlySet<number> | undefined
+  private readonly keyFields: ReadonlySet<number>
+
+  /**
+   * @param kept fields of answers that are kept
+   * @param keyFields fields of answers to network management that bring keys
+   */
+  constructor(
+    dialect: Dialect,
+    kept: ReadonlySet<number> | undefined,
+    keyFields: ReadonlySet<number>,
+  ) {
+    this.parser = createParser(dialect, usedFields)
+    this.kept = kept
+    this.keyFields = keyFields
+  }
+
+  /**
+   * Undefined for a well-formed message of an unknown type.
+   *
+   * @throws CodecError for what is no message of the dialect
+   */
+  read(bytes: Uint8Array, start: number, end: number): CardMessage | undefined {
+    this.parser.parse(bytes, start, end)
+    try {
+      // The answer to a request of network management repeats all its fields.
+      if (this.parser.mti === '0800') return readMessage(this.parser)
+      const answer = readAnswer(this.parser)
+      // To be compared with that of the request.
+      const pan = this.parser.copy(2)
+      if (pan?.every(isDigit) === true) answer.pan = pan
+      else pan?.fill(0)
+      if (answer.mti === '0810') answer.more = this.copies(this.keyFields)
+      else if (this.kept !== undefined) answer.more = this.copies(this.kept)
+      return answer
+    } catch (error) {
+      if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined
+      throw error
+    }
+  }
+
+  /** The request that the last message answers, as far as it could be read. */
+  answeredKey(): number | undefined {
+    const { parser } = this
+    const mti = gatewayMtis.find((one) => one === parser.mti)
+    const stan = parser.has(stanField) ? parser.text(stanField) : undefined
+    const key = mti !== undefined && isAnswer(mti) ? exchangeKey(mti, stan) : -1
+    return key < 0 ? undefined : key
+  }
+
+  /** What the last message's code is over; undefined if its last field is no code. */
+  sealed(bytes: Uint8Array, start: number, end: number): SealedBytes | undefined {
+    const { parser } = this
+    const field = parser.has(128) ? 128 : 64
+    const code = parser.copy(field)
+    const isLast = parser.offset(field) + parser.view(field).length === end
+    if (code === undefined || !isLast) return undefined
+    // Bun gives Buffers, whose slice would be cleared with the chunk.
+    return { data: new Uint8Array(bytes.subarray(start, parser.offset(field))), code }
+  }
+
+  private copies(fields: ReadonlySet<number>): Map<number, Uint8Array> {
+    const copied = new Map<number, Uint8Array>()
+    for (const de of fields) {
+      const bytes = this.parser.copy(de)
+      if (bytes !== undefined) copied.set(de, bytes)
+    }
+    return copied
+  }
+}

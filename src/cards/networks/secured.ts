@@ -1,0 +1,82 @@
+import type { CardMessage } from '#codecs/iso8583'
+import { type FieldReader, type LinkKeys, SecurityModuleError } from '../security/index.ts'
+import { type Exchanges, identityOf, type Lane } from './exchanges.ts'
+import type { SealedBytes } from './inbound.ts'
+import { approved } from './management.ts'
+import type { NetworkOptions } from './options.ts'
+import { fieldReaderOf, type Sealer } from './sealing.ts'
+import type { ExchangeOutcome } from './types.ts'
+
+/** What a connection does with codes and keys. */
+
+const noConnection = { kind: 'not_sent', reason: 'no_connection' } as const
+const windowFull = { kind: 'not_sent', reason: 'window_full' } as const
+const noCode = { kind: 'not_sent', reason: 'security_module' } as const
+
+type Secured = {
+  readonly keys: LinkKeys
+  readonly sealer: Sealer
+  readonly exchanges: Exchanges
+  readonly options: NetworkOptions
+  readonly lane: Lane
+  /** Where the next frame begins; undefined once the connection takes none. */
+  readonly place: () => number | undefined
+  readonly append: (message: Uint8Array) => boolean
+}
+
+/** Sends a request when it has its code. What the security module takes of the time is the request's. */
+export const sendSealed = async (
+  { keys, sealer, exchanges, options, lane, place, append }: Secured,
+  request: CardMessage,
+  key: number,
+  timeoutMs: number,
+): Promise<ExchangeOutcome> => {
+  const startedAt = performance.now()
+  const identity = identityOf(request)
+  const unsealed = sealer.packed(request)
+  exchanges.reserve(key, lane)
+  try {
+    await sealer.seal(unsealed, keys)
+    const start = place()
+    if (start === undefined) return noConnection
+    if (!append(unsealed.bytes)) return windowFull
+    const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAt))
+    return exchanges.add(key, identity, lane, start, leftMs)
+  } catch (err) {
+    if (!(err instanceof SecurityModuleError)) throw err
+    options.logger.error(
+      { network: options.name, err },
+      'a message to the card network got no code',
+    )
+    return noCode
+  } finally {
+    exchanges.release(key, lane)
+    unsealed.bytes.fill(0)
+  }
+}
+
+/** Whether the code of an answer is right; not, if that cannot be found out. */
+export const isSealedRight = async (
+  keys: LinkKeys,
+  sealed: SealedBytes | undefined,
+  { name, logger }: NetworkOptions,
+): Promise<boolean> => {
+  if (sealed === undefined) return false
+  try {
+    return await keys.verify(sealed.data, sealed.code)
+  } catch (err) {
+    logger.error({ network: name, err }, 'the code of an answer was not verified')
+    return false
+  } finally {
+    sealed.data.fill(0)
+  }
+}
+
+/** The fields of the network's answer to the question for keys; undefined if it gives none. */
+export const keysIn = (
+  outcome: ExchangeOutcome,
+  { dialect }: NetworkOptions,
+): FieldReader | undefined =>
+  outcome.kind === 'answered' && outcome.response.responseCode === approved
+    ? fieldReaderOf(outcome.response, dialect)
+    : undefined

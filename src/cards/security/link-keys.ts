@@ -1,0 +1,203 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { type MacAlgorithm, macBytes } from '#src/platform/security/index.ts'
+import { type KeyUse, type ModuleKey, type SecurityModule, SecurityModuleError } from './types.ts'
+
+/** Where a message of key exchange has one key, in hexadecimal digits of the field. */
+type KeyPlace = {
+  readonly use: KeyUse
+  readonly field: number
+  readonly at: number
+  readonly digits: number
+  readonly checkValueAt: number
+  readonly checkValueDigits: number
+}
+
+export type KeyExchange = {
+  /** DE 70 of the 0800 that brings keys, or asks for them. */
+  readonly networkCode: string
+  /** Ask for keys before any traffic. */
+  readonly asks: boolean
+  readonly keys: readonly KeyPlace[]
+}
+
+/** How the messages of one network are secured. */
+export type LinkSecurity = {
+  /** Key-encrypting key that the two parties share; for key exchange. */
+  readonly zone: ModuleKey | undefined
+  readonly mac:
+    | {
+        readonly algorithm: MacAlgorithm
+        /** 8, or 4 and the rest zeros. */
+        readonly bytes: 4 | 8
+        /** Undefined: the first comes by key exchange. */
+        readonly key: ModuleKey | undefined
+      }
+    | undefined
+  readonly exchange: KeyExchange | undefined
+}
+
+/** A working key, and until when its predecessor is honoured. */
+type Held = { readonly key: ModuleKey; readonly honouredUntil: number }
+
+type LinkKeysOptions = {
+  readonly network: string
+  readonly security: LinkSecurity
+  readonly module: SecurityModule
+  /** How long an old key is honoured after a new one: as long as messages under it may be on their way. */
+  readonly honourMs: number
+  readonly logger: Logger
+  readonly nowMs?: () => number
+}
+
+/** Response codes of key exchange: done; a key that is not what it should be; the module is away. */
+const keyTaken = '00'
+const keyRefused = '63'
+const malfunction = '96'
+
+/** What became of keys that the network sent. */
+export type TakenKeys = {
+  /** The response code that tells the network. */
+  readonly code: string
+  /** Puts them in use, after the answer that tells the network; nothing if they were refused. */
+  readonly use: () => void
+}
+
+const refusedWith = (code: string): TakenKeys => ({ code, use: () => undefined })
+
+/** The text of a field of the message that brings keys; undefined if it is not there. */
+export type FieldReader = (de: number) => string | undefined
+
+/** The working keys of one network, shared by its connections. A new key is used as soon as it is checked. */
+export class LinkKeys {
+  readonly exchange: KeyExchange | undefined
+  private readonly options: LinkKeysOptions
+  private readonly nowMs: () => number
+  private readonly current = new Map<KeyUse, ModuleKey>()
+  private readonly previous = new Map<KeyUse, Held>()
+  private asking: Promise<boolean> | undefined
+
+  constructor(options: LinkKeysOptions) {
+    this.options = options
+    this.exchange = options.security.exchange
+    this.nowMs = options.nowMs ?? (() => performance.now())
+    const { mac } = options.security
+    if (mac?.key !== undefined) this.current.set('mac', mac.key)
+  }
+
+  /** Whether messages about payments carry a code. */
+  get hasMac(): boolean {
+    return this.options.security.mac !== undefined
+  }
+
+  /** Fields that bring keys. */
+  get fields(): ReadonlySet<number> {
+    return new Set(this.exchange?.keys.map(({ field }) => field))
+  }
+
+  /** The code over a message. @throws SecurityModuleError */
+  async seal(data: Uint8Array): Promise<Uint8Array> {
+    const key = this.current.get('mac')
+    if (key === undefined) throw new SecurityModuleError('refused', 'no MAC key yet')
+    return this.codeUnder(key, data)
+  }
+
+  /** Whether the code is that of the message, under the current key or one that was it a moment ago. */
+  async verify(data: Uint8Array, code: Uint8Array): Promise<boolean> {
+    const before = this.current.get('mac')
+    if (before !== undefined && (await this.isUnder(before, data, code))) return true
+    const { key: old, honouredUntil = 0 } = this.previous.get('mac') ?? {}
+    const isHonoured = old !== undefined && this.nowMs() < honouredUntil
+    if (isHonoured && (await this.isUnder(old, data, code))) return true
+    // What the network sends right after its keys is under them.
+    await this.asking
+    const after = this.current.get('mac')
+    return after !== undefined && after !== before && this.isUnder(after, data, code)
+  }
+
+  /** Opens and checks the keys of a message of the network, all or none of them; they are used after `use`. */
+  async take(read: FieldReader): Promise<TakenKeys> {
+    const { network, security, module, logger } = this.options
+    const { zone, exchange } = security
+    if (zone === undefined || exchange === undefined) return refusedWith(keyRefused)
+    const taken = new Map<KeyUse, ModuleKey>()
+    try {
+      for (const place of exchange.keys) {
+        const { wrapped, checkValue } = partsOf(place, read(place.field))
+        const imported = await module.importKey(zone, place.use, wrapped)
+        if (!imported.checkValue.toUpperCase().startsWith(checkValue)) {
+          throw new SecurityModuleError('refused', 'check value')
+        }
+        taken.set(place.use, imported.key)
+      }
+    } catch (error) {
+      if (!(error instanceof SecurityModuleError)) throw error
+      logger.error({ network, err: error }, 'a key of the card network was not taken')
+      return refusedWith(error.fault === 'refused' ? keyRefused : malfunction)
+    }
+    const use = (): void => {
+      for (const [one, key] of taken) this.replace(one, key)
+      logger.info({ network, uses: [...taken.keys()] }, 'new keys of the card network are in use')
+    }
+    return { code: keyTaken, use }
+  }
+
+  /** Keys that are missing are asked for, by one connection at a time. @returns whether they are there */
+  async obtain(ask: () => Promise<FieldReader | undefined>): Promise<boolean> {
+    if (this.exchange?.asks !== true || this.isWhole()) return true
+    this.asking ??= this.askOnce(ask).finally(() => {
+      this.asking = undefined
+    })
+    return this.asking
+  }
+
+  private isWhole(): boolean {
+    return this.exchange?.keys.every(({ use }) => this.current.has(use)) ?? true
+  }
+
+  private async askOnce(ask: () => Promise<FieldReader | undefined>): Promise<boolean> {
+    const read = await ask()
+    if (read === undefined) return false
+    const { code, use } = await this.take(read)
+    use()
+    return code === keyTaken
+  }
+
+  private replace(use: KeyUse, key: ModuleKey): void {
+    const old = this.current.get(use)
+    if (old !== undefined) {
+      this.previous.set(use, { key: old, honouredUntil: this.nowMs() + this.options.honourMs })
+    }
+    this.current.set(use, key)
+  }
+
+  private async codeUnder(key: ModuleKey, data: Uint8Array): Promise<Uint8Array> {
+    const { security, module } = this.options
+    const { mac } = security
+    if (mac === undefined) throw new SecurityModuleError('refused')
+    const code = await module.mac(key, mac.algorithm, data)
+    return code.length === macBytes ? code.slice().fill(0, mac.bytes) : Promise.reject(wrongCode())
+  }
+
+  private async isUnder(key: ModuleKey, data: Uint8Array, code: Uint8Array): Promise<boolean> {
+    return code.length === macBytes && timingSafeEqual(await this.codeUnder(key, data), code)
+  }
+}
+
+const wrongCode = (): SecurityModuleError => new SecurityModuleError('malformed')
+
+const hexForm = /^[0-9A-F]*$/
+
+/** @throws SecurityModuleError `refused` */
+const partsOf = (place: KeyPlace, text: string | undefined) => {
+  const digits = text?.toUpperCase() ?? ''
+  const cut = (at: number, length: number): string => {
+    const part = digits.slice(at, at + length)
+    if (part.length === length && hexForm.test(part)) return part
+    throw new SecurityModuleError('refused', 'no key where it should be')
+  }
+  return {
+    wrapped: cut(place.at, place.digits),
+    checkValue: cut(place.checkValueAt, place.checkValueDigits),
+  }
+}

@@ -1,0 +1,232 @@
+import { describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { CardMessage, dialects, parseDialect } from '#codecs/iso8583'
+import { loadSettings } from '#src/platform/config/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import {
+  cardSettings,
+  createCardNetworks,
+  networkASettings,
+  networkBSettings,
+} from '../../../src/cards/index.ts'
+import type { NetworkOptions } from '../../../src/cards/networks/index.ts'
+import { createSealer } from '../../../src/cards/networks/sealing.ts'
+import {
+  createSoftwareModule,
+  LinkKeys,
+  ModuleKey,
+  type SecurityModule,
+  SecurityModuleError,
+} from '../../../src/cards/security/index.ts'
+import {
+  createNetworkRig,
+  payment,
+  quietLogger,
+  stanOf,
+  until,
+} from '../../support/card-network.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+
+/* Messages with codes (DE 64 and 128), and keys that change under load, against the simulated network. */
+
+const macKey = '0123456789ABCDEFFEDCBA9876543210'
+const zoneKey = '5D6B2A0E4C8F91A237C4D0E09B5826FE'
+
+const exchange = {
+  networkCode: '101',
+  asks: false,
+  keys: [{ use: 'mac', field: 48, at: 0, digits: 32, checkValueAt: 32, checkValueDigits: 6 }],
+} as const
+
+const secured = (change: Partial<NetworkOptions> = {}): Partial<NetworkOptions> => ({
+  module: createSoftwareModule(),
+  security: {
+    zone: new ModuleKey(zoneKey),
+    mac: { algorithm: 'x9.19', bytes: 8, key: new ModuleKey(macKey) },
+    exchange,
+  },
+  ...change,
+})
+const simulated = { security: { algorithm: 'x9.19', macKey, zoneKey } } as const
+
+const codeOf = (outcome: { readonly kind: string }): string =>
+  outcome.kind === 'answered'
+    ? ((outcome as { readonly response?: CardMessage }).response?.responseCode ?? '')
+    : outcome.kind
+
+describe('codes', () => {
+  test('are on each message and its answer, in every dialect', async () => {
+    for (const dialect of Object.values(dialects).filter(({ version }) => version === '1987')) {
+      await using rig = await createNetworkRig(secured({ dialect }), simulated)
+      // With DE 90 the code is DE 128.
+      const original = { originalData: '0'.repeat(42) }
+      const outcomes = [
+        await rig.network.exchange(payment(1), 20_000),
+        await rig.network.exchange(payment(2, original, '0400'), 20_000),
+      ]
+      expect([dialect.name, ...outcomes.map(codeOf)]).toEqual([dialect.name, '00', '25'])
+      expect(rig.simulator.statistics()).toMatchObject({ wrongCodes: 0 })
+    }
+  })
+
+  test('that are wrong leave only their exchange unknown', async () => {
+    const module = createSoftwareModule()
+    let calls = 0
+    const other: SecurityModule = {
+      ...module,
+      // Of each third answer it finds another code.
+      mac: async (key, algorithm, data) => {
+        const isAnswer = data[1] === 0x31 && data[2] === 0x31
+        const code = await module.mac(key, algorithm, data)
+        if (isAnswer && calls++ % 3 === 0) code[0]! ^= 1
+        return code
+      },
+    }
+    await using rig = await createNetworkRig(secured({ module: other }), simulated)
+    const outcomes = await Promise.all(
+      Array.from({ length: 30 }, (_, at) => rig.network.exchange(payment(at + 1), 20_000)),
+    )
+    const counts = outcomes.map(codeOf).toSorted()
+    expect(counts.filter((one) => one === '00')).toHaveLength(20)
+    expect(counts.filter((one) => one === 'unreadable')).toHaveLength(10)
+    expect(rig.network.health()).toMatchObject({ connectionsUp: 1, inFlight: 0 })
+  })
+
+  test('that are missing are wrong', async () => {
+    await using rig = await createNetworkRig(secured())
+    expect(codeOf(await rig.network.exchange(payment(1), 20_000))).toBe('unreadable')
+  })
+
+  test('of a module that is away or hangs stop what needs them, and nothing is sent', async () => {
+    const hung: SecurityModule = {
+      ...createSoftwareModule(),
+      mac: () => Promise.reject(new SecurityModuleError('timed_out')),
+    }
+    await using rig = await createNetworkRig(secured({ module: hung }), simulated)
+    const waiting = rig.network.exchange(payment(1), 20_000)
+    expect(rig.network.isPending(stanOf(1))).toBe(true)
+    expect(await rig.network.exchange(payment(1), 20_000)).toMatchObject({
+      reason: 'duplicate_key',
+    })
+    expect(await waiting).toEqual({ kind: 'not_sent', reason: 'security_module' })
+    expect(rig.network.isPending(stanOf(1))).toBe(false)
+    expect(rig.simulator.statistics().received).toEqual({})
+    expect(rig.network.health()).toMatchObject({ connectionsUp: 1, inFlight: 0 })
+  })
+
+  test('are over the bytes as they are sent, as others compute them', async () => {
+    const message = Object.assign(new CardMessage(), {
+      ...{ mti: '0200', processingCode: '000000', amount: '000000012345' },
+      ...{ transmissionDateTime: '1122063015', stan: '000123', rrn: '632606000123' },
+      ...{ terminalId: 'TERM0001', merchantId: 'MERCHANT0000001', currency: '986' },
+    })
+    const { mac } = secured().security ?? {}
+    const keys = new LinkKeys({
+      ...{ network: 'neta', module: createSoftwareModule(), honourMs: 0, logger: quietLogger },
+      security: { zone: undefined, mac, exchange: undefined },
+    })
+    const currency = { type: 'n', encoding: 'bcd' }
+    const fields = { 49: currency }
+    const dialect = parseDialect({ name: 'numbers', extends: 'bcd', fields }, dialects)
+    const sealer = createSealer(dialect, 512)
+    const unsealed = sealer.packed(message)
+    await sealer.seal(unsealed, keys)
+    // Its own bit is in the bitmap that the code is over.
+    expect(Buffer.from(unsealed.bytes).toString('hex').toUpperCase()).toBe(
+      '02003220000008C0800100000000000001234511220630150001233633323630363030303132335445524D30303031' +
+        '4D45524348414E54303030303030310986' +
+        'DC127A71F5882F05',
+    )
+  })
+})
+
+describe('keys', () => {
+  test('that the network sends are used from then on, under load, and no payment suffers', async () => {
+    await using rig = await createNetworkRig(secured({ poolSize: 3 }), {
+      ...simulated,
+      latencyMs: { min: 0, max: 6 },
+    })
+    const outcomes: string[] = []
+    let number = 0
+    const pay = async (): Promise<void> => {
+      while (rig.simulator.statistics().keysExchanged < 4) {
+        outcomes.push(codeOf(await rig.network.exchange(payment(++number), 20_000)))
+      }
+    }
+    const load = Promise.all(Array.from({ length: 20 }, pay))
+    for (let keys = 1; keys <= 4; keys++) {
+      rig.simulator.changeKey()
+      await until(() => rig.simulator.statistics().keysExchanged === keys, 'the new key')
+      const seen = outcomes.length
+      await until(() => keys === 4 || outcomes.length > seen + 20, 'payments under it')
+    }
+    await load
+    expect(new Set(outcomes)).toEqual(new Set(['00']))
+    expect(rig.simulator.statistics()).toMatchObject({ wrongCodes: 0, keysExchanged: 4 })
+  })
+
+  test('are asked for before any traffic, where the network gives them', async () => {
+    const module = createSoftwareModule()
+    const security = {
+      zone: new ModuleKey(zoneKey),
+      mac: { algorithm: 'x9.19', bytes: 8, key: undefined },
+      exchange: { ...exchange, asks: true },
+    } as const
+    await using rig = await createNetworkRig(
+      { module, security, poolSize: 3, signOn: true },
+      { security: { algorithm: 'x9.19', zoneKey }, needsSignOn: true },
+    )
+    expect(codeOf(await rig.network.exchange(payment(1), 20_000))).toBe('00')
+    // Three connections, one question.
+    expect(rig.simulator.statistics().keysExchanged).toBe(1)
+  })
+
+  test('that came under another zone key, or with a wrong check value, are refused, and the old one stays', async () => {
+    const other = { ...simulated.security, zoneKey: '89B07A34A1B3F47F89B07A34A1B3F489' }
+    await using rig = await createNetworkRig(secured(), { security: other })
+    rig.simulator.changeKey()
+    await until(() => (rig.simulator.statistics().received['0810'] ?? 0) === 1, 'the answer')
+    expect(rig.simulator.statistics().keysExchanged).toBe(0)
+    expect(codeOf(await rig.network.exchange(payment(1), 20_000))).toBe('00')
+  })
+})
+
+test('keys show in no log, dump or JSON', () => {
+  const key = new ModuleKey(macKey)
+  expect(`${Bun.inspect(key)}${JSON.stringify({ key })}${String(key)}`).not.toContain('0123456789')
+})
+
+const problemOf = (security: unknown, env: Readonly<Record<string, string>> = {}): string => {
+  const file = join(temporaryDirectory(), 'messages.json')
+  writeFileSync(file, JSON.stringify({ security }))
+  const { values } = loadSettings(
+    { settings: cardSettings, networkA: networkASettings, networkB: networkBSettings },
+    { CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_MESSAGES_FILE: file, ...env },
+  )
+  const metrics = createMetrics({ version: '1', withProcess: false })
+  try {
+    createCardNetworks({ ...values, logger: quietLogger, metrics })
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('the settings of a network say how its messages are secured, and what is missing is named', () => {
+  const directory = temporaryDirectory()
+  const path = join(directory, 'mac.key')
+  writeFileSync(path, `${macKey}\n`)
+  writeFileSync(join(directory, 'empty.key'), '\n')
+  const software = { CARDGW_SECURITY_MODULE: 'software' }
+  const mac = { algorithm: 'x9.19', key_path: path }
+  expect(problemOf({ mac }, software)).toBe('')
+  expect(problemOf({ mac })).toContain('CARDGW_SECURITY_MODULE')
+  expect(problemOf({ mac: { algorithm: 'x9.19' } }, software)).toContain('mac needs key_path')
+  expect(problemOf({ mac: { ...mac, algorithm: 'rot13' } }, software)).toContain('algorithm')
+  const empty = { ...mac, key_path: join(directory, 'empty.key') }
+  expect(problemOf({ mac: empty }, software)).toContain('holds no key')
+  const exchanged = { key_exchange: { keys: [{ key: 'mac', field: 48 }] } }
+  expect(problemOf(exchanged, software)).toContain('zone_key_path')
+  expect(problemOf({ ...exchanged, zone_key_path: path }, software)).toBe('')
+})
