@@ -52,6 +52,8 @@ describe('the README', () => {
   let dev: ReturnType<typeof startProgram>
   let environment: Record<string, string>
   const directory = temporaryDirectory()
+  /** What `dev` prints until it is ready. */
+  let session: readonly string[] = []
 
   beforeAll(async () => {
     // What follows the installation, which the machine that runs this test has behind it.
@@ -66,17 +68,22 @@ describe('the README', () => {
       { mode: 0o755 },
     )
     symlinkSync(join(root, 'node_modules/.bin/buf'), join(directory, 'buf'))
-    dev = startProgram(started, ['--json', '--state', state], { cwd: root })
-    const ready = JSON.parse(await dev.line((line) => line.startsWith('{'))) as Record<
-      string,
-      string
-    >
+    dev = startProgram(started, ['--state', state], { cwd: root })
+    const lines = new Set<string>()
+    await dev.line((line) => {
+      lines.add(line)
+      return line.startsWith('Ctrl-C')
+    })
+    session = [...lines]
+    const told = (name: string): string | undefined =>
+      session.map((line) => new RegExp(`^  ${name} +(\\S+)$`).exec(line)?.[1]).find(Boolean)
+    const url = told('URL') ?? ''
     environment = {
       PATH: `${directory}:${process.env['PATH'] ?? ''}`,
-      URL: ready['url'] ?? '',
-      CARDS_URL: ready['cards_url'] ?? '',
-      GRPC_URL: ready['grpc_url'] ?? '',
-      KEY: ready['api_key'] ?? '',
+      URL: url,
+      CARDS_URL: told('Cards') ?? url,
+      GRPC_URL: told('gRPC') ?? '',
+      KEY: told('API key') ?? '',
     }
   })
 
@@ -93,9 +100,22 @@ describe('the README', () => {
     expect(gate).toContain('npx bun run test')
   })
 
+  test('shows what dev prints', () => {
+    const shown = blockOf('text session').split('\n')
+    expect(shown.length).toBeGreaterThan(15)
+    let from = 0
+    for (const line of shown) {
+      if (line === '…') continue
+      const found = session.findIndex((got, index) => index >= from && pattern(line).test(got))
+      // What dev printed, where a line of the page is not in it.
+      if (found === -1) expect(session.slice(from)).toContain(line)
+      from = found + 1
+    }
+  })
+
   test('names every command as the program does', () => {
     const { stdout } = Bun.spawnSync([process.execPath, join(root, 'src/main.ts'), '--help'])
-    const listed = [...stdout.toString().matchAll(/^ {2}([a-z]+) {2,}(\S.*)$/gm)]
+    const listed = [...stdout.toString().matchAll(/^ {2}([a-z-]+) {2,}(\S.*)$/gm)]
     expect(listed.length).toBeGreaterThan(5)
     for (const [, name, summary] of listed) {
       expect(readme).toContain(`| \`trilho ${name}\` | ${summary} |`)

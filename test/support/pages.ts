@@ -6,8 +6,12 @@ import { root } from './program.ts'
 export const pages: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   ...readdirSync(join(root, 'docs'))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)
     .sort(),
 ]
+
+/** The README in other languages. */
+export const translations: readonly string[] = ['README.pt-BR.md']

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
-import { pages } from '../support/pages.ts'
+import { pages, translations } from '../support/pages.ts'
 import { root } from '../support/program.ts'
 
 /** Without code, in which brackets and hashes mean nothing. */
@@ -32,7 +32,7 @@ const linksOf = (page: string): readonly Link[] =>
       return { file: path === '' ? page : normalize(join(dirname(page), path)), anchor }
     })
 
-test.each(pages)('every link of %s leads somewhere', (page) => {
+test.each([...pages, ...translations])('every link of %s leads somewhere', (page) => {
   const broken = linksOf(page).filter(
     ({ file, anchor }) =>
       !existsSync(join(root, file)) || (anchor !== undefined && !anchorsOf(file).includes(anchor)),
