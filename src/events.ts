@@ -124,8 +124,11 @@ const accountEntry = z
 const cardTransaction = z
   .strictObject({
     transaction_id: z.string(),
-    status: z.enum(['authorized', 'declined', 'captured', 'voided']),
+    status: z.enum(['authorized', 'declined', 'captured', 'voided', 'verified']),
     amount: cents,
+    requested_amount: cents.nullable().meta({
+      description: 'What was asked for, where the network approved a part.',
+    }),
     captured_amount: cents.nullable(),
     refunded_amount: cents.nullable().meta({ description: 'The sum of its refunds.' }),
     reversed_amount: cents.nullable().meta({
@@ -304,7 +307,9 @@ export const eventGroups = {
     subject: 'transaction_id',
     types: {
       'card.transaction.authorized': 'The network has approved the authorization.',
+      'card.transaction.incremented': 'The network has raised the authorized amount.',
       'card.transaction.declined': 'The network has declined the authorization.',
+      'card.transaction.verified': 'The network has nothing against the card.',
       'card.transaction.captured': 'The network has approved the capture, the last of several.',
       'card.transaction.partially_captured':
         'The network has approved a capture that others may follow.',

@@ -102,6 +102,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     sql,
     insertReversals,
     timeoutMs: Math.max(...networks.all.map(({ timeoutMs }) => timeoutMs)),
+    emission,
     logger,
     now,
   })

@@ -116,7 +116,7 @@ export const cardErrors = defineErrors({
     title: 'Outcome not possible',
     meaning: 'The reversal that waits for an answer cannot end in this status.',
     remedy:
-      'Read the transaction: an authorization can end voided, a capture authorized, captured or partially_captured, a void voided or as it was, a partial void partially_voided or authorized, a refund refunded or captured.',
+      'Read the transaction: an authorization can end voided, a capture authorized, captured or partially_captured, a void voided or as it was, a partial void partially_voided or authorized, a refund refunded or captured, an increment incremented or as it was.',
     retryable: false,
   },
   invalid_state: {
@@ -132,6 +132,14 @@ export const cardErrors = defineErrors({
     meaning:
       'The card network refused the capture; details.response_code says why. The status is as it was.',
     remedy: 'Read the transaction; capture again or void, as the code advises.',
+    retryable: false,
+  },
+  increment_declined: {
+    status: 422,
+    title: 'Increment declined',
+    meaning:
+      'The card network refused to raise the authorized amount; details.response_code says why. The amount is as it was.',
+    remedy: 'Go on with the authorized amount, or authorize the rest on its own.',
     retryable: false,
   },
   void_declined: {

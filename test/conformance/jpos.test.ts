@@ -103,7 +103,7 @@ type Step = readonly [
   status: number,
 ]
 
-/** jPOS declines 51.00, and acts on 999.01 in silence until it is repeated. */
+/** jPOS declines 51.00, approves 20.00 of 52.01, and acts on 999.01 in silence until it is repeated. */
 const payments: readonly (readonly Step[])[] = [
   [['authorize', { amount: 10_000 }, 201]],
   [
@@ -176,16 +176,39 @@ const payments: readonly (readonly Step[])[] = [
     ['refund', { amount: 500 }, 200],
     ['void', { amount: 15_500 }, 200],
   ],
+  [
+    ['authorize', { amount: 20_600 }, 201],
+    ['increment', { amount: 5_100 }, 422],
+    ['increment', { amount: 400 }, 200],
+    ['capture', { amount: 20_900, final: false }, 200],
+    ['increment', { amount: 1_000 }, 200],
+    ['capture', undefined, 200],
+  ],
+  [
+    ['authorize', { amount: 20_700 }, 201],
+    ['increment', { amount: 300 }, 200],
+    ['increment', { amount: 99_901 }, 504],
+    ['void', undefined, 200],
+  ],
+  [
+    ['authorize', { amount: 5_201, accept_partial: true, capture: true }, 201],
+    ['refund', { amount: 2_001 }, 400],
+  ],
+  [['authorize', { amount: 5_201 }, 201]],
+  [['verify', { amount: undefined }, 201]],
 ]
 
 /** Takes the steps one after the other. @returns the id of the transaction */
-const pay = async ({ post }: CardsRig, steps: readonly Step[]): Promise<string> => {
+const pay = async ({ post, settled }: CardsRig, steps: readonly Step[]): Promise<string> => {
   let id = ''
   for (const [path, body, status] of steps) {
-    const response = await (path === 'authorize'
-      ? post('/v1/transactions/authorize', authorizationBody('tok_visa_approved', body))
+    const isFirst = path === 'authorize' || path === 'verify'
+    const response = await (isFirst
+      ? post(`/v1/transactions/${path}`, authorizationBody('tok_visa_approved', body))
       : post(`/v1/transactions/${id}/${path}`, body))
     const answer = (await response.json()) as AnswerBody
+    // What is being taken back is waited for before the next step.
+    if (response.status === 504) await settled(answer.error?.details.transaction_id ?? '')
     if (response.status !== status) throw new Error(`${path}: ${JSON.stringify(answer)}`)
     id = answer.id ?? answer.error?.details.transaction_id ?? id
   }
@@ -284,6 +307,11 @@ describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
       ['voided', '0100,0200,0200,0200,0400,0400,0400,0400'],
       ['authorized', '0100,0200,0200,0400,0401'],
       ['captured', '0100,0200,0400,0200R,0400'],
+      ['captured', '0100,0100I,0100I,0200,0100I,0200'],
+      ['voided', '0100,0100I,0100I,0400,0401,0400'],
+      ['captured', '0100,0200'],
+      ['declined', '0100,0400'],
+      ['verified', '0100'],
     ])
     expect(entries.map((entry) => ({ ...entry, messages: '' }))).toEqual(records.map(expectedEntry))
     expect(book.size).toBe(records.length)
@@ -293,11 +321,15 @@ describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
 
 /** What the network must hold of a payment that we have like this. */
 const expectedEntry = ({ status, ...record }: CardRecord): Entry => {
-  const amount = Number(record['amount'])
+  const isPart = record['response_code'] === '10'
+  const amount = isPart ? 2_000 : Number(record['amount'])
   return {
-    authorized: status === 'declined' ? 0 : amount,
+    authorized: status === 'declined' && !isPart ? 0 : amount,
     captured: status === 'voided' ? 0 : Number(record['captured_amount'] ?? 0),
-    reversed: status === 'voided' ? amount : Number(record['reversed_amount'] ?? 0),
+    reversed:
+      status === 'voided' || (status === 'declined' && isPart)
+        ? amount
+        : Number(record['reversed_amount'] ?? 0),
     refunded: Number(record['refunded_amount'] ?? 0),
     messages: '',
   }

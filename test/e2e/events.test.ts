@@ -162,11 +162,15 @@ const cards = async () => {
   const { id } = (await authorize('tok_visa_approved')) as { readonly id?: string }
   await call('POST', `/v1/transactions/${id}/capture`, {})
   await call('POST', `/v1/transactions/${id}/void`)
+  const third = (await authorize('tok_visa_approved')) as { readonly id?: string }
   const other = (await authorize('tok_visa_approved')) as { readonly id?: string }
   await call('POST', `/v1/transactions/${other.id}/void`, { amount: 100 })
   await call('POST', `/v1/transactions/${other.id}/capture`, { amount: 100, final: false })
   await call('POST', `/v1/transactions/${other.id}/capture`, {})
   await call('POST', `/v1/transactions/${other.id}/refund`, { amount: 100 })
+  await call('POST', `/v1/transactions/${third.id}/increment`, { amount: 100 })
+  const { amount: _, ...card } = authorizationBody('tok_visa_approved')
+  await call('POST', '/v1/transactions/verify', card)
   await authorize('tok_visa_declined_05')
 }
 

@@ -182,11 +182,21 @@ const rows: Readonly<Record<string, Row>> = {
     ...{ kind: 'new', by: cards },
     body: () => authorizationBody('tok_visa_approved'),
   },
+  'POST /v1/transactions/verify': {
+    ...{ kind: 'new', by: cards },
+    body: () => {
+      const { amount: _, ...body } = authorizationBody('tok_visa_approved')
+      return body
+    },
+  },
   'GET /v1/transactions': list(cards),
   'GET /v1/transactions/{id}': owned(true, cards, transaction('')),
   'GET /v1/transactions/{id}/events': owned(true, cards, transaction('/events')),
   'POST /v1/transactions/{id}/resolve': owned(false, cards, transaction('/resolve'), () => ({
     ...{ outcome: 'voided', reason: 'The desk said so' },
+  })),
+  'POST /v1/transactions/{id}/increment': owned(false, cards, transaction('/increment'), () => ({
+    amount: 100,
   })),
   'POST /v1/transactions/{id}/capture': owned(false, cards, transaction('/capture')),
   'POST /v1/transactions/{id}/void': owned(false, cards, transaction('/void')),

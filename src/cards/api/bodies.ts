@@ -3,16 +3,15 @@ import { ApiError, type ErrorDefinition, httpErrors } from '#src/platform/http/i
 import { findInIdentifier, findSensitive, isCardNumber } from '#src/platform/security/index.ts'
 import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
-import { currencyNumbers, resolutions } from '../transactions/domain.ts'
-import type { AuthorizationRequest } from '../use-cases/authorize.ts'
+import { amountCentsMax, currencyNumbers, resolutions } from '../transactions/domain.ts'
+import type { AuthorizationRequest, VerificationRequest } from '../use-cases/authorize.ts'
 import type { CaptureRequest } from '../use-cases/operations.ts'
 import type { ResolutionRequest } from '../use-cases/resolve.ts'
 import { detailsIn, paymentFields, secretsIn } from './payment-fields.ts'
 
 /** Bodies of the card routes. The schemas published in the OpenAPI document are those that validate. */
 
-/** DE 4 has twelve digits. */
-const amountMax = 999_999_999_999
+const amountMax = Number(amountCentsMax)
 const merchantIdMax = 15
 const terminalIdMax = 8
 const installmentsMax = 12
@@ -63,16 +62,32 @@ export const authorizationBody = z
     capture: z.boolean().default(false).meta({
       description: 'Captures the whole amount right after the approval.',
     }),
+    accept_partial: z.boolean().optional().meta({
+      description:
+        'Takes a part of the amount too, where the network approves no more; else that part is taken back.',
+    }),
     ...paymentFields,
   })
   .meta({ id: 'CardAuthorization' })
 
+const { amount: _, installments: __, capture: ___, ...asked } = authorizationBody.shape
+
+export const verificationBody = z
+  .strictObject(asked)
+  .omit({ installment_plan: true, accept_partial: true })
+  .meta({ id: 'CardVerification' })
+
+export const incrementBody = z.strictObject({ amount }).meta({
+  id: 'CardIncrement',
+  description: 'What is added to the authorized amount.',
+})
+
 export const captureBody = z
   .strictObject({
     amount: amount.optional(),
-    final: z.boolean().default(true).meta({
+    final: z.boolean().optional().meta({
       description:
-        'False: other captures may follow. One that takes all that is left is final in any case.',
+        'False: other captures may follow; otherwise it is the last one. One that takes all that is left is final in any case.',
     }),
   })
   .meta({
@@ -128,6 +143,23 @@ export const readAuthorization = (body: unknown): AuthorizationRequest => {
 
 const nothingMore = { reference: undefined, details: undefined, secrets: undefined } as const
 
+/** @throws ApiError that names the first field at fault */
+export const readVerification = (body: unknown): VerificationRequest => {
+  const given = judged(verificationBody, body)
+  return {
+    cardToken: given.card_token,
+    currency: given.currency,
+    merchantId: given.merchant_id,
+    terminalId: given.terminal_id,
+    reference: given.reference,
+    details: detailsIn(given),
+    secrets: secretsIn(given),
+  }
+}
+
+/** What is added to the authorized amount. @throws ApiError */
+export const readIncrement = (body: unknown): bigint => BigInt(judged(incrementBody, body).amount)
+
 const moreOf = (given: Given) => {
   if (given.installment_plan !== undefined && (given.installments ?? 1) === 1) {
     throw new ApiError(httpErrors.value_refused, 'installment_plan is for several installments.', {
@@ -141,7 +173,9 @@ type Given = z.input<typeof authorizationBody>
 
 /** Those that most requests have, and no other. */
 const plainFields: ReadonlySet<string> = new Set(
-  Object.keys(authorizationBody.shape).filter((name) => !Object.hasOwn(paymentFields, name)),
+  Object.keys(authorizationBody.shape).filter(
+    (name) => name !== 'accept_partial' && !Object.hasOwn(paymentFields, name),
+  ),
 )
 
 const isWhole = (value: unknown, max: number): boolean =>
@@ -245,6 +279,7 @@ const refusals: Readonly<Record<string, Refusal>> = {
     expected: `a whole number from 1 to ${installmentsMax}`,
   },
   capture: { definition: cardErrors.invalid_capture, expected: 'true or false' },
+  accept_partial: { definition: httpErrors.validation_failed, expected: 'true or false' },
   final: { definition: httpErrors.validation_failed, expected: 'true or false' },
   ...paymentRefusals,
   outcome: { definition: cardErrors.invalid_outcome, expected: resolutions.join(', ') },

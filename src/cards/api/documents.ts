@@ -4,13 +4,14 @@ import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import { cardStatuses } from '../transactions/domain.ts'
 import {
-  amount,
   authorizationBody,
   captureBody,
   currency,
+  incrementBody,
   merchantId,
   refundBody,
   resolutionBody,
+  verificationBody,
   voidBody,
 } from './bodies.ts'
 import { reference } from './payment-fields.ts'
@@ -25,7 +26,13 @@ const record = z
   .object({
     id: z.string(),
     status: z.enum(cardStatuses),
-    amount,
+    amount: z.int().meta({
+      description: 'What is authorized, in minor units, with its increments; 0 for a verification.',
+      example: 10_000,
+    }),
+    requested_amount: z.int().optional().meta({
+      description: 'What was asked for, where the network approved a part.',
+    }),
     captured_amount: z.int().optional().meta({ description: 'The sum of its captures.' }),
     refunded_amount: z.int().optional().meta({ description: 'The sum of its refunds.' }),
     reversed_amount: z.int().optional().meta({
@@ -47,6 +54,19 @@ const record = z
     network_data: z.record(z.string(), z.string()).optional().meta({
       description: 'What later messages repeat of the answer, by the names of the network’s file.',
     }),
+    balances: z
+      .array(
+        z.object({
+          kind: z.enum(['ledger', 'available']),
+          account_type: z.string().meta({
+            description: '00 default, 10 savings, 20 debit, 30 credit.',
+          }),
+          currency: z.string(),
+          amount: z.int().meta({ description: 'Minor units; negative is owed.' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'What the network told of the account, DE 54.' }),
     stan: z.string().meta({ description: 'DE 11 of the authorization.' }),
     rrn: z.string().meta({ description: 'DE 37.' }),
     created_at: z.iso.datetime(),
@@ -55,13 +75,17 @@ const record = z
     voided_at: z.iso.datetime().optional(),
     operation: z.string().optional().meta({
       description:
-        'What is under way: capture, partial_capture, void, partial_void, release, refund, or the reversal of one, such as reversing_refund.',
+        'What is under way: verification, increment, capture, partial_capture, void, partial_void, release, refund, or the reversal of one, such as reversing_refund.',
     }),
     capture_error: z.string().optional().meta({
       description:
         'Why the last capture had no effect: declined_ and the response code, timed_out, connection_lost, answer_mismatch, answer_unreadable, not_sent, or a code of the vault.',
     }),
     void_error: z.string().optional().meta({ description: 'The same for the last void.' }),
+    increment_error: z
+      .string()
+      .optional()
+      .meta({ description: 'The same for the last increment.' }),
     refund_error: z.string().optional().meta({ description: 'The same for the last refund.' }),
     reason: z.string().optional().meta({
       description:
@@ -137,6 +161,46 @@ export const documents = {
       ...networkErrors,
     ],
   },
+  verify: {
+    operation: 'verifyCard',
+    summary: 'Ask whether a card is good',
+    description: `An authorization of nothing: no money is on hold, whatever comes. 201 with the status verified or declined. Without an answer in time the record ends voided, and 504 tells so. ${description}`,
+    tag,
+    idempotent: true,
+    body: { 'application/json': verificationBody },
+    responses: { 201: { description: 'Verified or declined', schema: record } },
+    errors: [
+      cardErrors.invalid_card_token,
+      cardErrors.invalid_currency,
+      cardErrors.invalid_merchant_id,
+      cardErrors.invalid_terminal_id,
+      cardErrors.field_not_carried,
+      cardErrors.field_needed,
+      cardErrors.merchant_profile_missing,
+      cardErrors.unsupported_card_range,
+      cardErrors.operation_not_taken,
+      cardErrors.cards_too_busy,
+      ...networkErrors,
+    ],
+  },
+  increment: {
+    operation: 'incrementTransaction',
+    summary: 'Raise the authorized amount',
+    description: `By the given amount, as long as the authorization is not captured for good; amount is the sum. A refusal of the network is 422 with its response_code in the details; the amount is unchanged, and increment_error says why. ${description}`,
+    tag,
+    idempotent: true,
+    params: idParams,
+    body: { 'application/json': incrementBody },
+    responses: { 200: { description: 'The transaction', schema: record } },
+    errors: [
+      cardErrors.transaction_not_found,
+      cardErrors.invalid_amount,
+      cardErrors.invalid_state,
+      cardErrors.operation_not_taken,
+      cardErrors.increment_declined,
+      ...networkErrors,
+    ],
+  },
   capture: {
     operation: 'captureTransaction',
     summary: 'Capture what was authorized',
@@ -203,7 +267,7 @@ export const documents = {
   resolve: {
     operation: 'resolveTransaction',
     summary: 'Tell how a reversal ended that no network confirmed',
-    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back), captured or partially_captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back). The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
+    description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back), captured or partially_captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back), an increment incremented or as it was. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
     tag,
     idempotent: true,
     params: idParams,

@@ -79,7 +79,9 @@ export const paymentFields = {
     .optional(),
 }
 
-type Given = { readonly [K in keyof typeof paymentFields]?: z.infer<(typeof paymentFields)[K]> }
+type Given = {
+  readonly [K in keyof typeof paymentFields]?: z.infer<(typeof paymentFields)[K]>
+} & { readonly accept_partial?: boolean | undefined }
 
 /** What is stored of them; undefined if there is nothing. */
 export const detailsIn = (given: Given): Details | undefined => {
@@ -94,6 +96,7 @@ export const detailsIn = (given: Given): Details | undefined => {
     storedReason: stored?.reason,
     networkTransactionId: stored?.network_transaction_id,
     cardSequence: given.card_sequence,
+    acceptPartial: given.accept_partial === true ? true : undefined,
   }
   const there = Object.entries(all).filter(([, value]) => value !== undefined)
   return there.length === 0 ? undefined : (Object.fromEntries(there) as Details)

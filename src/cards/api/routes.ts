@@ -15,7 +15,15 @@ import {
 } from '#src/platform/http/index.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
 import type { CardService } from '../use-cases/service.ts'
-import { readAuthorization, readCapture, readRefund, readResolution, readVoid } from './bodies.ts'
+import {
+  readAuthorization,
+  readCapture,
+  readIncrement,
+  readRefund,
+  readResolution,
+  readVerification,
+  readVoid,
+} from './bodies.ts'
 import { documents, listQuery } from './documents.ts'
 
 const bodyBytesMax = 16_384
@@ -37,6 +45,32 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
     handle: async (c) => {
       const request = readAuthorization(await readJsonValue(c))
       return respond(await service.authorize(request, callerOf(c)))
+    },
+  },
+  {
+    method: 'POST',
+    path: `${base}/verify`,
+    scope: 'cards:authorize',
+    accepts,
+    bodyBytesMax: bodyBytesMax,
+    errorStyle: 'envelope',
+    document: documents.verify,
+    handle: async (c) => {
+      const request = readVerification(await readJsonValue(c))
+      return respond(await service.verify(request, callerOf(c)))
+    },
+  },
+  {
+    method: 'POST',
+    path: `${base}/{id}/increment`,
+    scope: 'cards:authorize',
+    accepts,
+    bodyBytesMax: bodyBytesMax,
+    errorStyle: 'envelope',
+    document: documents.increment,
+    handle: async (c) => {
+      const amount = readIncrement(await readJsonValue(c))
+      return respond(await service.increment(idOf(c), amount, callerOf(c)))
     },
   },
   {
@@ -67,6 +101,12 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
       return respond(await service.void(idOf(c), amount, callerOf(c)))
     },
   },
+  ...laterRoutes(service),
+  ...readingRoutes(service),
+]
+
+/** What gives back, and what operators do. */
+const laterRoutes = (service: CardService): readonly Route[] => [
   {
     method: 'POST',
     path: `${base}/{id}/refund`,
@@ -94,7 +134,6 @@ export const cardRoutes = (service: CardService): readonly Route[] => [
       return respond(await service.resolve(idOf(c), request, callerOf(c)))
     },
   },
-  ...readingRoutes(service),
 ]
 
 const dayMs = 86_400_000

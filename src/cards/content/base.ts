@@ -31,6 +31,8 @@ const reversal = { '3': { from: 'original.processing_code' }, '90': { from: 'ori
 export const baseMessages: Readonly<Record<MessageName, MessageDefault>> = {
   // DE 38 is that of an answer.
   authorization: { mti: '0100', fields: { '3': purchase, '38': null } },
+  verification: { mti: '0100', fields: { '3': purchase, '38': null } },
+  increment: { mti: '0100', fields: { '3': purchase } },
   capture: { mti: '0200', fields: { '3': purchase } },
   refund: { mti: '0200', fields: { '3': returnOfGoods } },
   reversal: { mti: '0400', fields: reversal },

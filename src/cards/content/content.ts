@@ -235,6 +235,8 @@ const checkConstants = (de: number, form: LeafForm, dialect: Dialect, path: stri
 
 const titles: Readonly<Record<MessageName, string>> = {
   authorization: 'an authorization',
+  verification: 'a verification',
+  increment: 'an increment',
   capture: 'a capture',
   refund: 'a refund',
   reversal: 'a reversal',

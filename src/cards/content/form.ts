@@ -110,6 +110,8 @@ export const contentForm = z.strictObject({
   messages: z
     .strictObject({
       authorization: messageForm('0100', '0200'),
+      verification: messageForm('0100'),
+      increment: messageForm('0100'),
       capture: messageForm('0200', '0220'),
       refund: messageForm('0200', '0220', '0100'),
       reversal: messageForm('0400', '0420'),

@@ -2,6 +2,7 @@ export { type Content, createContent } from './content.ts'
 export { type ContentForm, contentForm, type MessageName } from './form.ts'
 export { MissingFactError, TooLongFactError } from './leaf.ts'
 export {
+  type Balance,
   bitOf,
   type Details,
   entries,

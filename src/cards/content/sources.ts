@@ -17,6 +17,17 @@ export const storedReasons = [
   ...(['unscheduled', 'standing_order', 'subscription', 'installment'] as const),
 ] as const
 
+/** What an account holds. */
+export type Balance = {
+  /** Positions 1 and 2 of DE 54: `00` default, `10` savings, `20` debit, `30` credit. */
+  readonly account: string
+  readonly kind: 'ledger' | 'available'
+  /** ISO 4217, three digits or letters. */
+  readonly currency: string
+  /** Negative: owed. */
+  readonly cents: number
+}
+
 /** What a payment has beside its amount, as it is stored with it: nothing that may not be stored. */
 export type Details = {
   readonly entry?: Entry
@@ -29,6 +40,10 @@ export type Details = {
   /** The network's own identifier of the payment with which the credential was stored. */
   readonly networkTransactionId?: string
   readonly cardSequence?: string
+  /** The caller takes a part of the amount too. */
+  readonly acceptPartial?: true
+  /** What the network told of the account, DE 54. */
+  readonly balances?: readonly Balance[]
   /** What the network's answer brought and later messages repeat, by the names of the network's file. */
   readonly kept?: Readonly<Record<string, string>>
 }
@@ -83,6 +98,12 @@ export type Facts = {
   original: OriginalMessage | undefined
   /** What a partial reversal leaves. */
   readonly remainingCents: bigint | undefined
+  /** What is authorized when an increment is approved. */
+  readonly totalCents: bigint | undefined
+  /** Whether a capture is the last one; undefined in other messages. */
+  readonly isFinal: boolean | undefined
+  /** Of a capture, from 1. */
+  readonly captureNumber: number | undefined
   /** DE 70 */
   readonly networkCode: string | undefined
   /** The message opens a payment: what is required and not there is refused, and else left out. */
@@ -177,6 +198,17 @@ const ofMessages: Readonly<Record<string, Source>> = {
     get: ({ remainingCents }) =>
       remainingCents === undefined ? undefined : centsOf(remainingCents),
   },
+  total: {
+    get: ({ totalCents }) => (totalCents === undefined ? undefined : centsOf(totalCents)),
+  },
+  'capture.final': {
+    get: ({ isFinal }) => (isFinal === undefined ? undefined : isFinal ? '1' : '0'),
+  },
+  'capture.number': {
+    get: ({ captureNumber }) =>
+      captureNumber === undefined ? undefined : String(captureNumber).padStart(2, '0'),
+  },
+  accept_partial: { get: ({ details }) => (details?.acceptPartial ? '1' : undefined) },
   'acquirer.id': { get: (_, { acquirerId }) => acquirerId || undefined },
   'forwarder.id': { get: (_, { forwarderId }) => forwarderId || undefined },
 }

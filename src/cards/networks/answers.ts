@@ -7,6 +7,10 @@ import { z } from 'zod'
 export type AnswerCodes = {
   /** All of what was asked for. */
   readonly approved: readonly string[]
+  /** A part of what was asked for; DE 4 of the answer says how much. */
+  readonly partial: readonly string[]
+  /** Nothing against a card that is only asked about. */
+  readonly verified: readonly string[]
   /** Certainly nothing; single codes and ranges. */
   readonly declined: readonly string[]
   /** To a reversal: it is done. */
@@ -25,6 +29,8 @@ const letters = ['N0-N9', 'P0-P9', 'Q0-Q9', 'R0-R9', 'S0-S9', 'T0-T9', 'Z0-Z9']
  */
 export const answerCodes1987: AnswerCodes = {
   approved: ['00'],
+  partial: ['10'],
+  verified: ['00', '85'],
   declined: ['01-07', '12-15', '17-31', '33-84', '86-98', ...letters],
   reversed: ['00'],
   repeated: ['94'],
@@ -36,6 +42,8 @@ const written = z.array(z.string().regex(/^[0-9A-Z]{2}(-[0-9A-Z]{2})?$/)).max(20
 /** The form of {@link AnswerCodes} in the networks file; what is left out is that of ISO 8583:1987. */
 export const answerCodesForm = z.strictObject({
   approved: written.default([...answerCodes1987.approved]),
+  partial: written.default([...answerCodes1987.partial]),
+  verified: written.default([...answerCodes1987.verified]),
   declined: written.default([...answerCodes1987.declined]),
   reversed: written.default([...answerCodes1987.reversed]),
   repeated: written.default([...answerCodes1987.repeated]),
@@ -49,6 +57,8 @@ type ReversalMeaning = 'done' | 'not_known' | 'refused'
 
 export type AnswerRules = {
   readonly of: (code: string) => AnswerMeaning
+  readonly isPartial: (code: string) => boolean
+  readonly isVerified: (code: string) => boolean
   readonly ofReversal: (code: string, isRepeat: boolean) => ReversalMeaning
 }
 
@@ -68,6 +78,8 @@ export const createAnswerRules = (codes: AnswerCodes): AnswerRules => {
   const both = codes.approved.find((code) => isDeclined(code))
   if (both !== undefined) throw new Error(`code ${both} is both approved and declined`)
   return {
+    isPartial: contains(codes.partial),
+    isVerified: contains(codes.verified),
     of: (code) => (isApproved(code) ? 'approved' : isDeclined(code) ? 'declined' : 'unwanted'),
     ofReversal: (code, isRepeat) => {
       if (isReversed(code) || (isRepeat && isRepeated(code))) return 'done'

@@ -10,6 +10,7 @@ import {
 import { exchangeKey, isAnswer } from './matching.ts'
 
 const stanField = 11
+const amountsField = 54
 /** The characters of other fields are the network's business. */
 const usedFields: ReadonlySet<number> = new Set([4, stanField, 37, 38, 39, 41, 49, 70])
 /** Numbers that a network masks are not compared. */
@@ -53,6 +54,7 @@ export class Inbound {
       const pan = this.parser.copy(2)
       if (pan?.every(isDigit) === true) answer.pan = pan
       else pan?.fill(0)
+      answer.additionalAmounts = this.latin1Of(amountsField)
       if (answer.mti === '0810') answer.more = this.copies(this.keyFields)
       else if (this.kept !== undefined) answer.more = this.copies(this.kept)
       return answer
@@ -80,6 +82,12 @@ export class Inbound {
     if (code === undefined || !isLast) return undefined
     // Bun gives Buffers, whose slice would be cleared with the chunk.
     return { data: new Uint8Array(bytes.subarray(start, parser.offset(field))), code }
+  }
+
+  /** Unlike those of the fields that decide, its characters are not checked. */
+  private latin1Of(de: number): string | undefined {
+    const bytes = this.parser.copy(de)
+    return bytes && String.fromCharCode(...bytes)
   }
 
   private copies(fields: ReadonlySet<number>): Map<number, Uint8Array> {

@@ -54,6 +54,9 @@ const factsOf = (
   profile,
   original: undefined,
   remainingCents: undefined,
+  totalCents: undefined,
+  isFinal: undefined,
+  captureNumber: undefined,
   networkCode: undefined,
   isFirst,
   carried: 0,
@@ -68,11 +71,29 @@ export const authorizationMessage = (
   pan: Uint8Array,
   transaction: Subject & TraceNumbers,
   beside: Beside = {},
+  name: 'authorization' | 'verification' = 'authorization',
 ): BuiltMessage => {
   const facts = factsOf(pan, transaction, transaction, beside, true)
-  const message = content.build('authorization', facts)
+  const message = content.build(name, facts)
   return { message, carried: facts.carried }
 }
+
+/** DE 37 is that of the authorization, DE 4 what is added to it. */
+export const incrementMessage = (
+  content: Content,
+  pan: Uint8Array,
+  transaction: Subject,
+  amountCents: bigint,
+  numbers: Numbers,
+  beside: Beside = {},
+): CardMessage =>
+  content.build('increment', {
+    ...factsOf(pan, numbers, { ...transaction, amountCents }, beside),
+    totalCents: transaction.amountCents + amountCents,
+  })
+
+/** What a network may want to know of a capture among several. */
+export type CaptureMark = { readonly isFinal: boolean; readonly captureNumber: number }
 
 /** DE 37 stays that of the authorization, so that the network knows what is captured. */
 export const captureMessage = (
@@ -82,8 +103,12 @@ export const captureMessage = (
   amountCents: bigint,
   numbers: Numbers,
   beside: Beside = {},
+  mark: CaptureMark = { isFinal: true, captureNumber: 1 },
 ): CardMessage =>
-  content.build('capture', factsOf(pan, numbers, { ...transaction, amountCents }, beside))
+  content.build('capture', {
+    ...factsOf(pan, numbers, { ...transaction, amountCents }, beside),
+    ...mark,
+  })
 
 /** DE 37 is that of the authorization, so that the network knows what is given back. */
 export const refundMessage = (
@@ -111,7 +136,7 @@ type Original = Pick<ReversalSubject, 'originalMti' | 'reverses'>
 
 /** The message that a reversal takes back, as a content names it. */
 const originalName = ({ originalMti, reverses }: Original): MessageName => {
-  if (originalMti === '0100') return 'authorization'
+  if (originalMti === '0100') return reverses === 'increment' ? 'increment' : 'authorization'
   return reverses === 'refund' ? 'refund' : 'capture'
 }
 

@@ -21,6 +21,7 @@ export type ReversedOperation =
   | 'void'
   | 'partial_void'
   | 'release'
+  | 'increment'
 
 /** Reversals, sent until their networks confirm them. Holds no card number, only its token. */
 export const cardReversals = pgTable(

@@ -8,20 +8,20 @@ export type CardEventRow = {
 }
 
 type SentOperation = {
-  readonly operation: 'capture' | 'partial_capture' | 'refund'
+  readonly operation: 'capture' | 'partial_capture' | 'refund' | 'increment'
   readonly transmission: string
   readonly amountCents: bigint
 }
 
-/** Whether the refund that was sent under the STAN counts. */
-export const isRefunded = async (sql: Queryable, id: string, stan: string): Promise<boolean> => {
+/** Whether the refund or increment that was sent under the STAN counts. */
+export const isCounted = async (sql: Queryable, id: string, stan: string): Promise<boolean> => {
   const found = await sql`
     select from card_events
-    where transaction_id = ${id} and type = 'refunded' and data ->> 'stan' = ${stan} limit 1`
+    where transaction_id = ${id} and type in ('refunded', 'incremented') and data ->> 'stan' = ${stan} limit 1`
   return found.length > 0
 }
 
-/** A capture or refund that was sent under the STAN, with its DE 7 and DE 4; undefined if there was none. */
+/** A capture, refund or increment that was sent under the STAN, with its DE 7 and DE 4; undefined if there was none. */
 export const sentUnder = async (
   sql: Queryable,
   id: string,
@@ -30,7 +30,8 @@ export const sentUnder = async (
   const [sent] = await sql<SentOperation[]>`
     select replace(type, '_sent', '') as operation, data ->> 'transmission' as transmission, (data ->> 'amount')::bigint as "amountCents"
     from card_events
-    where transaction_id = ${id} and type in ('capture_sent', 'partial_capture_sent', 'refund_sent') and data ->> 'stan' = ${stan}
+    where transaction_id = ${id} and data ->> 'stan' = ${stan}
+      and type in ('capture_sent', 'partial_capture_sent', 'refund_sent', 'increment_sent')
     order by id desc limit 1`
   return sent
 }

@@ -2,16 +2,23 @@
  * The states and events of a card transaction; pure.
  *
  *   pending -> authorized | declined;  authorized -> captured | voided;  captured -> voided
+ *   pending -> verified | declined | voided, where only the card is asked about
  *
  * Whatever a network approved is either told in the status or being reversed, also in the last statuses.
  *
  * Beside the status there is the operation, which is on the wire or being reversed. While there is one, no other
  * begins. Silence of a network decides nothing: it leads to a reversal, whose answer decides.
  */
-export const cardStatuses = ['pending', 'authorized', 'captured', 'voided', 'declined'] as const
+export const cardStatuses = [
+  ...(['pending', 'authorized', 'captured', 'voided', 'declined', 'verified'] as const),
+] as const
 export type CardStatus = (typeof cardStatuses)[number]
 
 export type CardOperation =
+  /** Asks whether the card is good; no money is on hold. */
+  | 'verification'
+  /** Raises the authorized amount. */
+  | 'increment'
   | 'capture'
   /** Leaves the rest open for other captures. */
   | 'partial_capture'
@@ -26,6 +33,7 @@ export type CardOperation =
   | 'reversing_void'
   | 'reversing_partial_void'
   | 'reversing_release'
+  | 'reversing_increment'
   | 'reversing_refund'
 
 export type CardState = {
@@ -45,6 +53,15 @@ export type CardEvent =
   | 'authorization_not_sent'
   /** Sent, and nobody knows. */
   | 'authorization_unknown'
+  | 'verification_approved'
+  | 'verification_declined'
+  | 'verification_not_sent'
+  /** Nothing is on hold, so nothing is taken back. */
+  | 'verification_unknown'
+  | 'increment_started'
+  | 'increment_approved'
+  | 'increment_refused'
+  | 'increment_unknown'
   | 'capture_started'
   | 'capture_approved'
   /** Declined, or not sent. */
@@ -74,6 +91,7 @@ export type CardEvent =
   | 'late_authorization'
   | 'late_capture'
   | 'late_refund'
+  | 'late_increment'
   /** The network confirmed the reversal under way. */
   | 'reversal_confirmed'
   /** A person asked the network: the reversal did not take effect. */
@@ -88,6 +106,15 @@ const during = (status: CardStatus, operation: CardOperation): CardState => ({ s
 
 /** The operations of an authorization, captured in parts or not at all. */
 const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
+  [`${phase} increment`]: {
+    increment_approved: idle('authorized'),
+    increment_refused: idle('authorized'),
+    increment_unknown: during('authorized', 'reversing_increment'),
+  },
+  [`${phase} reversing_increment`]: {
+    reversal_confirmed: idle('authorized'),
+    reversal_denied: idle('authorized'),
+  },
   [`${phase} capture`]: {
     capture_approved: idle('captured'),
     capture_refused: idle('authorized'),
@@ -135,6 +162,12 @@ const transitions: Readonly<Record<string, Transitions>> = {
     authorization_not_sent: idle('voided'),
     authorization_unknown: during('pending', 'reversing_authorization'),
   },
+  'pending verification': {
+    verification_approved: idle('verified'),
+    verification_declined: idle('declined'),
+    verification_not_sent: idle('voided'),
+    verification_unknown: idle('voided'),
+  },
   'pending reversing_authorization': { reversal_confirmed: idle('voided') },
   declined: { late_authorization: during('declined', 'reversing_authorization') },
   'declined reversing_authorization': { reversal_confirmed: idle('declined') },
@@ -142,12 +175,16 @@ const transitions: Readonly<Record<string, Transitions>> = {
     late_authorization: during('voided', 'reversing_authorization'),
     late_capture: during('voided', 'reversing_capture'),
     late_refund: during('voided', 'reversing_refund'),
+    late_increment: during('voided', 'reversing_increment'),
   },
   'voided reversing_authorization': { reversal_confirmed: idle('voided') },
   'voided reversing_capture': { reversal_confirmed: idle('voided') },
   'voided reversing_refund': { reversal_confirmed: idle('voided') },
+  'voided reversing_increment': { reversal_confirmed: idle('voided') },
   authorized: {
     late_capture: during('authorized', 'reversing_capture'),
+    late_increment: during('authorized', 'reversing_increment'),
+    increment_started: during('authorized', 'increment'),
     capture_started: during('authorized', 'capture'),
     partial_capture_started: during('authorized', 'partial_capture'),
     void_started: during('authorized', 'void'),
@@ -157,6 +194,8 @@ const transitions: Readonly<Record<string, Transitions>> = {
   part_captured: {
     late_capture: during('authorized', 'reversing_capture'),
     late_refund: during('authorized', 'reversing_refund'),
+    late_increment: during('authorized', 'reversing_increment'),
+    increment_started: during('authorized', 'increment'),
     capture_started: during('authorized', 'capture'),
     partial_capture_started: during('authorized', 'partial_capture'),
     void_started: during('authorized', 'void'),
@@ -187,6 +226,11 @@ const transitions: Readonly<Record<string, Transitions>> = {
     void_started: during('captured', 'void'),
     refund_started: during('captured', 'refund'),
     late_refund: during('captured', 'reversing_refund'),
+    late_increment: during('captured', 'reversing_increment'),
+  },
+  'captured reversing_increment': {
+    reversal_confirmed: idle('captured'),
+    reversal_denied: idle('captured'),
   },
   'captured refund': {
     refund_approved: idle('captured'),
@@ -221,12 +265,16 @@ export const transition = (state: CardState, event: CardEvent): CardState | unde
   return transitions[operation === undefined ? phase : `${phase} ${operation}`]?.[event]
 }
 
+/** DE 4 has twelve digits. */
+export const amountCentsMax = 999_999_999_999n
+
 /** Captures of one authorization: a void takes back each by a message of its own. */
 export const capturesMax = 50
 
 /** The operations on a transaction that a caller asks for. */
 const startedOperations = [
-  ...(['capture', 'partial_capture', 'void', 'partial_void', 'release', 'refund'] as const),
+  ...(['increment', 'capture', 'partial_capture'] as const),
+  ...(['void', 'partial_void', 'release', 'refund'] as const),
 ] as const
 export type StartedOperation = (typeof startedOperations)[number]
 
@@ -239,7 +287,7 @@ export const isStarted = (operation: CardOperation | undefined): operation is St
  */
 export const resolutions = [
   ...(['voided', 'authorized', 'captured', 'declined'] as const),
-  ...(['refunded', 'partially_voided', 'partially_captured'] as const),
+  ...(['refunded', 'partially_voided', 'partially_captured', 'incremented'] as const),
 ] as const
 export type Resolution = (typeof resolutions)[number]
 
@@ -267,6 +315,7 @@ const resolvingEnds: Readonly<
     authorized: 'reversal_denied',
   },
   reversing_refund: { captured: 'reversal_confirmed', refunded: 'reversal_denied' },
+  reversing_increment: { incremented: 'reversal_denied' },
   reversing_capture: { partially_captured: 'reversal_denied_in_part' },
 }
 
@@ -274,11 +323,13 @@ const messages: Readonly<Record<string, string>> = {
   '00': 'Approved',
   '01': 'Contact the issuer',
   '05': 'Not authorized',
+  '10': 'Approved for a part',
   '14': 'Invalid card',
   '51': 'Insufficient funds',
   '54': 'Expired card',
   '55': 'Invalid PIN',
   '57': 'Transaction not permitted',
+  '85': 'No reason to decline',
   '91': 'Issuer unavailable',
   '96': 'System error',
 }

@@ -4,13 +4,14 @@ import type { CardTransaction } from './store.ts'
 const nameOf = (before: CardTransaction, after: CardTransaction) => {
   const { status } = after
   if (status !== before.status) return status === 'pending' ? undefined : status
+  if (after.amountCents !== before.amountCents) return 'incremented'
   if (after.capturedCents !== before.capturedCents) return 'partially_captured'
   if (after.refundedCents !== before.refundedCents) return 'refunded'
   return after.reversedCents === before.reversedCents ? undefined : 'partially_voided'
 }
 
 /**
- * The event that subscribers get for a step: each new status except the first, when nothing is decided, and each partial
+ * The event that subscribers get for a step: each new status except the first, when nothing is decided, and each increment, partial
  * capture, refund and partial void.
  */
 export const statusEvent = (
@@ -28,6 +29,7 @@ export const statusEvent = (
       transaction_id: after.id,
       status,
       amount: Number(after.amountCents),
+      requested_amount: after.requestedCents === undefined ? null : Number(after.requestedCents),
       captured_amount: after.capturedCents === undefined ? null : Number(after.capturedCents),
       refunded_amount: after.refundedCents === undefined ? null : Number(after.refundedCents),
       reversed_amount: after.reversedCents === undefined ? null : Number(after.reversedCents),

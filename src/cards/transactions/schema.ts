@@ -27,7 +27,7 @@ export const cardTransactions = pgTable(
   'card_transactions',
   {
     id: text().primaryKey(),
-    /** `pending`, `authorized`, `captured`, `voided` or `declined`. */
+    /** `pending`, `authorized`, `captured`, `voided`, `declined` or `verified`. */
     status: text().$type<CardStatus>().notNull(),
     /**
      * The operation under way: `capture` or `void` on the wire, `reversing_authorization` or `reversing_capture` while a
@@ -41,7 +41,10 @@ export const cardTransactions = pgTable(
     network: text().notNull(),
     brand: text().notNull(),
     cardToken: text('card_token').notNull(),
+    /** What is authorized, with its increments; 0 for a card that is only verified. */
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    /** What was asked for, where the network approved a part. */
+    requestedCents: bigint('requested_cents', { mode: 'bigint' }),
     capturedCents: bigint('captured_cents', { mode: 'bigint' }),
     /** DE 11 and DE 7 of the capture that was approved: a void of what is captured names it. */
     captureStan: text('capture_stan'),
@@ -70,6 +73,7 @@ export const cardTransactions = pgTable(
     captureError: text('capture_error'),
     voidError: text('void_error'),
     refundError: text('refund_error'),
+    incrementError: text('increment_error'),
     /** Why it ended without the caller's doing: `not_sent`, `reversed`. */
     reason: text(),
     /** A reversal ended without an answer: a person has to ask the network. */

@@ -55,6 +55,7 @@ const columns = createColumns<keyof Row>({
   brand: 'text',
   cardToken: 'text',
   amountCents: 'bigint',
+  requestedCents: 'bigint',
   capturedCents: 'bigint',
   captureStan: 'text',
   captureTransmission: 'text',
@@ -75,6 +76,7 @@ const columns = createColumns<keyof Row>({
   captureError: 'text',
   voidError: 'text',
   refundError: 'text',
+  incrementError: 'text',
   reason: 'text',
   needsAttention: 'boolean',
   claimKey: 'text',
@@ -89,7 +91,7 @@ const columns = createColumns<keyof Row>({
 
 /** The members that no step changes. */
 const fixed: ReadonlySet<keyof Row> = new Set([
-  ...(['id', 'network', 'brand', 'cardToken', 'amountCents', 'currency', 'merchantId'] as const),
+  ...(['id', 'network', 'brand', 'cardToken', 'currency', 'merchantId'] as const),
   ...([
     'terminalId',
     'installments',
@@ -106,7 +108,15 @@ const changing = columns.all.filter((member) => !fixed.has(member))
 /** The members known before an authorization is sent. */
 const initial: readonly (keyof Row)[] = [
   ...fixed,
-  ...(['status', 'updatedAt', 'claimKey', 'traceparent', 'details'] as const),
+  ...([
+    'status',
+    'operation',
+    'amountCents',
+    'updatedAt',
+    'claimKey',
+    'traceparent',
+    'details',
+  ] as const),
 ]
 
 const texts = {
@@ -156,12 +166,13 @@ export const insertTransactions = async (
     ),
     events as (
       insert into card_events (transaction_id, type, data, at)
-      select id, 'authorization_sent', json_build_object('stan', stan, 'rrn', rrn), "createdAt"
+      select id, coalesce(operation, 'authorization') || '_sent', json_build_object('stan', stan, 'rrn', rrn), "createdAt"
       from fresh
     ),
     audited as (${auditInsert(
       sql,
-      sql`select "auditId", "createdBy", 'cards.authorize', id, 'pending', "requestId" from fresh`,
+      sql`select "auditId", "createdBy",
+          case when operation is null then 'cards.authorize' else 'cards.verify' end, id, 'pending', "requestId" from fresh`,
     )})
     insert into card_transactions (${sql(texts.initialNames)})
     select ${sql(texts.initialMembers)}
@@ -182,6 +193,7 @@ const inputOf = (
   fromStatus: before.status,
   fromOperation: before.operation,
   fromStan: before.operationStan,
+  fromAmount: String(before.amountCents),
   fromCaptured: before.capturedCents === undefined ? undefined : String(before.capturedCents),
   fromRefunded: before.refundedCents === undefined ? undefined : String(before.refundedCents),
   fromReversed: before.reversedCents === undefined ? undefined : String(before.reversedCents),
@@ -214,7 +226,7 @@ export const changeTransactions = async (
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
         position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text,
-        "fromCaptured" bigint, "fromRefunded" bigint, "fromReversed" bigint,
+        "fromAmount" bigint, "fromCaptured" bigint, "fromRefunded" bigint, "fromReversed" bigint,
         ${sql(texts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
         frees boolean, "auditId" text, audit json, told json, nothing text)
       where ${looksLikeOne(sql)}
@@ -225,6 +237,7 @@ export const changeTransactions = async (
       where t.id = i.id and t.status = i."fromStatus"
         and t.operation is not distinct from i."fromOperation"
         and t.operation_stan is not distinct from i."fromStan"
+        and t.amount_cents = i."fromAmount"
         and t.captured_cents is not distinct from i."fromCaptured"
         and t.refunded_cents is not distinct from i."fromRefunded"
         and t.reversed_cents is not distinct from i."fromReversed"
@@ -263,7 +276,7 @@ const firstOfEachState = (changes: readonly CardChange[]): readonly CardChange[]
   for (const change of changes) {
     const { id, status, operation = '', operationStan = '' } = change.before
     const { capturedCents = '', refundedCents = '', reversedCents = '' } = change.before
-    const sums = `${capturedCents} ${refundedCents} ${reversedCents}`
+    const sums = `${change.before.amountCents} ${capturedCents} ${refundedCents} ${reversedCents}`
     const state = `${id} ${status} ${operation} ${operationStan} ${sums}`
     if (!firsts.has(state)) firsts.set(state, change)
   }

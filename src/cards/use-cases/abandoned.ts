@@ -1,3 +1,4 @@
+import type { EmitWithin } from '#src/events.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -23,16 +24,17 @@ export const createAbandonedSweep = (options: {
   readonly insertReversals: InsertReversals
   /** Of the slowest network. */
   readonly timeoutMs: number
+  readonly emission: EmitWithin | undefined
   readonly logger: Logger
   readonly now: () => Date
   readonly everyMs?: number
   readonly marginMs?: number
 }): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
-  const { sql, insertReversals, timeoutMs, logger, now } = options
+  const { sql, insertReversals, timeoutMs, emission, logger, now } = options
   const { everyMs = everyMsDefault, marginMs = marginMsDefault } = options
 
   const batch = (tx: Transaction): Promise<number> =>
-    reverseAbandoned(tx, insertReversals, timeoutMs + marginMs, now())
+    reverseAbandoned(tx, { insertReversals, emission }, timeoutMs + marginMs, now())
 
   const sweep = async (round?: Round): Promise<number> => {
     let total = 0
@@ -53,7 +55,10 @@ export const createAbandonedSweep = (options: {
 
 const reverseAbandoned = async (
   tx: Transaction,
-  insertReversals: InsertReversals,
+  {
+    insertReversals,
+    emission,
+  }: { readonly insertReversals: InsertReversals; readonly emission: EmitWithin | undefined },
   ageMs: number,
   at: Date,
 ): Promise<number> => {
@@ -74,11 +79,10 @@ const reverseAbandoned = async (
       answer: unknownAnswer(row.id, { kind: 'unknown', why: 'timed_out' }),
     }
   })
-  // Their status is still open, so there is nothing to tell.
-  await changeTransactions(tx, changes, undefined)
+  await changeTransactions(tx, changes, emission)
   await insertReversals(tx, reversals)
   return rows.length
 }
 
 const underWay = ({ operation }: CardTransaction): OperationName =>
-  isStarted(operation) ? operation : 'authorization'
+  operation === 'verification' || isStarted(operation) ? operation : 'authorization'

@@ -6,7 +6,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { CardEventRow } from '../transactions/card-events.ts'
-import { responseMessageOf } from '../transactions/domain.ts'
+import { currencyNumbers, responseMessageOf } from '../transactions/domain.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
 
@@ -17,6 +17,7 @@ export const recordOf = (transaction: CardTransaction) => {
     id: transaction.id,
     status: transaction.status,
     amount: Number(transaction.amountCents),
+    requested_amount: amountOf(transaction.requestedCents),
     ...(transaction.capturedCents === undefined
       ? {}
       : { captured_amount: Number(transaction.capturedCents) }),
@@ -38,6 +39,7 @@ export const recordOf = (transaction: CardTransaction) => {
     captured_at: transaction.capturedAt?.toISOString(),
     voided_at: transaction.voidedAt?.toISOString(),
     operation: transaction.operation,
+    increment_error: transaction.incrementError,
     capture_error: transaction.captureError,
     void_error: transaction.voidError,
     refund_error: transaction.refundError,
@@ -48,6 +50,10 @@ export const recordOf = (transaction: CardTransaction) => {
 
 const amountOf = (cents: bigint | undefined): number | undefined =>
   cents === undefined ? undefined : Number(cents)
+
+/** ISO 4217 by letters, where we know them. */
+const lettersOf = (currency: string): string =>
+  Object.entries(currencyNumbers).find(([, number]) => number === currency)?.[0] ?? currency
 
 /** What only some payments have. */
 const detailsOf = ({ reference, details }: CardTransaction) =>
@@ -60,6 +66,9 @@ const detailsOf = ({ reference, details }: CardTransaction) =>
         soft_descriptor: details.softDescriptor,
         eci: details.eci,
         network_data: details.kept,
+        balances: details.balances?.map(({ account, kind, currency, cents }) => ({
+          ...{ kind, account_type: account, currency: lettersOf(currency), amount: cents },
+        })),
       }
 
 export const eventViewOf = ({ id, type, data, at }: CardEventRow) => ({
@@ -92,6 +101,10 @@ const failureOf = (
 })
 
 const refused = {
+  increment: {
+    definition: cardErrors.increment_declined,
+    message: 'The card network declined the increment.',
+  },
   capture: {
     definition: cardErrors.capture_declined,
     message: 'The card network declined the capture.',
@@ -132,21 +145,22 @@ export const refusalOf = (
 export const unknownAnswer = (
   transactionId: string,
   { why }: Extract<Verdict, { kind: 'unknown' }>,
+  follows = 'what it may have done is being reversed',
 ): Answer => {
   const details = { sent: true, transaction_id: transactionId, reason: why }
   return why === 'timed_out'
     ? failureOf(
         cardErrors.network_timeout,
-        'The card network did not answer in time; what it may have done is being reversed.',
+        `The card network did not answer in time; ${follows}.`,
         details,
       )
     : failureOf(
         cardErrors.network_unavailable,
         why === 'connection_lost'
-          ? 'The connection to the card network was lost; what it may have done is being reversed.'
+          ? `The connection to the card network was lost; ${follows}.`
           : why === 'answer_unreadable'
-            ? 'The answer of the card network cannot be read; what it may have done is being reversed.'
-            : 'The answer of the card network does not belong to the request; it is being reversed.',
+            ? `The answer of the card network cannot be read; ${follows}.`
+            : `The answer of the card network does not belong to the request; ${follows}.`,
         details,
       )
 }

@@ -18,9 +18,9 @@ import type { CardTransaction } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
 import { carrying } from './carrying.ts'
 import { type CardContext, fresh } from './context.ts'
-import type { Verdict } from './exchange.ts'
+import type { Asked, Verdict } from './exchange.ts'
 import { checkIcc } from './icc.ts'
-import { perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
+import { notTaken, perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
 import { lostAnswer, settle, stepOf } from './outcomes.ts'
 import { requireMerchant } from './rights.ts'
 
@@ -39,19 +39,44 @@ export type AuthorizationRequest = {
   readonly capture: boolean
 }
 
+/** An authorization of nothing, which asks whether the card is good. */
+export type VerificationRequest = Omit<
+  AuthorizationRequest,
+  'amountCents' | 'installments' | 'capture'
+>
+
 /**
  * Authorizes. Commits the row before the first byte goes out, and the outcome before the answer. If the network may
  * have acted without telling, we reverse the authorization and never send it again.
  */
-export const authorize = async (
+export const authorize = (
   context: CardContext,
+  request: AuthorizationRequest,
+  caller: Caller,
+): Promise<Answered> => first(context, 'authorization', request, caller)
+
+/** Asks the network about a card. Whatever comes, no money is on hold, and nothing is taken back. */
+export const verify = (
+  context: CardContext,
+  request: VerificationRequest,
+  caller: Caller,
+): Promise<Answered> => {
+  const ofNothing = { ...request, amountCents: 0n, installments: 1, capture: false }
+  return first(context, 'verification', ofNothing, caller)
+}
+
+type FirstOperation = 'authorization' | 'verification'
+
+const first = async (
+  context: CardContext,
+  operation: FirstOperation,
   request: AuthorizationRequest,
   caller: Caller,
 ): Promise<Answered> => {
   requireMerchant(caller, request.merchantId)
   let prepared: Prepared
   try {
-    prepared = await open(context, request, caller)
+    prepared = await open(context, operation, request, caller)
   } catch (error) {
     // A repetition gets its first answer, whatever has failed since.
     const replay = await replayOf(context.sql, caller.idempotencyKey)
@@ -71,13 +96,19 @@ export const authorize = async (
     // Only a key can be taken already.
     return repetitionOf(context.sql, caller.idempotencyKey as IdempotencyKey)
   }
-  const verdict = await send(context, network, 'authorization', transaction, pan, () => message)
+  const asked = askedOf(operation, transaction)
+  const verdict = await send(context, network, operation, transaction, pan, () => message, asked)
   const answer = await written(transaction, () =>
     verdict.kind === 'approved' && request.capture
       ? captureAtOnce(context, network, transaction, verdict)
-      : settle(context, 'authorization', transaction, verdict, false),
+      : settle(context, operation, transaction, verdict, false),
   )
   return fresh(answer)
+}
+
+const askedOf = (operation: FirstOperation, { details }: CardTransaction): Asked => {
+  if (operation === 'verification') return 'nothing'
+  return details?.acceptPartial === true ? 'part' : 'whole'
 }
 
 type Prepared = {
@@ -89,6 +120,7 @@ type Prepared = {
 
 const open = async (
   { networks, vault, stans, merchants, now }: CardContext,
+  operation: FirstOperation,
   request: AuthorizationRequest,
   { owner, keyId, idempotencyKey }: Caller,
 ): Promise<Prepared> => {
@@ -103,6 +135,7 @@ const open = async (
         { details: { field: 'card_token', value: null } },
       )
     }
+    if (!network.content.has(operation)) throw notTaken(operation)
     const numbers = await stans.next(network)
     const at = now()
     const { capture: _, secrets: __, ...fields } = request
@@ -110,6 +143,7 @@ const open = async (
       ...nothingYet,
       ...fields,
       ...numbers,
+      operation: operation === 'verification' ? operation : undefined,
       // Identifiers sort by their time of creation.
       id: `txn_${Bun.randomUUIDv7().replaceAll('-', '')}`,
       network: network.name,
@@ -121,10 +155,11 @@ const open = async (
       createdAt: at,
       updatedAt: at,
     }
+    const beside = {
+      ...{ expiry, secrets: request.secrets, profile: merchants.get(request.merchantId) },
+    }
     const message = carrying(givenIn(request), () =>
-      authorizationMessage(network.content, pan, transaction, {
-        ...{ expiry, secrets: request.secrets, profile: merchants.get(request.merchantId) },
-      }),
+      authorizationMessage(network.content, pan, transaction, beside, operation),
     )
     return { pan, network, transaction, message }
   } catch (error) {
@@ -159,6 +194,7 @@ const nothingYet = {
   operationStan: undefined,
   operationTransmission: undefined,
   operationCents: undefined,
+  requestedCents: undefined,
   capturedCents: undefined,
   captureStan: undefined,
   captureTransmission: undefined,
@@ -168,6 +204,7 @@ const nothingYet = {
   captureError: undefined,
   voidError: undefined,
   refundError: undefined,
+  incrementError: undefined,
   refundedCents: undefined,
   reversedCents: undefined,
   reason: undefined,

@@ -10,7 +10,7 @@ import type { CardWriter } from '../transactions/writer.ts'
 import type { Vault } from '../vault/index.ts'
 import type { Verdict } from './exchange.ts'
 
-export type OperationName = 'authorization' | StartedOperation
+export type OperationName = 'authorization' | 'verification' | StartedOperation
 
 /** The services that the use cases need. */
 export type CardContext = {

@@ -1,4 +1,6 @@
-import type { CardMessage } from '#codecs/iso8583'
+import { CodecError } from '#codecs/bytes'
+import { type CardMessage, parseAdditionalAmounts } from '#codecs/iso8583'
+import type { Balance } from '../content/index.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
 
 /** What an exchange means for the transaction. */
@@ -9,8 +11,15 @@ export type Verdict =
       readonly authCode: string | undefined
       /** What later messages repeat of the answer. */
       readonly kept?: Readonly<Record<string, string>> | undefined
+      /** A part of what was asked for. */
+      readonly partCents?: bigint
+      readonly balances?: readonly Balance[]
     }
-  | { readonly kind: 'declined'; readonly responseCode: string }
+  | {
+      readonly kind: 'declined'
+      readonly responseCode: string
+      readonly balances?: readonly Balance[]
+    }
   /** Nothing that we take for an approval, but the network may hold the money. */
   | { readonly kind: 'unwanted'; readonly responseCode: string }
   /** The network cannot have acted. */
@@ -28,12 +37,19 @@ export type Verdict =
       readonly field?: string
     }
 
+/** What an answer may approve: all of the amount, a part of it too, or no money at all. */
+export type Asked = 'whole' | 'part' | 'nothing'
+
 /**
  * Sends the message, and clears its card number before the first byte of an answer can come.
  *
  * @throws CodecError if the network's dialect cannot carry it; nothing was sent then
  */
-export const exchange = async (network: Network, request: CardMessage): Promise<Verdict> => {
+export const exchange = async (
+  network: Network,
+  request: CardMessage,
+  asked: Asked = 'whole',
+): Promise<Verdict> => {
   let outcome: ExchangeOutcome
   try {
     const answered = network.exchange(request, network.timeoutMs)
@@ -47,7 +63,7 @@ export const exchange = async (network: Network, request: CardMessage): Promise<
       const { response } = outcome
       const kept = network.content.keeper?.keep((de) => bytesOf(response.more?.get(de)))
       response.wipe()
-      const verdict = verdictOf(network.answers, request, response)
+      const verdict = withBalances(verdictOf(network.answers, request, response, asked), response)
       return kept !== undefined && verdict.kind === 'approved' ? { ...verdict, kept } : verdict
     }
     case 'not_sent':
@@ -63,18 +79,58 @@ export const exchange = async (network: Network, request: CardMessage): Promise<
 const bytesOf = (value: string | Uint8Array | undefined): Uint8Array | undefined =>
   typeof value === 'string' ? undefined : value
 
-const verdictOf = (rules: AnswerRules, request: CardMessage, response: CardMessage): Verdict => {
-  const { responseCode, authCode } = response
+const verdictOf = (
+  rules: AnswerRules,
+  request: CardMessage,
+  response: CardMessage,
+  asked: Asked,
+): Verdict => {
+  const { responseCode, authCode: given } = response
   if (responseCode === undefined) {
     return { kind: 'unknown', why: 'answer_mismatch', field: 'responseCode' }
   }
-  const meaning = rules.of(responseCode)
+  const isVerified = asked === 'nothing' && rules.isVerified(responseCode)
+  const meaning = isVerified ? 'approved' : rules.of(responseCode)
   if (meaning === 'declined') return { kind: 'declined', responseCode }
-  const field = mismatchOf(request, response)
+  const isPart = meaning === 'unwanted' && rules.isPartial(responseCode)
+  const field = mismatchOf(request, response, isPart)
   if (field !== undefined) return { kind: 'unknown', why: 'answer_mismatch', field }
-  return meaning === 'unwanted'
+  const authCode = given?.trim() || undefined
+  if (meaning === 'approved') return { kind: 'approved', responseCode, authCode }
+  const partCents = isPart && asked === 'part' ? partOf(request, response) : undefined
+  return partCents === undefined
     ? { kind: 'unwanted', responseCode }
-    : { kind: 'approved', responseCode, authCode: authCode?.trim() || undefined }
+    : { kind: 'approved', responseCode, authCode, partCents }
+}
+
+/** DE 4 of the answer; undefined unless it is a part of that of the request, or all of it. */
+const partOf = (request: CardMessage, response: CardMessage): bigint | undefined => {
+  const { amount = '' } = response
+  if (!/^\d{12}$/.test(amount)) return undefined
+  const cents = BigInt(amount)
+  return cents > 0n && cents <= BigInt(request.amount ?? 0) ? cents : undefined
+}
+
+const balanceKinds: Readonly<Record<string, Balance['kind']>> = {
+  ...({ '01': 'ledger', '02': 'available' } as const),
+}
+
+/** Adds what DE 54 tells of the account; one that cannot be read costs no approval. */
+const withBalances = (verdict: Verdict, { additionalAmounts }: CardMessage): Verdict => {
+  if (additionalAmounts === undefined) return verdict
+  if (verdict.kind !== 'approved' && verdict.kind !== 'declined') return verdict
+  try {
+    const balances = parseAdditionalAmounts(additionalAmounts).flatMap((one): Balance[] => {
+      const kind = balanceKinds[one.amountType]
+      const cents = Number(one.sign === 'D' ? -one.amount : one.amount)
+      const { accountType: account, currency } = one
+      return kind === undefined ? [] : [{ account, kind, currency, cents }]
+    })
+    return balances.length === 0 ? verdict : { ...verdict, balances }
+  } catch (error) {
+    if (error instanceof CodecError) return verdict
+    throw error
+  }
 }
 
 const echoed = ['amount', 'rrn', 'terminalId', 'currency'] as const
@@ -82,12 +138,16 @@ const echoed = ['amount', 'rrn', 'terminalId', 'currency'] as const
 /**
  * The first field (DE 4, 37, 41, 49) whose value in the answer differs from the request: such an answer belongs to
  * another request. Ignores fields that the answer leaves out.
+ *
+ * @param isPart DE 4 of the answer says how much is approved
  */
 const mismatchOf = (
   request: CardMessage,
   response: CardMessage,
+  isPart: boolean,
 ): (typeof echoed)[number] | undefined =>
   echoed.find((field) => {
+    if (isPart && field === 'amount') return false
     const answered = response[field]
     return answered !== undefined && answered.trimEnd() !== (request[field] ?? '').trimEnd()
   })

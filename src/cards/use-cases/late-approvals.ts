@@ -2,9 +2,9 @@ import type { EmitWithin } from '#src/events.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { CardNetworks } from '../networks/index.ts'
 import { type NewReversal, renewReversal } from '../reversals/index.ts'
-import { isRefunded, sentUnder } from '../transactions/card-events.ts'
+import { isCounted, sentUnder } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
-import { type CardEvent, transition } from '../transactions/domain.ts'
+import { type CardEvent, isStarted, transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
 import { reversalOf } from './outcomes.ts'
 
@@ -36,9 +36,8 @@ export const takeBack = (deps: Deps, approval: LateApproval): Promise<Result> =>
   deps.sql.begin(async (tx): Promise<Result> => {
     const row = await lockTransaction(tx, approval.id)
     if (row === undefined) return 'taken'
-    const found = await (approval.answers === 'authorization'
-      ? ofAuthorization(deps, row, approval)
-      : ofCapture(tx, row, approval))
+    const isFirst = approval.answers === 'authorization' && row.stan === approval.stan
+    const found = await (isFirst ? ofAuthorization(deps, row) : ofFollowing(tx, row, approval))
     if (typeof found === 'string') return found
     const { event, reversal, fields } = found
     if (transition(row, event) !== undefined) {
@@ -61,39 +60,38 @@ type Found = {
 const ofAuthorization = async (
   { networks }: Deps,
   row: CardTransaction,
-  { stan }: LateApproval,
 ): Promise<Found | Result> => {
-  // Another transaction's: networks may answer with a wrong RRN.
-  if (row.stan !== stan) return 'taken'
   if (row.status === 'pending' && row.operation === undefined) return 'undecided'
+  // No money is on hold.
+  if (row.amountCents === 0n) return 'taken'
   const { responseCode } = row
+  const isPart = row.requestedCents !== undefined
   const isTaken =
-    responseCode !== undefined &&
-    networks.byName(row.network)?.answers.of(responseCode) === 'approved'
+    isPart ||
+    (responseCode !== undefined &&
+      networks.byName(row.network)?.answers.of(responseCode) === 'approved')
   if (isTaken) return 'taken'
   const reversal = reversalOf(row, 'authorization')
   return { event: 'late_authorization', reversal, fields: {} }
 }
 
-/** A capture or refund: their answers have one type. */
-const ofCapture = async (
+/** A capture, refund or increment: the STAN tells which. One that was never sent is another transaction's. */
+const ofFollowing = async (
   tx: Transaction,
   row: CardTransaction,
   { stan }: LateApproval,
 ): Promise<Found | Result> => {
   const isTaken = row.captures?.some((one) => one.stan === stan) ?? false
   if (isTaken || row.captureStan === stan) return 'taken'
-  const { operation: waiting } = row
-  const isWaiting = waiting === 'refund' || waiting === 'capture' || waiting === 'partial_capture'
-  if (isWaiting && row.operationStan === stan) return 'undecided'
+  if (isStarted(row.operation) && row.operationStan === stan) return 'undecided'
   const sent = await sentUnder(tx, row.id, stan)
-  if (sent === undefined || (await isRefunded(tx, row.id, stan))) return 'taken'
+  if (sent === undefined || (await isCounted(tx, row.id, stan))) return 'taken'
   const fields = {
     operationStan: stan,
     operationTransmission: sent.transmission,
     operationCents: sent.amountCents,
   }
-  const operation = sent.operation === 'refund' ? 'refund' : 'capture'
+  const operation = sent.operation === 'partial_capture' ? 'capture' : sent.operation
   const reversal = reversalOf({ ...row, ...fields }, operation)
   return { event: `late_${operation}`, reversal, fields }
 }

@@ -2,7 +2,12 @@ import type { CardMessage } from '#codecs/iso8583'
 import { type Answer, ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
-import { captureMessage, refundMessage, reversalMessage } from '../networks/messages.ts'
+import {
+  captureMessage,
+  incrementMessage,
+  refundMessage,
+  reversalMessage,
+} from '../networks/messages.ts'
 import { changed } from '../transactions/changes.ts'
 import type { StartedOperation } from '../transactions/domain.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
@@ -15,7 +20,7 @@ import {
 } from '../vault/index.ts'
 import { unwritten } from './answers.ts'
 import type { CardContext, OperationName } from './context.ts'
-import { exchange, type Verdict } from './exchange.ts'
+import { type Asked, exchange, type Verdict } from './exchange.ts'
 import { reversalOf, settle } from './outcomes.ts'
 
 /** @throws ApiError `card_token_not_found`, `vault_unavailable` */
@@ -91,8 +96,13 @@ export const perform = async (
   const verdict = await send(context, network, operation, after, pan, () => {
     const { content } = network
     const cents = after.operationCents ?? after.amountCents
-    if (operation === 'capture' || operation === 'partial_capture')
-      return captureMessage(content, pan, after, cents, numbers, beside)
+    if (operation === 'increment') {
+      return incrementMessage(content, pan, after, cents, numbers, beside)
+    }
+    if (operation === 'capture' || operation === 'partial_capture') {
+      const mark = { isFinal: operation === 'capture', captureNumber: captureNumberOf(after) }
+      return captureMessage(content, pan, after, cents, numbers, beside, mark)
+    }
     if (operation === 'refund') return refundMessage(content, pan, after, cents, numbers, beside)
     return reversalMessage(
       content,
@@ -111,12 +121,13 @@ export const send = async (
   { id }: CardTransaction,
   pan: Uint8Array,
   build: () => CardMessage,
+  asked: Asked = 'whole',
 ): Promise<Verdict> => {
   let verdict: Verdict
   try {
     const up = network.whenUp()
     if (up !== undefined) await up
-    verdict = await exchange(network, build())
+    verdict = await exchange(network, build(), asked)
   } catch (err) {
     logger.error(
       { err, transaction_id: id },
@@ -129,6 +140,15 @@ export const send = async (
   count(operation, network.name, verdict.kind)
   return verdict
 }
+
+/** Of the capture that is sent next, from 1. */
+const captureNumberOf = ({ captures = [], captureStan }: CardTransaction): number =>
+  captures.length + (captureStan === undefined ? 1 : 2)
+
+export const notTaken = (operation: OperationName): ApiError =>
+  new ApiError(cardErrors.operation_not_taken, 'The card network takes no such operation.', {
+    details: { field: null, value: null, operation },
+  })
 
 /** @throws ApiError with the transaction's id: the network has acted, but we could not store that */
 export const written = async <T>({ id }: CardTransaction, work: () => Promise<T>): Promise<T> => {

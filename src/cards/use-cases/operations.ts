@@ -11,10 +11,15 @@ import {
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
-import { capturesMax, type StartedOperation, transition } from '../transactions/domain.ts'
+import {
+  amountCentsMax,
+  capturesMax,
+  type StartedOperation,
+  transition,
+} from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, transactionById } from '../transactions/store.ts'
 import { type CardContext, fresh } from './context.ts'
-import { perform, prepare, type Ready } from './operation.ts'
+import { notTaken, perform, prepare, type Ready } from './operation.ts'
 import { type CardRights, requireOwn } from './rights.ts'
 
 export type CaptureRequest = {
@@ -43,6 +48,18 @@ export const capture = (
   caller: Caller,
 ): Promise<Answered> =>
   operate(context, isFinal ? 'capture' : 'partial_capture', id, amountCents, caller)
+
+/**
+ * Raises the authorized amount by the given one.
+ *
+ * @throws ApiError `transaction_not_found`, `invalid_state`, `invalid_amount`, …
+ */
+export const increment = (
+  context: CardContext,
+  id: string,
+  amountCents: bigint,
+  caller: Caller,
+): Promise<Answered> => operate(context, 'increment', id, amountCents, caller)
 
 /**
  * Voids the amount of an authorization, or the whole of anything.
@@ -127,6 +144,7 @@ const operationOf = (
   asked: StartedOperation,
   amountCents: bigint | undefined,
 ): StartedOperation => {
+  if (asked === 'increment') return asked
   if (amountCents !== undefined && amountCents !== leftOf(before)) return asked
   if (asked !== 'partial_void') return wholes[asked] ?? asked
   return before.capturedCents === undefined ? 'void' : 'release'
@@ -145,6 +163,7 @@ const demandRoom = (before: CardTransaction, operation: StartedOperation): void 
 }
 
 const messages = {
+  increment: 'increment',
   capture: 'capture',
   partial_capture: 'capture',
   refund: 'refund',
@@ -152,13 +171,6 @@ const messages = {
   partial_void: 'partial_reversal',
   release: 'partial_reversal',
 } as const
-
-const notTaken = (operation: Ready['operation']): ApiError =>
-  new ApiError(
-    cardErrors.operation_not_taken,
-    'The card network of this transaction takes no such operation.',
-    { details: { field: null, value: null, operation } },
-  )
 
 /** What captures and partial voids have left of the authorization. */
 const leftOf = ({ amountCents, reversedCents = 0n, capturedCents = 0n }: CardTransaction): bigint =>
@@ -177,6 +189,14 @@ const checkAmount = (
   amount: bigint,
 ): void => {
   if (operation === 'void') return
+  if (operation === 'increment') {
+    if (before.amountCents + amount <= amountCentsMax) return
+    throw new ApiError(
+      cardErrors.invalid_amount,
+      `The amount is together more than ${amountCentsMax}.`,
+      { details: { field: 'amount', value: Number(amount) } },
+    )
+  }
   const whole = wholeOf(before, operation)
   if (whole === 0n) throw wrongState(before, operation)
   if (amount <= whole) return
@@ -195,7 +215,12 @@ const checkAmount = (
 }
 
 const pastOf = {
-  ...{ capture: 'captured', partial_capture: 'captured', refund: 'refunded' },
+  ...{
+    increment: 'incremented',
+    capture: 'captured',
+    partial_capture: 'captured',
+    refund: 'refunded',
+  },
   ...{ void: 'voided', partial_void: 'voided in part', release: 'voided in part' },
 } as const
 
@@ -212,7 +237,7 @@ const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operatio
 const actions: Readonly<Record<StartedOperation, AuditEntry['action']>> = {
   ...({ capture: 'cards.capture', partial_capture: 'cards.capture' } as const),
   ...({ void: 'cards.void', partial_void: 'cards.void', release: 'cards.void' } as const),
-  refund: 'cards.refund',
+  ...({ refund: 'cards.refund', increment: 'cards.increment' } as const),
 }
 
 /** Commits the beginning, with the key. @returns an earlier answer of the key, or undefined if the operation began */

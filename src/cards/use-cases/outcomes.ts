@@ -1,4 +1,5 @@
 import type { Answer } from '#src/platform/http/index.ts'
+import type { Balance } from '../content/index.ts'
 import type { NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardEvent, isStarted, type StartedOperation } from '../transactions/domain.ts'
@@ -40,10 +41,10 @@ const notSent = (event: CardEvent, type: string, fields: Outcome<'not_sent'>['fi
     frees: true,
   }) satisfies Outcome<'not_sent'>
 
-const unknown = (event: CardEvent, fields: (why: string) => Fields) =>
+const unknown = (event: CardEvent, fields: (why: string, at: Date) => Fields) =>
   ({
     ...{ event, type: event },
-    fields: ({ why }) => fields(why),
+    fields: ({ why }, _before, at) => fields(why, at),
     data: ({ why, field }) => ({ reason: why, field: field ?? null }),
     answer: ({ id }, verdict) => unknownAnswer(id, verdict),
   }) satisfies Outcome<'unknown'>
@@ -51,7 +52,7 @@ const unknown = (event: CardEvent, fields: (why: string) => Fields) =>
 /** All but authorizations fail alike: the status stays, and one field says why. */
 const failuresOf = <O extends StartedOperation>(
   operation: O,
-  field: 'captureError' | 'voidError' | 'refundError',
+  field: 'captureError' | 'voidError' | 'refundError' | 'incrementError',
 ) => ({
   declined: {
     event: `${operation}_refused`,
@@ -81,6 +82,38 @@ export const capturedBy = (before: CardTransaction, at: Date): Fields => ({
   captureTransmission: before.operationTransmission,
   capturedAt: at,
   captureError: undefined,
+})
+
+type Answering = {
+  readonly responseCode: string
+  readonly authCode?: string | undefined
+  readonly kept?: Readonly<Record<string, string>> | undefined
+  readonly balances?: readonly Balance[]
+}
+
+/** The fields that an answer to the first message sets. */
+const answeredBy = (
+  { responseCode, authCode, kept, balances }: Answering,
+  { details }: CardTransaction,
+): Fields => {
+  const told = {
+    ...(kept === undefined ? {} : { kept }),
+    ...(balances === undefined ? {} : { balances }),
+  }
+  const isTold = kept !== undefined || balances !== undefined
+  return { responseCode, authCode, ...(isTold ? { details: { ...details, ...told } } : {}) }
+}
+
+/** The fields that an approval of a part sets: from now on there is no more. */
+const partBy = ({ partCents }: Of<'approved'>, { amountCents }: CardTransaction): Fields =>
+  partCents === undefined || partCents === amountCents
+    ? {}
+    : { amountCents: partCents, requestedCents: amountCents }
+
+/** The fields that an approved increment sets. */
+export const incrementedBy = ({ amountCents, operationCents = 0n }: CardTransaction): Fields => ({
+  amountCents: amountCents + operationCents,
+  incrementError: undefined,
 })
 
 /** The approved captures. */
@@ -116,21 +149,19 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     approved: {
       event: 'authorization_approved',
       type: 'authorized',
-      data: ({ authCode, responseCode }) => ({
+      data: ({ authCode, responseCode, partCents }) => ({
         auth_code: authCode ?? '',
         response_code: responseCode,
+        ...(partCents === undefined ? {} : { amount: Number(partCents) }),
       }),
-      fields: ({ authCode, responseCode, kept }, { details }) => ({
-        ...{ authCode, responseCode },
-        ...(kept === undefined ? {} : { details: { ...details, kept } }),
-      }),
+      fields: (verdict, before) => ({ ...answeredBy(verdict, before), ...partBy(verdict, before) }),
       answer: (after) => answerOf(201, after),
     },
     declined: {
       event: 'authorization_declined',
       type: 'declined',
       data: codeOf,
-      fields: ({ responseCode }) => ({ responseCode }),
+      fields: answeredBy,
       answer: (after) => answerOf(201, after),
     },
     unwanted: {
@@ -145,6 +176,51 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       voidedAt: at,
     })),
     unknown: unknown('authorization_unknown', (why) => ({ reason: why })),
+  },
+  verification: {
+    approved: {
+      event: 'verification_approved',
+      type: 'verified',
+      data: codeOf,
+      fields: answeredBy,
+      answer: (after) => answerOf(201, after),
+    },
+    declined: {
+      event: 'verification_declined',
+      type: 'declined',
+      data: codeOf,
+      fields: answeredBy,
+      answer: (after) => answerOf(201, after),
+    },
+    unwanted: {
+      event: 'verification_declined',
+      type: 'declined',
+      data: codeOf,
+      fields: ({ responseCode }) => ({ responseCode }),
+      answer: (after) => answerOf(201, after),
+    },
+    not_sent: notSent('verification_not_sent', 'not_sent', (_verdict, _before, at) => ({
+      reason: 'not_sent',
+      voidedAt: at,
+    })),
+    unknown: {
+      ...unknown('verification_unknown', (why, at) => ({ reason: why, voidedAt: at })),
+      answer: ({ id }, verdict) => unknownAnswer(id, verdict, 'nothing is on hold'),
+    },
+  },
+  increment: {
+    approved: {
+      event: 'increment_approved',
+      type: 'incremented',
+      // A late answer of this STAN is the one that was taken.
+      data: (verdict, { operationCents, operationStan }) => ({
+        ...codeOf(verdict),
+        ...{ amount: Number(operationCents), stan: operationStan ?? null },
+      }),
+      fields: (_verdict, before) => incrementedBy(before),
+      answer: (after) => answerOf(200, after),
+    },
+    ...failuresOf('increment', 'incrementError'),
   },
   capture: {
     approved: {
@@ -274,6 +350,7 @@ export const lostAnswer = ({ id }: CardTransaction): Answer =>
 
 const reversing = {
   reversing_authorization: 'authorization',
+  reversing_increment: 'increment',
   reversing_capture: 'capture',
   reversing_void: 'void',
   reversing_partial_void: 'partial_void',
@@ -288,7 +365,7 @@ export const reversalsBegun = (
 ): readonly NewReversal[] => {
   const { operation } = after
   if (operation === undefined || operation === before.operation) return []
-  if (isStarted(operation)) return []
+  if (isStarted(operation) || operation === 'verification') return []
   const reversal = reversalOf(after, reversing[operation])
   // A void takes back the last capture: the others go before the hold beneath them.
   const isAfterVoid = operation === 'reversing_authorization' && before.status !== 'pending'
@@ -341,9 +418,9 @@ export const reversalOf = (
 /** The message that moved the money, which is the one to take back. */
 const originalOf = (transaction: CardTransaction, reverses: NewReversal['reverses']) => {
   const { operationStan = '', operationTransmission = '', operationCents = 0n } = transaction
-  if (reverses === 'capture' || reverses === 'refund') {
+  if (reverses === 'capture' || reverses === 'refund' || reverses === 'increment') {
     return {
-      originalMti: '0200',
+      originalMti: reverses === 'increment' ? '0100' : '0200',
       originalStan: operationStan,
       originalTransmission: operationTransmission,
       amountCents: operationCents,

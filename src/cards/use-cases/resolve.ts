@@ -22,7 +22,13 @@ import {
 import { answerOf } from './answers.ts'
 import type { CardContext } from './context.ts'
 import { find, underClaim } from './operations.ts'
-import { capturedBy, partiallyVoidedBy, refundedBy, reversalsBegun } from './outcomes.ts'
+import {
+  capturedBy,
+  incrementedBy,
+  partiallyVoidedBy,
+  refundedBy,
+  reversalsBegun,
+} from './outcomes.ts'
 
 export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }
 
@@ -42,10 +48,11 @@ export const resolve = async (
     const before = underClaim(await find({ sql: tx }, id, caller), caller)
     const after = resolved(before, request.outcome, now())
     const data = { ...request, operation: before.operation ?? null, api_key: caller.keyId }
-    // A late answer to a refund that stands is not to be taken back.
+    // A late answer to a refund or increment that stands is not to be taken back.
     const { operationStan: stan = null, operationCents = 0n } = before
-    const refunded = { type: 'refunded', data: { stan, amount: Number(operationCents) } }
-    const standing = request.outcome === 'refunded' ? [refunded] : []
+    const { outcome } = request
+    const counted = { type: outcome, data: { stan, amount: Number(operationCents) } }
+    const standing = outcome === 'refunded' || outcome === 'incremented' ? [counted] : []
     const audit: AuditEntry = {
       ...{ actor: actorOf(caller), object: before.id, outcome: request.outcome },
       action: 'cards.resolve',
@@ -82,6 +89,7 @@ const fieldsOf = (
   if (outcome === 'voided') return { voidedAt: at }
   if (outcome === 'refunded') return refundedBy(before)
   if (outcome === 'partially_voided') return partiallyVoidedBy(before)
+  if (outcome === 'incremented') return incrementedBy(before)
   if (outcome === 'partially_captured') return capturedBy(before, at)
   if (outcome !== 'captured') return {}
   if (before.operation === 'reversing_release') return partiallyVoidedBy(before)
@@ -94,7 +102,7 @@ const unconfirmed = (
   reverses: NewReversal['reverses'],
   at: Date,
 ): CardChange => {
-  const isOther = reverses === 'capture' || reverses === 'refund'
+  const isOther = reverses === 'capture' || reverses === 'refund' || reverses === 'increment'
   const event = isOther ? (`late_${reverses}` as const) : 'late_authorization'
   const open = transition(before, event) === undefined ? before : changed(before, event, {}, at)
   return {

@@ -6,9 +6,21 @@ import {
   listTransactions,
   type TransactionFilter,
 } from '../transactions/store.ts'
-import { type AuthorizationRequest, authorize } from './authorize.ts'
+import {
+  type AuthorizationRequest,
+  authorize,
+  type VerificationRequest,
+  verify,
+} from './authorize.ts'
 import type { CardContext } from './context.ts'
-import { type CaptureRequest, capture, find, refund, voidTransaction } from './operations.ts'
+import {
+  type CaptureRequest,
+  capture,
+  find,
+  increment,
+  refund,
+  voidTransaction,
+} from './operations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
 import { type CardRights, requireMerchant } from './rights.ts'
 
@@ -17,6 +29,8 @@ const eventsMax = 1_000
 
 export type CardService = {
   readonly authorize: (request: AuthorizationRequest, caller: Caller) => Promise<Answered>
+  readonly verify: (request: VerificationRequest, caller: Caller) => Promise<Answered>
+  readonly increment: (id: string, amountCents: bigint, caller: Caller) => Promise<Answered>
   readonly capture: (id: string, request: CaptureRequest, caller: Caller) => Promise<Answered>
   readonly void: (id: string, amountCents: bigint | undefined, caller: Caller) => Promise<Answered>
   readonly refund: (
@@ -48,6 +62,8 @@ const reached = async <T>(work: Promise<T>): Promise<T> => {
 
 export const createCardService = (context: CardContext): CardService => ({
   authorize: (request, caller) => reached(authorize(context, request, caller)),
+  verify: (request, caller) => reached(verify(context, request, caller)),
+  increment: (id, amountCents, caller) => reached(increment(context, id, amountCents, caller)),
   capture: (id, request, caller) => reached(capture(context, id, request, caller)),
   void: (id, amountCents, caller) => reached(voidTransaction(context, id, amountCents, caller)),
   refund: (id, amountCents, caller) => reached(refund(context, id, amountCents, caller)),

@@ -39,6 +39,12 @@ export const behaviours = {
   refund_decline: 16,
   /** Acts on refunds and does not answer them. */
   refund_no_answer: 17,
+  /** Approves CC percent of an authorization, and tells the balance of the account. */
+  partial: 18,
+  /** Approves the authorization, answers increments with response code CC. */
+  increment_decline: 19,
+  /** Acts on increments and does not answer them. */
+  increment_no_answer: 20,
 } as const
 
 export type BehaviourName = keyof typeof behaviours
@@ -113,6 +119,9 @@ const cases: readonly (readonly [name: string, behaviour: Behaviour])[] = [
   ['capture_declined', { name: 'capture_decline', argument: 5 }],
   ['capture_timeout', { name: 'capture_no_answer', argument: 0 }],
   ['refund_declined', { name: 'refund_decline', argument: 5 }],
+  ['partial', { name: 'partial', argument: 40 }],
+  ['increment_declined', { name: 'increment_decline', argument: 51 }],
+  ['increment_timeout', { name: 'increment_no_answer', argument: 0 }],
   ['refund_timeout', { name: 'refund_no_answer', argument: 0 }],
 ]
 

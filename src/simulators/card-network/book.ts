@@ -8,7 +8,8 @@ export type BookEntry = {
   readonly day: string
   readonly responseCode: string
   readonly authCode: string | undefined
-  readonly authorizedAmount: number
+  /** With its increments. */
+  authorizedAmount: number
   capturedAmount: number
   reversedAmount: number
   refundedAmount: number
@@ -20,9 +21,9 @@ export type BookEntry = {
 
 export type Original = { readonly stan: string; readonly rrn: string; readonly day: string }
 
-/** A capture or refund of a payment. */
+/** An increment, capture or refund of a payment. */
 type Movement = {
-  readonly kind: 'captured' | 'refunded'
+  readonly kind: 'authorized' | 'captured' | 'refunded'
   readonly entry: BookEntry
   readonly amount: number
   isReversed: boolean
@@ -75,7 +76,7 @@ export class Book {
     if (oldest !== undefined) this.movements.delete(oldest)
   }
 
-  /** Takes one capture or refund back; what it stood on stands again. */
+  /** Takes one increment, capture or refund back; what it stood on stands again. */
   reverseMovement(movement: Movement): void {
     if (movement.isReversed) return
     movement.isReversed = true

@@ -1,5 +1,6 @@
 import {
   CardMessage,
+  formatAdditionalAmounts,
   type GatewayMti,
   parseOriginalData,
   parseReplacementAmounts,
@@ -18,6 +19,9 @@ const invalidCard = '14'
 const notFound = '25'
 const formatError = '30'
 const invalidAmount = '13'
+const partlyApproved = '10'
+/** To a card that is only asked about. */
+const nothingAgainst = '85'
 
 const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
   '0100': '0110',
@@ -102,6 +106,8 @@ export class Issuer {
   decide(request: CardMessage, behaviour: Behaviour): CardMessage {
     if (isReversal(request)) return this.reverse(request, behaviour)
     if (isRefund(request)) return this.refund(request, behaviour)
+    const raised = this.raisedBy(request)
+    if (raised !== undefined) return this.increment(raised, request, behaviour)
     const entry = this.openedBy(request)
     return entry === undefined
       ? this.authorize(request, behaviour)
@@ -113,13 +119,20 @@ export class Issuer {
     return String(this.authCodes).padStart(6, '0')
   }
 
-  private open(request: CardMessage, code: string, isCaptured: boolean): BookEntry {
-    const amount = code === approved ? Number(request.amount ?? 0) : 0
+  private open(
+    request: CardMessage,
+    code: string,
+    { name, argument }: Behaviour,
+    isCaptured: boolean,
+  ): BookEntry {
+    const asked = Number(request.amount ?? 0)
+    const part = name === 'partial' ? Math.floor((asked * argument) / 100) : 0
+    const amount = code === approved ? asked : code === partlyApproved ? part : 0
     const entry: BookEntry = {
       ...originalOf(request),
       mti: request.mti,
       responseCode: code,
-      authCode: code === approved ? this.nextAuthCode() : undefined,
+      authCode: amount > 0 ? this.nextAuthCode() : undefined,
       authorizedAmount: amount,
       capturedAmount: isCaptured ? amount : 0,
       ...{ reversedAmount: 0, refundedAmount: 0 },
@@ -134,8 +147,11 @@ export class Issuer {
   private codeOf(request: CardMessage, { name, argument }: Behaviour): string {
     if (request.pan === undefined || request.stan === undefined) return formatError
     if (!passesLuhn(request.pan)) return invalidCard
-    if (Number(request.amount ?? 0) <= 0) return invalidAmount
-    return name === 'decline' ? twoDigits(argument) : approved
+    if (name === 'decline') return twoDigits(argument)
+    const amount = Number(request.amount ?? 0)
+    if (amount === 0 && request.mti === '0100') return nothingAgainst
+    if (amount <= 0) return invalidAmount
+    return name === 'partial' && request.mti === '0100' ? partlyApproved : approved
   }
 
   private authorize(request: CardMessage, behaviour: Behaviour): CardMessage {
@@ -143,9 +159,43 @@ export class Issuer {
     const answer = echo(request, answerMtis[request.mti] ?? '0110')
     const known = this.book.find(originalOf(request))
     if (known !== undefined) known.requests++
-    const entry = known ?? this.open(request, this.codeOf(request, behaviour), isPurchase)
+    const entry =
+      known ?? this.open(request, this.codeOf(request, behaviour), behaviour, isPurchase)
     answer.responseCode = entry.responseCode
     answer.authCode = entry.authCode
+    if (entry.responseCode !== partlyApproved) return answer
+    answer.amount = String(entry.authorizedAmount).padStart(12, '0')
+    // Nothing is left of the account.
+    const balance = { accountType: '00', amountType: '02', currency: request.currency ?? '986' }
+    answer.additionalAmounts = formatAdditionalAmounts([{ ...balance, sign: 'C', amount: 0n }])
+    return answer
+  }
+
+  /** The payment that an 0100 with its RRN raises; a repeated one opens none. */
+  private raisedBy(request: CardMessage): BookEntry | undefined {
+    if (request.mti !== '0100') return undefined
+    const original = originalOf(request)
+    const entry = this.book.findByRrn(original.rrn)
+    return entry === undefined || entry.stan === original.stan ? undefined : entry
+  }
+
+  private increment(
+    entry: BookEntry,
+    request: CardMessage,
+    { name, argument }: Behaviour,
+  ): CardMessage {
+    const answer = echo(request, '0110')
+    const by = originalOf(request)
+    const isOpen = entry.authorizedAmount > entry.reversedAmount
+    answer.authCode = entry.authCode
+    if (name === 'decline' || name === 'increment_decline')
+      answer.responseCode = twoDigits(argument)
+    else if (this.book.findMovement(by) !== undefined) answer.responseCode = approved
+    else if (!isOpen) answer.responseCode = invalidAmount
+    else {
+      this.book.move('authorized', entry, by, Number(request.amount ?? 0))
+      answer.responseCode = approved
+    }
     return answer
   }
 
@@ -190,8 +240,8 @@ export class Issuer {
   private reverse(request: CardMessage, { name, argument }: Behaviour): CardMessage {
     const answer = echo(request, answerMtis[request.mti] ?? '0410')
     answer.originalData = request.originalData
-    const { mti, original } = reversedOf(request)
-    const moved = isFinancial(mti) ? this.book.findMovement(original) : undefined
+    const { original } = reversedOf(request)
+    const moved = this.book.findMovement(original)
     const opened = this.openedAs(request, original)
     // Counted even when the capture never came: a card silent at the first reversal only must know the second.
     const payment = opened ?? this.book.findByRrn(original.rrn)
@@ -233,8 +283,12 @@ export class Issuer {
       const isSilent = name === 'void_no_answer' && (entry?.reversals ?? argument) < argument
       return isSilent ? noAnswer : approve
     }
-    const captured = this.openedBy(request)
+    const captured = this.openedBy(request) ?? this.raisedBy(request)
     const { name, argument } = (captured && this.cards.get(captured)) ?? own
+    if (captured !== undefined && request.mti === '0100') {
+      if (name === 'increment_no_answer') return noAnswer
+      return name === 'increment_decline' ? { name, argument } : approve
+    }
     if (captured !== undefined && isRefund(request)) {
       if (name === 'refund_no_answer') return noAnswer
       return name === 'refund_decline' ? { name, argument } : approve
@@ -243,6 +297,6 @@ export class Issuer {
       if (name === 'capture_no_answer') return noAnswer
       return name === 'capture_decline' ? { name, argument } : approve
     }
-    return /^(?:void|capture|refund)_/.test(name) ? approve : { name, argument }
+    return /^(?:void|capture|refund|increment)_/.test(name) ? approve : { name, argument }
   }
 }

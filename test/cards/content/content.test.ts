@@ -30,6 +30,7 @@ const facts = (change: Partial<Facts> = {}): Facts => ({
   installments: 1,
   details: undefined,
   secrets: undefined,
+  ...{ totalCents: undefined, isFinal: undefined, captureNumber: undefined },
   profile: {
     ...{ merchantId: 'MERCHANT000001', category: '5812', name: 'PADARIA DA ESQUINA' },
     ...{ city: 'SAO PAULO', country: 'BR', postalCode: '01310100' },

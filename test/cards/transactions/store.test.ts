@@ -40,6 +40,7 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ responseCode: undefined, captureError: undefined, voidError: undefined },
     ...{ reason: undefined, claimKey: undefined },
     ...{ reference: undefined, details: undefined, refundError: undefined },
+    ...{ incrementError: undefined, requestedCents: undefined },
     ...{ refundedCents: undefined, reversedCents: undefined },
     ...{ capturedAt: undefined, voidedAt: undefined },
   } as const satisfies CardTransaction

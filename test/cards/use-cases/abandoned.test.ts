@@ -27,6 +27,7 @@ const sweeper = (aheadMs: number) => {
     timeoutMs: 1_000,
     marginMs: 15_000 - aheadMs,
     logger: quietLogger,
+    emission: undefined,
     now: () => new Date(),
   })
   return { entered, sweep: sweep.sweep }

@@ -20,6 +20,7 @@ const transaction = (state: CardState): CardTransaction => ({
   ...{ captureStan: '000003', captureTransmission: '1121120002', captures: undefined },
   ...{ voidError: undefined, reason: undefined, needsAttention: false },
   ...{ reference: undefined, details: undefined, refundError: undefined },
+  ...{ incrementError: undefined, requestedCents: undefined },
   ...{ refundedCents: undefined, reversedCents: undefined },
   ...{ claimKey: undefined, traceparent: undefined },
   ...{
@@ -43,6 +44,8 @@ const verdicts: { readonly [K in Verdict['kind']]: Extract<Verdict, { kind: K }>
 
 const states = {
   authorization: { status: 'pending', operation: undefined },
+  verification: { status: 'pending', operation: 'verification' },
+  increment: { status: 'authorized', operation: 'increment' },
   capture: { status: 'authorized', operation: 'capture' },
   partial_capture: { status: 'authorized', operation: 'partial_capture' },
   void: { status: 'captured', operation: 'void' },
@@ -59,6 +62,20 @@ const expected = {
     unwanted: ['declined', 'reversing_authorization', 'declined', false, true],
     not_sent: ['voided', undefined, 'not_sent', true, false],
     unknown: ['pending', 'reversing_authorization', 'authorization_unknown', false, true],
+  },
+  verification: {
+    approved: ['verified', undefined, 'verified', false, false],
+    declined: ['declined', undefined, 'declined', false, false],
+    unwanted: ['declined', undefined, 'declined', false, false],
+    not_sent: ['voided', undefined, 'not_sent', true, false],
+    unknown: ['voided', undefined, 'verification_unknown', false, false],
+  },
+  increment: {
+    approved: ['authorized', undefined, 'incremented', false, false],
+    declined: ['authorized', undefined, 'increment_declined', false, false],
+    unwanted: ['authorized', 'reversing_increment', 'increment_declined', false, true],
+    not_sent: ['authorized', undefined, 'increment_not_sent', true, false],
+    unknown: ['authorized', 'reversing_increment', 'increment_unknown', false, true],
   },
   capture: {
     approved: ['captured', undefined, 'captured', false, false],

@@ -30,6 +30,9 @@ public class JposPeer {
   /** The profiles, and one more listener whose book has the payments of a whole gateway and no others. */
   private static final String[] NAMES = {"ascii", "bcd", "ascii-hex", "payments"};
 
+  /** What is approved of 52.01, in cents. */
+  private static final long PART = 2_000;
+
   private static final String APPROVED = "4000000000000002";
 
   public static void main(String[] args) throws Exception {
@@ -93,7 +96,11 @@ public class JposPeer {
         answer.setResponseMTI();
         String code = book.enter(message);
         answer.set(39, code);
-        if (message.getMTI().equals("0100") && code.equals("00")) answer.set(38, "A1B2C3");
+        if (message.getMTI().equals("0100") && "00 10".contains(code)) answer.set(38, "A1B2C3");
+        if (code.equals("10")) {
+          answer.set(4, String.format("%012d", PART));
+          answer.set(54, "0002986C000000000000");
+        }
         if (isAnswered(message)) source.send(answer);
         if ("001".equals(message.getString(70))) source.send(management("301", "777777"));
       } catch (Exception error) {
@@ -136,6 +143,7 @@ public class JposPeer {
     private final Map<String, Payment> byOriginal = new HashMap<>();
     private final Map<String, Long> amounts = new HashMap<>();
     private final Map<String, String> reversals = new HashMap<>();
+    private final java.util.Set<String> increments = new java.util.HashSet<>();
     private final java.util.Set<String> refunds = new java.util.HashSet<>();
 
     synchronized List<String> lines() {
@@ -164,14 +172,30 @@ public class JposPeer {
     }
 
     private String authorize(ISOMsg message, long amount) throws Exception {
+      Payment raised = byRrn.get(message.getString(37));
+      if (raised != null && message.hasField(38)) return increment(message, raised, amount);
       Payment payment = new Payment((ISOMsg) message.clone());
       if (!payment.isOf(message)) return "30";
       if (byRrn.putIfAbsent(message.getString(37), payment) != null) return "94";
       payment.messages.add("0100");
       if (amount == 5_100) return "51";
-      payment.authorized = amount;
+      if (amount == 0) return "85";
+      boolean isPart = amount == 5_201;
+      payment.authorized = isPart ? PART : amount;
+      byOriginal.put(keyOf(message), payment);
+      amounts.put(keyOf(message), payment.authorized);
+      return isPart ? "10" : "00";
+    }
+
+    private String increment(ISOMsg message, Payment payment, long amount) throws Exception {
+      payment.messages.add("0100I");
+      if (!payment.isOf(message)) return "30";
+      if (byOriginal.containsKey(keyOf(message))) return "94";
+      if (amount == 5_100) return "51";
+      raise(payment, amount);
       byOriginal.put(keyOf(message), payment);
       amounts.put(keyOf(message), amount);
+      increments.add(keyOf(message));
       return "00";
     }
 
@@ -210,19 +234,30 @@ public class JposPeer {
       Payment payment = byOriginal.get(original);
       if (payment == null) return "25";
       payment.messages.add(message.getMTI());
-      if (!payment.isOf(message) || amount != amounts.get(original)) return "30";
+      // Whoever takes no part takes back what it asked for.
+      boolean isAsked = message.getString(4).equals(payment.request.getString(4));
+      if (!payment.isOf(message)) return "30";
+      if (amount != amounts.get(original) && !(payment.authorized == PART && isAsked)) return "30";
       String stan = message.getString(11);
       if (message.hasField(95)) return reduce(message, payment, stan);
       String earlier = reversals.get(original);
       if (earlier != null) return earlier.equals(stan) ? "94" : "30";
       boolean ofRefund = refunds.contains(original);
+      boolean ofIncrement = increments.contains(original);
       boolean ofCapture = original.startsWith("0200") && !ofRefund;
-      if (!original.startsWith("0200") && payment.captured > 0) return "13";
+      long held = ofIncrement ? payment.authorized - amount : 0;
+      if (!original.startsWith("0200") && payment.captured > held) return "13";
       reversals.put(original, stan);
       if (ofRefund) payment.refunded -= amount;
+      else if (ofIncrement) raise(payment, -amount);
       else if (ofCapture) payment.captured -= amount;
-      else payment.reversed = amount;
+      else payment.reversed = payment.authorized;
       return "00";
+    }
+
+    private void raise(Payment payment, long by) throws Exception {
+      payment.authorized += by;
+      amounts.merge(keyOf(payment.request), by, Long::sum);
     }
 
     /** A partial reversal: DE 95 has the amount that stays. */
