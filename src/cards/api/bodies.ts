@@ -29,7 +29,7 @@ const manyDigits = /\d(?:[ ._/-]?\d){11}/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const reasonText = /^(?=[\s\S]*\S)(?![\s\S]*\d(?:[ -]?\d){11})[^\u0000-\u001f\u007f-\u009f]+$/
 
-export const amount = z.int().min(1).max(amountMax).meta({
+const amount = z.int().min(1).max(amountMax).meta({
   description: 'Minor units: 10000 is 100.00.',
   example: 10_000,
 })
