@@ -3,6 +3,7 @@ import {
   boolean,
   databaseUrl,
   defineSettings,
+  hostPort,
   integer,
   list,
   oneOf,
@@ -25,8 +26,32 @@ export const cardSettings = defineSettings({
   merchantsFile: setting('CARDGW_MERCHANTS_FILE', path(), {
     doc: 'JSON file of merchants, for networks that want to know them: an array of objects with `merchant_id`, `category` (MCC), `name`, `city` and, as needed, `country` (`BR`) and `postal_code`.',
   }),
-  securityModule: setting('CARDGW_SECURITY_MODULE', oneOf('software'), {
-    doc: 'Where the keys of card networks are, for those whose messages have codes or that exchange keys: `software`, in this process and for trials only, which production refuses.',
+  securityModule: setting('CARDGW_SECURITY_MODULE', oneOf('software', 'payshield'), {
+    doc: 'Where the keys of card networks are, for those whose messages have codes or that exchange keys: `payshield`, a hardware module that takes such host commands; `software`, in this process and for trials only, which production refuses.',
+  }),
+  moduleAddress: setting('CARDGW_SECURITY_MODULE_ADDRESS', hostPort(), {
+    doc: 'Where the hardware module listens.',
+  }),
+  modulePoolSize: setting('CARDGW_SECURITY_MODULE_POOL_SIZE', integer(1, 64), {
+    default: '4',
+    doc: 'TCP connections to the hardware module; each may have 64 commands under way.',
+  }),
+  moduleTimeoutMs: setting('CARDGW_SECURITY_MODULE_TIMEOUT_MS', integer(10, 30_000), {
+    default: '2000',
+    doc: 'Milliseconds one of its commands may take, with the connection it may need.',
+  }),
+  moduleTls: setting('CARDGW_SECURITY_MODULE_TLS', boolean(), {
+    default: 'false',
+    doc: 'Connects to it with TLS.',
+  }),
+  moduleTlsCa: setting('CARDGW_SECURITY_MODULE_TLS_CA_PATH', pem(), {
+    doc: 'Authorities its certificate comes from; the public ones when not set.',
+  }),
+  moduleTlsCertificate: setting('CARDGW_SECURITY_MODULE_TLS_CERT_PATH', pem(), {
+    doc: 'Client certificate of mutual TLS towards it.',
+  }),
+  moduleTlsKey: setting('CARDGW_SECURITY_MODULE_TLS_KEY_PATH', pem(), {
+    doc: 'Private key of that certificate.',
   }),
   networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
     doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `tpdu`, `window`, `sign_on`, `echo_seconds`, `connect_wait_ms`, `installments`, `answers`, `content`, `security`, `tls` (`ca_path`, `cert_path`, `key_path`).',

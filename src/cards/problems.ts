@@ -6,7 +6,12 @@ import {
 } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from './config.ts'
 import { MerchantsFileError, readMerchants } from './merchants.ts'
-import { createRouting, definitionsOf, NetworksFileError } from './networks/index.ts'
+import {
+  createRouting,
+  definitionsOf,
+  type NetworkDefinition,
+  NetworksFileError,
+} from './networks/index.ts'
 import type { VaultSettings } from './vault/index.ts'
 
 /** For a table: what a line ends with, and the next begins with, is white space. */
@@ -30,6 +35,7 @@ type Blamed = Pick<SettingProblem, 'name' | 'value'>
 export const cardProblems = (configuration: CardConfiguration): readonly SettingProblem[] => [
   ...merchantProblems(configuration.cards),
   ...networkProblems(configuration),
+  ...moduleProblems(configuration.cards),
   ...tlsProblems(configuration.vault, { name: 'CARDGW_VAULT_CERT_PATH', value: '***' }),
 ]
 
@@ -61,6 +67,7 @@ const networkProblems = ({
       : { name: 'CARDGW_NETWORKS_FILE', value: networksFile }
   try {
     const definitions = definitionsOf(cards, networkA, networkB)
+    requireModule(cards, definitions)
     createRouting(definitions.map((network) => ({ network, prefixes: network.prefixes })))
     return definitions.flatMap(({ name, tls }) => {
       if (tls === undefined) return []
@@ -87,6 +94,32 @@ const networkProblems = ({
           },
     ]
   }
+}
+
+/** @throws NetworksFileError for keys that nothing could use */
+const requireModule = (
+  { securityModule }: CardSettings,
+  definitions: readonly NetworkDefinition[],
+): void => {
+  const needing = definitions.find(({ security }) => security !== undefined)
+  if (needing === undefined || securityModule !== undefined) return
+  throw new NetworksFileError(`network ${needing.name}: its keys need CARDGW_SECURITY_MODULE`)
+}
+
+const moduleProblems = (cards: CardSettings): readonly SettingProblem[] => {
+  const { moduleTlsCa: ca, moduleTlsCertificate: certificate, moduleTlsKey: key } = cards
+  const ofTls = { name: 'CARDGW_SECURITY_MODULE_TLS_CERT_PATH', value: '***' }
+  if (cards.securityModule !== 'payshield') return []
+  if (cards.moduleAddress !== undefined) {
+    return cards.moduleTls ? tlsProblems({ ca, certificate, key }, ofTls) : []
+  }
+  return [
+    {
+      ...{ name: 'CARDGW_SECURITY_MODULE_ADDRESS', value: '' },
+      problem: 'is not set, and CARDGW_SECURITY_MODULE is payshield',
+      ...{ expected: '`host:port` of the module', fix: 'say where the module listens' },
+    },
+  ]
 }
 
 /** The setting that names the file which cannot be used, if it is one of the two networks of settings. */

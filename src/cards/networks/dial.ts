@@ -10,6 +10,11 @@ type Listener = {
   readonly close: (socket: Socket<undefined>) => void
 }
 
+const loopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/
+
+/** Whether nobody else sees what goes to the host. */
+export const isHere = (host: string): boolean => loopback.test(host)
+
 /**
  * Connects and, with TLS, waits for a handshake with a peer whose certificate is trusted and names the host.
  * The listener hears only of the socket that it was given.
@@ -17,7 +22,7 @@ type Listener = {
  * @throws Error whose message says why not; within `timeoutMs`
  */
 export const dial = (
-  { host, port, tls }: NetworkOptions,
+  { host, port, tls }: Pick<NetworkOptions, 'host' | 'port' | 'tls'>,
   timeoutMs: number,
   listener: Listener,
 ): Promise<Socket<undefined>> => {

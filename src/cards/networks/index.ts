@@ -1,5 +1,10 @@
 export { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
-export { definitionsOf, NetworksFileError, parseNetwork } from './definitions.ts'
+export {
+  definitionsOf,
+  type NetworkDefinition,
+  NetworksFileError,
+  parseNetwork,
+} from './definitions.ts'
 export { createNetworkMetrics } from './metrics.ts'
 export { createNetwork } from './network.ts'
 export { type CardNetworks, createCardNetworks } from './networks.ts'

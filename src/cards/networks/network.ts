@@ -5,6 +5,7 @@ import { type Content, createContent } from '../content/index.ts'
 import { LinkKeys } from '../security/index.ts'
 import { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
 import { Connection } from './connection.ts'
+import { isHere } from './dial.ts'
 import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
@@ -20,8 +21,6 @@ const noConnection: ExchangeOutcome = Object.freeze({
 })
 const windowFull: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'window_full' })
 const duplicateKey: ExchangeOutcome = Object.freeze({ kind: 'not_sent', reason: 'duplicate_key' })
-
-const loopback = /^(?:localhost|127(?:\.\d+){3}|::1)$/
 
 const nothing = { inc: () => undefined }
 const noCounts: NetworkCounts = {
@@ -156,7 +155,7 @@ class ConnectionPool implements Network {
   start(): void {
     const { tls, host, name, logger } = this.options
     tls?.watch()
-    if (tls === undefined && !loopback.test(host)) {
+    if (tls === undefined && !isHere(host)) {
       logger.warn(
         { network: name },
         'the card network is reached without TLS: card numbers pass in clear',

@@ -39,7 +39,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
   const { settings, networkA, networkB, logger } = deps
   const definitions = definitionsOf(settings, networkA, networkB)
   const metrics = createNetworkMetrics(deps.metrics)
-  const module = createSecurityModule(settings)
+  const module = createSecurityModule(settings, logger)
   let listener: (answer: LateAnswer) => void = () => undefined
   const made = definitions.map((definition) => {
     const options = {
@@ -64,6 +64,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
     feature: {
       name: 'card_networks',
       start: () => {
+        module?.start()
         for (const network of all) network.start()
       },
       stop: async () => {

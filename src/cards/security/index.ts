@@ -1,5 +1,6 @@
 export { linkSecurityOf, securityForm } from './form.ts'
 export { type FieldReader, LinkKeys, type LinkSecurity } from './link-keys.ts'
 export { createSecurityModule } from './module.ts'
+export { createPayshield, type PayshieldOptions } from './payshield.ts'
 export { createSoftwareModule } from './software.ts'
 export { ModuleKey, type SecurityModule, SecurityModuleError } from './types.ts'

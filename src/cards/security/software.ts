@@ -54,5 +54,6 @@ export const createSoftwareModule = (): SecurityModule => ({
   translatePin: (block, from, to, pan) =>
     refusing(() => translatePin(block, sideOf(from), sideOf(to), pan, randomBytes)),
   describe: async () => 'software, for trials only',
+  start: () => undefined,
   stop: () => undefined,
 })

@@ -60,6 +60,7 @@ export type SecurityModule = {
   ) => Promise<Uint8Array>
   /** What it is, for `trilho doctor`. @throws SecurityModuleError */
   readonly describe: () => Promise<string>
+  readonly start: () => void
   readonly stop: () => void
 }
 

@@ -5,10 +5,12 @@ import { CardMessage, dialects, parseDialect } from '#codecs/iso8583'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import {
+  cardProblems,
   cardSettings,
   createCardNetworks,
   networkASettings,
   networkBSettings,
+  vaultSettings,
 } from '../../../src/cards/index.ts'
 import type { NetworkOptions } from '../../../src/cards/networks/index.ts'
 import { createSealer } from '../../../src/cards/networks/sealing.ts'
@@ -195,6 +197,28 @@ describe('keys', () => {
 test('keys show in no log, dump or JSON', () => {
   const key = new ModuleKey(macKey)
   expect(`${Bun.inspect(key)}${JSON.stringify({ key })}${String(key)}`).not.toContain('0123456789')
+})
+
+test('what keys need and is not set is in the table of problems', () => {
+  const said = (env: Readonly<Record<string, string>>, security: unknown = undefined) => {
+    const file = join(temporaryDirectory(), 'messages.json')
+    writeFileSync(file, JSON.stringify({ security }))
+    const groups = { cards: cardSettings, networkA: networkASettings, networkB: networkBSettings }
+    const { values } = loadSettings(
+      { ...groups, vault: vaultSettings },
+      { CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_MESSAGES_FILE: file, ...env },
+    )
+    return cardProblems(values).map(({ name, problem }) => `${name} ${problem}`)
+  }
+  const hardware = { CARDGW_SECURITY_MODULE: 'payshield' }
+  expect(said(hardware)).toEqual([
+    'CARDGW_SECURITY_MODULE_ADDRESS is not set, and CARDGW_SECURITY_MODULE is payshield',
+  ])
+  expect(said({ ...hardware, CARDGW_SECURITY_MODULE_ADDRESS: '127.0.0.1:1500' })).toEqual([])
+  const path = join(temporaryDirectory(), 'mac.key')
+  writeFileSync(path, macKey)
+  const [problem] = said({}, { mac: { algorithm: 'x9.19', key_path: path } })
+  expect(problem).toContain('its keys need CARDGW_SECURITY_MODULE')
 })
 
 const problemOf = (security: unknown, env: Readonly<Record<string, string>> = {}): string => {

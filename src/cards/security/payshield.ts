@@ -1,0 +1,217 @@
+import type { Socket } from 'bun'
+import { FrameDecoder, framings, headerBytes, writeFrame } from '#codecs/iso8583'
+import { createCircuitBreaker } from '#src/platform/runtime/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
+import { dial } from '../networks/dial.ts'
+import {
+  answerIn,
+  type Command,
+  diagnosis,
+  diagnosisIn,
+  headerChars,
+  importCommand,
+  importedIn,
+  macCommand,
+  macIn,
+  pinBlockIn,
+  pinCommand,
+} from './payshield-wire.ts'
+import { ModuleKey, type SecurityModule, SecurityModuleError } from './types.ts'
+
+export type PayshieldOptions = {
+  readonly host: string
+  readonly port: number
+  readonly tls?: KeyMaterial | undefined
+  readonly poolSize: number
+  /** For a whole command, with the connection it may need. */
+  readonly timeoutMs: number
+  /** After five failures in a row there are no commands for so long; 1 s. */
+  readonly pauseMs?: number
+}
+
+/** Commands that may wait on one connection. */
+const commandsMax = 64
+/** After so many failures in a row the module is left alone for a moment. */
+const failuresMax = 5
+const pauseMsDefault = 1_000
+const answerBytesMax = 4_096
+/** Numbers in a header: four hexadecimal digits. */
+const headers = 0x1_0000
+const framing = framings['binary-2']
+
+type Waiting = {
+  readonly settle: (answer: string) => void
+  readonly fail: (fault: SecurityModuleError) => void
+}
+
+/** One connection of the pool; made when it is needed, and given up with all that waits as soon as one command hangs. */
+class ModuleConnection {
+  readonly waiting = new Map<string, Waiting>()
+  private readonly options: PayshieldOptions
+  private opening: Promise<Socket<undefined>> | undefined
+  private socket: Socket<undefined> | undefined
+  private decoder: FrameDecoder | undefined
+  private tail: Uint8Array[] = []
+  private next = 0
+
+  constructor(options: PayshieldOptions) {
+    this.options = options
+  }
+
+  /** The answer to a command, or why there is none. */
+  async call({ code, body }: Command): Promise<string> {
+    const header = this.newHeader()
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    const end = (): void => {
+      clearTimeout(timer)
+      this.waiting.delete(header)
+    }
+    this.waiting.set(header, {
+      settle: (answer) => {
+        end()
+        resolve(answer)
+      },
+      fail: (fault) => {
+        end()
+        reject(fault)
+      },
+    })
+    // What hangs will not answer the others either.
+    const timer = setTimeout(() => this.lose('timed_out'), this.options.timeoutMs)
+    this.connected().then(
+      () => this.write(Buffer.concat([Buffer.from(header + code, 'latin1'), body])),
+      () => this.lose('unreachable'),
+    )
+    return promise
+  }
+
+  close(): void {
+    this.lose('unreachable')
+  }
+
+  private newHeader(): string {
+    do this.next = (this.next + 1) % headers
+    while (this.waiting.has(headerOf(this.next)))
+    return headerOf(this.next)
+  }
+
+  private connected(): Promise<Socket<undefined>> {
+    this.opening ??= dial(this.options, this.options.timeoutMs, {
+      open: (socket) => {
+        this.socket = socket
+        this.decoder = new FrameDecoder(
+          framing,
+          {
+            message: (bytes, start, end) => this.take(bytes, start, end),
+            keepAlive: () => undefined,
+          },
+          answerBytesMax,
+        )
+      },
+      data: (socket, chunk) => {
+        if (socket === this.socket) this.receive(chunk)
+      },
+      drain: (socket) => {
+        if (socket === this.socket) this.flush()
+      },
+      close: (socket) => {
+        if (socket === this.socket) this.lose('unreachable')
+      },
+    })
+    return this.opening
+  }
+
+  private receive(chunk: Uint8Array): void {
+    try {
+      this.decoder?.push(chunk)
+    } catch {
+      this.lose('malformed')
+    } finally {
+      chunk.fill(0)
+    }
+  }
+
+  private take(bytes: Uint8Array, start: number, end: number): void {
+    const text = Buffer.from(bytes.subarray(start, end)).toString('latin1')
+    // Without a command that waits for it, it is of one that is over.
+    this.waiting.get(text.slice(0, headerChars))?.settle(text.slice(headerChars))
+  }
+
+  private write(message: Uint8Array): void {
+    const start = headerBytes(framing)
+    const frame = new Uint8Array(start + message.length)
+    frame.set(message, start)
+    message.fill(0)
+    writeFrame(framing, message.length, frame)
+    this.tail.push(frame)
+    this.flush()
+  }
+
+  private flush(): void {
+    for (;;) {
+      const [first] = this.tail
+      if (first === undefined || this.socket === undefined) return
+      const taken = Math.max(0, this.socket.write(first))
+      first.fill(0, 0, taken)
+      if (taken < first.length) {
+        this.tail[0] = first.subarray(taken)
+        return
+      }
+      this.tail.shift()
+    }
+  }
+
+  private lose(fault: 'timed_out' | 'unreachable' | 'malformed'): void {
+    const { socket } = this
+    this.socket = undefined
+    this.opening = undefined
+    this.decoder?.clear()
+    for (const left of this.tail) left.fill(0)
+    this.tail = []
+    socket?.terminate()
+    for (const one of [...this.waiting.values()]) one.fail(new SecurityModuleError(fault))
+  }
+}
+
+const headerOf = (number: number): string =>
+  number.toString(16).toUpperCase().padStart(headerChars, '0')
+
+/** A module that takes payShield host commands over TCP: a pool of connections, each with many commands at a time. */
+export const createPayshield = (options: PayshieldOptions): SecurityModule => {
+  const pool = Array.from({ length: options.poolSize }, () => new ModuleConnection(options))
+  const { pauseMs = pauseMsDefault } = options
+  const breaker = createCircuitBreaker(failuresMax, pauseMs, () => performance.now())
+  const call = async (command: Command): Promise<string> => {
+    const connection = pool.reduce((best, one) =>
+      one.waiting.size < best.waiting.size ? one : best,
+    )
+    if (connection.waiting.size >= commandsMax) throw new SecurityModuleError('busy')
+    if (!breaker.admit()) throw new SecurityModuleError('unreachable')
+    try {
+      const answer = await connection.call(command)
+      breaker.succeeded()
+      return answerIn(command.code, answer)
+    } catch (error) {
+      const isAnswer = error instanceof SecurityModuleError && error.fault === 'refused'
+      if (!isAnswer) breaker.failed()
+      throw error
+    } finally {
+      command.body.fill(0)
+    }
+  }
+  return {
+    mac: async (key, algorithm, data) => macIn(await call(macCommand(key, algorithm, data))),
+    importKey: async (zone, use, wrapped) => {
+      const { key, checkValue } = importedIn(await call(importCommand(zone, use, wrapped)))
+      return { key: new ModuleKey(key), checkValue }
+    },
+    translatePin: async (block, from, to, pan) =>
+      pinBlockIn(await call(pinCommand(block, from, to, pan))),
+    describe: async () => diagnosisIn(await call(diagnosis)),
+    start: () => options.tls?.watch(),
+    stop: () => {
+      options.tls?.stop()
+      for (const connection of pool) connection.close()
+    },
+  }
+}
