@@ -52,6 +52,12 @@ test('loops that a lock holds up make the program not ready, by name, until it i
   const line = await program.line((text) => text.includes('"msg":"listening"'))
   const { http_url: url } = JSON.parse(line) as { http_url: string }
   await until(url, ({ status }) => status === 200)
+  // Before it has a lane it searches in none, and nothing could hold that search up.
+  const reads = async () =>
+    (await sql`select 1 from broker_lanes where owner is not null`).length > 0
+  for (const deadlineMs = performance.now() + waitMs; !(await reads()); await Bun.sleep(20)) {
+    if (performance.now() > deadlineMs) throw new Error('no lane is read')
+  }
   const holding = Promise.withResolvers<void>()
   const letGo = Promise.withResolvers<void>()
   const locked = sql.begin(async (tx) => {

@@ -13,6 +13,8 @@ const rememberedMax = 100_000
 
 export const createHeads = (): Heads => {
   const sentAt = new Map<string, number>()
+  /** Sent since a head was told last. What is known of the chain may be older than what they met there. */
+  let fresh: string[] = []
   let head: number | undefined
   let changedMs: number | undefined
   const remember = (id: string): void => {
@@ -25,10 +27,13 @@ export const createHeads = (): Heads => {
     told(next) {
       if (next !== head) changedMs = performance.now()
       head = next
+      for (const id of fresh) remember(id)
+      fresh = []
     },
     ageMs: () => (changedMs === undefined ? undefined : performance.now() - changedMs),
     sent(ids) {
-      for (const id of ids) remember(id)
+      for (const id of ids) sentAt.delete(id)
+      fresh = [...fresh, ...ids].slice(-rememberedMax)
     },
     hasMovedSince(id) {
       const before = sentAt.get(id)
