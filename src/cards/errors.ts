@@ -7,6 +7,11 @@ export const cardErrors = defineErrors({
     title: 'Invalid amount',
     meaning: 'The amount is no whole number of cents from 1 to 999999999999.',
     remedy: 'Send the amount in minor units, as a JSON number.',
+    pt: {
+      title: 'Valor inválido',
+      meaning: 'O valor não é um número inteiro de centavos de 1 a 999999999999.',
+      remedy: 'Envie o valor em centavos, como número JSON.',
+    },
     retryable: false,
   },
   invalid_currency: {
@@ -14,6 +19,11 @@ export const cardErrors = defineErrors({
     title: 'Invalid currency',
     meaning: 'The currency is neither BRL nor USD.',
     remedy: 'Send one of the two.',
+    pt: {
+      title: 'Moeda inválida',
+      meaning: 'A moeda não é BRL nem USD.',
+      remedy: 'Envie uma das duas.',
+    },
     retryable: false,
   },
   invalid_merchant_id: {
@@ -21,6 +31,11 @@ export const cardErrors = defineErrors({
     title: 'Invalid merchant',
     meaning: 'The merchant is missing, or no text of 1 to 15 printable ASCII characters.',
     remedy: 'Send the identifier that the acquirer gave the merchant.',
+    pt: {
+      title: 'Estabelecimento inválido',
+      meaning: 'O estabelecimento falta, ou não é um texto de 1 a 15 caracteres ASCII imprimíveis.',
+      remedy: 'Envie o identificador que o adquirente deu ao estabelecimento.',
+    },
     retryable: false,
   },
   invalid_terminal_id: {
@@ -28,6 +43,11 @@ export const cardErrors = defineErrors({
     title: 'Invalid terminal',
     meaning: 'The terminal is no text of 1 to 8 printable ASCII characters.',
     remedy: 'Send the identifier of the terminal, or leave it out.',
+    pt: {
+      title: 'Terminal inválido',
+      meaning: 'O terminal não é um texto de 1 a 8 caracteres ASCII imprimíveis.',
+      remedy: 'Envie o identificador do terminal, ou omita-o.',
+    },
     retryable: false,
   },
   invalid_installments: {
@@ -36,6 +56,12 @@ export const cardErrors = defineErrors({
     meaning:
       'The number of installments is no whole number from 1 to 12, or the network of the card takes none.',
     remedy: 'Send a number of this range, or leave it out for a single payment.',
+    pt: {
+      title: 'Parcelas inválidas',
+      meaning:
+        'O número de parcelas não é um inteiro de 1 a 12, ou a rede do cartão não aceita parcelas.',
+      remedy: 'Envie um número desse intervalo, ou omita-o para um pagamento à vista.',
+    },
     retryable: false,
   },
   field_not_carried: {
@@ -44,6 +70,12 @@ export const cardErrors = defineErrors({
     meaning:
       'The messages to the network of this card have no place for a field of the request, or none for this value of it. Nothing was sent.',
     remedy: 'Leave the field out, or have the content of the network’s file changed.',
+    pt: {
+      title: 'Campo não transportado',
+      meaning:
+        'As mensagens à rede deste cartão não têm lugar para um campo da requisição, ou não para este valor. Nada foi enviado.',
+      remedy: 'Omita o campo, ou peça que o conteúdo do arquivo da rede seja alterado.',
+    },
     retryable: false,
   },
   field_needed: {
@@ -51,6 +83,11 @@ export const cardErrors = defineErrors({
     title: 'Field needed',
     meaning: 'The network of this card needs something that the request or the vault did not give.',
     remedy: 'Send the field that details.field names.',
+    pt: {
+      title: 'Falta um campo',
+      meaning: 'A rede deste cartão precisa de algo que a requisição ou o cofre não deu.',
+      remedy: 'Envie o campo que details.field indica.',
+    },
     retryable: false,
   },
   merchant_profile_missing: {
@@ -58,6 +95,11 @@ export const cardErrors = defineErrors({
     title: 'Merchant profile missing',
     meaning: 'The network of this card needs the category, name or city of the merchant.',
     remedy: 'Enter the merchant in the file of CARDGW_MERCHANTS_FILE, and start again.',
+    pt: {
+      title: 'Falta o perfil do estabelecimento',
+      meaning: 'A rede deste cartão precisa da categoria, do nome ou da cidade do estabelecimento.',
+      remedy: 'Inclua o estabelecimento no arquivo de CARDGW_MERCHANTS_FILE, e reinicie.',
+    },
     retryable: false,
   },
   invalid_card_token: {
@@ -65,6 +107,11 @@ export const cardErrors = defineErrors({
     title: 'Invalid card token',
     meaning: 'The token is missing, too long, has blanks, or is a card number itself.',
     remedy: 'Send the token of the vault; never send a card number.',
+    pt: {
+      title: 'Token de cartão inválido',
+      meaning: 'O token falta, é longo demais, tem espaços ou é um número de cartão.',
+      remedy: 'Envie o token do cofre; nunca envie um número de cartão.',
+    },
     retryable: false,
   },
   invalid_capture: {
@@ -72,6 +119,11 @@ export const cardErrors = defineErrors({
     title: 'Invalid capture flag',
     meaning: 'The value of capture is neither true nor false.',
     remedy: 'Send a JSON boolean, or leave it out.',
+    pt: {
+      title: 'Indicador de captura inválido',
+      meaning: 'O valor de capture não é true nem false.',
+      remedy: 'Envie um booleano JSON, ou omita-o.',
+    },
     retryable: false,
   },
   card_token_not_found: {
@@ -79,6 +131,11 @@ export const cardErrors = defineErrors({
     title: 'Card token not found',
     meaning: 'The vault does not know the token.',
     remedy: 'Check the token, or have the card tokenized anew.',
+    pt: {
+      title: 'Token de cartão não encontrado',
+      meaning: 'O cofre não conhece o token.',
+      remedy: 'Confira o token, ou tokenize o cartão de novo.',
+    },
     retryable: false,
   },
   unsupported_card_range: {
@@ -86,6 +143,11 @@ export const cardErrors = defineErrors({
     title: 'Unsupported card',
     meaning: 'No configured network takes cards of this range.',
     remedy: 'Ask for another card, or configure the network.',
+    pt: {
+      title: 'Cartão não suportado',
+      meaning: 'Nenhuma rede configurada aceita cartões desta faixa.',
+      remedy: 'Peça outro cartão, ou configure a rede.',
+    },
     retryable: false,
   },
   amount_exceeds_authorized: {
@@ -94,6 +156,12 @@ export const cardErrors = defineErrors({
     meaning:
       'A capture or partial void may be as large as what is left of the authorization, no larger.',
     remedy: 'Send at most the authorized amount less captured_amount and reversed_amount.',
+    pt: {
+      title: 'Valor acima do autorizado',
+      meaning:
+        'Uma captura ou um cancelamento parcial pode ir até o que resta da autorização, não além.',
+      remedy: 'Envie no máximo o valor autorizado menos reversed_amount.',
+    },
     retryable: false,
   },
   invalid_outcome: {
@@ -101,6 +169,11 @@ export const cardErrors = defineErrors({
     title: 'Invalid outcome',
     meaning: 'The outcome is none that a reversal can end with.',
     remedy: 'Send the status that the network confirms the transaction to be in.',
+    pt: {
+      title: 'Desfecho inválido',
+      meaning: 'O desfecho não é um com que um desfazimento pode terminar.',
+      remedy: 'Envie o status em que a rede confirma que a transação está.',
+    },
     retryable: false,
   },
   invalid_reason: {
@@ -109,6 +182,12 @@ export const cardErrors = defineErrors({
     meaning:
       'The reason is no text of 1 to 200 printable characters, or has twelve digits or more in a row, which may be a card number.',
     remedy: 'Say in words who confirmed the outcome, without card data.',
+    pt: {
+      title: 'Motivo inválido',
+      meaning:
+        'O motivo não é um texto de 1 a 200 caracteres imprimíveis, ou tem doze dígitos ou mais em sequência, o que pode ser um número de cartão.',
+      remedy: 'Diga em palavras quem confirmou o desfecho, sem dados de cartão.',
+    },
     retryable: false,
   },
   outcome_not_possible: {
@@ -117,6 +196,12 @@ export const cardErrors = defineErrors({
     meaning: 'The reversal that waits for an answer cannot end in this status.',
     remedy:
       'Read the transaction: an authorization can end voided, a capture authorized, captured or partially_captured, a void voided or as it was, a partial void partially_voided or authorized, a refund refunded or captured, an increment incremented or as it was.',
+    pt: {
+      title: 'Desfecho impossível',
+      meaning: 'O desfazimento que espera resposta não pode terminar neste status.',
+      remedy:
+        'Leia a transação: uma autorização pode terminar voided, uma captura authorized, captured ou partially_captured, um cancelamento voided ou como estava, um cancelamento parcial partially_voided ou authorized, um estorno refunded ou captured, um incremento incremented ou como estava.',
+    },
     retryable: false,
   },
   invalid_state: {
@@ -124,6 +209,11 @@ export const cardErrors = defineErrors({
     title: 'Invalid state',
     meaning: 'The status of the transaction, or what is under way on it, rules the operation out.',
     remedy: 'Read the transaction and decide anew.',
+    pt: {
+      title: 'Estado inválido',
+      meaning: 'O status da transação, ou o que está em andamento nela, exclui a operação.',
+      remedy: 'Leia a transação e decida de novo.',
+    },
     retryable: false,
   },
   capture_declined: {
@@ -132,6 +222,12 @@ export const cardErrors = defineErrors({
     meaning:
       'The card network refused the capture; details.response_code says why. The status is as it was.',
     remedy: 'Read the transaction; capture again or void, as the code advises.',
+    pt: {
+      title: 'Captura recusada',
+      meaning:
+        'A rede do cartão recusou a captura; details.response_code diz por quê. O status é o de antes.',
+      remedy: 'Leia a transação; capture de novo ou cancele, conforme o código.',
+    },
     retryable: false,
   },
   increment_declined: {
@@ -140,6 +236,11 @@ export const cardErrors = defineErrors({
     meaning:
       'The card network refused to raise the authorized amount; details.response_code says why. The amount is as it was.',
     remedy: 'Go on with the authorized amount, or authorize the rest on its own.',
+    pt: {
+      title: 'Incremento recusado',
+      meaning: 'A rede do cartão recusou aumentar o valor autorizado; details.response_code diz por quê. O valor é o de antes.',
+      remedy: 'Siga com o valor autorizado, ou autorize o resto à parte.',
+    },
     retryable: false,
   },
   void_declined: {
@@ -148,6 +249,12 @@ export const cardErrors = defineErrors({
     meaning:
       'The card network refused the void; details.response_code says why. The status is as it was.',
     remedy: 'Read the transaction; void again later, or ask the network.',
+    pt: {
+      title: 'Cancelamento recusado',
+      meaning:
+        'A rede do cartão recusou o cancelamento; details.response_code diz por quê. O status é o de antes.',
+      remedy: 'Leia a transação; cancele de novo mais tarde, ou pergunte à rede.',
+    },
     retryable: false,
   },
   refund_declined: {
@@ -156,6 +263,12 @@ export const cardErrors = defineErrors({
     meaning:
       'The card network refused the refund; details.response_code says why. The status is as it was.',
     remedy: 'Read the transaction; refund again later, or ask the network.',
+    pt: {
+      title: 'Estorno recusado',
+      meaning:
+        'A rede do cartão recusou o estorno; details.response_code diz por quê. O status é o de antes.',
+      remedy: 'Leia a transação; estorne de novo mais tarde, ou pergunte à rede.',
+    },
     retryable: false,
   },
   operation_not_taken: {
@@ -163,6 +276,11 @@ export const cardErrors = defineErrors({
     title: 'Operation not taken',
     meaning: 'The file of the card network says that it takes no messages of this kind.',
     remedy: 'Use another operation, or have the content of the network’s file changed.',
+    pt: {
+      title: 'Operação não aceita',
+      meaning: 'O arquivo da rede do cartão diz que ela não aceita mensagens deste tipo.',
+      remedy: 'Use outra operação, ou peça que o conteúdo do arquivo da rede seja alterado.',
+    },
     retryable: false,
   },
   amount_exceeds_captured: {
@@ -170,6 +288,11 @@ export const cardErrors = defineErrors({
     title: 'Amount exceeds the captured one',
     meaning: 'Refunds may be as large as the capture together, no larger.',
     remedy: 'Refund at most captured_amount less refunded_amount.',
+    pt: {
+      title: 'Valor acima do capturado',
+      meaning: 'Os estornos juntos podem ir até o valor capturado, não além.',
+      remedy: 'Estorne no máximo captured_amount menos refunded_amount.',
+    },
     retryable: false,
   },
   transaction_not_found: {
@@ -177,6 +300,11 @@ export const cardErrors = defineErrors({
     title: 'Transaction not found',
     meaning: 'No card transaction has this identifier.',
     remedy: 'Check the identifier.',
+    pt: {
+      title: 'Transação não encontrada',
+      meaning: 'Nenhuma transação de cartão tem este identificador.',
+      remedy: 'Confira o identificador.',
+    },
     retryable: false,
   },
   network_unavailable: {
@@ -185,6 +313,12 @@ export const cardErrors = defineErrors({
     meaning:
       'The connection to the card network failed. details.sent tells whether the network may have acted; if so, what it did is being reversed.',
     remedy: 'Repeat when sent is false; read the transaction when it is true.',
+    pt: {
+      title: 'Rede de cartões indisponível',
+      meaning:
+        'A conexão com a rede de cartões falhou. details.sent diz se a rede pode ter agido; se sim, o que ela fez está sendo desfeito.',
+      remedy: 'Repita se sent é false; leia a transação se é true.',
+    },
     retryable: true,
   },
   network_timeout: {
@@ -192,6 +326,12 @@ export const cardErrors = defineErrors({
     title: 'Card network timeout',
     meaning: 'The card network did not answer in time; whatever it did is being reversed.',
     remedy: 'Read the transaction until it is voided; repeat under a new key only then.',
+    pt: {
+      title: 'Rede de cartões sem resposta',
+      meaning:
+        'A rede de cartões não respondeu a tempo; o que quer que tenha feito está sendo desfeito.',
+      remedy: 'Leia a transação até que esteja voided; só então repita, com uma chave nova.',
+    },
     retryable: false,
   },
   vault_unavailable: {
@@ -199,6 +339,11 @@ export const cardErrors = defineErrors({
     title: 'Token vault unavailable',
     meaning: 'The token vault did not give the card number. Nothing was sent.',
     remedy: 'Repeat later.',
+    pt: {
+      title: 'Cofre de tokens indisponível',
+      meaning: 'O cofre de tokens não deu o número do cartão. Nada foi enviado.',
+      remedy: 'Repita mais tarde.',
+    },
     retryable: true,
   },
   cards_too_busy: {
@@ -206,6 +351,12 @@ export const cardErrors = defineErrors({
     title: 'Too busy',
     meaning: 'More card transactions wait to be written than the gateway keeps. Nothing was sent.',
     remedy: 'Repeat later with the same Idempotency-Key.',
+    pt: {
+      title: 'Ocupado demais',
+      meaning:
+        'Esperam para ser gravadas mais transações de cartão do que o gateway guarda. Nada foi enviado.',
+      remedy: 'Repita mais tarde com a mesma Idempotency-Key.',
+    },
     retryable: true,
   },
 })

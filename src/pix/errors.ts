@@ -14,14 +14,17 @@ export type Violacao = {
   readonly valor?: string | undefined
 }
 
-const invalid = (title: string, meaning: string): Omit<ErrorDefinition, 'code'> => ({
+/** Titles are the standard's, and so Portuguese in both languages. */
+const invalid = (title: string, meaning: string, pt: string): Omit<ErrorDefinition, 'code'> => ({
   ...{ status: 400, title, meaning },
   remedy: 'Correct what violacoes names.',
+  pt: { title, meaning: pt, remedy: 'Corrija o que violacoes indica.' },
   retryable: false,
 })
 
-const absent = (title: string, meaning: string): Omit<ErrorDefinition, 'code'> => ({
+const absent = (title: string, meaning: string, pt: string): Omit<ErrorDefinition, 'code'> => ({
   ...{ status: 404, title, meaning, remedy: 'Check the identifier.', retryable: false },
+  pt: { title, meaning: pt, remedy: 'Confira o identificador.' },
 })
 
 /** The errors of the API Pix 2.9.0 that this gateway gives. The code is the standard's name, spelt as ours are. */
@@ -31,17 +34,54 @@ export const pixErrors = defineErrors({
     title: 'Acesso negado',
     meaning: 'The client may not do this, or the function is not offered.',
     remedy: 'Use a client with the scope named in detail, or leave the function out.',
+    pt: {
+      title: 'Acesso negado',
+      meaning: 'O cliente não pode fazer isto, ou a função não é oferecida.',
+      remedy: 'Use um cliente com o escopo indicado em detail, ou deixe a função de lado.',
+    },
     retryable: false,
   },
-  requisicao_invalida: invalid('Requisição inválida.', 'The request cannot be read.'),
-  nao_encontrado: absent('Não encontrado', 'There is no such thing.'),
-  cob_nao_encontrado: absent('Cobrança não encontrada', 'The account has no charge of this txid.'),
-  cob_operacao_invalida: invalid('Cobrança inválida.', 'The charge breaks a rule.'),
-  cob_consulta_invalida: invalid('Consulta inválida.', 'A parameter of the list breaks a rule.'),
-  cob_payload_nao_encontrado: absent('Cobrança não encontrada', 'The location shows no charge.'),
-  payload_location_nao_encontrado: absent('Location não encontrada', 'No such location.'),
-  payload_location_operacao_invalida: invalid('Location inválida.', 'The location breaks a rule.'),
-  payload_location_consulta_invalida: invalid('Consulta inválida.', 'A parameter breaks a rule.'),
+  requisicao_invalida: invalid(
+    'Requisição inválida.',
+    'The request cannot be read.',
+    'Não é possível ler a requisição.',
+  ),
+  nao_encontrado: absent('Não encontrado', 'There is no such thing.', 'Não há tal recurso.'),
+  cob_nao_encontrado: absent(
+    'Cobrança não encontrada',
+    'The account has no charge of this txid.',
+    'A conta não tem cobrança com este txid.',
+  ),
+  cob_operacao_invalida: invalid(
+    'Cobrança inválida.',
+    'The charge breaks a rule.',
+    'A cobrança quebra uma regra.',
+  ),
+  cob_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter of the list breaks a rule.',
+    'Um parâmetro da lista quebra uma regra.',
+  ),
+  cob_payload_nao_encontrado: absent(
+    'Cobrança não encontrada',
+    'The location shows no charge.',
+    'A location não mostra cobrança.',
+  ),
+  payload_location_nao_encontrado: absent(
+    'Location não encontrada',
+    'No such location.',
+    'Não há tal location.',
+  ),
+  payload_location_operacao_invalida: invalid(
+    'Location inválida.',
+    'The location breaks a rule.',
+    'A location quebra uma regra.',
+  ),
+  payload_location_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter breaks a rule.',
+    'Um parâmetro quebra uma regra.',
+  ),
 })
 
 /** @param violacoes at least one */
@@ -96,6 +136,11 @@ export const receiverErrors = defineErrors({
     title: 'Pix key of another account',
     meaning: 'Another account charges with the key.',
     remedy: 'Remove the key from that account first.',
+    pt: {
+      title: 'Chave Pix de outra conta',
+      meaning: 'Outra conta cobra com a chave.',
+      remedy: 'Remova antes a chave dessa conta.',
+    },
     retryable: false,
   },
 })

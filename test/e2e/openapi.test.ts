@@ -18,6 +18,7 @@ type Document = { readonly paths: Paths; readonly webhooks: Paths }
 /** All that is documented stands in the document of a gateway without settings, too. */
 let program: RunningProgram
 let text: string
+let base: string
 let operations: readonly { readonly at: string; readonly operation: Operation }[]
 
 beforeAll(async () => {
@@ -26,6 +27,7 @@ beforeAll(async () => {
   })
   const line = await program.line((one) => one.includes('"listening"'))
   const { http_url: url } = JSON.parse(line) as { readonly http_url: string }
+  base = url
   text = await (await fetch(`${url}/openapi.json`)).text()
   const { paths, webhooks } = JSON.parse(text) as Document
   operations = [...Object.entries(paths), ...Object.entries(webhooks)].flatMap(([path, methods]) =>
@@ -105,5 +107,78 @@ describe('the OpenAPI document', () => {
     expect(names as readonly string[]).toEqual(Object.keys(documentTags))
     const used = new Set(operations.flatMap(({ operation }) => operation.tags))
     expect(names.filter((name) => !used.has(name))).toEqual([])
+  })
+})
+
+describe('the error catalogue', () => {
+  type Entry = { readonly code: string; readonly title: string }
+  const asked = (path: string, language: string, accept = '*/*') =>
+    fetch(base + path, { headers: { 'Accept-Language': language, Accept: accept } })
+  const listed = async (language: string) => {
+    const response = await asked('/v1/errors', language)
+    expect(response.headers.get('content-language')).toBe(language)
+    expect(response.headers.get('vary')).toBe('Accept, Accept-Language')
+    return ((await response.json()) as { readonly errors: readonly Entry[] }).errors
+  }
+
+  test('says of every code all in both languages', async () => {
+    const [english, portuguese] = [await listed('en'), await listed('pt-BR')]
+    expect(english.length).toBeGreaterThan(90)
+    expect(portuguese.map(({ code }) => code)).toEqual(english.map(({ code }) => code))
+    for (const [at, entry] of english.entries()) {
+      const { title, meaning, remedy, ...machine } = entry as Entry & Record<string, unknown>
+      const theirs = (portuguese[at] ?? {}) as Record<string, unknown>
+      expect(theirs).toMatchObject(machine)
+      expect(String(theirs['title']).length + title.length).toBeGreaterThan(5)
+      // Titles of a Brazilian standard are Portuguese in both.
+      for (const [name, value] of Object.entries({ meaning, remedy })) {
+        expect([entry.code, name, theirs[name] === value]).toEqual([entry.code, name, false])
+        expect(String(theirs[name]).length).toBeGreaterThan(5)
+      }
+    }
+  })
+
+  test('has a page for each, with cause, remedy and example, at the address that `type` names', async () => {
+    for (const { code, title } of await listed('pt-BR')) {
+      const response = await asked(`/v1/errors/${code}`, 'pt', 'text/html,*/*;q=0.8')
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(response.headers.get('content-security-policy')).not.toContain('unsafe')
+      const page = await response.text()
+      expect(page).toContain(`<html lang="pt-BR">`)
+      expect(page).toContain(`<h1>${title}</h1>`)
+      for (const part of ['Causa', 'Solução', 'Exemplo']) expect(page).toContain(`<h2>${part}</h2>`)
+    }
+    const cards = await (await asked('/v1/errors/invalid_amount', 'en', 'text/html')).text()
+    expect(cards).toContain('"code": "INVALID_AMOUNT"')
+    const list = await (await asked('/v1/errors', 'en', 'text/html')).text()
+    expect(list).toContain('<a href="/v1/errors/not_found">')
+  })
+
+  test('an error is told in the language that its caller prefers, and is the same to a program', async () => {
+    const [english, portuguese] = await Promise.all(
+      ['en', 'pt'].map(async (language) => {
+        const response = await asked('/v1/errors/none', language)
+        expect(response.headers.get('vary')).toBe('Accept-Language')
+        const {
+          title,
+          detail,
+          request_id: _,
+          ...machine
+        } = (await response.json()) as Entry & {
+          readonly detail: string
+          readonly request_id: string
+        }
+        const told = response.headers.get('content-language')
+        return { machine, people: [title, detail, told].join('|') }
+      }),
+    )
+    expect(JSON.stringify(portuguese?.machine)).toBe(JSON.stringify(english?.machine))
+    expect(portuguese?.people).toStartWith('Não encontrado|')
+    expect(portuguese?.people).toEndWith('|pt-BR')
+    expect(english?.people).toBe('Not found|No such error code.|en')
+    const key = await asked('/v1/transactions', 'pt')
+    expect(await key.json()).toMatchObject({
+      error: { code: 'UNAUTHORIZED', message: expect.stringContaining('chave de API') },
+    })
   })
 })

@@ -25,6 +25,7 @@ import {
   readVoid,
 } from './bodies.ts'
 import { documents, listQuery } from './documents.ts'
+import { inPortuguese } from './portuguese.ts'
 
 const bodyBytesMax = 16_384
 const base = '/v1/transactions'
@@ -33,7 +34,13 @@ const accepts = ['application/json']
 const idOf = (c: RequestContext): string => readParams(c, idParams).id
 
 /** Authorization, capture, void and query of card transactions. */
-export const cardRoutes = (service: CardService): readonly Route[] => [
+export const cardRoutes = (service: CardService): readonly Route[] =>
+  [...writingRoutes(service), ...readingRoutes(service)].map((route) => ({
+    ...route,
+    inPortuguese,
+  }))
+
+const writingRoutes = (service: CardService): readonly Route[] => [
   {
     method: 'POST',
     path: `${base}/authorize`,

@@ -12,6 +12,7 @@ import { type Acts, createActs, type RecordAct } from './audit/acts.ts'
 import { checkBodyHeaders } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { setHeaders } from './headers.ts'
+import { languageOf } from './language.ts'
 import { rateHeaders, rateLimited } from './limits/answers.ts'
 import type { Rooms } from './limits/concurrency.ts'
 import type { Allowance, RateLimits } from './limits/rate.ts'
@@ -102,6 +103,8 @@ export const createApp = (options: AppOptions): App => {
       response = failed(error, exchange, request)
     }
     exchange.rooms?.leave()
+    const { inPortuguese } = exchange.route ?? {}
+    if (inPortuguese !== undefined) response = await inLanguage(response, request, inPortuguese)
     setHeaders(response.headers, exchange.requestId)
     if (exchange.allowance !== undefined) {
       const rates = rateHeaders(exchange.allowance)
@@ -133,6 +136,24 @@ export const createApp = (options: AppOptions): App => {
       return span.within(() => answer(request, exchange, span))
     },
   }
+}
+
+/** An answer whose texts for people may be asked for in another language; it is kept, and replayed, in English. */
+const inLanguage = async (
+  response: Response,
+  request: Request,
+  inPortuguese: (answer: unknown) => unknown,
+): Promise<Response> => {
+  // An error, which is there already.
+  if (response.headers.has('content-language')) return response
+  const language = languageOf(request.headers.get('accept-language'))
+  response.headers.set('Vary', 'Accept-Language')
+  response.headers.set('Content-Language', language)
+  if (language === 'en' || response.headers.get('content-type') !== 'application/json') {
+    return response
+  }
+  const { status, headers } = response
+  return new Response(JSON.stringify(inPortuguese(await response.json())), { status, headers })
 }
 
 const exchangeOf = (
@@ -285,7 +306,9 @@ const authorize: (
     )
   }
   if (scope !== 'public' && !principal.scopes.has(scope)) {
-    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${scope}.`)
+    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${scope}.`, {
+      detailPt: `A chave de API não tem o escopo ${scope}.`,
+    })
   }
 }
 
@@ -372,5 +395,6 @@ const onError = (
     )
   }
   const style: ErrorStyle = exchange.route?.errorStyle ?? 'problem'
-  return renderError(error, style, exchange.requestId)
+  const language = languageOf(request.headers.get('accept-language'))
+  return renderError(error, style, exchange.requestId, language)
 }

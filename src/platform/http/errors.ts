@@ -1,15 +1,27 @@
-/** One kind of failure a caller can see. Codes are append-only: never renamed, never reused. */
-export type ErrorDefinition = {
-  readonly code: string
-  readonly status: number
+import type { Language } from './language.ts'
+
+/** What people read of an error. */
+type ErrorText = {
   /** A short name, the same for every occurrence. */
   readonly title: string
   readonly meaning: string
   /** What the caller or the operator should do. */
   readonly remedy: string
+}
+
+/** One kind of failure a caller can see. Codes are append-only: never renamed, never reused. */
+export type ErrorDefinition = ErrorText & {
+  readonly code: string
+  readonly status: number
+  /** The same in Portuguese. */
+  readonly pt: ErrorText
   /** True when the same request may succeed later without a change. */
   readonly retryable: boolean
 }
+
+/** The text of an error in a language. */
+export const textOf = (definition: ErrorDefinition, language: Language): ErrorText =>
+  language === 'pt-BR' ? definition.pt : definition
 
 export type ErrorCatalogue = Readonly<Record<string, ErrorDefinition>>
 
@@ -40,6 +52,8 @@ export class ApiError extends Error {
   /** Further members of the problem (RFC 9457 section 3.2), or `details` of the envelope style. */
   readonly details: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
+  /** The message in Portuguese; the meaning of the code stands in where there is none. */
+  readonly detailPt: string
 
   constructor(
     definition: ErrorDefinition,
@@ -48,6 +62,7 @@ export class ApiError extends Error {
       readonly errors?: readonly Violation[]
       readonly details?: Readonly<Record<string, unknown>>
       readonly headers?: Readonly<Record<string, string>>
+      readonly detailPt?: string
       readonly cause?: unknown
     } = {},
   ) {
@@ -56,6 +71,7 @@ export class ApiError extends Error {
     this.errors = more.errors ?? []
     this.details = more.details ?? {}
     this.headers = more.headers ?? {}
+    this.detailPt = more.detailPt ?? definition.pt.meaning
   }
 }
 
@@ -66,6 +82,12 @@ export const httpErrors = defineErrors({
     title: 'Bad request',
     meaning: 'The request cannot be read: malformed JSON or XML, or a malformed header.',
     remedy: 'Correct the request at the place named in detail.',
+    pt: {
+      title: 'Requisição inválida',
+      meaning:
+        'Não é possível ler a requisição: JSON ou XML malformado, ou um cabeçalho malformado.',
+      remedy: 'Corrija a requisição no lugar indicado em detail.',
+    },
     retryable: false,
   },
   not_found: {
@@ -73,6 +95,11 @@ export const httpErrors = defineErrors({
     title: 'Not found',
     meaning: 'No such path, or no resource with this identifier.',
     remedy: 'Check path and identifier.',
+    pt: {
+      title: 'Não encontrado',
+      meaning: 'Não há esse caminho, ou não há recurso com esse identificador.',
+      remedy: 'Confira o caminho e o identificador.',
+    },
     retryable: false,
   },
   validation_failed: {
@@ -80,6 +107,11 @@ export const httpErrors = defineErrors({
     title: 'Validation failed',
     meaning: 'The request is well-formed but a field breaks a rule; errors lists every one.',
     remedy: 'Correct the fields named in errors.',
+    pt: {
+      title: 'Validação falhou',
+      meaning: 'A requisição é bem formada, mas um campo quebra uma regra; errors lista todas.',
+      remedy: 'Corrija os campos indicados em errors.',
+    },
     retryable: false,
   },
   value_refused: {
@@ -88,6 +120,12 @@ export const httpErrors = defineErrors({
     meaning:
       'The request fits its published schema, but a value in it cannot be taken: a wrong check digit, a cursor that no list gave, a member that does not go with another; errors lists every one.',
     remedy: 'Correct the values named in errors.',
+    pt: {
+      title: 'Valor recusado',
+      meaning:
+        'A requisição segue o esquema publicado, mas um valor não pode ser aceito: um dígito verificador errado, um cursor que nenhuma lista deu, um membro que não combina com outro; errors lista todos.',
+      remedy: 'Corrija os valores indicados em errors.',
+    },
     retryable: false,
   },
   message_rejected: {
@@ -95,6 +133,11 @@ export const httpErrors = defineErrors({
     title: 'Message rejected',
     meaning: 'The message is of another type than declared, or is not acceptable as it stands.',
     remedy: 'Send the message to the operation for its type, or correct it.',
+    pt: {
+      title: 'Mensagem rejeitada',
+      meaning: 'A mensagem é de outro tipo que o declarado, ou não é aceitável como está.',
+      remedy: 'Envie a mensagem à operação do seu tipo, ou corrija-a.',
+    },
     retryable: false,
   },
   schema_violation: {
@@ -102,6 +145,11 @@ export const httpErrors = defineErrors({
     title: 'Schema violation',
     meaning: 'The message breaks its ISO 20022 schema; errors lists each element by XPath.',
     remedy: 'Correct the elements named in errors.',
+    pt: {
+      title: 'Violação de esquema',
+      meaning: 'A mensagem quebra o seu esquema ISO 20022; errors lista cada elemento por XPath.',
+      remedy: 'Corrija os elementos indicados em errors.',
+    },
     retryable: false,
   },
   certificate_expired: {
@@ -109,6 +157,11 @@ export const httpErrors = defineErrors({
     title: 'Certificate expired',
     meaning: 'A certificate needed for the operation is no longer valid.',
     remedy: 'Install a valid certificate.',
+    pt: {
+      title: 'Certificado vencido',
+      meaning: 'Um certificado necessário à operação não é mais válido.',
+      remedy: 'Instale um certificado válido.',
+    },
     retryable: false,
   },
   unauthorized: {
@@ -116,6 +169,11 @@ export const httpErrors = defineErrors({
     title: 'Unauthorized',
     meaning: 'The API key is missing, malformed, unknown, expired or revoked.',
     remedy: 'Send a valid key as Authorization: Bearer <key>.',
+    pt: {
+      title: 'Não autenticado',
+      meaning: 'A chave de API falta, é malformada, desconhecida, venceu ou foi revogada.',
+      remedy: 'Envie uma chave válida como Authorization: Bearer <chave>.',
+    },
     retryable: false,
   },
   forbidden: {
@@ -123,6 +181,11 @@ export const httpErrors = defineErrors({
     title: 'Forbidden',
     meaning: 'The API key is valid but lacks the scope of the operation.',
     remedy: 'Use a key with the scope named in message.',
+    pt: {
+      title: 'Proibido',
+      meaning: 'A chave de API é válida, mas não tem o escopo da operação.',
+      remedy: 'Use uma chave com o escopo indicado em message.',
+    },
     retryable: false,
   },
   restricted: {
@@ -130,6 +193,11 @@ export const httpErrors = defineErrors({
     title: 'Restricted',
     meaning: 'The API key has the scope, but a restriction of it forbids the request.',
     remedy: 'Use a key without the restriction named in message.',
+    pt: {
+      title: 'Restrito',
+      meaning: 'A chave de API tem o escopo, mas uma restrição dela proíbe a requisição.',
+      remedy: 'Use uma chave sem a restrição indicada em message.',
+    },
     retryable: false,
   },
   method_not_allowed: {
@@ -137,6 +205,11 @@ export const httpErrors = defineErrors({
     title: 'Method not allowed',
     meaning: 'The path exists but not with this method; the Allow header lists those it has.',
     remedy: 'Use a method from Allow.',
+    pt: {
+      title: 'Método não permitido',
+      meaning: 'O caminho existe, mas não com este método; o cabeçalho Allow lista os que há.',
+      remedy: 'Use um método de Allow.',
+    },
     retryable: false,
   },
   conflict: {
@@ -144,6 +217,11 @@ export const httpErrors = defineErrors({
     title: 'Conflict',
     meaning: 'The state of the resource does not allow the operation.',
     remedy: 'Read the resource and decide anew.',
+    pt: {
+      title: 'Conflito',
+      meaning: 'O estado do recurso não permite a operação.',
+      remedy: 'Leia o recurso e decida de novo.',
+    },
     retryable: false,
   },
   idempotency_in_progress: {
@@ -151,6 +229,11 @@ export const httpErrors = defineErrors({
     title: 'Request still running',
     meaning: 'A request with the same Idempotency-Key has not ended yet.',
     remedy: 'Wait and repeat the request with the same key.',
+    pt: {
+      title: 'Requisição em andamento',
+      meaning: 'Uma requisição com a mesma Idempotency-Key ainda não terminou.',
+      remedy: 'Espere e repita a requisição com a mesma chave.',
+    },
     retryable: true,
   },
   body_too_large: {
@@ -158,6 +241,11 @@ export const httpErrors = defineErrors({
     title: 'Body too large',
     meaning: 'The request body is over the limit named in detail.',
     remedy: 'Send a smaller body.',
+    pt: {
+      title: 'Corpo grande demais',
+      meaning: 'O corpo da requisição passa do limite indicado em detail.',
+      remedy: 'Envie um corpo menor.',
+    },
     retryable: false,
   },
   unsupported_media_type: {
@@ -165,6 +253,11 @@ export const httpErrors = defineErrors({
     title: 'Unsupported media type',
     meaning: 'The operation does not take this Content-Type.',
     remedy: 'Use a Content-Type named in detail.',
+    pt: {
+      title: 'Tipo de mídia não suportado',
+      meaning: 'A operação não aceita este Content-Type.',
+      remedy: 'Use um Content-Type aceito pela operação.',
+    },
     retryable: false,
   },
   idempotency_mismatch: {
@@ -172,6 +265,11 @@ export const httpErrors = defineErrors({
     title: 'Idempotency-Key used for another request',
     meaning: 'The Idempotency-Key was first used with another body or another operation.',
     remedy: 'Use a new key for a new request.',
+    pt: {
+      title: 'Idempotency-Key usada em outra requisição',
+      meaning: 'A Idempotency-Key foi usada primeiro com outro corpo ou em outra operação.',
+      remedy: 'Use uma chave nova para uma requisição nova.',
+    },
     retryable: false,
   },
   rate_limited: {
@@ -179,6 +277,11 @@ export const httpErrors = defineErrors({
     title: 'Too many requests',
     meaning: 'The API key, or its account, has made more requests than it may.',
     remedy: 'Repeat after the seconds of Retry-After. RateLimit tells what is left.',
+    pt: {
+      title: 'Requisições demais',
+      meaning: 'A chave de API, ou a sua conta, fez mais requisições do que pode.',
+      remedy: 'Repita depois dos segundos de Retry-After. RateLimit diz o que resta.',
+    },
     retryable: true,
   },
   internal: {
@@ -186,6 +289,11 @@ export const httpErrors = defineErrors({
     title: 'Internal error',
     meaning: 'The gateway failed; the log holds the cause under request_id.',
     remedy: 'Report the request_id. Repeat only with the same Idempotency-Key.',
+    pt: {
+      title: 'Erro interno',
+      meaning: 'O gateway falhou; o log tem a causa sob request_id.',
+      remedy: 'Informe o request_id. Repita somente com a mesma Idempotency-Key.',
+    },
     retryable: true,
   },
   database_unavailable: {
@@ -194,6 +302,12 @@ export const httpErrors = defineErrors({
     meaning:
       'The database does not answer; whether a request that changes something took effect is not known.',
     remedy: 'Repeat with the same Idempotency-Key. /health tells when the database is back.',
+    pt: {
+      title: 'Banco de dados indisponível',
+      meaning:
+        'O banco de dados não responde; não se sabe se uma requisição que altera algo teve efeito.',
+      remedy: 'Repita com a mesma Idempotency-Key. /health diz quando o banco voltou.',
+    },
     retryable: true,
   },
   not_configured: {
@@ -201,6 +315,11 @@ export const httpErrors = defineErrors({
     title: 'Not configured',
     meaning: 'The operation needs a setting that is not set; detail names it.',
     remedy: 'Set it and start the gateway again.',
+    pt: {
+      title: 'Não configurado',
+      meaning: 'A operação precisa de uma configuração que falta; detail diz qual.',
+      remedy: 'Defina-a e reinicie o gateway.',
+    },
     retryable: false,
   },
   overloaded: {
@@ -208,6 +327,11 @@ export const httpErrors = defineErrors({
     title: 'Overloaded',
     meaning: 'As many requests of this kind run now as may; this one was not begun.',
     remedy: 'Repeat after the seconds of Retry-After.',
+    pt: {
+      title: 'Sobrecarregado',
+      meaning: 'Já correm tantas requisições deste tipo quantas podem; esta não foi começada.',
+      remedy: 'Repita depois dos segundos de Retry-After.',
+    },
     retryable: true,
   },
   unavailable: {
@@ -215,6 +339,11 @@ export const httpErrors = defineErrors({
     title: 'Unavailable',
     meaning: 'Something the operation needs cannot be reached now.',
     remedy: 'Repeat later.',
+    pt: {
+      title: 'Indisponível',
+      meaning: 'Algo de que a operação precisa não pode ser alcançado agora.',
+      remedy: 'Repita mais tarde.',
+    },
     retryable: true,
   },
 })

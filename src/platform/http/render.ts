@@ -1,5 +1,6 @@
 import { isInputDatabaseError, isTransientDatabaseError } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors } from './errors.ts'
+import { ApiError, httpErrors, textOf } from './errors.ts'
+import type { Language } from './language.ts'
 
 /**
  * How a feature's errors look: RFC 9457 problem details, `{error: {code, message, details}}`, or as a foreign standard
@@ -16,45 +17,60 @@ export const errorTypePrefix = '/v1/errors/'
 export const problemContentType = 'application/problem+json'
 
 /** The response for an error; 401 and 403 look the same in every style of ours, as specified. */
-export const renderError = (error: ApiError, style: ErrorStyle, requestId: string): Response => {
+export const renderError = (
+  error: ApiError,
+  style: ErrorStyle,
+  requestId: string,
+  language: Language = 'en',
+): Response => {
   if (typeof style === 'function') return style(error, requestId)
-  const { definition } = error
-  if (definition.status === 401 || definition.status === 403) {
-    const code = definition.status === 401 ? 'UNAUTHORIZED' : 'FORBIDDEN'
-    return respond({ error: { code, message: error.message } }, 'application/json', error)
-  }
-  switch (style) {
-    case 'problem':
-      return respond(problemBody(error, requestId), problemContentType, error)
-    case 'envelope':
-      return respond(
-        {
-          error: {
-            code: definition.code.toUpperCase(),
-            message: error.message,
-            details: envelopeDetails(error),
-          },
-        },
-        'application/json',
-        error,
-      )
-  }
+  const isProblem = style === 'problem' && !isOfAccess(error)
+  return new Response(JSON.stringify(errorBody(error, style, requestId, language)), {
+    status: error.definition.status,
+    headers: {
+      'Content-Type': isProblem ? problemContentType : 'application/json',
+      'Content-Language': language,
+      Vary: 'Accept-Language',
+      ...error.headers,
+    },
+  })
 }
 
-const respond = (body: unknown, contentType: string, error: ApiError): Response =>
-  new Response(JSON.stringify(body), {
-    status: error.definition.status,
-    headers: { 'Content-Type': contentType, ...error.headers },
-  })
+const isOfAccess = ({ definition: { status } }: ApiError): boolean =>
+  status === 401 || status === 403
+
+/** The body of the answer of an error. */
+const errorBody = (
+  error: ApiError,
+  style: 'problem' | 'envelope',
+  requestId: string,
+  language: Language,
+): Record<string, unknown> => {
+  const { definition } = error
+  const message = detailOf(error, language)
+  if (isOfAccess(error)) {
+    return { error: { code: definition.status === 401 ? 'UNAUTHORIZED' : 'FORBIDDEN', message } }
+  }
+  if (style === 'problem') return problemBody(error, requestId, language)
+  const code = definition.code.toUpperCase()
+  return { error: { code, message, details: envelopeDetails(error) } }
+}
+
+const detailOf = (error: ApiError, language: Language): string =>
+  language === 'pt-BR' ? error.detailPt : error.message
 
 /** The problem details of an error (RFC 9457). */
-export const problemBody = (error: ApiError, requestId: string): Record<string, unknown> => {
+export const problemBody = (
+  error: ApiError,
+  requestId: string,
+  language: Language = 'en',
+): Record<string, unknown> => {
   const { definition } = error
   return {
     type: errorTypePrefix + definition.code,
-    title: definition.title,
+    title: textOf(definition, language).title,
     status: definition.status,
-    detail: error.message,
+    detail: detailOf(error, language),
     code: definition.code,
     retryable: definition.retryable,
     request_id: requestId,

@@ -92,6 +92,8 @@ export type Route = {
   /** A POST that computes its answer from its body alone: a key that is read-only may use it. */
   readonly isPure?: true
   readonly document: RouteDocument
+  /** The answer with its texts for people in Portuguese; what programs read does not differ. */
+  readonly inPortuguese?: (answer: unknown) => unknown
   readonly handle: (c: RequestContext) => Response | Promise<Response>
 }
 

@@ -4,10 +4,12 @@ import type { Authenticator } from '../security/index.ts'
 import { forbiddenBy } from '../security/keys/restrictions.ts'
 import { readParams } from './body.ts'
 import { docsRoutes } from './docs.ts'
-import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
+import { ApiError, type ErrorDefinition, httpErrors, textOf } from './errors.ts'
 import { answerFile, type KeptFile, keepFile } from './file.ts'
+import { type Language, languageOf } from './language.ts'
 import { type EventDocument, openApiDocument } from './openapi.ts'
-import { errorTypePrefix } from './render.ts'
+import { problemPage, problemsPage } from './problem-page.ts'
+import { type ErrorStyle, errorTypePrefix } from './render.ts'
 import type { RequestContext, Route } from './route.ts'
 import { id } from './text.ts'
 
@@ -189,8 +191,39 @@ const openApiRoute = ({ routes, version, events }: SystemOptions): Route => {
   }
 }
 
+/** Browsers name it; programs that take anything get JSON. */
+const wantsPage = (c: RequestContext): boolean =>
+  (c.req.header('accept') ?? '').toLowerCase().includes('text/html')
+
+const entryOf = (definition: ErrorDefinition, language: Language) => {
+  const { code, status, retryable } = definition
+  const { title, meaning, remedy } = textOf(definition, language)
+  return { code, status, title, meaning, remedy, retryable }
+}
+
+/** How the routes show it that tell of it. */
+const styleOf = (definition: ErrorDefinition, routes: readonly Route[]): ErrorStyle => {
+  const own = routes.filter(({ document }) => document.errors?.includes(definition))
+  const [look = 'problem', ...others] = new Set(own.map(({ errorStyle }) => errorStyle))
+  return others.length === 0 ? look : 'problem'
+}
+
+const inLanguage = async (
+  c: RequestContext,
+  answer: (language: Language) => Response | Promise<Response>,
+): Promise<Response> => {
+  const language = languageOf(c.req.header('accept-language') ?? null)
+  const response = await answer(language)
+  response.headers.set('Content-Language', language)
+  response.headers.set('Vary', 'Accept, Accept-Language')
+  return response
+}
+
 /** The error catalogue. Every listener has it: the `type` of a problem leads there. */
-export const catalogueRoutes = (errors: readonly ErrorDefinition[]): readonly Route[] => {
+export const catalogueRoutes = (
+  errors: readonly ErrorDefinition[],
+  routes: () => readonly Route[],
+): readonly Route[] => {
   const catalogue = [...errors].sort((left, right) => left.status - right.status)
   return [
     {
@@ -205,10 +238,16 @@ export const catalogueRoutes = (errors: readonly ErrorDefinition[]): readonly Ro
           200: {
             description: 'The catalogue',
             schema: z.object({ errors: z.array(catalogueEntry) }),
+            alsoAs: ['text/html'],
           },
         },
       },
-      handle: (c) => c.json({ errors: catalogue }),
+      handle: (c) =>
+        inLanguage(c, (language) =>
+          wantsPage(c)
+            ? problemsPage(catalogue, language)
+            : c.json({ errors: catalogue.map((one) => entryOf(one, language)) }),
+        ),
     },
     {
       method: 'GET',
@@ -217,17 +256,25 @@ export const catalogueRoutes = (errors: readonly ErrorDefinition[]): readonly Ro
       document: {
         operation: 'getErrorCode',
         summary: 'One error code: what the `type` of a problem points to',
+        description:
+          'A page with an example for `Accept: text/html`, as browsers send it. In Portuguese where `Accept-Language` prefers it.',
         tag: 'Documentation',
         params: codeParams,
         exampleFrom: { code: 'listErrorCodes#/errors/0/code' },
-        responses: { 200: { description: 'The entry', schema: catalogueEntry } },
+        responses: {
+          200: { description: 'The entry', schema: catalogueEntry, alsoAs: ['text/html'] },
+        },
         errors: [httpErrors.not_found],
       },
       handle: (c) => {
         const wanted = readParams(c, codeParams).code
         const found = catalogue.find(({ code }) => code === wanted)
         if (found === undefined) throw new ApiError(httpErrors.not_found, 'No such error code.')
-        return c.json(found)
+        return inLanguage(c, (language) =>
+          wantsPage(c)
+            ? problemPage(found, styleOf(found, routes()), language)
+            : c.json(entryOf(found, language)),
+        )
       },
     },
   ]

@@ -143,7 +143,10 @@ const openListeners = (
     events: features.flatMap(({ events }) => events ?? []),
   })
   const errors = [httpErrors, ...features.map((feature) => feature.errors ?? {})]
-  const catalogue = catalogueRoutes(errors.flatMap((each) => Object.values(each)))
+  const catalogue = catalogueRoutes(
+    errors.flatMap((each) => Object.values(each)),
+    () => allRoutes,
+  )
   const httpMetrics = createHttpMetrics(metrics)
   const recordAct = features.find((feature) => feature.recordAct !== undefined)?.recordAct
   const { tls } = options

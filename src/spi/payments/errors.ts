@@ -8,6 +8,13 @@ export const paymentErrors = defineErrors({
       'The payment was not received here, or nothing says that it is settled; `payment_status` tells what is known.',
     remedy:
       'Give back only what was received. While the payment is pending, repeat the request later.',
+    pt: {
+      title: 'Pagamento não devolvível',
+      meaning:
+        'O pagamento não foi recebido aqui, ou nada diz que foi liquidado; `payment_status` diz o que se sabe.',
+      remedy:
+        'Devolva somente o que foi recebido. Enquanto o pagamento estiver pendente, repita a requisição mais tarde.',
+    },
     retryable: true,
   },
   refund_exceeds_payment: {
@@ -16,6 +23,12 @@ export const paymentErrors = defineErrors({
     meaning:
       'More would be given back than was paid. `refundable` tells what is left; a return that has no answer yet holds its amount.',
     remedy: 'Read the payment and its returns, and refund no more than what is left.',
+    pt: {
+      title: 'Devolução maior que o pagamento',
+      meaning:
+        'Seria devolvido mais do que foi pago. `refundable` diz o que resta; uma devolução ainda sem resposta retém o seu valor.',
+      remedy: 'Leia o pagamento e as suas devoluções, e não devolva mais do que resta.',
+    },
     retryable: false,
   },
   refund_deadline_passed: {
@@ -23,6 +36,11 @@ export const paymentErrors = defineErrors({
     title: 'Too late for a refund',
     meaning: 'More than 90 days have passed since the settlement: the SPI would refuse it (DT05).',
     remedy: 'Agree on a new payment.',
+    pt: {
+      title: 'Prazo de devolução esgotado',
+      meaning: 'Passaram mais de 90 dias da liquidação: o SPI recusaria (DT05).',
+      remedy: 'Combine um novo pagamento.',
+    },
     retryable: false,
   },
   too_many_payment_messages: {
@@ -30,6 +48,11 @@ export const paymentErrors = defineErrors({
     title: 'Too many messages of one payment',
     meaning: 'So many messages name the payment that its returns are not added up any more.',
     remedy: 'Read them with GET /v1/messages/e2e/{endToEndId}.',
+    pt: {
+      title: 'Mensagens demais de um pagamento',
+      meaning: 'Tantas mensagens nomeiam o pagamento que as suas devoluções não são mais somadas.',
+      remedy: 'Leia-as com GET /v1/messages/e2e/{endToEndId}.',
+    },
     retryable: false,
   },
 })

@@ -20,6 +20,41 @@ const list = async (query: string): Promise<Page> => {
   return (await response.json()) as Page
 }
 
+describe('what people read', () => {
+  test('is Portuguese where that is preferred, also of what was kept in English', async () => {
+    const body = authorizationBody('tok_visa_declined_51')
+    const asked = async (language: string) => {
+      const headers = { 'Idempotency-Key': 'in-two-languages', 'Accept-Language': language }
+      const response = await rig.post('/v1/transactions/authorize', body, headers)
+      const told = response.headers.get('content-language')
+      const { response_message: message, ...machine } = (await response.json()) as CardRecord
+      return { told, message, vary: response.headers.get('vary'), machine }
+    }
+    const english = await asked('en')
+    expect(english).toMatchObject({ told: 'en', message: 'Insufficient funds' })
+    const portuguese = await asked('pt-BR, en;q=0.5')
+    const { machine } = english
+    const vary = 'Accept-Language'
+    expect(portuguese).toEqual({ told: 'pt-BR', message: 'Saldo insuficiente', vary, machine })
+    expect(await asked('en')).toEqual(english)
+  })
+
+  test('is so of an error that is kept under a key, too', async () => {
+    const { id } = await rig.authorize('tok_visa_capture_declined')
+    const response = await rig.post(
+      `/v1/transactions/${id}/capture`,
+      {},
+      { 'Accept-Language': 'pt' },
+    )
+    expect([response.status, await response.json()]).toMatchObject([
+      422,
+      {
+        error: { code: 'CAPTURE_DECLINED', message: expect.stringContaining('recusou a captura') },
+      },
+    ])
+  })
+})
+
 describe('the list', () => {
   test('is newest first, in pages that neither repeat nor miss', async () => {
     const ids: string[] = []

@@ -1,0 +1,28 @@
+import { httpErrors } from '#src/platform/http/index.ts'
+import { cardErrors } from '../errors.ts'
+import { portugueseMessageOf } from '../transactions/domain.ts'
+
+const definitions = new Map(
+  [...Object.values(httpErrors), ...Object.values(cardErrors)].map((definition) => [
+    definition.code.toUpperCase(),
+    definition,
+  ]),
+)
+
+/** An answer of cards in Portuguese: `response_message` by its code, the message of an error by its own. */
+export const inPortuguese = (answer: unknown): unknown => {
+  if (Array.isArray(answer)) return answer.map(inPortuguese)
+  if (typeof answer !== 'object' || answer === null) return answer
+  const told = Object.entries(answer).map(([name, value]) => [name, inPortuguese(value)])
+  const members = Object.fromEntries(told) as Record<string, unknown>
+  const { response_code: code, response_message: text } = members
+  // Without an answer of the network there is neither.
+  if (typeof code === 'string' && typeof text === 'string' && text !== '') {
+    members['response_message'] = portugueseMessageOf(code)
+  }
+  const definition = definitions.get(String(members['code']))
+  if (definition !== undefined && typeof members['message'] === 'string') {
+    members['message'] = definition.pt.meaning
+  }
+  return members
+}
