@@ -238,7 +238,8 @@ export const cardErrors = defineErrors({
     remedy: 'Go on with the authorized amount, or authorize the rest on its own.',
     pt: {
       title: 'Incremento recusado',
-      meaning: 'A rede do cartão recusou aumentar o valor autorizado; details.response_code diz por quê. O valor é o de antes.',
+      meaning:
+        'A rede do cartão recusou aumentar o valor autorizado; details.response_code diz por quê. O valor é o de antes.',
       remedy: 'Siga com o valor autorizado, ou autorize o resto à parte.',
     },
     retryable: false,
