@@ -45,6 +45,7 @@ import m41 from './0041_spi_reports.sql' with { type: 'text' }
 import m42 from './0042_card_captures.sql' with { type: 'text' }
 import m43 from './0043_pix_charges.sql' with { type: 'text' }
 import m44 from './0044_card_increments.sql' with { type: 'text' }
+import m45 from './0045_card_holds.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   { name: '0042_card_captures', sql: m42 },
   { name: '0043_pix_charges', sql: m43 },
   { name: '0044_card_increments', sql: m44 },
+  { name: '0045_card_holds', sql: m45 },
 ]

@@ -144,7 +144,7 @@ const cardTransaction = z
     stan: z.string(),
     rrn: z.string(),
     reason: text.meta({
-      description: 'Why it ended without the caller’s doing: not_sent, timed_out, …',
+      description: 'Why it ended without the caller’s doing: not_sent, timed_out, expired, …',
     }),
   })
   .meta({ id: 'CardTransactionEvent' })
@@ -314,6 +314,7 @@ export const eventGroups = {
       'card.transaction.partially_captured':
         'The network has approved a capture that others may follow.',
       'card.transaction.voided': 'It was voided, was never sent, or its reversal is confirmed.',
+      'card.transaction.expired': 'Nobody captured it in time, and what is left is released.',
       'card.transaction.refunded': 'The network has approved a refund.',
       'card.transaction.partially_voided': 'A part of the authorization was taken back.',
     },

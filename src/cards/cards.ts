@@ -1,6 +1,7 @@
 import type { EmitWithin } from '#src/events.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
+import type { Job } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { cardRoutes } from './api/routes.ts'
@@ -17,6 +18,7 @@ import { createRetention } from './transactions/retention.ts'
 import { createStanAllocator } from './transactions/stan.ts'
 import { createCardWriter } from './transactions/writer.ts'
 import { createAbandonedSweep } from './use-cases/abandoned.ts'
+import { createExpiry } from './use-cases/expiry.ts'
 import { createLateAnswers } from './use-cases/late-answers.ts'
 import { endReversal } from './use-cases/resolve.ts'
 import { type CardService, createCardService } from './use-cases/service.ts'
@@ -46,6 +48,12 @@ const checksOf = async ({ url }: VaultSettings): Promise<readonly Check[]> =>
   url === undefined || isProxied(url)
     ? []
     : [await checkReach('Token vault', url, 'CARDGW_VAULT_URL')]
+
+const retentionOf = (
+  { settings: { retentionDays: days }, logger }: CardsDeps,
+  sql: Client,
+  now: () => Date,
+): readonly Job[] => (days === undefined ? [] : [createRetention({ sql, days, logger, now })])
 
 /**
  * The card authorization gateway, above its networks, which must start before it and stop after it.
@@ -106,9 +114,11 @@ export const createCards = (deps: CardsDeps): Feature => {
     logger,
     now,
   })
-  const { retentionDays: days } = settings
-  const retention = days === undefined ? [] : [createRetention({ sql, days, logger, now })]
-  const jobs = [sweep, ...retention]
+  const expiry = createExpiry({
+    ...{ sql, networks: networks.all, insertReversals, onReversals: reversals.kick },
+    ...{ emission, logger, now },
+  })
+  const jobs = [sweep, expiry, ...retentionOf(deps, sql, now)]
   networks.onLateAnswer(
     createLateAnswers({ sql, networks, onReversals: reversals.kick, emission, logger, now }),
   )

@@ -13,7 +13,7 @@ import {
   setting,
   text,
 } from '#src/platform/config/index.ts'
-import { connectWaitMs, connectWaitMsMax } from './networks/options.ts'
+import { authorizationHoursMax, connectWaitMs, connectWaitMsMax } from './networks/options.ts'
 
 /** What the card gateway needs beside its two networks. */
 export const cardSettings = defineSettings({
@@ -54,7 +54,7 @@ export const cardSettings = defineSettings({
     doc: 'Private key of that certificate.',
   }),
   networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
-    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `tpdu`, `window`, `sign_on`, `echo_seconds`, `connect_wait_ms`, `installments`, `answers`, `content`, `security`, `tls` (`ca_path`, `cert_path`, `key_path`).',
+    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `tpdu`, `window`, `sign_on`, `echo_seconds`, `connect_wait_ms`, `authorization_hours`, `installments`, `answers`, `content`, `security`, `tls` (`ca_path`, `cert_path`, `key_path`).',
   }),
 })
 
@@ -127,6 +127,9 @@ const networkSettings = (name: string, { letter, brand, prefixes: cards }: Netwo
     connectWaitMs: setting(`${name}_CONNECT_WAIT_MS`, integer(0, connectWaitMsMax), {
       default: String(connectWaitMs),
       doc: 'Milliseconds a request waits for a connection while none is up.',
+    }),
+    authorizationHours: setting(`${name}_AUTHORIZATION_HOURS`, integer(1, authorizationHoursMax), {
+      doc: 'Hours after which what is authorized and not captured is released by a reversal; never when not set.',
     }),
     window: setting(`${name}_WINDOW`, integer(1, 65_535), {
       default: '256',

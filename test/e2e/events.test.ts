@@ -55,6 +55,7 @@ const startCards = () => {
     ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
     ...{
       CARDGW_NETA_POOL_SIZE: '1',
+      CARDGW_NETA_AUTHORIZATION_HOURS: '1',
       CARDGW_VAULT_URL: vault.url,
       CARDGW_VAULT_TOKEN: testVaultKey,
     },
@@ -159,6 +160,9 @@ const instantPayments = async () => {
 const cards = async () => {
   const authorize = (token: string) =>
     call('POST', '/v1/transactions/authorize', authorizationBody(token))
+  const { id: old } = (await authorize('tok_visa_approved')) as { readonly id?: string }
+  await cardDatabase.sql`
+    update card_transactions set created_at = now() - interval '2 hours' where id = ${old ?? ''}`
   const { id } = (await authorize('tok_visa_approved')) as { readonly id?: string }
   await call('POST', `/v1/transactions/${id}/capture`, {})
   await call('POST', `/v1/transactions/${id}/void`)

@@ -89,7 +89,7 @@ const record = z
     refund_error: z.string().optional().meta({ description: 'The same for the last refund.' }),
     reason: z.string().optional().meta({
       description:
-        'Why the authorization came to nothing: not_sent, timed_out, connection_lost, answer_mismatch, answer_unreadable or abandoned.',
+        'Why the authorization came to nothing: not_sent, timed_out, connection_lost, answer_mismatch, answer_unreadable or abandoned; or expired: nobody captured it, or all of it, in time.',
     }),
     needs_attention: z.boolean().optional().meta({
       description: 'The network never confirmed a reversal: somebody has to ask it.',

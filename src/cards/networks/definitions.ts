@@ -14,7 +14,12 @@ import { type CardSettings, type NetworkSettings, tpduForm } from '../config.ts'
 import { type Content, contentForm, createContent } from '../content/index.ts'
 import { type LinkSecurity, linkSecurityOf, securityForm } from '../security/index.ts'
 import { type AnswerCodes, answerCodesForm, createAnswerRules } from './answers.ts'
-import { connectWaitMs, connectWaitMsMax, type NetworkOptions } from './options.ts'
+import {
+  authorizationHoursMax,
+  connectWaitMs,
+  connectWaitMsMax,
+  type NetworkOptions,
+} from './options.ts'
 import { requireMacFields } from './sealing.ts'
 
 /** One configured network, from the settings or from the file. */
@@ -34,6 +39,7 @@ export type NetworkDefinition = Pick<
   | 'signOn'
   | 'echoMs'
   | 'connectWaitMs'
+  | 'authorizationHours'
   | 'security'
 > & {
   readonly prefixes: readonly string[]
@@ -78,6 +84,7 @@ const networkForm = z.strictObject({
   window: z.int().min(1).max(65_535).default(256),
   sign_on: z.boolean().default(false),
   echo_seconds: z.int().min(0).max(3_600).default(30),
+  authorization_hours: z.int().min(1).max(authorizationHoursMax).optional(),
   connect_wait_ms: z.int().min(0).max(connectWaitMsMax).default(connectWaitMs),
   tls: tlsForm.optional(),
 })
@@ -189,6 +196,7 @@ const definitionOf = (name: string, settings: NetworkSettings): NetworkDefinitio
     signOn: settings.signOn,
     echoMs: settings.echoSeconds * 1_000,
     connectWaitMs: settings.connectWaitMs,
+    authorizationHours: settings.authorizationHours,
     tls: settings.tls
       ? { ca: settings.tlsCa, certificate: settings.tlsCertificate, key: settings.tlsKey }
       : undefined,
@@ -216,6 +224,7 @@ const readNetworksFile = (path: string): readonly NetworkDefinition[] =>
       signOn: given.sign_on,
       echoMs: given.echo_seconds * 1_000,
       connectWaitMs: given.connect_wait_ms,
+      authorizationHours: given.authorization_hours,
       tls: given.tls && {
         ca: pemOf(given.tls.ca_path),
         certificate: pemOf(given.tls.cert_path),

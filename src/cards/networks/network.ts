@@ -43,6 +43,7 @@ class ConnectionPool implements Network {
   readonly name: string
   readonly brand: string
   readonly timeoutMs: number
+  readonly authorizationHours: number | undefined
   readonly answers: AnswerRules
   readonly content: Content
   private readonly options: NetworkOptions
@@ -65,6 +66,7 @@ class ConnectionPool implements Network {
     this.name = options.name
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
+    this.authorizationHours = options.authorizationHours
     this.answers = createAnswerRules(options.answers ?? answerCodes1987)
     this.content = options.content ?? createContent(options.dialect)
     this.counts = options.metrics?.of(options.name, () => this.health()) ?? noCounts

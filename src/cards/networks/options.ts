@@ -56,6 +56,8 @@ export type NetworkOptions = {
   readonly reconnect?: Backoff
   /** How long a request waits for a connection while none is up; 500 ms. */
   readonly connectWaitMs?: number
+  /** Hours after which what is authorized and not captured is released; undefined: never. */
+  readonly authorizationHours?: number | undefined
   readonly random?: () => number
   readonly logger: Logger
   readonly metrics?: NetworkMetrics | undefined
@@ -71,6 +73,8 @@ export const reconnect: Backoff = { baseMs: 250, maxMs: 2_000 }
 /** How long a request waits for a connection while none is up. */
 export const connectWaitMs = 500
 export const connectWaitMsMax = 30_000
+/** A leap year. */
+export const authorizationHoursMax = 8_784
 /** Requests that may wait for one at a time; more are refused at once. */
 export const connectWaitersMax = 1_000
 /** When a connection that held this long or carried traffic is lost, the attempts count from one again. */

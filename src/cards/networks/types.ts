@@ -44,6 +44,8 @@ export type Network = {
   readonly brand: string
   /** From the configuration: how long a message of this network may take. */
   readonly timeoutMs: number
+  /** From the configuration: hours after which what is not captured is released; undefined: never. */
+  readonly authorizationHours: number | undefined
   /** The meaning of its response codes. */
   readonly answers: AnswerRules
   /** What its messages say. */

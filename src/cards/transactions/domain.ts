@@ -92,6 +92,10 @@ export type CardEvent =
   | 'late_capture'
   | 'late_refund'
   | 'late_increment'
+  /** Nobody captured it in time: what is left is released. */
+  | 'authorization_expired'
+  /** The same, where the network takes no message for the rest of what is captured in parts. */
+  | 'rest_lapsed'
   /** The network confirmed the reversal under way. */
   | 'reversal_confirmed'
   /** A person asked the network: the reversal did not take effect. */
@@ -182,6 +186,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
   'voided reversing_refund': { reversal_confirmed: idle('voided') },
   'voided reversing_increment': { reversal_confirmed: idle('voided') },
   authorized: {
+    authorization_expired: during('voided', 'reversing_authorization'),
     late_capture: during('authorized', 'reversing_capture'),
     late_increment: during('authorized', 'reversing_increment'),
     increment_started: during('authorized', 'increment'),
@@ -192,6 +197,8 @@ const transitions: Readonly<Record<string, Transitions>> = {
   },
   ...ofAuthorized('authorized'),
   part_captured: {
+    authorization_expired: during('authorized', 'reversing_release'),
+    rest_lapsed: idle('captured'),
     late_capture: during('authorized', 'reversing_capture'),
     late_refund: during('authorized', 'reversing_refund'),
     late_increment: during('authorized', 'reversing_increment'),

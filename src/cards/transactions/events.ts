@@ -3,6 +3,7 @@ import type { CardTransaction } from './store.ts'
 
 const nameOf = (before: CardTransaction, after: CardTransaction) => {
   const { status } = after
+  if (after.reason === 'expired' && before.reason !== 'expired') return 'expired'
   if (status !== before.status) return status === 'pending' ? undefined : status
   if (after.amountCents !== before.amountCents) return 'incremented'
   if (after.capturedCents !== before.capturedCents) return 'partially_captured'

@@ -74,7 +74,7 @@ export const cardTransactions = pgTable(
     voidError: text('void_error'),
     refundError: text('refund_error'),
     incrementError: text('increment_error'),
-    /** Why it ended without the caller's doing: `not_sent`, `reversed`. */
+    /** Why it ended without the caller's doing: `not_sent`, `timed_out`, `expired`, … */
     reason: text(),
     /** A reversal ended without an answer: a person has to ask the network. */
     needsAttention: boolean('needs_attention').notNull().default(false),
@@ -100,6 +100,9 @@ export const cardTransactions = pgTable(
     index('card_transactions_reference')
       .on(table.reference, table.id)
       .where(sql`reference is not null`),
+    index('card_transactions_held')
+      .on(table.network, table.createdAt)
+      .where(sql`status = 'authorized' and operation is null`),
     index('card_transactions_open')
       .on(table.touchedAt)
       .where(sql`status = 'pending' or operation is not null`),

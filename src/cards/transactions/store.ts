@@ -372,3 +372,22 @@ export const lockAbandoned = async (
     order by touched_at limit ${limit} for update skip locked`
   return rows.map(recordOf)
 }
+
+/**
+ * Locks what is authorized for longer than `ageHours`, by the database's clock, and neither captured for good nor under
+ * way. What somebody decided to keep after it expired stays. Other sweeps skip them.
+ */
+export const lockExpired = async (
+  tx: Queryable,
+  network: string,
+  ageHours: number,
+  limit: number,
+): Promise<readonly CardTransaction[]> => {
+  const rows = await tx<Row[]>`
+    select ${tx(texts.selected)} from card_transactions t
+    where network = ${network} and status = 'authorized' and operation is null
+      and created_at < now() - make_interval(hours => ${ageHours}::int)
+      and reason is distinct from 'expired'
+    order by created_at limit ${limit} for update skip locked`
+  return rows.map(recordOf)
+}

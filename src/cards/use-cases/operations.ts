@@ -173,8 +173,11 @@ const messages = {
 } as const
 
 /** What captures and partial voids have left of the authorization. */
-const leftOf = ({ amountCents, reversedCents = 0n, capturedCents = 0n }: CardTransaction): bigint =>
-  amountCents - reversedCents - capturedCents
+export const leftOf = ({
+  amountCents,
+  reversedCents = 0n,
+  capturedCents = 0n,
+}: CardTransaction): bigint => amountCents - reversedCents - capturedCents
 
 /** What is captured, and not given back. */
 const refundableOf = ({ capturedCents = 0n, refundedCents = 0n }: CardTransaction): bigint =>

@@ -393,7 +393,8 @@ export const reversalOf = (
   reverses: NewReversal['reverses'],
 ): NewReversal => {
   const isPart = reverses === 'partial_void' || reverses === 'release'
-  const isSent = reverses === 'void' || isPart
+  // What is released without a request was never sent.
+  const isSent = (reverses === 'void' || isPart) && transaction.operationStan !== undefined
   return {
     transactionId: transaction.id,
     network: transaction.network,

@@ -68,6 +68,8 @@ const events: readonly CardEvent[] = [
   'late_capture',
   'late_refund',
   'late_increment',
+  'authorization_expired',
+  'rest_lapsed',
   'reversal_confirmed',
   'reversal_denied',
   'reversal_denied_in_part',
@@ -93,6 +95,8 @@ describe('transition', () => {
       'authorized release_started authorized+release',
       'authorized refund_started authorized+refund',
       'authorized late_refund authorized+reversing_refund',
+      'authorized authorization_expired authorized+reversing_release',
+      'authorized rest_lapsed captured',
       'authorized+void void_approved voided+reversing_authorization',
       'authorized+release release_approved captured',
       'authorized+release release_refused authorized',
@@ -107,6 +111,7 @@ describe('transition', () => {
       'authorized+reversing_refund reversal_denied authorized',
     ])
     expect(before.filter((step) => !inParts.includes(step))).toEqual([
+      'authorized authorization_expired voided+reversing_authorization',
       'authorized+void void_approved voided',
       'authorized+reversing_void reversal_confirmed voided',
     ])
@@ -132,6 +137,7 @@ describe('transition', () => {
       'authorized partial_void_started authorized+partial_void',
       'authorized late_capture authorized+reversing_capture',
       'authorized late_increment authorized+reversing_increment',
+      'authorized authorization_expired voided+reversing_authorization',
       'authorized+increment increment_approved authorized',
       'authorized+increment increment_refused authorized',
       'authorized+increment increment_unknown authorized+reversing_increment',
