@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noNpmTools, npmTools } from '../support/npm-tools.ts'
 import { generatorCommand, generatorLibs, noGenerator } from '../support/openapi-generator.ts'
+import { root } from '../support/program.ts'
 import { noPythonTools, pythonTools } from '../support/python-tools.ts'
 import { type RunningDev, startDev } from '../support/running-dev.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -158,24 +159,53 @@ describe.skipIf(pythonTools === undefined)(`openapi-python-client${noPythonTools
   })
 })
 
-describe.skipIf(npmTools === undefined)(`openapi-typescript${noNpmTools}`, () => {
-  test('makes types in which payments are right and others are wrong, and which pay', async () => {
-    const types = join(directory, 'schema.d.ts')
-    const bin = join(npmTools!, '.bin')
-    const tool = ['node', join(npmTools!, 'openapi-typescript/bin/cli.js')]
-    await run([...tool, documentPath, '--output', types], directory)
-    // Another name than that of a module of ours, whose types it would not find.
-    cpSync(join(peers, 'pay.ts.txt'), join(directory, 'pay.ts'))
-    const compilerOptions = {
-      ...{ noEmit: true, strict: true, skipLibCheck: true, types: [], lib: ['esnext', 'dom'] },
-      ...{ module: 'esnext', target: 'esnext', moduleResolution: 'bundler' },
-    }
-    const project = { compilerOptions, files: ['pay.ts'] }
-    writeFileSync(join(directory, 'tsconfig.json'), JSON.stringify(project))
-    await run([join(bin, 'tsc'), '--project', directory], directory)
-    expect(await pays([process.execPath, join(directory, 'pay.ts')], directory)).toEqual(paid)
-  })
-})
+describe.skipIf(npmTools === undefined)(
+  `clients/typescript, by openapi-typescript${noNpmTools}`,
+  () => {
+    const source = join(root, 'clients/typescript')
+    const manifestOf = (folder: string) =>
+      JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+        readonly version: string
+        readonly devDependencies: Readonly<Record<string, string>>
+      }
+
+    test('has the version of the gateway, and the tools that are tested', () => {
+      expect(manifestOf(source).version).toBe(manifestOf(root).version)
+      for (const [name, version] of Object.entries(manifestOf(source).devDependencies)) {
+        expect(manifestOf(join(npmTools!, name)).version).toBe(version)
+      }
+    })
+
+    test('is built by its own commands, knows right payments from wrong ones, and pays in Node', async () => {
+      const built = join(directory, 'node_modules/@trilho/client')
+      mkdirSync(join(built, '..'), { recursive: true })
+      cpSync(source, built, { recursive: true })
+      symlinkSync(npmTools!, join(built, 'node_modules'))
+      await run(['npm', 'run', 'build', '--silent'], built, { OPENAPI: documentPath })
+      const files = ['index.d.ts', 'index.js', 'schema.d.ts', 'schema.js']
+      expect(readdirSync(join(built, 'dist')).sort()).toEqual(files)
+      const user = join(directory, 'user')
+      mkdirSync(user)
+      cpSync(join(peers, 'pay_client.ts.txt'), join(user, 'pay.mts'))
+      const compilerOptions = {
+        ...{
+          strict: true,
+          skipLibCheck: true,
+          types: [],
+          lib: ['esnext', 'dom'],
+          target: 'esnext',
+        },
+        ...{ module: 'nodenext', outDir: 'out', rootDir: '.' },
+      }
+      writeFileSync(
+        join(user, 'tsconfig.json'),
+        JSON.stringify({ compilerOptions, files: ['pay.mts'] }),
+      )
+      await run([join(npmTools!, '.bin/tsc'), '--project', user], user)
+      expect(await pays(['node', join(user, 'out/pay.mjs')], user)).toEqual(paid)
+    })
+  },
+)
 
 describe.skipIf(npmTools === undefined)(`Redocly${noNpmTools}`, () => {
   type Document = { info: { license?: object } }
