@@ -46,6 +46,7 @@ import m42 from './0042_card_captures.sql' with { type: 'text' }
 import m43 from './0043_pix_charges.sql' with { type: 'text' }
 import m44 from './0044_card_increments.sql' with { type: 'text' }
 import m45 from './0045_card_holds.sql' with { type: 'text' }
+import m46 from './0046_pix_received.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   { name: '0043_pix_charges', sql: m43 },
   { name: '0044_card_increments', sql: m44 },
   { name: '0045_card_holds', sql: m45 },
+  { name: '0046_pix_received', sql: m46 },
 ]

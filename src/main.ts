@@ -33,6 +33,7 @@ import {
   createGrpc,
   createMessages,
   createOpenMessages,
+  createRefunds,
   createRsfn,
   createSchemas,
   createTransform,
@@ -47,7 +48,7 @@ import { createWebhooks, emitElsewhere, emitEvents, emitWithin } from './webhook
  */
 const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
   const { logger, metrics, version } = deps
-  const { platform } = values
+  const { platform, spi, schemas: catalogue } = values
   const { masterKey, previousMasterKey, environment } = platform
   const { archiveDirectory } = values.database
   const roles = rolesOf(values)
@@ -68,6 +69,11 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     retentionDays: values.database.auditRetentionDays,
     ...{ archiveDirectory, logger },
   })
+  const pix = createPix({
+    ...{ sql, settings: values.pix, authenticator: deps.authenticator, logger },
+    ...{ signing: jose.signPublished, runsJobs: roles.has('jobs') },
+    refunds: createRefunds({ ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }),
+  })
   return withEndpoints(roles, [
     createTracing(platform, logger),
     ...databases.features,
@@ -84,10 +90,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
     createRsfn({ settings: values.spi, certificates: certificates.keys }),
     createQrcodes({ read: readOutside, open: jose.openPayload }),
-    createPix({
-      ...{ sql, settings: values.pix, authenticator: deps.authenticator, logger },
-      ...{ signing: jose.signPublished, runsJobs: roles.has('jobs') },
-    }),
+    pix,
     createWebhooks({
       ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
       elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
@@ -100,6 +103,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       {
         ...{ database: databases.shared, opened },
         ...{ keys: certificates.keys, track: certificates.track },
+        receivables: pix.receivables,
       },
       deps,
     ),

@@ -16,6 +16,7 @@ import {
   createWorker,
   type InterfaceClient,
   type OutboundFeature,
+  type Receivables,
   signingMaterial,
   spiStages,
 } from '../spi/index.ts'
@@ -31,6 +32,8 @@ type Stores = {
   readonly keys: NamedKeys | undefined
   /** Tells of the certificates that are in use. */
   readonly track: (use: CertificateUse) => void
+  /** Who knows what receivers are owed. */
+  readonly receivables: Receivables | undefined
 }
 
 const stagesOf = ({ spi, platform }: Values) => spiStages(spi.roles, platform.roles)
@@ -67,6 +70,7 @@ export const createPipeline = (
     stages.push(
       createWorker({
         ...{ sql, broker, settings: worker, ispb, revision, learning, emitEvents, logger, metrics },
+        receivables: stores.receivables,
       }),
     )
   }

@@ -82,6 +82,26 @@ export const pixErrors = defineErrors({
     'A parameter breaks a rule.',
     'Um parâmetro quebra uma regra.',
   ),
+  pix_nao_encontrado: absent(
+    'Pix não encontrado',
+    'The account has received no such Pix.',
+    'A conta não recebeu este Pix.',
+  ),
+  pix_devolucao_nao_encontrada: absent(
+    'Devolução não encontrada',
+    'The Pix has no such return.',
+    'O Pix não tem esta devolução.',
+  ),
+  pix_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter of the list breaks a rule.',
+    'Um parâmetro da lista quebra uma regra.',
+  ),
+  pix_devolucao_invalida: invalid(
+    'Devolução inválida.',
+    'The return breaks a rule.',
+    'A devolução quebra uma regra.',
+  ),
 })
 
 /** @param violacoes at least one */

@@ -13,6 +13,9 @@ import { createLocationService } from './locations/service.ts'
 import { tokenRoute } from './oauth/routes.ts'
 import { createIssue, createTokenSource, createTokenSweep } from './oauth/tokens.ts'
 import { payloadRoutes, type SignPayload } from './payload.ts'
+import { createReceivables, type Receivables } from './received/receive.ts'
+import { pixRoutes } from './received/routes.ts'
+import { createPixService, type Refunds } from './received/service.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { createReceiverService } from './receivers/service.ts'
 
@@ -24,14 +27,21 @@ export type PixDeps = {
   readonly settings: PixSettings
   readonly authenticator: Authenticator
   readonly signing: SignPayload
+  /** Undefined: returns answer 503 and name ISPB. */
+  readonly refunds: Refunds | undefined
   readonly runsJobs?: boolean
   readonly logger: Logger
   /** The real clock when absent. */
   readonly now?: () => Date
 }
 
+export type PixFeature = Feature & {
+  /** For the worker of instant payments; undefined without a database. */
+  readonly receivables: Receivables | undefined
+}
+
 /** The central bank's API Pix, for the software of merchants, and the payloads that payers' institutions read. */
-export const createPix = (deps: PixDeps): Feature => {
+export const createPix = (deps: PixDeps): PixFeature => {
   const { settings, authenticator, logger, runsJobs = true } = deps
   // Without a database nobody calls what follows: every route answers before.
   const sql = deps.sql as Client
@@ -45,14 +55,20 @@ export const createPix = (deps: PixDeps): Feature => {
     tokens,
     ...receiverRoutes(createReceiverService(sql)),
     ...chargingRoutes(deps, sql),
+    ...receivedRoutes(deps, sql),
   ]
   if (deps.sql === undefined) {
-    return { ...common, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
+    return {
+      ...common,
+      receivables: undefined,
+      routes: withMissingSettings(routes, ['DATABASE_DSN']),
+    }
   }
   const sweep = createTokenSweep(sql, logger)
   return {
     ...common,
     routes,
+    receivables: createReceivables(),
     tokenSource: createTokenSource(sql),
     start: async () => {
       if (runsJobs) await sweep.start()
@@ -78,5 +94,25 @@ const chargingRoutes = (
   return [
     ...(missing.length === 0 ? charging : withMissingSettings(charging, missing)),
     ...(missingToSign.length === 0 ? payloads : withMissingSettings(payloads, missingToSign)),
+  ]
+}
+
+const receivedRoutes = (
+  { refunds, now = () => new Date() }: PixDeps,
+  sql: Client,
+): readonly Route[] => {
+  if (refunds !== undefined) return pixRoutes(createPixService({ sql, refunds, now }))
+  const never = (): never => {
+    throw new Error('not configured')
+  }
+  const none = { refundWithin: never, wake: never }
+  const routes = pixRoutes(createPixService({ sql, refunds: none, now }))
+  const isReading = ({ method }: Route): boolean => method === 'GET'
+  return [
+    ...routes.filter(isReading),
+    ...withMissingSettings(
+      routes.filter((route) => !isReading(route)),
+      ['ISPB'],
+    ),
   ]
 }

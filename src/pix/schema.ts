@@ -122,3 +122,68 @@ export const pixLocations = pgTable(
     ),
   ],
 )
+
+/** Payments to receivers whom we know, from the moment that the SPI tells of them. */
+export const pixReceived = pgTable(
+  'pix_received',
+  {
+    endToEndId: text('end_to_end_id').primaryKey(),
+    account: text().notNull(),
+    /** Null: it was paid to account and branch. */
+    key: text(),
+    txid: text(),
+    chargeId: uuid('charge_id').references(() => pixCharges.id, { onDelete: 'set null' }),
+    amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    payerTaxId: text('payer_tax_id').notNull(),
+    info: text(),
+    /** `PENDENTE`, `RECUSADO` (by us), `NAO_REALIZADO` (by the SPI) or `LIQUIDADO`. */
+    status: text().notNull(),
+    /** Code of why we refused it. */
+    refusal: text(),
+    receivedAt: instant('received_at').notNull(),
+    settledAt: instant('settled_at'),
+    hasReturns: boolean('has_returns').notNull().default(false),
+  },
+  (table) => [
+    index('pix_received_charge').on(table.chargeId).where(sql`charge_id is not null`),
+    index('pix_received_listed')
+      .on(table.account, table.settledAt, table.endToEndId)
+      .where(sql`settled_at is not null`),
+    index('pix_received_by_txid')
+      .on(table.account, table.txid, table.settledAt)
+      .where(sql`settled_at is not null and txid is not null`),
+    index('pix_received_by_payer')
+      .on(table.account, table.payerTaxId, table.settledAt)
+      .where(sql`settled_at is not null`),
+    index('pix_received_returned')
+      .on(table.account, table.settledAt, table.endToEndId)
+      .where(sql`settled_at is not null and has_returns`),
+  ],
+)
+
+/** Returns that receivers have asked for. */
+export const pixReturns = pgTable(
+  'pix_returns',
+  {
+    endToEndId: text('end_to_end_id')
+      .notNull()
+      .references(() => pixReceived.endToEndId, { onDelete: 'cascade' }),
+    /** The receiver's. */
+    id: text().notNull(),
+    /** RtrId. */
+    returnId: text('return_id').notNull(),
+    amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    nature: text().notNull(),
+    description: text(),
+    /** `EM_PROCESSAMENTO`, `DEVOLVIDO` or `NAO_REALIZADO`. */
+    status: text().notNull().default('EM_PROCESSAMENTO'),
+    /** Code of why it was not made. */
+    reason: text(),
+    requestedAt: instant('requested_at').notNull(),
+    settledAt: instant('settled_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.endToEndId, table.id] }),
+    uniqueIndex('pix_returns_return_id').on(table.returnId),
+  ],
+)

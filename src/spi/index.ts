@@ -6,7 +6,7 @@ export { createSchemas, schemaSettings } from './api/schemas/index.ts'
 export { createTransform } from './api/transform/index.ts'
 export { spiSettings } from './config.ts'
 export { createPull, pullSettings } from './in/pull/index.ts'
-export { createWorker, workerSettings } from './in/worker/index.ts'
+export { createWorker, type Receivables, workerSettings } from './in/worker/index.ts'
 export {
   createInterfaceClient,
   type InterfaceClient,
@@ -31,7 +31,7 @@ export {
   type OutboundFeature,
   outboundSettings,
 } from './out/stage/index.ts'
-export { createPayments } from './payments/index.ts'
+export { createPayments, createRefunds } from './payments/index.ts'
 export { createRecurring } from './recurring/index.ts'
 export { createReports } from './reports/index.ts'
 export { spiProblems, spiStages } from './roles.ts'

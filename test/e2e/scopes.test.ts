@@ -23,6 +23,7 @@ const ofStandard: readonly Opened[] = (
   createPix({
     ...{ sql: undefined, authenticator: { verify: () => undefined }, logger: quietLogger },
     ...{ settings: { locationHost: undefined, signingKid: undefined, tokenSeconds: 60 } },
+    refunds: undefined,
     signing: { sign: async () => '', keySet: async () => [] },
   }).routes ?? []
 ).filter(({ document, scope }) => document.operation === undefined && scope !== 'public')

@@ -70,6 +70,7 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       ['PayloadLocationCompleta', await call('GET', `/loc/${made.loc.id}`)],
       ['PayloadLocationConsultadas', await call('GET', `/loc?${days}`)],
       ['PayloadLocation', await call('DELETE', `/loc/${made.loc.id}/txid`)],
+      ['PixConsultados', await call('GET', `/pix?${days}`)],
       ['Problema', await call('GET', '/cob?inicio=x')],
       ['Problema', await call('GET', `/cob/${freshTxid()}`)],
     ]

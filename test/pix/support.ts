@@ -1,5 +1,6 @@
 /** The API Pix behind the real application and authenticator, on a database of its own. */
 import { createPrivateKey } from 'node:crypto'
+import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { createApp, createHttpMetrics } from '#src/platform/http/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import {
@@ -8,6 +9,7 @@ import {
   networksOf,
   type TokenSource,
 } from '#src/platform/security/index.ts'
+import { createRefunds } from '#src/spi/index.ts'
 import type { JoseKeySource } from '../../src/jose/index.ts'
 import { createPix } from '../../src/pix/index.ts'
 import { testKey } from '../support/app.ts'
@@ -54,8 +56,15 @@ export const startPix = async (now?: () => Date) => {
     tokens,
     cacheMs: 0,
   })
+  const broker = createPostgresBroker({
+    sql,
+    dsn: database.dsn,
+    retentionDays: 7,
+    logger: quietLogger,
+  })
   const feature = createPix({
     ...{ sql, authenticator, logger: quietLogger, runsJobs: false },
+    refunds: createRefunds({ ispb: '12345678', sql, broker, revision: '5.10.1' }),
     settings: { locationHost: host, signingKid: kid, tokenSeconds: 3_600 },
     signing: joseFeature(store).signPublished,
     ...(now === undefined ? {} : { now }),
@@ -100,7 +109,17 @@ export const startPix = async (now?: () => Date) => {
   }
   const operator = client('operator').secret
   return {
-    ...{ database, sql, routes, call, client, tokenOf, operator, keys },
+    ...{
+      receivables: feature.receivables,
+      database,
+      sql,
+      routes,
+      call,
+      client,
+      tokenOf,
+      operator,
+      keys,
+    },
     /** Lets an account charge with a new key, and returns key and token. */
     receiver: async (account: string, taxId = '12345678000195') => {
       const key = crypto.randomUUID()

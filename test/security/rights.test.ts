@@ -12,6 +12,8 @@ setDefaultTimeout(60_000)
 
 const merchant = 'MERCHANT000001'
 const anywhere = '0x00000000000000000000000000000000000000aa'
+/** A Pix that ana has received, and given back in part. */
+const received = `E${'0'.repeat(31)}`
 const soon = '2020-01-01T00:00:00Z'
 
 /** What the account `ana` has made, by the names that the paths below use. */
@@ -140,6 +142,15 @@ const rows: Readonly<Record<string, Row>> = {
   'PATCH /pix/v2/cob/{txid}': owned(
     ...([false, [], ({ charge }: Made) => `/pix/v2/cob/${charge}`] as const),
     () => ({ valor: { original: '2.00' } }),
+  ),
+  'GET /pix/v2/pix': listOf('pix'),
+  'GET /pix/v2/pix/{e2eid}': owned(true, [], () => `/pix/v2/pix/${received}`),
+  'PUT /pix/v2/pix/{e2eid}/devolucao/{id}': owned(
+    ...([false, [], () => `/pix/v2/pix/${received}/devolucao/1`] as const),
+    () => ({ valor: '1.00' }),
+  ),
+  'GET /pix/v2/pix/{e2eid}/devolucao/{id}': owned(
+    ...([true, [], () => `/pix/v2/pix/${received}/devolucao/1`] as const),
   ),
   'POST /pix/v2/loc': { kind: 'new', body: () => ({ tipoCob: 'cob' }) },
   'GET /pix/v2/loc': listOf('loc'),
@@ -352,6 +363,14 @@ const makeCharge = async (): Promise<Pick<Made, 'charge' | 'location'>> => {
   const { json, text } = await call(ana, 'PUT', `/pix/v2/cob/${charge}`, body)
   const { loc } = json as { readonly loc?: { readonly id: number } }
   if (loc === undefined) throw new Error(text)
+  const { sql } = gateway.database
+  await sql`
+    insert into pix_received (end_to_end_id, account, amount_cents, payer_tax_id, status,
+      received_at, settled_at)
+    values (${received}, 'ana', 100, '12345678909', 'LIQUIDADO', now(), now())`
+  await sql`
+    insert into pix_returns (end_to_end_id, id, return_id, amount_cents, nature, requested_at)
+    values (${received}, '1', 'D1', 50, 'ORIGINAL', now())`
   return { charge, location: String(loc.id) }
 }
 

@@ -5,6 +5,9 @@ import { pixErrors, violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
 import { parametersOf } from '../pages.ts'
+import type { Pix } from '../received/domain.ts'
+import { pixOfCharges } from '../received/store.ts'
+import { pixView } from '../received/view.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
 import { type ChargeRequest, type RevisionRequest, refuse } from './body.ts'
@@ -56,6 +59,11 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
     const [shown] = await shownOf(tx, [charge])
     return chargeView(shown ?? { charge, location: undefined, receiver: undefined }, addresses)
   }
+  /** With what was paid. */
+  const whole = async (charge: Charge) => {
+    const paid = (await pixOfCharges(sql, [charge.id])).get(charge.id)
+    return { ...(await view(sql, charge)), ...paidView(paid) }
+  }
   return {
     put: (account, txid, request) =>
       sql.begin(async (tx) => view(tx, await putCharge(tx, { account, txid }, request, now()))),
@@ -70,9 +78,9 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
     find: async (account, txid, revision) => {
       const charge = await findCharge(sql, account, txid)
       if (charge === undefined) throw noCharge()
-      if (revision === undefined || revision === charge.revision) return view(sql, charge)
+      if (revision === undefined || revision === charge.revision) return whole(charge)
       const earlier = await findRevision(sql, charge, revision)
-      if (earlier !== undefined) return view(sql, earlier)
+      if (earlier !== undefined) return whole(earlier)
       throw violates(pixErrors.cob_consulta_invalida, [
         {
           razao: 'O parâmetro revisao corresponde a uma revisão inexistente para a cobrança.',
@@ -85,10 +93,20 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
       const { items, total } = await listCharges(sql, account, filter)
       const parametros = parametersOf(filter, asGiven, total, pixErrors.cob_consulta_invalida)
       const shown = await shownOf(sql, items)
-      return { parametros, cobs: shown.map((one) => chargeView(one, addresses)) }
+      const paid = await pixOfCharges(
+        sql,
+        items.map(({ id }) => id),
+      )
+      const cobs = shown.map((one) => ({
+        ...chargeView(one, addresses),
+        ...paidView(paid.get(one.charge.id)),
+      }))
+      return { parametros, cobs }
     },
   }
 }
+
+const paidView = (pix: readonly Pix[] = []) => (pix.length === 0 ? {} : { pix: pix.map(pixView) })
 
 const noCharge = (): ApiError =>
   new ApiError(pixErrors.cob_nao_encontrado, 'Cobrança não encontrada para o txid informado.')

@@ -5,7 +5,9 @@ import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { paymentErrors } from './errors.ts'
 import { paymentRoutes } from './routes.ts'
-import { createPaymentService } from './service.ts'
+import { createPaymentService, createRefundsOn, type Refunds } from './service.ts'
+
+export type { Refunds } from './service.ts'
 
 export type PaymentsDeps = {
   /** Undefined: the endpoints answer 503 and name ISPB. */
@@ -16,6 +18,13 @@ export type PaymentsDeps = {
   readonly revision: Revision
   /** The real clock when absent. */
   readonly now?: () => Date
+}
+
+/** Undefined if this process cannot give money back. */
+export const createRefunds = (deps: PaymentsDeps): Refunds | undefined => {
+  const { ispb, sql, broker, revision, now = () => new Date() } = deps
+  if (ispb === undefined || sql === undefined || broker === undefined) return undefined
+  return createRefundsOn({ ispb, sql, broker, revision, now })
 }
 
 /** Payments with their returns, and the endpoint that gives money back. */

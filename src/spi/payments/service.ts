@@ -2,7 +2,7 @@ import { buildMessage, createRandomText, formatCents, type Revision } from '#cod
 import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
-  type Answer,
+  type Actor,
   type Answered,
   ApiError,
   actorOf,
@@ -59,6 +59,30 @@ export type PaymentDeps = {
   readonly now: () => Date
 }
 
+/** For a feature that gives money back in a transaction of its own. */
+export type Refunds = {
+  /**
+   * Judges and queues the return of a received payment.
+   *
+   * @returns RtrId
+   * @throws ApiError as {@link paymentErrors}, 404 and 400
+   */
+  readonly refundWithin: (
+    tx: Queryable,
+    endToEndId: string,
+    request: RefundRequest,
+    actor: Actor,
+  ) => Promise<string>
+  /** Call it after the commit. */
+  readonly wake: () => void
+}
+
+export const createRefundsOn = (deps: PaymentDeps): Refunds => ({
+  refundWithin: async (tx, endToEndId, request, actor) =>
+    (await refundPayment(tx, endToEndId, request, actor, deps)).made.id,
+  wake: () => deps.broker.wake([topics.outbound]),
+})
+
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
@@ -70,17 +94,28 @@ export const createPaymentService = (deps: PaymentDeps): PaymentService => ({
   find: (endToEndId) => findPayment(deps.sql, endToEndId),
   refund: async (endToEndId, request, caller) => {
     const answered = await runOnce(deps.sql, caller.idempotencyKey, async (tx) => {
-      const found = await findPayment(tx, endToEndId)
-      if (found === undefined) throw noPayment()
-      await lockPayment(tx, found.payment)
-      const locked = (await findPayment(tx, endToEndId)) ?? found
-      await judge(tx, locked.payment, request, deps.now())
-      return makeReturn(tx, locked.payment, request, caller, deps)
+      const { made } = await refundPayment(tx, endToEndId, request, actorOf(caller), deps)
+      return { status: 202, body: JSON.stringify(refundView(endToEndId, made)) }
     })
     if (!answered.isReplay) deps.broker.wake([topics.outbound])
     return answered
   },
 })
+
+const refundPayment = async (
+  tx: Queryable,
+  endToEndId: string,
+  request: RefundRequest,
+  actor: Actor,
+  deps: PaymentDeps,
+): Promise<{ readonly made: PaymentReturn }> => {
+  const found = await findPayment(tx, endToEndId)
+  if (found === undefined) throw noPayment()
+  await lockPayment(tx, found.payment)
+  const locked = (await findPayment(tx, endToEndId)) ?? found
+  await judge(tx, locked.payment, request, deps.now())
+  return { made: await makeReturn(tx, locked.payment, request, actor, deps) }
+}
 
 export const noPayment = (): ApiError => new ApiError(httpErrors.not_found, 'No such payment.')
 
@@ -144,9 +179,9 @@ const makeReturn = async (
   tx: Queryable,
   payment: Payment,
   request: RefundRequest,
-  caller: Caller,
+  actor: Actor,
   { broker, ispb, revision, now }: PaymentDeps,
-): Promise<Answer> => {
+): Promise<PaymentReturn> => {
   const { additionalInformation, remittanceInformation } = request
   const at = now()
   const build = buildMessage(
@@ -176,12 +211,11 @@ const makeReturn = async (
   const [transaction] = message.transactions
   await enqueueMessages(tx, broker, [message])
   await writeAudit(tx, {
-    ...{ actor: actorOf(caller), action: 'spi.refund', object: message.id, outcome: 'queued' },
+    ...{ actor, action: 'spi.refund', object: message.id, outcome: 'queued' },
   })
-  const made: PaymentReturn = {
+  return {
     ...{ id: transaction?.instructionId ?? '', direction: 'OUTBOUND', messageId: message.id },
     ...{ amountCents: BigInt(request.amountCents), reason: request.reason, outcome: 'pending' },
     ...{ refusal: null, endedAt: null },
   }
-  return { status: 202, body: JSON.stringify(refundView(payment.endToEndId, made)) }
 }

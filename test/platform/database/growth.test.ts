@@ -30,6 +30,8 @@ const reasons: Readonly<Record<string, string>> = {
   pix_charges: 'merchants look up what they charged; payments name them by their txid for good',
   pix_charge_revisions: 'part of their charges',
   pix_locations: 'printed in QR codes, which nobody calls back',
+  pix_received: 'merchants look up what they were paid',
+  pix_returns: 'part of what was received',
   rate_buckets: 'a row for each key and account that is limited',
   job_leases: 'a row for each job',
   schema_migrations: 'a row for each migration',

@@ -26,6 +26,8 @@ export const scopes = [
   'cob:write',
   'payloadlocation:read',
   'payloadlocation:write',
+  'pix:read',
+  'pix:write',
   'ops:read',
   'ops:admin',
 ] as const

@@ -22,12 +22,17 @@ import { changesOf } from './changes.ts'
 import { receivedEvents } from './events.ts'
 import { answerWarnings, type MatchedAnswer, matchAnswers } from './match.ts'
 import type { ReadInbound } from './read.ts'
+import type { Receivables } from './received.ts'
+
+/** Reasons by EndToEndId. */
+type Refusals = ReadonlyMap<string, string>
 
 export type ApplyDeps = {
   readonly outbox: Outbox
   readonly emitEvents: Emit
   /** The answers that this gateway itself gives to the message. */
-  readonly replies: (inbound: ReadInbound) => readonly OutboundMessage[]
+  readonly replies: (inbound: ReadInbound, refusals: Refusals) => readonly OutboundMessage[]
+  readonly receivables: Receivables | undefined
   readonly group: string
   readonly now: () => Date
 }
@@ -94,7 +99,8 @@ export const applyBatch = async (
     ...differences,
   ])
   const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps.emitEvents)
-  const replies = [...stored.keys()].flatMap(deps.replies)
+  const refusals = await receive(tx, [...stored.keys()], deps.receivables, now)
+  const replies = [...stored.keys()].flatMap((inbound) => deps.replies(inbound, refusals))
   await enqueueMessages(tx, deps.outbox, replies)
   const known = messages.filter(({ id }) => !ids.has(id))
   const others = await othersUnderKnownKeys(tx, known)
@@ -115,6 +121,22 @@ export const applyBatch = async (
     repliesQueued: replies.length,
     deadLetters: letters.length,
   }
+}
+
+const noRefusals: Refusals = new Map()
+
+/** Tells of payments and of their ends, in this order: a batch may hold both. */
+const receive = async (
+  tx: Queryable,
+  stored: readonly ReadInbound[],
+  receivables: Receivables | undefined,
+  now: Date,
+): Promise<Refusals> => {
+  const payments = stored.flatMap((inbound) => inbound.payments)
+  const ends = stored.flatMap((inbound) => inbound.ends)
+  const refusals = payments.length === 0 ? undefined : await receivables?.receive(tx, payments, now)
+  if (ends.length > 0) await receivables?.end(tx, ends, now)
+  return refusals ?? noRefusals
 }
 
 const statedBy = ([{ facts }, { id }]: readonly [ReadInbound, NewMessage]): readonly Stated[] =>

@@ -15,10 +15,12 @@ import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createPending } from './pending.ts'
 import { createInboundReader } from './reader.ts'
-import { acceptances } from './reply.ts'
+import type { Receivables } from './received.ts'
+import { repliesTo } from './reply.ts'
 import { createWorkerService } from './service.ts'
 
 export { type WorkerSettings, workerSettings } from './config.ts'
+export type { Receivables } from './received.ts'
 
 export type WorkerDeps = {
   readonly sql: Client
@@ -30,6 +32,8 @@ export type WorkerDeps = {
   /** False: each message is scanned in full, whatever came before it. */
   readonly learning?: boolean
   readonly emitEvents: Emit
+  /** Undefined: no payment is owed to anybody whom we know. */
+  readonly receivables?: Receivables | undefined
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -54,10 +58,11 @@ export const createWorker = (deps: WorkerDeps): Feature => {
       emitEvents,
       group,
       now,
-      replies: (inbound) =>
-        settings.autoAccept && ispb !== undefined
-          ? acceptances(inbound, { ispb, revision, now })
-          : [],
+      receivables: deps.receivables,
+      replies: (inbound, refusals) =>
+        ispb === undefined
+          ? []
+          : repliesTo(inbound, { ispb, revision, now, accepts: settings.autoAccept, refusals }),
     },
     metrics,
     logger,

@@ -10,6 +10,7 @@ import { factsOf } from '../../recurring/facts.ts'
 import { type Reported, reportedBy } from '../../reports/reported.ts'
 import { inboundHeaders, inboundXmlOf } from '../pull/index.ts'
 import { type Answer, answersOf } from './answers.ts'
+import { endsIn, paymentsIn, type ReceivedEnd, type ReceivedPayment } from './received.ts'
 import { validate } from './validators/index.ts'
 
 /** One received message, read and judged, before anything is stored. */
@@ -23,6 +24,10 @@ export type ReadInbound = {
   readonly facts: readonly Fact[]
   /** What it reports of our account; nothing if its signature does not fit. */
   readonly reported: readonly Reported[]
+  /** The payments to us; none if its signature does not fit. */
+  readonly payments: readonly ReceivedPayment[]
+  /** The ends of payments and returns; none if its signature does not fit. */
+  readonly ends: readonly ReceivedEnd[]
   readonly readMs: number
 }
 
@@ -54,6 +59,8 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
       view: undefined,
       facts: [],
       reported: [],
+      payments: [],
+      ends: [],
     })
   let document: XmlDocument
   try {
@@ -72,12 +79,15 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     ...signature.warnings,
     ...validate({ view, document, ispb, nowMs: now.getTime() }),
   ]
+  const isGood = isTrusted(signature.verdict)
   return done({
     message: { ...base, ...recordOf(view, signature, warnings) },
     answers: answersOf(view),
     view,
-    facts: isTrusted(signature.verdict) ? factsOf(document, view.identity) : [],
-    reported: isTrusted(signature.verdict) ? reportedBy(document, view.identity) : [],
+    facts: isGood ? factsOf(document, view.identity) : [],
+    reported: isGood ? reportedBy(document, view.identity) : [],
+    payments: isGood ? paymentsIn(document, view.identity) : [],
+    ends: isGood ? endsIn(view) : [],
   })
 }
 

@@ -13,6 +13,10 @@ import type { TransactionView } from '../../messages/view.ts'
 import type { ReadInbound } from './read.ts'
 
 export type ReplyContext = {
+  /** SPI_AUTO_ACCEPT: what is not refused is accepted. */
+  readonly accepts: boolean
+  /** Reasons by EndToEndId. */
+  readonly refusals: ReadonlyMap<string, string>
   readonly ispb: string
   readonly revision: Revision
   readonly now: () => Date
@@ -21,10 +25,11 @@ export type ReplyContext = {
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /**
- * Builds what SPI_AUTO_ACCEPT answers: one pacs.002 with ACSP for each payment and return of the message, on the
- * channel it came by. A message with a wrong signature gets none, nor does a transaction without a proper id.
+ * Builds what this gateway answers of itself, on the channel that the message came by: one pacs.002 with RJCT for each
+ * payment that a charge refuses, and with SPI_AUTO_ACCEPT one with ACSP for each other payment and return. A message with
+ * a wrong signature gets none, nor does a transaction without a proper id.
  */
-export const acceptances = (
+export const repliesTo = (
   inbound: ReadInbound,
   context: ReplyContext,
 ): readonly OutboundMessage[] => {
@@ -32,23 +37,26 @@ export const acceptances = (
   if (view === undefined || message.signature === 'INVALID') return []
   const { type } = view.identity
   if (!isMessageType(type) || definitionOf(type).exchange.role !== 'moves_money') return []
-  return view.transactions.flatMap((one) => acceptance(one, type, inbound, context))
+  return view.transactions.flatMap((one) => replyTo(one, type, inbound, context))
 }
 
-const acceptance = (
+const replyTo = (
   { endToEndId, instructionId }: TransactionView,
   type: string,
   { message: received, delivery }: ReadInbound,
-  { ispb, revision, now }: ReplyContext,
+  { ispb, revision, now, accepts, refusals }: ReplyContext,
 ): readonly OutboundMessage[] => {
   const instruction = type === 'pacs.004' ? instructionId : endToEndId
+  const reason = type === 'pacs.008' ? refusals.get(endToEndId ?? '') : undefined
+  if (reason === undefined && !accepts) return []
+  const status = reason === undefined ? 'ACSP' : 'RJCT'
   const at = now()
   const build = buildMessage(
     'PACS002',
     {
       original_end_to_end_id: endToEndId,
       original_instruction_id: instruction,
-      status: 'ACSP',
+      ...{ status, ...(reason === undefined ? {} : { reason }) },
     },
     { ispb, nowMs: at.getTime(), random, revision },
   )
@@ -70,7 +78,8 @@ const acceptance = (
           amountCents: undefined,
           debtorIspb: undefined,
           creditorIspb: undefined,
-          status: 'ACSP',
+          status,
+          reason,
         },
       ],
       envelope: message,

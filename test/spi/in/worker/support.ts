@@ -6,7 +6,7 @@ import {
 } from '#src/platform/broker/index.ts'
 import { createMetrics, type Logger } from '#src/platform/observe/index.ts'
 import { inboundHeaders, inboundTopics } from '#src/spi/in/pull/index.ts'
-import { createWorker, type WorkerSettings } from '#src/spi/in/worker/index.ts'
+import { createWorker, type WorkerDeps, type WorkerSettings } from '#src/spi/in/worker/index.ts'
 import { type Channel, enqueueMessages, type MessageTransaction } from '#src/spi/messages/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { quietLogger, type TestDatabase } from '../../../support/database.ts'
@@ -147,6 +147,7 @@ export const workerOn = async (
   settings: Partial<WorkerSettings> = {},
   logger: Logger = quietLogger,
   wrap: (broker: TransactionalBroker) => TransactionalBroker = (broker) => broker,
+  receivables?: WorkerDeps['receivables'],
 ) => {
   const broker = wrap(createPostgresBroker({ sql, dsn, retentionDays: 7, logger: quietLogger }))
   await broker.start()
@@ -158,6 +159,7 @@ export const workerOn = async (
     ispb,
     revision: '5.10.1',
     emitEvents,
+    receivables,
     logger,
     metrics,
   })

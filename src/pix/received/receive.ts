@@ -1,0 +1,123 @@
+import type { Queryable } from '#src/platform/database/index.ts'
+import type { Charge } from '../charges/domain.ts'
+import { findCharge } from '../charges/store.ts'
+import { type IncomingEnd, type IncomingPayment, refusalOf } from './domain.ts'
+import {
+  addReceived,
+  endReceived,
+  endReturns,
+  knownRefusals,
+  lockNamed,
+  type NewReceived,
+  pendingOf,
+  type ReceiverRow,
+  receiversFor,
+} from './store.ts'
+
+/** What the worker of instant payments asks and tells, in the transaction that stores the messages. */
+export type Receivables = {
+  readonly receive: (
+    tx: Queryable,
+    payments: readonly IncomingPayment[],
+    at: Date,
+  ) => Promise<ReadonlyMap<string, string>>
+  readonly end: (tx: Queryable, ends: readonly IncomingEnd[], at: Date) => Promise<void>
+}
+
+/**
+ * Payments of receivers whom we know, matched to charges by tax id and txid, each once: what comes again gets the answer
+ * that it got. Payments of everybody else are not ours to judge.
+ */
+export const createReceivables = (): Receivables => ({
+  receive: async (tx, all, at) => {
+    const receivers = await receiversFor(tx, all)
+    if (receivers.length === 0) return new Map()
+    const known = new Set(receivers.map(({ taxId }) => taxId))
+    const payments = all.filter(({ creditorDocument }) => known.has(creditorDocument))
+    const answered = await knownRefusals(
+      tx,
+      payments.map(({ endToEndId }) => endToEndId),
+    )
+    const charges = await chargesOf(tx, payments)
+    const fresh = payments.filter(({ endToEndId }) => !answered.has(endToEndId))
+    const judged = judgeAll(fresh, {
+      receivers,
+      charges,
+      at,
+      pending: await pendingIn(tx, charges),
+    })
+    if (judged.length > 0) await addReceived(tx, judged, at)
+    return new Map([
+      ...[...answered].flatMap(([id, code]) => (code === null ? [] : [[id, code] as const])),
+      ...judged.flatMap(({ payment, refusal }) =>
+        refusal === undefined ? [] : [[payment.endToEndId, refusal] as const],
+      ),
+    ])
+  },
+  end: async (tx, ends, at) => {
+    const ofPayments = ends.filter(({ returnId }) => returnId === null)
+    const ofReturns = ends.filter(({ returnId }) => returnId !== null)
+    if (ofPayments.length > 0) await endReceived(tx, ofPayments, at)
+    if (ofReturns.length > 0) await endReturns(tx, ofReturns, at)
+  },
+})
+
+type Charges = ReadonlyMap<string, Charge>
+
+const nameOf = (taxId: string, txid: string | null): string => `${taxId} ${txid}`
+
+const chargesOf = async (tx: Queryable, payments: readonly IncomingPayment[]): Promise<Charges> => {
+  const named = await lockNamed(tx, payments)
+  const found = new Map<string, Charge>()
+  for (const { taxId, txid, account } of named) {
+    const charge = await findCharge(tx, account, txid)
+    if (charge !== undefined) found.set(nameOf(taxId, txid), charge)
+  }
+  return found
+}
+
+const pendingIn = async (tx: Queryable, charges: Charges): Promise<Set<string>> => {
+  const ids = [...charges.values()].map(({ id }) => id)
+  return ids.length === 0 ? new Set() : pendingOf(tx, ids)
+}
+
+type Surroundings = {
+  readonly receivers: readonly ReceiverRow[]
+  readonly charges: Charges
+  /** Charges that a payment is under way for; grows with those of the batch. */
+  readonly pending: Set<string>
+  readonly at: Date
+}
+
+const judgeAll = (
+  payments: readonly IncomingPayment[],
+  { receivers, charges, pending, at }: Surroundings,
+): readonly NewReceived[] => {
+  const seen = new Set<string>()
+  return payments.flatMap((payment) => {
+    if (seen.has(payment.endToEndId)) return []
+    seen.add(payment.endToEndId)
+    const charge = charges.get(nameOf(payment.creditorDocument, payment.txid))
+    const receiver = receiverOf(payment, charge, receivers)
+    if (receiver === undefined) return []
+    const isPending = charge !== undefined && pending.has(charge.id)
+    const refusal = refusalOf(payment, charge, isPending, at)
+    if (charge !== undefined && refusal === undefined) pending.add(charge.id)
+    return [{ ...{ payment, refusal }, ...receiver, chargeId: charge?.id ?? null }]
+  })
+}
+
+/** By the charge, by the key, or by the tax id if all its keys are of one account. */
+const receiverOf = (
+  { creditorKey, creditorDocument }: IncomingPayment,
+  charge: Charge | undefined,
+  receivers: readonly ReceiverRow[],
+): Pick<NewReceived, 'account' | 'key'> | undefined => {
+  if (charge !== undefined) return { account: charge.account, key: charge.terms.key }
+  const own = receivers.filter(({ taxId }) => taxId === creditorDocument)
+  const named = own.find(({ key }) => key === creditorKey)
+  if (named !== undefined) return { account: named.account, key: named.key }
+  const [first] = own
+  const isSole = new Set(own.map(({ account }) => account)).size === 1
+  return first !== undefined && isSole ? { account: first.account, key: null } : undefined
+}

@@ -1,0 +1,147 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Actor, ApiError } from '#src/platform/http/index.ts'
+import { pixErrors, violates } from '../errors.ts'
+import { amountOf } from '../money.ts'
+import { parametersOf } from '../pages.ts'
+import type { PixReturn, ReturnNature } from './domain.ts'
+import { addReturn, findPix, listPix, lockPix, type PixFilter } from './store.ts'
+import { type PixView, pixView, returnView } from './view.ts'
+
+/** Gives money back; whoever sends payments is passed in. */
+export type Refunds = {
+  /** @returns RtrId. @throws ApiError by its codes */
+  readonly refundWithin: (
+    tx: Queryable,
+    endToEndId: string,
+    request: {
+      readonly amountCents: number
+      readonly reason: string
+      readonly additionalInformation: string | undefined
+      readonly remittanceInformation: string | undefined
+    },
+    actor: Actor,
+  ) => Promise<string>
+  readonly wake: () => void
+}
+
+export type ReturnRequest = {
+  readonly amountCents: bigint
+  readonly nature: ReturnNature
+  readonly description: string | undefined
+}
+
+type ReturnView = ReturnType<typeof returnView>
+
+export type PixService = {
+  readonly list: (
+    account: string,
+    filter: PixFilter,
+    asGiven: Readonly<Record<string, unknown>>,
+  ) => Promise<object>
+  /** @throws ApiError `pix_nao_encontrado` */
+  readonly find: (account: string, endToEndId: string) => Promise<PixView>
+  /** @throws ApiError `pix_devolucao_nao_encontrada` */
+  readonly findReturn: (account: string, endToEndId: string, id: string) => Promise<ReturnView>
+  /** The same again answers what became of it. */
+  readonly giveBack: (
+    account: string,
+    named: { readonly endToEndId: string; readonly id: string },
+    request: ReturnRequest,
+    actor: Actor,
+  ) => Promise<ReturnView>
+}
+
+export type PixServiceDeps = {
+  readonly sql: Client
+  readonly refunds: Refunds
+  readonly now: () => Date
+}
+
+/** Asked for by the receiver; of the cash that was handed out. */
+const reasons: Readonly<Record<ReturnNature, string>> = { ORIGINAL: 'MD06', RETIRADA: 'SL02' }
+
+const noPix = (): ApiError =>
+  new ApiError(pixErrors.pix_nao_encontrado, 'Pix não encontrado para o e2eid informado.')
+
+export const refuseReturn = (propriedade: string, razao: string, valor?: string): ApiError =>
+  violates(pixErrors.pix_devolucao_invalida, [{ razao, propriedade, valor }])
+
+/** Received Pix, and their returns. */
+export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixService => ({
+  list: async (account, filter, asGiven) => {
+    const { items, total } = await listPix(sql, account, filter)
+    const parametros = parametersOf(filter, asGiven, total, pixErrors.pix_consulta_invalida)
+    return { parametros, pix: items.map(pixView) }
+  },
+  find: async (account, endToEndId) => {
+    const pix = await findPix(sql, account, endToEndId)
+    if (pix === undefined) throw noPix()
+    return pixView(pix)
+  },
+  findReturn: async (account, endToEndId, id) => {
+    const pix = await findPix(sql, account, endToEndId)
+    const found = pix?.returns.find((one) => one.id === id)
+    if (found !== undefined) return returnView(found)
+    const message = 'Devolução não encontrada para o e2eid e o id informados.'
+    throw new ApiError(pixErrors.pix_devolucao_nao_encontrada, message)
+  },
+  giveBack: async (account, { endToEndId, id }, request, actor) => {
+    const { one, isNew } = await sql.begin(async (tx) => {
+      const pix = await lockPix(tx, account, endToEndId)
+      if (pix === undefined) throw noPix()
+      const known = pix.returns.find((other) => other.id === id)
+      if (known !== undefined) return { one: repeated(known, request), isNew: false }
+      const { amountCents, nature, description } = request
+      const asked = {
+        amountCents: Number(amountCents),
+        reason: reasons[nature],
+        additionalInformation: undefined,
+        remittanceInformation: description,
+      }
+      const returnId = await refunds
+        .refundWithin(tx, endToEndId, asked, actor)
+        .catch((error: unknown) => {
+          throw inStandard(error, request)
+        })
+      const made: PixReturn = {
+        ...{ endToEndId, id, returnId, amountCents, nature, description: description ?? null },
+        ...{ status: 'EM_PROCESSAMENTO', reason: null, requestedAt: now(), settledAt: null },
+      }
+      await addReturn(tx, made)
+      return { one: made, isNew: true }
+    })
+    if (isNew) refunds.wake()
+    return returnView(one)
+  },
+})
+
+const repeated = (known: PixReturn, { amountCents, nature, description }: ReturnRequest) => {
+  const isSame =
+    known.amountCents === amountCents &&
+    known.nature === nature &&
+    known.description === (description ?? null)
+  if (isSame) return known
+  const razao = 'O id já foi utilizado por outra requisição de devolução para este e2eid.'
+  throw refuseReturn('id', razao, known.id)
+}
+
+/** What the sender of payments refuses, in the standard's words. */
+const inStandard = (error: unknown, { amountCents }: ReturnRequest): unknown => {
+  if (!(error instanceof ApiError)) return error
+  const valor = amountOf(amountCents)
+  switch (error.definition.code) {
+    case 'refund_exceeds_payment':
+      return refuseReturn(
+        'devolucao.valor',
+        'A devolução, em conjunto com as demais prévias devoluções, excederia o valor do pix originário.',
+        valor,
+      )
+    case 'refund_deadline_passed':
+      return refuseReturn(
+        'e2eid',
+        'A devolução viola a janela de 90 dias desde a liquidação do pix originário.',
+      )
+    default:
+      return error.definition.status < 500 ? refuseReturn('devolucao', error.message) : error
+  }
+}

@@ -1,0 +1,246 @@
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import type { IncomingEnd, IncomingPayment, Pix, PixReturn } from './domain.ts'
+
+/** A payment with whom it is for, and what we answer. */
+export type NewReceived = {
+  readonly payment: IncomingPayment
+  readonly account: string
+  readonly key: string | null
+  readonly chargeId: string | null
+  /** Undefined: it may be accepted. */
+  readonly refusal: string | undefined
+}
+
+export type PixFilter = ListRequest & {
+  readonly txid: string | undefined
+  readonly hasTxid: boolean | undefined
+  readonly hasReturns: boolean | undefined
+  readonly payerTaxId: string | undefined
+}
+
+export type ReceiverRow = {
+  readonly key: string
+  readonly account: string
+  readonly taxId: string
+}
+
+/** The receivers that payments may be for. */
+export const receiversFor = (
+  tx: Queryable,
+  payments: readonly IncomingPayment[],
+): Promise<readonly ReceiverRow[]> => {
+  const documents = textArray([...new Set(payments.map((one) => one.creditorDocument))])
+  return tx<ReceiverRow[]>`
+    select key, account, tax_id as "taxId" from pix_receivers
+    where tax_id = any(${documents}::text::text[]) order by key`
+}
+
+/** The charges that payments name, locked in one order until the transaction ends; and who is paying them already. */
+export const lockNamed = async (
+  tx: Queryable,
+  payments: readonly IncomingPayment[],
+): Promise<
+  readonly { readonly taxId: string; readonly txid: string; readonly account: string }[]
+> => {
+  const named = payments.filter(({ txid }) => txid !== null)
+  if (named.length === 0) return []
+  const rows = named.map(({ creditorDocument, txid }) => ({ taxId: creditorDocument, txid }))
+  return tx<{ taxId: string; txid: string; account: string }[]>`
+    select c.tax_id as "taxId", c.txid, c.account
+    from (
+      select distinct "taxId", txid
+      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r("taxId" text, txid text)
+    ) wanted join pix_charges c on c.tax_id = wanted."taxId" and c.txid = wanted.txid
+    order by c.id for update of c`
+}
+
+/** Of these charges, those that a payment without an end is for. */
+export const pendingOf = async (
+  tx: Queryable,
+  chargeIds: readonly string[],
+): Promise<Set<string>> => {
+  const rows = await tx<{ id: string }[]>`
+    select distinct charge_id as id from pix_received
+    where charge_id = any(${textArray(chargeIds)}::text::uuid[]) and status = 'PENDENTE'`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** What we answered to payments that we know already; undefined where we did not refuse. */
+export const knownRefusals = async (
+  tx: Queryable,
+  endToEndIds: readonly string[],
+): Promise<ReadonlyMap<string, string | null>> => {
+  const rows = await tx<{ id: string; refusal: string | null }[]>`
+    select end_to_end_id as id, refusal from pix_received
+    where end_to_end_id = any(${textArray(endToEndIds)}::text::text[])`
+  return new Map(rows.map(({ id, refusal }) => [id, refusal]))
+}
+
+export const addReceived = async (
+  tx: Queryable,
+  all: readonly NewReceived[],
+  at: Date,
+): Promise<void> => {
+  const rows = all.map(({ payment, account, key, chargeId, refusal = null }) => ({
+    ...{ id: payment.endToEndId, account, key, charge: chargeId, refusal },
+    ...{ txid: payment.txid, cents: payment.amountCents.toString() },
+    ...{ payer: payment.debtorDocument, info: payment.text },
+  }))
+  await tx`
+    insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,
+      payer_tax_id, info, status, refusal, received_at)
+    select id, account, key, txid, charge, cents, payer, info,
+      case when refusal is null then 'PENDENTE' else 'RECUSADO' end, refusal, ${at}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(id text, account text,
+      key text, charge uuid, refusal text, txid text, cents bigint, payer text, info text)
+    on conflict (end_to_end_id) do nothing`
+}
+
+/** Writes the ends of payments, and concludes the charges that they pay. @returns those settled now */
+export const endReceived = async (
+  tx: Queryable,
+  ends: readonly IncomingEnd[],
+  at: Date,
+): Promise<readonly string[]> => {
+  const rows = ends.map(({ endToEndId, isSettled }) => ({ id: endToEndId, settled: isSettled }))
+  const changed = await tx<{ id: string; chargeId: string | null; isSettled: boolean }[]>`
+    update pix_received p set
+      status = case when r.settled then 'LIQUIDADO' else 'NAO_REALIZADO' end,
+      settled_at = case when r.settled then ${at}::timestamptz end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(id text, settled boolean)
+    where p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
+      and (r.settled or p.status = 'PENDENTE')
+    returning p.end_to_end_id as id, p.charge_id as "chargeId", r.settled as "isSettled"`
+  const settled = changed.filter(({ isSettled }) => isSettled)
+  const charges = settled.flatMap(({ chargeId }) => chargeId ?? [])
+  if (charges.length > 0) {
+    await tx`
+      update pix_charges set status = 'CONCLUIDA'
+      where id = any(${textArray(charges)}::text::uuid[]) and status = 'ATIVA'`
+  }
+  return settled.map(({ id }) => id)
+}
+
+/** @returns the payments whose returns have ended now */
+export const endReturns = async (
+  tx: Queryable,
+  ends: readonly IncomingEnd[],
+  at: Date,
+): Promise<readonly string[]> => {
+  const rows = ends.map(({ returnId, isSettled, reason }) => ({ returnId, isSettled, reason }))
+  const changed = await tx<{ id: string }[]>`
+    update pix_returns p set
+      status = case when r."isSettled" then 'DEVOLVIDO' else 'NAO_REALIZADO' end,
+      settled_at = case when r."isSettled" then ${at}::timestamptz end,
+      reason = case when r."isSettled" then null else r.reason end
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+      as r("returnId" text, "isSettled" boolean, reason text)
+    where p.return_id = r."returnId" and p.status = 'EM_PROCESSAMENTO'
+    returning p.end_to_end_id as id`
+  return changed.map(({ id }) => id)
+}
+
+type PixRow = Omit<Pix, 'returns'>
+
+const columns = (sql: Queryable) => sql`
+  p.end_to_end_id as "endToEndId", p.account, p.key, p.txid, p.charge_id as "chargeId",
+  p.amount_cents as "amountCents", p.info, p.settled_at as "settledAt"`
+
+const returnColumns = (sql: Queryable) => sql`
+  end_to_end_id as "endToEndId", id, return_id as "returnId", amount_cents as "amountCents",
+  nature, description, status, reason, requested_at as "requestedAt", settled_at as "settledAt"`
+
+const withReturns = async (sql: Queryable, rows: readonly PixRow[]): Promise<readonly Pix[]> => {
+  if (rows.length === 0) return []
+  const ids = textArray(rows.map(({ endToEndId }) => endToEndId))
+  const returns = await sql<PixReturn[]>`
+    select ${returnColumns(sql)} from pix_returns
+    where end_to_end_id = any(${ids}::text::text[]) order by requested_at, id`
+  const byPix = Map.groupBy(returns, ({ endToEndId }) => endToEndId)
+  return rows.map((row) => ({ ...row, returns: byPix.get(row.endToEndId) ?? [] }))
+}
+
+/** Settled payments of charges, by the charge. */
+export const pixOfCharges = async (
+  sql: Queryable,
+  chargeIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly Pix[]>> => {
+  if (chargeIds.length === 0) return new Map()
+  const rows = await sql<PixRow[]>`
+    select ${columns(sql)} from pix_received p
+    where p.charge_id = any(${textArray(chargeIds)}::text::uuid[]) and p.settled_at is not null
+    order by p.settled_at, p.end_to_end_id`
+  return Map.groupBy(await withReturns(sql, rows), ({ chargeId }) => chargeId ?? '')
+}
+
+/** A settled payment of the account. */
+export const findPix = async (
+  sql: Queryable,
+  account: string,
+  endToEndId: string,
+): Promise<Pix | undefined> => {
+  const rows = await sql<PixRow[]>`
+    select ${columns(sql)} from pix_received p
+    where p.end_to_end_id = ${endToEndId} and p.account = ${account}
+      and p.settled_at is not null`
+  return (await withReturns(sql, rows))[0]
+}
+
+/** Locks it until the transaction ends, so that its returns are made one after the other. */
+export const lockPix = async (
+  tx: Queryable,
+  account: string,
+  endToEndId: string,
+): Promise<Pix | undefined> => {
+  await tx`
+    select from pix_received where end_to_end_id = ${endToEndId} and account = ${account}
+    for update`
+  return findPix(tx, account, endToEndId)
+}
+
+export const addReturn = async (tx: Queryable, one: PixReturn): Promise<void> => {
+  await tx`
+    insert into pix_returns (end_to_end_id, id, return_id, amount_cents, nature, description,
+      requested_at)
+    values (${one.endToEndId}, ${one.id}, ${one.returnId}, ${one.amountCents}, ${one.nature},
+      ${one.description}, ${one.requestedAt})`
+  await tx`
+    update pix_received set has_returns = true where end_to_end_id = ${one.endToEndId}`
+}
+
+const presence = (sql: Queryable, hasTxid: boolean | undefined) => {
+  if (hasTxid === undefined) return sql``
+  return hasTxid ? sql`and txid is not null` : sql`and txid is null`
+}
+
+const matching = (sql: Queryable, account: string, filter: PixFilter) => {
+  const { txid, hasTxid, hasReturns, payerTaxId } = filter
+  const returned = hasReturns === true ? sql`and has_returns` : sql`and not has_returns`
+  return sql`
+    from pix_received p where account = ${account}
+      and settled_at between ${filter.from} and ${filter.to}
+      ${txid === undefined ? sql`` : sql`and txid = ${txid}`}
+      ${presence(sql, hasTxid)}
+      ${hasReturns === undefined ? sql`` : returned}
+      ${payerTaxId === undefined ? sql`` : sql`and payer_tax_id = ${payerTaxId}`}`
+}
+
+/** In the order of their settlement. */
+export const listPix = async (
+  sql: Queryable,
+  account: string,
+  filter: PixFilter,
+): Promise<{ readonly items: readonly Pix[]; readonly total: number }> => {
+  const { offset, limit } = sliceOf(filter)
+  const [rows, [counted]] = await Promise.all([
+    sql<PixRow[]>`
+      select ${columns(sql)} ${matching(sql, account, filter)}
+      order by settled_at, end_to_end_id offset ${offset} limit ${limit}`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from (
+        select ${matching(sql, account, filter)} limit ${itemsMax + 1}
+      ) counted`,
+  ])
+  return { items: await withReturns(sql, rows), total: counted?.total ?? 0 }
+}

@@ -1,0 +1,79 @@
+import { readMessage } from '#codecs/iso20022'
+import type { XmlDocument } from '#codecs/xml'
+import type { Queryable } from '#src/platform/database/index.ts'
+import { idCharsMax, type MessageView } from '../../messages/view.ts'
+
+/** A payment to this institution, for whoever knows what its receivers are owed. */
+export type ReceivedPayment = {
+  readonly endToEndId: string
+  readonly txid: string | null
+  readonly amountCents: bigint
+  /** MANU, DICT, QRDN … */
+  readonly localInstrument: string
+  /** CPF or CNPJ. */
+  readonly creditorDocument: string
+  readonly creditorKey: string | null
+  readonly debtorDocument: string
+  readonly text: string | null
+}
+
+/** What the SPI says of a payment, or of the return of one. */
+export type ReceivedEnd = {
+  readonly endToEndId: string
+  /** RtrId; null: of the payment itself. */
+  readonly returnId: string | null
+  readonly isSettled: boolean
+  readonly reason: string | null
+}
+
+/** Whoever knows what receivers are owed. Both are called in the transaction that stores the messages. */
+export type Receivables = {
+  /** @returns why payments are refused, by EndToEndId; the others may be accepted */
+  readonly receive: (
+    tx: Queryable,
+    payments: readonly ReceivedPayment[],
+    at: Date,
+  ) => Promise<ReadonlyMap<string, string>>
+  readonly end: (tx: Queryable, ends: readonly ReceivedEnd[], at: Date) => Promise<void>
+}
+
+/** The payments of a pacs.008; none of another message, or of one that cannot be read. */
+export const paymentsIn = (
+  document: XmlDocument,
+  { type, version }: { readonly type: string; readonly version: string },
+): readonly ReceivedPayment[] => {
+  if (type !== 'pacs.008') return []
+  const reading = readMessage(document, { type, version })
+  if (!reading.ok) return []
+  const found = reading.message.transactions.map((one) => ({
+    endToEndId: one.endToEndId,
+    // One that is too long is malformed, and stays so.
+    txid: one.transactionId?.slice(0, idCharsMax) ?? null,
+    amountCents: BigInt(one.amount.cents),
+    localInstrument: one.localInstrument,
+    creditorDocument: one.creditor.document,
+    creditorKey: one.creditorAccount.proxyId,
+    debtorDocument: one.debtor.document,
+    text: one.remittance?.unstructured?.slice(0, textCharsMax) ?? null,
+  }))
+  return found.filter((one) =>
+    [one.endToEndId, one.creditorDocument, one.debtorDocument].every(isId),
+  )
+}
+
+/** What is longer fits no index. */
+const isId = (id: string): boolean => id !== '' && id.length <= idCharsMax
+const textCharsMax = 140
+
+const settled: readonly string[] = ['ACSC', 'ACCC']
+
+/** The ends that a pacs.002 tells of. */
+export const endsIn = ({ identity, transactions }: MessageView): readonly ReceivedEnd[] => {
+  if (identity.type !== 'pacs.002') return []
+  return transactions.flatMap(({ endToEndId, instructionId, status = '', reason = null }) => {
+    const isSettled = settled.includes(status)
+    if (endToEndId === undefined || (!isSettled && status !== 'RJCT')) return []
+    const isReturn = instructionId?.startsWith('D') === true
+    return [{ endToEndId, returnId: isReturn ? instructionId : null, isSettled, reason }]
+  })
+}
