@@ -85,7 +85,8 @@ test.skipIf(noTool !== '')(`kustomize builds what the gateway takes${noTool}`, (
       cwd: root,
       env: { PATH: process.env['PATH'] ?? '', ...Object.fromEntries(given) },
     })
-    expect(JSON.parse(stdout.toString())).toMatchObject({ problems: [] })
+    const { problems } = JSON.parse(stdout.toString()) as { readonly problems: readonly unknown[] }
+    expect(problems).toEqual([])
   }
   const drain = Number(settings!.data!['TRILHO_DRAIN_SECONDS']) + 20
   for (const { spec } of deployments) {
