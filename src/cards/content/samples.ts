@@ -12,6 +12,7 @@ export const sampleFacts = (
   entries.map((entry, at) => ({
     pan: new Uint8Array(panDigitsMax).fill(0x30),
     expiry: '9912',
+    cryptogram: 'AAABBBCCCDDDEEEFFFGGGHHHIII=',
     amountCents: 999_999_999_999n,
     currency: 'BRL',
     ...{ stan: '999999', rrn: '999999999999', transmission: '1231235959' },

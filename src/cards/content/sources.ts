@@ -82,6 +82,8 @@ export type Facts = {
   readonly pan: Uint8Array
   /** DE 14, YYMM; undefined if the vault does not tell it. */
   readonly expiry: string | undefined
+  /** Of a network token, base64; only for the message that opens a payment. */
+  readonly cryptogram?: string | undefined
   readonly amountCents: bigint
   /** ISO 4217: `BRL`. */
   readonly currency: string
@@ -229,6 +231,7 @@ const ofMerchants: Readonly<Record<string, Source>> = {
 
 const ofPayments: Readonly<Record<string, Source>> = {
   'card.expiry': { get: ({ expiry }) => expiry },
+  'card.cryptogram': { get: ({ cryptogram }) => cryptogram },
   entry: { get: ({ details }) => details?.entry, input: 'entry' },
   installments: {
     get: ({ installments }) =>

@@ -27,6 +27,7 @@ type Numbers = Pick<TraceNumbers, 'stan' | 'transmission'>
 /** What is not stored with the transaction. */
 export type Beside = {
   readonly expiry?: string | undefined
+  readonly cryptogram?: string | undefined
   readonly secrets?: Secrets | undefined
   readonly profile?: MerchantProfile | undefined
 }
@@ -35,11 +36,12 @@ const factsOf = (
   pan: Uint8Array,
   { stan, transmission }: Numbers,
   subject: Subject,
-  { expiry, secrets, profile }: Beside,
+  { expiry, cryptogram, secrets, profile }: Beside,
   isFirst = false,
 ): Facts => ({
   pan,
   expiry,
+  cryptogram,
   amountCents: subject.amountCents,
   currency: subject.currency,
   stan,

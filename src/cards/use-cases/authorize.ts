@@ -125,7 +125,7 @@ const open = async (
   { owner, keyId, idempotencyKey }: Caller,
 ): Promise<Prepared> => {
   if (request.secrets !== undefined) checkIcc(request.secrets)
-  const { pan, expiry } = await resolveCard(vault, request.cardToken)
+  const { pan, expiry, cryptogram } = await resolveCard(vault, request.cardToken)
   try {
     const network = networks.networkFor(pan)
     if (network === undefined) {
@@ -156,7 +156,12 @@ const open = async (
       updatedAt: at,
     }
     const beside = {
-      ...{ expiry, secrets: request.secrets, profile: merchants.get(request.merchantId) },
+      ...{
+        expiry,
+        cryptogram,
+        secrets: request.secrets,
+        profile: merchants.get(request.merchantId),
+      },
     }
     const message = carrying(givenIn(request), () =>
       authorizationMessage(network.content, pan, transaction, beside, operation),

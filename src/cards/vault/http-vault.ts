@@ -8,6 +8,7 @@ import { type Card, CardTokenNotFoundError, type Vault, VaultUnavailableError } 
 //   POST {url}/resolve   {"token": "…"}
 //     200 application/octet-stream   the card number, 12 to 19 ASCII digits;
 //                                    its expiry in the header card-expiry, YYMM, if the network needs it
+//                                    of a network token the cryptogram in card-cryptogram, base64
 //     404                            no such token
 //     anything else                  the vault does not answer now
 
@@ -16,6 +17,9 @@ const panDigitsMin = 12
 const panDigitsMax = 19
 /** Year and month. */
 const expiryForm = /^\d{2}(?:0[1-9]|1[0-2])$/
+/** Base64 of 9 to 33 bytes; the networks' have 20. */
+const cryptogramForm =
+  /^(?:[A-Za-z0-9+/]{4}){2,10}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/
 /** Bytes read of an answer: anything longer is not a card number. */
 const bodyBytesMax = 32
 const circuitFailuresMaxDefault = 5
@@ -62,14 +66,17 @@ const ask = async (options: HttpVaultOptions, token: string): Promise<Card> => {
   const url = `${options.url.replace(/\/$/, '')}/resolve`
   const call = () => post(options, url, token, buffer)
   try {
-    const { status, bytes, expiry } = await inRequestSpan({ method: 'POST', url }, call)
+    const { status, bytes, expiry, cryptogram } = await inRequestSpan({ method: 'POST', url }, call)
     if (status === 404) throw new CardTokenNotFoundError()
     if (status !== 200) throw new VaultUnavailableError('refused', status)
     if (!isPan(buffer, bytes)) throw new VaultUnavailableError('malformed')
     if (expiry !== undefined && !expiryForm.test(expiry)) {
       throw new VaultUnavailableError('malformed')
     }
-    return { pan: buffer.slice(0, bytes), expiry }
+    if (cryptogram !== undefined && !cryptogramForm.test(cryptogram)) {
+      throw new VaultUnavailableError('malformed')
+    }
+    return { pan: buffer.slice(0, bytes), expiry, cryptogram }
   } catch (error) {
     throw asVaultError(error)
   } finally {
@@ -87,6 +94,7 @@ const post = async (
   readonly status: number
   readonly bytes: number
   readonly expiry: string | undefined
+  readonly cryptogram: string | undefined
 }> => {
   const response = await fetch(url, {
     method: 'POST',
@@ -103,7 +111,9 @@ const post = async (
     ...(options.tls === undefined ? {} : { tls: options.tls() }),
   })
   const expiry = response.headers.get('card-expiry') ?? undefined
-  return { status: response.status, bytes: await readInto(response, buffer), expiry }
+  const cryptogram = response.headers.get('card-cryptogram') ?? undefined
+  const bytes = await readInto(response, buffer)
+  return { status: response.status, bytes, expiry, cryptogram }
 }
 
 /**

@@ -4,6 +4,8 @@ export type Card = {
   readonly pan: Uint8Array
   /** YYMM; undefined if the vault does not tell it. */
   readonly expiry: string | undefined
+  /** Of a network token, for one payment: base64. The number is the token then, and the expiry the token's. */
+  readonly cryptogram?: string | undefined
 }
 
 /** The place of card numbers; the gateway holds only tokens. */
