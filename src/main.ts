@@ -113,6 +113,8 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       ? [
           createGrpc({
             ...deps,
+            // A transformation is of the rail of instant payments, over HTTP too.
+            rooms: deps.rooms?.spi,
             settings: values.grpc,
             run: transform.run,
             recordAct: audit.recordAct,

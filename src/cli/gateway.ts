@@ -1,5 +1,5 @@
 import type { PlatformSettings } from '#src/platform/config/index.ts'
-import { createRateLimits, type DrawTokens } from '#src/platform/http/index.ts'
+import { createRailRooms, createRateLimits, type DrawTokens } from '#src/platform/http/index.ts'
 import {
   createGateway,
   type Feature,
@@ -36,6 +36,11 @@ export const buildGateway = (
     refused: platform.environment === 'production' ? 'test' : 'live',
   })
   const { rates, shareBy } = ratesOf(platform, logger)
+  const rooms = createRailRooms(metrics, {
+    spi: platform.concurrencySpi,
+    cards: platform.concurrencyCards,
+    drex: platform.concurrencyDrex,
+  })
   const features = loaded.createFeatures({
     logger,
     cardsLogger,
@@ -43,6 +48,7 @@ export const buildGateway = (
     version: program.version,
     authenticator,
     rates,
+    rooms,
   })
   shareBy(features)
   sources.push(...keySources(platform, features, logger))
@@ -66,11 +72,7 @@ export const buildGateway = (
     }),
     adminTls: platform.adminTls,
     rates,
-    concurrency: {
-      spi: platform.concurrencySpi,
-      cards: platform.concurrencyCards,
-      drex: platform.concurrencyDrex,
-    },
+    rooms,
     stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
     drainMs: platform.drainSeconds * 1000,
     stallMs: platform.stallSeconds * 1000,

@@ -6,7 +6,7 @@ import type {
   SettingProblem,
 } from '#src/platform/config/index.ts'
 import type { Migration } from '#src/platform/database/index.ts'
-import type { RateLimits } from '#src/platform/http/index.ts'
+import type { RailRooms, RateLimits } from '#src/platform/http/index.ts'
 import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Authenticator } from '#src/platform/security/index.ts'
@@ -21,6 +21,8 @@ export type PlatformDeps = {
   readonly authenticator: Authenticator
   /** Undefined: no caller is limited. */
   readonly rates?: RateLimits
+  /** Undefined: as many requests at once as come. */
+  readonly rooms?: RailRooms
 }
 
 /** The program as `src/main.ts` puts it together, seen by the commands. */

@@ -87,6 +87,7 @@ const held = async (made: Made): Promise<void> => {
 const before: Readonly<Record<string, (made: Made) => Promise<unknown>>> = {
   captureTransaction: authorized,
   voidTransaction: authorized,
+  incrementTransaction: authorized,
   resolveTransaction: (made) =>
     until(() => isListed(made, '/v1/transactions?needs_attention=true', 'transactions')),
   cancelTransfer: held,

@@ -191,6 +191,7 @@ export const documents = {
     idempotent: true,
     params: idParams,
     body: { 'application/json': incrementBody },
+    exampleFrom: ofStatus('authorized'),
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [
       cardErrors.transaction_not_found,

@@ -49,11 +49,12 @@ export {
 export { parseJson, repeatsMember } from './json.ts'
 export { jsonMembers, jsonValue } from './json-value.ts'
 export {
-  type ConcurrencyBounds,
+  createRailRooms,
   createRooms,
   type Rail,
+  type RailRooms,
   type Rooms,
-  rails,
+  retryAfterMs,
 } from './limits/concurrency.ts'
 export { type Allowance, createRateLimits, type RateLimits } from './limits/rate.ts'
 export { type DrawTokens, sharedBuckets } from './limits/store.ts'

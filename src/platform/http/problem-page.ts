@@ -16,12 +16,12 @@ const words = {
   en: {
     ...{ all: 'All errors', cause: 'Cause', remedy: 'Remedy', example: 'Example' },
     again: 'The same request may succeed later without a change.',
-    changed: 'The same request will fail again: something has to change first.',
+    changed: 'Do not repeat the request as it is.',
   },
   'pt-BR': {
     ...{ all: 'Todos os erros', cause: 'Causa', remedy: 'Solução', example: 'Exemplo' },
     again: 'A mesma requisição pode dar certo mais tarde, sem alteração.',
-    changed: 'A mesma requisição vai falhar de novo: antes algo precisa mudar.',
+    changed: 'Não repita a requisição como está.',
   },
 } as const satisfies Record<Language, unknown>
 

@@ -1,21 +1,17 @@
 import type { ListenAddress } from '../config/index.ts'
 import {
-  type ConcurrencyBounds,
   catalogueRoutes,
   createApp,
   createHttpMetrics,
-  createRooms,
   httpErrors,
   type ListenAt,
   type Listener,
   listen,
   logLevelRoutes,
-  type Rail,
+  type RailRooms,
   type RateLimits,
-  type Rooms,
   type Route,
   railOf,
-  rails,
   systemRoutes,
 } from '../http/index.ts'
 import { createStallWatch, runningJobs, type StallWatch } from '../jobs/index.ts'
@@ -44,8 +40,8 @@ export type GatewayOptions = {
   /** Whether the admin listener serves TLS too; it asks nobody for a certificate. */
   readonly adminTls?: boolean | undefined
   readonly rates?: RateLimits
-  /** Requests of each rail that the process runs at once; undefined: as many as come. */
-  readonly concurrency?: ConcurrencyBounds
+  /** Room for the requests of each rail; undefined: as many as come. */
+  readonly rooms?: RailRooms
   readonly stopTimeoutMs: number
   /** How long it goes on serving, not ready, once it is to stop. */
   readonly drainMs: number
@@ -152,7 +148,10 @@ const openListeners = (
   const { tls } = options
   const secure = tls && { material: tls, asksClients: true }
   const adminTls = tls && options.adminTls ? { material: tls, asksClients: false } : undefined
-  const roomsFor = roomsByRail(options)
+  const roomsFor = ({ document: { tag } }: Route) => {
+    const rail = railOf[tag]
+    return rail && options.rooms?.[rail]
+  }
   const open = (own: readonly Route[], at: ListenAt, log = logger) => {
     const routes = [...own, ...catalogue]
     const app = createApp({
@@ -180,23 +179,6 @@ const openListeners = (
   const cardsAt = { address: cards, setting: 'CARDGW_PORT', tls: secure }
   payments.push(open([...httpRoutes, ...shared], httpAt))
   payments.push(open([...cardRoutes, ...shared], cardsAt, cardsLogger))
-}
-
-/** The listeners share the rooms of a rail. */
-const roomsByRail = ({ concurrency, metrics }: GatewayOptions) => {
-  if (concurrency === undefined) return () => undefined
-  const shed = metrics.counter(
-    'trilho_requests_shed_total',
-    'Requests that were refused because as many of their rail ran as may.',
-    ['rail'],
-  )
-  const rooms = new Map<Rail, Rooms>(
-    rails.map((rail) => [rail, createRooms(rail, concurrency[rail], () => shed.inc({ rail }))]),
-  )
-  return ({ document: { tag } }: Route): Rooms | undefined => {
-    const rail = railOf[tag]
-    return rail && rooms.get(rail)
-  }
 }
 
 /** Lets running requests end; cuts off those that still run when the time is over (a stream, say). */

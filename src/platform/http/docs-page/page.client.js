@@ -192,7 +192,8 @@ const formOf = (api, method, path, operation) => {
     answer,
   )
   // Without a key, or with nothing to be found, the example stays as the document has it.
-  refill(api, operation, form, bodies).catch(() => {})
+  form.refill = () => refill(api, operation, form, bodies).catch(() => {})
+  form.refill()
   return form
 }
 
@@ -244,6 +245,11 @@ const cardOf = (api, { method, path, operation, isTried }) => {
   )
   const open = () => details.append(fill(api, method, path, operation, isTried))
   details.addEventListener('toggle', open, { once: true })
+  // Opened again: what was tried meanwhile may tell more.
+  details.addEventListener(
+    'toggle',
+    () => details.open && details.querySelector('form')?.refill?.(),
+  )
   const link = make('a', { href: `#${id}` }, operation.summary ?? id)
   const words = `${id} ${method} ${path} ${operation.summary} ${operation.description}`
   return { details, link, words: words.toLowerCase() }

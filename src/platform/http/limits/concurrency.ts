@@ -1,8 +1,8 @@
+import type { Metrics } from '#src/platform/observe/index.ts'
 import { ApiError, httpErrors } from '../errors.ts'
 
 /** The rails whose requests are bounded each by itself: one that is slow takes no room of another. */
-export const rails = ['spi', 'cards', 'drex'] as const
-export type Rail = (typeof rails)[number]
+export type Rail = 'spi' | 'cards' | 'drex'
 
 /** Requests that may run at once. */
 export type ConcurrencyBounds = Readonly<Record<Rail, number>>
@@ -14,7 +14,10 @@ export type Rooms = {
   readonly leave: () => void
 }
 
-const retryAfterSeconds = '1'
+/** The rooms of each rail, which all its listeners share: HTTP and gRPC. */
+export type RailRooms = Readonly<Record<Rail, Rooms>>
+
+export const retryAfterMs = 1_000
 
 /** @param onShed hears of each request that is refused */
 export const createRooms = (rail: Rail, roomsMax: number, onShed: (rail: Rail) => void): Rooms => {
@@ -26,7 +29,7 @@ export const createRooms = (rail: Rail, roomsMax: number, onShed: (rail: Rail) =
         throw new ApiError(
           httpErrors.overloaded,
           `${roomsMax} requests of this kind run now, which is as many as may.`,
-          { details: { sent: false }, headers: { 'Retry-After': retryAfterSeconds } },
+          { details: { sent: false }, headers: { 'Retry-After': String(retryAfterMs / 1_000) } },
         )
       }
       taken++
@@ -35,4 +38,14 @@ export const createRooms = (rail: Rail, roomsMax: number, onShed: (rail: Rail) =
       taken--
     },
   }
+}
+
+export const createRailRooms = (metrics: Metrics, bounds: ConcurrencyBounds): RailRooms => {
+  const shed = metrics.counter(
+    'trilho_requests_shed_total',
+    'Requests that were refused because as many of their rail ran as may.',
+    ['rail'],
+  )
+  const roomsOf = (rail: Rail) => createRooms(rail, bounds[rail], () => shed.inc({ rail }))
+  return { spi: roomsOf('spi'), cards: roomsOf('cards'), drex: roomsOf('drex') }
 }

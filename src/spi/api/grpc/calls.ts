@@ -9,11 +9,14 @@ import {
 import {
   type Acts,
   type Allowance,
+  ApiError,
   createActs,
   forwardedFor,
   type RateLimits,
   type RecordAct,
+  type Rooms,
   requestIdOf,
+  retryAfterMs,
 } from '#src/platform/http/index.ts'
 import {
   currentTraceId,
@@ -45,6 +48,8 @@ export type CallsDeps = {
   readonly recordAct?: RecordAct | undefined
   /** Undefined: no caller is limited. A call counts as one request, however many messages it streams. */
   readonly rates?: RateLimits | undefined
+  /** Room for calls; undefined: as many as come. */
+  readonly rooms?: Rooms | undefined
   /** Proxies whose word for the caller's address counts. */
   readonly trustedProxies?: Networks | undefined
 }
@@ -106,6 +111,7 @@ class GatewayCall implements Base, Listener {
   private listener: Listener | undefined = undefined
   private span: OpenSpan | undefined = undefined
   private hasEnded = false
+  private hasRoom = false
   private hasSentMetadata = false
 
   constructor(context: Context, path: string, base: Base) {
@@ -254,12 +260,29 @@ class GatewayCall implements Base, Listener {
     } else {
       // Every method computes its answer from the request alone.
       const restriction = forbiddenBy(principal.restrictions, true, () => this.address(metadata))
-      if (restriction === undefined) this.listener?.onReceiveMetadata(metadata)
+      if (restriction === undefined) this.enter(metadata)
       else {
         const details = `The API key's restriction ${restriction} forbids this call.`
         this.forbid(principal, restriction, details)
       }
     }
+  }
+
+  /** What finds no room is refused before a byte of its message is read; `grpc-retry-pushback-ms` says when to come again. */
+  private enter(metadata: Metadata): void {
+    // Gone while its key was looked up.
+    if (this.hasEnded) return
+    try {
+      this.context.rooms?.enter()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      const trailers = new MetadataClass()
+      setText(trailers, 'grpc-retry-pushback-ms', String(retryAfterMs))
+      this.base.sendStatus({ code: codes.UNAVAILABLE, details: error.message, metadata: trailers })
+      return
+    }
+    this.hasRoom = true
+    this.listener?.onReceiveMetadata(metadata)
   }
 
   private forbid({ keyId }: Principal, outcome: string, details: string): void {
@@ -288,6 +311,7 @@ class GatewayCall implements Base, Listener {
     if (this.hasEnded) return
     this.hasEnded = true
     this.context.running.delete(this)
+    if (this.hasRoom) this.context.rooms?.leave()
     this.context.observe(this, code)
     this.span?.end(code === codes.OK ? undefined : { code: codes[code] })
   }

@@ -5,6 +5,7 @@ import {
   notListening,
   type RateLimits,
   type RecordAct,
+  type Rooms,
 } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -40,6 +41,7 @@ export type GrpcDeps = {
   readonly recordAct?: RecordAct | undefined
   readonly trustedProxies?: Networks | undefined
   readonly rates?: RateLimits | undefined
+  readonly rooms?: Rooms | undefined
   /** Limit for the whole gateway to stop; calls may go on through the first half, like HTTP requests. */
   readonly stopTimeoutMs: number
   readonly connectionsMax?: number | undefined

@@ -9,6 +9,7 @@ import {
 } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import { loadSettings } from '#src/platform/config/index.ts'
+import type { Rooms } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
 import { createAuthenticator, type KeyRecord } from '#src/platform/security/index.ts'
@@ -72,6 +73,7 @@ export const startRig = async (
     readonly failingKeys?: boolean
     readonly stopTimeoutMs?: number
     readonly connectionsMax?: number
+    readonly rooms?: Rooms
     readonly handshakeMs?: number
     readonly times?: Partial<ConnectionTimes>
   } = {},
@@ -106,6 +108,7 @@ export const startRig = async (
     stopTimeoutMs: options.stopTimeoutMs ?? 16_000,
     times: options.times,
     connectionsMax: options.connectionsMax,
+    rooms: options.rooms,
     handshakeMs: options.handshakeMs,
   })
   await grpc.start?.()
