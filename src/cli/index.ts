@@ -19,6 +19,7 @@ import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
 import { readyCommand } from './ready.ts'
+import { reconcileCommand } from './reconcile.ts'
 import { rotateMasterKeyCommand } from './rotate-master-key.ts'
 import { rsfnCommand } from './rsfn.ts'
 import { serveCommand } from './serve.ts'
@@ -39,6 +40,7 @@ const commands: readonly Command[] = [
   doctorCommand,
   inspectCommand,
   rsfnCommand,
+  reconcileCommand,
   dlqCommand,
   simCommand,
 ]

@@ -74,7 +74,7 @@ export {
   resolveTarget,
   TargetError,
 } from './outside/target.ts'
-export { cursor, pageOf, pageQuery } from './page.ts'
+export { cursor, cursorOf, pageOf, pageQuery } from './page.ts'
 export { forwardedFor } from './peer.ts'
 export { type ErrorRenderer, problemBody, problemContentType } from './render.ts'
 export { requestIdOf } from './request-id.ts'

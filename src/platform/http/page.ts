@@ -4,7 +4,8 @@ import { text, whole } from './text.ts'
 const cursorCharactersMax = 200
 
 /** Opaque to callers, so that its content may change. */
-const cursorOf = (key: string): string => Buffer.from(key).toString('base64url')
+/** The cursor of a page that begins behind a key. */
+export const cursorOf = (key: string): string => Buffer.from(key).toString('base64url')
 
 /** Reads the cursor of a page as the key after which the next page begins. */
 export const cursor = (keyForm: RegExp) =>

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { httpErrors, idParams, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
 import { entryOutcomes } from './project.ts'
+import { cursorForm, differenceOutcomes } from './reconcile.ts'
+import statement from './sample-camt054.xml' with { type: 'text' }
 
 const tag = 'Instant payments' as const
 const limitMax = 500
@@ -10,6 +12,8 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 /** The days that exist, so that what is published is what is taken. */
 const dayForm =
   /^(?:20\d\d-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)|20(?:[02468][048]|[13579][26])-02-29)$/
+
+const dayText = z.string().regex(dayForm, 'must be a date of this century, YYYY-MM-DD')
 
 /** What is asked for. */
 export type ReportRequest =
@@ -33,9 +37,7 @@ export const reportBody = z
         'One entry (camt.054), the balances of the account (camt.053), or the file of a day’s entries: the answer (camt.052) tells how many, and its hash.',
     }),
     entry_id: entryId.optional().meta({ description: 'With `entry`, and with it alone.' }),
-    day: z
-      .string()
-      .regex(dayForm, 'must be a date of this century, YYYY-MM-DD')
+    day: dayText
       .optional()
       .meta({ example: '2026-03-02', description: 'With `entries`, and with it alone.' }),
   })
@@ -66,6 +68,11 @@ export const entriesQuery = z.strictObject({
     .optional()
     .meta({ description: 'Of a report.' }),
   ...pageQuery(new RegExp(`^${uuid} \\d{1,9}$`), limitMax, limitDefault),
+})
+
+export const comparedQuery = z.strictObject(pageQuery(cursorForm, limitMax, limitDefault))
+export const differencesQuery = comparedQuery.extend({
+  day: dayText.meta({ example: '2026-03-02', description: 'On which the entries were booked.' }),
 })
 
 const money = z.string().nullable().meta({ description: 'Reais with two decimals.' })
@@ -108,6 +115,33 @@ const entry = z
     reported_at: z.iso.datetime(),
   })
   .meta({ id: 'AccountEntry' })
+
+const difference = z
+  .object({
+    outcome: z.enum(differenceOutcomes).meta({
+      description:
+        'missing_here: booked there, and no such payment or return of that direction is stored here. missing_there: settled here, and in no entry. amount_differs: told by both amounts. status_differs: booked there, pending or refused here.',
+    }),
+    reference: z.string().meta({ description: 'EndToEndId of a payment, RtrId of a return.' }),
+    direction: z.string().nullable().meta({ description: 'CRDT or DBIT.' }),
+    amount: money.meta({ description: 'As booked there; null if there is no entry.' }),
+    our_amount: money,
+    our_status: z.enum(['settled', 'pending', 'refused']).nullable(),
+  })
+  .meta({ id: 'BookDifference' })
+
+const differencesAnswer = {
+  200: {
+    description: 'Differences',
+    schema: z.object({
+      differences: z.array(difference),
+      next_cursor: z.string().nullable().meta({
+        description:
+          '`cursor` of the next page; null when both books have been walked to their end. A page before that may be short, or empty.',
+      }),
+    }),
+  },
+} as const
 
 const { validation_failed: invalid, not_configured: notConfigured } = httpErrors
 
@@ -164,5 +198,28 @@ export const documents = {
       },
     },
     errors: [invalid, notConfigured],
+  },
+  differences: {
+    operation: 'listDifferences',
+    summary: 'What the entries of a day and our book say differently',
+    description:
+      'Walks the entries of every camt.054 received that are booked on the day, then our own settlements of that day in Brazil, and lists what either has and the other has not, other amounts and other states. Nothing is stored: the cursor alone says where the walk goes on.',
+    tag,
+    query: differencesQuery,
+    responses: differencesAnswer,
+    errors: [invalid, notConfigured],
+  },
+  compare: {
+    operation: 'compareStatement',
+    summary: 'What a camt.054 and our book say differently',
+    description:
+      'As listDifferences, for the booked entries of the document that is sent, and our settlements in its days. Send the same document again with the cursor for the next page. It is neither stored nor are signatures checked.',
+    tag,
+    body: { 'application/xml': z.string() },
+    // Bun's types consider every *.xml a parsed document, whatever the import says.
+    bodyExamples: { statement: statement as unknown as string },
+    query: comparedQuery,
+    responses: differencesAnswer,
+    errors: [invalid, httpErrors.bad_request, httpErrors.value_refused, notConfigured],
   },
 } as const satisfies Readonly<Record<string, RouteDocument>>

@@ -3,8 +3,11 @@ import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
+import { createLargeDocuments } from '../api/large/index.ts'
 import { reportRoutes } from './routes.ts'
 import { createReportService } from './service.ts'
+
+export { type BookDifference, reconcile } from './walk.ts'
 
 export type ReportsDeps = {
   /** Undefined: the endpoints answer 503 and name ISPB. */
@@ -19,7 +22,9 @@ export type ReportsDeps = {
 export const createReports = ({ ispb, sql, broker, revision }: ReportsDeps): Feature => {
   const name = 'reports'
   if (ispb !== undefined && sql !== undefined && broker !== undefined) {
-    return { name, routes: reportRoutes(createReportService({ ispb, sql, broker, revision })) }
+    const large = createLargeDocuments({ files: undefined, learning: true })
+    const service = createReportService({ ispb, sql, broker, revision, readFile: large.reported })
+    return { name, routes: reportRoutes(service), stop: large.close }
   }
   const never = (): never => {
     throw new Error('not configured')
@@ -28,6 +33,9 @@ export const createReports = ({ ispb, sql, broker, revision }: ReportsDeps): Fea
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(sql === undefined || broker === undefined ? ['DATABASE_DSN'] : []),
   ]
-  const routes = reportRoutes({ request: never, find: never, list: never, entries: never })
+  const routes = reportRoutes({
+    ...{ request: never, find: never, list: never, entries: never },
+    ...{ differences: never, statementIn: never },
+  })
   return { name, routes: withMissingSettings(routes, missing) }
 }

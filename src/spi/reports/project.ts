@@ -80,21 +80,28 @@ const markAnswered = async (
   )
 }
 
-type Ours = {
+export type Ours = {
   readonly place: number
   readonly cents: bigint
   readonly direction: string
   readonly isSettled: boolean
+  /** It was refused, by us or by the central bank. */
+  readonly isRefused: boolean
 }
 
 const dayMs = 86_400_000
 /** Messages that name one payment. */
 const sameIdMax = 1_000
 
-/** Finds the payments and returns that entries are about, with whether a report says that they are settled. */
-const findOurs = async (
+/**
+ * Finds the payments and returns that references are about, with whether a report says that they are settled.
+ *
+ * @param refused whether one that was refused counts too, where there is no other
+ */
+export const findOurs = async (
   tx: Queryable,
-  wanted: readonly { readonly entry: Entry; readonly reference: string }[],
+  wanted: readonly { readonly reference: string }[],
+  { refused = false }: { readonly refused?: boolean } = {},
 ): Promise<ReadonlyMap<number, Ours>> => {
   const rows = wanted.map(({ reference }, place) => {
     const moment = operationMoment(reference)
@@ -103,7 +110,7 @@ const findOurs = async (
     return { place, reference, type: reference.startsWith('D') ? 'pacs.004' : 'pacs.008', since }
   })
   const found = await tx<Ours[]>`
-    select e.place, op.amount_cents as cents, op.direction,
+    select e.place, op.amount_cents as cents, op.direction, op.is_refused as "isRefused",
       coalesce(op.status in ('ACSC', 'ACCC'), false) or exists (
         select from spi_transactions answer
           cross join lateral (
@@ -116,7 +123,9 @@ const findOurs = async (
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
         as e(place int, reference text, type text, since uuid)
       cross join lateral (
-        select t.amount_cents, t.status, m.direction from (
+        select t.amount_cents, t.status, m.direction,
+          (m.status in ('REJECTED', 'FAILED') or t.status is not distinct from 'RJCT') as is_refused
+        from (
             (select message_id, amount_cents, status from spi_transactions
               where end_to_end_id = e.reference and e.type = 'pacs.008' and message_id >= e.since
               order by end_to_end_id, message_id limit ${sameIdMax})
@@ -128,14 +137,14 @@ const findOurs = async (
           cross join lateral (
             select type, direction, status from spi_messages where id = t.message_id limit 1
           ) m
-        where m.type = e.type and m.status not in ('REJECTED', 'FAILED')
-          and t.status is distinct from 'RJCT'
-        order by t.message_id limit 1
+        where m.type = e.type and (${refused} or (
+          m.status not in ('REJECTED', 'FAILED') and t.status is distinct from 'RJCT'))
+        order by is_refused, t.message_id limit 1
       ) op`
   return new Map(found.map((one) => [one.place, one]))
 }
 
-const directions: Readonly<Record<string, string>> = { CRDT: 'INBOUND', DBIT: 'OUTBOUND' }
+export const directions: Readonly<Record<string, string>> = { CRDT: 'INBOUND', DBIT: 'OUTBOUND' }
 
 const comparedWith = (
   { entry, reference }: { readonly entry: Entry; readonly reference: string },

@@ -1,6 +1,7 @@
 import {
   ApiError,
   callerOf,
+  cursorOf,
   httpErrors,
   idParams,
   pageOf,
@@ -10,9 +11,18 @@ import {
   readQuery,
   respond,
 } from '#src/platform/http/index.ts'
-import { documents, entriesQuery, reportBody, reportsQuery } from './documents.ts'
+import { readMessageBody, xmlTypes } from '../api/message-body.ts'
+import {
+  comparedQuery,
+  differencesQuery,
+  documents,
+  entriesQuery,
+  reportBody,
+  reportsQuery,
+} from './documents.ts'
+import { type DifferencePage, statementOfDay } from './reconcile.ts'
 import type { ReportService } from './service.ts'
-import { entryView, reportView } from './views.ts'
+import { differenceView, entryView, reportView } from './views.ts'
 
 const bodyBytesMax = 16_384
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -53,6 +63,29 @@ export const reportRoutes = (service: ReportService): readonly Route[] => [
   },
   {
     method: 'GET',
+    path: '/v1/pix/differences',
+    scope: 'messages:read',
+    document: documents.differences,
+    handle: async (c) => {
+      const { day, limit, cursor } = readQuery(c, differencesQuery)
+      return differences(await service.differences(statementOfDay(day), { limit, cursor }))
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/pix/differences',
+    scope: 'messages:read',
+    accepts: xmlTypes,
+    isPure: true,
+    document: documents.compare,
+    handle: async (c) => {
+      const { limit, cursor } = readQuery(c, comparedQuery)
+      const statement = await service.statementIn(await readMessageBody(c))
+      return differences(await service.differences(statement, { limit, cursor }))
+    },
+  },
+  {
+    method: 'GET',
     path: '/v1/pix/entries',
     scope: 'messages:read',
     document: documents.entries,
@@ -66,3 +99,9 @@ export const reportRoutes = (service: ReportService): readonly Route[] => [
     },
   },
 ]
+
+const differences = ({ differences: found, next }: DifferencePage): Response =>
+  Response.json({
+    differences: found.map(differenceView),
+    next_cursor: next === null ? null : cursorOf(next),
+  })

@@ -41,5 +41,7 @@ export const spiEntries = pgTable(
     primaryKey({ columns: [table.messageId, table.position] }),
     index('spi_entries_outcome').on(table.outcome, table.messageId, table.position),
     index('spi_entries_request').on(table.requestId, table.messageId, table.position),
+    index('spi_entries_reference').on(table.reference, table.messageId, table.position),
+    index('spi_entries_booked').on(table.bookedOn, table.messageId, table.position),
   ],
 )

@@ -14,7 +14,10 @@ import { enqueueMessages } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { brokenRules } from '../out/send/rules.ts'
 import type { ReportRequest } from './documents.ts'
+import type { ReportedFile } from './file.ts'
+import { type DifferencePage, differencesOf, type Statement } from './reconcile.ts'
 import type { Balance } from './reported.ts'
+import { statementOf } from './statement.ts'
 import { type EntryFilter, findReport, insertReport, listEntries, listReports } from './store.ts'
 import { reportView } from './views.ts'
 
@@ -52,6 +55,13 @@ export type ReportService = {
   /** Newest first. */
   readonly list: (limit: number, before: string | undefined) => Promise<readonly ReportRow[]>
   /** Newest first. */
+  /** Of what has been reported of a day, or of a document's entries. */
+  readonly differences: (
+    statement: Statement,
+    page: { readonly limit: number; readonly cursor: string | undefined },
+  ) => Promise<DifferencePage>
+  /** @throws ApiError 400 for a document that tells of no booked entry, 503 when too many wait */
+  readonly statementIn: (document: Uint8Array) => Promise<Statement>
   readonly entries: (
     filter: EntryFilter,
     limit: number,
@@ -64,6 +74,7 @@ export type ReportDeps = {
   readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'>
   readonly ispb: string
   readonly revision: Revision
+  readonly readFile: (document: Uint8Array) => Promise<ReportedFile>
 }
 
 const messageNames = { entries: 'camt.052', balances: 'camt.053', entry: 'camt.054' } as const
@@ -71,7 +82,7 @@ const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /** Reports on our own account: asked for by camt.060, and what camt.052, camt.053 and camt.054 have told. */
 export const createReportService = (deps: ReportDeps): ReportService => {
-  const { sql, broker, ispb, revision } = deps
+  const { sql, broker, ispb, revision, readFile } = deps
   return {
     request: async (request, caller) => {
       const { report, ...more } = request
@@ -101,6 +112,8 @@ export const createReportService = (deps: ReportDeps): ReportService => {
     },
     find: (id) => findReport(sql, id),
     list: (limit, before) => listReports(sql, limit, before),
+    differences: (statement, page) => differencesOf(sql, statement, page),
+    statementIn: async (document) => statementOf(await readFile(document)),
     entries: (filter, limit, before) => listEntries(sql, filter, limit, before),
   }
 }

@@ -1,5 +1,6 @@
 import { formatCents } from '#codecs/iso20022'
 import { momentOf } from '../messages/index.ts'
+import type { DifferencePage } from './reconcile.ts'
 import type { EntryRow, ReportRow } from './service.ts'
 
 /** `refused`: the central bank has taken no such request. */
@@ -37,4 +38,13 @@ export const entryView = (row: EntryRow) => ({
   status: row.status,
   booked_on: row.bookedOn,
   reported_at: momentOf(row.messageId).toISOString(),
+})
+
+export const differenceView = (one: DifferencePage['differences'][number]) => ({
+  outcome: one.outcome,
+  reference: one.reference,
+  direction: one.direction,
+  amount: money(one.theirCents),
+  our_amount: money(one.ourCents),
+  our_status: one.ourStatus,
 })

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from 'bun:test'
-import { createReports } from '#src/spi/index.ts'
+import { createReports, reconcile } from '#src/spi/index.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { build } from '../../support/participant.ts'
@@ -55,6 +55,7 @@ type Entry = {
   readonly returnId?: string
   readonly requestId?: string
   readonly isMissing?: boolean
+  readonly day?: string
 }
 
 /** A camt.054 as the SPI writes it. */
@@ -62,7 +63,7 @@ const notification = (entry: Entry): Uint8Array =>
   build('00038166', 'CAMT054', {
     ...(entry.requestId === undefined ? {} : { notification_id: entry.requestId }),
     ...{ account_ispb: ispb, amount: entry.cents ?? 1_050, direction: entry.direction ?? 'CRDT' },
-    ...{ status: 'BOOK', booking_date: '2026-03-02', domain: 'PMNT', family: 'RRCT' },
+    ...{ status: 'BOOK', booking_date: entry.day ?? '2026-03-02', domain: 'PMNT', family: 'RRCT' },
     ...{
       sub_family: entry.returnId === undefined ? 'DMCT' : 'RRTN',
       end_to_end_id: entry.endToEndId,
@@ -71,6 +72,13 @@ const notification = (entry: Entry): Uint8Array =>
     ...(entry.returnId === undefined ? {} : { instruction_id: entry.returnId }),
     ...(entry.isMissing === true ? { error_code: 'NF01', error_description: 'None' } : {}),
   })
+
+/** One camt.054 with the entries of several. */
+const withEntries = (documents: readonly Uint8Array[]): string => {
+  const [first = '', ...more] = documents.map((bytes) => Buffer.from(bytes).toString())
+  const entries = more.map((xml) => /<Ntfctn>.*<\/Ntfctn>/s.exec(xml)?.[0] ?? '')
+  return first.replace('</Ntfctn>', `</Ntfctn>${entries.join('')}`)
+}
 
 const entryOf = async (reference: string): Promise<Json | undefined> => {
   const { entries } = (await get('/v1/pix/entries?limit=500')) as {
@@ -218,4 +226,118 @@ test('a request belongs to the account by its Idempotency-Key, and a bad one is 
     expect((await app.call('POST', '/v1/pix/reports', { key, body })).status).toBe(400)
   }
   expect((await app.call('GET', '/v1/pix/reports/none', { key })).status).toBe(404)
+})
+
+type Walked = { readonly differences: readonly Json[]; readonly next_cursor: string | null }
+
+/** All pages of a walk, each of one difference. */
+const walked = async (next: (cursor: string) => Promise<Walked>): Promise<readonly Json[]> => {
+  const all: Json[] = []
+  for (let cursor = ''; ; ) {
+    const page = await next(cursor === '' ? '' : `&cursor=${cursor}`)
+    expect(page.differences.length).toBeLessThanOrEqual(1)
+    all.push(...page.differences)
+    if (page.next_cursor === null) return all
+    cursor = page.next_cursor
+  }
+}
+
+/** Brazil's day of now. */
+const today = (): string => new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10)
+
+test('a day is walked in both books, whichever differs, a page at a time', async () => {
+  const day = today()
+  const alike = await settled()
+  const other = await settled()
+  const unreported = await settled()
+  const pending = fresh.endToEndId()
+  await receive(payment({ endToEndId: pending }))
+  const refused = fresh.endToEndId()
+  await receive(
+    payment({ endToEndId: refused }),
+    report([{ endToEndId: refused, status: 'RJCT', reason: 'AB03' }]),
+  )
+  const unknown = fresh.endToEndId()
+  const booked = [
+    { endToEndId: alike },
+    { endToEndId: other, cents: 999 },
+    { endToEndId: pending },
+    { endToEndId: unknown, cents: 5 },
+  ].map((entry) => ({ ...entry, day }))
+  const mine = new Set([alike, other, unreported, pending, refused, unknown])
+  const only = (all: readonly Json[]) =>
+    all.filter(({ reference }) => mine.has(reference as unknown as string))
+  const expected = [
+    {
+      outcome: 'amount_differs',
+      reference: other,
+      amount: '9.99',
+      our_amount: '10.50',
+      our_status: 'settled',
+    },
+    { outcome: 'status_differs', reference: pending, our_status: 'pending', amount: '10.50' },
+    {
+      outcome: 'missing_here',
+      reference: unknown,
+      amount: '0.05',
+      our_amount: null,
+      our_status: null,
+    },
+    {
+      outcome: 'missing_there',
+      reference: unreported,
+      amount: null,
+      our_amount: '10.50',
+      direction: 'CRDT',
+    },
+  ]
+
+  const file = withEntries(booked.map(notification))
+  const compare = async (more: string): Promise<Walked> => {
+    const path = `/v1/pix/differences?limit=1${more}`
+    const response = await app.app.fetch(
+      new Request(`http://localhost${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/xml', Authorization: `Bearer ${key}` },
+        body: file,
+      }),
+    )
+    expect(response.status).toBe(200)
+    return (await response.json()) as Walked
+  }
+  const compared = only(await walked(compare))
+
+  await receive(...booked.map(notification))
+  const ofDay = async (more: string): Promise<Walked> =>
+    (await get(`/v1/pix/differences?day=${day}&limit=1${more}`)) as unknown as Walked
+  const reported = only(await walked(ofDay))
+
+  expect(only((await reconcile(sql, { day })) as unknown as Json[])).toHaveLength(reported.length)
+  const fromFile = await reconcile(sql, { document: Buffer.from(file) })
+  expect(only(fromFile as unknown as Json[])).toHaveLength(compared.length)
+
+  // An entry that is told again counts as it was told last.
+  await receive(notification({ endToEndId: other, day }))
+  const corrected = only(await walked(ofDay))
+  // At midnight the settlements are of two days.
+  if (today() !== day) return
+  expect(compared).toMatchObject(expected)
+  expect(reported).toMatchObject(expected)
+  expect(corrected).toMatchObject(expected.slice(1))
+})
+
+test('what is no statement is refused', async () => {
+  const post = async (body: string): Promise<Json> => {
+    const response = await app.app.fetch(
+      new Request('http://localhost/v1/pix/differences', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/xml', Authorization: `Bearer ${key}` },
+        body,
+      }),
+    )
+    expect(response.status).toBe(400)
+    return (await response.json()) as Json
+  }
+  expect(await post('<a>')).toMatchObject({ code: 'bad_request' })
+  expect(await post(payment())).toMatchObject({ code: 'value_refused' })
 })

@@ -1,5 +1,6 @@
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { createThread } from '#src/platform/runtime/index.ts'
+import type { ReportedFile } from '../../reports/file.ts'
 import type { Validation } from '../schemas/service.ts'
 import type { TransformOutcome, TransformRequest } from '../transform/service.ts'
 import type { LargeAnswer, LargeRequest, LargeSetup } from './large-document-worker.ts'
@@ -21,6 +22,8 @@ export type LargeDocuments = {
   readonly transform: (request: TransformRequest) => Promise<TransformOutcome>
   /** @throws ApiError 503 when too many wait */
   readonly validate: (message: Uint8Array) => Promise<Validation>
+  /** @throws ApiError 503 when too many wait */
+  readonly reported: (message: Uint8Array) => Promise<ReportedFile>
   readonly close: () => void
 }
 
@@ -42,6 +45,7 @@ export const createLargeDocuments = (setup: LargeSetup): LargeDocuments => {
   return {
     transform: async (transform) => (await ask({ transform })) as TransformOutcome,
     validate: async (validate) => (await ask({ validate })) as Validation,
+    reported: async (reported) => (await ask({ reported })) as ReportedFile,
     close: thread.close,
   }
 }

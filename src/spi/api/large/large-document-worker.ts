@@ -1,5 +1,6 @@
 import { createMessageScanner } from '#codecs/iso20022'
 import { nativeText, serveThread } from '#src/platform/runtime/index.ts'
+import { type ReportedFile, readReported } from '../../reports/file.ts'
 import { catalogueOf, type SchemaFiles } from '../schemas/load.ts'
 import { type Validation, validateMessage } from '../schemas/service.ts'
 import {
@@ -14,16 +15,19 @@ export type LargeSetup = { readonly files: SchemaFiles | undefined; readonly lea
 export type LargeRequest =
   | { readonly transform: TransformRequest }
   | { readonly validate: Uint8Array }
+  | { readonly reported: Uint8Array }
 
-export type LargeAnswer = TransformOutcome | Validation
+export type LargeAnswer = TransformOutcome | Validation | ReportedFile
 
 // The entry of a separate thread: one document of some megabytes takes hundreds of milliseconds.
 serveThread(({ files, learning }: LargeSetup) => {
   const catalogue = catalogueOf(files)
   const scanner = createMessageScanner(nativeText, { learning })
   const transform = createTransformer(catalogue, scanner)
-  return (request: LargeRequest): LargeAnswer =>
-    'transform' in request
-      ? transform(request.transform)
-      : validateMessage(catalogue, scanner, request.validate)
+  return (request: LargeRequest): LargeAnswer => {
+    if ('transform' in request) return transform(request.transform)
+    return 'validate' in request
+      ? validateMessage(catalogue, scanner, request.validate)
+      : readReported(scanner, request.reported)
+  }
 })
