@@ -10,7 +10,7 @@ export const differenceOutcomes = [
   'status_differs',
 ] as const
 
-export type Difference = {
+type Difference = {
   readonly outcome: (typeof differenceOutcomes)[number]
   /** EndToEndId of a payment, RtrId of a return. */
   readonly reference: string
@@ -46,8 +46,8 @@ export type DifferencePage = {
 }
 
 /** Entries, or settlements of our book, that are read at once, and how often one page does so. */
-export const walkedAtOnce = 500
-export const readsMax = 20
+const walkedAtOnce = 500
+const readsMax = 20
 
 const theirs = 'theirs'
 const ours = 'ours'
