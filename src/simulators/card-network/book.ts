@@ -88,9 +88,14 @@ export class Book {
     entry.reversedAmount = Math.max(entry.reversedAmount, entry.authorizedAmount - remaining)
   }
 
-  /** Takes the whole payment back; a second time changes nothing. */
+  /** Takes the whole payment back, captures too; a second time changes nothing. */
   reverse(entry: BookEntry): void {
     entry.reversedAmount = entry.authorizedAmount
     entry.capturedAmount = 0
+  }
+
+  /** Takes the hold back, and leaves what is captured; a second time changes nothing. */
+  release(entry: BookEntry): void {
+    entry.reversedAmount = entry.authorizedAmount - entry.capturedAmount
   }
 }

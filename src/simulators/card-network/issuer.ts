@@ -250,7 +250,9 @@ export class Issuer {
     if (name === 'void_decline' || name === 'decline') answer.responseCode = twoDigits(argument)
     else if (moved !== undefined) this.book.reverseMovement(moved)
     else if (opened === undefined) answer.responseCode = notFound
-    else if (request.replacementAmounts === undefined) this.book.reverse(opened)
+    else if (request.originalData === undefined || isFinancial(opened.mti))
+      this.book.reverse(opened)
+    else if (request.replacementAmounts === undefined) this.book.release(opened)
     else {
       const { transaction } = parseReplacementAmounts(request.replacementAmounts)
       this.book.reduce(opened, Number(transaction))
