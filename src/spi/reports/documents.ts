@@ -72,7 +72,10 @@ export const entriesQuery = z.strictObject({
 
 export const comparedQuery = z.strictObject(pageQuery(cursorForm, limitMax, limitDefault))
 export const differencesQuery = comparedQuery.extend({
-  day: dayText.meta({ example: '2026-03-02', description: 'On which the entries were booked.' }),
+  day: dayText.optional().meta({
+    example: '2026-03-02',
+    description: 'On which the entries were booked; today in Brazil if it is not given.',
+  }),
 })
 
 const money = z.string().nullable().meta({ description: 'Reais with two decimals.' })
@@ -210,7 +213,7 @@ export const documents = {
     errors: [invalid, notConfigured],
   },
   compare: {
-    operation: 'compareStatement',
+    operation: 'listStatementDifferences',
     summary: 'What a camt.054 and our book say differently',
     description:
       'As listDifferences, for the booked entries of the document that is sent, and our settlements in its days. Send the same document again with the cursor for the next page. It is neither stored nor are signatures checked.',

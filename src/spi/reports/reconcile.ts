@@ -118,7 +118,12 @@ const theirDifferences = async (
 }
 
 /** Brazil has no summer time: its days begin three hours after those of UTC. */
-const dayStart = (day: string): Date => new Date(`${day}T03:00:00.000Z`)
+const dayBeginsMs = 3 * 3_600_000
+const dayStart = (day: string): Date => new Date(Date.parse(`${day}T00:00:00.000Z`) + dayBeginsMs)
+
+/** Brazil's day of a moment, YYYY-MM-DD. */
+export const dayInBrazil = (moment: Date): string =>
+  new Date(moment.getTime() - dayBeginsMs).toISOString().slice(0, 10)
 const dayMs = 86_400_000
 
 type Settlement = {

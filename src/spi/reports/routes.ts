@@ -20,7 +20,7 @@ import {
   reportBody,
   reportsQuery,
 } from './documents.ts'
-import { type DifferencePage, statementOfDay } from './reconcile.ts'
+import { type DifferencePage, dayInBrazil, statementOfDay } from './reconcile.ts'
 import type { ReportService } from './service.ts'
 import { differenceView, entryView, reportView } from './views.ts'
 
@@ -68,7 +68,8 @@ export const reportRoutes = (service: ReportService): readonly Route[] => [
     document: documents.differences,
     handle: async (c) => {
       const { day, limit, cursor } = readQuery(c, differencesQuery)
-      return differences(await service.differences(statementOfDay(day), { limit, cursor }))
+      const statement = statementOfDay(day ?? dayInBrazil(new Date()))
+      return differences(await service.differences(statement, { limit, cursor }))
     },
   },
   {
