@@ -99,7 +99,11 @@ export const applyBatch = async (
     ...differences,
   ])
   const late = await rememberAnswers(tx, effective.flatMap(unknownOf), deps.emitEvents)
-  const refusals = await receive(tx, [...stored.keys()], deps.receivables, now)
+  const received = {
+    payments: [...stored.keys()].flatMap(({ payments }) => payments),
+    ends: endsOfOthers([...stored.keys()], effective),
+  }
+  const refusals = await receive(tx, received, deps.receivables, now)
   const replies = [...stored.keys()].flatMap((inbound) => deps.replies(inbound, refusals))
   await enqueueMessages(tx, deps.outbox, replies)
   const known = messages.filter(({ id }) => !ids.has(id))
@@ -125,15 +129,34 @@ export const applyBatch = async (
 
 const noRefusals: Refusals = new Map()
 
+type Received = Pick<ReadInbound, 'payments' | 'ends'>
+
+/** The ends of what others sent, and of what we gave back: nobody waits here for those of payments that we made. */
+const endsOfOthers = (
+  stored: readonly ReadInbound[],
+  answers: readonly MatchedAnswer[],
+): Received['ends'] => {
+  const ours = new Set(
+    answers.flatMap(({ answer, transactions }) =>
+      answer.kind === 'transaction' &&
+      transactions.length > 0 &&
+      transactions.every(({ type }) => type === 'pacs.008')
+        ? [answer.endToEndId]
+        : [],
+    ),
+  )
+  return stored
+    .flatMap(({ ends }) => ends)
+    .filter(({ endToEndId, returnId }) => returnId !== null || !ours.has(endToEndId))
+}
+
 /** Tells of payments and of their ends, in this order: a batch may hold both. */
 const receive = async (
   tx: Queryable,
-  stored: readonly ReadInbound[],
+  { payments, ends }: Received,
   receivables: Receivables | undefined,
   now: Date,
 ): Promise<Refusals> => {
-  const payments = stored.flatMap((inbound) => inbound.payments)
-  const ends = stored.flatMap((inbound) => inbound.ends)
   const refusals = payments.length === 0 ? undefined : await receivables?.receive(tx, payments, now)
   if (ends.length > 0) await receivables?.end(tx, ends, now)
   return refusals ?? noRefusals
