@@ -35,12 +35,9 @@ const idOf = (c: RequestContext): string => readParams(c, idParams).id
 
 /** Authorization, capture, void and query of card transactions. */
 export const cardRoutes = (service: CardService): readonly Route[] =>
-  [...writingRoutes(service), ...readingRoutes(service)].map((route) => ({
-    ...route,
-    inPortuguese,
-  }))
+  routesOf(service).map((route) => ({ ...route, inPortuguese }))
 
-const writingRoutes = (service: CardService): readonly Route[] => [
+const routesOf = (service: CardService): readonly Route[] => [
   {
     method: 'POST',
     path: `${base}/authorize`,
