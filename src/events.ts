@@ -229,6 +229,20 @@ const contractCall = z
   })
   .meta({ id: 'ContractCallEvent' })
 
+const contractEvent = z
+  .strictObject({
+    log_id: z.string().meta({ description: 'Network, block’s hash and place in it.' }),
+    stream_id: z.string(),
+    ...{ contract_id: z.string(), network: z.string(), address: z.string() },
+    event: z.string().meta({ description: 'Its signature.' }),
+    args: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'By name, or by place where one has none; null if they cannot be read.',
+    }),
+    ...{ tx_hash: z.string(), block_number: z.int(), block_hash: z.string() },
+    log_index: z.int(),
+  })
+  .meta({ id: 'ContractLogEvent' })
+
 const endpoint = z
   .strictObject({ endpoint_id: z.string(), reason: z.string() })
   .meta({ id: 'EndpointEvent' })
@@ -370,6 +384,16 @@ export const eventGroups = {
     payload: contractCall,
     subject: 'transaction_id',
     types: { 'drex.contract.called': 'A call of a contract has ended: `status` says how.' },
+  },
+  streams: {
+    title: 'Digital currency',
+    payload: contractEvent,
+    subject: 'stream_id',
+    types: {
+      'drex.contract.event': 'A contract has told what a stream is for; it has its confirmations.',
+      'drex.contract.event_removed':
+        'The chain has taken back what a stream has told: `log_id` says which.',
+    },
   },
   endpoints: {
     title: 'Webhooks',

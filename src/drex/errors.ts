@@ -63,6 +63,18 @@ export const drexErrors = defineErrors({
     },
     retryable: true,
   },
+  too_many_streams: {
+    status: 422,
+    title: 'Too many streams',
+    meaning: 'The account follows as many events of contracts as it may.',
+    remedy: 'Delete a stream.',
+    pt: {
+      title: 'Fluxos demais',
+      meaning: 'A conta já acompanha tantos eventos de contratos quanto pode.',
+      remedy: 'Exclua um fluxo.',
+    },
+    retryable: false,
+  },
   wallet_not_found: {
     status: 404,
     title: 'Wallet not found',

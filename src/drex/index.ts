@@ -33,6 +33,8 @@ import { createRoutes, type RouteDeps } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
 import { createSandbox } from './sandbox.ts'
 import { createSignatures } from './signatures/service.ts'
+import { createStreamFollower } from './streams/follower.ts'
+import { createStreams } from './streams/service.ts'
 import { createTokens, type Tokens } from './tokens/service.ts'
 import { createBatches } from './transfers/batches.ts'
 import { createTransfers } from './transfers/service.ts'
@@ -101,6 +103,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     errors: drexErrors,
     routes: createRoutes({
       ...{ chains, transfers, batches, wallets, contracts, tokens, sandbox, signatures, sql },
+      streams: createStreams({ sql, chains, contracts }),
       statements: createStatements(sql, tokens),
     }),
     start: async () => {
@@ -158,7 +161,11 @@ const openChains = (
       pollMs: context.settings.pollMs,
       decimalsOf: (token) => followedDecimals(tokens, all.get(id)!, token),
     })
-    const engine = settings.engineEnabled ? createEngine(context, ledger) : undefined
+    const streams = createStreamFollower({
+      ...{ network, rpc, prover, sql, logger, emitEvents },
+      ...{ pollMs: context.settings.pollMs, watchBlocks: settings.watchBlocks },
+    })
+    const engine = settings.engineEnabled ? createEngine(context, [ledger, streams]) : undefined
     all.set(id, { network, rpc, permission, engine })
   }
   return { all, contexts }

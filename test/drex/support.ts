@@ -93,6 +93,8 @@ export type Bench = {
   readonly admin: Admin
   readonly database: TestDatabase
   readonly app: TestApp
+  /** The key of its calls. */
+  readonly key: string
   /** What was told of requests. */
   readonly events: AppEvent[]
   /** What was told of money that came in, which others time. */
@@ -183,6 +185,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
   return {
     chain,
     node,
+    key,
     admin,
     database,
     events,

@@ -198,6 +198,7 @@ const digitalCurrency = async () => {
       params: { name: 'Asset', symbol: 'AST', total_supply: '10.00', decimals: 2, owner: ana },
       network: 'drex_testnet',
     })
+  await call('POST', `/v1/contracts/${admin.token}/streams`, { event: 'Transfer' })
   // Both are possible when they are tried, and the second is not any more when it is mined.
   const both = [await pay('6.00'), await pay('6.00')]
   const endMs = performance.now() + waitMs
@@ -234,9 +235,17 @@ const digitalCurrency = async () => {
   const isOfLate = ({ type, data }: ReturnType<typeof delivered>[number]) =>
     type === 'drex.transfer.received' && (data as { transfer_id?: string }).transfer_id === late
   await until('told as received', () => delivered().some(isOfLate))
+  const { tx_hash } = await call('GET', `/v1/drex/transfers/${late}`)
+  await until('told by the stream', () =>
+    delivered().some(
+      ({ type, data }) =>
+        type === 'drex.contract.event' && (data as { tx_hash?: string }).tx_hash === tx_hash,
+    ),
+  )
   await chain.reorg()
   await until('taken back', () => have().has('drex.transfer.corrected'))
   await until('taken back from who had it', () => have().has('drex.transfer.reversed'))
+  await until('taken back by the stream', () => have().has('drex.contract.event_removed'))
 }
 
 test('every event type that is offered fires, with the payload that is published', async () => {

@@ -27,6 +27,7 @@ type Made = {
   readonly batch: string
   readonly contract: string
   readonly call: string
+  readonly stream: string
   readonly charge: string
   readonly location: string
 }
@@ -267,6 +268,14 @@ const rows: Readonly<Record<string, Row>> = {
     ...([true, drex] as const),
     (made) => `/v1/contracts/${made.contract}/calls/${made.call}`,
   ),
+  'POST /v1/contracts/{address}/streams': owned(false, [], contract('/streams'), () => ({
+    event: 'Transfer',
+  })),
+  'GET /v1/contracts/{address}/streams': owned(true, [], contract('/streams')),
+  'DELETE /v1/contracts/{address}/streams/{id}': owned(
+    ...([false, []] as const),
+    (made) => `/v1/contracts/${made.contract}/streams/${made.stream}`,
+  ),
   'POST /v1/contracts/{address}/call': owned(false, drex, contract('/call'), (made) => ({
     ...{ function: 'pause', signer_wallet: made.address },
   })),
@@ -335,6 +344,7 @@ const make = async (): Promise<Made> => {
   })
   const paused = { function: 'pause', signer_wallet: address }
   const { transaction_id } = await demand(`${at}/call`, paused)
+  const { stream_id } = await demand(`${at}/streams`, { event: 'Transfer' })
   let deliveries: readonly { readonly id: string }[] = []
   await until(async () => {
     const { json } = await call(ana, 'GET', `/v1/webhooks/${hook['id']}/deliveries`)
@@ -353,6 +363,7 @@ const make = async (): Promise<Made> => {
     batch: batch_id ?? '',
     contract: deployed['address'] ?? '',
     call: transaction_id ?? '',
+    stream: stream_id ?? '',
   }
 }
 

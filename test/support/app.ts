@@ -118,7 +118,7 @@ export const testKey = (
 
 /** Two keys that every application knows: a further one of the account of all test keys, and one of another account. */
 const rotatedKey = testKey('*')
-const otherAccountKey = testKey('*')
+export const otherAccountKey = testKey('*')
 Object.assign(otherAccountKey.record, { account: 'other' })
 
 /**

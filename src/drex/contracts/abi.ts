@@ -2,7 +2,7 @@
  * Contract interfaces: encode calls from JSON and decode results. `ethers` does the work and is loaded on first use, so
  * that a gateway that only moves currency never pays for it.
  */
-import type { Interface, ParamType } from 'ethers'
+import type { EventFragment, Interface, ParamType } from 'ethers'
 import { trimmed } from '#codecs/bytes'
 import type { Violation } from '#src/platform/http/index.ts'
 import { parseAddress } from '../evm/address.ts'
@@ -203,6 +203,76 @@ export const decodeResult = (abi: Interface, signature: string, data: string): u
   return names.every((name) => name !== '')
     ? Object.fromEntries(names.map((name, i) => [bareName(name), toJson(values[i])]))
     : values.map(toJson)
+}
+
+export type EventFilter = {
+  readonly signature: string
+  /** By position; null: any. */
+  readonly topics: readonly (Hex | null)[]
+}
+
+/**
+ * Encodes what a stream is for.
+ * @param name an event's name, or its signature if the name is overloaded
+ * @param where indexed arguments by name
+ * @throws ArgumentError
+ */
+export const encodeEventFilter = (
+  abi: Interface,
+  name: string,
+  where: Readonly<Record<string, unknown>>,
+): EventFilter => {
+  const events = abi.fragments.filter(({ type }) => type === 'event') as unknown as EventFragment[]
+  const named = events.filter((each) => each.name === name || each.format() === name)
+  const [event] = named
+  const refuse = (pointer: string, message: string): never => {
+    throw new ArgumentError([{ pointer, rule: 'event', message }])
+  }
+  if (event === undefined) return refuse('/event', 'is not an event of the contract')
+  if (named.length > 1) {
+    return refuse('/event', `is overloaded: use ${named.map((each) => each.format()).join(' or ')}`)
+  }
+  if (event.anonymous) return refuse('/event', 'is anonymous, and cannot be told from others')
+  const violations: Violation[] = []
+  const names = event.inputs.map((input) => bareName(input.name))
+  const values = event.inputs.map((): unknown => null)
+  for (const [key, value] of Object.entries(where)) {
+    const place = names.indexOf(bareName(key))
+    const input = event.inputs[place]
+    const pointer = `/where/${key}`
+    if (input === undefined) add(violations, pointer, 'is not an argument of the event')
+    else if (input.indexed !== true) add(violations, pointer, 'is not indexed')
+    else values[place] = readValue(input, value, pointer, violations)
+  }
+  if (violations.length > 0) throw new ArgumentError(violations)
+  const topics = abi.encodeFilterTopics(event.format(), values)
+  return {
+    signature: event.format(),
+    topics: topics.map((topic) =>
+      typeof topic === 'string' ? (topic.toLowerCase() as Hex) : null,
+    ),
+  }
+}
+
+/** @returns the arguments by name or place; undefined if the log is not of this event or holds nonsense */
+export const decodeEvent = (
+  abi: Interface,
+  signature: string,
+  { topics, data }: { readonly topics: readonly Hex[]; readonly data: Hex },
+): Readonly<Record<string, unknown>> | undefined => {
+  const event = abi.getEvent(signature)
+  if (event === null) return undefined
+  try {
+    const values = abi.decodeEventLog(event, data, topics).toArray()
+    return Object.fromEntries(
+      event.inputs.map(({ name }, i) => [
+        name === '' ? String(i) : bareName(name),
+        toJson(values[i]?.hash ?? values[i]),
+      ]),
+    )
+  } catch {
+    return undefined
+  }
 }
 
 const toJson = (value: unknown): unknown => {

@@ -36,7 +36,10 @@ type Companion = {
   readonly stop: () => Promise<void>
 }
 
-export const createEngine = (context: EngineContext, companion?: Companion): Engine => {
+export const createEngine = (
+  context: EngineContext,
+  companions: readonly Companion[] = [],
+): Engine => {
   const { logger, network, settings } = context
   const status = createStatus(context)
   let running: Promise<unknown> | undefined
@@ -56,7 +59,7 @@ export const createEngine = (context: EngineContext, companion?: Companion): Eng
         const recovered = await sweeper.recover()
         if (recovered > 0) logger.info({ network: network.id, recovered }, 'taken up after a stop')
         status.set('running')
-        if (!isStopped) await companion?.start()
+        if (!isStopped) for (const each of companions) await each.start()
         await Promise.all([submitLoop(), followLoop(), sweepLoop()])
         return
       } catch (error) {
@@ -107,7 +110,7 @@ export const createEngine = (context: EngineContext, companion?: Companion): Eng
       isStopped = true
       alarm.ring()
       ended.ring()
-      await companion?.stop()
+      await Promise.all(companions.map((each) => each.stop()))
       await running
       status.set('stopped')
     },

@@ -11,6 +11,7 @@ import type { Prover } from '../engine/prover.ts'
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
 import { encodeBalanceOf } from '../evm/token-call.ts'
+import { transferTopic } from '../evm/transfer-log.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
@@ -62,7 +63,7 @@ export const createLedgerFollower = (context: LedgerContext): LedgerFollower => 
 }
 
 /** Sleeps, but not beyond the end of the round. */
-const pause = (ms: number, { signal }: Round): Promise<void> =>
+export const pause = (ms: number, { signal }: Round): Promise<void> =>
   new Promise((resolve) => {
     const end = (): void => {
       clearTimeout(timer)
@@ -91,7 +92,10 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
       const to = head - network.confirmations + 1
       if (to <= position.number) return false
       const tokens = await usable(context)
-      const page = await source.read(position, to, [...tokens.keys()])
+      const page = await source.read(position, to, {
+        addresses: [...tokens.keys()],
+        topic: transferTopic,
+      })
       if (page === undefined) {
         await goBack(context, position)
         return true
@@ -278,8 +282,8 @@ const commonPlace = async (context: LedgerContext, { anchors }: store.Position):
 }
 
 /** @throws RpcFailure if the chain does not tell of one of the blocks: it is not taken for gone */
-const lastOnChain = async (
-  { rpc }: LedgerContext,
+export const lastOnChain = async (
+  { rpc }: Pick<LedgerContext, 'rpc'>,
   anchors: readonly Anchor[],
 ): Promise<Anchor | undefined> => {
   const outcomes = await rpc.batch(

@@ -1,5 +1,5 @@
 /**
- * What the currencies told, block after block, in pages that are certainly of one chain. Near the head each block is
+ * What contracts told, block after block, in pages that are certainly of one chain. Near the head each block is
  * asked for by its hash, so that a node which lags behind has an error to tell and not an empty list; far below it,
  * ranges are, between two looks at their last block.
  */
@@ -8,7 +8,6 @@ import type { Prover } from '../engine/prover.ts'
 import { isBlockProven } from '../evm/block-proof.ts'
 import { bloomBits, mayHold } from '../evm/bloom.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
-import { transferTopic } from '../evm/transfer-log.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
 import { RpcFailure, type RpcFailureKind } from '../rpc/errors.ts'
@@ -32,6 +31,9 @@ export type Page = {
   readonly blocks: ReadonlyMap<number, Block>
 }
 
+/** The events of some contracts that have one first topic. */
+export type Wanted = { readonly addresses: readonly Hex[]; readonly topic: Hex }
+
 export type Source = {
   /**
    * @param after the last block that was read
@@ -39,7 +41,7 @@ export type Source = {
    * @returns undefined if the chain does not go on from `after`
    * @throws RpcFailure
    */
-  readonly read: (after: Place, to: number, tokens: readonly Hex[]) => Promise<Page | undefined>
+  readonly read: (after: Place, to: number, wanted: Wanted) => Promise<Page | undefined>
   /** @throws RpcFailure also if a block is missing */
   readonly blocks: (numbers: readonly number[]) => Promise<ReadonlyMap<number, Block>>
 }
@@ -61,12 +63,12 @@ export const createSource = (context: SourceContext): Source => {
   }
   return {
     blocks,
-    async read(after, to, tokens) {
-      if (to - after.number <= nearBlocksMax) return near(context, after, to, tokens)
+    async read(after, to, wanted) {
+      if (to - after.number <= nearBlocksMax) return near(context, after, to, wanted)
       for (;;) {
         const asked = { from: after.number + 1, to: Math.min(to, after.number + range.size()) }
         try {
-          const page = await far(context, after, asked.to, tokens)
+          const page = await far(context, after, asked.to, wanted)
           range.worked()
           return page
         } catch (error) {
@@ -122,20 +124,20 @@ const far = async (
   context: SourceContext,
   after: Place,
   to: number,
-  tokens: readonly Hex[],
+  wanted: Wanted,
 ): Promise<Page | undefined> => {
   const from = after.number + 1
   const before = await headers(context, [from, to])
   if (isParted(before.get(from), after)) return undefined
   const last = before.get(to)
   if (last === undefined) throw new RpcFailure('transient', `no node has block ${to}`)
-  const filter = { ...{ fromBlock: quantity(from), toBlock: quantity(to) }, ...filterOf(tokens) }
+  const filter = { ...{ fromBlock: quantity(from), toBlock: quantity(to) }, ...filterOf(wanted) }
   const logs = await context.rpc.call('eth_getLogs', filter)
   const again = (await headers(context, [to])).get(to)
   if (again?.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')
   return {
     last,
-    logs: inOrder(logs, tokens, (log) => log.blockNumber >= from && log.blockNumber <= to),
+    logs: inOrder(logs, wanted, (log) => log.blockNumber >= from && log.blockNumber <= to),
     blocks: before,
   }
 }
@@ -144,7 +146,7 @@ const near = async (
   context: SourceContext,
   after: Place,
   to: number,
-  tokens: readonly Hex[],
+  wanted: Wanted,
 ): Promise<Page | undefined> => {
   const numbers = Array.from({ length: to - after.number }, (_, i) => after.number + 1 + i)
   const found = await headers(context, numbers)
@@ -158,9 +160,10 @@ const near = async (
   }
   const last = chain.at(-1)
   if (last === undefined) throw new RpcFailure('transient', `no node has block ${numbers[0]}`)
-  const bits = tokens.map((token) => [...bloomBits(token), ...transferBits])
+  const topicBits = bloomBits(wanted.topic)
+  const bits = wanted.addresses.map((address) => [...bloomBits(address), ...topicBits])
   const asked = chain.filter(({ logsBloom }) => logsBloom === undefined || mayHold(logsBloom, bits))
-  const logs = await logsOf(context, asked, tokens)
+  const logs = await logsOf(context, asked, wanted)
   return { last, logs, blocks: found }
 }
 
@@ -168,39 +171,37 @@ const near = async (
 const logsOf = async (
   { network, prover, rpc }: SourceContext,
   blocks: readonly Block[],
-  tokens: readonly Hex[],
+  wanted: Wanted,
 ): Promise<readonly Log[]> => {
   if (network.proofs) {
     const proven = await prover.prove(blocks.map(({ hash }) => hash))
     return blocks.flatMap(({ hash, number }) => {
       const block = proven.get(hash)
       if (block === undefined) throw new RpcFailure('transient', `block ${number} is not proven`)
-      return [...block.receipts.values()].flatMap(({ logs }) => logs.filter(isOf(tokens)))
+      return [...block.receipts.values()].flatMap(({ logs }) => logs.filter(isOf(wanted)))
     })
   }
   const outcomes = await rpc.batch(
     blocks.map(({ hash }) => ({
       method: 'eth_getLogs',
-      params: [{ blockHash: hash, ...filterOf(tokens) }],
+      params: [{ blockHash: hash, ...filterOf(wanted) }],
     })),
   )
   return blocks.flatMap(({ hash, number }, i) =>
     inOrder(
       resultOf(outcomes[i]),
-      tokens,
+      wanted,
       (log) => log.blockHash === hash && log.blockNumber === number,
     ),
   )
 }
 
 const isOf =
-  (tokens: readonly Hex[]) =>
+  ({ addresses, topic }: Wanted) =>
   ({ address, topics }: Log): boolean =>
-    topics[0] === transferTopic && tokens.includes(address)
+    topics[0] === topic && addresses.includes(address)
 
-const transferBits = bloomBits(transferTopic)
-
-const filterOf = (tokens: readonly Hex[]) => ({ address: tokens, topics: [transferTopic] })
+const filterOf = ({ addresses, topic }: Wanted) => ({ address: addresses, topics: [topic] })
 
 const isParted = (first: Block | undefined, after: Place): boolean =>
   first !== undefined && after.hash !== undefined && first.parentHash !== after.hash
@@ -208,15 +209,15 @@ const isParted = (first: Block | undefined, after: Place): boolean =>
 /** @throws RpcFailure if the node tells what was not asked for, or something twice */
 const inOrder = (
   logs: readonly Log[],
-  tokens: readonly Hex[],
+  wanted: Wanted,
   isAsked: (log: Log) => boolean,
 ): readonly Log[] => {
-  const wanted = new Set(tokens)
+  const addresses = new Set(wanted.addresses)
   const places = new Set<string>()
   for (const log of logs) {
     const place = `${log.blockNumber} ${log.logIndex}`
-    const fits = isAsked(log) && !log.removed && wanted.has(log.address)
-    if (!fits || log.topics[0] !== transferTopic || places.has(place)) {
+    const fits = isAsked(log) && !log.removed && addresses.has(log.address)
+    if (!fits || log.topics[0] !== wanted.topic || places.has(place)) {
       throw new RpcFailure('malformed', 'the node tells of events that were not asked for')
     }
     places.add(place)

@@ -18,7 +18,7 @@ import type { Contract } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
-import { loadTemplate, templateNames, templates } from '../templates/index.ts'
+import { templateNames } from '../templates/index.ts'
 import { requireWallet } from '../wallets/rights.ts'
 import { exampleAsset, exampleCall, exampleRegistration } from './examples.ts'
 import { type Audited, once } from './once.ts'
@@ -32,6 +32,7 @@ import {
   pageSchema,
   walletsFrom,
 } from './shared.ts'
+import { templatesRoute } from './templates.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
 const tag = 'Contracts'
@@ -357,42 +358,6 @@ const readRoutes = (contracts: Contracts): readonly Route[] => [
     },
   },
 ]
-
-const templatesRoute = (): Route => ({
-  method: 'GET',
-  path: '/v1/contracts/templates',
-  scope: 'contracts:read',
-  errorStyle: 'envelope',
-  document: {
-    operation: 'listContractTemplates',
-    summary: 'The templates and the JSON Schema of their parameters',
-    tag: tag,
-    responses: {
-      200: {
-        description: 'All templates',
-        schema: z.object({
-          templates: z.array(
-            z.object({
-              template: z.enum(templateNames),
-              standard: z.string(),
-              params: z.record(z.string(), z.unknown()),
-            }),
-          ),
-        }),
-      },
-    },
-  },
-  async handle() {
-    const listed = await Promise.all(
-      templateNames.map(async (template) => ({
-        template,
-        standard: templates[template].standard,
-        params: z.toJSONSchema((await loadTemplate(template)).params, { io: 'input' }),
-      })),
-    )
-    return Response.json({ templates: listed })
-  },
-})
 
 const show = (contract: Contract) => ({
   contract_id: contract.id,

@@ -6,6 +6,7 @@ import type { Contracts } from '../contracts/service.ts'
 import type { Statements } from '../ledger/statement.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { Signatures } from '../signatures/service.ts'
+import type { Streams } from '../streams/service.ts'
 import type { Tokens } from '../tokens/service.ts'
 import type { Batches } from '../transfers/batches.ts'
 import type { Transfers } from '../transfers/service.ts'
@@ -16,6 +17,7 @@ import { networkRoutes } from './networks.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { signatureRoutes } from './signatures.ts'
 import { statementRoute } from './statement.ts'
+import { streamRoutes } from './streams.ts'
 import { transferRoutes } from './transfers.ts'
 import { walletRoutes } from './wallets.ts'
 
@@ -26,6 +28,7 @@ export type RouteDeps = {
   readonly wallets: Wallets
   readonly tokens: Tokens
   readonly contracts: Contracts
+  readonly streams: Streams
   readonly sandbox: Sandbox
   readonly signatures: Signatures
   readonly statements: Statements
@@ -37,6 +40,7 @@ export const createRoutes = (deps: RouteDeps): readonly Route[] => [
   ...batchRoutes(deps.batches),
   ...networkRoutes(deps.chains, deps.tokens),
   ...contractRoutes(deps.contracts, deps.sql),
+  ...streamRoutes(deps.streams, deps.sql),
   ...sandboxRoutes(deps.sandbox, deps.sql),
   ...walletRoutes(deps.wallets, deps.sql),
   statementRoute(deps),

@@ -24,6 +24,8 @@ const reasons: Readonly<Record<string, string>> = {
   drex_lanes: 'a row for each wallet',
   drex_network_state: 'a row for each network',
   drex_positions: 'a row for each network',
+  drex_streams: 'people make them',
+  drex_stream_events: 'each look deletes what no reorganisation reaches',
   drex_tokens: 'a row for each token contract',
   drex_wallets: 'their keys hold money',
   pix_receivers: 'people make them',

@@ -22,6 +22,8 @@ export const auditActions = [
   'contracts.deploy',
   'contracts.register',
   'contracts.call',
+  'streams.create',
+  'streams.delete',
   'webhooks.create',
   'webhooks.change',
   'webhooks.delete',

@@ -1,0 +1,174 @@
+/** Subscriptions to what contracts tell; their events go to webhooks. */
+import { z } from 'zod'
+import type { Client } from '#src/platform/database/index.ts'
+import {
+  actorOf,
+  callerOf,
+  httpErrors,
+  id,
+  jsonMembers,
+  type Route,
+  readParams,
+  readQuery,
+  text,
+  writeAudit,
+} from '#src/platform/http/index.ts'
+import { drexErrors } from '../errors.ts'
+import { checksumAddress } from '../evm/address.ts'
+import type { Streams } from '../streams/service.ts'
+import type { Stream } from '../streams/store.ts'
+import { once } from './once.ts'
+import {
+  addressSchema,
+  anyContract,
+  networkSchema,
+  pageResponse,
+  pageResponses,
+  pageSchema,
+} from './shared.ts'
+
+const tag = 'Contracts'
+const path = '/v1/contracts/{address}/streams'
+const bodyBytesMax = 65_536
+const indexedMax = 3
+
+const createSchema = z.strictObject({
+  event: text(300).meta({ description: 'Name, or signature where a name is overloaded' }),
+  where: jsonMembers(indexedMax)
+    .default({})
+    .meta({ description: 'What indexed arguments must be, by name; the others may be anything' }),
+  from_block: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'First block that is read; the next to come when left out' }),
+  network: networkSchema.optional(),
+})
+
+const streamSchema = z
+  .object({
+    stream_id: z.string(),
+    contract_id: z.string(),
+    network: z.string(),
+    address: z.string(),
+    event: z.string().meta({ description: 'Its signature' }),
+    where: z.record(z.string(), z.unknown()),
+    next_block: z.int().meta({ description: 'The next that is read; all before it are told' }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'ContractStream' })
+
+const addressParams = z.object({ address: addressSchema })
+const streamParams = z.object({ address: addressSchema, id })
+const networkQuery = z.strictObject({ network: networkSchema.optional() })
+const listQuery = z.strictObject({ ...pageSchema, network: networkSchema.optional() })
+
+export const streamRoutes = (streams: Streams, sql: Client): readonly Route[] => [
+  createRoute(streams, sql),
+  listRoute(streams),
+  removeRoute(streams),
+]
+
+const createRoute = (streams: Streams, sql: Client): Route => ({
+  method: 'POST',
+  path,
+  scope: 'contracts:deploy',
+  accepts: ['application/json'],
+  bodyBytesMax,
+  errorStyle: 'envelope',
+  document: {
+    operation: 'createContractStream',
+    summary: 'Follow an event of a contract',
+    description:
+      'Webhooks for `drex.contract.event` get each, once its block has its confirmations, and `drex.contract.event_removed` if the chain takes it back.',
+    tag,
+    params: addressParams,
+    exampleFrom: anyContract,
+    idempotent: true,
+    body: { 'application/json': createSchema },
+    bodyExamples: { transfers: { event: 'Transfer', where: {} } },
+    responses: { 201: { description: 'Followed', schema: streamSchema } },
+    errors: [
+      httpErrors.validation_failed,
+      drexErrors.contract_not_found,
+      drexErrors.too_many_streams,
+      drexErrors.network_unreachable,
+    ],
+  },
+  handle: (c) => {
+    const { address } = readParams(c, addressParams)
+    return once(sql, c, {
+      schema: createSchema,
+      status: 201,
+      // What contracts tell is public.
+      allow: () => {},
+      prepare: ({ event, where, from_block: fromBlock, network }) =>
+        streams.create({ address, network, event, where, fromBlock }, callerOf(c)),
+      show,
+      audit: (stream) => ({ action: 'streams.create', object: stream.id, outcome: 'created' }),
+    })
+  },
+})
+
+const listRoute = (streams: Streams): Route => ({
+  method: 'GET',
+  path,
+  scope: 'contracts:read',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'listContractStreams',
+    summary: 'The streams of a contract, newest first',
+    tag,
+    params: addressParams,
+    exampleFrom: anyContract,
+    query: listQuery,
+    responses: pageResponses('streams', streamSchema),
+    errors: [httpErrors.validation_failed, drexErrors.contract_not_found],
+  },
+  async handle(c) {
+    const { address } = readParams(c, addressParams)
+    const { cursor, limit, network } = readQuery(c, listQuery)
+    const found = await streams.list({ address, network }, callerOf(c), cursor, limit + 1)
+    return pageResponse('streams', found, limit, show)
+  },
+})
+
+const removeRoute = (streams: Streams): Route => ({
+  method: 'DELETE',
+  path: `${path}/{id}`,
+  scope: 'contracts:deploy',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'deleteContractStream',
+    summary: 'Follow an event no more',
+    tag,
+    params: streamParams,
+    exampleFrom: { ...anyContract, id: 'createContractStream#/stream_id' },
+    query: networkQuery,
+    responses: { 204: { description: 'Deleted' } },
+    errors: [httpErrors.not_found, httpErrors.validation_failed, drexErrors.contract_not_found],
+  },
+  async handle(c) {
+    const { address, id: streamId } = readParams(c, streamParams)
+    const { network } = readQuery(c, networkQuery)
+    const caller = callerOf(c)
+    await streams.remove({ address, network, id: streamId }, caller, (tx) =>
+      writeAudit(tx, {
+        ...{ actor: actorOf(caller), action: 'streams.delete' },
+        ...{ object: streamId, outcome: 'deleted' },
+      }),
+    )
+    return new Response(null, { status: 204 })
+  },
+})
+
+const show = (stream: Stream) => ({
+  stream_id: stream.id,
+  contract_id: stream.contractId,
+  network: stream.network,
+  address: checksumAddress(stream.address),
+  event: stream.event,
+  where: stream.filter,
+  next_block: stream.position.number + 1,
+  created_at: stream.createdAt.toISOString(),
+})

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { Route } from '#src/platform/http/index.ts'
+import { loadTemplate, templateNames, templates } from '../templates/index.ts'
+
+export const templatesRoute = (): Route => ({
+  method: 'GET',
+  path: '/v1/contracts/templates',
+  scope: 'contracts:read',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'listContractTemplates',
+    summary: 'The templates and the JSON Schema of their parameters',
+    tag: 'Contracts',
+    responses: {
+      200: {
+        description: 'All templates',
+        schema: z.object({
+          templates: z.array(
+            z.object({
+              template: z.enum(templateNames),
+              standard: z.string(),
+              params: z.record(z.string(), z.unknown()),
+            }),
+          ),
+        }),
+      },
+    },
+  },
+  async handle() {
+    const listed = await Promise.all(
+      templateNames.map(async (template) => ({
+        template,
+        standard: templates[template].standard,
+        params: z.toJSONSchema((await loadTemplate(template)).params, { io: 'input' }),
+      })),
+    )
+    return Response.json({ templates: listed })
+  },
+})

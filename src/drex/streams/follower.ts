@@ -1,0 +1,208 @@
+/**
+ * Reads for each stream what its contract told, in blocks that have their confirmations, and tells it by an event in the
+ * transaction that moves the stream's place: nothing is left out or told anew by a restart, and what a reorganisation
+ * takes back is told, too. Each stream stands alone: one that cannot be read holds up no other.
+ */
+import type { AppEvent, Emit } from '#src/events.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { decodeEvent, readAbi } from '../contracts/abi.ts'
+import { contractById } from '../contracts/store.ts'
+import type { Prover } from '../engine/prover.ts'
+import { checksumAddress } from '../evm/address.ts'
+import { quantity } from '../evm/hex.ts'
+import { type LedgerFollower, lastOnChain, pause } from '../ledger/follower.ts'
+import { type Place, withAnchor } from '../ledger/place.ts'
+import { createSource, type Page, type Source } from '../ledger/source.ts'
+import type { Network } from '../networks.ts'
+import type { RpcClient } from '../rpc/client.ts'
+import { RpcFailure } from '../rpc/errors.ts'
+import type { Log } from '../rpc/methods.ts'
+import * as store from './store.ts'
+
+export type StreamContext = {
+  readonly network: Network
+  readonly rpc: RpcClient
+  readonly prover: Prover
+  readonly sql: Client
+  readonly logger: Logger
+  readonly emitEvents: Emit
+  readonly pollMs: number
+  /** Blocks below the confirmations in which what was told is still compared with the chain. */
+  readonly watchBlocks: number
+}
+
+/** How long a process that died keeps the others from following. */
+const leaseMs = 10_000
+const turnMs = 30_000
+const lookMs = 1_000
+const pollMinMs = 100
+const streamsPage = 100
+const eventsMax = 500
+/** Bytes of a log's data that are read; contracts may tell as much as a block holds. */
+const dataBytesMax = 16_384
+
+export const createStreamFollower = (context: StreamContext): LedgerFollower => {
+  const { network, rpc, sql, logger, pollMs } = context
+  const source = createSource(context)
+  return createJob({
+    ...{ name: `contract events of ${network.id}`, everyMs: lookMs },
+    ...{ fleet: { sql, leaseMs }, logger },
+    async run(round) {
+      const endMs = performance.now() + turnMs
+      while (!round.signal.aborted && performance.now() < endMs) {
+        let hasMore = false
+        let afterId = ''
+        for (;;) {
+          const streams = await store.streamsOfNetwork(sql, network.id, afterId, streamsPage)
+          const last = streams.at(-1)
+          if (last === undefined || round.signal.aborted) break
+          afterId = last.id
+          const head = await rpc.call('eth_blockNumber')
+          for (const stream of streams) {
+            if (await follow(context, source, stream, head)) hasMore = true
+            round.advance()
+          }
+        }
+        if (!hasMore) await pause(Math.max(pollMinMs, pollMs), round)
+        round.advance()
+      }
+    },
+  })
+}
+
+/** @returns whether there is more to read at once */
+const follow = async (
+  context: StreamContext,
+  source: Source,
+  stream: store.Stream,
+  head: number,
+): Promise<boolean> => {
+  const { network, logger } = context
+  const to = head - network.confirmations + 1
+  const [topic] = stream.topics
+  if (to <= stream.position.number || topic === undefined || topic === null) return false
+  try {
+    const page = await source.read(stream.position, to, { addresses: [stream.address], topic })
+    if (page === undefined) {
+      await goBack(context, stream)
+      return true
+    }
+    await tell(context, stream, page)
+    return page.last.number < to
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error
+    logger.warn({ network: network.id, stream: stream.id, err: error }, 'a stream waits')
+    return false
+  }
+}
+
+const tell = async (context: StreamContext, stream: store.Stream, page: Page): Promise<void> => {
+  const { network, sql, watchBlocks } = context
+  const logs = await provenLogs(context, stream, page.logs.filter(isWanted(stream)))
+  const data = await payloads(sql, stream, logs)
+  const anchors = withAnchor(stream.anchors, { number: page.last.number, hash: page.last.hash })
+  await sql.begin(async (tx) => {
+    if (!(await store.moveStream(tx, stream, page.last, anchors))) return
+    const oldest = page.last.number - network.confirmations - watchBlocks
+    const told = logs.flatMap(({ blockNumber, blockHash, logIndex }, i) =>
+      blockNumber < oldest ? [] : [{ blockNumber, blockHash, logIndex, data: data[i] }],
+    )
+    await store.keepTold(tx, stream.id, told, oldest)
+    await emit(context, tx, stream, 'drex.contract.event', data)
+  })
+}
+
+/** Every place of the filter that is not null; the first is the event itself. */
+const isWanted =
+  ({ topics }: store.Stream) =>
+  (log: Log): boolean =>
+    topics.every((topic, i) => topic === null || log.topics[i] === topic)
+
+/** What a node told of whole ranges is read again from the blocks, which prove it. */
+const provenLogs = async (
+  { network, prover }: StreamContext,
+  stream: store.Stream,
+  told: readonly Log[],
+): Promise<readonly Log[]> => {
+  if (!network.proofs) return told
+  const hashes = [...new Set(told.map(({ blockHash }) => blockHash))]
+  const blocks = await prover.prove(hashes)
+  return hashes.flatMap((hash) => {
+    const block = blocks.get(hash)
+    if (block === undefined) throw new RpcFailure('transient', `block ${hash} is not proven`)
+    return [...block.receipts.values()]
+      .flatMap(({ logs }) => logs)
+      .filter((log) => log.address === stream.address && isWanted(stream)(log))
+  })
+}
+
+type StreamEvent = 'drex.contract.event' | 'drex.contract.event_removed'
+type Payload = Extract<AppEvent, { type: StreamEvent }>['data']
+
+const payloads = async (
+  sql: Client,
+  stream: store.Stream,
+  logs: readonly Log[],
+): Promise<readonly Payload[]> => {
+  if (logs.length === 0) return []
+  const contract = await contractById(sql, stream.contractId)
+  // A registration may be replaced by one whose ABI has the event no more.
+  const abi = contract === undefined ? undefined : await readAbi(contract.abi)
+  return logs.map((log) => {
+    const isShort = log.data.length <= 2 + dataBytesMax * 2
+    const args = abi && isShort ? decodeEvent(abi, stream.event, log) : undefined
+    return {
+      log_id: `${stream.network}:${log.blockHash}:${log.logIndex}`,
+      stream_id: stream.id,
+      contract_id: stream.contractId,
+      network: stream.network,
+      address: checksumAddress(stream.address),
+      event: stream.event,
+      args: args ?? null,
+      tx_hash: log.transactionHash,
+      block_number: log.blockNumber,
+      block_hash: log.blockHash,
+      log_index: log.logIndex,
+    }
+  })
+}
+
+/** Goes back to the last block that is still on the chain, and takes back what was told since. */
+const goBack = async (context: StreamContext, stream: store.Stream): Promise<void> => {
+  const { rpc, sql, logger, network } = context
+  const { position } = stream
+  const there = await rpc.poll('eth_getBlockByNumber', quantity(position.number), false)
+  if (there.some((each) => 'result' in each && each.result?.hash === position.hash)) {
+    throw new RpcFailure('transient', `the nodes differ about block ${position.number}`)
+  }
+  const anchor = await lastOnChain(context, stream.anchors)
+  // Before the first anchor nothing was read: the stream began just above it, or with it.
+  const oldest = stream.anchors[0]?.number ?? position.number
+  const place: Place = anchor ?? { number: oldest - 1, hash: undefined }
+  const removed = await sql.begin(async (tx) => {
+    const anchors = stream.anchors.filter(({ number }) => number <= place.number)
+    if (!(await store.moveStream(tx, stream, place, anchors))) return 0
+    const gone = await store.takeBack(tx, stream.id, place.number)
+    await emit(context, tx, stream, 'drex.contract.event_removed', gone as readonly Payload[])
+    return gone.length
+  })
+  logger.warn({ network: network.id, stream: stream.id, removed }, 'a stream went back')
+}
+
+const emit = async (
+  { emitEvents }: StreamContext,
+  tx: Parameters<Emit>[0],
+  { id: subject, account }: store.Stream,
+  type: StreamEvent,
+  all: readonly Payload[],
+): Promise<void> => {
+  for (let start = 0; start < all.length; start += eventsMax) {
+    const part = all.slice(start, start + eventsMax)
+    await emitEvents(
+      tx,
+      part.map((data): AppEvent => ({ type, subject, account, data })),
+    )
+  }
+}

@@ -1,0 +1,198 @@
+/** Streams of contracts' events: filtered, each told once, across restarts, and taken back where the chain is. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Interface } from 'ethers'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { streamsMax } from '../../src/drex/streams/service.ts'
+import { otherAccountKey } from '../support/app.ts'
+import { type Bench, createBench } from './support.ts'
+
+let bench: Bench
+let token: Hex
+
+beforeAll(async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  token = bench.admin.token
+  // The currency is registered by itself, soon after the start.
+  await bench.until(async () => (await bench.call('GET', `/v1/contracts/${token}`)).status === 200)
+})
+afterAll(() => bench.stop())
+
+type Told = {
+  readonly type: string
+  readonly subject: string
+  readonly account?: string | undefined
+  readonly data: {
+    readonly log_id: string
+    readonly stream_id: string
+    readonly args: Record<string, string> | null
+  }
+}
+
+const told = (streamId: string): readonly Told[] =>
+  (bench.events as unknown as readonly Told[]).filter(({ subject }) => subject === streamId)
+
+const path = () => `/v1/contracts/${token}/streams`
+
+const create = async (body: object): Promise<string> => {
+  const { status, json } = await bench.call('POST', path(), body)
+  expect([status, json as object]).toEqual([201, expect.anything()])
+  return (json as { stream_id: string }).stream_id
+}
+
+const read = async (id: string) => {
+  const { json } = await bench.call('GET', `${path()}?limit=200`)
+  const { streams } = json as { streams: { stream_id: string; next_block: number }[] }
+  return streams.find(({ stream_id }) => stream_id === id)
+}
+
+const head = async () =>
+  Number(((await bench.chain.request('eth_blockNumber')) as { result: string }).result)
+
+/** The stream has told all that is on the chain. */
+const caughtUp = (id: string) =>
+  bench.until(async () => ((await read(id))?.next_block ?? 0) > (await head()))
+
+const amounts = (id: string) => told(id).map(({ data }) => data.args?.['value'])
+
+test('what is asked for and no other event, with its arguments by name', async () => {
+  const [ana, bia] = [await bench.wallet(0n), await bench.wallet(0n)]
+  const [all, anas] = [
+    await create({ event: 'Transfer' }),
+    await create({ event: 'Transfer(address,address,uint256)', where: { to: ana } }),
+  ]
+  await bench.admin.currency('mint', ana, 100n)
+  await bench.admin.currency('mint', bia, 200n)
+  await bench.admin.currency('disableAccount', bia)
+  await Promise.all([caughtUp(all), caughtUp(anas)])
+  expect([amounts(all), amounts(anas)]).toEqual([['100', '200'], ['100']])
+  const [first] = told(anas)
+  expect(first).toMatchObject({ type: 'drex.contract.event', account: 'default' })
+  expect(first?.data.args?.['to']?.toLowerCase()).toBe(ana)
+  // Two streams tell of one log under one id, each under its own name.
+  expect(told(all)[0]?.data.log_id).toBe(first!.data.log_id)
+  for (const id of [all, anas]) {
+    expect((await bench.call('GET', path())).status).toBe(200)
+    const { status } = await bench.app.call('DELETE', `${path()}/${id}`, {
+      key: otherAccountKey.key,
+    })
+    expect(status).toBe(404)
+  }
+})
+
+test('a restart and a start in the past: each event is told exactly once', async () => {
+  const ana = await bench.wallet(0n)
+  const from = (await head()) + 1
+  await bench.admin.currency('mint', ana, 1n)
+  const late = await create({ event: 'Transfer', where: { to: ana }, from_block: from })
+  await caughtUp(late)
+  await bench.drex().stop?.()
+  for (const cents of [2n, 3n]) await bench.admin.currency('mint', ana, cents)
+  // So far below the head that they are read by range.
+  for (let i = 0; i < 70; i++) await bench.chain.mine()
+  await bench.restart()
+  const other = bench.peer()
+  await caughtUp(late)
+  await other.stop()
+  expect(amounts(late)).toEqual(['1', '2', '3'])
+})
+
+test('a node that lies about events is not believed', async () => {
+  const ana = await bench.wallet(0n)
+  const id = await create({ event: 'Transfer', where: { to: ana } })
+  let lies = 0
+  bench.node.lie(async ({ method }, answer) => {
+    const outcome = await answer()
+    if (!('result' in outcome) || outcome.result === null) return outcome
+    if (method !== 'eth_getTransactionReceipt') return outcome
+    lies++
+    return { result: { ...outcome.result, logs: [] } }
+  })
+  await bench.admin.currency('mint', ana, 7n)
+  await bench.until(async () => lies >= 3)
+  expect(told(id)).toEqual([])
+  bench.node.lie(undefined)
+  await caughtUp(id)
+  expect(amounts(id)).toEqual(['7'])
+})
+
+test('what the chain takes back is taken back by an event with the same id', async () => {
+  const ana = await bench.wallet(0n)
+  const id = await create({ event: 'Transfer', where: { to: ana } })
+  await caughtUp(id)
+  await bench.chain.mine()
+  await caughtUp(id)
+  await bench.chain.markFork()
+  await bench.admin.currency('mint', ana, 9n)
+  await caughtUp(id)
+  await bench.chain.reorg()
+  await bench.until(async () => told(id).length === 2)
+  const [first, second] = told(id)
+  expect([first?.type, second?.type]).toEqual([
+    'drex.contract.event',
+    'drex.contract.event_removed',
+  ])
+  expect(second?.data).toEqual(first!.data)
+  await bench.admin.currency('mint', ana, 9n)
+  await bench.until(async () => told(id).length === 3)
+  expect(told(id)[2]?.data.log_id).not.toBe(first!.data.log_id)
+})
+
+describe('refused', () => {
+  const cases: readonly (readonly [string, object, string])[] = [
+    ['an event that the contract has not', { event: 'Transferred' }, '/event'],
+    ['an argument that it has not', { event: 'Transfer', where: { whom: '0x' } }, '/where/whom'],
+    ['one that is not indexed', { event: 'Transfer', where: { value: '1' } }, '/where/value'],
+    ['a value of another type', { event: 'Transfer', where: { to: 'ana' } }, '/where/to'],
+    ['a block that is far ahead', { event: 'Transfer', from_block: 2 ** 40 }, '/from_block'],
+  ]
+  for (const [name, body, pointer] of cases) {
+    test(name, async () => {
+      const { status, json } = await bench.call('POST', path(), body)
+      expect(status).toBe(400)
+      expect(JSON.stringify(json)).toContain(pointer)
+    })
+  }
+
+  test('one more than an account may have; a deleted one makes room', async () => {
+    const { sql } = bench.database
+    const [{ count }] = await sql<[{ count: number }]>`
+      select count(*)::int as count from drex_streams where account = 'default'`
+    // They are of a network that nobody follows here.
+    await sql`
+      insert into drex_streams (id, account, contract_id, network, address, event, filter, topics,
+        block_number, created_by)
+      select 'str_' || lpad(n::text, 32, '0'), 'default', 'ctr_x', 'none', '0x', 'E()', '{}', '[]',
+        0, 'k'
+      from generate_series(1, ${streamsMax - count - 1}) n`
+    const last = await create({ event: 'Paused' })
+    const { status, json } = await bench.call('POST', path(), { event: 'Paused' })
+    expect([status, (json as { error: { code: string } }).error.code]).toEqual([
+      422,
+      'TOO_MANY_STREAMS',
+    ])
+    expect((await bench.app.call('DELETE', `${path()}/${last}`, { key: bench.key })).status).toBe(
+      204,
+    )
+    await create({ event: 'Paused' })
+    await sql`delete from drex_streams where network = 'none'`
+  })
+})
+
+test('an event whose data is nonsense is told without its arguments', async () => {
+  const abi = new Interface(['event Odd(address indexed who, string text)'])
+  const topic = abi.getEvent('Odd')!.topicHash.slice(2)
+  // LOG2 of one byte of memory: no string is in it.
+  const code = `7f${'00'.repeat(32)}7f${topic}60016000a200`
+  const size = (code.length / 2).toString(16).padStart(2, '0')
+  const address = await bench.admin.send(undefined, `0x60${size}600c60003960${size}6000f3${code}`)
+  const registered = await bench.call('POST', '/v1/contracts', {
+    address,
+    abi: JSON.parse(abi.formatJson()) as unknown[],
+  })
+  expect(registered.status).toBe(201)
+  token = address!
+  const id = await create({ event: 'Odd' })
+  await bench.admin.send(address!, '0x')
+  await caughtUp(id)
+  expect(told(id).map(({ data }) => data.args)).toEqual([null])
+})
