@@ -32,7 +32,7 @@ export type Page = {
 }
 
 /** The events of some contracts that have one first topic. */
-export type Wanted = { readonly addresses: readonly Hex[]; readonly topic: Hex }
+type Wanted = { readonly addresses: readonly Hex[]; readonly topic: Hex }
 
 export type Source = {
   /**
