@@ -18,6 +18,7 @@ import {
   withJobs,
   withoutRole,
 } from './composition/index.ts'
+import { createConsole } from './console/index.ts'
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
 import { createJose } from './jose/index.ts'
 import { createPix } from './pix/index.ts'
@@ -107,6 +108,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       },
       deps,
     ),
+    createConsole(values.console, sealer),
     digitalCurrency(values, roles, databases.shared, deps),
     ...cards(values, roles, databases, deps),
     ...(roles.has('grpc')

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BuildConfig, BunPlugin } from 'bun'
+import { bundleConsole } from '../../src/console/bundle.ts'
 
 /** The Kafka client's checksums read a .wasm file beside them; their other form carries it inside. */
 const inlineWasm: BunPlugin = {
@@ -27,6 +28,18 @@ const placeless: BunPlugin = {
   },
 }
 
+/** The browser side of the console: made now, so that a release holds the finished files. */
+const consoleAssets = (root: string): BunPlugin => ({
+  name: 'console-assets',
+  setup: (build) => {
+    build.onLoad({ filter: /\/src\/console\/assets\.ts$/ }, async () => {
+      const assets = await bundleConsole(join(root, 'src/console/browser'))
+      const contents = `export const loadAssets = async () => (${JSON.stringify(assets)})`
+      return { contents, loader: 'js' }
+    })
+  },
+})
+
 /** Threads start from files of their own; beside the program, where their owners look for them. */
 export const threads = [
   'src/certificates/pkcs12-worker.ts',
@@ -43,7 +56,7 @@ const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> =
     target: 'bun',
     format: 'esm',
     minify: true,
-    plugins: [inlineWasm, placeless],
+    plugins: [inlineWasm, placeless, consoleAssets(root)],
     ...more,
   } as BuildConfig)
   for (const log of result.logs) console.error(log)

@@ -7,6 +7,7 @@ import {
   vaultSettings,
 } from '../cards/index.ts'
 import { certificateSettings } from '../certificates/index.ts'
+import { consoleSettings } from '../console/index.ts'
 import { drexSettings } from '../drex/index.ts'
 import { joseSettings } from '../jose/index.ts'
 import { pixSettings } from '../pix/index.ts'
@@ -38,6 +39,7 @@ import { webhookSettings } from '../webhooks/index.ts'
 /** Every feature's settings: one line per feature. */
 export const settingGroups = {
   platform: platformSettings,
+  console: consoleSettings,
   outside: outsideSettings,
   database: databaseSettings,
   broker: brokerSettings,
@@ -63,6 +65,7 @@ export const settingGroups = {
 
 const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   platform: 'Platform',
+  console: 'Web console',
   outside: 'Documents from outside',
   database: 'Database',
   broker: 'Broker',

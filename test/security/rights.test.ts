@@ -86,6 +86,18 @@ const rows: Readonly<Record<string, Row>> = {
   // Who knows the end of a location may read what it shows.
   'GET /qr/v2/jwks.json': { kind: 'public' },
   'GET /qr/v2/{token}': { kind: 'public' },
+  // What is behind them asks for the session, and then for the key in it.
+  'POST /console/session': { kind: 'public' },
+  'GET /console/session': { kind: 'public' },
+  'DELETE /console/session': { kind: 'public' },
+  'GET /console/assets/{name}': { kind: 'public' },
+  'GET /console/api/*': { kind: 'public' },
+  'POST /console/api/*': { kind: 'public' },
+  'PUT /console/api/*': { kind: 'public' },
+  'PATCH /console/api/*': { kind: 'public' },
+  'DELETE /console/api/*': { kind: 'public' },
+  'GET /console': { kind: 'public' },
+  'GET /console/*': { kind: 'public' },
   'GET /v1/audit': institution(true),
   'GET /v1/certificates': institution(true),
   'POST /v1/certificates': institution(),

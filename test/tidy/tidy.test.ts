@@ -11,7 +11,7 @@ const filesIn = (folder: string): string[] =>
   existsSync(join(root, folder))
     ? readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
         .map((name) => `${folder}/${name}`)
-        .filter((name) => name.endsWith('.ts') && !name.includes('/generated/'))
+        .filter((name) => /\.tsx?$/.test(name) && !name.includes('/generated/'))
         .sort()
     : []
 
@@ -63,13 +63,13 @@ describe('every source file', () => {
   test('is imported by another', () => {
     const imported = new Set(everything.flatMap(importsOf))
     // Tables are read by the migration generator.
-    const roots = /^src\/main\.ts$|\.d\.ts$|worker|schema\.ts$/
+    const roots = /\/main\.tsx?$|\.d\.ts$|worker|schema\.ts$/
     expect(offenders(program, (file) => !imported.has(file) && !roots.test(file))).toEqual([])
   })
 
   test('loads on its own', async () => {
     const entries = program.filter(
-      (file) => file !== 'src/main.ts' && !/\.d\.ts$|worker/.test(file),
+      (file) => file !== 'src/main.ts' && !/\.d\.ts$|worker|\/browser\//.test(file),
     )
     for (const file of entries) await import(join(root, file))
     expect(entries.length).toBeGreaterThan(20)

@@ -1,4 +1,5 @@
 import type {
+  App,
   DrawTokens,
   ErrorCatalogue,
   EventDocument,
@@ -7,9 +8,15 @@ import type {
   Route,
 } from '../http/index.ts'
 import type { Loop } from '../jobs/index.ts'
-import type { KeySource, ResealCounts, TokenSource } from '../security/index.ts'
+import type { Authenticator, KeySource, ResealCounts, TokenSource } from '../security/index.ts'
 import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
+
+/** Every endpoint of the process, whichever listener serves it, and who knows its callers. */
+export type WholeApi = {
+  readonly fetch: App['fetch']
+  readonly authenticator: Authenticator
+}
 
 /**
  * What a feature's `createX(deps)` returns; `src/main.ts` alone puts features together.
@@ -19,8 +26,10 @@ export type Feature = {
   /** Lower case: the key of its health check. */
   readonly name: string
   readonly routes?: readonly Route[]
-  /** `cards`: served on CARDGW_PORT. Otherwise on HTTP_ADDR. */
-  readonly listener?: 'http' | 'cards'
+  /** `cards`: served on CARDGW_PORT. `admin`: on TRILHO_ADMIN_ADDR where that is set. Otherwise on HTTP_ADDR. */
+  readonly listener?: 'http' | 'cards' | 'admin'
+  /** Called before the process listens, with the API of all other features. */
+  readonly reach?: (api: WholeApi) => void
   readonly errors?: ErrorCatalogue
   /** The events that subscribers get, for the document of the API. */
   readonly events?: readonly EventDocument[]

@@ -127,7 +127,7 @@ const openListeners = (
 ): void => {
   const { features, authenticator, metrics, logger, cardsLogger } = options
   const allRoutes = [
-    ...features.flatMap((feature) => feature.routes ?? []),
+    ...features.flatMap((feature) => (feature.listener === 'admin' ? [] : (feature.routes ?? []))),
     ...logLevelRoutes([logger, cardsLogger]),
   ]
   const system = systemRoutes({
@@ -152,20 +152,25 @@ const openListeners = (
     const rail = railOf[tag]
     return rail && options.rooms?.[rail]
   }
-  const open = (own: readonly Route[], at: ListenAt, log = logger) => {
-    const routes = [...own, ...catalogue]
-    const app = createApp({
-      ...{ routes, authenticator, logger: log, metrics: httpMetrics, recordAct, isDraining },
+  const appOf = (own: readonly Route[], log = logger) =>
+    createApp({
+      ...{ routes: [...own, ...catalogue], authenticator, logger: log, metrics: httpMetrics },
       ...{ trustedProxies: options.trustedProxies, rates: options.rates, roomsFor },
+      ...{ recordAct, isDraining },
     })
-    return listen(app, at)
-  }
+  const open = (own: readonly Route[], at: ListenAt, log = logger) => listen(appOf(own, log), at)
+  const { fetch } = appOf([...allRoutes, ...system])
+  for (const { reach } of features) reach?.({ fetch, authenticator })
+  const forOperators = [
+    ...system,
+    ...features.flatMap((feature) => (feature.listener === 'admin' ? (feature.routes ?? []) : [])),
+  ]
   const { http, cards, admin } = options
   const { payments } = listeners
-  const shared = admin === undefined ? system : []
+  const shared = admin === undefined ? forOperators : []
   if (admin !== undefined) {
     const at = { address: admin, setting: 'TRILHO_ADMIN_ADDR', tls: adminTls }
-    listeners.admin.push(open(system, at))
+    listeners.admin.push(open(forOperators, at))
   }
   const httpAt = { address: http, setting: 'HTTP_ADDR', tls: secure }
   if (http.port === cards.port && http.host === cards.host) {

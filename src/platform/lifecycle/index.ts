@@ -1,6 +1,6 @@
 export type { Check } from './check.ts'
 export type { Demo, DemoGateway } from './demo.ts'
-export type { Feature } from './feature.ts'
+export type { Feature, WholeApi } from './feature.ts'
 export { createGateway, type Gateway, type GatewayUrls } from './gateway.ts'
 export { createHealthReporter } from './health.ts'
 export type { ExplainedField, Explanation, InspectOptions, Inspector } from './inspector.ts'

@@ -1,0 +1,109 @@
+import { useEffect, useState } from 'preact/hooks'
+
+/** What a session may do. */
+export type Session = {
+  readonly name: string
+  readonly key_id: string
+  readonly account: string
+  readonly environment: 'test' | 'live'
+  readonly scopes: readonly string[]
+  readonly read_only: boolean
+}
+
+/** An answer that is none. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly requestId: string
+
+  constructor(status: number, message: string, requestId: string) {
+    super(message)
+    this.status = status
+    this.requestId = requestId
+  }
+}
+
+type Purpose = 'user' | 'background'
+
+const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<Response> => {
+  const headers = new Headers(init.headers)
+  headers.set('X-Trilho-Console', purpose)
+  const answer = await fetch(`/console${path}`, { ...init, headers })
+  if (answer.ok) return answer
+  if (answer.status === 401 && path !== '/session') dispatchEvent(new Event('signed-out'))
+  const body: unknown = await answer.json().catch(() => undefined)
+  throw new Refusal(answer.status, messageOf(body), answer.headers.get('X-Request-Id') ?? '')
+}
+
+/** Both forms of errors: problems, and those of cards and digital currency. */
+const messageOf = (body: unknown): string => {
+  const { detail, error } = (body ?? {}) as { detail?: unknown; error?: { message?: unknown } }
+  return String(detail ?? error?.message ?? '')
+}
+
+export const getText = async (path: string, accept: string): Promise<string> =>
+  (await ask(`/api${path}`, { headers: { Accept: accept } }, 'user')).text()
+
+export const getJson = async <T>(path: string, purpose: Purpose = 'user'): Promise<T> =>
+  (await (await ask(`/api${path}`, {}, purpose)).json()) as T
+
+export const currentSession = async (): Promise<Session> =>
+  (await (await ask('/session', {}, 'user')).json()) as Session
+
+export const signIn = async (key: string): Promise<void> => {
+  const headers = { 'Content-Type': 'application/json' }
+  await ask('/session', { method: 'POST', headers, body: JSON.stringify({ key }) }, 'user')
+}
+
+export const signOut = async (): Promise<void> => {
+  await ask('/session', { method: 'DELETE' }, 'user')
+}
+
+export type Loaded<T> = {
+  readonly value: T | undefined
+  readonly error: Refusal | undefined
+  readonly again: () => void
+}
+
+/**
+ * What `load` finds, kept while it is asked for anew.
+ *
+ * @param key names what is loaded: another one loads again
+ * @param everyMs asks again by itself, while the page is seen
+ */
+export const useLoaded = <T>(
+  key: string,
+  load: (purpose: Purpose) => Promise<T>,
+  everyMs?: number,
+): Loaded<T> => {
+  const [state, setState] = useState<{ key: string; value?: T; error?: Refusal }>({ key })
+  const [turn, setTurn] = useState(0)
+  useEffect(() => {
+    let isGone = false
+    const once = async (purpose: Purpose) => {
+      try {
+        const value = await load(purpose)
+        if (!isGone) setState({ key, value })
+      } catch (thrown) {
+        const error = thrown instanceof Refusal ? thrown : new Refusal(0, String(thrown), '')
+        if (!isGone) setState((former) => ({ ...former, key, error }))
+      }
+    }
+    void once('user')
+    const timer =
+      everyMs === undefined
+        ? undefined
+        : setInterval(() => {
+            if (!document.hidden) void once('background')
+          }, everyMs)
+    return () => {
+      isGone = true
+      clearInterval(timer)
+    }
+  }, [key, turn])
+  const isCurrent = state.key === key
+  return {
+    value: isCurrent ? state.value : undefined,
+    error: isCurrent ? state.error : undefined,
+    again: () => setTurn((one) => one + 1),
+  }
+}

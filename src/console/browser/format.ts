@@ -1,0 +1,41 @@
+import { locale } from './words.ts'
+
+const zone = 'America/Sao_Paulo'
+
+const clock = new Intl.DateTimeFormat(locale, {
+  timeZone: zone,
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  hourCycle: 'h23',
+})
+const day = new Intl.DateTimeFormat(locale, { timeZone: zone, day: '2-digit', month: 'short' })
+const currency = new Intl.NumberFormat(locale, { style: 'currency', currency: 'BRL' })
+const plain = new Intl.NumberFormat(locale)
+const decimals = new Intl.NumberFormat(locale, {
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 18,
+})
+
+export const timeOf = (at: string): string => clock.format(new Date(at))
+export const dayOf = (at: string): string => day.format(new Date(at))
+export const count = (value: number): string => plain.format(value)
+
+/** A decimal in text, never as a float. */
+type Decimal = `${number}`
+
+/** @param amount reais as the API writes them, `10.50` */
+export const reais = (amount: string): string => currency.format(amount as Decimal)
+
+/** @param cents an integer */
+export const centsOf = (cents: number): string => {
+  const digits = String(cents).padStart(3, '0')
+  return reais(`${digits.slice(0, -2)}.${digits.slice(-2)}`)
+}
+
+export const tokens = (amount: string, unit: string): string =>
+  `${decimals.format(amount as Decimal)} ${unit}`
+
+export const duration = (ms: number): string =>
+  ms < 10_000 ? `${count(Math.round(ms))} ms` : `${count(Math.round(ms / 1000))} s`

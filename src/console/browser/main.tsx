@@ -1,0 +1,189 @@
+import { type ComponentChildren, render } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { currentSession, Refusal, type Session, signIn, signOut } from './api.ts'
+import { Audit } from './audit.tsx'
+import { Overview } from './overview.tsx'
+import { PaymentPage } from './payment.tsx'
+import { Payments } from './payments.tsx'
+import { rails } from './rails.ts'
+import { Link, type Place, usePlace } from './router.tsx'
+import { chooseLanguage, language, words } from './words.ts'
+
+const root = document.documentElement
+root.lang = language === 'pt' ? 'pt-BR' : 'en'
+
+type Theme = 'light' | 'dark'
+const storedTheme = localStorage.getItem('trilho-theme')
+if (storedTheme !== null) root.dataset['theme'] = storedTheme
+
+const switchTheme = (): void => {
+  const preferred: Theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
+  const next: Theme = (root.dataset['theme'] ?? preferred) === 'dark' ? 'light' : 'dark'
+  root.dataset['theme'] = next
+  localStorage.setItem('trilho-theme', next)
+}
+
+const Brand = ({ environment }: { readonly environment?: Session['environment'] }) => (
+  <div class="brand">
+    <svg viewBox="0 0 20 20" aria-hidden="true">
+      <path d="M2 4.5h16M2 10h16M2 15.5h16M6 2.5v15" />
+    </svg>
+    <strong>Trilho</strong>
+    {environment !== undefined && (
+      <span class={`mark ${environment}`}>{environment.toUpperCase()}</span>
+    )}
+  </div>
+)
+
+const Choices = ({ children }: { readonly children?: ComponentChildren }) => (
+  <div class="choices">
+    <button type="button" onClick={switchTheme}>
+      {words.theme}
+    </button>
+    <button
+      type="button"
+      lang={language === 'en' ? 'pt-BR' : 'en'}
+      onClick={() => chooseLanguage(language === 'en' ? 'pt' : 'en')}
+    >
+      {words.language}
+    </button>
+    {children}
+  </div>
+)
+
+const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => {
+  const [problem, setProblem] = useState('')
+  const submit = async (key: string) => {
+    try {
+      await signIn(key)
+    } catch (error) {
+      setProblem(error instanceof Refusal ? error.message : String(error))
+      return
+    }
+    await currentSession().then(onDone, () => setProblem(words.insecure))
+  }
+  return (
+    <main class="sign-in">
+      <form
+        class="card"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void submit(String(new FormData(event.currentTarget).get('key') ?? '').trim())
+        }}
+      >
+        <Brand />
+        <h1>{words.signIn}</h1>
+        <p class="quiet">{words.signInHint}</p>
+        <label>
+          {words.apiKey}
+          <input
+            name="key"
+            type="password"
+            required
+            autocomplete="current-password"
+            spellcheck={false}
+          />
+        </label>
+        {problem !== '' && <p role="alert">{problem}</p>}
+        <button class="primary" type="submit">
+          {words.signIn}
+        </button>
+        <Choices />
+      </form>
+    </main>
+  )
+}
+
+const pages = [
+  { to: '/', label: words.overview, scope: undefined },
+  { to: '/payments', label: words.payments, scope: undefined },
+  { to: '/audit', label: words.audit, scope: 'ops:read' },
+]
+
+const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: () => void }) => {
+  const place = usePlace()
+  const section = `/${place.path.split('/')[1] ?? ''}`
+  const seen = pages.filter(({ scope }) => scope === undefined || session.scopes.includes(scope))
+  const label = pages.find(({ to }) => to === section)?.label ?? words.overview
+  useEffect(() => {
+    document.title = `${session.environment.toUpperCase()} · ${label} · Trilho`
+    scrollTo(0, 0)
+  }, [label, place.path])
+  return (
+    <div class="shell">
+      <a class="skip" href="#content">
+        {words.skip}
+      </a>
+      <aside>
+        <Brand environment={session.environment} />
+        <nav aria-label={words.navigation}>
+          {seen.map((page) => (
+            <Link key={page.to} to={page.to} current={page.to === section}>
+              {page.label}
+            </Link>
+          ))}
+        </nav>
+        <p class="who">
+          {session.name}
+          <span>
+            {session.account}
+            {session.read_only && ` · ${words.readOnly}`}
+          </span>
+        </p>
+        <Choices>
+          <button type="button" onClick={() => void signOut().finally(onEnd)}>
+            {words.signOut}
+          </button>
+        </Choices>
+      </aside>
+      <main id="content" tabIndex={-1}>
+        <Content place={place} session={session} />
+      </main>
+    </div>
+  )
+}
+
+const Content = ({ place, session }: { readonly place: Place; readonly session: Session }) => {
+  const [, section, rail, id] = place.path.split('/')
+  if (place.path === '/') return <Overview session={session} />
+  if (place.path === '/payments') return <Payments query={place.query} />
+  if (place.path === '/audit') return <Audit />
+  const known = rails.find((one) => one === rail)
+  if (section === 'payments' && known !== undefined && id !== undefined) {
+    return <PaymentPage key={place.path} rail={known} id={decoded(id)} />
+  }
+  return (
+    <>
+      <h1>{words.notFound}</h1>
+      <Link to="/">{words.overview}</Link>
+    </>
+  )
+}
+
+/** A step of a path that somebody wrote by hand may be no escaped text. */
+const decoded = (step: string): string => {
+  try {
+    return decodeURIComponent(step)
+  } catch {
+    return step
+  }
+}
+
+const App = () => {
+  const [session, setSession] = useState<Session | undefined | 'asking'>('asking')
+  useEffect(() => {
+    const end = () => setSession(undefined)
+    addEventListener('signed-out', end)
+    currentSession().then(setSession, end)
+    return () => removeEventListener('signed-out', end)
+  }, [])
+  if (session === 'asking') return null
+  return session === undefined ? (
+    <SignIn onDone={setSession} />
+  ) : (
+    <Shell session={session} onEnd={() => setSession(undefined)} />
+  )
+}
+
+const place = document.getElementById('app')
+if (place !== null) render(<App />, place)

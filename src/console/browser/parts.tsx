@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Loaded } from './api.ts'
+import { words } from './words.ts'
+
+/** What was loaded, or why not. */
+export const Shown = <T,>({
+  loaded,
+  children,
+}: {
+  readonly loaded: Loaded<T>
+  readonly children: (value: T) => ComponentChildren
+}) => {
+  const { value, error, again } = loaded
+  if (value !== undefined) return <>{children(value)}</>
+  if (error === undefined) return <p class="quiet waiting">{words.loading}…</p>
+  return (
+    <div class="problem" role="alert">
+      <strong>{error.status === 403 ? words.lacking : words.failed}</strong>
+      <p>{error.message}</p>
+      {error.requestId !== '' && (
+        <p class="quiet">
+          {words.request} <code>{error.requestId}</code>
+        </p>
+      )}
+      <button type="button" onClick={again}>
+        {words.again}
+      </button>
+    </div>
+  )
+}
+
+export const Copy = ({ text, label }: { readonly text: string; readonly label: string }) => {
+  const [isDone, setDone] = useState(false)
+  const copy = async () => {
+    await navigator.clipboard.writeText(text)
+    setDone(true)
+    setTimeout(() => setDone(false), 1500)
+  }
+  return (
+    <button type="button" onClick={() => void copy()}>
+      <span aria-live="polite">{isDone ? words.copied : label}</span>
+    </button>
+  )
+}
+
+export const Card = ({
+  title,
+  aside,
+  children,
+}: {
+  readonly title: string
+  readonly aside?: ComponentChildren
+  readonly children: ComponentChildren
+}) => (
+  <section class="card">
+    <header>
+      <h2>{title}</h2>
+      {aside}
+    </header>
+    {children}
+  </section>
+)

@@ -1,0 +1,241 @@
+import { getJson, getText, useLoaded } from './api.ts'
+import { centsOf, dayOf, duration, reais, timeOf, tokens } from './format.ts'
+import { Card, Copy, Shown } from './parts.tsx'
+import type { Rail, Transaction, Transfer } from './rails.ts'
+import { Link } from './router.tsx'
+import { Badge, Sign, toneClass } from './state.tsx'
+import { words } from './words.ts'
+import { Xml } from './xml.tsx'
+
+/** One fact in the life of a payment. */
+type Moment = {
+  readonly at: string
+  readonly what: string
+  readonly how: string
+  readonly status: string
+  readonly to?: string
+}
+
+type Payment = {
+  readonly title: string
+  readonly status: string
+  readonly id: string
+  readonly moments: readonly Moment[]
+  readonly decoded: unknown
+  /** XML, where the rail's messages are. */
+  readonly raw: string | undefined
+}
+
+type History = { readonly status: string; readonly at: string; readonly detail: string | null }
+
+type MessageDetail = {
+  readonly type: string
+  readonly status: string
+  readonly end_to_end_id: string | null
+  readonly biz_msg_idr: string
+  readonly transactions: readonly { readonly amount: string | null }[]
+  readonly history: readonly History[]
+}
+
+type TimelineEntry = {
+  readonly at: string
+  readonly type: string
+  readonly direction: string
+  readonly message_id: string
+  readonly message_status: string
+  readonly status: string | null
+  readonly reason: { readonly code: string } | null
+}
+
+const spiPayment = async (id: string): Promise<Payment> => {
+  const path = `/v1/messages/${encodeURIComponent(id)}`
+  const detail = await getJson<MessageDetail>(path)
+  const [raw, related] = await Promise.all([
+    getText(path, 'application/xml').catch(() => undefined),
+    timelineOf(detail.end_to_end_id),
+  ])
+  const amount = detail.transactions.length === 1 ? detail.transactions[0]?.amount : undefined
+  const own = detail.history.map((one) => ({
+    at: one.at,
+    what: `${detail.type} ${one.status.toLowerCase()}`,
+    how: one.detail ?? '',
+    status: one.status,
+  }))
+  const others = related
+    .filter((one) => one.message_id !== id)
+    .map((one) => ({
+      at: one.at,
+      what: `${one.type} ${one.direction === 'INBOUND' ? '←' : '→'}`,
+      how: [one.status, one.reason?.code].filter(Boolean).join(' · '),
+      status: one.message_status,
+      to: `/payments/spi/${encodeURIComponent(one.message_id)}`,
+    }))
+  return {
+    title: amount === null || amount === undefined ? detail.type : reais(amount),
+    status: detail.status,
+    id: detail.end_to_end_id ?? detail.biz_msg_idr,
+    moments: [...own, ...others].sort((a, b) => (a.at < b.at ? -1 : 1)),
+    decoded: detail,
+    raw,
+  }
+}
+
+/** What the payment has besides this message; nothing for messages of no payment. */
+const timelineOf = async (endToEndId: string | null): Promise<readonly TimelineEntry[]> => {
+  if (endToEndId === null) return []
+  const path = `/v1/pix/payments/${encodeURIComponent(endToEndId)}`
+  const found = await getJson<{ timeline: readonly TimelineEntry[] }>(path).catch(() => undefined)
+  return found?.timeline ?? []
+}
+
+type CardEvent = {
+  readonly type: string
+  readonly at: string
+  readonly data: Readonly<Record<string, unknown>> | null
+}
+
+const cardPayment = async (id: string): Promise<Payment> => {
+  const path = `/v1/transactions/${encodeURIComponent(id)}`
+  const [transaction, { events }] = await Promise.all([
+    getJson<Transaction>(path),
+    getJson<{ events: readonly CardEvent[] }>(`${path}/events`),
+  ])
+  return {
+    title: centsOf(transaction.amount),
+    status: transaction.status,
+    id,
+    moments: events.map(({ type, at, data }) => ({
+      at,
+      what: type.replaceAll('_', ' '),
+      how: Object.entries(data ?? {})
+        .map(([name, value]) => `${name} ${String(value)}`)
+        .join(' · '),
+      status: type.endsWith('_sent') ? 'sent' : statusOfEvent(type),
+    })),
+    decoded: transaction,
+    raw: undefined,
+  }
+}
+
+const statusOfEvent = (type: string): string => (type.endsWith('confirmed') ? 'confirmed' : type)
+
+type TransferDetail = Transfer & {
+  readonly updated_at: string
+  readonly attempts: readonly {
+    readonly attempt: number
+    readonly status: string
+    readonly tx_hash: string | null
+    readonly created_at: string
+  }[]
+}
+
+const drexPayment = async (id: string): Promise<Payment> => {
+  const path = `/v1/drex/transfers/${encodeURIComponent(id)}`
+  const transfer = await getJson<TransferDetail>(path)
+  return {
+    title: tokens(transfer.amount, transfer.currency),
+    status: transfer.status,
+    id,
+    moments: [
+      { at: transfer.created_at, what: 'created', how: transfer.network, status: 'sent' },
+      ...transfer.attempts.map((one) => ({
+        at: one.created_at,
+        what: `attempt ${one.attempt}`,
+        how: one.tx_hash ?? '',
+        status: one.status,
+      })),
+      { at: transfer.updated_at, what: transfer.status, how: '', status: transfer.status },
+    ],
+    decoded: transfer,
+    raw: undefined,
+  }
+}
+
+const loaders: Readonly<Record<Rail, (id: string) => Promise<Payment>>> = {
+  spi: spiPayment,
+  cards: cardPayment,
+  drex: drexPayment,
+}
+
+/** One payment, all that the API tells of it. */
+export const PaymentPage = ({ rail, id }: { readonly rail: Rail; readonly id: string }) => {
+  const loaded = useLoaded(`${rail} ${id}`, () => loaders[rail](id))
+  return (
+    <>
+      <p class="back">
+        <Link to={`/payments?rail=${rail}`}>← {words.back}</Link>
+      </p>
+      <Shown loaded={loaded}>
+        {(payment) => (
+          <>
+            <header class="head">
+              <div>
+                <h1 class="amount">{payment.title}</h1> <Badge status={payment.status} />
+                <p class="mono quiet">{payment.id}</p>
+              </div>
+              <div class="actions">
+                <Copy text={payment.id} label={words.copy} />
+                <Copy text={location.href} label={words.copyLink} />
+              </div>
+            </header>
+            <div class="columns">
+              <Timeline moments={payment.moments} />
+              <Documents {...payment} />
+            </div>
+          </>
+        )}
+      </Shown>
+    </>
+  )
+}
+
+const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
+  const first = moments[0]?.at
+  const startMs = first === undefined ? 0 : Date.parse(first)
+  return (
+    <Card
+      title={words.timeline}
+      aside={
+        first !== undefined && (
+          <span class="quiet">
+            {dayOf(first)} {timeOf(first)} · America/Sao_Paulo
+          </span>
+        )
+      }
+    >
+      <ol class="timeline">
+        {moments.map((moment) => (
+          <li key={`${moment.at} ${moment.what}`}>
+            <span class={`dot ${toneClass(moment.status)}`}>
+              <Sign status={moment.status} />
+            </span>
+            <span class="what">
+              {moment.to === undefined ? moment.what : <Link to={moment.to}>{moment.what}</Link>}
+            </span>
+            <span class="offset">+{duration(Date.parse(moment.at) - startMs)}</span>
+            {moment.how !== '' && <span class="how">{moment.how}</span>}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+const Documents = ({ raw, decoded }: Payment) => {
+  const json = JSON.stringify(decoded, null, 2)
+  return (
+    <div class="stack">
+      {raw !== undefined && (
+        <Card title={words.raw} aside={<Copy text={raw} label={words.copy} />}>
+          <Xml text={raw} />
+        </Card>
+      )}
+      <Card title={words.decoded} aside={<Copy text={json} label={words.copy} />}>
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+        <section class="code" aria-label={words.decoded} tabIndex={0}>
+          {json}
+        </section>
+      </Card>
+    </div>
+  )
+}

@@ -1,0 +1,149 @@
+import { getJson } from './api.ts'
+import { centsOf, tokens } from './format.ts'
+import { words } from './words.ts'
+
+export const rails = ['spi', 'cards', 'drex'] as const
+export type Rail = (typeof rails)[number]
+
+/** A payment of any rail, as a list shows it. */
+export type Row = {
+  /** Path of its page. */
+  readonly to: string
+  readonly id: string
+  readonly kind: string
+  readonly party: string
+  readonly status: string
+  readonly amount: string
+  readonly at: string
+}
+
+export type Page = { readonly rows: readonly Row[]; readonly next: string | null }
+
+export type Filter = { readonly find: string; readonly status: string; readonly cursor?: string }
+
+type Message = {
+  readonly id: string
+  readonly type: string
+  readonly direction: string
+  readonly status: string
+  readonly source_ispb: string
+  readonly destination_ispb: string
+  readonly end_to_end_id: string | null
+  readonly biz_msg_idr: string
+  readonly created_at: string
+}
+
+export type Transaction = {
+  readonly id: string
+  readonly status: string
+  readonly amount: number
+  readonly captured_amount: number | null
+  readonly brand: string | null
+  readonly merchant_id: string
+  readonly rrn: string | null
+  readonly stan: string | null
+  readonly created_at: string
+}
+
+export type Transfer = {
+  readonly transfer_id: string
+  readonly status: string
+  readonly from_wallet: string
+  readonly to_wallet: string
+  readonly amount: string
+  readonly currency: string
+  readonly network: string
+  readonly created_at: string
+}
+
+/** What each rail's list takes, and how its rows read. */
+type RailList = {
+  readonly label: string
+  readonly scope: string
+  /** What is searched for, in the reader's words, and as the API calls it. */
+  readonly findLabel: string
+  readonly findParameter: string
+  readonly statuses: readonly string[]
+  readonly page: (query: URLSearchParams, purpose: 'user' | 'background') => Promise<Page>
+}
+
+const messageRow = (one: Message): Row => ({
+  to: `/payments/spi/${encodeURIComponent(one.id)}`,
+  id: one.end_to_end_id ?? one.biz_msg_idr,
+  kind: `${one.type} ${one.direction === 'INBOUND' ? '←' : '→'}`,
+  party: one.direction === 'INBOUND' ? one.source_ispb : one.destination_ispb,
+  ...{ status: one.status, amount: '', at: one.created_at },
+})
+
+const transactionRow = (one: Transaction): Row => ({
+  to: `/payments/cards/${encodeURIComponent(one.id)}`,
+  id: one.rrn ?? one.id,
+  kind: one.brand ?? '',
+  party: one.merchant_id,
+  ...{ status: one.status, amount: centsOf(one.amount), at: one.created_at },
+})
+
+const transferRow = (one: Transfer): Row => ({
+  to: `/payments/drex/${encodeURIComponent(one.transfer_id)}`,
+  id: one.transfer_id,
+  kind: one.network,
+  party: one.to_wallet,
+  ...{ status: one.status, amount: tokens(one.amount, one.currency), at: one.created_at },
+})
+
+type Answer<T> = Readonly<Record<string, readonly T[]>> & { readonly next_cursor: string | null }
+
+const pageOf =
+  <T>(path: string, member: string, rowOf: (one: T) => Row): RailList['page'] =>
+  async (query, purpose) => {
+    const answer = await getJson<Answer<T>>(`${path}?${query}`, purpose)
+    return { rows: (answer[member] ?? []).map(rowOf), next: answer.next_cursor }
+  }
+
+export const railLists: Readonly<Record<Rail, RailList>> = {
+  spi: {
+    label: words.spi,
+    scope: 'messages:read',
+    findLabel: words.searchSpi,
+    findParameter: 'end_to_end_id',
+    statuses: [
+      ...['QUEUED', 'SENT', 'ACCEPTED', 'REJECTED'],
+      ...['FAILED', 'UNKNOWN', 'RECEIVED', 'PROCESSED'],
+    ],
+    page: pageOf('/v1/messages', 'messages', messageRow),
+  },
+  cards: {
+    label: words.cards,
+    scope: 'cards:read',
+    findLabel: words.searchCards,
+    findParameter: 'rrn',
+    statuses: ['pending', 'authorized', 'declined', 'captured', 'voided'],
+    page: pageOf('/v1/transactions', 'transactions', transactionRow),
+  },
+  drex: {
+    label: words.drex,
+    scope: 'drex:read',
+    findLabel: words.searchDrex,
+    findParameter: 'reference',
+    statuses: [
+      ...['pending', 'signed', 'broadcast', 'mined'],
+      ...['confirmed', 'reverted', 'failed', 'cancelled'],
+    ],
+    page: pageOf('/v1/drex/transfers', 'transfers', transferRow),
+  },
+}
+
+/** One page of a rail. */
+export const pageOfRail = (
+  rail: Rail,
+  { find, status, cursor }: Filter,
+  limit: number,
+  purpose: 'user' | 'background' = 'user',
+): Promise<Page> => {
+  const { findParameter, page } = railLists[rail]
+  const query = new URLSearchParams({ limit: String(limit) })
+  if (find !== '') query.set(findParameter, find)
+  if (status !== '') query.set('status', status)
+  if (cursor !== undefined) query.set('cursor', cursor)
+  return page(query, purpose)
+}

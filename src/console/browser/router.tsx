@@ -1,0 +1,50 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+
+const base = '/console'
+
+/** Where the page is: a path below `/console`, and what the address asks for. */
+export type Place = { readonly path: string; readonly query: URLSearchParams }
+
+const placeNow = (): Place => ({
+  path: location.pathname.slice(base.length) || '/',
+  query: new URLSearchParams(location.search),
+})
+
+export const go = (to: string): void => {
+  history.pushState(null, '', base + to)
+  dispatchEvent(new PopStateEvent('popstate'))
+}
+
+export const usePlace = (): Place => {
+  const [place, setPlace] = useState(placeNow)
+  useEffect(() => {
+    const follow = () => setPlace(placeNow())
+    addEventListener('popstate', follow)
+    return () => removeEventListener('popstate', follow)
+  }, [])
+  return place
+}
+
+type LinkProps = {
+  readonly to: string
+  readonly class?: string
+  readonly current?: boolean
+  readonly children: ComponentChildren
+}
+
+/** A link within the console: an address of its own, opened in place by a plain click. */
+export const Link = ({ to, current, children, ...rest }: LinkProps) => (
+  <a
+    {...rest}
+    href={base + to}
+    aria-current={current === true ? 'page' : undefined}
+    onClick={(event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return
+      event.preventDefault()
+      go(to)
+    }}
+  >
+    {children}
+  </a>
+)

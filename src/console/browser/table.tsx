@@ -1,0 +1,47 @@
+import { dayOf, timeOf } from './format.ts'
+import type { Row } from './rails.ts'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { words } from './words.ts'
+
+/** Payments, one a row; on a phone two lines each. */
+export const PaymentTable = ({ rows }: { readonly rows: readonly Row[] }) => (
+  <table>
+    <thead>
+      <tr>
+        <th scope="col">{words.identifier}</th>
+        <th scope="col">{words.kind}</th>
+        <th scope="col">{words.party}</th>
+        <th scope="col">{words.status}</th>
+        <th scope="col" class="number">
+          {words.amount}
+        </th>
+        <th scope="col" class="number">
+          {words.time}
+        </th>
+      </tr>
+    </thead>
+    <tbody>
+      {rows.map((row) => (
+        <tr key={row.to}>
+          <td class="wide">
+            <Link to={row.to} class="mono">
+              {row.id}
+            </Link>
+          </td>
+          <td>{row.kind}</td>
+          <td class="mono party">{row.party}</td>
+          <td>
+            <Badge status={row.status} />
+          </td>
+          <td class="number">{row.amount}</td>
+          <td class="number quiet">
+            <time dateTime={row.at}>
+              {dayOf(row.at)} {timeOf(row.at)}
+            </time>
+          </td>
+        </tr>
+      ))}
+    </tbody>
+  </table>
+)

@@ -1,0 +1,174 @@
+import { z } from 'zod'
+import {
+  ApiError,
+  httpErrors,
+  type RequestContext,
+  type Route,
+  readBytes,
+  readJson,
+  restrictedBy,
+} from '#src/platform/http/index.ts'
+import type { WholeApi } from '#src/platform/lifecycle/index.ts'
+import { forbiddenBy, type Principal, parseKey } from '#src/platform/security/index.ts'
+import { type Asset, loadAssets } from './assets.ts'
+import { readCookie, writeCookie } from './cookie.ts'
+import { requireOwnPage } from './guard.ts'
+import { consolePage } from './page.ts'
+import type { Session, Sessions } from './session.ts'
+
+export type ConsoleDeps = {
+  readonly sessions: Sessions
+  readonly absoluteSeconds: number
+  /** The API that it asks for everything; there once the process listens. */
+  readonly api: () => WholeApi
+}
+
+const signInBytesMax = 1_024
+const signIn = z.strictObject({ key: z.string().max(200) })
+const yearSeconds = 31_536_000
+const apiPrefix = '/console/api'
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+/** Page, files, session, and the way to the API. */
+export const consoleRoutes = (deps: ConsoleDeps): readonly Route[] => [
+  { ...open('POST', '/console/session'), ...signInBody, handle: (c) => begin(deps, c) },
+  { ...open('GET', '/console/session'), handle: (c) => show(deps, c) },
+  { ...open('DELETE', '/console/session'), handle: (c) => end(deps, c) },
+  { ...open('GET', '/console/assets/{name}'), handle: asset },
+  ...methods.map((method) => ({
+    ...open(method, `${apiPrefix}/*`),
+    handle: (c: RequestContext) => forward(deps, c),
+  })),
+  { ...open('GET', '/console'), handle: async () => consolePage(await loadAssets()) },
+  { ...open('GET', '/console/*'), handle: async () => consolePage(await loadAssets()) },
+]
+
+const signInBody = { accepts: ['application/json'], bodyBytesMax: signInBytesMax }
+
+const open = (method: Route['method'], path: string) => ({
+  ...{ method, path },
+  scope: 'public' as const,
+  document: {
+    operation: undefined,
+    summary: 'Web console',
+    tag: 'Operation' as const,
+    responses: { 200: { description: 'Web console' } },
+  },
+})
+
+const unauthorized = (): ApiError =>
+  new ApiError(httpErrors.unauthorized, 'There is no session, or it is over: sign in again.')
+
+const principalOf = async ({ api }: ConsoleDeps, key: string): Promise<Principal | undefined> =>
+  api().authenticator.verify(`Bearer ${key}`)
+
+/** What the page may know of the key: everything but its secret. */
+const described = ({ name, keyId, owner, environment, scopes, restrictions }: Principal) => ({
+  ...{ name, key_id: keyId, account: owner, environment },
+  scopes: [...scopes],
+  read_only: restrictions.readOnly === true,
+})
+
+const begin = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
+  requireOwnPage(c)
+  const { key } = await readJson(c, signIn)
+  const principal = parseKey(key) === undefined ? undefined : await principalOf(deps, key)
+  if (principal === undefined) {
+    throw new ApiError(httpErrors.unauthorized, 'The API key is unknown, expired or revoked.')
+  }
+  const restriction = forbiddenBy(principal.restrictions, true, c.env.address)
+  if (restriction !== undefined) throw restrictedBy(restriction, 'the console')
+  const former = deps.sessions.read(readCookie(c.req.raw))
+  if (former !== undefined) deps.sessions.end(former)
+  const cookie = writeCookie(c.req.raw, deps.sessions.begin(key), deps.absoluteSeconds)
+  return Response.json(described(principal), { headers: { 'Set-Cookie': cookie } })
+}
+
+const show = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
+  requireOwnPage(c)
+  const session = deps.sessions.read(readCookie(c.req.raw))
+  const principal = session && (await principalOf(deps, session.key))
+  if (principal === undefined) throw unauthorized()
+  return Response.json(described(principal))
+}
+
+const end = (deps: ConsoleDeps, c: RequestContext): Response => {
+  requireOwnPage(c)
+  const session = deps.sessions.read(readCookie(c.req.raw))
+  if (session !== undefined) deps.sessions.end(session)
+  return new Response(null, {
+    status: 204,
+    headers: { 'Set-Cookie': writeCookie(c.req.raw, '', 0) },
+  })
+}
+
+/** The request as the API knows it: with the key of the session, without what belongs to the console. */
+const forward = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
+  const isUsers = requireOwnPage(c)
+  const session = deps.sessions.read(readCookie(c.req.raw))
+  if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
+  const url = new URL(c.req.raw.url)
+  url.pathname = url.pathname.slice(apiPrefix.length)
+  const { method } = c.req.raw
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  const body = hasBody ? await readBytes(c) : new Uint8Array()
+  const request = new Request(url.href, {
+    method,
+    headers: headersFor(c, session),
+    ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
+  })
+  const address = c.env.address()
+  const answer = await deps.api().fetch(request, {
+    requestIP: () => (address === undefined ? null : { address }),
+  })
+  const headers = new Headers(answer.headers)
+  headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
+  headers.set('Cross-Origin-Resource-Policy', 'same-origin')
+  const renewed = isUsers ? deps.sessions.renewed(session) : undefined
+  if (renewed !== undefined) {
+    headers.append('Set-Cookie', writeCookie(c.req.raw, renewed, deps.absoluteSeconds))
+  }
+  return new Response(answer.body, { status: answer.status, headers })
+}
+
+/** What may pass: nothing that says who asks, or from where. */
+const passed = ['accept', 'content-type', 'idempotency-key', 'if-match', 'if-none-match']
+
+const headersFor = (c: RequestContext, { key }: Session): Headers => {
+  const headers = new Headers({
+    Authorization: `Bearer ${key}`,
+    'X-Request-Id': c.env.requestId,
+  })
+  for (const name of passed) {
+    const value = c.req.raw.headers.get(name)
+    if (value !== null) headers.set(name, value)
+  }
+  return headers
+}
+
+const asset = async (c: RequestContext): Promise<Response> => {
+  const name = c.req.param('name') ?? ''
+  const { files } = await loadAssets()
+  const found = Object.hasOwn(files, name) ? files[name] : undefined
+  if (found === undefined) throw new ApiError(httpErrors.not_found, 'No such file.')
+  const { text, coding } = codingOf(found, c.req.header('accept-encoding') ?? '')
+  const headers = {
+    'Content-Type': found.contentType,
+    'Cache-Control': `public, max-age=${yearSeconds}, immutable`,
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    Vary: 'Accept-Encoding',
+    ETag: `"${name}${coding ?? ''}"`,
+    ...(coding === undefined ? {} : { 'Content-Encoding': coding }),
+  }
+  if (c.req.header('if-none-match') === headers.ETag) {
+    return new Response(null, { status: 304, headers })
+  }
+  return new Response(Uint8Array.fromBase64(text), { headers })
+}
+
+const codingOf = ({ raw, gzip, brotli }: Asset, accepted: string) => {
+  if (/\bbr\b/.test(accepted)) return { text: brotli, coding: 'br' }
+  return /\bgzip\b/.test(accepted)
+    ? { text: gzip, coding: 'gzip' }
+    : { text: raw, coding: undefined }
+}

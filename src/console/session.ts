@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto'
+import { SealError, type Sealer } from '#src/platform/security/index.ts'
+
+/** What a cookie of ours holds, sealed: nobody but a process with the same master key reads or writes one. */
+export type Session = {
+  /** Made anew at each sign-in: what a browser brought along before is never taken over. */
+  readonly id: string
+  /** The API key as its owner gave it. */
+  readonly key: string
+  readonly startedMs: number
+  /** The last act of its user, to the minute. */
+  readonly seenMs: number
+}
+
+export type Sessions = {
+  /** A new session, as a cookie holds it. */
+  readonly begin: (key: string) => string
+  /** Undefined: none, altered, ended, or over. */
+  readonly read: (sealed: string | undefined) => Session | undefined
+  /** The session with its idle time begun anew; undefined where that is not due yet. */
+  readonly renewed: (session: Session) => string | undefined
+  readonly end: (session: Session) => void
+}
+
+const context = 'console session'
+const minuteMs = 60_000
+const sealedCharactersMax = 1_024
+/** Sessions that were signed out of, which this process remembers; the oldest give way. */
+const endedMax = 10_000
+
+export const createSessions = (options: {
+  readonly sealer: Sealer
+  readonly idleMs: number
+  readonly absoluteMs: number
+  readonly now?: () => number
+}): Sessions => {
+  const { sealer, idleMs, absoluteMs, now = Date.now } = options
+  const ended = new Set<string>()
+  const sealed = (session: Session): string =>
+    Buffer.from(sealer.seal(Buffer.from(JSON.stringify(session)), context)).toString('base64url')
+  return {
+    begin: (key) => {
+      const nowMs = now()
+      const id = randomBytes(16).toString('base64url')
+      return sealed({ id, key, startedMs: nowMs, seenMs: nowMs })
+    },
+    read: (text) => {
+      if (text === undefined || text.length > sealedCharactersMax) return undefined
+      const session = opened(sealer, text)
+      if (session === undefined || ended.has(session.id)) return undefined
+      const nowMs = now()
+      const isOver = nowMs - session.startedMs >= absoluteMs || nowMs - session.seenMs >= idleMs
+      return isOver ? undefined : session
+    },
+    renewed: (session) => {
+      const nowMs = now()
+      return nowMs - session.seenMs < minuteMs ? undefined : sealed({ ...session, seenMs: nowMs })
+    },
+    end: ({ id }) => {
+      const [oldest] = ended
+      if (ended.size >= endedMax && oldest !== undefined) ended.delete(oldest)
+      ended.add(id)
+    },
+  }
+}
+
+const opened = (sealer: Sealer, text: string): Session | undefined => {
+  try {
+    const plain = sealer.open(Buffer.from(text, 'base64url'), context)
+    return JSON.parse(Buffer.from(plain).toString()) as Session
+  } catch (error) {
+    if (error instanceof SealError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,177 @@
+/** Every screen of the console in a real browser, against a gateway with payments on all rails. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { source as axe } from 'axe-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { hasBrowser, startBrowser } from '../support/browser.ts'
+import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
+
+const firstScreenBytesMax = 200_000
+const hostile = '"><img src=x onerror=fetch("/xss")><script>fetch("/xss")</script>{{7*7}}'
+
+type Visit = { readonly page: Page; readonly problems: string[]; readonly bytes: () => number }
+
+describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
+  let gateway: GatewayHere
+  let browser: Browser
+  let url = ''
+  let key = ''
+
+  beforeAll(async () => {
+    gateway = await startGatewayHere()
+    browser = await startBrowser()
+    url = gateway.urls.httpUrl
+    key = await gateway.keyOf({ name: hostile })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await gateway?.[Symbol.asyncDispose]()
+  })
+
+  /** A fresh browser on the console; `problems` are errors of the page and requests to elsewhere. */
+  const visit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
+    const context = await browser.newContext({
+      ...{ locale: 'en-GB', reducedMotion: 'reduce', timezoneId: 'America/Sao_Paulo' },
+      ...options,
+    })
+    const page = await context.newPage()
+    const problems: string[] = []
+    let bytes = 0
+    page.on('pageerror', (error) => problems.push(error.message))
+    page.on('console', (message) => {
+      // Chromium itself writes this line for an answer that the page expects before the sign-in.
+      const isRefusal = message.text().includes('status of 401')
+      if (message.type() === 'error' && !isRefusal) problems.push(message.text())
+    })
+    page.on('request', (request) => {
+      if (!request.url().startsWith(url)) problems.push(`asks ${request.url()}`)
+      if (request.url().includes('/xss')) problems.push('a script of a stored text ran')
+    })
+    page.on('response', (answer) => {
+      bytes += Number(answer.headers()['content-length'] ?? 0)
+    })
+    await page.goto(`${url}/console`)
+    return { page, problems, bytes: () => bytes }
+  }
+
+  const signIn = async ({ page }: Visit): Promise<void> => {
+    await page.locator('input[name=key]').fill(key)
+    await page.keyboard.press('Enter')
+    await page.locator('aside nav').waitFor()
+  }
+
+  const serious = async (page: Page): Promise<string[]> => {
+    const found = (await page.evaluate(`${axe}; axe.run()`)) as {
+      violations: { id: string; impact: string; nodes: { html: string }[] }[]
+    }
+    return found.violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+  }
+
+  const overflow = 'document.documentElement.scrollWidth - innerWidth'
+
+  const settled = async (page: Page): Promise<void> => {
+    await page.locator('h1').first().waitFor()
+    await page.waitForFunction('document.querySelector(".waiting") === null')
+    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
+  }
+
+  test('every screen: no error, no request to elsewhere, nothing serious for axe', async () => {
+    const one = await visit({ colorScheme: 'light', viewport: { width: 1280, height: 800 } })
+    const { page } = one
+    await page.locator('input[name=key]').waitFor()
+    expect(one.bytes()).toBeLessThan(firstScreenBytesMax)
+    await signIn(one)
+    for (const path of ['', '/payments?rail=cards', '/audit']) {
+      await page.goto(`${url}/console${path}`)
+      await settled(page)
+      expect(await serious(page)).toEqual([])
+    }
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 60_000)
+
+  test('on a dark phone nothing is cut off, and a path that is none says so', async () => {
+    const one = await visit({ colorScheme: 'dark', viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await page.locator('input[name=key]').waitFor()
+    await signIn(one)
+    for (const path of ['', '/payments', '/nowhere/%ff']) {
+      await page.goto(`${url}/console${path}`)
+      await settled(page)
+    }
+    expect(await serious(page)).toEqual([])
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 60_000)
+
+  test('by keyboard alone: sign in, skip, to the payments, look for one, sign out', async () => {
+    const one = await visit()
+    const { page } = one
+    await page.locator('input[name=key]').focus()
+    await page.keyboard.type(key)
+    await page.keyboard.press('Enter')
+    await page.locator('aside nav').waitFor()
+    const tabTo = async (text: string): Promise<void> => {
+      for (let at = 0; at < 40; at++) {
+        await page.keyboard.press('Tab')
+        const focused = await page.evaluate('document.activeElement.textContent')
+        if (focused === text) return
+      }
+      throw new Error(`${text} is not reached by Tab`)
+    }
+    await tabTo('Payments')
+    await page.keyboard.press('Enter')
+    const search = page.getByPlaceholder('EndToEndId')
+    await search.waitFor()
+    await search.focus()
+    await page.keyboard.type(hostile.slice(0, 10))
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/find=/)
+    await tabTo('Audit')
+    await page.keyboard.press('Enter')
+    await page.locator('h1', { hasText: 'Audit' }).waitFor()
+    await tabTo('Sign out')
+    await page.keyboard.press('Enter')
+    await page.locator('input[name=key]').waitFor()
+    expect(await page.context().cookies()).toEqual([])
+    await page.context().close()
+  }, 60_000)
+
+  test('a hostile name is shown as the text that it is; a key without scopes sees less', async () => {
+    const one = await visit()
+    await signIn(one)
+    await one.page.getByText(hostile).waitFor()
+    expect(await one.page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await one.page.context().close()
+    const less = await visit({ locale: 'pt-BR' })
+    key = await gateway.keyOf({ grants: ['cards:read'] })
+    await signIn(less)
+    await less.page.getByRole('link', { name: 'Pagamentos', exact: true }).waitFor()
+    expect(await less.page.getByRole('link', { name: 'Auditoria' }).count()).toBe(0)
+    const forged = await less.page.evaluate(
+      `fetch('/console/api/v1/audit', { headers: { 'X-Trilho-Console': 'user' } }).then((a) => a.status)`,
+    )
+    expect(forged).toBe(403)
+    await less.page.context().close()
+  }, 60_000)
+
+  test('no page frames it', async () => {
+    const outside = Bun.serve({
+      ...{ port: 0, hostname: '127.0.0.1' },
+      fetch: () =>
+        new Response(`<iframe src="${url}/console"></iframe>`, {
+          headers: { 'Content-Type': 'text/html' },
+        }),
+    })
+    const page = await browser.newPage()
+    const refused = page.waitForEvent('console', (message) =>
+      message.text().includes('frame-ancestors'),
+    )
+    await page.goto(outside.url.href)
+    await refused
+    await page.close()
+    await outside.stop(true)
+  }, 60_000)
+})

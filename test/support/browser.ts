@@ -1,0 +1,11 @@
+/** Debian's Chromium, driven by Playwright; undefined where there is none. */
+import { existsSync } from 'node:fs'
+import { type Browser, chromium } from 'playwright-core'
+
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
+
+/** For names of tests: what is missing where they are skipped. */
+export const hasBrowser = executablePath !== undefined
+
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: executablePath ?? '', args: ['--disable-gpu'] })
