@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BuildConfig, BunPlugin } from 'bun'
+import type { Assets } from '../../src/console/assets.ts'
 import { bundleConsole } from '../../src/console/bundle.ts'
 
 /** The Kafka client's checksums read a .wasm file beside them; their other form carries it inside. */
@@ -28,15 +29,14 @@ const placeless: BunPlugin = {
   },
 }
 
-/** The browser side of the console: made now, so that a release holds the finished files. */
-const consoleAssets = (root: string): BunPlugin => ({
+/** A release holds the finished files of the console in place of what makes them. */
+const consoleAssets = (assets: Assets): BunPlugin => ({
   name: 'console-assets',
   setup: (build) => {
-    build.onLoad({ filter: /\/src\/console\/assets\.ts$/ }, async () => {
-      const assets = await bundleConsole(join(root, 'src/console/browser'))
-      const contents = `export const loadAssets = async () => (${JSON.stringify(assets)})`
-      return { contents, loader: 'js' }
-    })
+    build.onLoad({ filter: /\/src\/console\/assets\.ts$/ }, () => ({
+      contents: `export const loadAssets = async () => (${JSON.stringify(assets)})`,
+      loader: 'js',
+    }))
   },
 })
 
@@ -50,13 +50,15 @@ export const threads = [
 const entries = (root: string) => ['src/main.ts', ...threads].map((file) => join(root, file))
 
 const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> => {
+  // Beforehand: a bundler that waits for another one waits for ever.
+  const assets = await bundleConsole(join(root, 'src/console/browser'))
   const result = await Bun.build({
     entrypoints: entries(root),
     naming: { entry: '[name].[ext]' },
     target: 'bun',
     format: 'esm',
     minify: true,
-    plugins: [inlineWasm, placeless, consoleAssets(root)],
+    plugins: [inlineWasm, placeless, consoleAssets(assets)],
     ...more,
   } as BuildConfig)
   for (const log of result.logs) console.error(log)
