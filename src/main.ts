@@ -67,8 +67,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const transform = createTransform({ metrics, ...schemas })
   const audit = createAudit({
     databases: databases.all.map((database) => database.sql),
-    retentionDays: values.database.auditRetentionDays,
-    ...{ archiveDirectory, logger },
+    ...{ retentionDays: values.database.auditRetentionDays, archiveDirectory, logger },
   })
   const pix = createPix({
     ...{ sql, settings: values.pix, authenticator: deps.authenticator, logger },
