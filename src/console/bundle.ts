@@ -14,25 +14,24 @@ export const bundleConsole = async (folder: string): Promise<Assets> => {
     target: 'browser',
     format: 'esm',
     minify: true,
-    naming: '[name]-[hash].[ext]',
   })
   if (!result.success) throw new Error(`the console does not bundle: ${result.logs.join('\n')}`)
   const files: Record<string, Asset> = {}
-  const add = (name: string, bytes: Uint8Array): string => {
-    const extension = name.slice(name.lastIndexOf('.') + 1)
+  // Named by what is in them: the bundler's own hash tells of the directory too, and a release must not.
+  const add = (bytes: Uint8Array, stem: string, extension: string): string => {
+    const name = `${stem}-${Bun.hash(bytes).toString(36)}.${extension}`
     files[name] = assetOf(bytes, contentTypes[extension] ?? 'application/octet-stream')
     return name
   }
-  const named = async (extension: string): Promise<string> => {
+  const built = async (stem: string, extension: string): Promise<string> => {
     const output = result.outputs.find(({ path }) => path.endsWith(`.${extension}`))
     if (output === undefined) throw new Error(`the console has no .${extension}`)
-    return add(output.path.slice(output.path.lastIndexOf('/') + 1), await bytesOf(output))
+    return add(await bytesOf(output), stem, extension)
   }
-  const icon = await Bun.file(join(folder, 'icon.svg')).bytes()
   return {
-    script: await named('js'),
-    style: await named('css'),
-    icon: add(`icon-${Bun.hash(icon).toString(36)}.svg`, icon),
+    script: await built('main', 'js'),
+    style: await built('style', 'css'),
+    icon: add(await Bun.file(join(folder, 'icon.svg')).bytes(), 'icon', 'svg'),
     files,
   }
 }
