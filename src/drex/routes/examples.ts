@@ -25,6 +25,14 @@ export const exampleRegistration = {
       ],
       outputs: [{ name: '', type: 'bool' }],
     },
+    {
+      ...{ type: 'event', name: 'Transfer' },
+      inputs: [
+        { name: 'from', type: 'address', indexed: true },
+        { name: 'to', type: 'address', indexed: true },
+        { name: 'value', type: 'uint256', indexed: false },
+      ],
+    },
   ],
 }
 export const exampleCall = {

@@ -1,4 +1,4 @@
-import { ApiError, httpErrors, type Route, readJson } from '#src/platform/http/index.ts'
+import { ApiError, type Route, readJson, refusedValue } from '#src/platform/http/index.ts'
 import { documents, openBody, rsfnBodyBytesMax, sealBody } from './documents.ts'
 import { RsfnFailure, rsfnApiErrors } from './errors.ts'
 import { type RsfnService, rsfnMessageBytesMax } from './service.ts'
@@ -13,16 +13,11 @@ function failed(error: unknown): never {
   throw error
 }
 
-const notBase64 = (pointer: string): ApiError =>
-  new ApiError(httpErrors.validation_failed, `${pointer}: must be base64`, {
-    errors: [{ pointer, rule: 'base64', message: 'must be base64' }],
-  })
-
 const bytesOf = (text: string, pointer: string): Uint8Array => {
   try {
     return Uint8Array.fromBase64(text)
   } catch {
-    throw notBase64(pointer)
+    throw refusedValue([{ pointer, rule: 'base64', message: 'must be base64' }])
   }
 }
 
@@ -42,9 +37,7 @@ export const rsfnRoutes = (service: RsfnService): readonly Route[] => [
     const body = await readJson(c, openBody)
     const message = bytesOf(body.message, '/message')
     if (message.length > rsfnMessageBytesMax) {
-      throw new ApiError(httpErrors.validation_failed, '/message: is too long', {
-        errors: [{ pointer: '/message', rule: 'max', message: 'is too long' }],
-      })
+      throw refusedValue([{ pointer: '/message', rule: 'max', message: 'is too long' }])
     }
     const policy = {
       acceptClear: body.accept_clear,

@@ -116,7 +116,7 @@ describe('with the certificates of the store', () => {
     expect(report).toMatchObject({ rsfn_code: '0B', rsfn_field: 'C03', is_report: true })
     expect(report.detail).toContain('reports a refusal')
     expect((await open('AAAA')).rsfn_code).toBe('01')
-    expect((await open('A')).code).toBe('validation_failed')
+    expect((await open('A')).code).toBe('value_refused')
     expect((await open(message, {}, ours)).rsfn_code).toBe('08')
   })
 })
