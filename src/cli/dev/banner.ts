@@ -7,6 +7,7 @@ export const banner = (ready: {
   readonly httpUrl: string
   readonly cardsUrl: string
   readonly adminUrl: string | undefined
+  readonly hasConsole: boolean
   readonly featureUrls: Readonly<Record<string, string>>
   readonly state: DevState
   readonly notes: readonly string[]
@@ -25,6 +26,7 @@ export const banner = (ready: {
     ...(grpc === undefined ? [] : [`  gRPC     ${grpc}`]),
     `  API key  ${state.apiKey}`,
     `  Docs     ${adminUrl ?? httpUrl}/docs`,
+    ...(ready.hasConsole ? [`  Console  ${adminUrl ?? httpUrl}/console`] : []),
     `  State    ${state.directory}`,
     '',
     ...ready.demos.flatMap(demoLines),

@@ -142,7 +142,9 @@ const run = async (
       for (const note of allNotes) io.err(`trilho dev: ${note}\n`)
       io.out(readyLine(urls, state, wallets, bank))
     } else {
-      io.out(banner({ ...urls, state, notes: allNotes, demos, version: program.version }))
+      const hasConsole = features.some(({ name, routes }) => name === 'console' && routes?.length)
+      const { version } = program
+      io.out(banner({ ...urls, hasConsole, state, notes: allNotes, demos, version }))
     }
     const databaseLost = database.exited.then(() => {
       throw new Error('the database ended by itself; its log is beside its data')
