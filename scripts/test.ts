@@ -40,6 +40,8 @@ const files = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)]
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
   .sort()
 
+const command = [process.execPath, 'test', '--timeout', String(testTimeoutMs)]
+
 const runAll = async (): Promise<readonly FileReport[]> => {
   const reports: FileReport[] = []
   const groups = [...groupsOf(root, files)]
@@ -52,7 +54,6 @@ const runAll = async (): Promise<readonly FileReport[]> => {
     process.stdout.write(`${report.file}:\n${report.lines.join('\n')}\n`)
   }
   const work = async (index: number): Promise<void> => {
-    const command = [process.execPath, 'test', '--timeout', String(testTimeoutMs)]
     for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
       const portOffset = (index + Math.random()) / processes
       const env = { ...process.env, ...shared, TEST_PORT_OFFSET: String(portOffset) }
@@ -65,7 +66,6 @@ const runAll = async (): Promise<readonly FileReport[]> => {
 
 /** Runs one file while nothing else runs, on a database server of its own. */
 const runAlone = async (file: string): Promise<FileReport> => {
-  const command = [process.execPath, 'test', '--timeout', String(testTimeoutMs)]
   const env = { ...process.env, TEST_PORT_OFFSET: String(Math.random()) }
   return new Promise((resolve) => {
     void runFiles([file], { command, cwd: root, env, limits, onFile: resolve })

@@ -1,7 +1,7 @@
 import { getJson, useLoaded } from './api.ts'
-import { dayOf, timeOf } from './format.ts'
 import { Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
+import { MomentCell } from './table.tsx'
 import { words } from './words.ts'
 
 type Entry = {
@@ -49,11 +49,7 @@ export const Audit = () => {
                     <td>
                       <Badge status={entry.outcome} />
                     </td>
-                    <td class="number quiet">
-                      <time dateTime={entry.at}>
-                        {dayOf(entry.at)} {timeOf(entry.at)}
-                      </time>
-                    </td>
+                    <MomentCell at={entry.at} />
                   </tr>
                 ))}
               </tbody>

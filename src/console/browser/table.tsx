@@ -4,6 +4,15 @@ import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { words } from './words.ts'
 
+/** The cell of a moment: day and time, with the instant for machines. */
+export const MomentCell = ({ at }: { readonly at: string }) => (
+  <td class="number quiet">
+    <time dateTime={at}>
+      {dayOf(at)} {timeOf(at)}
+    </time>
+  </td>
+)
+
 /** Payments, one a row; on a phone two lines each. */
 export const PaymentTable = ({ rows }: { readonly rows: readonly Row[] }) => (
   <table>
@@ -35,11 +44,7 @@ export const PaymentTable = ({ rows }: { readonly rows: readonly Row[] }) => (
             <Badge status={row.status} />
           </td>
           <td class="number">{row.amount}</td>
-          <td class="number quiet">
-            <time dateTime={row.at}>
-              {dayOf(row.at)} {timeOf(row.at)}
-            </time>
-          </td>
+          <MomentCell at={row.at} />
         </tr>
       ))}
     </tbody>
