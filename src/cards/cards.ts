@@ -1,4 +1,4 @@
-import type { EmitWithin } from '#src/events.ts'
+import type { EmitWithin } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Job } from '#src/platform/jobs/index.ts'

@@ -1,5 +1,5 @@
 /** Events for the rest of the platform; `src/main.ts` connects the port to the webhooks. */
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import type { Transaction } from '#src/platform/database/index.ts'
 import { accountsOf } from './contracts/store.ts'
 import { formatUnits, isFinal } from './domain.ts'

@@ -1,6 +1,6 @@
 /** Digital currency: transfers, wallets and contracts on networks that speak Ethereum's JSON-RPC. */
 import { readFileSync } from 'node:fs'
-import type { Emit } from '#src/events.ts'
+import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'

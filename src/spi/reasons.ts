@@ -1,5 +1,5 @@
 import type { CodeList } from '#codecs/iso20022'
-import type { Reason } from '#src/events.ts'
+import type { Reason } from '#src/events/index.ts'
 
 /**
  * A code that a message gives, with what our rulebook knows of it.

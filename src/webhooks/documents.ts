@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { eventGroups } from '#src/events.ts'
+import { eventGroups } from '#src/events/index.ts'
 import {
   cursor,
   type EventDocument,

@@ -1,4 +1,4 @@
-import { eventTypes } from '#src/events.ts'
+import { eventTypes } from '#src/events/index.ts'
 
 /** The families of a type: `card.transaction.voided` has `card.*` and `card.transaction.*`. */
 const familiesOf = (type: string): string[] => {

@@ -1,4 +1,4 @@
-import type { EmitWithin } from '#src/events.ts'
+import type { EmitWithin } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { patternsOf } from './domain.ts'

@@ -1,4 +1,4 @@
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createLoop, type Loop } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'

@@ -1,6 +1,6 @@
 /** The feature on an embedded chain and a database of its own. */
 import { Interface } from 'ethers'
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createSealer, type Sealer } from '#src/platform/security/index.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { messageTypes } from '#codecs/iso20022'
-import { type EventType, eventGroups, eventTypes } from '#src/events.ts'
+import { type EventType, eventGroups, eventTypes } from '#src/events/index.ts'
 import {
   createCardNetwork,
   createTestVault,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { eventTypes } from '#src/events.ts'
+import { eventTypes } from '#src/events/index.ts'
 import {
   afterAttempt,
   attemptsMax,

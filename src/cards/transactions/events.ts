@@ -1,4 +1,4 @@
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import type { CardTransaction } from './store.ts'
 
 const nameOf = (before: CardTransaction, after: CardTransaction) => {

@@ -1,4 +1,4 @@
-import type { EmitWithin } from '#src/events.ts'
+import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { CardNetworks } from '../networks/index.ts'
 import { type NewReversal, renewReversal } from '../reversals/index.ts'

@@ -1,5 +1,5 @@
 /** What is told of money that came in. */
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import { formatUnits } from '../domain.ts'
 import { abbreviateAddress, zeroAddress } from '../evm/address.ts'
 import { kindOf } from './entries.ts'

@@ -3,7 +3,7 @@
  * and compares the balances with the chain's own. Whatever it writes, it writes together with its position, and only
  * if no other process has moved that: so any number may run, although one at a time is enough.
  */
-import type { AppEvent, Emit } from '#src/events.ts'
+import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'

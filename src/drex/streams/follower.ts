@@ -3,7 +3,7 @@
  * transaction that moves the stream's place: nothing is left out or told anew by a restart, and what a reorganisation
  * takes back is told, too. Each stream stands alone: one that cannot be read holds up no other.
  */
-import type { AppEvent, Emit } from '#src/events.ts'
+import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'

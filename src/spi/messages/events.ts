@@ -1,4 +1,4 @@
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import type { StatusChange } from './domain.ts'
 
 /** Reports the new status of a message that we sent. */

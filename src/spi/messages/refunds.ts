@@ -1,5 +1,5 @@
 import { codeLists, formatCents } from '#codecs/iso20022'
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { reasonOf } from '../reasons.ts'
 import type { StatusChange } from './domain.ts'

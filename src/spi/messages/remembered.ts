@@ -1,5 +1,5 @@
 import type { PendingQuery, Row } from 'postgres'
-import type { Emit } from '#src/events.ts'
+import type { Emit } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { applyFacts, refusalsBy } from '../recurring/project.ts'
 import type { MessageOutcome, MessageStatus, StatusChange } from './domain.ts'

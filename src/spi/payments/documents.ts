@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { returnReasons } from '#codecs/iso20022'
-import { reason } from '#src/events.ts'
+import { reason } from '#src/events/index.ts'
 import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { outcomes } from './domain.ts'
 import { paymentErrors } from './errors.ts'

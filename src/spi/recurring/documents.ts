@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { reason } from '#src/events.ts'
+import { reason } from '#src/events/index.ts'
 import { httpErrors, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
 import { chargeStates, mandateStates, stepsMax } from './domain.ts'
 

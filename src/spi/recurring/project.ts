@@ -1,5 +1,5 @@
 import { type CodeList, codeLists } from '#codecs/iso20022'
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { reasonOf } from '../reasons.ts'
 import { type Fact, type Kind, type Standing, type State, transition } from './domain.ts'

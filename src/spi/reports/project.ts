@@ -1,5 +1,5 @@
 import { formatCents } from '#codecs/iso20022'
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import { operationMoment } from '../messages/domain.ts'
 import type { Reported, ReportedAccount, ReportedEntry } from './reported.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { eventGroups } from '#src/events.ts'
+import { eventGroups } from '#src/events/index.ts'
 import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 import { subscribe } from '../../support/webhooks.ts'
 

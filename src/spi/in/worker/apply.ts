@@ -1,4 +1,4 @@
-import type { Emit } from '#src/events.ts'
+import type { Emit } from '#src/events/index.ts'
 import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import {

@@ -1,5 +1,5 @@
 import { formatCents, isMessageType } from '#codecs/iso20022'
-import type { AppEvent } from '#src/events.ts'
+import type { AppEvent } from '#src/events/index.ts'
 import type { ReadInbound } from './read.ts'
 
 /** An event tells of so many transactions at most; the message itself holds them all. */

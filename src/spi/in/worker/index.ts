@@ -1,5 +1,5 @@
 import type { Revision } from '#codecs/iso20022'
-import type { Emit } from '#src/events.ts'
+import type { Emit } from '#src/events/index.ts'
 import {
   type Consumer,
   readers,

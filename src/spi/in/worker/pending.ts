@@ -1,4 +1,4 @@
-import type { Emit } from '#src/events.ts'
+import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'

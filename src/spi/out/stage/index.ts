@@ -1,4 +1,4 @@
-import type { Emit } from '#src/events.ts'
+import type { Emit } from '#src/events/index.ts'
 import { type Consumer, type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'

@@ -1,4 +1,4 @@
-import type { Emit } from '#src/events.ts'
+import type { Emit } from '#src/events/index.ts'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import { OverloadedError, type Queryable } from '#src/platform/database/index.ts'
 import {

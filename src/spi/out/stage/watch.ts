@@ -1,4 +1,4 @@
-import type { Emit } from '#src/events.ts'
+import type { Emit } from '#src/events/index.ts'
 import { backoffMs } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'

@@ -7,7 +7,7 @@ import {
   messageDefinitions,
   messageTypes,
 } from '#codecs/iso20022'
-import { eventTypes } from '#src/events.ts'
+import { eventTypes } from '#src/events/index.ts'
 import { root } from '../../../support/program.ts'
 
 /*

@@ -1,0 +1,161 @@
+import { z } from 'zod'
+import { type EventGroups, money, text } from './group.ts'
+
+const transfer = z
+  .strictObject({
+    transfer_id: z.string(),
+    status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
+    from_wallet: z.string(),
+    to_wallet: z.string(),
+    amount: money,
+    currency: z.literal('DREX'),
+    network: z.string(),
+    tx_hash: text,
+    reference: text,
+    attempt: z.int().meta({ description: 'From 1; a failed transfer may be tried again.' }),
+    error: z
+      .strictObject({
+        code: z.string(),
+        message: z.string(),
+        revert: z
+          .strictObject({ name: z.string(), args: z.array(z.string()).readonly() })
+          .optional(),
+      })
+      .nullable(),
+  })
+  .meta({ id: 'TransferEvent' })
+
+const correctedTransfer = z
+  .strictObject({
+    transfer_id: z.string(),
+    previous_status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
+    status: z.string().meta({ description: 'The status from now on; another end follows.' }),
+    from_wallet: z.string(),
+    to_wallet: z.string(),
+    amount: money,
+    currency: z.literal('DREX'),
+    network: z.string(),
+    tx_hash: text,
+    reference: text,
+    error: z.strictObject({ code: z.string(), message: z.string() }),
+  })
+  .meta({ id: 'CorrectedTransferEvent' })
+
+const movement = {
+  movement_id: z.string(),
+  wallet_id: z.string(),
+  kind: z.enum(['transfer', 'mint']).meta({ description: '`mint`: newly issued.' }),
+  from_wallet: text.meta({ description: 'Null where the currency was issued.' }),
+  to_wallet: z.string(),
+  amount: money,
+  currency: z.literal('DREX'),
+  network: z.string(),
+  token: z.string().meta({ description: 'The currency’s contract.' }),
+  tx_hash: z.string(),
+  block_number: z.int(),
+}
+
+const receivedTransfer = z
+  .strictObject({
+    ...movement,
+    transfer_id: text.meta({ description: 'If a transfer of this gateway moved it.' }),
+  })
+  .meta({ id: 'ReceivedTransferEvent' })
+
+const reversedTransfer = z.strictObject(movement).meta({ id: 'ReversedTransferEvent' })
+
+const contract = z
+  .strictObject({
+    contract_id: z.string(),
+    status: z.string(),
+    tx_hash: text,
+  })
+  .meta({ id: 'ContractEvent' })
+
+const contractCall = z
+  .strictObject({
+    transaction_id: z.string(),
+    contract_id: z.string(),
+    status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
+    tx_hash: text,
+  })
+  .meta({ id: 'ContractCallEvent' })
+
+const contractEvent = z
+  .strictObject({
+    log_id: z.string().meta({ description: 'Network, block’s hash and place in it.' }),
+    stream_id: z.string(),
+    ...{ contract_id: z.string(), network: z.string(), address: z.string() },
+    event: z.string().meta({ description: 'Its signature.' }),
+    args: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'By name, or by place where one has none; null if they cannot be read.',
+    }),
+    ...{ tx_hash: z.string(), block_number: z.int(), block_hash: z.string() },
+    log_index: z.int(),
+  })
+  .meta({ id: 'ContractLogEvent' })
+
+export const digitalCurrencyEvents = {
+  transfers: {
+    title: 'Digital currency',
+    payload: transfer,
+    subject: 'transfer_id',
+    types: {
+      'drex.transfer.confirmed': 'A transfer has its confirmations.',
+      'drex.transfer.reverted': 'The chain has refused a transfer.',
+      'drex.transfer.failed': 'A transfer has ended without moving what it should.',
+      'drex.transfer.cancelled': 'A transfer was taken back.',
+    },
+  },
+  corrections: {
+    title: 'Digital currency',
+    payload: correctedTransfer,
+    subject: 'transfer_id',
+    types: {
+      'drex.transfer.corrected': 'The chain has taken back the end of a transfer that was told.',
+    },
+  },
+  incoming: {
+    title: 'Digital currency',
+    payload: receivedTransfer,
+    subject: 'wallet_id',
+    types: {
+      'drex.transfer.received':
+        'Currency came to a wallet, whoever sent it, and has its confirmations.',
+    },
+  },
+  reversals: {
+    title: 'Digital currency',
+    payload: reversedTransfer,
+    subject: 'wallet_id',
+    types: {
+      'drex.transfer.reversed':
+        'The chain has taken back what was told as received: `movement_id` says which.',
+    },
+  },
+  contracts: {
+    title: 'Digital currency',
+    payload: contract,
+    subject: 'contract_id',
+    types: {
+      'drex.contract.deployed': 'A contract is on the chain.',
+      'drex.contract.failed': 'A contract could not be deployed.',
+    },
+  },
+  calls: {
+    title: 'Digital currency',
+    payload: contractCall,
+    subject: 'transaction_id',
+    types: { 'drex.contract.called': 'A call of a contract has ended: `status` says how.' },
+  },
+  streams: {
+    title: 'Digital currency',
+    payload: contractEvent,
+    subject: 'stream_id',
+    types: {
+      'drex.contract.event': 'A contract has told what a stream is for; it has its confirmations.',
+      'drex.contract.event_removed':
+        'The chain has taken back what a stream has told: `log_id` says which.',
+    },
+  },
+} as const satisfies EventGroups

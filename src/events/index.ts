@@ -1,0 +1,59 @@
+import type { z } from 'zod'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { cardEvents } from './cards.ts'
+import { digitalCurrencyEvents } from './drex.ts'
+import type { EventGroups } from './group.ts'
+import { instantPaymentEvents } from './instant-payments.ts'
+import { webhookEvents } from './webhooks.ts'
+
+export { type Reason, reason } from './instant-payments.ts'
+
+/**
+ * Every event that subscribers are told of: its types with their meanings, and what they carry. Whatever lists event
+ * types derives from this table; features emit through {@link Emit}, so that no other type and no other payload
+ * compiles. A payload holds identifiers, amounts and states: nothing of persons, no card data.
+ */
+export const eventGroups = {
+  ...instantPaymentEvents,
+  ...cardEvents,
+  ...digitalCurrencyEvents,
+  ...webhookEvents,
+} as const satisfies EventGroups
+
+type Groups = typeof eventGroups
+
+/**
+ * Something that happened.
+ *
+ * @property account - whose it is: the endpoints of no other account are told; undefined for what is the institution's
+ * @property subject - what it happened to; `sequence` grows by one with each event of a subject
+ */
+export type AppEvent = {
+  [G in keyof Groups]: {
+    readonly type: keyof Groups[G]['types']
+    readonly subject: string
+    readonly account?: string | undefined
+    readonly data: z.infer<Groups[G]['payload']>
+  }
+}[keyof Groups]
+
+export type EventType = AppEvent['type']
+
+export const eventTypes = Object.values(eventGroups).flatMap(({ types }) =>
+  Object.keys(types),
+) as readonly EventType[]
+
+/** Writes events in the transaction of the change that they tell of. */
+export type Emit = (tx: Queryable, events: readonly AppEvent[]) => Promise<void>
+
+type Fragment = ReturnType<Client>
+
+/** {@link Emit} within the very statement that makes the change, where a statement more would cost too much. */
+export type EmitWithin = {
+  /** Whether anybody takes one of them; asked first, as planning what `ctes` adds costs as much as the statement. */
+  readonly isTaken: (sql: Queryable, events: readonly AppEvent[]) => Promise<boolean>
+  /** What the statement takes of an event, as JSON. */
+  readonly rowOf: (event: AppEvent) => object
+  /** CTEs, parted by commas, for a `with`. @param rows a query of one JSON value an event: what `rowOf` gave */
+  readonly ctes: (sql: Queryable, rows: Fragment) => Fragment
+}
