@@ -28,7 +28,7 @@ const pagesMax = 60 * atOnce
 /** Of a payment that comes with others, from its request to its answer. */
 const statementsMax = 6
 /** Of one that comes alone: the same statements in transactions of its own. */
-const aloneMax = 32
+const aloneMax = 24
 const timeoutMs = 300_000
 
 const callsOf = (costs: readonly StatementCost[]): number =>

@@ -47,6 +47,8 @@ const listed = 20
 const pagesMax = 30 * listed
 /** One statement stores a message whole: two keys, its row, transaction and history, with thirteen indexes. */
 const storePagesMax = 50 * listed
+/** One moves it, with its history, its key and the answers that cite it. */
+const recordPagesMax = 40 * listed
 /** A list counts so many entries of an index, and may look at the row of each. */
 const countPagesMax = 1.2 * countedMax
 
@@ -94,6 +96,11 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await changeStatuses(
         tx,
         ids.map((id, at) => ({ id, status: 'UNKNOWN', resourceId: `X${at}` })),
+      )
+      await changeStatuses(
+        tx,
+        ids.map((id) => ({ id, status: 'ACCEPTED' })),
+        ids.map((messageId) => ({ messageId, position: 0, status: 'ACSC', refusal: undefined })),
       )
       await noteRepetitions(
         tx,
@@ -149,7 +156,9 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         ],
       }))
       await applyReports(tx, reported)
-      const recorded = made.map(({ id, n }) => ({ id, type: 'pacs.002', resourceId: `R${n}` }))
+      const recorded = made.map(({ id, n }) => ({
+        ...{ id, type: 'pacs.002', resourceId: `R${n}`, isCited: true },
+      }))
       await reportedReplies(tx, ids)
       await applyRemembered(tx, recorded, async () => {})
       await applyCrossed(tx, async () => {})
@@ -203,6 +212,7 @@ class Undone extends Error {}
 
 const budgetOf = (text: string): number => {
   if (text.startsWith('select count(*)')) return countPagesMax
+  if (text.includes('from named')) return recordPagesMax
   return text.startsWith('with claimed as') ? storePagesMax : pagesMax
 }
 

@@ -53,10 +53,12 @@ export {
   sentBytes,
 } from './sending.ts'
 export {
+  type AnsweredStatus,
   changeStatuses,
   idsByKey,
   insertMessages,
   othersUnderKnownKeys,
+  recordChanges,
 } from './store.ts'
 
 export type MessagesDeps = {

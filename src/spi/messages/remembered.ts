@@ -1,4 +1,3 @@
-import type { PendingQuery, Row } from 'postgres'
 import type { Emit } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { applyFacts, refusalsBy } from '../recurring/project.ts'
@@ -66,6 +65,8 @@ type Recorded = {
   readonly type: string
   /** PI-ResourceId. */
   readonly resourceId: string
+  /** An answer that came before cites it, as the statement has seen that recorded it. */
+  readonly isCited: boolean
 }
 
 /** Remembers answers about what we do not know yet, and applies those whose subject we know by now. */
@@ -81,8 +82,11 @@ export const rememberAnswers = async (
     from jsonb_to_recordset(${JSON.stringify(answers)}::text::jsonb)
       as pending("messageId" uuid, reference text, outcome text, reason text)
     on conflict do nothing`
-  const references = answers.map(({ reference }) => reference)
-  return applyCited(tx, tx`select unnest(${textArray(references)}::text::text[]) as id`, emitEvents)
+  return applyCited(
+    tx,
+    answers.map(({ reference }) => reference),
+    emitEvents,
+  )
 }
 
 /**
@@ -94,28 +98,24 @@ export const applyRemembered = async (
   recorded: readonly Recorded[],
   emitEvents: Emit,
 ): Promise<readonly LateAnswer[]> => {
-  if (recorded.length === 0) return []
-  const resourceIds = textArray(recorded.map(({ resourceId }) => resourceId))
-  const cited = tx`select unnest(${resourceIds}::text::text[]) as id`
-  const late = await applyCited(tx, cited, emitEvents)
+  const cited = recorded.filter(({ isCited }) => isCited).map(({ resourceId }) => resourceId)
+  const late = cited.length === 0 ? [] : await applyCited(tx, cited, emitEvents)
   const replies = recorded.filter(({ type }) => type === replyType).map(({ id }) => id)
   if (replies.length === 0) return late
   return [...late, ...(await apply(tx, await reportedReplies(tx, replies), emitEvents))]
 }
 
-type Fragment = PendingQuery<Row[]>
-
-/** Applies remembered answers that cite one of the references, given as a statement, where we know their subject. */
+/** Applies remembered answers that cite one of the references, where we know their subject. */
 const applyCited = async (
   tx: Queryable,
-  references: Fragment,
+  references: readonly string[],
   emitEvents: Emit,
 ): Promise<readonly LateAnswer[]> => {
   const due = await tx<Due[]>`
     with due as materialized (
       select p.message_id, p.reference, p.outcome, p.reason, known.id,
         null::text as nothing
-      from (select distinct id from (${references}) as every order by id) as recorded
+      from unnest(${textArray([...new Set(references)].sort())}::text::text[]) as recorded(id)
         cross join lateral (
           select * from spi_pending_answers where reference = recorded.id
           order by reference, message_id limit ${sameReferenceMax} for update skip locked

@@ -176,22 +176,58 @@ const insertFresh = async (
     select id from fresh`
 }
 
+/** What an answer says of one transaction of a sent message. */
+export type AnsweredStatus = {
+  readonly messageId: string
+  readonly position: number
+  readonly status: string
+  /** Code of why it is refused. */
+  readonly refusal: string | undefined
+}
+
+export type Changed = {
+  /** Ids of the messages that moved. */
+  readonly moved: ReadonlySet<string>
+  /** Ids of those whose PI-ResourceId an answer cites that came before the record of their sending. */
+  readonly cited: ReadonlySet<string>
+}
+
 /**
- * Moves messages to a status that may follow their present one; the others stay (an answer that came twice, or late).
- * Status and history change together. A message that became UNKNOWN without a PI-ResourceId is SENT when it gets one,
- * unless that is late: then only the history says so. We keep a PI-ResourceId whatever the status.
+ * Moves messages to a status that may follow their present one, in one statement; the others stay (an answer that came
+ * twice, or late). Status and history change together. A message that became UNKNOWN without a PI-ResourceId is SENT when
+ * it gets one, unless that is late: then only the history says so. We keep a PI-ResourceId whatever the status: the answer
+ * may have been faster than the record of the sending.
  *
- * @returns the ids of the messages that moved
+ * @param answered written with the changes; what an earlier answer ended stays
  */
-export const changeStatuses = async (
+export const recordChanges = async (
   sql: Queryable,
   changes: readonly StatusChange[],
-): Promise<ReadonlySet<string>> => {
-  // All writers lock rows in the order of the ids.
-  const sorted = [...changes].sort((a, b) => (a.id < b.id ? -1 : 1))
-  const wanted = sorted.map((change) => ({ ...change, from: predecessorsOf(change.status) }))
-  const rows = await sql<{ id: string; isMoved: boolean }[]>`
-    with wanted as materialized (
+  answered: readonly AnsweredStatus[] = [],
+): Promise<Changed> => {
+  const names = changes.some(({ resourceId }) => resourceId !== undefined)
+  const rows = await sql<{ id: string; isMoved: boolean; isCited: boolean }[]>`
+    with ${moving(sql, changes)}${answered.length > 0 ? answering(sql, answered) : sql``}
+    ${names ? naming(sql) : sql`select id, "isMoved", false as "isCited" from moved`}`
+  const idsOf = (those: readonly { readonly id: string }[]) => new Set(those.map(({ id }) => id))
+  return {
+    moved: idsOf(rows.filter(({ isMoved }) => isMoved)),
+    cited: idsOf(rows.filter(({ isCited }) => isCited)),
+  }
+}
+
+/** The same where nobody asks for citations. @returns the ids of the messages that moved */
+export const changeStatuses = async (
+  ...change: Parameters<typeof recordChanges>
+): Promise<Changed['moved']> => (await recordChanges(...change)).moved
+
+/** CTEs that move messages: all writers lock rows in the order of the ids. */
+const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
+  const wanted = [...changes]
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .map((change) => ({ ...change, from: predecessorsOf(change.status) }))
+  return sql`
+    wanted as materialized (
       select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
         as wanted(id uuid, status text, detail text, "errorCode" text, "resourceId" text,
           "isLate" boolean, "from" text[], nothing text)
@@ -208,39 +244,43 @@ export const changeStatuses = async (
           and message.resource_id is null and wanted."resourceId" is not null))
       returning message.id, message.direction, message.status, wanted.detail, wanted."resourceId",
         message.status = wanted.status as "isMoved"
-    ), keyed as (
-      insert into spi_message_keys (kind, key, message_id)
-      select direction || ':ResourceId', "resourceId", id from moved where "resourceId" is not null
-      order by 1, 2 on conflict do nothing
     ), noted as (
       insert into spi_history (message_id, position, status, detail)
       select id, 1 + (select max(position) from spi_history where message_id = moved.id), status,
         case when "isMoved" then detail else concat_ws(': ', 'known to be sent', detail) end
       from moved
-    )
-    select id, "isMoved" from moved`
-  const noted = new Set(rows.map(({ id }) => id))
-  const stayed = sorted.filter(({ id, resourceId }) => resourceId !== undefined && !noted.has(id))
-  if (stayed.length > 0) await keepResourceIds(sql, stayed)
-  return new Set(rows.filter(({ isMoved }) => isMoved).map(({ id }) => id))
+    )`
 }
 
-/** Keeps the ids of messages whose status has moved on: the answer was faster than the record of the sending. */
-const keepResourceIds = async (sql: Queryable, changes: readonly StatusChange[]): Promise<void> => {
-  await sql`
-    with wanted as materialized (
-      select * from jsonb_to_recordset(${jsonText(changes)}::text::jsonb)
-        as wanted(id uuid, "resourceId" text, nothing text)
-      where ${looksLikeOne(sql)}
-    ), kept as (
-      update spi_messages message set resource_id = wanted."resourceId"
-      from wanted where message.id = wanted.id
-      returning message.id, message.direction, wanted."resourceId"
-    )
+/** A CTE more: it runs after the messages are locked. */
+const answering = (sql: Queryable, answered: readonly AnsweredStatus[]) => sql`
+  , answered as (
+    update spi_transactions t set status = answer.status, refusal = answer.refusal
+    from jsonb_to_recordset(${JSON.stringify(answered)}::text::jsonb)
+      as answer("messageId" uuid, position int, status text, refusal text, nothing text)
+    where ${looksLikeOne(sql)} and t.message_id = answer."messageId" and t.position = answer.position
+      and (t.status is null or t.status = 'ACSP')
+  )`
+
+/** The end of the statement where messages get their PI-ResourceId, those that did not move too. */
+const naming = (sql: Queryable) => sql`
+  , kept as (
+    update spi_messages message set resource_id = wanted."resourceId"
+    from wanted
+    where message.id = wanted.id and wanted."resourceId" is not null
+      and not exists (select from moved where moved.id = wanted.id)
+    returning message.id, message.direction, wanted."resourceId"
+  ), named as (
+    select id, direction, "resourceId", "isMoved" from moved
+    union all select id, direction, "resourceId", false from kept
+  ), keyed as (
     insert into spi_message_keys (kind, key, message_id)
-    select direction || ':ResourceId', "resourceId", id from kept
-    order by 1, 2 on conflict do nothing`
-}
+    select direction || ':ResourceId', "resourceId", id from named where "resourceId" is not null
+    order by 1, 2 on conflict do nothing
+  )
+  select id, "isMoved", exists (
+    select from spi_pending_answers where reference = named."resourceId"
+  ) as "isCited" from named`
 
 /** The message that each natural key belongs to; leaves out unknown keys. */
 export const idsByKey = async (

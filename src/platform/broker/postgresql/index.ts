@@ -76,7 +76,11 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
   const { sql } = deps
   const times = { ...timesDefault, ...deps.times }
   const lanes = createLanes(sql)
-  const notifier = createNotifier(sql, (ids) => reading.hear(ids), deps.logger)
+  const notifier = createNotifier(sql, {
+    hear: (ids) => reading.hear(ids),
+    isOurs: (lane) => reading.isOurs(lane),
+    logger: deps.logger,
+  })
   const publication = createPublication(sql, lanes, notifier)
   const reading = createReading(deps, { times, lanes, notifier, publish: publication.publish })
   const jobs = [createMaintenance(deps), createSampler(deps, times.sampleEveryMs)]

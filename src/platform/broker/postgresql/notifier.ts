@@ -27,12 +27,20 @@ export type Notifier = {
 /**
  * Tells consumers which lanes have news: those of this process directly, the others by NOTIFY. We send it outside of the
  * publishing transactions, because NOTIFY makes the commits of a server wait for each other, and gather it over a few
- * milliseconds. It is a hint only: whoever misses it finds the messages a little later.
+ * milliseconds; not for lanes that this process reads itself. It is a hint only: whoever misses it finds the messages a little later.
  */
 export const createNotifier = (
   sql: Client,
-  hear: (ids: readonly bigint[]) => void,
-  logger: Logger,
+  {
+    hear,
+    isOurs,
+    logger,
+  }: {
+    readonly hear: (ids: readonly bigint[]) => void
+    /** Nobody else reads this lane now, and who takes it over begins at its start. */
+    readonly isOurs: (lane: number) => boolean
+    readonly logger: Logger
+  },
 ): Notifier => {
   const kept: News = new Map()
   const fresh: News = new Map()
@@ -49,8 +57,9 @@ export const createNotifier = (
   const tell = (ids: readonly bigint[]): void => {
     if (ids.length === 0) return
     hear(ids)
-    for (const id of ids) addLeast(fresh, id)
-    timer ??= setTimeout(send, gatherMs)
+    const others = ids.filter((id) => !isOurs(laneOf(id)))
+    for (const id of others) addLeast(fresh, id)
+    if (others.length > 0) timer ??= setTimeout(send, gatherMs)
   }
   return {
     keep: (ids) => {

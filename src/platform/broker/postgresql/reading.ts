@@ -24,6 +24,8 @@ export type Reading = {
   readonly broker: Pick<TransactionalBroker, 'consume' | 'loops' | 'settleIn' | 'leaseLeftMs'>
   /** Something was published. @returns whether any of it is new to this process */
   readonly hear: (ids: readonly bigint[]) => boolean
+  /** True while this process holds the lease of a lane. */
+  readonly isOurs: (lane: number) => boolean
   readonly stop: () => Promise<void>
 }
 
@@ -53,6 +55,7 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
     return isNew
   }
   const owned = () => [...engines.keys()].flatMap(leases.of)
+  const untilMsOf = (lane: number): number => leases.find(lane)?.untilMs ?? Number.NEGATIVE_INFINITY
   const jobs = createJobs(deps, parts, { leases, keeper, owned, hear })
   const [renewing] = jobs
 
@@ -75,6 +78,7 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
 
   return {
     hear,
+    isOurs: (lane) => untilMsOf(lane) > performance.now(),
     broker: {
       consume,
       loops: () => [...engines.values()].map(({ watched }) => watched),
@@ -85,8 +89,7 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
         if (lost > 0) throw new DeliveryLostError(`${lost} of ${ids.length} are settled already`)
         for (const id of ids) settledWithin.add(id)
       },
-      leaseLeftMs: ({ offset }) =>
-        (leases.find(laneOf(offset))?.untilMs ?? Number.NEGATIVE_INFINITY) - performance.now(),
+      leaseLeftMs: ({ offset }) => untilMsOf(laneOf(offset)) - performance.now(),
     },
     stop: async () => {
       await Promise.all([...engines.values()].map((engine) => engine.stop()))

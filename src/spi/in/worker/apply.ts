@@ -75,8 +75,8 @@ export const applyBatch = async (
     if (message !== undefined && ids.has(message.id)) stored.set(inbound, message)
   }
   const effective = matches.answers.filter(({ inbound }) => stored.has(inbound))
-  const wanted = effective.length === 0 ? [] : await changesOf(tx, effective)
-  const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted)
+  const { wanted, answered } = await changesOf(tx, effective)
+  const moved = wanted.length === 0 ? new Set() : await changeStatuses(tx, wanted, answered)
   const changes = wanted.filter(({ id }) => moved.has(id))
   const typeOf = (id: string) => matches.sent.get(id)?.type
   const refunds = await refundEvents(tx, changes, typeOf)
@@ -140,7 +140,7 @@ const endsOfOthers = (
     answers.flatMap(({ answer, transactions }) =>
       answer.kind === 'transaction' &&
       transactions.length > 0 &&
-      transactions.every(({ type }) => type === 'pacs.008')
+      transactions.every(({ message }) => message.type === 'pacs.008')
         ? [answer.endToEndId]
         : [],
     ),

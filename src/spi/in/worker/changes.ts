@@ -1,30 +1,58 @@
 import type { Queryable } from '#src/platform/database/index.ts'
-import { endOf, replyType, reportedReplies, type StatusChange } from '../../messages/index.ts'
+import {
+  type AnsweredStatus,
+  endOf,
+  replyType,
+  reportedReplies,
+  type StatusChange,
+} from '../../messages/index.ts'
 import { type MatchedAnswer, outcomeFor } from './match.ts'
-import { type AnsweredStatus, lockSent, type Progress, writeTransactionStatuses } from './store.ts'
+import { lockSent, type Progress, writeTransactionStatuses } from './store.ts'
+
+/** What answers bring to sent messages. */
+type Brought = {
+  readonly wanted: readonly StatusChange[]
+  /** Statuses of transactions that are yet to be written, together with the changes. */
+  readonly answered: readonly AnsweredStatus[]
+}
 
 /**
- * Returns the changes that answers bring to sent messages, and writes the statuses of their transactions.
+ * Returns the changes that answers bring to sent messages, and writes the statuses of the transactions that they follow.
  *
  * A message follows its transactions: it stays as it is until all of them are answered. Then it is REJECTED if all were
  * refused, ACCEPTED if none was, and PARTIALLY_ACCEPTED otherwise; each transaction keeps its own status and reason.
- * Those of our replies keep what we said.
+ * Those of our replies keep what we said. A message of one transaction ends with its answer, so nothing is counted.
  */
 export const changesOf = async (
   tx: Queryable,
   answers: readonly MatchedAnswer[],
-): Promise<readonly StatusChange[]> => {
-  const ids = answers.flatMap(({ transactions, messageId }) => [
-    ...transactions.map((about) => about.messageId),
-    ...(messageId === undefined ? [] : [messageId]),
-  ])
-  if (ids.length === 0) return []
-  await lockSent(tx, [...new Set(ids)])
+): Promise<Brought> => {
   const changes = new Map<string, StatusChange>()
   const note = (change: StatusChange): void => {
     if (!changes.has(change.id)) changes.set(change.id, change)
   }
-  const statuses = new Map<string, AnsweredStatus>()
+  const ids = new Set(answers.flatMap(messagesOf))
+  if (ids.size === 0) return { wanted: [], answered: [] }
+  // A statement of its own: those that follow count entries that nobody else can add to.
+  await lockSent(tx, [...ids])
+  const { alone, among, replies } = sorted(answers, note)
+  for (const change of await reportedReplies(tx, replies)) note(change)
+  if (among.length > 0) {
+    for (const progress of await writeTransactionStatuses(tx, among)) {
+      if (progress.answered === progress.transactions) note(changeOf(progress))
+    }
+  }
+  return { wanted: [...changes.values()], answered: alone }
+}
+
+const messagesOf = ({ transactions, messageId }: MatchedAnswer): readonly string[] => [
+  ...transactions.map(({ message }) => message.id),
+  ...(messageId === undefined ? [] : [messageId]),
+]
+
+/** Statuses of transactions that are alone in their message or among others, and replies of several; notes the rest. */
+const sorted = (answers: readonly MatchedAnswer[], note: (change: StatusChange) => void) => {
+  const statuses = new Map<string, AnsweredStatus & { readonly isAlone: boolean }>()
   const replies = new Set<string>()
   for (const { answer, transactions, messageId } of answers) {
     if (messageId !== undefined) {
@@ -33,24 +61,24 @@ export const changesOf = async (
     if (answer.kind !== 'transaction') continue
     const { status, reason } = answer
     for (const about of transactions) {
-      const id = about.messageId
-      if (about.type !== replyType) {
-        const place = `${id} ${about.position}`
+      const { message, position, transactionCount } = about
+      const { id } = message
+      if (message.type !== replyType) {
+        const place = `${id} ${position}`
         if (statuses.has(place)) continue
         const refusal = answer.outcome === 'REJECTED' ? reason : undefined
-        statuses.set(place, { messageId: id, position: about.position, status, refusal })
-      } else if (about.transactionCount === 1) {
+        // What an earlier answer ended stays as that one said, which counting tells.
+        const isAlone = transactionCount === 1 && (about.status ?? 'ACSP') === 'ACSP'
+        statuses.set(place, { messageId: id, position, status, refusal, isAlone })
+        if (isAlone) note({ id, status: answer.outcome, detail: refusal })
+      } else if (transactionCount === 1) {
         note({ id, status: outcomeFor(answer, about), detail: reason })
       } else replies.add(id)
     }
   }
-  for (const change of await reportedReplies(tx, [...replies])) note(change)
-  if (statuses.size > 0) {
-    for (const progress of await writeTransactionStatuses(tx, [...statuses.values()])) {
-      if (progress.answered === progress.transactions) note(changeOf(progress))
-    }
-  }
-  return [...changes.values()]
+  const all = [...statuses.values()]
+  const alone = all.filter(({ isAlone }) => isAlone)
+  return { alone, among: all.filter(({ isAlone }) => !isAlone), replies: [...replies] }
 }
 
 const changeOf = (progress: Progress): StatusChange =>

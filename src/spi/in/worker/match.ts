@@ -50,8 +50,10 @@ export const matchAnswers = async (
     transactions: byPlace.get(placeOf.get(answer) ?? -1) ?? [],
     messageId: isMessageAnswer(answer) ? idByReference.get(answer.reference) : undefined,
   }))
-  const ids = new Set([...found.map(({ messageId }) => messageId), ...idByReference.values()])
-  return { answers, sent: ids.size === 0 ? new Map() : await findSent(tx, [...ids]) }
+  const sent = new Map(found.map(({ message }) => [message.id, message]))
+  const others = [...idByReference.values()].filter((id) => !sent.has(id))
+  if (others.length === 0) return { answers, sent }
+  return { answers, sent: new Map([...sent, ...(await findSent(tx, [...new Set(others)]))]) }
 }
 
 const isTransactionAnswer = (answer: Answer): answer is TransactionAnswer =>
@@ -117,10 +119,10 @@ const contradictsBefore = (
   about: AnsweredTransaction,
   sent: Matches['sent'],
 ): boolean => {
-  if (about.type !== replyType && about.status !== null) {
+  if (about.message.type !== replyType && about.status !== null) {
     return outcomeOf(about.status) !== answer.outcome
   }
-  const status = sent.get(about.messageId)?.status
+  const status = sent.get(about.message.id)?.status
   // What was reported of each part of a reply is not kept with it.
   if (status === 'PARTIALLY_ACCEPTED') return false
   return endsOtherwise(status, outcomeFor(answer, about))
@@ -132,5 +134,5 @@ const endsOtherwise = (status: MessageStatus | undefined, outcome: MessageOutcom
 /** The SPI's report on a payment ends the payment or, at the receiver, the reply to it. */
 export const outcomeFor = (
   answer: TransactionAnswer,
-  { type, status }: AnsweredTransaction,
+  { message: { type }, status }: AnsweredTransaction,
 ): Outcome => replyOutcome(type === replyType ? status : null, answer.outcome)

@@ -1,14 +1,18 @@
 import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
-import { operationMoment } from '../../messages/index.ts'
+import {
+  type AnsweredStatus,
+  type MessageStatus,
+  operationMoment,
+  type SentMessage,
+} from '../../messages/index.ts'
 import { refusedStatuses, type TransactionAnswer } from './answers.ts'
 
 /** A sent transaction that an answer is about. */
 export type AnsweredTransaction = {
   /** Position in the list of answers. */
   readonly place: number
-  readonly messageId: string
+  readonly message: SentMessage
   readonly position: number
-  readonly type: string
   /** Of the message. */
   readonly transactionCount: number
   /** What an earlier answer said; where our own message is an answer, what it says. */
@@ -69,11 +73,16 @@ type Wanted = Pick<TransactionAnswer, 'types' | 'endToEndId' | 'instructionId'> 
   readonly until: string
 }
 
-const findWithin = (
+type AnsweredRow = Omit<AnsweredTransaction, 'message'> &
+  Omit<SentMessage, 'status'> & { readonly messageStatus: MessageStatus }
+
+const findWithin = async (
   tx: Queryable,
   wanted: readonly Wanted[],
-): Promise<readonly AnsweredTransaction[]> => tx<AnsweredTransaction[]>`
-  select answer.place, t.message_id as "messageId", t.position, m.type, t.status,
+): Promise<readonly AnsweredTransaction[]> => {
+  const rows = await tx<AnsweredRow[]>`
+  select answer.place, m.id, t.position, m.type, t.status, m.status as "messageStatus", m.channel,
+    m.end_to_end_id as "endToEndId", m.biz_msg_idr as "bizMsgIdr",
     m.transaction_count as "transactionCount"
   from jsonb_to_recordset(${JSON.stringify(wanted)}::text::jsonb) as answer(place int,
       types text[], "endToEndId" text, "instructionId" text, since uuid, until uuid)
@@ -84,11 +93,17 @@ const findWithin = (
       order by end_to_end_id, message_id limit ${sameIdMax}
     ) t
     cross join lateral (
-      select type, direction, transaction_count from spi_messages where id = t.message_id limit 1
+      select id, type, direction, status, channel, end_to_end_id, biz_msg_idr, transaction_count
+      from spi_messages where id = t.message_id limit 1
     ) m
   where m.direction = 'OUTBOUND' and m.type = any(answer.types)
     and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
   order by answer.place`
+  return rows.map(({ place, position, transactionCount, status, messageStatus, ...message }) => ({
+    ...{ place, position, transactionCount, status },
+    message: { ...message, status: messageStatus },
+  }))
+}
 
 /** How many transactions of a sent message have an answer. */
 export type Progress = {
@@ -98,14 +113,6 @@ export type Progress = {
   readonly refused: number
   /** Of those refused. */
   readonly reasons: readonly string[]
-}
-
-export type AnsweredStatus = {
-  readonly messageId: string
-  readonly position: number
-  readonly status: string
-  /** Code of why it is refused. */
-  readonly refusal: string | undefined
 }
 
 /** Locks sent messages until the transaction ends, in the order that all writers keep. */

@@ -19,10 +19,10 @@ import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
   applyRemembered,
   type Channel,
-  changeStatuses,
   type LateAnswer,
   noteRepetitions,
   outboundHeaders,
+  recordChanges,
   type StatusChange,
   statusEvent,
   unsignedMessageOf,
@@ -249,7 +249,7 @@ const recordResults = async (
     )
   }
   const changes = results.map((result) => changeOf(result, isLate))
-  const moved = await changeStatuses(tx, changes)
+  const { moved, cited } = await recordChanges(tx, changes)
   const byId = new Map(results.map(({ stored }) => [stored.id, stored]))
   await emitEvents(
     tx,
@@ -267,7 +267,9 @@ const recordResults = async (
   return applyRemembered(
     tx,
     results.flatMap(({ stored: { id, type }, outcome }) =>
-      outcome.kind === 'accepted' ? [{ id, type, resourceId: outcome.resourceId }] : [],
+      outcome.kind === 'accepted'
+        ? [{ id, type, resourceId: outcome.resourceId, isCited: cited.has(id) }]
+        : [],
     ),
     emitEvents,
   )

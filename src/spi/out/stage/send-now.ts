@@ -3,8 +3,8 @@ import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import { OverloadedError, type Queryable } from '#src/platform/database/index.ts'
 import {
   applyRemembered,
-  changeStatuses,
   type OutboundMessage,
+  recordChanges,
   requeueMessages,
   statusEvent,
   storeForSending,
@@ -78,13 +78,14 @@ export const createSendNow = (deps: {
       const { id } = message
       const status = 'SENT' as const
       const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
-      const moved = await changeStatuses(tx, [change])
+      const { moved, cited } = await recordChanges(tx, [change])
       if (moved.size > 0) {
         const endToEndId = message.transactions[0]?.endToEndId ?? null
         await emitEvents(tx, [statusEvent({ ...message, endToEndId }, change)])
         metrics.onStatus(message.type, 'SENT')
       }
-      for (const late of await applyRemembered(tx, [{ ...message, resourceId }], emitEvents)) {
+      const recorded = { ...message, resourceId, isCited: cited.has(id) }
+      for (const late of await applyRemembered(tx, [recorded], emitEvents)) {
         metrics.onStatus(message.type, late.change.status)
       }
     },

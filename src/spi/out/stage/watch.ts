@@ -8,6 +8,7 @@ import {
   changeStatuses,
   noteRepetitions,
   type RepetitionOutcome,
+  recordChanges,
   setRepetitionOutcomes,
   statusEvent,
 } from '../../messages/index.ts'
@@ -134,10 +135,11 @@ const noteSent = async (
   const status = 'SENT' as const
   const change = { id, status, resourceId, detail: channel, isLate: isLate(message) }
   const reached = await sql.begin(async (tx) => {
-    const ids = await changeStatuses(tx, [change])
-    if (ids.size > 0) await emitEvents(tx, [statusEvent(message, change)])
-    const late = await applyRemembered(tx, [{ ...message, resourceId }], emitEvents)
-    return [...(ids.size > 0 ? [status] : []), ...late.map((one) => one.change.status)]
+    const { moved, cited } = await recordChanges(tx, [change])
+    if (moved.size > 0) await emitEvents(tx, [statusEvent(message, change)])
+    const recorded = { ...message, resourceId, isCited: cited.has(id) }
+    const late = await applyRemembered(tx, [recorded], emitEvents)
+    return [...(moved.size > 0 ? [status] : []), ...late.map((one) => one.change.status)]
   })
   for (const one of reached) metrics.onStatus(message.type, one)
 }

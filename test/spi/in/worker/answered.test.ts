@@ -49,7 +49,7 @@ const found = async ({ type, endToEndId, instructionId }: Sent): Promise<readonl
     [{ ...answer, endToEndId, instructionId, reason: undefined }],
     now,
   )
-  return rows.map(({ messageId }) => messageId)
+  return rows.map(({ message }) => message.id)
 }
 
 test.each([

@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { applyRemembered, changeStatuses, rememberAnswers } from '#src/spi/messages/index.ts'
+import {
+  applyRemembered,
+  changeStatuses,
+  recordChanges,
+  rememberAnswers,
+} from '#src/spi/messages/index.ts'
 import { emitEvents } from '#src/webhooks/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { until } from '../../../support/until.ts'
@@ -38,8 +43,9 @@ test('an admi.002 that cites a PI-ResourceId before it is recorded takes effect 
   expect(await pending(resourceId)).toBe(1)
   expect((await storedWhen(database, 'id', sent.id)).status).toBe('QUEUED')
   await sql.begin(async (tx) => {
-    await changeStatuses(tx, [{ id: sent.id, status: 'SENT', resourceId }])
-    await applyRemembered(tx, [{ id: sent.id, type: 'pacs.008', resourceId }], emitEvents)
+    const { cited } = await recordChanges(tx, [{ id: sent.id, status: 'SENT', resourceId }])
+    const isCited = cited.has(sent.id)
+    await applyRemembered(tx, [{ id: sent.id, type: 'pacs.008', resourceId, isCited }], emitEvents)
   })
   const refused = await storedWhen(database, 'id', sent.id, ({ status }) => status === 'REJECTED')
   expect(refused.details).toEqual([null, null, 'bad character'])
@@ -84,9 +90,10 @@ test('answer and record that commit at the same moment are joined by the rare lo
       await recorded.promise
     }),
     sql.begin(async (tx) => {
-      await changeStatuses(tx, [{ id, status: 'SENT', resourceId }])
+      const { cited } = await recordChanges(tx, [{ id, status: 'SENT', resourceId }])
       await answered.promise
-      await applyRemembered(tx, [{ id, type: 'pacs.008', resourceId }], emitEvents)
+      const isCited = cited.has(id)
+      await applyRemembered(tx, [{ id, type: 'pacs.008', resourceId, isCited }], emitEvents)
       recorded.resolve()
     }),
   ])
@@ -115,8 +122,9 @@ const timedOut = { status: 'RJCT', reason: 'AB03' } as const
 const recordSent = async (id: string, type = 'pacs.002', on = sql): Promise<void> => {
   const resourceId = fresh.resourceId()
   await on.begin(async (tx) => {
-    await changeStatuses(tx, [{ id, status: 'SENT', resourceId }])
-    await applyRemembered(tx, [{ id, type, resourceId }], emitEvents)
+    const { cited } = await recordChanges(tx, [{ id, status: 'SENT', resourceId }])
+    const isCited = cited.has(id)
+    await applyRemembered(tx, [{ id, type, resourceId, isCited }], emitEvents)
   })
 }
 
