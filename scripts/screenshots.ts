@@ -6,13 +6,14 @@ import { startBrowser } from '../test/support/browser.ts'
 /*
  * Pictures of every screen of the console of a running gateway: light, dark, and on a phone.
  *
- *   bun run screenshots --url http://localhost:8080 --key trl_test_… [--out dist/screenshots]
+ *   bun run screenshots --url http://localhost:8080 --key trl_test_… [--out dist/screenshots] [--only webhooks]
  */
 
 const { values } = parseArgs({
   options: {
     url: { type: 'string', default: 'http://localhost:8080' },
     key: { type: 'string' },
+    only: { type: 'string' },
     out: { type: 'string', default: join(import.meta.dir, '../dist/screenshots') },
   },
 })
@@ -23,15 +24,33 @@ const forms = [
   { name: 'phone', colorScheme: 'dark', viewport: { width: 390, height: 844 }, locale: 'pt-BR' },
 ] as const
 
-const screens = {
-  overview: '/',
-  payments: '/payments',
-  cards: '/payments?rail=cards',
-  'digital-currency': '/payments?rail=drex',
-  audit: '/audit',
+type Screen = {
+  readonly path: string
+  /** What is there once the screen is. */
+  readonly there?: string
+  /** Screens that are opened from this one by a link or a button, each from the one before. */
+  readonly opens?: Readonly<Record<string, { readonly click: string; readonly there: string }>>
 }
 
-const { key, url, out } = values
+const one = { click: 'tbody a', there: '.timeline' }
+
+const screens: Readonly<Record<string, Screen>> = {
+  overview: { path: '/' },
+  payments: { path: '/payments', opens: { 'payments-one': one } },
+  cards: { path: '/payments?rail=cards', opens: { 'cards-one': one } },
+  'digital-currency': { path: '/payments?rail=drex', opens: { 'digital-currency-one': one } },
+  webhooks: {
+    path: '/webhooks',
+    opens: {
+      'webhooks-endpoint': { click: 'tbody tr:last-child a', there: 'tbody a' },
+      'webhooks-rotate': { click: '.actions button:nth-child(3)', there: 'dialog' },
+      'webhooks-delivery': { click: 'tbody a', there: '.attempts' },
+    },
+  },
+  audit: { path: '/audit' },
+}
+
+const { key, url, out, only } = values
 if (key === undefined) throw new Error('--key: the API key to sign in with')
 await mkdir(out, { recursive: true })
 const browser = await startBrowser()
@@ -48,14 +67,17 @@ for (const { name, ...form } of forms) {
   await page.locator('input[name=key]').fill(key)
   await page.locator('button[type=submit]').click()
   await page.locator('aside nav').waitFor()
-  for (const [screen, path] of Object.entries(screens)) {
+  for (const [screen, { path, there = 'tbody tr', opens = {} }] of Object.entries(screens)) {
+    if (only !== undefined && screen !== only) continue
     await page.goto(`${url}/console${path}`)
-    await page.locator('tbody tr').first().waitFor()
+    await page.locator(there).first().waitFor()
     await picture(screen)
-    if (!path.includes('payments')) continue
-    await page.locator('tbody a').first().click()
-    await page.locator('.timeline').waitFor()
-    await picture(`${screen}-one`)
+    for (const [opened, found] of Object.entries(opens)) {
+      await page.locator(found.click).first().click()
+      await page.locator(found.there).first().waitFor()
+      await picture(opened)
+      await page.keyboard.press('Escape')
+    }
   }
   await context.close()
 }

@@ -8,7 +8,7 @@ import {
   serverOf,
 } from '#src/platform/observe/index.ts'
 import { afterAttempt } from './domain.ts'
-import { bodyOf } from './events.ts'
+import { sentBody } from './events.ts'
 import { createLanes, type Lane, notePace } from './lanes.ts'
 import { createOutcomeWriter, type OutcomeWriter } from './outcomes.ts'
 import { type ClaimedDelivery, claimDue } from './queue.ts'
@@ -105,9 +105,8 @@ const attempt = async (
   endpoint: ActiveEndpoint,
   lane: Lane,
 ): Promise<void> => {
-  const data = endpoint.include === 'full' ? (delivery.dataFull ?? delivery.data) : delivery.data
   const { url, keys } = endpoint
-  const body = bodyOf({ ...delivery, id: delivery.eventId, data })
+  const body = sentBody(endpoint.include, { ...delivery, id: delivery.eventId })
   const result = await tracedSend(delivery, url, () =>
     send({ url, keys, eventId: delivery.eventId, body }),
   )

@@ -68,7 +68,16 @@ export const rotateBody = z
     }),
   })
   .meta({ id: 'RotateWebhookSecretRequest' })
-export const replayBody = z.strictObject({ since: instant }).meta({ id: 'ReplayDeliveriesRequest' })
+export const replayBody = z
+  .strictObject({
+    since: instant,
+    until: instant.optional().meta({ description: 'Exclusive; now when not given.' }),
+  })
+  .refine(({ since, until }) => until === undefined || until > since, {
+    error: 'must be after since',
+    path: ['until'],
+  })
+  .meta({ id: 'ReplayDeliveriesRequest' })
 /** Time and id, because many are made in the same microsecond. */
 const deliveryKey = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z dlv_[0-9a-f-]{36}$/
 export const deliveriesQuery = z.strictObject({
@@ -92,6 +101,14 @@ const endpoint = z
     created_at: z.string(),
   })
   .meta({ id: 'Webhook' })
+/** A count of deliveries goes so far. */
+export const countedMax = 1_000
+const counted = z.int().meta({ description: `${countedMax}: so many, or more.` })
+const seen = endpoint.extend({
+  health: z
+    .object({ pending: counted, exhausted: counted })
+    .meta({ id: 'WebhookHealth', description: 'Deliveries that wait, and that nobody took.' }),
+})
 const delivery = z
   .object({
     id: z.string(),
@@ -112,7 +129,14 @@ const attempt = z.object({
   error_class: z.string().nullable(),
   next_attempt_at: z.string().nullable(),
 })
-const attempted = delivery.extend({ attempt_log: z.array(attempt) })
+const attempted = delivery.extend({
+  request: z.object({ url: z.string(), body: z.string().nullable() }).meta({
+    id: 'WebhookRequest',
+    description:
+      'Where it goes, and the very body that is sent. The body is null for keys for some merchants or wallets and, where it holds personal data (`include: full`), for keys that may not manage webhooks.',
+  }),
+  attempt_log: z.array(attempt),
+})
 const tested = z.object({
   delivered: z.boolean(),
   status_code: z.int().nullable(),
@@ -174,9 +198,9 @@ export const documents = {
     'List webhooks',
     200,
     'All of them.',
-    z.object({ webhooks: z.array(endpoint) }),
+    z.object({ webhooks: z.array(seen) }),
   ),
-  find: document('getWebhook', 'Show a webhook', 200, 'The webhook.', endpoint, ofOne),
+  find: document('getWebhook', 'Show a webhook', 200, 'The webhook.', seen, ofOne),
   change: document('updateWebhook', 'Change a webhook', 200, 'The webhook.', endpoint, {
     ...ofOne,
     body: json(changeBody),

@@ -130,3 +130,17 @@ export const bodyOf = (event: {
   readonly data: string
 }): string =>
   `{"id":${JSON.stringify(event.id)},"type":${JSON.stringify(event.type)},"timestamp":"${event.createdAt.toISOString()}","sequence":${event.sequence},"data":${event.data}}`
+
+/** The event of a delivery, as far as it is sent. */
+export type SentEvent = {
+  readonly id: string
+  readonly type: string
+  readonly sequence: bigint
+  readonly data: string
+  readonly dataFull: string | null
+  readonly createdAt: Date
+}
+
+/** The same as an endpoint takes it: with personal data only where it asks for them. */
+export const sentBody = (include: 'thin' | 'full', event: SentEvent): string =>
+  bodyOf({ ...event, data: include === 'full' ? (event.dataFull ?? event.data) : event.data })

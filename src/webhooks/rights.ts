@@ -22,6 +22,10 @@ export const requireOwn = (
   return row
 }
 
+/** Whether the key is for less than an endpoint is told of. */
+export const isLimited = ({ restrictions }: WebhookRights): boolean =>
+  restrictions.merchantIds !== undefined || restrictions.wallets !== undefined
+
 /**
  * An endpoint is told of all that is its account's, which is more than such a key may know.
  *

@@ -16,6 +16,7 @@ import {
   respond,
   TargetError,
 } from '#src/platform/http/index.ts'
+import type { Principal } from '#src/platform/security/index.ts'
 import {
   changeBody,
   createBody,
@@ -25,8 +26,9 @@ import {
   rotateBody,
 } from './documents.ts'
 import { webhookErrors } from './errors.ts'
-import { requireUnlimited, type WebhookRights } from './rights.ts'
-import { viewOf, viewOfDelivery, type WebhookService } from './service.ts'
+import { type SentEvent, sentBody } from './events.ts'
+import { isLimited, requireUnlimited } from './rights.ts'
+import { viewOf, viewOfDelivery, viewsOf, type WebhookService } from './service.ts'
 
 type Endpoint = NonNullable<Awaited<ReturnType<WebhookService['store']['find']>>>
 
@@ -77,9 +79,18 @@ const managing = (
 const idOf = (c: RequestContext): string => readParams(c, idParams).id
 
 /** Without the Idempotency-Key, for which a body must have been read. */
-const rightsOf = ({ env: { principal } }: RequestContext): WebhookRights => {
+const rightsOf = ({ env: { principal } }: RequestContext): Principal => {
   if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
   return principal
+}
+
+/** What a key reads here it could have had sent to it: nothing more. */
+const shownBody = (c: RequestContext, { include }: Endpoint, event: SentEvent): string | null => {
+  const rights = rightsOf(c)
+  if (isLimited(rights)) return null
+  const isPersonal = include === 'full' && event.dataFull !== null
+  const maySubscribe = rights.scopes.has('webhooks:manage') && rights.restrictions.readOnly !== true
+  return isPersonal && !maySubscribe ? null : sentBody(include, event)
 }
 
 const finder =
@@ -112,9 +123,12 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       return respond(await service.create({ ...request, secret }, callerOf(c)))
     }),
     reading(base, documents.list, async (c) =>
-      Response.json({ webhooks: (await service.list(rightsOf(c))).map(viewOf) }),
+      Response.json({ webhooks: await viewsOf(service.store, await service.list(rightsOf(c))) }),
     ),
-    reading(`${base}/{id}`, documents.find, async (c) => Response.json(viewOf(await found(c)))),
+    reading(`${base}/{id}`, documents.find, async (c) => {
+      const [view] = await viewsOf(service.store, [await found(c)])
+      return Response.json(view)
+    }),
     managing('PATCH', `${base}/{id}`, documents.change, async (c) => {
       const change = await readJson(c, changeBody)
       checkTarget(change.url)
@@ -181,16 +195,17 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       return Response.json({ deliveries, next_cursor: next, next_before: next })
     }),
     managing('POST', `${base}/{id}/replay`, documents.replay, async (c) => {
-      const { since } = await readJson(c, replayBody)
+      const span = await readJson(c, replayBody)
       const { id } = active(await found(c))
-      const answered = await service.replayFailed(id, since, callerOf(c))
+      const answered = await service.replayFailed(id, span, callerOf(c))
       kick()
       return respond(answered)
     }),
     reading(`${deliveriesBase}/{id}`, documents.delivery, async (c) => {
-      const { delivery, attempts } = await findDelivery(c)
+      const { delivery, attempts, event, endpoint } = await findDelivery(c)
       return Response.json({
         ...viewOfDelivery(delivery),
+        request: { url: endpoint.url, body: shownBody(c, endpoint, event) },
         attempt_log: attempts.map((attempt) => ({
           at: attempt.at.toISOString(),
           status_code: attempt.statusCode,

@@ -15,6 +15,7 @@ import {
 import type { Sealer } from '#src/platform/security/index.ts'
 import { audited } from './audited.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
+import { countedMax } from './documents.ts'
 import { bodyOf } from './events.ts'
 import { isVisible, requireOwn, type WebhookRights } from './rights.ts'
 import { createSecrets } from './secrets.ts'
@@ -23,6 +24,7 @@ import { generateSecret } from './signing.ts'
 import {
   type DeliveryRow,
   type EndpointChange,
+  type EndpointHealth,
   type EndpointRow,
   type EndpointStore,
   endpointStatements,
@@ -58,6 +60,21 @@ export const viewOf = (row: EndpointRow) => ({
   created_at: row.createdAt.toISOString(),
 })
 
+/** The same with its health, as reading shows it. */
+export const viewsOf = async (
+  store: EndpointStore,
+  rows: readonly EndpointRow[],
+): Promise<readonly (ReturnType<typeof viewOf> & { readonly health: EndpointHealth })[]> => {
+  const health = await store.healthOf(
+    rows.map(({ id }) => id),
+    countedMax,
+  )
+  return rows.map((row) => ({
+    ...viewOf(row),
+    health: health.get(row.id) ?? { pending: 0, exhausted: 0 },
+  }))
+}
+
 /** A delivery as callers see it. */
 export const viewOfDelivery = (row: DeliveryRow) => ({
   id: row.id,
@@ -69,6 +86,9 @@ export const viewOfDelivery = (row: DeliveryRow) => ({
   next_attempt_at: row.status === 'pending' ? row.nextAttemptAt.toISOString() : null,
   created_at: row.createdAt.toISOString(),
 })
+
+/** When deliveries were made: exclusive of `until`, now when not given. */
+type Span = { readonly since: Date; readonly until?: Date | undefined }
 
 export type WebhookService = {
   readonly store: EndpointStore
@@ -92,7 +112,7 @@ export type WebhookService = {
     caller: Caller,
   ) => Promise<Answered | undefined>
   /** Makes deliveries due again at once: those that have failed since then, or the one given. */
-  readonly replayFailed: (endpoint: string, since: Date, caller: Caller) => Promise<Answered>
+  readonly replayFailed: (endpoint: string, span: Span, caller: Caller) => Promise<Answered>
   readonly replay: (delivery: DeliveryRow, caller: Caller) => Promise<Answered>
   /** Sends a `webhook.test` event at once; we neither log nor repeat it. */
   readonly test: (endpoint: EndpointRow, actor: Actor) => Promise<AttemptResult>
@@ -213,10 +233,10 @@ const onceOf = (
       invalidate()
       return withSecret(answered, (isSealed, secret) => open({ id, sealed: isSealed }, secret))
     },
-    replayFailed: async (endpoint, since, caller) => {
+    replayFailed: async (endpoint, span, caller) => {
       const kept = await replayOf(store.sql, caller.idempotencyKey)
       if (kept !== undefined) return kept
-      const replayed = await replayAll(store, endpoint, since)
+      const replayed = await replayAll(store, endpoint, span)
       return once(caller, async (_, tx) => {
         const entry = { action: 'webhooks.replay', object: endpoint, outcome: 'replayed' } as const
         await writeAudit(tx, { ...entry, actor: actorOf(caller) })
@@ -242,17 +262,23 @@ const onceOf = (
  * In batches, each a transaction: a repetition goes on where one that was cut ended. What fails again meanwhile is left
  * to its own schedule.
  */
-const replayAll = async (store: EndpointStore, endpoint: string, since: Date): Promise<number> => {
+const replayAll = async (
+  store: EndpointStore,
+  endpoint: string,
+  { since, until: before = endOfTime }: Span,
+): Promise<number> => {
   const until = await store.now()
   let replayed = 0
   for (let from: Date | null = since; from !== null; ) {
     const { count, last }: Awaited<ReturnType<EndpointStore['replayFailed']>> =
-      await store.replayFailed(endpoint, from, until)
+      await store.replayFailed(endpoint, { since: from, before, until })
     replayed += count
     from = count < replayedMax ? null : last
   }
   return replayed
 }
+
+const endOfTime = new Date('9999-12-31T23:59:59.999Z')
 
 const secretText = (secret: Uint8Array): string => Buffer.from(secret).toString('base64')
 

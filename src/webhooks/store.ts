@@ -4,6 +4,7 @@ import {
   type Queryable,
   textArray,
 } from '#src/platform/database/index.ts'
+import type { SentEvent } from './events.ts'
 
 export type EndpointRow = {
   readonly id: string
@@ -72,6 +73,9 @@ const withStatus = {
   exhausted: (sql: Queryable) => sql`and status = 'exhausted'`,
 }
 
+/** How many deliveries wait, and how many nobody took; each counted so far only. */
+export type EndpointHealth = { readonly pending: number; readonly exhausted: number }
+
 export type EndpointStore = ReturnType<typeof createEndpointStore>
 
 /** Endpoints and their deliveries. */
@@ -106,6 +110,24 @@ const endpointRows = (sql: Queryable) => ({
     const [row] = await sql<EndpointRow[]>`
       select ${endpointColumns(sql)} from webhook_endpoints where id = ${id}`
     return row
+  },
+
+  healthOf: async (
+    ids: readonly string[],
+    countedMax: number,
+  ): Promise<ReadonlyMap<string, EndpointHealth>> => {
+    const rows = await sql<(EndpointHealth & { readonly id: string })[]>`
+      select given.id, (
+        select count(*)::int from (
+          select from webhook_deliveries where endpoint_id = given.id and status = 'pending'
+          limit ${countedMax}) counted
+      ) as pending, (
+        select count(*)::int from (
+          select from webhook_deliveries where endpoint_id = given.id and status = 'exhausted'
+          limit ${countedMax}) counted
+      ) as exhausted
+      from unnest(${textArray(ids)}::text::text[]) as given(id)`
+    return new Map(rows.map(({ id, pending, exhausted }) => [id, { pending, exhausted }]))
   },
 
   remove: async (id: string): Promise<boolean> =>
@@ -175,17 +197,26 @@ const deliveryRows = (sql: Queryable) => ({
   delivery: async (
     id: string,
   ): Promise<
-    { readonly delivery: DeliveryRow; readonly attempts: readonly AttemptRow[] } | undefined
+    | {
+        readonly delivery: DeliveryRow
+        readonly event: SentEvent
+        readonly attempts: readonly AttemptRow[]
+      }
+    | undefined
   > => {
     const [delivery] = await sql<DeliveryRow[]>`
       select ${deliveryColumns(sql)}
       from webhook_deliveries d ${eventOfDelivery(sql)} where d.id = ${id}`
     if (delivery === undefined) return undefined
+    const [event] = await sql<SentEvent[]>`
+      select id, type, sequence, data, data_full as "dataFull", created_at as "createdAt"
+      from webhook_events where id = ${delivery.eventId}`
+    if (event === undefined) return undefined
     const attempts = await sql<AttemptRow[]>`
       select at, status_code as "statusCode", duration_ms as "durationMs", answer,
         error_class as "errorClass", next_attempt_at as "nextAttemptAt"
       from webhook_attempts where delivery_id = ${id} order by id`
-    return { delivery, attempts }
+    return { delivery, event, attempts }
   },
 
   /** Makes deliveries due again at once, with a full schedule; past attempts stay in the log. */
@@ -197,11 +228,10 @@ const deliveryRows = (sql: Queryable) => ({
         where id = ${id}`
     ).count > 0,
 
-  /** At most {@link replayedMax} of those that failed last before `until`; the oldest first. */
+  /** At most {@link replayedMax} of those made in that span that failed last before `until`; the oldest first. */
   replayFailed: async (
     endpointId: string,
-    since: Date,
-    until: Date,
+    { since, before, until }: { readonly since: Date; readonly before: Date; readonly until: Date },
   ): Promise<{ readonly count: number; readonly last: Date | null }> => {
     const [row] = await sql<{ count: number; last: Date | null }[]>`
       with replayed as (
@@ -209,7 +239,8 @@ const deliveryRows = (sql: Queryable) => ({
           updated_at = now()
         where id = any(array(
           select id from webhook_deliveries
-          where endpoint_id = ${endpointId} and created_at >= ${since} and updated_at < ${until}
+          where endpoint_id = ${endpointId} and created_at >= ${since} and created_at < ${before}
+            and updated_at < ${until}
             and (status = 'exhausted' or (status = 'pending' and attempts > 0))
           order by created_at limit ${replayedMax} for update skip locked))
         returning created_at

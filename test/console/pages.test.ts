@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { source as axe } from 'axe-core'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { hasBrowser, startBrowser } from '../support/browser.ts'
+import { authorizationBody } from '../support/cards-rig.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
+import { startReceiver, until } from '../webhooks/support.ts'
 
 const firstScreenBytesMax = 200_000
 const hostile = '"><img src=x onerror=fetch("/xss")><script>fetch("/xss")</script>{{7*7}}'
@@ -86,7 +88,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.locator('input[name=key]').waitFor()
     expect(one.bytes()).toBeLessThan(firstScreenBytesMax)
     await signIn(one)
-    for (const path of ['', '/payments?rail=cards', '/audit']) {
+    for (const path of ['', '/payments?rail=cards', '/webhooks', '/audit']) {
       await page.goto(`${url}/console${path}`)
       await settled(page)
       expect(await serious(page)).toEqual([])
@@ -159,6 +161,65 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     )
     expect(forged).toBe(403)
     await less.page.context().close()
+  }, 60_000)
+
+  test('a webhook is made, and what nobody took is sent again; its answer is but text', async () => {
+    let isInOrder = false
+    const receiver = startReceiver(() =>
+      isInOrder ? new Response('thanks') : new Response(hostile, { status: 500 }),
+    )
+    key = await gateway.keyOf({ name: 'operator' })
+    const one = await visit()
+    const { page } = one
+    await signIn(one)
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('button', { name: 'New endpoint' }).click()
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel')
+    await page.locator('dialog input[name=url]').fill(receiver.url)
+    await page.locator('dialog input[name=events]').fill('card.*')
+    await page.getByRole('dialog').getByRole('button', { name: 'New endpoint' }).click()
+    const shown = await page.locator('.secret').textContent()
+    expect(shown).toStartWith('whsec_')
+    await page.getByRole('button', { name: 'Close' }).click()
+    const authorized = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(authorizationBody('tok_visa_approved')),
+    })
+    expect(authorized.status).toBe(201)
+    await until(() => receiver.received.length > 0)
+    await page.getByRole('link', { name: receiver.url }).click()
+    await page.getByRole('link', { name: 'card.transaction.authorized' }).click()
+    await page.locator('.attempts').getByText(hostile).first().waitFor()
+    expect(await serious(page)).toEqual([])
+    isInOrder = true
+    const sent = receiver.received.length
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+    await page.getByText('It is due now.').waitFor()
+    await until(() => receiver.received.length > sent)
+    expect(receiver.received.at(-1)?.body).toBe(receiver.received[0]?.body ?? '')
+    await page.keyboard.press('Escape')
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+    await receiver.stop()
+  }, 60_000)
+
+  test('a key that may not manage webhooks sees no action, and is refused when it forges one', async () => {
+    const one = await visit()
+    key = await gateway.keyOf({ grants: ['webhooks:read'] })
+    await signIn(one)
+    await one.page.getByRole('link', { name: 'Webhooks' }).click()
+    await one.page.locator('tbody a').first().click()
+    await one.page.locator('.tiles').waitFor()
+    expect(await one.page.locator('main button').count()).toBe(0)
+    const forged = await one.page.evaluate(
+      `fetch('/console/api/v1/webhooks/' + location.pathname.split('/').at(-1), {
+        method: 'DELETE', headers: { 'X-Trilho-Console': 'user' } }).then((a) => a.status)`,
+    )
+    expect(forged).toBe(403)
+    await one.page.context().close()
   }, 60_000)
 
   test('no page frames it', async () => {

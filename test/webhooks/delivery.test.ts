@@ -310,14 +310,21 @@ describe('replay', () => {
         now() - make_interval(secs => row_number() over (order by id))
       from events`
     const store = createEndpointStore(sql)
-    const [since, until] = [new Date(0), await store.now()]
-    const first = await store.replayFailed(endpoint, since, until)
+    const until = await store.now()
+    const span = { since: new Date(0), before: until, until }
+    const first = await store.replayFailed(endpoint, span)
     expect(first.count).toBe(replayedMax)
     await sql`
       update webhook_deliveries set status = 'exhausted', updated_at = now()
       where endpoint_id = ${endpoint} and status = 'pending'`
-    const second = await store.replayFailed(endpoint, first.last ?? since, until)
-    const third = await store.replayFailed(endpoint, second.last ?? since, until)
+    const second = await store.replayFailed(endpoint, {
+      ...span,
+      since: first.last ?? span.since,
+    })
+    const third = await store.replayFailed(endpoint, {
+      ...span,
+      since: second.last ?? span.since,
+    })
     expect([second.count, third.count]).toEqual([replayedMax, 1])
   })
 })

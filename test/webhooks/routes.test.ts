@@ -4,7 +4,7 @@ import { createSealer } from '#src/platform/security/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../support/app.ts'
 import { quietLogger, type TestDatabase } from '../support/database.ts'
-import { openTestDatabase, startReceiver, startWebhooks } from './support.ts'
+import { emit, openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
 
 let database: TestDatabase
 let hooks: Awaited<ReturnType<typeof startWebhooks>>
@@ -38,9 +38,10 @@ describe('endpoints', () => {
     expect(created.include).toBe('thin')
     const { id } = created
     const shown = await json(hooks.call('GET', `/${id}`))
-    expect(shown).toEqual(created)
+    const health = { pending: 0, exhausted: 0 }
+    expect(shown).toEqual({ ...created, health })
     const { webhooks } = await json(hooks.call('GET', ''))
-    expect(webhooks).toEqual([created])
+    expect(webhooks).toEqual([{ ...created, health }])
     expect(JSON.stringify([created, shown, webhooks])).not.toContain('never shown')
     const changed = await json(hooks.call('PATCH', `/${id}`, { active: false, events: ['*'] }))
     expect(changed).toMatchObject({ active: false, disabled_reason: 'request', events: ['*'], url })
@@ -163,6 +164,65 @@ describe('deliveries', () => {
     expect(await of('2026-01-01T00:00:00.5Z')).toEqual([])
     expect(await of('2026-01-01T00:00:00.501Z')).toHaveLength(180)
     expect((await hooks.call('GET', `/${id}/deliveries?before=yesterday`)).status).toBe(400)
+  })
+})
+
+describe('what an operator asks of an endpoint', () => {
+  const personal = { secret: 'common secret of all', include: 'full' }
+  let endpoint = ''
+  let receiver: ReturnType<typeof startReceiver>
+  beforeAll(async () => {
+    // Another process of this file has sealed the secrets of its own under its own key.
+    await database.sql`delete from webhook_endpoints`
+    receiver = startReceiver(() => new Response('come <b>later</b>', { status: 500 }))
+    endpoint = await hooks.subscribe(receiver.url, personal)
+    const event = { type: 'pacs.008', data: { id: 'thin' }, full: { id: 'full', name: 'Ana' } }
+    await emit(database, event)
+    await until(() => receiver.received.length > 0)
+    await until(async () => (await listed()).some(({ attempts }) => attempts === 1))
+  })
+  afterAll(() => receiver.stop())
+
+  const listed = async (): Promise<{ id: string; attempts: number; status: string }[]> =>
+    (await json(hooks.call('GET', `/${endpoint}/deliveries`))).deliveries
+
+  test('its health counts what waits and what nobody took', async () => {
+    expect((await json(hooks.call('GET', `/${endpoint}`))).health).toEqual({
+      ...{ pending: 1, exhausted: 0 },
+    })
+    await database.sql`update webhook_deliveries set status = 'exhausted' where endpoint_id = ${endpoint}`
+    const { webhooks } = await json(hooks.call('GET', ''))
+    expect(webhooks.find(({ id }: { id: string }) => id === endpoint).health).toEqual({
+      ...{ pending: 0, exhausted: 1 },
+    })
+  })
+
+  test('a delivery shows the very body that is sent, and where', async () => {
+    const [one] = await listed()
+    const { request, attempt_log } = await json(hooks.call('GET', `/deliveries/${one?.id}`))
+    expect(request).toEqual({ url: receiver.url, body: receiver.received[0]?.body })
+    expect(request.body).toContain('"name":"Ana"')
+    expect(attempt_log[0]).toMatchObject({ status_code: 500, answer: 'come <b>later</b>' })
+  })
+
+  test('personal data of a full delivery is not for keys that could not subscribe to it', async () => {
+    const [one] = await listed()
+    const { key, record } = testKey('webhooks:read')
+    const { call } = testApp(hooks.feature.routes ?? [], { keys: [record] })
+    const { request } = await json(call('GET', `/v1/webhook-deliveries/${one?.id}`, { key }))
+    expect(request).toEqual({ url: receiver.url, body: null })
+  })
+
+  test('a range is replayed: from a moment, to another, which is exclusive', async () => {
+    const replayed = async (body: object): Promise<number> =>
+      (await json(hooks.call('POST', `/${endpoint}/replay`, body))).replayed
+    await database.sql`update webhook_deliveries set status = 'exhausted',
+      created_at = '2026-01-02T00:00:00Z' where endpoint_id = ${endpoint}`
+    const since = '2026-01-01T00:00:00Z'
+    expect(await replayed({ since, until: '2026-01-02T00:00:00Z' })).toBe(0)
+    expect(await replayed({ since, until: '2026-01-02T00:00:01Z' })).toBe(1)
+    const backwards = await hooks.call('POST', `/${endpoint}/replay`, { since, until: since })
+    expect(backwards.status).toBe(400)
   })
 })
 

@@ -36,8 +36,13 @@ const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<R
 
 /** Both forms of errors: problems, and those of cards and digital currency. */
 const messageOf = (body: unknown): string => {
-  const { detail, error } = (body ?? {}) as { detail?: unknown; error?: { message?: unknown } }
-  return String(detail ?? error?.message ?? '')
+  const { detail, error, errors } = (body ?? {}) as {
+    detail?: unknown
+    error?: { message?: unknown }
+    errors?: readonly { pointer?: string; message?: string }[]
+  }
+  const violations = (errors ?? []).map(({ pointer, message }) => `${pointer ?? ''} ${message}`)
+  return [String(detail ?? error?.message ?? ''), ...violations].join(' · ')
 }
 
 export const getText = async (path: string, accept: string): Promise<string> =>
@@ -45,6 +50,27 @@ export const getText = async (path: string, accept: string): Promise<string> =>
 
 export const getJson = async <T>(path: string, purpose: Purpose = 'user'): Promise<T> =>
   (await (await ask(`/api${path}`, {}, purpose)).json()) as T
+
+/** For one act, however often it is sent. Not `randomUUID`: a browser has that over HTTPS only. */
+export const newIdempotencyKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+
+/** Has something done. @returns the answer; undefined where it has no body */
+export const send = async <T>(
+  method: 'POST' | 'PATCH' | 'PUT' | 'DELETE',
+  path: string,
+  body?: unknown,
+  idempotencyKey?: string,
+): Promise<T> => {
+  const headers = new Headers()
+  if (body !== undefined) headers.set('Content-Type', 'application/json')
+  if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+  const text = await (await ask(`/api${path}`, init, 'user')).text()
+  return (text === '' ? undefined : JSON.parse(text)) as T
+}
 
 export const currentSession = async (): Promise<Session> =>
   (await (await ask('/session', {}, 'user')).json()) as Session
@@ -62,6 +88,8 @@ export type Loaded<T> = {
   readonly value: T | undefined
   readonly error: Refusal | undefined
   readonly again: () => void
+  /** How often it was asked for again. */
+  readonly turn: number
 }
 
 /**
@@ -105,5 +133,6 @@ export const useLoaded = <T>(
     value: isCurrent ? state.value : undefined,
     error: isCurrent ? state.error : undefined,
     again: () => setTurn((one) => one + 1),
+    turn,
   }
 }

@@ -1,7 +1,6 @@
-import { getJson, useLoaded } from './api.ts'
-import { Shown } from './parts.tsx'
+import { getJson } from './api.ts'
 import { Badge } from './state.tsx'
-import { MomentCell } from './table.tsx'
+import { type Column, momentColumn, PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
 type Entry = {
@@ -13,50 +12,33 @@ type Entry = {
   readonly outcome: string
 }
 
-const entriesMax = 100
+type Entries = { readonly entries: readonly Entry[]; readonly next_cursor: string | null }
+
+const pageSize = 100
+
+const columns: readonly Column<Entry>[] = [
+  { head: words.object, cell: ({ object }) => object, classes: ['wide', 'mono'] },
+  { head: words.action, cell: ({ action }) => action },
+  { head: words.actor, cell: ({ actor }) => actor, classes: ['mono', 'extra'] },
+  { head: words.outcome, cell: ({ outcome }) => <Badge status={outcome} /> },
+  momentColumn(({ at }) => at),
+]
+
+const load = async (cursor: string | undefined) => {
+  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
+  const { entries, next_cursor } = await getJson<Entries>(`/v1/audit?${query}`)
+  return { rows: entries, next: next_cursor }
+}
 
 /** Who did what, the latest first. */
-export const Audit = () => {
-  const loaded = useLoaded('audit', () =>
-    getJson<{ entries: readonly Entry[] }>(`/v1/audit?limit=${entriesMax}`),
-  )
-  return (
-    <>
-      <header class="head">
-        <h1>{words.audit}</h1>
-      </header>
-      <Shown loaded={loaded}>
-        {({ entries }) => (
-          <div class="card list">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">{words.object}</th>
-                  <th scope="col">{words.action}</th>
-                  <th scope="col">{words.actor}</th>
-                  <th scope="col">{words.outcome}</th>
-                  <th scope="col" class="number">
-                    {words.time}
-                  </th>
-                </tr>
-              </thead>
-              <tbody>
-                {entries.map((entry) => (
-                  <tr key={entry.id}>
-                    <td class="mono wide">{entry.object}</td>
-                    <td>{entry.action}</td>
-                    <td class="mono party">{entry.actor}</td>
-                    <td>
-                      <Badge status={entry.outcome} />
-                    </td>
-                    <MomentCell at={entry.at} />
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-      </Shown>
-    </>
-  )
-}
+export const Audit = () => (
+  <>
+    <header class="head">
+      <h1>{words.audit}</h1>
+    </header>
+    <PagedTable
+      {...{ name: 'audit', load, columns, empty: words.none }}
+      keyOf={({ id }: Entry) => id}
+    />
+  </>
+)

@@ -7,6 +7,9 @@ import { PaymentPage } from './payment.tsx'
 import { Payments } from './payments.tsx'
 import { rails } from './rails.ts'
 import { Link, type Place, usePlace } from './router.tsx'
+import { DeliveryPage, Webhook } from './webhook.tsx'
+import { webhookWords } from './webhook-words.ts'
+import { Webhooks } from './webhooks.tsx'
 import { chooseLanguage, language, words } from './words.ts'
 
 const root = document.documentElement
@@ -97,7 +100,8 @@ const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => 
 const pages = [
   { to: '/', label: words.overview, scope: undefined },
   { to: '/payments', label: words.payments, scope: undefined },
-  { to: '/audit', label: words.audit, scope: 'ops:read' },
+  { to: '/webhooks', label: webhookWords.webhooks, scope: 'webhooks:read' },
+  { to: '/audit', label: words.audit, scope: 'ops:admin' },
 ]
 
 const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: () => void }) => {
@@ -144,13 +148,21 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
 }
 
 const Content = ({ place, session }: { readonly place: Place; readonly session: Session }) => {
-  const [, section, rail, id] = place.path.split('/')
+  const [, section, first, second] = place.path.split('/').map(decoded)
   if (place.path === '/') return <Overview session={session} />
   if (place.path === '/payments') return <Payments query={place.query} />
   if (place.path === '/audit') return <Audit />
-  const known = rails.find((one) => one === rail)
-  if (section === 'payments' && known !== undefined && id !== undefined) {
-    return <PaymentPage key={place.path} rail={known} id={decoded(id)} />
+  if (place.path === '/webhooks') return <Webhooks session={session} />
+  const known = rails.find((one) => one === first)
+  if (section === 'payments' && known !== undefined && second !== undefined) {
+    return <PaymentPage key={place.path} rail={known} id={second} />
+  }
+  if (section === 'webhooks' && first !== undefined) {
+    return second === undefined ? (
+      <Webhook key={first} id={first} query={place.query} session={session} />
+    ) : (
+      <DeliveryPage key={second} id={second} session={session} />
+    )
   }
   return (
     <>

@@ -1,10 +1,11 @@
 import { getJson, type Session, useLoaded } from './api.ts'
 import { count } from './format.ts'
-import { Card, Shown } from './parts.tsx'
+import { Card, type Fact, Facts, Shown } from './parts.tsx'
+import { paymentColumns } from './payment-columns.tsx'
 import { pageOfRail, type Rail, type Row, railLists, rails } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { PaymentTable } from './table.tsx'
+import { Table } from './table.tsx'
 import { words } from './words.ts'
 
 const everyMs = 5_000
@@ -49,7 +50,7 @@ const Recent = ({ rail }: { readonly rail: Rail }) => {
             <p class="empty">{words.noneYet}</p>
           ) : (
             <div class="list">
-              <PaymentTable rows={rows} />
+              <Table columns={paymentColumns} rows={rows} keyOf={({ to }) => to} />
             </div>
           )
         }
@@ -83,19 +84,6 @@ const State = ({ health }: { readonly health: Health }) => (
       <Facts facts={counterparties(health.checks)} />
     </Card>
   </div>
-)
-
-type Fact = { readonly name: string; readonly value: string; readonly status?: string }
-
-const Facts = ({ facts }: { readonly facts: readonly Fact[] }) => (
-  <dl class="facts">
-    {facts.map(({ name, value, status }) => (
-      <div key={name}>
-        <dt>{name}</dt>
-        <dd>{status === undefined ? value : <Badge status={status} label={value} />}</dd>
-      </div>
-    ))}
-  </dl>
 )
 
 type Queue = { readonly count: number; readonly oldest_seconds: number }

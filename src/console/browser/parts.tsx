@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Loaded } from './api.ts'
+import { Badge } from './state.tsx'
 import { words } from './words.ts'
 
 /** What was loaded, or why not. */
@@ -60,4 +61,29 @@ export const Card = ({
     </header>
     {children}
   </section>
+)
+
+export type Fact = {
+  readonly name: string
+  readonly value: ComponentChildren
+  /** Makes a badge of the value. */
+  readonly status?: string
+}
+
+/** @param isWide side by side, each under its name */
+export const Facts = ({
+  facts,
+  isWide = false,
+}: {
+  readonly facts: readonly Fact[]
+  readonly isWide?: boolean
+}) => (
+  <dl class={isWide ? 'facts tiles' : 'facts'}>
+    {facts.map(({ name, value, status }) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{status === undefined ? value : <Badge status={status} label={value} />}</dd>
+      </div>
+    ))}
+  </dl>
 )

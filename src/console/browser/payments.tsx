@@ -1,10 +1,8 @@
-import { useState } from 'preact/hooks'
-import { Refusal, useLoaded } from './api.ts'
-import { count } from './format.ts'
-import { Shown } from './parts.tsx'
-import { type Filter, type Page, pageOfRail, type Rail, railLists, rails } from './rails.ts'
+import { paymentColumns } from './payment-columns.tsx'
+import { type Filter, pageOfRail, type Rail, railLists, rails } from './rails.ts'
 import { go, Link } from './router.tsx'
-import { PaymentTable } from './table.tsx'
+import { statusText } from './state.tsx'
+import { PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
 const pageSize = 50
@@ -72,7 +70,7 @@ const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filte
           <option value="">{words.any}</option>
           {statuses.map((status) => (
             <option key={status} value={status} selected={status === filter.status}>
-              {status.toLowerCase()}
+              {statusText(status)}
             </option>
           ))}
         </select>
@@ -83,45 +81,14 @@ const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filte
 }
 
 const List = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }) => {
-  const [later, setLater] = useState<readonly Page[]>([])
-  const [refusal, setRefusal] = useState<Refusal>()
-  const first = useLoaded(JSON.stringify([rail, filter]), () => pageOfRail(rail, filter, pageSize))
-  const more = async (cursor: string) => {
-    try {
-      const page = await pageOfRail(rail, { ...filter, cursor }, pageSize)
-      setRefusal(undefined)
-      setLater((pages) => [...pages, page])
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error
-      setRefusal(error)
-    }
-  }
+  const isFiltered = filter.find !== '' || filter.status !== ''
   return (
-    <Shown loaded={first}>
-      {(page) => {
-        const rows = [page, ...later].flatMap((one) => one.rows)
-        const { next } = later.at(-1) ?? page
-        const isFiltered = filter.find !== '' || filter.status !== ''
-        if (rows.length === 0) {
-          return <p class="empty">{isFiltered ? words.none : words.noneYet}</p>
-        }
-        return (
-          <div class="card list">
-            <PaymentTable rows={rows} />
-            <footer>
-              <span class="quiet" aria-live="polite">
-                {count(rows.length)} {words.loaded}
-              </span>
-              {refusal !== undefined && <span role="alert">{refusal.message}</span>}
-              {next !== null && (
-                <button type="button" onClick={() => void more(next)}>
-                  {words.more}
-                </button>
-              )}
-            </footer>
-          </div>
-        )
-      }}
-    </Shown>
+    <PagedTable
+      name={JSON.stringify([rail, filter])}
+      load={(cursor) => pageOfRail(rail, { ...filter, cursor }, pageSize)}
+      empty={isFiltered ? words.none : words.noneYet}
+      columns={paymentColumns}
+      keyOf={({ to }) => to}
+    />
   )
 }

@@ -1,5 +1,6 @@
 import { getJson } from './api.ts'
 import { centsOf, tokens } from './format.ts'
+import type { Page } from './table.tsx'
 import { words } from './words.ts'
 
 export const rails = ['spi', 'cards', 'drex'] as const
@@ -17,9 +18,11 @@ export type Row = {
   readonly at: string
 }
 
-export type Page = { readonly rows: readonly Row[]; readonly next: string | null }
-
-export type Filter = { readonly find: string; readonly status: string; readonly cursor?: string }
+export type Filter = {
+  readonly find: string
+  readonly status: string
+  readonly cursor?: string | undefined
+}
 
 type Message = {
   readonly id: string
@@ -64,7 +67,7 @@ type RailList = {
   readonly findLabel: string
   readonly findParameter: string
   readonly statuses: readonly string[]
-  readonly page: (query: URLSearchParams, purpose: 'user' | 'background') => Promise<Page>
+  readonly page: (query: URLSearchParams, purpose: 'user' | 'background') => Promise<Page<Row>>
 }
 
 const messageRow = (one: Message): Row => ({
@@ -139,7 +142,7 @@ export const pageOfRail = (
   { find, status, cursor }: Filter,
   limit: number,
   purpose: 'user' | 'background' = 'user',
-): Promise<Page> => {
+): Promise<Page<Row>> => {
   const { findParameter, page } = railLists[rail]
   const query = new URLSearchParams({ limit: String(limit) })
   if (find !== '') query.set(findParameter, find)

@@ -1,3 +1,6 @@
+import type { ComponentChildren } from 'preact'
+import { inWords } from './words.ts'
+
 /** Colour is never alone: a sign and a word say the same. */
 type Tone = 'settled' | 'pending' | 'failed' | 'unknown' | 'info'
 
@@ -26,6 +29,7 @@ const tones: Readonly<Record<string, Tone>> = {
   UNKNOWN: 'unknown',
   unknown: 'unknown',
   voided: 'info',
+  paused: 'info',
   cancelled: 'info',
 }
 
@@ -35,6 +39,47 @@ const signs: Readonly<Record<Tone, string>> = {
   failed: 'M4.5 4.5l7 7m0-7l-7 7',
   unknown: 'M5.8 6.2a2.2 2.2 0 1 1 3 2c-.6.3-.8.7-.8 1.4m0 2.4v.2',
   info: 'M3.5 8h9m-4-4l4 4-4 4',
+}
+
+/** States and outcomes in words; one that is not here is shown as the API calls it. */
+const statusWords: Readonly<Record<string, string>> = inWords({
+  queued: ['queued', 'na fila'],
+  sent: ['sent', 'enviada'],
+  accepted: ['accepted', 'aceita'],
+  partially_accepted: ['partly accepted', 'aceita em parte'],
+  rejected: ['rejected', 'rejeitada'],
+  failed: ['failed', 'falhou'],
+  unknown: ['unknown', 'desconhecida'],
+  received: ['received', 'recebida'],
+  processed: ['processed', 'processada'],
+  pending: ['pending', 'pendente'],
+  delivered: ['delivered', 'entregue'],
+  exhausted: ['exhausted', 'esgotada'],
+  authorized: ['authorized', 'autorizada'],
+  declined: ['declined', 'recusada'],
+  captured: ['captured', 'capturada'],
+  partially_captured: ['partly captured', 'capturada em parte'],
+  refunded: ['refunded', 'estornada'],
+  voided: ['voided', 'desfeita'],
+  signed: ['signed', 'assinada'],
+  broadcast: ['broadcast', 'transmitida'],
+  mined: ['mined', 'minerada'],
+  confirmed: ['confirmed', 'confirmada'],
+  reverted: ['reverted', 'revertida'],
+  cancelled: ['cancelled', 'cancelada'],
+  done: ['done', 'feito'],
+  created: ['created', 'criado'],
+  changed: ['changed', 'alterado'],
+  deleted: ['deleted', 'excluído'],
+  rotated: ['rotated', 'trocado'],
+  replayed: ['replayed', 'reenviado'],
+  revoked: ['revoked', 'revogada'],
+  forbidden: ['forbidden', 'proibido'],
+})
+
+export const statusText = (status: string): string => {
+  const name = status.toLowerCase()
+  return statusWords[name] ?? name.replaceAll('_', ' ')
 }
 
 const toneOf = (status: string): Tone => tones[status] ?? 'pending'
@@ -47,9 +92,15 @@ export const Sign = ({ status }: { readonly status: string }) => (
 
 export const toneClass = (status: string): string => `tone-${toneOf(status)}`
 
-export const Badge = ({ status, label }: { readonly status: string; readonly label?: string }) => (
+export const Badge = ({
+  status,
+  label,
+}: {
+  readonly status: string
+  readonly label?: ComponentChildren
+}) => (
   <span class={`badge ${toneClass(status)}`}>
     <Sign status={status} />
-    {label ?? status.toLowerCase().replaceAll('_', ' ')}
+    {label ?? statusText(status)}
   </span>
 )

@@ -1,52 +1,121 @@
-import { dayOf, timeOf } from './format.ts'
-import type { Row } from './rails.ts'
-import { Link } from './router.tsx'
-import { Badge } from './state.tsx'
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Refusal, useLoaded } from './api.ts'
+import { count, dayOf, timeOf } from './format.ts'
+import { Shown } from './parts.tsx'
 import { words } from './words.ts'
 
-/** The cell of a moment: day and time, with the instant for machines. */
-export const MomentCell = ({ at }: { readonly at: string }) => (
-  <td class="number quiet">
-    <time dateTime={at}>
-      {dayOf(at)} {timeOf(at)}
-    </time>
-  </td>
+/** `wide`: a line of its own on a phone. `extra`: left out there. */
+type ColumnClass = 'wide' | 'mono' | 'extra' | 'number' | 'quiet'
+
+export type Column<T> = {
+  readonly head: string
+  readonly cell: (row: T) => ComponentChildren
+  readonly classes?: readonly ColumnClass[]
+}
+
+/** The moment of a row: day and time, with the instant for machines. */
+export const momentColumn = <T,>(atOf: (row: T) => string): Column<T> => ({
+  head: words.time,
+  classes: ['number', 'quiet'],
+  cell: (row) => <Moment at={atOf(row)} />,
+})
+
+export const Moment = ({ at }: { readonly at: string }) => (
+  <time dateTime={at}>
+    {dayOf(at)} {timeOf(at)}
+  </time>
 )
 
-/** Payments, one a row; on a phone two lines each. */
-export const PaymentTable = ({ rows }: { readonly rows: readonly Row[] }) => (
+/** The console's one table; on a phone each row is a block of lines. */
+export const Table = <T,>({
+  columns,
+  rows,
+  keyOf,
+}: {
+  readonly columns: readonly Column<T>[]
+  readonly rows: readonly T[]
+  readonly keyOf: (row: T) => string
+}) => (
   <table>
     <thead>
       <tr>
-        <th scope="col">{words.identifier}</th>
-        <th scope="col">{words.kind}</th>
-        <th scope="col">{words.party}</th>
-        <th scope="col">{words.status}</th>
-        <th scope="col" class="number">
-          {words.amount}
-        </th>
-        <th scope="col" class="number">
-          {words.time}
-        </th>
+        {columns.map(({ head, classes }) => (
+          <th key={head} scope="col" class={classes?.join(' ')}>
+            {head}
+          </th>
+        ))}
       </tr>
     </thead>
     <tbody>
       {rows.map((row) => (
-        <tr key={row.to}>
-          <td class="wide">
-            <Link to={row.to} class="mono">
-              {row.id}
-            </Link>
-          </td>
-          <td>{row.kind}</td>
-          <td class="mono party">{row.party}</td>
-          <td>
-            <Badge status={row.status} />
-          </td>
-          <td class="number">{row.amount}</td>
-          <MomentCell at={row.at} />
+        <tr key={keyOf(row)}>
+          {columns.map(({ head, classes, cell }) => (
+            <td key={head} class={classes?.join(' ')}>
+              {cell(row)}
+            </td>
+          ))}
         </tr>
       ))}
     </tbody>
   </table>
 )
+
+export type Page<T> = { readonly rows: readonly T[]; readonly next: string | null }
+
+/**
+ * A list that is read page by page.
+ *
+ * @param name of what is listed: another one begins anew
+ */
+export const PagedTable = <T,>({
+  name,
+  load,
+  empty,
+  ...table
+}: {
+  readonly name: string
+  readonly load: (cursor: string | undefined) => Promise<Page<T>>
+  readonly empty: string
+  readonly columns: readonly Column<T>[]
+  readonly keyOf: (row: T) => string
+}) => {
+  const [later, setLater] = useState<readonly Page<T>[]>([])
+  const [refusal, setRefusal] = useState<Refusal>()
+  const first = useLoaded(name, () => load(undefined))
+  const more = async (cursor: string) => {
+    try {
+      const page = await load(cursor)
+      setRefusal(undefined)
+      setLater((pages) => [...pages, page])
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      setRefusal(error)
+    }
+  }
+  return (
+    <Shown loaded={first}>
+      {(page) => {
+        const rows = [page, ...later].flatMap((one) => one.rows)
+        const { next } = later.at(-1) ?? page
+        if (rows.length === 0) return <p class="empty">{empty}</p>
+        return (
+          <div class="card list">
+            <Table {...table} rows={rows} />
+            <footer>
+              <span class="quiet" aria-live="polite">
+                {count(rows.length)} {words.loaded}
+              </span>
+              {refusal !== undefined && <span role="alert">{refusal.message}</span>}
+              {next !== null && (
+                <button type="button" onClick={() => void more(next)}>
+                  {words.more}
+                </button>
+              )}
+            </footer>
+          </div>
+        )
+      }}
+    </Shown>
+  )
+}

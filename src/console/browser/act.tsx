@@ -1,0 +1,147 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { newIdempotencyKey, Refusal, type Session } from './api.ts'
+import { inWords, words } from './words.ts'
+
+const w = inWords({
+  cancel: ['Cancel', 'Cancelar'],
+  working: ['Working…', 'Executando…'],
+  done: ['Done.', 'Feito.'],
+  close: ['Close', 'Fechar'],
+})
+
+/** Something that a person is about to have done. */
+export type Act = {
+  readonly title: string
+  /** What follows from it, with names and amounts: shown before it is done. */
+  readonly consequence: string
+  /** On the button that does it. */
+  readonly verb: string
+  readonly fields?: ComponentChildren
+  /**
+   * @param idempotencyKey the same when it is tried again: an answer that was lost does nothing twice
+   * @returns what came of it, where that is more than "done"
+   */
+  readonly run: (form: FormData, idempotencyKey: string) => Promise<ComponentChildren>
+}
+
+/** Whether the session may do what needs this scope. The API judges anew. */
+export const may = ({ scopes, read_only }: Session, scope: string): boolean =>
+  scopes.includes(scope) && !read_only
+
+type Asked = Act & { readonly idempotencyKey: string }
+
+/**
+ * Acts of a screen: `ask` opens the question, `dialog` is its place in the page.
+ *
+ * @param onDone after each act: what was loaded is no longer so
+ */
+export const useActs = (
+  onDone: () => void,
+): { readonly ask: (act: Act) => void; readonly dialog: ComponentChildren } => {
+  const [asked, setAsked] = useState<Asked>()
+  return {
+    ask: (act) => setAsked({ ...act, idempotencyKey: newIdempotencyKey() }),
+    dialog: asked && (
+      <Question
+        key={asked.idempotencyKey}
+        act={asked}
+        onDone={onDone}
+        onClose={() => setAsked(undefined)}
+      />
+    ),
+  }
+}
+
+type State =
+  | { readonly kind: 'asking'; readonly refusal?: Refusal }
+  | { readonly kind: 'working' }
+  | { readonly kind: 'done'; readonly result: ComponentChildren }
+
+const refusalOf = (error: unknown): Refusal =>
+  error instanceof Refusal ? error : new Refusal(0, String(error), '')
+
+const Question = ({
+  act,
+  onDone,
+  onClose,
+}: {
+  readonly act: Asked
+  readonly onDone: () => void
+  readonly onClose: () => void
+}) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [state, setState] = useState<State>({ kind: 'asking' })
+  useEffect(() => {
+    dialog.current?.showModal()
+  }, [])
+  const run = async (form: FormData) => {
+    setState({ kind: 'working' })
+    try {
+      setState({ kind: 'done', result: await act.run(form, act.idempotencyKey) })
+    } catch (error) {
+      setState({ kind: 'asking', refusal: refusalOf(error) })
+      return
+    }
+    onDone()
+  }
+  return (
+    <dialog ref={dialog} aria-labelledby="question" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (state.kind === 'asking') void run(new FormData(event.currentTarget))
+        }}
+      >
+        <h2 id="question">{act.title}</h2>
+        {state.kind === 'done' ? (
+          <Result result={state.result} onClose={() => dialog.current?.close()} />
+        ) : (
+          <>
+            <p>{act.consequence}</p>
+            {act.fields}
+            {state.kind === 'asking' && <Refused refusal={state.refusal} />}
+            <div class="actions end">
+              <button type="button" autofocus onClick={() => dialog.current?.close()}>
+                {w.cancel}
+              </button>
+              <button class="primary" type="submit" disabled={state.kind === 'working'}>
+                {state.kind === 'working' ? w.working : act.verb}
+              </button>
+            </div>
+          </>
+        )}
+      </form>
+    </dialog>
+  )
+}
+
+const Refused = ({ refusal }: { readonly refusal: Refusal | undefined }) =>
+  refusal === undefined ? null : (
+    <p role="alert">
+      {refusal.message}
+      {refusal.requestId !== '' && (
+        <>
+          {' '}
+          {words.request} <code>{refusal.requestId}</code>
+        </>
+      )}
+    </p>
+  )
+
+const Result = ({
+  result,
+  onClose,
+}: {
+  readonly result: ComponentChildren
+  readonly onClose: () => void
+}) => (
+  <>
+    <div role="status">{result ?? w.done}</div>
+    <div class="actions end">
+      <button class="primary" type="button" onClick={onClose}>
+        {w.close}
+      </button>
+    </div>
+  </>
+)

@@ -1,0 +1,181 @@
+import type { Act } from './act.tsx'
+import { send } from './api.ts'
+import { count } from './format.ts'
+import { Copy } from './parts.tsx'
+import { go } from './router.tsx'
+import { webhookWords as w } from './webhook-words.ts'
+import type { Endpoint } from './webhooks.tsx'
+import { fill } from './words.ts'
+
+type Made = { readonly id: string; readonly secret?: string }
+
+const pathOf = ({ id }: { readonly id: string }): string => `/v1/webhooks/${encodeURIComponent(id)}`
+
+/** A secret, once. */
+const SecretOnce = ({ secret }: { readonly secret: string | undefined }) =>
+  secret === undefined ? (
+    <p>{w.secretCommon}</p>
+  ) : (
+    <>
+      <p>{w.secretOnce}</p>
+      <code class="secret">{secret}</code>
+      <Copy text={secret} label={w.copySecret} />
+    </>
+  )
+
+export const createAct = (): Act => ({
+  title: w.create,
+  consequence: w.createConsequence,
+  verb: w.create,
+  fields: (
+    <>
+      <label class="field">
+        {w.url}
+        <input name="url" type="url" required placeholder="https://example.com/hooks" />
+        <small>{w.urlHint}</small>
+      </label>
+      <label class="field">
+        {w.events}
+        <input name="events" required defaultValue="*" spellcheck={false} />
+        <small>{w.eventsHint}</small>
+      </label>
+      <label class="check">
+        <input name="full" type="checkbox" />
+        {w.wantsFull}
+      </label>
+    </>
+  ),
+  run: async (form, key) => {
+    const events = String(form.get('events')).split(/[\s,]+/)
+    const body = {
+      url: String(form.get('url')),
+      events: events.filter((one) => one !== ''),
+      include: form.has('full') ? 'full' : 'thin',
+    }
+    return <SecretOnce secret={(await send<Made>('POST', '/v1/webhooks', body, key)).secret} />
+  },
+})
+
+type Tested = {
+  readonly delivered: boolean
+  readonly status_code: number | null
+  readonly duration_ms: number
+  readonly answer: string | null
+  readonly error_class: string | null
+}
+
+export const testAct = (endpoint: Endpoint): Act => ({
+  title: w.test,
+  consequence: fill(w.testConsequence, { url: endpoint.url }),
+  verb: w.test,
+  run: async () => {
+    const found = await send<Tested>('POST', `${pathOf(endpoint)}/test`)
+    const status = String(found.status_code ?? found.error_class ?? w.noAnswer)
+    const text = found.delivered ? w.testTaken : w.testRefused
+    return (
+      <>
+        <p>{fill(text, { status, ms: count(found.duration_ms) })}</p>
+        {(found.answer ?? '') !== '' && <code class="secret">{found.answer}</code>}
+      </>
+    )
+  },
+})
+
+const overlaps = [
+  { seconds: 86_400, label: w.overlapDay },
+  { seconds: 604_800, label: w.overlapWeek },
+  { seconds: 3_600, label: w.overlapHour },
+  { seconds: 0, label: w.overlapNone },
+]
+
+export const rotateAct = (endpoint: Endpoint): Act => ({
+  title: w.rotate,
+  consequence: fill(w.rotateConsequence, { url: endpoint.url }),
+  verb: w.rotate,
+  fields: (
+    <label class="field">
+      {w.overlap}
+      <select name="overlap">
+        {overlaps.map(({ seconds, label }) => (
+          <option key={seconds} value={seconds}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </label>
+  ),
+  run: async (form, key) => {
+    const body = { overlap_seconds: Number(form.get('overlap')) }
+    const made = await send<Made>('POST', `${pathOf(endpoint)}/rotate`, body, key)
+    return <SecretOnce secret={made.secret} />
+  },
+})
+
+/** Pauses what is active, activates what is not. */
+export const switchAct = (endpoint: Endpoint): Act => ({
+  title: endpoint.active ? w.pause : w.activate,
+  consequence: fill(endpoint.active ? w.pauseConsequence : w.activateConsequence, {
+    url: endpoint.url,
+  }),
+  verb: endpoint.active ? w.pause : w.activate,
+  run: async () => {
+    await send('PATCH', pathOf(endpoint), { active: !endpoint.active })
+    return undefined
+  },
+})
+
+export const removeAct = (endpoint: Endpoint): Act => ({
+  title: w.remove,
+  consequence: fill(w.removeConsequence, { url: endpoint.url }),
+  verb: w.remove,
+  run: async () => {
+    await send('DELETE', pathOf(endpoint))
+    go('/webhooks')
+    return undefined
+  },
+})
+
+const instantOf = (value: FormDataEntryValue | null): string =>
+  new Date(String(value)).toISOString()
+
+export const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => ({
+  title: w.replayRange,
+  consequence: fill(w.replayRangeConsequence, { url: endpoint.url }),
+  verb: w.replay,
+  fields: (
+    <>
+      <label class="field">
+        {w.from}
+        <input name="since" type="datetime-local" step="1" required />
+      </label>
+      <label class="field">
+        {w.until}
+        <input name="until" type="datetime-local" step="1" />
+      </label>
+    </>
+  ),
+  run: async (form, key) => {
+    const until = form.get('until')
+    const body = {
+      since: instantOf(form.get('since')),
+      ...(until === '' ? {} : { until: instantOf(until) }),
+    }
+    const path = `${pathOf(endpoint)}/replay`
+    const { replayed } = await send<{ replayed: number }>('POST', path, body, key)
+    return fill(w.replayedCount, { count: count(replayed) })
+  },
+})
+
+export const replayAct = (delivery: {
+  readonly id: string
+  readonly event_type: string
+  readonly url: string
+}): Act => ({
+  title: w.replay,
+  consequence: fill(w.replayConsequence, { event: delivery.event_type, url: delivery.url }),
+  verb: w.replay,
+  run: async (_, key) => {
+    await send('POST', `/v1/webhook-deliveries/${delivery.id}/replay`, undefined, key)
+    return w.replayed
+  },
+})

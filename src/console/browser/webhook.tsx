@@ -1,0 +1,283 @@
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, type Session, useLoaded } from './api.ts'
+import { count, duration } from './format.ts'
+import { Card, Copy, Facts, Shown } from './parts.tsx'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
+import {
+  removeAct,
+  replayAct,
+  replayRangeAct,
+  rotateAct,
+  switchAct,
+  testAct,
+} from './webhook-acts.tsx'
+import { webhookWords as w } from './webhook-words.ts'
+import { counted, type Endpoint, EndpointBadge } from './webhooks.tsx'
+import { words } from './words.ts'
+
+type Delivery = {
+  readonly id: string
+  readonly event_id: string
+  readonly endpoint_id: string
+  readonly event_type: string
+  readonly status: string
+  readonly attempts: number
+  readonly next_attempt_at: string | null
+  readonly created_at: string
+}
+
+type Attempt = {
+  readonly at: string
+  readonly status_code: number | null
+  readonly duration_ms: number
+  readonly answer: string | null
+  readonly error_class: string | null
+}
+
+type DeliveryDetail = Delivery & {
+  readonly request: { readonly url: string; readonly body: string | null }
+  readonly attempt_log: readonly Attempt[]
+}
+
+const pageSize = 50
+
+const statuses = [
+  { status: '', label: w.anyStatus },
+  { status: 'pending', label: w.pending },
+  { status: 'exhausted', label: w.exhausted },
+  { status: 'delivered', label: w.delivered },
+]
+
+const columns: readonly Column<Delivery>[] = [
+  {
+    head: w.event,
+    classes: ['wide'],
+    cell: ({ id, endpoint_id, event_type }) => (
+      <Link to={`/webhooks/${endpoint_id}/${id}`}>{event_type}</Link>
+    ),
+  },
+  { head: words.identifier, cell: ({ event_id }) => event_id, classes: ['mono', 'extra'] },
+  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  { head: w.attempts, cell: ({ attempts }) => count(attempts), classes: ['number', 'extra'] },
+  momentColumn(({ created_at }) => created_at),
+]
+
+const loadDeliveries = (id: string, status: string) => async (cursor: string | undefined) => {
+  const query = new URLSearchParams({
+    limit: String(pageSize),
+    ...(status && { status }),
+    ...(cursor && { cursor }),
+  })
+  const found = await getJson<{
+    deliveries: readonly Delivery[]
+    next_cursor: string | null
+  }>(`/v1/webhooks/${encodeURIComponent(id)}/deliveries?${query}`)
+  return { rows: found.deliveries, next: found.next_cursor }
+}
+
+const Acts = ({
+  acts,
+  ask,
+}: {
+  readonly acts: readonly Act[]
+  readonly ask: (act: Act) => void
+}) => (
+  <div class="actions">
+    {acts.map((act) => (
+      <button key={act.title} type="button" onClick={() => ask(act)}>
+        {act.title}
+      </button>
+    ))}
+  </div>
+)
+
+/** One endpoint with its deliveries. */
+export const Webhook = ({
+  id,
+  query,
+  session,
+}: {
+  readonly id: string
+  readonly query: URLSearchParams
+  readonly session: Session
+}) => {
+  const loaded = useLoaded(id, () => getJson<Endpoint>(`/v1/webhooks/${encodeURIComponent(id)}`))
+  const { ask, dialog } = useActs(loaded.again)
+  const status = query.get('status') ?? ''
+  return (
+    <>
+      <p class="back">
+        <Link to="/webhooks">← {w.all}</Link>
+      </p>
+      <Shown loaded={loaded}>
+        {(endpoint) => (
+          <>
+            <header class="head">
+              <div>
+                <h1 class="mono">{endpoint.url}</h1> <EndpointBadge endpoint={endpoint} />
+              </div>
+              {may(session, 'webhooks:manage') && (
+                <Acts
+                  ask={ask}
+                  acts={[testAct, replayRangeAct, rotateAct, switchAct, removeAct].map((act) =>
+                    act(endpoint),
+                  )}
+                />
+              )}
+            </header>
+            <EndpointFacts endpoint={endpoint} />
+          </>
+        )}
+      </Shown>
+      <nav class="tabs" aria-label={w.deliveries}>
+        {statuses.map((one) => (
+          <Link
+            key={one.status}
+            to={`/webhooks/${id}${one.status && `?status=${one.status}`}`}
+            current={one.status === status}
+          >
+            {one.label}
+          </Link>
+        ))}
+      </nav>
+      <PagedTable
+        key={`${id} ${status} ${loaded.turn}`}
+        name={`${id} ${status} ${loaded.turn}`}
+        load={loadDeliveries(id, status)}
+        empty={w.noDeliveries}
+        columns={columns}
+        keyOf={(one) => one.id}
+      />
+      {dialog}
+    </>
+  )
+}
+
+const EndpointFacts = ({ endpoint }: { readonly endpoint: Endpoint }) => {
+  const { health, failing_since } = endpoint
+  return (
+    <Card title={w.facts}>
+      <Facts
+        isWide
+        facts={[
+          { name: w.events, value: endpoint.events.join(', ') },
+          { name: w.include, value: endpoint.include === 'full' ? w.full : w.thin },
+          { name: w.pending, value: counted(health.pending) },
+          {
+            name: w.exhausted,
+            value: counted(health.exhausted),
+            ...(health.exhausted > 0 ? { status: 'exhausted' } : {}),
+          },
+          ...(failing_since === null
+            ? []
+            : [{ name: w.failingSince, value: <Moment at={failing_since} /> }]),
+        ]}
+      />
+    </Card>
+  )
+}
+
+/** One delivery: what is sent, and what each attempt was answered. */
+export const DeliveryPage = ({
+  id,
+  session,
+}: {
+  readonly id: string
+  readonly session: Session
+}) => {
+  const loaded = useLoaded(id, () =>
+    getJson<DeliveryDetail>(`/v1/webhook-deliveries/${encodeURIComponent(id)}`),
+  )
+  const { ask, dialog } = useActs(loaded.again)
+  return (
+    <Shown loaded={loaded}>
+      {(delivery) => (
+        <>
+          <p class="back">
+            <Link to={`/webhooks/${delivery.endpoint_id}`}>← {w.deliveries}</Link>
+          </p>
+          <header class="head">
+            <div>
+              <h1>{delivery.event_type}</h1> <Badge status={delivery.status} />
+              <p class="mono quiet">{delivery.event_id}</p>
+            </div>
+            {may(session, 'webhooks:manage') && (
+              <Acts ask={ask} acts={[replayAct({ ...delivery, url: delivery.request.url })]} />
+            )}
+          </header>
+          <div class="columns">
+            <AttemptLog attempts={delivery.attempt_log} next={delivery.next_attempt_at} />
+            <RequestCard {...delivery.request} />
+          </div>
+          {dialog}
+        </>
+      )}
+    </Shown>
+  )
+}
+
+const AttemptLog = ({
+  attempts,
+  next,
+}: {
+  readonly attempts: readonly Attempt[]
+  readonly next: string | null
+}) => (
+  <Card
+    title={w.attempts}
+    aside={
+      next !== null && (
+        <span class="quiet">
+          {w.next} <Moment at={next} />
+        </span>
+      )
+    }
+  >
+    {attempts.length === 0 ? (
+      <p class="quiet">{w.noAttempt}</p>
+    ) : (
+      <ol class="attempts">
+        {attempts.map((one) => (
+          <li key={one.at}>
+            <Badge
+              status={one.error_class === null ? 'delivered' : 'failed'}
+              label={String(one.status_code ?? one.error_class ?? w.noAnswer)}
+            />{' '}
+            <span class="quiet">
+              <Moment at={one.at} /> · {duration(one.duration_ms)}
+              {one.status_code !== null && one.error_class !== null && ` · ${one.error_class}`}
+            </span>
+            {(one.answer ?? '') !== '' && <code class="secret">{one.answer}</code>}
+          </li>
+        ))}
+      </ol>
+    )}
+  </Card>
+)
+
+const RequestCard = ({ url, body }: DeliveryDetail['request']) => {
+  const shown = body === null ? undefined : readable(body)
+  return (
+    <Card title={w.request} aside={body !== null && <Copy text={body} label={words.copy} />}>
+      <p class="mono">POST {url}</p>
+      <p class="quiet">{shown === undefined ? w.hiddenBody : w.signed}</p>
+      {shown !== undefined && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+        <section class="code" aria-label={w.request} tabIndex={0}>
+          {shown}
+        </section>
+      )}
+    </Card>
+  )
+}
+
+/** With line ends, for eyes. The bytes that are sent have none. */
+const readable = (json: string): string => {
+  try {
+    return JSON.stringify(JSON.parse(json), null, 2)
+  } catch {
+    return json
+  }
+}
