@@ -229,6 +229,7 @@ if (import.meta.main) {
       env: process.env,
       out: (text) => process.stdout.write(text),
       err: (text) => process.stderr.write(text),
+      isTerminal: process.stderr.isTTY === true,
       readInput: () => Bun.stdin.bytes(),
     },
     program,

@@ -10,6 +10,7 @@ import {
   withDatabase,
 } from './command.ts'
 import type { Io, LoadedProgram } from './program.ts'
+import { inProgress } from './progress.ts'
 
 const anchorForm = /^(\d{1,18}):([0-9a-f]{64})$/
 
@@ -39,7 +40,11 @@ const verify: Action = async (args, io, loaded) => {
   const databases: Verification[] = []
   for (const dsn of demandDatabases(loaded)) {
     databases.push(
-      await withDatabase(dsn, io, (sql) => verifyAudit(sql, { anchor, retentionDays })),
+      await withDatabase(dsn, io, (sql) =>
+        inProgress(io, 'links of the audit log', (onProgress) =>
+          verifyAudit(sql, { anchor, retentionDays, onProgress }),
+        ),
+      ),
     )
   }
   print(args, io, { databases }, () =>

@@ -18,6 +18,7 @@ import {
   withDatabase,
 } from './command.ts'
 import type { Io } from './program.ts'
+import { inProgress } from './progress.ts'
 
 const limitDefault = 50
 const limitMax = 1_000
@@ -112,7 +113,13 @@ const retryAll: Action = async ({ ids, retry }, args, io) => {
   if (args.positionals.length > 1) throw new UsageError('name a message, or say --all')
   let retried = 0
   // One by one: each is a transaction, and what was retried stays so when the command is interrupted.
-  for (const id of await ids(retriedMax, args.text('code'))) if (await retry(id)) retried++
+  const found = await ids(retriedMax, args.text('code'))
+  await inProgress(io, 'messages', async (onProgress) => {
+    for (const [at, id] of found.entries()) {
+      if (await retry(id)) retried++
+      onProgress(at + 1, found.length)
+    }
+  })
   return print(args, io, { retried }, () => `retried ${retried}`)
 }
 

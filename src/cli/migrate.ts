@@ -1,6 +1,7 @@
 import { migrate, pendingMigrations } from '#src/platform/database/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
 import { type Command, demandDatabases, demandSettings, print } from './command.ts'
+import { inProgress } from './progress.ts'
 
 /** Brings the schema up to date, or says what would be done. */
 export const migrateCommand: Command = {
@@ -25,7 +26,9 @@ export const migrateCommand: Command = {
       names.push(
         ...(isDry
           ? await pendingMigrations(dsn, migrations)
-          : await migrate(dsn, migrations, logger)),
+          : await inProgress(io, 'migrations', (onProgress) =>
+              migrate(dsn, migrations, logger, onProgress),
+            )),
       )
     }
     return print(args, io, { [done]: names }, () =>

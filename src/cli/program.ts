@@ -54,6 +54,8 @@ export type Io = {
   readonly env: Environment
   readonly out: (text: string) => void
   readonly err: (text: string) => void
+  /** Standard error is a terminal. */
+  readonly isTerminal: boolean
   /** All of standard input. */
   readonly readInput: () => Promise<Uint8Array>
 }

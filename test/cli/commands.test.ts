@@ -86,6 +86,7 @@ const run = async (
     err: (text: string) => {
       err += text
     },
+    isTerminal: false,
     readInput: async () => new TextEncoder().encode(options.input ?? ''),
   }
   const code = await runCli(argv, io, program(options.databases))
@@ -256,6 +257,17 @@ describe('doctor', () => {
     await Bun.write(file, '{"keys":1}')
     const broken = await run(['doctor'], { env: { ...env, API_KEYS_FILE: file } })
     expect(broken.out).toContain('✗ API keys: the key file is malformed')
+  })
+
+  test('with --fix-hints shows what is amiss as one table, the worst first', async () => {
+    const { code, out } = await run(['doctor', '--fix-hints'], { env })
+    expect(code).toBe(1)
+    const [head, ...rows] = out.trimEnd().split('\n')
+    expect(head).toMatch(/^STATUS +WHAT +FOUND +HOW TO FIX$/)
+    expect(rows[0]).toMatch(/^failed +Counterparty +does not answer +start it$/)
+    const statuses = rows.map((row) => row.slice(0, row.indexOf(' ')))
+    expect(statuses).toEqual(['failed', 'failed', 'warning'])
+    expect(out).not.toContain('is free')
   })
 
   test('with bad settings says only that', async () => {

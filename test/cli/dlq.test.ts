@@ -31,6 +31,7 @@ const run = async (...argv: string[]) => {
       err: (text) => {
         io.err += text
       },
+      isTerminal: false,
       readInput: async () => new Uint8Array(),
     },
     program,

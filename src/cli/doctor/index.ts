@@ -1,7 +1,8 @@
+import { textTable } from '#src/platform/config/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type Command, errorLogger, exitCodes, idleFeatures, print } from '../command.ts'
-import type { LoadedProgram, Program } from '../program.ts'
+import type { Io, LoadedProgram, Program } from '../program.ts'
 import { checkFiles, checkKeys, checkPorts } from './checks.ts'
 import { checkDatabase } from './database.ts'
 
@@ -11,22 +12,48 @@ const marks: Readonly<Record<Check['status'], string>> = { ok: '✓', warning: '
 export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'Checks settings, ports, keys, databases and every counterparty.',
-  usage: '[--json]',
+  usage: '[--fix-hints | --json]',
   description: 'Changes nothing. Ends with 1 when something failed; a warning does not count.',
-  options: { json: { doc: 'One JSON object: every check.' } },
-  examples: ['trilho doctor', 'trilho doctor --json'],
+  options: {
+    'fix-hints': { doc: 'One table of what is amiss, the worst first, and how to mend it.' },
+    json: { doc: 'One JSON object: every check.' },
+  },
+  examples: ['trilho doctor', 'trilho doctor --fix-hints', 'trilho doctor --json'],
   run: async (args, io, program) => {
     const loaded = program.load(io.env)
-    const live = await liveChecks(program, loaded, errorLogger(io))
-    const checks = [...settingChecks(loaded), ...live]
+    const checks = await allChecks(program, loaded, io)
     const failed = checks.some(({ status }) => status === 'failed')
-    print(args, io, { ok: !failed, checks }, () => checks.map(line).join('\n'))
+    print(args, io, { ok: !failed, checks }, () =>
+      args.flag('fix-hints') ? hintTable(checks) : checks.map(line).join('\n'),
+    )
     return failed ? exitCodes.failed : exitCodes.ok
   },
 }
 
 const line = ({ name, status, detail, fix }: Check): string =>
   `${marks[status]} ${name}: ${detail}${fix === undefined ? '' : `\n    ${fix}`}`
+
+/** What is amiss, failures before warnings. */
+const hintTable = (checks: readonly Check[]): string => {
+  const amiss = (['failed', 'warning'] as const).flatMap((wanted) =>
+    checks.filter(({ status }) => status === wanted),
+  )
+  if (amiss.length === 0) return 'nothing is amiss'
+  return textTable(
+    ['STATUS', 'WHAT', 'FOUND', 'HOW TO FIX'],
+    amiss.map(({ status, name, detail, fix = '' }) => [status, name, detail, fix]),
+  )
+}
+
+/** Everything that the command looks at. */
+export const allChecks = async (
+  program: Program,
+  loaded: LoadedProgram,
+  io: Io,
+): Promise<readonly Check[]> => [
+  ...settingChecks(loaded),
+  ...(await liveChecks(program, loaded, errorLogger(io))),
+]
 
 const settingChecks = ({ problems, warnings }: LoadedProgram): readonly Check[] => {
   const found: Check[] = [

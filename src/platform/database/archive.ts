@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import { type Logger, rateOf, tellEveryMs } from '../observe/index.ts'
 import type { Client } from './database.ts'
 
 /** Rows that are in memory at once. */
@@ -11,10 +12,10 @@ const rowsMax = 200
 
 /**
  * Writes all rows of a table to `<directory>/<file>.jsonl.gz`: a line for each, columns as PostgreSQL's `row_to_json`
- * tells them. The file has its name only once it is whole and on the disk.
+ * tells them. The file has its name only once it is whole and on the disk. What takes long is told of every ten seconds.
  */
 export const archiveTable = async (
-  sql: Client,
+  { sql, logger }: { readonly sql: Client; readonly logger: Logger },
   name: string,
   directory: string,
   file = name,
@@ -23,7 +24,7 @@ export const archiveTable = async (
   const path = join(directory, `${file}.jsonl.gz`)
   const partial = `${path}.partial`
   await pipeline(
-    Readable.from(linesOf(sql, name)),
+    Readable.from(toldOf(logger, name, await estimateOf(sql, name), linesOf(sql, name))),
     createGzip(),
     createWriteStream(partial, { mode: 0o600 }),
   )
@@ -33,10 +34,39 @@ export const archiveTable = async (
   await rename(partial, path)
 }
 
-async function* linesOf(sql: Client, name: string): AsyncGenerator<string> {
+/** Rows that the planner thinks the table has: counting takes as long as writing. */
+const estimateOf = async (sql: Client, name: string): Promise<number> => {
+  const [row] = await sql<{ rows: number }[]>`
+    select greatest(0, reltuples)::float8 as rows from pg_class where oid = ${name}::regclass`
+  return row?.rows ?? 0
+}
+
+async function* toldOf(
+  logger: Logger,
+  table: string,
+  total: number,
+  batches: AsyncIterable<readonly string[]>,
+): AsyncGenerator<string> {
+  const startMs = performance.now()
+  let saidMs = startMs
+  let done = 0
+  for await (const lines of batches) {
+    done += lines.length
+    const now = performance.now()
+    if (now - saidMs >= tellEveryMs) {
+      saidMs = now
+      const { perSecond, secondsLeft } = rateOf({ done, total, afterMs: now - startMs })
+      const about = { rows: done, of_about: total, rows_per_second: Math.round(perSecond) }
+      logger.info({ table, ...about, seconds_left: secondsLeft }, 'archiving')
+    }
+    yield lines.join('')
+  }
+}
+
+async function* linesOf(sql: Client, name: string): AsyncGenerator<readonly string[]> {
   const rows = sql<{ line: string }[]>`
     select row_to_json(archived)::text as line from ${sql(name)} archived`
   for await (const batch of rows.cursor(rowsMax)) {
-    yield batch.map(({ line }) => `${line}\n`).join('')
+    yield batch.map(({ line }) => `${line}\n`)
   }
 }

@@ -36,12 +36,14 @@ export class SchemaMismatchError extends Error {
  * migration is one transaction, recorded with its digest and its kind. A newer schema is left as it is if all that is
  * newer only adds to it, and refused otherwise: an old program must not write into it.
  *
+ * @param onProgress - told after each, of all that are missing
  * @returns the names applied now
  */
 export const migrate = async (
   dsn: string,
   migrations: readonly Migration[],
   logger: Logger,
+  onProgress?: (done: number, total: number) => void,
 ): Promise<readonly string[]> => {
   const sql = openForMigrations(dsn)
   try {
@@ -60,9 +62,10 @@ export const migrate = async (
       logger.info({ migrations: newer }, 'the schema is newer, and this version can run on it')
     }
     const pending = migrations.filter(({ name }) => !applied.has(name))
-    for (const migration of pending) {
+    for (const [at, migration] of pending.entries()) {
       await applyInTurns(sql, migration, logger)
       logger.info({ migration: migration.name }, 'migration applied')
+      onProgress?.(at + 1, pending.length)
     }
     return pending.map(({ name }) => name)
   } finally {

@@ -69,7 +69,7 @@ const dropTogether = async (
   }
   if (archiveDirectory !== undefined) {
     for (const part of parts) {
-      await archiveTable(sql, part, archiveDirectory)
+      await archiveTable({ sql, logger }, part, archiveDirectory)
       round?.advance()
     }
   }
@@ -124,7 +124,8 @@ const emptyDefaults = async (
     // What is younger stays in the table and comes again with the next file.
     const at = new Date().toISOString().replace(/\D/g, '')
     for (const { name } of tables) {
-      await archiveTable(sql, `${name}_default`, archiveDirectory, `${name}_default_${at}`)
+      const file = `${name}_default_${at}`
+      await archiveTable({ sql, logger }, `${name}_default`, archiveDirectory, file)
     }
   }
   const gone = await deleteInBatches(

@@ -14,6 +14,7 @@ export {
   type Metrics,
 } from './metrics.ts'
 export { createOutageLog, type OutageLog, remindEveryMs } from './outage.ts'
+export { type Pace, rateOf, tellEveryMs } from './pace.ts'
 export {
   type CountSeries,
   createCountSeries,

@@ -1,7 +1,7 @@
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
 import { hashBytes, hashOf, origin, type SealedEntry } from './hash.ts'
 import { lateMs } from './seal.ts'
-import { entriesById, entriesOf, type Link, linksAfter, sealedUntil } from './store.ts'
+import { entriesById, entriesOf, type Link, lastLink, linksAfter, sealedUntil } from './store.ts'
 
 const dayMs = 86_400_000
 const linksMax = 100
@@ -42,7 +42,12 @@ export const verifyAudit = async (
   {
     anchor,
     retentionDays,
-  }: { readonly anchor?: Anchor | undefined; readonly retentionDays: number },
+    onProgress,
+  }: {
+    readonly anchor?: Anchor | undefined
+    readonly retentionDays: number
+    readonly onProgress?: (links: number, total: number) => void
+  },
   nowMs = Date.now(),
 ): Promise<Verification> => {
   const findings: Finding[] = []
@@ -54,6 +59,8 @@ export const verifyAudit = async (
   let before: Link | undefined
   let [links, entries, late, dropped] = [0, 0, 0, 0]
   let isAnchored = anchor === undefined
+  // Numbers have no gap, or a finding says so.
+  const total = Number((await lastLink(sql))?.seq ?? 0n)
   for (;;) {
     const page = await linksAfter(sql, before?.seq ?? 0n, linksMax)
     for (const link of page) {
@@ -75,6 +82,7 @@ export const verifyAudit = async (
         findings.push(...entryFindings(link, before?.hash ?? origin, found))
       }
       before = link
+      onProgress?.(links, total)
     }
     if (page.length < linksMax) break
   }

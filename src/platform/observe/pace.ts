@@ -1,0 +1,17 @@
+/** How far work has come: so many of about so many, after so long. */
+export type Pace = { readonly done: number; readonly total: number; readonly afterMs: number }
+
+/** Lines of a log about work that goes on: often enough for a person who waits, too seldom to fill it. */
+export const tellEveryMs = 10_000
+
+/** How much a second, and how long the rest takes at this rate; undefined while that cannot be known. */
+export const rateOf = ({
+  done,
+  total,
+  afterMs,
+}: Pace): { readonly perSecond: number; readonly secondsLeft: number | undefined } => {
+  const perSecond = afterMs === 0 ? 0 : done / (afterMs / 1000)
+  // What is counted may grow meanwhile.
+  const left = Math.max(0, total - done)
+  return { perSecond, secondsLeft: perSecond === 0 ? undefined : Math.ceil(left / perSecond) }
+}
