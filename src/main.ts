@@ -78,7 +78,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     createTracing(platform, logger),
     ...databases.features,
     withJobs(roles, audit),
-    ...(opened === undefined ? [] : [createBrokerFeature(opened.broker)]),
+    ...(opened === undefined ? [] : [createBrokerFeature(opened.broker, sql)]),
     certificates,
     jose,
     schemas,

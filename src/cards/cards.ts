@@ -5,6 +5,7 @@ import type { Job } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { cardRoutes } from './api/routes.ts'
+import { bookOf } from './book.ts'
 import { cardErrors } from './errors.ts'
 import { readMerchants } from './merchants.ts'
 import type { CardNetworks } from './networks/index.ts'
@@ -128,6 +129,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     loops: () => reversals.loops,
     checks: () => checksOf(settings.vault),
     health: vault.health,
+    book: () => bookOf(sql),
     start: () => {
       vault.start()
       reversals.start()

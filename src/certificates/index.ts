@@ -3,7 +3,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createSealer, reseal, SealError, type Sealer } from '#src/platform/security/index.ts'
+import { createSealer, SealError, type Sealer, sealedStock } from '#src/platform/security/index.ts'
 import { keyUsageOf } from './check.ts'
 import { certificateDemo } from './demo.ts'
 import { type CertificateType, nameText, parseNameText, statusAt } from './domain.ts'
@@ -163,7 +163,13 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
     name: 'certificates',
     ...(sql === undefined || sealer === undefined
       ? {}
-      : { sealed: { what: 'certificate keys', reseal: () => reseal(sealer, sealedKeys(sql)) } }),
+      : {
+          sealed: sealedStock(
+            'certificate keys',
+            () => sealer,
+            () => sealedKeys(sql),
+          ),
+        }),
     ...(store?.writable === true ? { demo: certificateDemo } : {}),
     errors: certificateErrors,
     track: (use) => uses.push(use),

@@ -68,14 +68,15 @@ export const demandDatabases = ({ databases }: LoadedProgram): readonly [string,
   return [first, ...others]
 }
 
-/** Opens the database for one command, and closes it after. */
+/** Opens the database for one command, and closes it after. A statement may take `statementTimeoutMs`; 0: any time. */
 export const withDatabase = async <T>(
   dsn: string,
   io: Io,
   use: (sql: Client) => Promise<T>,
+  statementTimeoutMs = 30_000,
 ): Promise<T> => {
   const logger = errorLogger(io)
-  const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs: 30_000, logger })
+  const database = openDatabase({ dsn, connectionsMax: 1, statementTimeoutMs, logger })
   try {
     return await use(database.sql)
   } finally {

@@ -1,5 +1,6 @@
 import { textTable } from '#src/platform/config/index.ts'
 import { auditCommand } from './audit.ts'
+import { backupCheckCommand } from './backup-check/index.ts'
 import { certsCommand } from './certs.ts'
 import {
   type Command,
@@ -24,6 +25,7 @@ import { rotateMasterKeyCommand } from './rotate-master-key.ts'
 import { rsfnCommand } from './rsfn.ts'
 import { serveCommand } from './serve.ts'
 import { simCommand } from './sim/index.ts'
+import { supportBundleCommand } from './support-bundle/index.ts'
 
 export type { PlatformDeps, Program } from './program.ts'
 
@@ -38,6 +40,8 @@ const commands: readonly Command[] = [
   rotateMasterKeyCommand,
   migrateCommand,
   doctorCommand,
+  supportBundleCommand,
+  backupCheckCommand,
   inspectCommand,
   rsfnCommand,
   reconcileCommand,

@@ -1,3 +1,4 @@
+import type { PlatformSettings } from '#src/platform/config/index.ts'
 import { type Command, demandSettings, exitCodes } from './command.ts'
 
 const timeoutMs = 2_000
@@ -8,6 +9,21 @@ const loopbackOf = (host: string | undefined): string => {
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
 }
+
+/** Where the process of this machine with these settings answers probes. */
+export const ownUrl = (platform: PlatformSettings): string => {
+  const { host, port } = platform.adminAddr ?? platform.httpAddr
+  const isTls =
+    platform.certificate !== undefined && (platform.adminAddr === undefined || platform.adminTls)
+  return `${isTls ? 'https' : 'http'}://${loopbackOf(host)}:${port}`
+}
+
+/** Asks it. Its certificate names the host that callers know; no key is sent, and the answer is public. */
+export const askOwn = (url: string): Promise<Response> =>
+  fetch(url, {
+    signal: AbortSignal.timeout(timeoutMs),
+    tls: { rejectUnauthorized: false },
+  })
 
 /** Asks the process of this machine with the same settings whether it is ready: for probes in containers without curl. */
 export const readyCommand: Command = {
@@ -20,16 +36,9 @@ export const readyCommand: Command = {
   examples: ['trilho ready'],
   run: async (_args, io, program) => {
     const { platform } = demandSettings(program.load(io.env))
-    const { host, port } = platform.adminAddr ?? platform.httpAddr
-    const isTls =
-      platform.certificate !== undefined && (platform.adminAddr === undefined || platform.adminTls)
-    const url = `${isTls ? 'https' : 'http'}://${loopbackOf(host)}:${port}/ready`
+    const url = `${ownUrl(platform)}/ready`
     try {
-      const response = await fetch(url, {
-        signal: AbortSignal.timeout(timeoutMs),
-        // Its certificate names the host that callers know; no key is sent, and the answer is public.
-        tls: { rejectUnauthorized: false },
-      })
+      const response = await askOwn(url)
       io.out(`${(await response.text()).trim()}\n`)
       return response.ok ? exitCodes.ok : exitCodes.failed
     } catch (error) {

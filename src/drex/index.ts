@@ -6,6 +6,7 @@ import { ApiError, type HealthCheck, withMissingSettings } from '#src/platform/h
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
+import { bookOf } from './book.ts'
 import { type Chain, createChains } from './chains.ts'
 import { chainChecks, signerChecks } from './checks.ts'
 import type { DrexSettings, NetworkId } from './config.ts'
@@ -108,7 +109,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     }),
     start: async () => {
       if (deps.isRotating) {
-        const counts = await wallets.reseal()
+        const counts = await wallets.sealed.reseal()
         logger.info({ ...counts }, 'wallets sealed with the present master key')
       }
       custody.start()
@@ -120,7 +121,8 @@ export const createDrex = (deps: DrexDeps): Drex => {
     // Draining still takes requests; the next start continues those left pending.
     drain: stop,
     stop,
-    sealed: { what: 'wallet keys', reseal: wallets.reseal },
+    sealed: wallets.sealed,
+    book: () => bookOf(sql),
     loops: () => engines.flatMap(({ loops }) => loops),
     health: () => healthOf(all, keys.canOpen()),
     checks: async () => [

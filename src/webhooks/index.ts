@@ -2,7 +2,8 @@ import type { Client } from '#src/platform/database/index.ts'
 import { allowListOf, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { reseal, type Sealer } from '#src/platform/security/index.ts'
+import { type Sealer, sealedStock } from '#src/platform/security/index.ts'
+import { bookOf } from './book.ts'
 import type { WebhookSettings } from './config.ts'
 import { createDispatcher } from './dispatcher.ts'
 import { eventDocuments } from './documents.ts'
@@ -79,13 +80,15 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
     ...common,
     routes,
     loops: () => (delivers ? dispatcher.loops : []),
+    book: () => bookOf(sql),
     ...(sealer === undefined
       ? {}
       : {
-          sealed: {
-            what: 'webhook secrets',
-            reseal: () => reseal(sealer, sealedSecrets(sql)),
-          },
+          sealed: sealedStock(
+            'webhook secrets',
+            () => sealer,
+            () => sealedSecrets(sql),
+          ),
         }),
     start: async () => {
       if (sealer === undefined && deps.environment === 'production') {

@@ -525,9 +525,9 @@ describe('wallets', () => {
       sealer: present,
       ...noCustody,
     })
-    const first = await rotating.reseal()
+    const first = await rotating.sealed.reseal()
     expect(first.resealed).toBeGreaterThan(2)
-    expect(await rotating.reseal()).toEqual({
+    expect(await rotating.sealed.reseal()).toEqual({
       resealed: 0,
       current: first.resealed,
       unreadable: 0,

@@ -6,6 +6,9 @@ import type { Io, LoadedProgram, Program } from '../program.ts'
 import { checkFiles, checkKeys, checkPorts } from './checks.ts'
 import { checkDatabase } from './database.ts'
 
+/** Every check on a line of its own, and what to do below it. */
+export const checkLines = (checks: readonly Check[]): string => checks.map(line).join('\n')
+
 const marks: Readonly<Record<Check['status'], string>> = { ok: '✓', warning: '!', failed: '✗' }
 
 /** Looks at everything `serve` needs, and says what to do about what is amiss. */
@@ -24,7 +27,7 @@ export const doctorCommand: Command = {
     const checks = await allChecks(program, loaded, io)
     const failed = checks.some(({ status }) => status === 'failed')
     print(args, io, { ok: !failed, checks }, () =>
-      args.flag('fix-hints') ? hintTable(checks) : checks.map(line).join('\n'),
+      args.flag('fix-hints') ? hintTable(checks) : checkLines(checks),
     )
     return failed ? exitCodes.failed : exitCodes.ok
   },

@@ -4,10 +4,10 @@ import type { Client, Queryable, Transaction } from '#src/platform/database/inde
 import { ApiError, httpErrors, restrictedBy, writeAudit } from '#src/platform/http/index.ts'
 import {
   type KeyEnvironment,
-  type ResealCounts,
-  reseal,
   type SealedRecord,
+  type SealedStock,
   type Sealer,
+  sealedStock,
 } from '#src/platform/security/index.ts'
 import { type AdoptedKey, adoptKey, type WantedKey } from '../custody/adoption.ts'
 import type { KeyService, KeyServiceName } from '../custody/key-service.ts'
@@ -66,7 +66,7 @@ export type Wallets = {
   /** @returns false if the first keys there are were sealed with another master key */
   readonly canOpen: () => Promise<boolean>
   /** Seals every key with the present master key. */
-  readonly reseal: () => Promise<ResealCounts>
+  readonly sealed: SealedStock
 }
 
 const cachedMax = 10_000
@@ -147,7 +147,11 @@ export const createWallets = (deps: Deps): Wallets => {
       return made ?? createDeployer(deps, by)
     },
     canOpen: () => canOpen(deps),
-    reseal: () => reseal(requireSealer(deps), sealedKeys(sql)),
+    sealed: sealedStock(
+      'wallet keys',
+      () => requireSealer(deps),
+      () => sealedKeys(sql),
+    ),
   }
 }
 

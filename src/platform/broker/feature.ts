@@ -1,10 +1,13 @@
+import type { Client } from '../database/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
+import { bookOf } from './postgresql/book.ts'
 import type { Broker, QueueState } from './types.ts'
 import { isUnread } from './unread.ts'
 
 /** The broker in the life of the process: started before those that consume, stopped after them. */
-export const createBrokerFeature = (broker: Broker): Feature => ({
+export const createBrokerFeature = (broker: Broker, sql: Client | undefined): Feature => ({
   name: 'broker',
+  ...(sql === undefined ? {} : { book: () => bookOf(sql) }),
   start: () => broker.start(),
   stop: () => broker.stop(),
   loops: () => broker.loops(),

@@ -28,6 +28,7 @@ export {
 export { type PlatformSettings, type ProcessRole, platformSettings } from './platform-settings.ts'
 export { problemsTable, settingsMarkdown, textTable } from './report.ts'
 export {
+  companionName,
   defineSettings,
   type Setting,
   type SettingGroup,

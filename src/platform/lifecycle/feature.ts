@@ -8,7 +8,8 @@ import type {
   Route,
 } from '../http/index.ts'
 import type { Loop } from '../jobs/index.ts'
-import type { Authenticator, KeySource, ResealCounts, TokenSource } from '../security/index.ts'
+import type { Authenticator, KeySource, SealedStock, TokenSource } from '../security/index.ts'
+import type { BookLine } from './book.ts'
 import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
 
@@ -57,7 +58,9 @@ export type Feature = {
   /** Findings for `trilho doctor`: counterparties, certificates. Works without `start`; changes nothing. */
   readonly checks?: () => Promise<readonly Check[]>
   /** What it seals under the master key, for `trilho rotate-master-key`. Works without `start`. */
-  readonly sealed?: { readonly what: string; readonly reseal: () => Promise<ResealCounts> }
+  readonly sealed?: SealedStock
+  /** What is open in its tables and how young the last of it is, for `trilho backup-check`. Works without `start`; changes nothing. */
+  readonly book?: () => Promise<readonly BookLine[]>
   /** Run by `trilho dev` once everything listens; a rejection ends the start with its message. */
   readonly demo?: (gateway: DemoGateway) => Promise<Demo>
 }

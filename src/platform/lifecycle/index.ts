@@ -1,3 +1,4 @@
+export { type BookLine, bookCountedMax } from './book.ts'
 export type { Check } from './check.ts'
 export type { Demo, DemoGateway } from './demo.ts'
 export type { Feature, WholeApi } from './feature.ts'

@@ -68,7 +68,12 @@ export {
   wrapDesKey,
 } from './payment/index.ts'
 export { masterKey } from './sealing/master-key.ts'
-export { type ResealCounts, reseal, type SealedRecord } from './sealing/reseal.ts'
+export {
+  type ResealCounts,
+  type SealedRecord,
+  type SealedStock,
+  sealedStock,
+} from './sealing/reseal.ts'
 export { createSealer, SealError, type Sealer } from './sealing/sealer.ts'
 export {
   findInIdentifier,

@@ -1,6 +1,6 @@
 import { type Client, textArray } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
-import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { BookLine, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { countedMax, type MessageStatus, momentOf } from './domain.ts'
 
@@ -11,7 +11,12 @@ const queuedLongSeconds = 30
 /** What waits for us or for an answer. */
 const openStatuses = ['QUEUED', 'SENT', 'UNKNOWN', 'RECEIVED'] as const satisfies MessageStatus[]
 
-type Open = { readonly status: MessageStatus; readonly count: number; readonly ageSeconds: number }
+type Open = {
+  readonly status: MessageStatus
+  readonly count: number
+  readonly oldest: Date | null
+  readonly ageSeconds: number
+}
 
 /**
  * Tells, in every process that has the database, how many messages are open and how old the oldest is: that nobody sends
@@ -48,6 +53,7 @@ export const createOpenMessages = (deps: {
   )
   return {
     name: 'payments',
+    book: async () => bookOf(await findOpen(sql), await lastMessage(sql)),
     start: job.start,
     drain: job.stop,
     health: () => {
@@ -66,6 +72,18 @@ export const createOpenMessages = (deps: {
   }
 }
 
+const bookOf = (open: readonly Open[], last: Date | null): readonly BookLine[] => [
+  { what: 'instant payments', open: 0, oldestOpen: null, last },
+  ...open.map(({ status, count, oldest }) => ({
+    ...{ what: `instant payments ${status}`, open: count, oldestOpen: oldest, last: null },
+  })),
+]
+
+const lastMessage = async (sql: Client): Promise<Date | null> => {
+  const [row] = await sql<{ id: string }[]>`select id from spi_messages order by id desc limit 1`
+  return row === undefined ? null : momentOf(row.id)
+}
+
 /** Reads the index of states, a bounded part of it; the age is of the database's clock. */
 const findOpen = async (sql: Client): Promise<readonly Open[]> => {
   const rows = await sql<
@@ -82,6 +100,7 @@ const findOpen = async (sql: Client): Promise<readonly Open[]> => {
     from unnest(${textArray(openStatuses)}::text[]) as wanted(status)`
   return rows.map(({ status, count, oldest, now }) => ({
     ...{ status, count },
+    oldest: oldest === null ? null : momentOf(oldest),
     ageSeconds:
       oldest === null ? 0 : Math.max(0, (now.getTime() - momentOf(oldest).getTime()) / 1000),
   }))

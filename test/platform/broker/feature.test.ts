@@ -16,7 +16,7 @@ const openBroker = () =>
 
 test('health says what kind it is', async () => {
   const broker = openBroker()
-  const up = createBrokerFeature(broker)
+  const up = createBrokerFeature(broker, undefined)
   await up.start?.()
   expect(await up.health?.()).toEqual({
     status: 'ok',
@@ -34,7 +34,7 @@ test('a broker that is away is reported and does not fail readiness', async () =
       throw new Error('away')
     },
   }
-  expect(await createBrokerFeature(away).health?.()).toMatchObject({
+  expect(await createBrokerFeature(away, undefined).health?.()).toMatchObject({
     status: 'down',
     ready: true,
   })
@@ -49,7 +49,7 @@ describe('a consumer in the eyes of the stall watch', () => {
     stallMs: number,
   ) => {
     const broker = openBroker()
-    const feature = createBrokerFeature(broker)
+    const feature = createBrokerFeature(broker, undefined)
     broker.consume({ topic: 't', group: 'g', batchSizeMax: 10, handler })
     const watch = createStallWatch({
       loops: () => feature.loops?.() ?? [],

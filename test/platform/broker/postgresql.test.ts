@@ -371,7 +371,7 @@ describe('PostgreSQL broker', () => {
     })
     // It consumes nothing and does not measure: another process does.
     const watching = createPostgresBroker({ ...{ sql, dsn, retentionDays: 7, logger, metrics } })
-    const { health } = createBrokerFeature(watching)
+    const { health } = createBrokerFeature(watching, undefined)
     const topic = topics.webhookEvents
     await watching.publish([textMessage(topic, 'waits')])
     await sql`update broker_queue set published_at = now() - interval '31 seconds' where topic = ${topic}`

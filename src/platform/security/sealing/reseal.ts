@@ -18,11 +18,55 @@ export type ResealCounts = {
   readonly unreadable: number
 }
 
+export type OpenCounts = { readonly readable: number; readonly unreadable: number }
+
+/** What a feature keeps sealed under the master key. */
+export type SealedStock = {
+  /** As an operator says it: `wallet keys`. */
+  readonly what: string
+  readonly reseal: () => Promise<ResealCounts>
+  /** Opens every one of them, and changes nothing. */
+  readonly verify: () => Promise<OpenCounts>
+}
+
+/**
+ * @param sealer - asked for when a stock is worked on
+ * @param pages - all records, from the first, at each call
+ */
+export const sealedStock = (
+  what: string,
+  sealer: () => Sealer,
+  pages: () => AsyncIterable<readonly SealedRecord[]>,
+): SealedStock => ({
+  what,
+  reseal: () => reseal(sealer(), pages()),
+  verify: () => openAll(sealer(), pages()),
+})
+
+const openAll = async (
+  sealer: Sealer,
+  pages: AsyncIterable<readonly SealedRecord[]>,
+): Promise<OpenCounts> => {
+  const counts = { readable: 0, unreadable: 0 }
+  for await (const page of pages) {
+    for (const { sealed, context } of page) {
+      try {
+        sealer.open(sealed, context).fill(0)
+        counts.readable++
+      } catch (error) {
+        if (!(error instanceof SealError)) throw error
+        counts.unreadable++
+      }
+    }
+  }
+  return counts
+}
+
 /**
  * Safe beside a running gateway that has both keys, safe to interrupt and to repeat: each record is
  * one statement, guarded by the bytes it replaces.
  */
-export const reseal = async (
+const reseal = async (
   sealer: Sealer,
   pages: AsyncIterable<readonly SealedRecord[]>,
 ): Promise<ResealCounts> => {

@@ -1,0 +1,136 @@
+import { type Client, type Migration, pendingMigrations } from '#src/platform/database/index.ts'
+import type { Check } from '#src/platform/lifecycle/index.ts'
+import { reasonOf } from '../doctor/reason.ts'
+
+/** The schema is the one of this version: a copy that was cut off lacks its last migrations, or all. */
+export const checkSchema = async (
+  dsn: string,
+  migrations: readonly Migration[],
+): Promise<Check> => {
+  const name = 'Schema'
+  try {
+    const pending = await pendingMigrations(dsn, migrations)
+    if (pending.length === 0) return { name, status: 'ok', detail: 'every migration is there' }
+    const isEmpty = pending.length === migrations.length
+    return {
+      ...{ name, status: 'failed' },
+      detail: isEmpty ? 'it is empty' : `${pending.length} migrations are missing`,
+      fix: 'restore again, or check with the version that made the copy',
+    }
+  } catch (error) {
+    const fix = 'check DATABASE_DSN, and check with the version that made the copy'
+    return { name, status: 'failed', detail: reasonOf(error), fix }
+  }
+}
+
+/** Whoever works on the copy already sends what it thinks is open. */
+export const checkAlone = async (sql: Client): Promise<Check> => {
+  const name = 'Nobody works on it'
+  const rows = await sql<{ application: string }[]>`
+    select distinct coalesce(nullif(application_name, ''), usename, '?') as application
+    from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend'
+      and application_name <> current_setting('application_name')
+    order by 1`
+  if (rows.length === 0) return { name, status: 'ok', detail: 'there is no other session' }
+  return {
+    ...{ name, status: 'failed' },
+    detail: `sessions of ${rows.map(({ application }) => application).join(', ')}`,
+    fix: 'stop every gateway until the books are reconciled',
+  }
+}
+
+/** No row ever stays in it. */
+const keyless = 'write_probes'
+
+/** A restore that ended early leaves indexes and constraints out, or not valid. */
+export const checkConstraints = async (sql: Client): Promise<Check> => {
+  const name = 'Indexes and constraints'
+  const rows = await sql<{ what: string }[]>`
+    select 'index ' || indexrelid::regclass as what from pg_index
+    where not indisvalid and indrelid::regclass::text !~ '^pg_' and indexrelid in (
+      select oid from pg_class where relnamespace = current_schema()::regnamespace)
+    union all
+    select 'constraint ' || conname from pg_constraint
+    where not convalidated and connamespace = current_schema()::regnamespace
+    union all
+    select 'no primary key on ' || relname from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+      and relname <> ${keyless}
+      and not exists (select from pg_index where indrelid = pg_class.oid and indisprimary)
+      and not exists (select from pg_inherits where inhrelid = pg_class.oid)
+    order by 1`
+  if (rows.length === 0) return { name, status: 'ok', detail: 'all are valid' }
+  return {
+    ...{ name, status: 'failed', detail: rows.map(({ what }) => what).join(', ') },
+    fix: 'restore again; the output of psql or pg_restore names what failed',
+  }
+}
+
+/** A sequence that is behind its table gives numbers out again. */
+export const checkSequences = async (sql: Client): Promise<Check> => {
+  const name = 'Sequences'
+  const owned = await sql<{ sequence: string; table: string; column: string }[]>`
+    select seq.oid::regclass::text as sequence, dep.refobjid::regclass::text as table,
+      att.attname as column
+    from pg_class seq
+      join pg_depend dep on dep.objid = seq.oid and dep.deptype in ('a', 'i')
+        and dep.classid = 'pg_class'::regclass
+      join pg_attribute att on att.attrelid = dep.refobjid and att.attnum = dep.refobjsubid
+    where seq.relkind = 'S' and seq.relnamespace = current_schema()::regnamespace`
+  const behind: string[] = []
+  for (const { sequence, table, column } of owned) {
+    const [row] = await sql.unsafe<{ isBehind: boolean }[]>(
+      `select coalesce(max("${column}") > (select last_value from ${sequence}), false) as "isBehind" from ${table}`,
+    )
+    if (row?.isBehind) behind.push(sequence)
+  }
+  if (behind.length === 0) return { name, status: 'ok', detail: 'none is behind its table' }
+  return {
+    ...{ name, status: 'failed', detail: `behind their tables: ${behind.join(', ')}` },
+    fix: 'restore again with the sequences, or setval each to the largest number of its table',
+  }
+}
+
+/** A large table is read in parts, so that a statement ends and progress shows. */
+const pagesAtOnce = 16_384
+
+/** Every page of every table is read: where the cluster has checksums, damage is found. */
+export const checkPages = async (
+  sql: Client,
+  onProgress: (pages: number, total: number) => void,
+): Promise<Check> => {
+  const name = 'Pages'
+  const tables = await sql<{ table: string; pages: number }[]>`
+    select oid::regclass::text as table,
+      (pg_relation_size(oid) / current_setting('block_size')::int)::int as pages
+    from pg_class
+    where relkind in ('r', 't') and pg_relation_size(oid) > 0 and (
+      relnamespace = current_schema()::regnamespace
+      or oid in (select reltoastrelid from pg_class where relnamespace = current_schema()::regnamespace))
+    order by 1`
+  const total = tables.reduce((sum, { pages }) => sum + pages, 0)
+  let done = 0
+  for (const { table, pages } of tables) {
+    for (let from = 0; from < pages; from += pagesAtOnce) {
+      const to = Math.min(pages, from + pagesAtOnce)
+      try {
+        await sql.unsafe(
+          `select count(*) from ${table} where ctid >= '(${from},0)' and ctid < '(${to},0)'`,
+        )
+      } catch (error) {
+        const fix = 'restore from another copy, and have the disk looked at'
+        return { name, status: 'failed', detail: `${table}: ${reasonOf(error)}`, fix }
+      }
+      done += to - from
+      onProgress(done, total)
+    }
+  }
+  const [row] = await sql<{ on: string }[]>`select current_setting('data_checksums') as on`
+  const detail = `all ${total} of ${tables.length} tables can be read`
+  if (row?.on === 'on') return { name, status: 'ok', detail: `${detail}, with checksums` }
+  return {
+    ...{ name, status: 'warning', detail: `${detail}; the cluster has no checksums` },
+    fix: 'initdb --data-checksums, or pg_checksums --enable while the server is stopped',
+  }
+}

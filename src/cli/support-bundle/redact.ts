@@ -1,0 +1,102 @@
+import type { Environment, SettingGroup } from '#src/platform/config/index.ts'
+import { companionName } from '#src/platform/config/index.ts'
+import { findSensitive, scrub, scrubFields } from '#src/platform/security/index.ts'
+
+/** Shorter ones would be found in words of ours. */
+const secretLengthMin = 6
+const hidden = '***'
+
+/**
+ * What the settings keep secret, in clear, so that it is found wherever it got to: the values that `trilho config` masks,
+ * and what of them is secret in an address.
+ */
+export const secretTexts = async (
+  groups: readonly { readonly settings: SettingGroup }[],
+  env: Environment,
+): Promise<readonly string[]> => {
+  const texts = new Set<string>()
+  for (const setting of groups.flatMap(({ settings }) => Object.values(settings))) {
+    const companion = companionName(setting)
+    const path = companion?.endsWith('_FILE') ? env[companion] : undefined
+    const read =
+      path === undefined
+        ? ''
+        : await Bun.file(path)
+            .text()
+            .catch(() => '')
+    for (const text of [env[setting.env] ?? '', read.trim()]) {
+      if (text === '' || setting.kind.mask(text) === text) continue
+      texts.add(text)
+      const password = URL.parse(text)?.password ?? ''
+      texts.add(password)
+      texts.add(decodeURIComponentSafely(password))
+      // Lists of names with values: a header that a collector asks for.
+      for (const part of text.split(',')) texts.add(part.slice(part.indexOf('=') + 1))
+    }
+  }
+  const long = [...texts].filter((text) => text.length >= secretLengthMin)
+  // The longest first: one may be a part of another.
+  return long.sort((one, other) => other.length - one.length)
+}
+
+const decodeURIComponentSafely = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+export type Redactor = {
+  /** As pretty JSON, every field and text searched. */
+  readonly json: (value: unknown) => string
+  /** Metrics: what stands in labels; figures are ours. */
+  readonly metrics: (text: string) => string
+  /** Lines of JSON as the gateway logs; what a service manager writes before the brace is left out. */
+  readonly log: (text: string) => string
+}
+
+export const createRedactor = (secrets: readonly string[]): Redactor => {
+  const withoutSecrets = (text: string): string =>
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, hidden), text)
+  const plain = (value: unknown): unknown =>
+    JSON.parse(withoutSecrets(JSON.stringify(value ?? null)))
+  /** The net below the guards: a line that still holds something is not kept. */
+  const searched = (text: string): string =>
+    text
+      .split('\n')
+      .map((line) => (findSensitive(line) === undefined ? line : '"[left out]"'))
+      .join('\n')
+  return {
+    json: (value) => searched(JSON.stringify(scrubFields(plain(value)), undefined, 2)),
+    metrics: (text) =>
+      text
+        .split('\n')
+        .map((line) => {
+          const at = line.startsWith('#') ? line.length : line.lastIndexOf(' ')
+          return scrub(withoutSecrets(line.slice(0, at))) + line.slice(at)
+        })
+        .join('\n'),
+    log: (text) => {
+      const lines: string[] = []
+      let others = 0
+      for (const line of text.split('\n')) {
+        const value = jsonOf(line)
+        if (value === undefined) others += line.trim() === '' ? 0 : 1
+        else lines.push(JSON.stringify(scrubFields(plain(value))))
+      }
+      if (others > 0) lines.push(JSON.stringify({ left_out: others, because: 'no JSON' }))
+      return `${lines.join('\n')}\n`
+    },
+  }
+}
+
+const jsonOf = (line: string): unknown => {
+  const at = line.indexOf('{')
+  if (at < 0) return undefined
+  try {
+    return JSON.parse(line.slice(at))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import postgres from 'postgres'
+import type { BookLine, Check } from '#src/platform/lifecycle/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
+import { commandHere } from '../support/command-here.ts'
+import { createTestDatabase } from '../support/database.ts'
+import type { Run } from '../support/program.ts'
+
+type Result = {
+  readonly ok: boolean
+  readonly last: string | null
+  readonly checks: readonly Check[]
+  readonly book: readonly BookLine[]
+}
+
+const key = Uint8Array.from({ length: 32 }, (_, at) => at * 5)
+const masterKey = Buffer.from(key).toString('base64')
+
+const check = (dsn: string, more: readonly string[] = [], master = masterKey): Promise<Run> => {
+  const env = { DATABASE_DSN: dsn, TRILHO_MASTER_KEY: master }
+  return commandHere(['backup-check', ...more], env)
+}
+
+const checkJson = async (...given: Parameters<typeof check>) => {
+  const [dsn, more = [], master] = given
+  const { code, out, err } = await check(dsn, ['--json', ...more], master)
+  if (out === '') throw new Error(err)
+  const result = JSON.parse(out) as Result
+  const failed = result.checks.filter(({ status }) => status === 'failed').map(({ name }) => name)
+  return { code, ...result, failed }
+}
+
+test('a whole copy passes; what is open and where it ends is told', async () => {
+  const { dsn, sql, close } = await createTestDatabase()
+  const at = new Date('2026-03-02T10:00:00.000Z')
+  await sql`
+    insert into webhook_events (id, type, patterns, subject, sequence, data, created_at)
+    values ('evt_1', 'x', '{}', 's', 1, '{}', ${at})`
+  const { code, failed, last, book } = await checkJson(dsn)
+  expect([code, failed, last]).toEqual([0, [], at.toISOString()])
+  const events = book.find(({ what }) => what === 'webhook events')
+  expect(events).toMatchObject({ open: 1 })
+  expect(String(events?.oldestOpen)).toBe(at.toISOString())
+  const { out } = await check(dsn, ['--quick'])
+  expect(out).toMatch(/^webhook events +1 +2026-03-02T10:00:00.000Z$/m)
+  expect(out).toContain('the copy ends at 2026-03-02T10:00:00.000Z')
+  expect(out).not.toContain('Pages')
+  await close()
+})
+
+test('what is not whole fails by its name', async () => {
+  const { dsn, sql, close } = await createTestDatabase()
+  const sealed = createSealer(key).seal(new Uint8Array(16), 'webhook_endpoints/end_1')
+  await sql`
+    insert into webhook_endpoints (id, url, events, secret, sealed)
+    values ('end_1', 'https://example.com', '{}', ${sealed}, true)`
+  await sql`
+    insert into broker_dead_letters (id, value) overriding system value values (41, '')`
+  await sql`alter table card_events add constraint odd check (id > 0) not valid`
+  const other = postgres(dsn, { max: 1, connection: { application_name: 'trilho-of-another' } })
+  await other`select 1`
+  const { code, failed, checks } = await checkJson(dsn)
+  await other.end()
+  expect(code).toBe(1)
+  expect(failed).toEqual(['Nobody works on it', 'Indexes and constraints', 'Sequences'])
+  const details = checks.map(({ detail }) => detail).join('\n')
+  expect(details).toContain('sessions of trilho-of-another')
+  expect(details).toContain('constraint odd')
+  expect(details).toContain('broker_dead_letters_id_seq')
+  await sql`alter table card_events drop constraint odd`
+  await sql`select setval('broker_dead_letters_id_seq', 41)`
+  const wrong = Buffer.from(key.toReversed()).toString('base64')
+  expect((await checkJson(dsn, ['--quick'], wrong)).failed).toEqual(['Sealed webhook secrets'])
+  await sql.unsafe('drop schema public cascade; create schema public')
+  expect((await checkJson(dsn)).failed).toEqual(['Schema'])
+  await close()
+})
