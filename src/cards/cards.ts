@@ -56,6 +56,13 @@ const retentionOf = (
   now: () => Date,
 ): readonly Job[] => (days === undefined ? [] : [createRetention({ sql, days, logger, now })])
 
+const outcomesOf = (metrics: Metrics) =>
+  metrics.counter('cardgw_operations_total', 'What became of messages to card networks.', [
+    'operation',
+    'network',
+    'outcome',
+  ])
+
 /**
  * The card authorization gateway, above its networks, which must start before it and stop after it.
  *
@@ -75,11 +82,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     return { ...common, routes: withMissingSettings(cardRoutes({} as CardService), missing) }
   }
   const now = (): Date => new Date()
-  const outcomes = metrics.counter(
-    'cardgw_operations_total',
-    'What became of messages to card networks.',
-    ['operation', 'network', 'outcome'],
-  )
+  const outcomes = outcomesOf(metrics)
   const stans = createStanAllocator({ sql })
   const merchants = readMerchants(settings.merchantsFile)
   const reversals = createReversals({
