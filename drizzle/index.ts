@@ -49,6 +49,7 @@ import m45 from './0045_card_holds.sql' with { type: 'text' }
 import m46 from './0046_pix_received.sql' with { type: 'text' }
 import m47 from './0047_entries_by_reference_and_day.sql' with { type: 'text' }
 import m48 from './0048_drex_streams.sql' with { type: 'text' }
+import m49 from './0049_drex_operations.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   { name: '0046_pix_received', sql: m46 },
   { name: '0047_entries_by_reference_and_day', sql: m47 },
   { name: '0048_drex_streams', sql: m48 },
+  { name: '0049_drex_operations', sql: m49 },
 ]

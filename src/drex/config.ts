@@ -44,6 +44,7 @@ type NetworkSettings = {
   readonly proofs: Setting<boolean | undefined>
   readonly permissioning: Setting<string | undefined>
   readonly swap: Setting<string | undefined>
+  readonly directory: Setting<string | undefined>
   readonly issuer: Setting<string | undefined>
   readonly fundingWallet: Setting<string | undefined>
 }
@@ -89,6 +90,9 @@ const network = <I extends NetworkId>(
     }),
     swap: setting(`${prefix}_SWAP`, address(), {
       doc: `One-step swap contract of \`${id}\`, for transfers between institutions.`,
+    }),
+    directory: setting(`${prefix}_DIRECTORY`, address(), {
+      doc: `Address directory of \`${id}\`: where its contracts are, by their names, and through them the institutions’ wallets.`,
     }),
     fundingWallet: setting(`${prefix}_FUNDING_WALLET`, address(), {
       doc: `Wallet of this gateway that sends others the coin for their gas on \`${id}\`, if it is a sandbox with fees.`,

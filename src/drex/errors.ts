@@ -75,6 +75,30 @@ export const drexErrors = defineErrors({
     },
     retryable: false,
   },
+  not_in_directory: {
+    status: 422,
+    title: 'Not in the directory',
+    meaning: 'The network’s address directory knows no such contract or institution.',
+    remedy: 'Check details.name; whoever keeps the directory adds it. Nothing was sent.',
+    pt: {
+      title: 'Não consta do diretório',
+      meaning: 'O diretório de endereços da rede não conhece tal contrato ou instituição.',
+      remedy: 'Confira details.name; quem mantém o diretório o inclui. Nada foi enviado.',
+    },
+    retryable: false,
+  },
+  operation_not_found: {
+    status: 404,
+    title: 'Operation not found',
+    meaning: 'No operation has this identifier.',
+    remedy: 'Check the identifier.',
+    pt: {
+      title: 'Operação não encontrada',
+      meaning: 'Nenhuma operação tem este identificador.',
+      remedy: 'Confira o identificador.',
+    },
+    retryable: false,
+  },
   wallet_not_found: {
     status: 404,
     title: 'Wallet not found',

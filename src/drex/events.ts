@@ -6,6 +6,7 @@ import { formatUnits, isFinal } from './domain.ts'
 import type { Corrected } from './engine/correction-store.ts'
 import type { Ended } from './engine/transaction.ts'
 import { abbreviateAddress } from './evm/address.ts'
+import { type Operation, operationsById } from './operations/store.ts'
 import { type Transfer, transfersById } from './transfers/store.ts'
 
 /** Makes events of the transactions that ended. A transfer of several steps ends with its last. */
@@ -21,8 +22,10 @@ export const eventsOf = async (
     sql,
     contracts.map(({ id }) => id),
   )
+  const operations = await operationsById(sql, operationIds(ended))
   return [
     ...transfers.filter((each) => ids.has(each.transactionId)).flatMap(transferEvent),
+    ...operations.filter((each) => ids.has(each.transactionId)).map(operationEvent),
     ...contracts.flatMap((each) =>
       [...contractEvent(each), ...callEvent(each)].map((event) => ({
         ...event,
@@ -42,7 +45,9 @@ export const correctionsOf = async (
     sql,
     corrected.map(({ subject }) => subject),
   )
-  return transfers.flatMap((transfer): AppEvent[] => {
+  const operations = await operationsById(sql, operationIds(corrected))
+  const changed = operations.filter(({ transactionId }) => byId.has(transactionId))
+  const ofTransfers = transfers.flatMap((transfer): AppEvent[] => {
     const each = byId.get(transfer.transactionId)
     if (each === undefined || !isFinal(each.previous)) return []
     const { code, message } = each.reason
@@ -56,6 +61,23 @@ export const correctionsOf = async (
     const { id: subject, account } = transfer
     return [{ type: 'drex.transfer.corrected', subject, account, data }]
   })
+  return [...ofTransfers, ...changed.map(operationEvent)]
+}
+
+const operationIds = (all: readonly { readonly subject: string }[]): readonly string[] =>
+  all.map(({ subject }) => subject).filter((subject) => subject.startsWith('opr_'))
+
+/** Its end, or that the chain took it back. */
+const operationEvent = (operation: Operation): AppEvent => {
+  const { id: subject, kind, status, signer, network, reference, hash, error, account } = operation
+  const data = {
+    ...{ operation_id: subject, operation: kind, status, network },
+    signer_wallet: abbreviateAddress(signer),
+    reference: reference ?? null,
+    tx_hash: hash ?? null,
+    error: error ?? null,
+  }
+  return { type: 'drex.operation.changed', subject, account, data }
 }
 
 const isTransferStep = ({ kind }: Ended): boolean => kind === 'transfer' || kind === 'swap'

@@ -28,6 +28,7 @@ import { createLedgerFollower } from './ledger/follower.ts'
 import { createStatements } from './ledger/statement.ts'
 import { countDiffering, positions } from './ledger/store.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
+import { createOperations } from './operations/service.ts'
 import { createPermission } from './permission.ts'
 import { createDrexRetention } from './retention.ts'
 import { createRoutes, type RouteDeps } from './routes/index.ts'
@@ -89,6 +90,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   })
   const batches = createBatches({ sql, chains, wallets, tokens, expirySeconds, transfers })
   const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
+  const operations = createOperations({ sql, chains, wallets, tokens, expirySeconds })
   const signatures = createSignatures({ sql, chains, wallets, tokens })
   const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
@@ -104,6 +106,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
     errors: drexErrors,
     routes: createRoutes({
       ...{ chains, transfers, batches, wallets, contracts, tokens, sandbox, signatures, sql },
+      operations,
       streams: createStreams({ sql, chains, contracts }),
       statements: createStatements(sql, tokens),
     }),

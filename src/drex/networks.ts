@@ -30,6 +30,8 @@ export type Network = {
   readonly isRealDigital: boolean
   readonly permissioning: Hex | undefined
   readonly swap: Hex | undefined
+  /** Knows the network's further contracts by their names. */
+  readonly directory: Hex | undefined
   /** On a sandbox network: the wallet that admits accounts and issues currency for trials. */
   readonly issuer: Hex | undefined
   /** On a sandbox network: the wallet that sends others the coin for their gas. */
@@ -132,6 +134,7 @@ const fileEntry = z.strictObject({
   proofs: z.boolean().optional(),
   permissioning: address.optional(),
   swap: address.optional(),
+  directory: address.optional(),
   issuer: address.optional(),
   funding_wallet: address.optional(),
   ephemeral: z.boolean().optional(),
@@ -189,6 +192,7 @@ export const configuredNetworks = (
         settingAddress(settings[`${id}.permissioning`], `${id}.permissioning`) ??
         entry.permissioning,
       swap: settingAddress(settings[`${id}.swap`], `${id}.swap`) ?? entry.swap,
+      directory: settingAddress(settings[`${id}.directory`], `${id}.directory`) ?? entry.directory,
       issuer: settingAddress(settings[`${id}.issuer`], `${id}.issuer`) ?? entry.issuer,
       fundingWallet:
         settingAddress(settings[`${id}.fundingWallet`], `${id}.fundingWallet`) ??

@@ -6,13 +6,14 @@ import {
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { IdPrefix } from './ids.ts'
 
 const everyMs = 6 * 3_600_000
 const dayMs = 86_400_000
 
 /**
- * Deletes transfers whose steps have all ended before the retention, with their steps, calls that belong to no
- * transfer, and movements. What made a contract stays with it.
+ * Deletes transfers and operations whose steps have all ended before the retention, with their steps, calls that belong
+ * to none, and movements. What made a contract stays with it.
  */
 export const forgetDrex = async (sql: Client, days: number, round?: Round): Promise<number> => {
   const before = new Date(Date.now() - days * dayMs)
@@ -21,11 +22,12 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
   const isOver = sql`
     status in ('confirmed', 'reverted', 'failed', 'cancelled')
     and coalesce(settled_at, created_at) < ${before}`
-  const transfers = await deleteInBatches(async () => {
+  /** With all their steps. @param prefix of their ids */
+  const sagas = (table: 'drex_transfers' | 'drex_operations', prefix: IdPrefix) => async () => {
     const [row] = await sql<{ count: number }[]>`
       with over as materialized (
-        select f.id from drex_transfers f
-        where f.id < ${`trf_${bound}`} and not exists (
+        select f.id from ${sql(table)} f
+        where f.id < ${`${prefix}_${bound}`} and not exists (
           select from drex_transactions where subject = f.id and not (${isOver}))
         order by f.id limit ${deletedMax} for update skip locked
       ), steps as (
@@ -35,16 +37,19 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
       ), corrections as (
         delete from drex_corrections c using steps where c.transaction_id = steps.id
       ), gone as (
-        delete from drex_transfers f using over where f.id = over.id returning f.id
+        delete from ${sql(table)} f using over where f.id = over.id returning f.id
       )
       select count(*)::int as count from gone`
     return row?.count ?? 0
-  }, round)
+  }
+  const transfers = await deleteInBatches(sagas('drex_transfers', 'trf'), round)
+  const operations = await deleteInBatches(sagas('drex_operations', 'opr'), round)
   const calls = await deleteInBatches(async () => {
     const [row] = await sql<{ count: number }[]>`
       with over as materialized (
         select id from drex_transactions
         where kind in ('call', 'gas', 'gap_fill') and created_at < ${before} and ${isOver}
+          and not starts_with(subject, 'opr_')
         limit ${deletedMax} for update skip locked
       ), attempts as (
         delete from drex_attempts a using over where a.transaction_id = over.id
@@ -56,7 +61,7 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
       select count(*)::int as count from gone`
     return row?.count ?? 0
   }, round)
-  return transfers + calls + (await forgetMovements(sql, before, round))
+  return transfers + operations + calls + (await forgetMovements(sql, before, round))
 }
 
 /** The last movement of each wallet stays: the balance is told by it. */

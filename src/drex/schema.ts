@@ -58,7 +58,7 @@ export const drexTransactions = pgTable(
     sender: text().notNull(),
     /** transfer, approve, swap, deploy, permit, call, gas or gap_fill */
     kind: text().notNull(),
-    /** Transfer or contract it belongs to. */
+    /** Transfer, contract or operation it belongs to. */
     subject: text().notNull(),
     status: text().notNull(),
     /** Null creates a contract. */
@@ -205,6 +205,28 @@ export const drexTransfers = pgTable(
     index('drex_transfers_reference').on(table.reference),
     index('drex_transfers_batch').on(table.batch).where(sql`batch is not null`),
   ],
+)
+
+/** What is done with the network's own contracts, in one step or several: each is a saga of its own. */
+export const drexOperations = pgTable(
+  'drex_operations',
+  {
+    id: text().primaryKey(),
+    /** As in the table of operations. */
+    kind: text().notNull(),
+    /** Its last step, whose status is that of the operation. */
+    transactionId: text('transaction_id').notNull(),
+    network: text().notNull(),
+    /** The wallet that asks. */
+    signer: text().notNull(),
+    /** As the caller wrote them. */
+    params: jsonb().notNull(),
+    reference: text(),
+    account: text().notNull(),
+    createdBy: text('created_by').notNull(),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [index('drex_operations_account').on(table.account, table.id)],
 )
 
 /** Up to where each network's tokens were read: one row that only one process moves at a time. */

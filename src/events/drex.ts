@@ -81,6 +81,19 @@ const contractCall = z
   })
   .meta({ id: 'ContractCallEvent' })
 
+const operation = z
+  .strictObject({
+    operation_id: z.string(),
+    operation: z.string().meta({ description: 'Such as `enable_account`.' }),
+    status: z.string().meta({ description: 'That of its last step.' }),
+    signer_wallet: z.string(),
+    network: z.string(),
+    reference: text,
+    tx_hash: text,
+    error: z.record(z.string(), z.unknown()).nullable(),
+  })
+  .meta({ id: 'OperationEvent' })
+
 const contractEvent = z
   .strictObject({
     log_id: z.string().meta({ description: 'Network, block’s hash and place in it.' }),
@@ -147,6 +160,15 @@ export const digitalCurrencyEvents = {
     payload: contractCall,
     subject: 'transaction_id',
     types: { 'drex.contract.called': 'A call of a contract has ended: `status` says how.' },
+  },
+  operations: {
+    title: 'Digital currency',
+    payload: operation,
+    subject: 'operation_id',
+    types: {
+      'drex.operation.changed':
+        'An operation has ended, or the chain has taken its end back: `status` says which.',
+    },
   },
   streams: {
     title: 'Digital currency',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { id as keccak } from 'ethers'
 import { messageTypes } from '#codecs/iso20022'
 import { type EventType, eventGroups, eventTypes } from '#src/events/index.ts'
 import {
@@ -211,6 +212,11 @@ const digitalCurrency = async () => {
   })
   isMining = true
   await deploy()
+  await admin.currency('grantRole', keccak('FREEZER_ROLE'), ana)
+  await call('POST', '/v1/drex/operations', {
+    ...{ operation: 'freeze_balance', params: { wallet: ana, amount: '0.01' } },
+    signer_wallet: ana,
+  })
   await call('POST', `/v1/contracts/${admin.token}/call`, {
     ...{ function: 'approve', params: { spender: bia, amount: '1' }, signer_wallet: ana },
   })

@@ -25,6 +25,7 @@ type Made = {
   readonly address: string
   readonly transfer: string
   readonly batch: string
+  readonly operation: string
   readonly contract: string
   readonly call: string
   readonly stream: string
@@ -258,6 +259,16 @@ const rows: Readonly<Record<string, Row>> = {
   // A key for other wallets sees none of its transfers, and so no batch.
   'GET /v1/drex/batches/{id}': owned(true, [], batch('')),
   'POST /v1/drex/batches/{id}/approve': owned(false, [], batch('/approve')),
+  'POST /v1/drex/operations': owned(
+    ...([false, drex, () => '/v1/drex/operations'] as const),
+    ({ address }) => admission(address),
+  ),
+  'GET /v1/drex/operations/types': institution(true),
+  'GET /v1/drex/operations': list(drex),
+  'GET /v1/drex/operations/{id}': owned(
+    ...([true, drex] as const),
+    ({ operation }) => `/v1/drex/operations/${operation}`,
+  ),
   'GET /v1/drex/transfers': list(drex),
   'GET /v1/drex/transfers/{id}': owned(true, drex, transfer('')),
   'POST /v1/drex/transfers/{id}/cancel': owned(false, drex, transfer('/cancel')),
@@ -296,6 +307,11 @@ const rows: Readonly<Record<string, Row>> = {
 }
 
 const row = (address: string) => ({ from_wallet: address, to_wallet: anywhere, amount: '1.00' })
+
+const admission = (address: string) => ({
+  ...{ operation: 'enable_account', params: { wallet: anywhere } },
+  signer_wallet: address,
+})
 
 const deployment = (address: string) => ({
   template: 'tokenized_asset',
@@ -348,6 +364,7 @@ const make = async (): Promise<Made> => {
   const sent = { from_wallet: address, to_wallet: anywhere, amount: '1.00' }
   const { transfer_id } = await demand('/v1/drex/transfers', sent)
   const { batch_id } = await demand('/v1/drex/batches', { transfers: [row(address)] })
+  const { operation_id } = await demand('/v1/drex/operations', admission(address))
   const deployed = await demand('/v1/contracts/deploy', deployment(address))
   const at = `/v1/contracts/${deployed['address']}`
   await until(async () => {
@@ -373,6 +390,7 @@ const make = async (): Promise<Made> => {
     address,
     transfer: transfer_id ?? '',
     batch: batch_id ?? '',
+    operation: operation_id ?? '',
     contract: deployed['address'] ?? '',
     call: transaction_id ?? '',
     stream: stream_id ?? '',

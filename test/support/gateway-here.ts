@@ -44,6 +44,7 @@ export const startGatewayHere = async (
     ...{ CARDGW_NETA_POOL_SIZE: '1', CARDGW_VAULT_URL: vault.url },
     ...{ CARDGW_VAULT_TOKEN: testVaultKey, TRILHO_STOP_TIMEOUT: '2', TRILHO_DRAIN_SECONDS: '0' },
     ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: issuer.token },
+    DREX_TESTNET_DIRECTORY: issuer.directory,
     ...{ DREX_TESTNET_BLOCK_TIME_MS: '50', PIX_LOCATION_HOST: 'pix.example.com' },
     TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
     ...env,

@@ -23,6 +23,8 @@ export type DevChain = {
 
 const blockTimeMs = 200
 const labels = ['demo-a', 'demo-b'] as const
+/** The second wallet is that of an institution, which transfers name by the start of its CNPJ. */
+const demoCnpj8 = '12345678'
 /** R$ 1 000 000.00 each. */
 const fundsCents = 100_000_000n
 
@@ -67,6 +69,7 @@ const networksOf = (chain: KeptChain, issuer: Issuer) => {
       rpc_urls: [chain.url],
       chain_id: chain.chainId,
       token: issuer.token,
+      directory: issuer.directory,
       block_time_ms: blockTimeMs,
       // The user may take the chain's file away, and keep the database.
       ephemeral: true,
@@ -90,6 +93,7 @@ const fundWallets = async (
     if ((await issuer.balanceOf(address)) === 0n) await issuer.fund(address, fundsCents)
     addresses.push(address)
   }
+  await issuer.nameInstitution(demoCnpj8, addresses[1] ?? '')
   return addresses
 }
 

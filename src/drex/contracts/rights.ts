@@ -5,6 +5,7 @@ import { type Chain, reaching } from '../chains.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { encodeAllowance } from '../evm/token-call.ts'
+import type { Asked } from '../permission.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
 import type { Wallet } from '../wallets/store.ts'
@@ -60,4 +61,25 @@ export const mayTake = async (chain: Chain, owner: Hex, spender: Hex): Promise<b
   const call = { to: chain.network.token, data: encodeAllowance(owner, spender) }
   const allowed = await reaching(chain, () => chain.rpc.call('eth_call', call, 'latest'))
   return typeof allowed === 'string' && /[^0x]/.test(allowed)
+}
+
+/** @throws ApiError `account_not_permitted`; if no node answers, we ask again before signing */
+export const requirePermission = async (chain: Chain, asked: Asked): Promise<void> => {
+  const [verdict] = await reaching(chain, () => chain.permission.ask([asked]))
+  if (verdict !== 'refused') return
+  throw new ApiError(
+    drexErrors.account_not_permitted,
+    `signer_wallet: the account rules of ${chain.network.id} refuse this wallet or contract.`,
+    {
+      errors: [
+        {
+          pointer: '/signer_wallet',
+          rule: 'permission',
+          message: 'is refused by the account rules',
+          got: asked.sender,
+        },
+      ],
+      details: { sender: asked.sender, target: asked.target ?? null },
+    },
+  )
 }

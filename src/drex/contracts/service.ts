@@ -9,14 +9,13 @@ import type { NewTransaction } from '../engine/transaction.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
-import type { Asked } from '../permission.ts'
 import { deploymentSteps, sagaOf } from '../sagas.ts'
 import { loadArtifact, loadTemplate, type Place, type TemplateName } from '../templates/index.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { requireWallet } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { ArgumentError, decodeResult, encodeCall, readAbi } from './abi.ts'
-import { requireEffect } from './rights.ts'
+import { requireEffect, requirePermission } from './rights.ts'
 import { simulateCall } from './simulation.ts'
 import * as store from './store.ts'
 
@@ -329,25 +328,4 @@ const encode = <T>(work: () => T): T => {
     if (!(error instanceof ArgumentError)) throw error
     throw refusedValue(error.violations)
   }
-}
-
-/** @throws ApiError `account_not_permitted`; if no node answers, we ask again before signing */
-const requirePermission = async (chain: Chain, asked: Asked): Promise<void> => {
-  const [verdict] = await reaching(chain, () => chain.permission.ask([asked]))
-  if (verdict !== 'refused') return
-  throw new ApiError(
-    drexErrors.account_not_permitted,
-    `signer_wallet: the account rules of ${chain.network.id} refuse this wallet or contract.`,
-    {
-      errors: [
-        {
-          pointer: '/signer_wallet',
-          rule: 'permission',
-          message: 'is refused by the account rules',
-          got: asked.sender,
-        },
-      ],
-      details: { sender: asked.sender, target: asked.target ?? null },
-    },
-  )
 }

@@ -19,6 +19,10 @@ const mint = '0x40c10f19'
 const decimals = '0x313ce567'
 /** `authorizedAccounts(address)` */
 const authorizedAccounts = '0x24ba5884'
+/** `addressDiscovery(bytes32)` */
+const addressDiscovery = '0x118c894b'
+/** `defaultAccount(uint256)` */
+const defaultAccount = '0x3f65c4a1'
 /** `executeSwap(address,address,address,uint256)` */
 const executeSwap = '0x6012856e'
 /** `addTarget(address)` */
@@ -49,6 +53,11 @@ export const encodeFrozenBalanceOf = (account: Hex): Hex =>
 
 export const encodeAuthorizedAccounts = (account: Hex): Hex =>
   `${authorizedAccounts}${addressWord(account)}`
+
+/** @param name hash of a contract's name */
+export const encodeAddressDiscovery = (name: Hex): Hex => `${addressDiscovery}${name.slice(2)}`
+
+export const encodeDefaultAccount = (cnpj8: bigint): Hex => `${defaultAccount}${amountWord(cnpj8)}`
 
 /** The pilot's one-step exchange between two institutions' retail tokens. */
 export const encodeExecuteSwap = (

@@ -23,7 +23,7 @@ import {
   show,
   showSchema,
   transferSchema,
-} from './transfers.ts'
+} from './transfer-form.ts'
 
 const tag = 'Digital currency'
 const bodyBytesMax = 1_048_576

@@ -4,6 +4,7 @@ import type { Route } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
 import type { Statements } from '../ledger/statement.ts'
+import type { Operations } from '../operations/service.ts'
 import type { Sandbox } from '../sandbox.ts'
 import type { Signatures } from '../signatures/service.ts'
 import type { Streams } from '../streams/service.ts'
@@ -14,6 +15,7 @@ import type { Wallets } from '../wallets/service.ts'
 import { batchRoutes } from './batches.ts'
 import { contractRoutes } from './contracts.ts'
 import { networkRoutes } from './networks.ts'
+import { operationRoutes } from './operations.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { signatureRoutes } from './signatures.ts'
 import { statementRoute } from './statement.ts'
@@ -29,6 +31,7 @@ export type RouteDeps = {
   readonly tokens: Tokens
   readonly contracts: Contracts
   readonly streams: Streams
+  readonly operations: Operations
   readonly sandbox: Sandbox
   readonly signatures: Signatures
   readonly statements: Statements
@@ -39,6 +42,7 @@ export const createRoutes = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),
   ...batchRoutes(deps.batches),
   ...networkRoutes(deps.chains, deps.tokens),
+  ...operationRoutes(deps.operations, deps.sql),
   ...contractRoutes(deps.contracts, deps.sql),
   ...streamRoutes(deps.streams, deps.sql),
   ...sandboxRoutes(deps.sandbox, deps.sql),

@@ -10,55 +10,30 @@ import {
   respond,
   text,
 } from '#src/platform/http/index.ts'
-import { formatUnits, transactionStatuses } from '../domain.ts'
+import { transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
-import { type AddressForm, abbreviateAddress, checksumAddress } from '../evm/address.ts'
-import { amount } from '../templates/fields.ts'
 import type { Transfers } from '../transfers/service.ts'
-import type { Correction, Step, Transfer } from '../transfers/store.ts'
 import { exampleTransfer } from './examples.ts'
 import {
   addressSchema,
   fullAddresses,
-  metadataSchema,
-  networkSchema,
   pageResponse,
   pageResponses,
   pageSchema,
   walletsFrom,
 } from './shared.ts'
+import {
+  addressForm,
+  createdSchema,
+  createSchema,
+  show,
+  showCorrection,
+  showSchema,
+  transferSchema,
+} from './transfer-form.ts'
 
 const tag = 'Digital currency'
 const bodyBytesMax = 65_536
-
-const plainFields = {
-  from_wallet: addressSchema,
-  to_wallet: addressSchema,
-  amount,
-  reference: text(140).optional(),
-  metadata: metadataSchema.default({}),
-}
-
-const differs = (body: { readonly from_wallet: string; readonly to_wallet: string }): boolean =>
-  body.from_wallet !== body.to_wallet
-const mustDiffer = { path: ['to_wallet'], message: 'must differ from from_wallet' }
-
-/** A transfer within one token, as a row of a batch. */
-export const plainSchema = z.strictObject(plainFields).refine(differs, mustDiffer)
-
-const createSchema = z
-  .strictObject({
-    ...plainFields,
-    network: networkSchema.optional(),
-    swap: z
-      .strictObject({
-        sender_token: addressSchema,
-        receiver_token: addressSchema,
-        reserve_wallet: addressSchema,
-      })
-      .optional(),
-  })
-  .refine(differs, mustDiffer)
 
 const ofStatus = (status: (typeof transactionStatuses)[number]) => ({
   id: `listTransfers?status=${status}#/transfers/0/transfer_id`,
@@ -72,81 +47,6 @@ const listSchema = z.strictObject({
   reference: text(140).optional(),
   full_addresses: fullAddresses,
 })
-
-export const showSchema = z.strictObject({ full_addresses: fullAddresses })
-
-const errorSchema = z.object({
-  code: z.string(),
-  message: z.string(),
-  revert: z.object({ name: z.string(), args: z.array(z.string()) }).optional(),
-})
-
-export const createdSchema = z.object({
-  transfer_id: z.string(),
-  status: z.enum(transactionStatuses),
-  from_wallet: z.string().meta({ example: '0x1234…abcd' }),
-  to_wallet: z.string(),
-  amount: z.string().meta({ example: '150.00' }),
-  currency: z.literal('DREX'),
-  tx_hash: z.string().nullable(),
-  created_at: z.iso.datetime(),
-  network: networkSchema,
-  reference: z.string().nullable(),
-  approval: z
-    .enum(['required', 'approved'])
-    .nullable()
-    .meta({ description: 'Whether the wallet’s policy asks for another key' }),
-  attempt: z.int().meta({ description: 'From 1; a failed transfer may be tried again' }),
-})
-
-const correctionSchema = z.object({
-  at: z.iso.datetime(),
-  from: z.enum(transactionStatuses),
-  to: z.enum(transactionStatuses),
-  code: z.string(),
-  message: z.string(),
-  tx_hash: z.string().nullable(),
-})
-
-export const transferSchema = createdSchema
-  .extend({
-    updated_at: z.iso.datetime(),
-    block_number: z.int().nullable(),
-    block_hash: z.string().nullable(),
-    metadata: z.record(z.string(), z.unknown()),
-    approved_by: z.string().nullable(),
-    batch_id: z.string().nullable(),
-    error: errorSchema.nullable(),
-    steps: z
-      .array(
-        z.object({
-          kind: z.string(),
-          status: z.enum(transactionStatuses),
-          signer: z.string(),
-          tx_hash: z.string().nullable(),
-          error: errorSchema.nullable(),
-          attempt: z.int(),
-        }),
-      )
-      .optional(),
-    attempts: z
-      .array(
-        z.object({
-          attempt: z.int(),
-          status: z.enum(transactionStatuses),
-          tx_hash: z.string().nullable(),
-          error: errorSchema.nullable(),
-          created_at: z.iso.datetime(),
-        }),
-      )
-      .optional()
-      .meta({ description: 'Each ends as its last step does.' }),
-    corrections: z
-      .array(correctionSchema)
-      .optional()
-      .meta({ description: 'Ends that the chain took back, and nonces that others used.' }),
-  })
-  .meta({ id: 'Transfer' })
 
 export const transferRoutes = (transfers: Transfers): readonly Route[] => [
   createRoute(transfers),
@@ -183,6 +83,8 @@ const createRoute = (transfers: Transfers): Route => ({
       drexErrors.wallet_disabled,
       drexErrors.policy_refused,
       drexErrors.network_not_configured,
+      drexErrors.not_in_directory,
+      drexErrors.network_unreachable,
       drexErrors.too_busy,
     ],
   },
@@ -347,64 +249,3 @@ const retryRoute = (transfers: Transfers): Route => ({
     return respond(await transfers.retry(id, callerOf(c), addressForm(isFull)))
   },
 })
-
-export const addressForm = (isFull: boolean): AddressForm =>
-  isFull ? checksumAddress : abbreviateAddress
-
-const showCorrection = ({ at, from, to, reason, hash }: Correction) => ({
-  at: at.toISOString(),
-  from,
-  to,
-  code: reason.code,
-  message: reason.message,
-  tx_hash: hash ?? null,
-})
-
-export const show = (transfer: Transfer, form: AddressForm, steps?: readonly Step[]) => ({
-  transfer_id: transfer.id,
-  status: transfer.status,
-  from_wallet: form(transfer.fromWallet),
-  to_wallet: form(transfer.toWallet),
-  amount: formatUnits(transfer.amount, transfer.decimals),
-  currency: 'DREX',
-  tx_hash: transfer.hash ?? null,
-  created_at: transfer.createdAt.toISOString(),
-  updated_at: transfer.updatedAt.toISOString(),
-  network: transfer.network,
-  reference: transfer.reference ?? null,
-  metadata: transfer.metadata,
-  approval: transfer.approval ?? null,
-  attempt: transfer.attempt,
-  approved_by: transfer.approvedBy ?? null,
-  batch_id: transfer.batch ?? null,
-  block_number: transfer.blockNumber ?? null,
-  block_hash: transfer.blockHash ?? null,
-  error: transfer.error ?? null,
-  ...(steps === undefined
-    ? {}
-    : {
-        steps: steps.map((step) => ({
-          kind: step.kind,
-          status: step.status,
-          signer: form(step.sender),
-          tx_hash: step.hash ?? null,
-          error: step.error ?? null,
-          attempt: step.attempt,
-        })),
-        attempts: attemptsOf(steps),
-      }),
-})
-
-/** The last step of an attempt, but for those that only take back allowances, tells its end. */
-const attemptsOf = (steps: readonly Step[]) => {
-  const last = new Map(
-    steps.filter(({ kind }) => kind !== 'revoke').map((step) => [step.attempt, step]),
-  )
-  return [...last.values()].map(({ attempt, status, hash, error, createdAt }) => ({
-    attempt,
-    status,
-    tx_hash: hash ?? null,
-    error: error ?? null,
-    created_at: createdAt.toISOString(),
-  }))
-}

@@ -33,6 +33,9 @@ export const reais = amount.transform((value, context): bigint => {
   return z.NEVER
 })
 
+/** The institution, by the first eight digits of its CNPJ; contracts keep it as a number. */
+export const cnpj8 = z.string().regex(/^\d{8}$/, 'must be the first eight digits of a CNPJ')
+
 /** A quantity of whole units, for example `1000000` or `12.50`. */
 export const quantity = z.string().regex(/^\d{1,40}(\.\d{1,18})?$/, 'must be a decimal number')
 

@@ -16,6 +16,10 @@ export const templates = {
   real_estate: { standard: 'ERC-1400', load: () => import('./real-estate/index.ts') },
   escrow: { standard: 'Custom', load: () => import('./escrow/index.ts') },
   lien: { standard: 'Custom', load: () => import('./lien/index.ts') },
+  address_directory: { standard: 'Custom', load: () => import('./address-directory/index.ts') },
+  default_accounts: { standard: 'Custom', load: () => import('./default-accounts/index.ts') },
+  account_access: { standard: 'Custom', load: () => import('./account-access/index.ts') },
+  reserve_transfer: { standard: 'Custom', load: () => import('./reserve-transfer/index.ts') },
 } as const satisfies Readonly<
   Record<
     string,

@@ -8,10 +8,13 @@ import {
   type AuditEntry,
   actorOf,
   type Caller,
+  refusedValue,
+  replayOf,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import { type Chain, type Chains, networksFor } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
+import { institutionWallet } from '../directory.ts'
 import { formatUnits, isFinal } from '../domain.ts'
 import { cancelInFlight } from '../engine/cancel.ts'
 import type { EngineContext } from '../engine/context.ts'
@@ -29,9 +32,12 @@ import { acceptGuarded } from './guarded.ts'
 import { retryTransfer } from './retry.ts'
 import * as store from './store.ts'
 
+/** An address, or the institution whose wallet the network's directory tells. */
+export type Receiver = Hex | { readonly cnpj8: string }
+
 type TransferRequest = {
   readonly fromWallet: Hex
-  readonly toWallet: Hex
+  readonly toWallet: Receiver
   /** A decimal of the currency. */
   readonly amount: string
   readonly network: NetworkId | undefined
@@ -94,7 +100,13 @@ export const createTransfers = (deps: {
         const { reserveWallet } = request.swap
         signers.push(await wallets.requireSigning(reserveWallet, 'swap.reserve_wallet', caller))
       }
-      const { transfer, steps } = await build(deps, chain, request, caller)
+      if (typeof request.toWallet !== 'string') {
+        // What the directory tells now decides nothing of a request that was taken already.
+        const before = await replayOf(sql, caller.idempotencyKey)
+        if (before !== undefined) return before
+      }
+      const toWallet = await receiverOf(chain, request)
+      const { transfer, steps } = await build(deps, chain, { ...request, toWallet }, caller)
       if (!signers.some(({ policy }) => limitsMoney(policy))) {
         return accept({ transfer, steps, caller, body: creationBody(transfer, form) })
       }
@@ -173,10 +185,23 @@ const createFinder = (sql: Client) => {
   return { get, getAsSender }
 }
 
+/** @throws ApiError `not_in_directory`, or `value_refused` if the institution's wallet is the sender */
+const receiverOf = async (chain: Chain, request: TransferRequest): Promise<Hex> => {
+  const { fromWallet, toWallet } = request
+  if (typeof toWallet === 'string') return toWallet
+  const { cnpj8: got } = toWallet
+  const wallet = await institutionWallet(chain, got)
+  if (wallet !== fromWallet) return wallet
+  const message = 'is the institution whose wallet from_wallet is'
+  throw refusedValue([{ pointer: '/to_wallet', rule: 'differs', message, got }])
+}
+
+type DirectedRequest = TransferRequest & { readonly toWallet: Hex }
+
 const build = async (
   { tokens, expirySeconds }: { readonly tokens: Tokens; readonly expirySeconds: number },
   chain: Chain,
-  request: TransferRequest,
+  request: DirectedRequest,
   caller: Caller,
 ) => {
   const createdAt = new Date()

@@ -58,8 +58,11 @@ const rows: Readonly<Record<string, string>> = {
     values ('txn_${hex}', 'a', 'void', 't', 1, 'BRL', '0100', '1', '1', '1', 'm', 'confirmed')`,
   drex_transfers: `insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet, amount, metadata, created_by, created_at)
     values ('trf_${hex}', 'txn_${hex}', 'n', '0x', 'a', 'b', 1, '{}', 'k', $1)`,
+  drex_operations: `insert into drex_operations (id, kind, transaction_id, network, signer, params, account, created_by, created_at)
+    values ('opr_${hex}', 'enable_account', 'txo_${hex}', 'n', 's', '{}', 'default', 'k', $1)`,
   drex_transactions: `insert into drex_transactions (id, network, sender, kind, subject, status, data, created_by, created_at, expires_at, settled_at)
     values ('txn_${hex}', 'n', 's', 'transfer', 'trf_${hex}', 'confirmed', '0x', 'k', $1, $1, $1),
+      ('txo_${hex}', 'n', 's', 'call', 'opr_${hex}', 'confirmed', '0x', 'k', $1, $1, $1),
       ('gap_${hex}', 'n', 's', 'gap_fill', '', 'confirmed', '0x', 'k', $1, $1, $1)`,
   drex_attempts: `insert into drex_attempts (network, hash, transaction_id, kind, raw, max_fee, tip)
     values ('n', '0x1', 'txn_${hex}', 'bump', '0x', 1, 1), ('n', '0x2', 'gap_${hex}', 'bump', '0x', 1, 1)`,

@@ -16,6 +16,7 @@ export const auditActions = [
   'drex.retry',
   'drex.fund',
   'drex.approve',
+  'drex.operation',
   'wallets.create',
   'wallets.change',
   'wallets.sign',

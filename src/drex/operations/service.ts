@@ -1,0 +1,143 @@
+/** Operations with the network's own contracts: planned, simulated, and written as a saga that the engine sends. */
+import type { Client } from '#src/platform/database/index.ts'
+import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
+import { type Chain, type Chains, networksFor } from '../chains.ts'
+import type { NetworkId } from '../config.ts'
+import { requirePermission } from '../contracts/rights.ts'
+import { simulateCall } from '../contracts/simulation.ts'
+import type { Creation } from '../creation.ts'
+import { insertTransactions } from '../engine/store.ts'
+import { drexErrors } from '../errors.ts'
+import type { Hex } from '../evm/hex.ts'
+import { newId } from '../ids.ts'
+import { type Step as PlannedStep, sagaOf } from '../sagas.ts'
+import type { Tokens } from '../tokens/service.ts'
+import { type Step, stepsOf } from '../transfers/store.ts'
+import { limitsMoney } from '../wallets/policy.ts'
+import { requireWallet, walletsOf } from '../wallets/rights.ts'
+import type { Wallets } from '../wallets/service.ts'
+import { type OperationName, operations } from './index.ts'
+import * as store from './store.ts'
+
+type OperationRequest = {
+  readonly operation: OperationName
+  readonly params: unknown
+  readonly signerWallet: Hex
+  readonly network: NetworkId | undefined
+  readonly reference: string | undefined
+}
+
+export type Operations = {
+  readonly create: (request: OperationRequest, caller: Caller) => Promise<Creation<store.Operation>>
+  /** @throws ApiError `operation_not_found` */
+  readonly get: (
+    id: string,
+    caller: Caller,
+  ) => Promise<{ readonly operation: store.Operation; readonly steps: readonly Step[] }>
+  readonly list: (
+    beforeId: string | undefined,
+    limit: number,
+    caller: Caller,
+  ) => Promise<readonly store.Operation[]>
+}
+
+type Deps = {
+  readonly sql: Client
+  readonly chains: Chains
+  readonly wallets: Pick<Wallets, 'requireSigning'>
+  readonly tokens: Tokens
+  readonly expirySeconds: number
+}
+
+export const createOperations = (deps: Deps): Operations => ({
+  create: (request, caller) => create(deps, request, caller),
+  async get(id, caller) {
+    const whole = { ...scopeOf(caller), wallets: undefined }
+    const operation = await store.operationById(deps.sql, id, whole)
+    if (operation === undefined) {
+      throw new ApiError(drexErrors.operation_not_found, 'No such operation.')
+    }
+    requireWallet(caller, operation.signer)
+    return { operation, steps: await stepsOf(deps.sql, id) }
+  },
+  list: (beforeId, limit, caller) =>
+    store.listOperations(deps.sql, { beforeId, limit }, scopeOf(caller)),
+})
+
+const scopeOf = (caller: Caller): store.Visible => ({
+  account: caller.owner,
+  networks: networksFor(caller.environment),
+  wallets: walletsOf(caller),
+})
+
+/**
+ * Rights follow the effect: what moves money needs the right to transfer beside the right to call contracts.
+ * @throws ApiError `forbidden`, or `restricted` if the key is for other wallets
+ */
+export const allowOperation = (
+  caller: Caller,
+  request: { readonly operation: OperationName; readonly signer_wallet: Hex },
+): void => {
+  requireWallet(caller, request.signer_wallet)
+  const { movesMoney } = operations[request.operation]
+  if (!movesMoney || caller.scopes.has('drex:transfer')) return
+  throw new ApiError(
+    httpErrors.forbidden,
+    `The API key lacks the scope drex:transfer: ${request.operation} moves money.`,
+  )
+}
+
+const create = async (
+  deps: Deps,
+  request: OperationRequest,
+  caller: Caller,
+): Promise<Creation<store.Operation>> => {
+  const { chains, wallets } = deps
+  const chain = chains.require(request.network, caller.environment)
+  const wallet = await wallets.requireSigning(request.signerWallet, 'signer_wallet', caller)
+  const definition = operations[request.operation]
+  if (definition.movesMoney && limitsMoney(wallet.policy)) {
+    throw new ApiError(
+      drexErrors.policy_refused,
+      'The wallet’s policy limits what it moves: it moves money by transfers alone.',
+      { details: { rule: 'contracts', wallet: wallet.address } },
+    )
+  }
+  const planned = await definition.stepsOf(request.params, {
+    ...{ chain, signer: wallet.address },
+    unitsOf: (token, amount, field) => deps.tokens.unitsOf(chain, token, amount, `params/${field}`),
+  })
+  await tryFirst(chain, planned)
+  const id = newId('opr')
+  const createdAt = new Date()
+  const steps = sagaOf(planned, {
+    ...{ subject: id, network: chain.network.id, createdBy: caller.keyId },
+    expiresAt: new Date(createdAt.getTime() + deps.expirySeconds * 1000),
+  })
+  const row: store.NewOperation = {
+    ...{ id, kind: request.operation, transactionId: steps.at(-1)!.id, network: chain.network.id },
+    ...{ signer: wallet.address, params: request.params, reference: request.reference },
+    ...{ account: caller.owner, createdBy: caller.keyId, createdAt },
+  }
+  return {
+    async write(tx) {
+      await insertTransactions(tx, steps)
+      await store.insertOperation(tx, row)
+      return (await store.operationById(tx, id, scopeOf(caller)))!
+    },
+    async settle(written) {
+      chain.engine?.kick()
+      return written
+    },
+  }
+}
+
+/** Those after it stand on what it does: the engine simulates each when its turn comes. */
+const tryFirst = async (chain: Chain, steps: readonly PlannedStep[]): Promise<void> => {
+  for (const { sender, recipient, data } of steps) {
+    await requirePermission(chain, { sender, target: recipient, payload: data })
+  }
+  const [first] = steps
+  if (first?.recipient === undefined) return
+  await simulateCall(chain, { from: first.sender, to: first.recipient, data: first.data }, [])
+}

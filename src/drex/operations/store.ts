@@ -1,0 +1,123 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { NetworkId } from '../config.ts'
+import type { TransactionStatus } from '../domain.ts'
+import type { TransactionError } from '../engine/transaction.ts'
+import type { Hex } from '../evm/hex.ts'
+import type { OperationName } from './index.ts'
+
+export type NewOperation = {
+  readonly id: string
+  readonly kind: OperationName
+  /** Of its last step. */
+  readonly transactionId: string
+  readonly network: string
+  readonly signer: Hex
+  /** As the caller wrote them. */
+  readonly params: unknown
+  readonly reference: string | undefined
+  readonly account: string
+  readonly createdBy: string
+  readonly createdAt: Date
+}
+
+export type Operation = NewOperation & {
+  readonly status: TransactionStatus
+  readonly hash: Hex | undefined
+  readonly error: TransactionError | undefined
+  readonly updatedAt: Date
+}
+
+type Row = {
+  id: string
+  kind: OperationName
+  transaction_id: string
+  network: string
+  signer: Hex
+  params: unknown
+  reference: string | null
+  account: string
+  created_by: string
+  created_at: Date
+  status: TransactionStatus
+  hash: Hex | null
+  error: TransactionError | null
+  updated_at: Date
+}
+
+const read = (row: Row): Operation => ({
+  id: row.id,
+  kind: row.kind,
+  transactionId: row.transaction_id,
+  network: row.network,
+  signer: row.signer,
+  params: row.params,
+  reference: row.reference ?? undefined,
+  account: row.account,
+  createdBy: row.created_by,
+  createdAt: row.created_at,
+  status: row.status,
+  hash: row.hash ?? undefined,
+  error: row.error ?? undefined,
+  updatedAt: row.updated_at,
+})
+
+export const insertOperation = async (sql: Queryable, row: NewOperation): Promise<void> => {
+  await sql`
+    insert into drex_operations (id, kind, transaction_id, network, signer, params, reference,
+      account, created_by, created_at)
+    values (${row.id}, ${row.kind}, ${row.transactionId}, ${row.network}, ${row.signer},
+      ${JSON.stringify(row.params)}::text::jsonb, ${row.reference ?? null}, ${row.account},
+      ${row.createdBy}, ${row.createdAt.toISOString()})`
+}
+
+/** An operation and the transaction that is its last step. */
+const selection = (sql: Queryable) => sql`
+  select o.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.error,
+    coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, o.created_at) as updated_at
+  from drex_operations o join drex_transactions t on t.id = o.transaction_id`
+
+/** The part of the operations that somebody may see. */
+export type Visible = {
+  readonly account: string
+  readonly networks: readonly NetworkId[]
+  /** Asked for by one of these; undefined: all. */
+  readonly wallets: string[] | undefined
+}
+
+/** A network that began anew keeps its old operations under `id@genesis`. */
+const visible = (sql: Queryable, { account, networks, wallets }: Visible) => sql`
+  o.account = ${account} and split_part(o.network, '@', 1) = any(${[...networks]}::text[])
+  ${wallets === undefined ? sql`` : sql`and o.signer = any(${wallets}::text[])`}`
+
+export const operationById = async (
+  sql: Queryable,
+  id: string,
+  by: Visible,
+): Promise<Operation | undefined> => {
+  const [row] = await sql<Row[]>`${selection(sql)} where o.id = ${id} and ${visible(sql, by)}`
+  return row && read(row)
+}
+
+/** Whoever's they are, for what is told of their ends. */
+export const operationsById = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<readonly Operation[]> => {
+  if (ids.length === 0) return []
+  const rows = await sql<Row[]>`${selection(sql)} where o.id = any(${[...ids]}::text[])`
+  return rows.map(read)
+}
+
+/** Newest first. */
+export const listOperations = async (
+  sql: Client,
+  filter: { readonly beforeId: string | undefined; readonly limit: number },
+  by: Visible,
+): Promise<readonly Operation[]> => {
+  const { beforeId, limit } = filter
+  const rows = await sql<Row[]>`
+    ${selection(sql)} where ${visible(sql, by)}
+    ${beforeId === undefined ? sql`` : sql`and o.id < ${beforeId}`}
+    order by o.id desc limit ${limit}`
+  return rows.map(read)
+}
