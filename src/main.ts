@@ -1,7 +1,7 @@
 import { migrations } from '../drizzle/index.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { createCardNetworks, createCards, iso8583Inspector } from './cards/index.ts'
-import { createCertificates } from './certificates/index.ts'
+import { type CertificatesFeature, createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import {
   createPipeline,
@@ -28,7 +28,7 @@ import type { Database } from './platform/database/index.ts'
 import { createAudit, createOutsideReader } from './platform/http/index.ts'
 import type { Feature } from './platform/lifecycle/index.ts'
 import { createTracing } from './platform/observe/index.ts'
-import { createSealer, networksOf, type Sealer } from './platform/security/index.ts'
+import { createSealer, networksOf, type Sealer, usedFiles } from './platform/security/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
   createGrpc,
@@ -74,57 +74,77 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     ...{ signing: jose.signPublished, runsJobs: roles.has('jobs') },
     refunds: createRefunds({ ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }),
   })
-  return withEndpoints(roles, [
-    createTracing(platform, logger),
-    ...databases.features,
-    withJobs(roles, audit),
-    ...(opened === undefined ? [] : [createBrokerFeature(opened.broker, sql)]),
+  return tellOfUses(
     certificates,
-    jose,
-    schemas,
-    transform,
-    withJobs(
-      roles,
-      createMessages({ sql, retentionDays: values.spi.retentionDays, archiveDirectory, logger }),
-    ),
-    ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
-    createRsfn({ settings: values.spi, certificates: certificates.keys }),
-    createQrcodes({ read: readOutside, open: jose.openPayload }),
-    pix,
-    createWebhooks({
-      ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
-      elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
-      settings: values.webhooks,
-      delivers: roles.has('webhooks'),
-      runsJobs: roles.has('jobs'),
-    }),
-    ...createPipeline(
-      values,
-      {
-        ...{ database: databases.shared, opened },
-        ...{ keys: certificates.keys, track: certificates.track },
-        receivables: pix.receivables,
-      },
-      deps,
-    ),
-    createConsole(values.console, sealer),
-    digitalCurrency(values, roles, databases.shared, deps),
-    ...cards(values, roles, databases, deps),
-    ...(roles.has('grpc')
-      ? [
-          createGrpc({
-            ...deps,
-            // A transformation is of the rail of instant payments, over HTTP too.
-            rooms: deps.rooms?.spi,
-            settings: values.grpc,
-            run: transform.run,
-            recordAct: audit.recordAct,
-            trustedProxies: networksOf(platform.trustedProxies ?? []),
-            stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
-          }),
-        ]
-      : []),
-  ])
+    deps,
+    withEndpoints(roles, [
+      createTracing(platform, logger),
+      ...databases.features,
+      withJobs(roles, audit),
+      ...(opened === undefined
+        ? []
+        : [createBrokerFeature(opened.broker, sql, opened.certificates)]),
+      certificates,
+      jose,
+      schemas,
+      transform,
+      withJobs(
+        roles,
+        createMessages({ sql, retentionDays: values.spi.retentionDays, archiveDirectory, logger }),
+      ),
+      ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
+      createRsfn({ settings: values.spi, certificates: certificates.keys }),
+      createQrcodes({ read: readOutside, open: jose.openPayload }),
+      pix,
+      createWebhooks({
+        ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
+        elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
+        settings: values.webhooks,
+        delivers: roles.has('webhooks'),
+        runsJobs: roles.has('jobs'),
+      }),
+      ...createPipeline(
+        values,
+        {
+          ...{ database: databases.shared, opened },
+          keys: certificates.keys,
+          receivables: pix.receivables,
+        },
+        deps,
+      ),
+      createConsole(values.console, sealer),
+      digitalCurrency(values, roles, databases.shared, deps),
+      ...cards(values, roles, databases, deps),
+      ...(roles.has('grpc')
+        ? [transformationsOverGrpc(values, deps, transform.run, audit.recordAct)]
+        : []),
+    ]),
+  )
+}
+
+const transformationsOverGrpc = (
+  { grpc: settings, platform }: Values,
+  deps: PlatformDeps,
+  run: ReturnType<typeof createTransform>['run'],
+  recordAct: ReturnType<typeof createAudit>['recordAct'],
+): Feature =>
+  createGrpc({
+    ...{ ...deps, settings, run, recordAct },
+    // A transformation is of the rail of instant payments, over HTTP too.
+    rooms: deps.rooms?.spi,
+    trustedProxies: networksOf(platform.trustedProxies ?? []),
+    stopTimeoutMs: platform.stopTimeoutSeconds * 1000,
+  })
+
+/** Certificates are told of in one place, whichever feature uses them. */
+const tellOfUses = (
+  { track }: CertificatesFeature,
+  { tls }: PlatformDeps,
+  features: readonly Feature[],
+): readonly Feature[] => {
+  track(usedFiles('http', tls))
+  for (const { certificates = [] } of features) track(certificates)
+  return features
 }
 
 const openSharedBroker = (

@@ -128,7 +128,7 @@ export const createCards = (deps: CardsDeps): Feature => {
   )
   return {
     ...common,
-    routes: cardRoutes(service),
+    ...{ routes: cardRoutes(service), certificates: vault.certificates },
     loops: () => reversals.loops,
     checks: () => checksOf(settings.vault),
     health: vault.health,

@@ -2,6 +2,9 @@
 export const certificateTypes = ['PIA', 'PIC', 'SPB', 'MES', 'QRC'] as const
 export type CertificateType = (typeof certificateTypes)[number]
 
+/** The one purpose whose keys serve tokens: messages, connections and the security header have their own. */
+export const tokenType: CertificateType = 'QRC'
+
 export const certificateTypeMeanings: Readonly<Record<CertificateType, string>> = {
   PIA: 'signature of instant payment messages',
   PIC: 'connection to the instant payment interface (mutual TLS)',

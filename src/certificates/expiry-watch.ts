@@ -1,7 +1,8 @@
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { CertificateUse } from '#src/platform/security/index.ts'
 import { type CertificateRecord, daysUntilExpiry, expiryStep, statusAt } from './domain.ts'
-import { type CertificateUse, type InUse, inUseOf, type Known, knownOf } from './in-use.ts'
+import { type InUse, inUseOf, type Known, knownOf, useText } from './in-use.ts'
 
 const lookMs = 3_600_000
 
@@ -40,8 +41,8 @@ export const createExpiryWatch = (deps: ExpiryWatchDeps): ExpiryWatch => {
     }
     if (told.get(certificate.fingerprint) === step) return
     told.set(certificate.fingerprint, step)
-    const { ispb, type, version, notAfter } = certificate
-    const name = `${ispb}.${type}.${version}`
+    const { version, notAfter } = certificate
+    const name = `${useText(certificate)}.${version}`
     const fields = { certificate: name, days, not_after: notAfter.toISOString() }
     if (days < 0) logger.error(fields, 'certificate expired')
     else logger.warn(fields, 'certificate expires soon')
@@ -49,9 +50,9 @@ export const createExpiryWatch = (deps: ExpiryWatchDeps): ExpiryWatch => {
 
   const look = async (): Promise<void> => {
     // They need no store, which may be away.
-    for (const certificate of fromFiles(uses())) tell(certificate)
+    for (const certificate of fromFiles(uses(), now())) tell(certificate)
     const stored = await list()
-    const inUse = new Set(inUseOf(uses(), stored).map(({ fingerprint }) => fingerprint))
+    const inUse = new Set(inUseOf(uses(), stored, now()).map(({ fingerprint }) => fingerprint))
     for (const record of stored) {
       if (inUse.has(record.fingerprint) || !isReplaced(record, stored, now())) tell(knownOf(record))
     }
@@ -75,10 +76,11 @@ const isReplaced = (
       statusAt(other, now) === 'active',
   )
 
-const fromFiles = (uses: readonly CertificateUse[]): readonly InUse[] =>
+const fromFiles = (uses: readonly CertificateUse[], now: Date): readonly InUse[] =>
   inUseOf(
     uses.filter(({ source }) => source === 'files'),
     [],
+    now,
   )
 
 const labels = ['ispb', 'type', 'version'] as const
@@ -90,7 +92,7 @@ const labelsOf = ({ ispb, type, version }: Known): Labels => ({ ispb, type, vers
 const registerMetrics = ({ list, uses, metrics, now }: ExpiryWatchDeps): void => {
   const all = async (): Promise<readonly Known[]> => [
     ...(await list()).map(knownOf),
-    ...fromFiles(uses()),
+    ...fromFiles(uses(), now()),
   ]
   metrics.gauge(
     'spigw_cert_days_until_expiry',
@@ -110,11 +112,11 @@ const registerMetrics = ({ list, uses, metrics, now }: ExpiryWatchDeps): void =>
   })
   metrics.gauge(
     'trilho_certificates_in_use',
-    '1 for each certificate that this process signs, connects or seals with.',
+    '1 for each certificate that this process signs, connects, listens or seals with.',
     [...labels, 'source'],
     async (gauge) => {
       gauge.reset()
-      for (const one of inUseOf(uses(), await list())) {
+      for (const one of inUseOf(uses(), await list(), now())) {
         gauge.set({ ...labelsOf(one), source: one.source }, 1)
       }
     },

@@ -1,27 +1,19 @@
 import { X509Certificate } from 'node:crypto'
 import type { Check } from '#src/platform/lifecycle/index.ts'
-import type { KeyMaterial } from '#src/platform/security/index.ts'
+import type { CertificateUse } from '#src/platform/security/index.ts'
 import {
   type CertificateRecord,
   type CertificateStatus,
-  type CertificateType,
   daysUntilExpiry,
   expiryStep,
   statusAt,
+  tokenType,
 } from './domain.ts'
-
-/** What this process uses a certificate for, wherever it comes from. */
-export type CertificateUse = {
-  readonly ispb: string
-  readonly type: CertificateType
-  readonly source: 'files' | 'store'
-  readonly material: KeyMaterial
-}
 
 /** A certificate as metrics, log lines and checks tell of it. */
 export type Known = {
   readonly ispb: string
-  readonly type: CertificateType
+  readonly type: string
   /** Of the store; `files` for one that comes from files. */
   readonly version: string
   readonly fingerprint: string
@@ -31,13 +23,38 @@ export type Known = {
 
 export type InUse = Known & { readonly source: CertificateUse['source'] }
 
-const fingerprintOf = ({ fingerprint256 }: X509Certificate): string =>
-  fingerprint256.replaceAll(':', '').toLowerCase()
+/** What we read of a certificate in use. */
+type Read = Pick<Known, 'fingerprint' | 'notBefore' | 'notAfter'> & {
+  /** Decimal. */
+  readonly serial: string
+}
+
+const readPem = (pem: string): Read => {
+  const { fingerprint256, serialNumber, validFrom, validTo } = new X509Certificate(pem)
+  return {
+    fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
+    serial: BigInt(`0x${serialNumber}`).toString(),
+    ...{ notBefore: new Date(validFrom), notAfter: new Date(validTo) },
+  }
+}
 
 /** The certificate of the use; undefined while there is none, as before the store is read for the first time. */
-const certificateOf = ({ material }: CertificateUse): X509Certificate | undefined => {
-  const { cert } = material.current()
-  return cert === undefined ? undefined : new X509Certificate(cert)
+const certificateOf = (
+  { ispb, type, material }: CertificateUse,
+  stored: readonly CertificateRecord[],
+  now: Date,
+): Read | undefined => {
+  if (material !== undefined) {
+    const { cert } = material.current()
+    return cert === undefined ? undefined : readPem(cert)
+  }
+  return stored
+    .filter((one) => one.ispb === ispb && one.type === type && one.hasKey)
+    .filter((one) => statusAt(one, now) === 'active')
+    .reduce<CertificateRecord | undefined>(
+      (latest, one) => (latest === undefined || one.version > latest.version ? one : latest),
+      undefined,
+    )
 }
 
 export const knownOf = (record: CertificateRecord): Known => ({
@@ -45,16 +62,27 @@ export const knownOf = (record: CertificateRecord): Known => ({
   version: String(record.version),
 })
 
+/** How metrics, log lines and checks call what a certificate is for. */
+export const useText = ({ ispb, type }: Pick<Known, 'ispb' | 'type'>): string =>
+  ispb === '' ? type : `${ispb}.${type}`
+
+/** Tokens are signed with certificates of the store, each institution's latest. */
+const tokenUses = (stored: readonly CertificateRecord[]): readonly CertificateUse[] =>
+  [
+    ...new Set(stored.flatMap((one) => (one.type === tokenType && one.hasKey ? [one.ispb] : []))),
+  ].map((ispb) => ({ ispb, type: tokenType, source: 'store', material: undefined }))
+
 /** The certificates in use now. One of the store that the list does not hold any more is left out. */
 export const inUseOf = (
   uses: readonly CertificateUse[],
   stored: readonly CertificateRecord[],
+  now: Date,
 ): readonly InUse[] =>
-  uses.flatMap((use) => {
-    const certificate = certificateOf(use)
+  [...uses, ...tokenUses(stored)].flatMap((use) => {
+    const certificate = certificateOf(use, stored, now)
     if (certificate === undefined) return []
     const { ispb, type, source } = use
-    const fingerprint = fingerprintOf(certificate)
+    const { fingerprint, notBefore, notAfter } = certificate
     const { version } =
       source === 'files'
         ? { version: 'files' }
@@ -62,13 +90,7 @@ export const inUseOf = (
             (one) => one.ispb === ispb && one.type === type && one.fingerprint === fingerprint,
           ) ?? { version: undefined })
     if (version === undefined) return []
-    const { validFrom, validTo } = certificate
-    return [
-      {
-        ...{ ispb, type, source, fingerprint, version: String(version) },
-        ...{ notBefore: new Date(validFrom), notAfter: new Date(validTo) },
-      },
-    ]
+    return [{ ispb, type, source, fingerprint, version: String(version), notBefore, notAfter }]
   })
 
 const fixes = {
@@ -82,30 +104,50 @@ const statusOfCheck = (status: CertificateStatus, days: number): Check['status']
 }
 
 /** Reads the source of each use now, and says for how long its certificate is good. */
-export const checkUses = (uses: readonly CertificateUse[], now: Date): Promise<readonly Check[]> =>
-  Promise.all(uses.map((use) => checkUse(use, now))).then((checks) => checks.flat())
+export const checkUses = async (
+  uses: readonly CertificateUse[],
+  list: () => Promise<readonly CertificateRecord[]>,
+  now: Date,
+): Promise<readonly Check[]> => {
+  const stored = await settled(list())
+  const tokens = stored instanceof Error ? [] : tokenUses(stored)
+  const all = [...uses, ...tokens].map((use) => checkUse(use, stored, now))
+  return (await Promise.all(all)).flat()
+}
 
-const checkUse = async (use: CertificateUse, now: Date): Promise<readonly Check[]> => {
+const settled = <T>(work: Promise<T>): Promise<T | Error> =>
+  work.catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
+
+const checkUse = async (
+  use: CertificateUse,
+  stored: readonly CertificateRecord[] | Error,
+  now: Date,
+): Promise<readonly Check[]> => {
   const { ispb, type, source, material } = use
-  const name = `certificate ${ispb}.${type}`
-  const fix = fixes[source]
-  try {
-    await material.reload()
-  } catch (error) {
-    return [{ name, status: 'failed', detail: error instanceof Error ? error.message : '', fix }]
-  }
-  const certificate = certificateOf(use)
-  // Plain connections, or a service that signs.
-  if (certificate === undefined) return []
-  const dates = {
-    notBefore: new Date(certificate.validFrom),
-    notAfter: new Date(certificate.validTo),
-  }
-  const days = daysUntilExpiry(dates, now)
-  const status = statusAt(dates, now)
+  const failed = (detail: string): readonly Check[] => [
+    { name: `certificate ${useText(use)}`, status: 'failed', detail, fix: fixes[source] },
+  ]
+  const read = material === undefined ? stored : await settled(material.reload())
+  if (read instanceof Error) return failed(read.message)
+  const known = stored instanceof Error ? [] : stored
+  const certificate = certificateOf(use, known, now)
+  if (certificate !== undefined) return [checkOf(use, certificate, now)]
+  const has = known.some((one) => one.ispb === ispb && one.type === type)
+  // With material: plain connections, or a service that signs.
+  if (material !== undefined || (use.isOptional === true && !has)) return []
+  return failed(`the certificate store has no active ${useText(use)} with a key`)
+}
+
+const checkOf = (use: CertificateUse, certificate: Read, now: Date): Check => {
+  const { source } = use
+  const days = daysUntilExpiry(certificate, now)
+  const status = statusAt(certificate, now)
   const found = statusOfCheck(status, days)
   const good = status === 'active' ? `good for ${days} days` : status.replaceAll('_', ' ')
-  const serial = BigInt(`0x${certificate.serialNumber}`).toString()
-  const detail = `from ${source === 'files' ? 'files' : 'the store'}, serial ${serial}, ${good}`
-  return [{ name, status: found, detail, ...(found === 'ok' ? {} : { fix }) }]
+  const from = source === 'files' ? 'files' : 'the store'
+  return {
+    ...{ name: `certificate ${useText(use)}`, status: found },
+    detail: `from ${from}, serial ${certificate.serial}, ${good}`,
+    ...(found === 'ok' ? {} : { fix: fixes[source] }),
+  }
 }

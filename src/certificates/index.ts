@@ -3,14 +3,20 @@ import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createSealer, SealError, type Sealer, sealedStock } from '#src/platform/security/index.ts'
+import {
+  type CertificateUse,
+  createSealer,
+  SealError,
+  type Sealer,
+  sealedStock,
+} from '#src/platform/security/index.ts'
 import { keyUsageOf } from './check.ts'
 import { certificateDemo } from './demo.ts'
-import { type CertificateType, nameText, parseNameText, statusAt } from './domain.ts'
+import { type CertificateType, nameText, parseNameText, statusAt, tokenType } from './domain.ts'
 import { certificateErrors } from './errors.ts'
 import { createExpiryWatch } from './expiry-watch.ts'
 import { createFolderStore, keyPem } from './folder-store.ts'
-import { type CertificateUse, checkUses } from './in-use.ts'
+import { checkUses } from './in-use.ts'
 import { certificateRoutes } from './routes.ts'
 import { type CertificateService, createCertificateService } from './service.ts'
 import { type CertificateStore, createDatabaseStore, sealedKeys } from './store.ts'
@@ -26,7 +32,6 @@ export {
   versionMax,
 } from './domain.ts'
 export { createFolderStore, keyPem } from './folder-store.ts'
-export type { CertificateUse } from './in-use.ts'
 export { fullChain, isKubernetesNamespace, secretManifest } from './manifest.ts'
 export { viewOf } from './routes.ts'
 export {
@@ -77,8 +82,8 @@ export type NamedKeys = {
 }
 
 export type CertificatesFeature = Feature & {
-  /** Tells of the certificate that another feature uses, from now on: metrics, log lines, `trilho doctor`. */
-  readonly track: (use: CertificateUse) => void
+  /** Tells of the certificates that other features use, from now on: metrics, log lines, `trilho doctor`. */
+  readonly track: (uses: readonly CertificateUse[]) => void
   /** Undefined like `service`. */
   readonly keys: NamedKeys | undefined
   /** Undefined if neither a folder nor a database is configured. */
@@ -109,9 +114,6 @@ const checkKeys = async (store: CertificateStore): Promise<void> => {
     key?.fill(0)
   }
 }
-
-/** The one purpose whose keys serve tokens: messages, connections and the security header have their own. */
-const tokenType: CertificateType = 'QRC'
 
 /** The certificates of a service by their names. */
 export const namedKeys = (service: CertificateService): NamedKeys => ({
@@ -172,8 +174,10 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
         }),
     ...(store?.writable === true ? { demo: certificateDemo } : {}),
     errors: certificateErrors,
-    track: (use) => uses.push(use),
-    checks: () => checkUses(uses, now()),
+    track: (those) => {
+      uses.push(...those)
+    },
+    checks: () => checkUses(uses, service.list, now()),
     routes:
       store === undefined
         ? withMissingSettings(routes, ['TRILHO_CERTS_DIR or DATABASE_DSN'])

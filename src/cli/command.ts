@@ -3,7 +3,7 @@ import { problemsTable, textTable } from '#src/platform/config/index.ts'
 import { type Client, openDatabase } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createLogger, createMetrics, type Logger } from '#src/platform/observe/index.ts'
-import { createAuthenticator } from '#src/platform/security/index.ts'
+import { createAuthenticator, listenerMaterial } from '#src/platform/security/index.ts'
 import type { Io, LoadedProgram, Program } from './program.ts'
 
 /** Exit codes of every command; 2 and 78 as in sysexits and shells. */
@@ -93,6 +93,7 @@ export const idleFeatures = (
   loaded.createFeatures({
     logger,
     cardsLogger: logger,
+    tls: listenerMaterial(loaded.platform),
     metrics: createMetrics({ version, withProcess: false }),
     version,
     authenticator: createAuthenticator({ sources: [] }),

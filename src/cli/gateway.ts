@@ -41,7 +41,11 @@ export const buildGateway = (
     cards: platform.concurrencyCards,
     drex: platform.concurrencyDrex,
   })
+  const tls = listenerMaterial(platform, (err) => {
+    logger.error({ err }, 'the new certificate of HTTP cannot be used, the old one stays')
+  })
   const features = loaded.createFeatures({
+    tls,
     logger,
     cardsLogger,
     metrics,
@@ -67,9 +71,7 @@ export const buildGateway = (
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
     admin: platform.adminAddr,
     trustedProxies: networksOf(platform.trustedProxies ?? []),
-    tls: listenerMaterial(platform, (err) => {
-      logger.error({ err }, 'the new certificate of HTTP cannot be used, the old one stays')
-    }),
+    tls,
     adminTls: platform.adminTls,
     rates,
     rooms,

@@ -9,7 +9,7 @@ import type { Migration } from '#src/platform/database/index.ts'
 import type { RailRooms, RateLimits } from '#src/platform/http/index.ts'
 import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import type { Authenticator } from '#src/platform/security/index.ts'
+import type { Authenticator, KeyMaterial } from '#src/platform/security/index.ts'
 
 /** What every feature may be given. */
 export type PlatformDeps = {
@@ -19,6 +19,8 @@ export type PlatformDeps = {
   readonly version: string
   /** Knows the features' own keys too; so it is not to be asked before they have started. */
   readonly authenticator: Authenticator
+  /** What the listeners of HTTP serve TLS with; undefined: plain HTTP. */
+  readonly tls?: KeyMaterial | undefined
   /** Undefined: no caller is limited. */
   readonly rates?: RateLimits
   /** Undefined: as many requests at once as come. */

@@ -1,9 +1,13 @@
-import type { CertificateUse, NamedKeys } from '../certificates/index.ts'
+import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
 import type { Database } from '../platform/database/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
-import { createFileMaterial, createStoreMaterial } from '../platform/security/index.ts'
+import {
+  type CertificateUse,
+  createFileMaterial,
+  createStoreMaterial,
+} from '../platform/security/index.ts'
 import {
   createCatalogue,
   createInterfaceClient,
@@ -30,8 +34,6 @@ type Stores = {
   readonly opened: OpenedBroker | undefined
   /** Of the certificate store. */
   readonly keys: NamedKeys | undefined
-  /** Tells of the certificates that are in use. */
-  readonly track: (use: CertificateUse) => void
   /** Who knows what receivers are owed. */
   readonly receivables: Receivables | undefined
 }
@@ -48,7 +50,7 @@ export const createPipeline = (
   const { database, opened } = stores
   const { ispb } = spi
   const { logger, metrics } = deps
-  const client = openInterface(values, stores, deps)
+  const { client, certificates } = openInterface(values, stores, deps)
   const missing = [
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(spi.primaryUrl === undefined ? ['SPI_PRIMARY_URL'] : []),
@@ -60,7 +62,7 @@ export const createPipeline = (
   const { revision, learning } = schemas
   const sql = database?.sql
   const stages: Feature[] = [
-    createCatalogue({ client, missing }),
+    { ...createCatalogue({ client, missing }), certificates },
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
     createPayments({ ispb, sql, broker, revision }),
     createRecurring({ sql }),
@@ -88,7 +90,7 @@ export const createPipeline = (
 /** Signing and sending: the stage, and the fast path of requests if it is enabled. */
 const openOutbound = (
   values: Values,
-  { database, opened, keys, track }: Stores,
+  { database, opened, keys }: Stores,
   client: InterfaceClient | undefined,
   { logger, metrics }: PlatformDeps,
 ): OutboundFeature | undefined => {
@@ -103,20 +105,28 @@ const openOutbound = (
   const onProblem = (err: Error): void =>
     logger.error({ err }, 'the new signing certificate cannot be used, the old one stays')
   const material = signingMaterial(signing, onProblem, keys && (() => keys.latestPair(ispb, 'PIA')))
-  if (material !== undefined) {
-    track({ ...{ ispb, type: 'PIA', material }, source: signing.certificateSource })
-  }
-  return createOutbound({ ...common, settings, signing, signingMaterial: material, runsStage })
+  const outbound = createOutbound({
+    ...{ ...common, settings, signing, signingMaterial: material, runsStage },
+  })
+  const { certificateSource: source } = signing
+  const { certificates = [] } = outbound
+  const own = material === undefined ? [] : [{ ispb, type: 'PIA', source, material }]
+  return { ...outbound, certificates: [...certificates, ...own] }
 }
 
-/** Undefined if the institution or both channels are not configured. */
+/** Without a client if the institution or both channels are not configured. */
 const openInterface = (
   { spi, interface: settings }: Values,
-  { keys, track }: Stores,
+  { keys }: Stores,
   { logger, metrics }: PlatformDeps,
-): InterfaceClient | undefined => {
+): {
+  readonly client: InterfaceClient | undefined
+  readonly certificates: readonly CertificateUse[]
+} => {
   const { ispb, primaryUrl, secondaryUrl, certificate, key, ca } = spi
-  if (ispb === undefined || (primaryUrl ?? secondaryUrl) === undefined) return undefined
+  if (ispb === undefined || (primaryUrl ?? secondaryUrl) === undefined) {
+    return { client: undefined, certificates: [] }
+  }
   const onProblem = (err: Error): void =>
     logger.error({ err }, 'new certificates of the message interface cannot be used')
   const tls =
@@ -124,7 +134,10 @@ const openInterface = (
       ? createStoreMaterial(() => keys.latestPair(ispb, 'PIC'), ca, onProblem)
       : createFileMaterial({ certificate, key, ca }, onProblem)
   tls.watch()
-  track({ ...{ ispb, type: 'PIC', material: tls }, source: spi.certificateSource })
   const urls = { PRIMARY: primaryUrl, SECONDARY: secondaryUrl }
-  return createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })
+  const client = createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })
+  return {
+    client,
+    certificates: [{ ispb, type: 'PIC', source: spi.certificateSource, material: tls }],
+  }
 }

@@ -103,6 +103,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   return {
     name: 'drex',
     wallets,
+    certificates: custody.certificates,
     errors: drexErrors,
     routes: createRoutes({
       ...{ chains, transfers, batches, wallets, contracts, tokens, sandbox, signatures, sql },

@@ -48,7 +48,7 @@ const fileMaterial = ({ cert, key }: IssuedPair) =>
 test('a certificate from files counts like one of the store: metrics, line and check', async () => {
   const { feature, lines, samples } = open()
   const material = fileMaterial(issue('signs', 20))
-  feature.track({ ispb, type: 'PIA', source: 'files', material })
+  feature.track([{ ispb, type: 'PIA', source: 'files', material }])
   const found = await samples()
   expect(found).toContain(`spigw_cert_days_until_expiry{${labels('PIA', 'files')}} 20`)
   expect(found).toContain(`spigw_cert_expired{${labels('PIA', 'files')}} 0`)
@@ -73,7 +73,7 @@ test('the version of the store that is in use is named, and follows a rotation',
     async () => feature.keys?.latestPair(ispb, 'PIC') ?? Promise.reject(new Error('none')),
     undefined,
   )
-  feature.track({ ispb, type: 'PIC', source: 'store', material })
+  feature.track([{ ispb, type: 'PIC', source: 'store', material }])
   const inUse = async () =>
     (await samples()).filter((line) => line.startsWith('trilho_certificates_in_use{'))
   expect(await inUse()).toEqual([])
@@ -106,9 +106,9 @@ test('a store without a pair for what it is to serve is a failed check', async (
   const { feature } = open()
   const read = () => Promise.reject(new Error(`the certificate store has no active ${ispb}.PIA`))
   const material = createStoreMaterial(read, undefined)
-  feature.track({ ispb, type: 'PIA', source: 'store', material })
+  feature.track([{ ispb, type: 'PIA', source: 'store', material }])
   const expired = fileMaterial(issue('over', -1))
-  feature.track({ ispb, type: 'PIC', source: 'files', material: expired })
+  feature.track([{ ispb, type: 'PIC', source: 'files', material: expired }])
   const checks = (await feature.checks?.()) ?? []
   expect(checks.map(({ name, status, detail }) => [name, status, detail])).toEqual([
     [`certificate ${ispb}.PIA`, 'failed', expect.stringContaining('no active')],

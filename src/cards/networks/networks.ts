@@ -1,7 +1,7 @@
 import type { HealthCheck } from '#src/platform/http/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createFileMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial, usedFiles } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
 import { createSecurityModule, type SecurityModule } from '../security/index.ts'
 import { definitionsOf, type NetworkDefinition } from './definitions.ts'
@@ -63,6 +63,10 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
     },
     feature: {
       name: 'card_networks',
+      certificates: [
+        ...made.flatMap(({ options }) => usedFiles(`card_network_${options.name}`, options.tls)),
+        ...usedFiles('security_module', module?.tls),
+      ],
       start: () => {
         module?.start()
         for (const network of all) network.start()

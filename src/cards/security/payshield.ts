@@ -200,6 +200,7 @@ export const createPayshield = (options: PayshieldOptions): SecurityModule => {
     }
   }
   return {
+    tls: options.tls,
     mac: async (key, algorithm, data) => macIn(await call(macCommand(key, algorithm, data))),
     importKey: async (zone, use, wrapped) => {
       const { key, checkValue } = importedIn(await call(importCommand(zone, use, wrapped)))

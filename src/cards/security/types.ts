@@ -1,4 +1,4 @@
-import type { MacAlgorithm, PinFormat } from '#src/platform/security/index.ts'
+import type { KeyMaterial, MacAlgorithm, PinFormat } from '#src/platform/security/index.ts'
 
 /** What a working key of a network is for; a key has one use. */
 export const keyUses = ['mac', 'pin'] as const
@@ -33,6 +33,8 @@ export type PinSide = { readonly key: ModuleKey; readonly format: PinFormat }
 
 /** Where the keys are; the gateway itself computes nothing with them. Every call ends within its time. */
 export type SecurityModule = {
+  /** What it connects to its keys with; undefined without TLS. */
+  readonly tls?: KeyMaterial | undefined
   /**
    * The eight bytes of DE 64 or 128 over the data.
    *

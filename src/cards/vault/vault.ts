@@ -10,7 +10,12 @@ import {
 import type { HealthCheck } from '#src/platform/http/index.ts'
 import { watchReach } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { createFileMaterial, type KeyMaterial } from '#src/platform/security/index.ts'
+import {
+  type CertificateUse,
+  createFileMaterial,
+  type KeyMaterial,
+  usedFiles,
+} from '#src/platform/security/index.ts'
 import { createHttpVault } from './http-vault.ts'
 import type { Vault } from './types.ts'
 
@@ -39,6 +44,8 @@ export type VaultSettings = SettingValues<typeof vaultSettings>
 
 /** The vault from the settings, and the watch over its TLS files. */
 export type ConfiguredVault = Vault & {
+  /** What it connects with. */
+  readonly certificates: readonly CertificateUse[]
   /** Starts to watch its TLS files, and whether it is there. */
   readonly start: () => void
   readonly stop: () => Promise<void>
@@ -61,6 +68,7 @@ export const createVault = (
   const reach = watchReach({ name: 'token vault', url, logger })
   return {
     ...createHttpVault({ url, token, timeoutMs, tls }),
+    certificates: usedFiles('token_vault', material),
     start: () => {
       if (isReadableOnTheWay(url)) {
         logger.warn(

@@ -1,7 +1,12 @@
 /** The programs that sign for wallets, as the settings name them. */
 import { readFileSync } from 'node:fs'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { createFileMaterial, type KeyMaterial } from '#src/platform/security/index.ts'
+import {
+  type CertificateUse,
+  createFileMaterial,
+  type KeyMaterial,
+  usedFiles,
+} from '#src/platform/security/index.ts'
 import type { DrexSettings } from '../config.ts'
 import { type Assignments, createAssignments } from './assignment.ts'
 import { type AwsCredentialSource, containerCredentials } from './aws-credentials.ts'
@@ -16,6 +21,8 @@ export type Custody = {
   readonly assignments: Assignments
   readonly keyServices: ReadonlyMap<KeyServiceName, KeyService>
   readonly web3signer: RpcCall | undefined
+  /** What it connects to Web3Signer with. */
+  readonly certificates: readonly CertificateUse[]
   /** Follows certificates that change on disk. */
   readonly start: () => void
   readonly stop: () => void
@@ -42,6 +49,7 @@ export const createCustody = (settings: DrexSettings, logger: Logger): Custody =
             createExchange(settings.signerTimeoutMs, material.current),
             web3signerUrl,
           ),
+    certificates: usedFiles('web3signer', material),
     start: material.watch,
     stop: material.stop,
   }

@@ -1,12 +1,18 @@
 import type { Client } from '../database/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
+import type { CertificateUse } from '../security/index.ts'
 import { bookOf } from './postgresql/book.ts'
 import type { Broker, QueueState } from './types.ts'
 import { isUnread } from './unread.ts'
 
 /** The broker in the life of the process: started before those that consume, stopped after them. */
-export const createBrokerFeature = (broker: Broker, sql: Client | undefined): Feature => ({
+export const createBrokerFeature = (
+  broker: Broker,
+  sql: Client | undefined,
+  certificates: readonly CertificateUse[] = [],
+): Feature => ({
   name: 'broker',
+  certificates,
   ...(sql === undefined ? {} : { book: () => bookOf(sql) }),
   start: () => broker.start(),
   stop: () => broker.stop(),

@@ -1,9 +1,11 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import {
+  type CertificateUse,
   createFileMaterial,
   type KeyMaterial,
   type TlsOptions,
+  usedFiles,
 } from '#src/platform/security/index.ts'
 import type { BrokerSettings } from './config.ts'
 import { createKafkaBroker, type KafkaBrokerDeps } from './kafka/index.ts'
@@ -26,6 +28,8 @@ export type OpenedBroker = {
   readonly broker: Broker
   /** The same broker, if there is a database whose transactions can publish. */
   readonly transactional: TransactionalBroker | undefined
+  /** What it connects with. */
+  readonly certificates?: readonly CertificateUse[]
 }
 
 /**
@@ -45,16 +49,19 @@ export const openBroker = (options: OpenBrokerOptions): OpenedBroker | undefined
   const { partitions, replicas, hasTls } = settings
   const tls = hasTls ? tlsOf(settings, logger) : undefined
   tls?.watch()
+  const certificates = usedFiles('broker', tls)
   const kafka = createKafkaBroker({
     cluster: clusterOf(addresses, settings, tls),
     topics: { partitions, replicas, retentionDays },
     logger,
     metrics,
   })
-  if (database === undefined) return { broker: tracedBroker(kafka), transactional: undefined }
+  if (database === undefined) {
+    return { broker: tracedBroker(kafka), transactional: undefined, certificates }
+  }
   const log = createPostgresBroker({ ...database, retentionDays, logger })
   const broker = withOutbox({ broker: kafka, log, logger, metrics })
-  return { broker, transactional: broker }
+  return { broker, transactional: broker, certificates }
 }
 
 const tlsOf = ({ certificate, key, ca }: BrokerSettings, logger: Logger): KeyMaterial =>

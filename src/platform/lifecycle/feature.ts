@@ -8,7 +8,13 @@ import type {
   Route,
 } from '../http/index.ts'
 import type { Loop } from '../jobs/index.ts'
-import type { Authenticator, KeySource, SealedStock, TokenSource } from '../security/index.ts'
+import type {
+  Authenticator,
+  CertificateUse,
+  KeySource,
+  SealedStock,
+  TokenSource,
+} from '../security/index.ts'
 import type { BookLine } from './book.ts'
 import type { Check } from './check.ts'
 import type { Demo, DemoGateway } from './demo.ts'
@@ -57,6 +63,8 @@ export type Feature = {
   readonly loops?: () => readonly Loop[]
   /** Findings for `trilho doctor`: counterparties, certificates. Works without `start`; changes nothing. */
   readonly checks?: () => Promise<readonly Check[]>
+  /** What it signs, connects or listens with: for metrics, log lines and `trilho doctor`. */
+  readonly certificates?: readonly CertificateUse[]
   /** What it seals under the master key, for `trilho rotate-master-key`. Works without `start`. */
   readonly sealed?: SealedStock
   /** What is open in its tables and how young the last of it is, for `trilho backup-check`. Works without `start`; changes nothing. */

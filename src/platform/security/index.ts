@@ -1,3 +1,4 @@
+export { type CertificateUse, usedFiles } from './certificate-use.ts'
 export {
   createFileMaterial,
   createStoreMaterial,

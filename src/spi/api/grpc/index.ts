@@ -15,6 +15,7 @@ import {
   listenerMaterial,
   type Networks,
   type Scope,
+  usedFiles,
 } from '#src/platform/security/index.ts'
 import type { RunTransform } from '../transform/run.ts'
 import { type Calls, createCalls } from './calls.ts'
@@ -133,6 +134,7 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
 
   return {
     name: 'grpc',
+    certificates: usedFiles('grpc', material),
     url: () => listener && urlOf(settings, listener.port),
     start: async () => {
       const address = bindAddress(settings)

@@ -1,11 +1,12 @@
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { CertificateUse } from '#src/platform/security/index.ts'
 import type { SpiSettings } from '../../config.ts'
 import { rsfnApiErrors } from './errors.ts'
 import { rsfnKeysOf } from './keys.ts'
 import { rsfnRoutes } from './routes.ts'
 import { createRsfnService, type RsfnService } from './service.ts'
-import { keyFiles, keyStore, type RsfnCertificates } from './sources.ts'
+import { keyFiles, keyStore, type RsfnCertificates, rsfnTypes } from './sources.ts'
 
 export type RsfnDeps = {
   readonly settings: Pick<
@@ -47,6 +48,15 @@ export const createRsfn = (deps: RsfnDeps): Feature => {
   return {
     name: 'rsfn',
     errors: rsfnApiErrors,
+    certificates: usesOf(deps.settings),
     routes: service === undefined ? withMissingSettings(routes, [rsfnMissing]) : routes,
   }
 }
+
+/** Those of the store; of files there are bare keys. Not every institution seals for the messaging (MES). */
+const usesOf = ({ ispb, rsfnKeySource }: RsfnDeps['settings']): readonly CertificateUse[] =>
+  ispb === undefined || rsfnKeySource !== 'store'
+    ? []
+    : rsfnTypes.map((type) => ({
+        ...{ ispb, type, source: 'store', material: undefined, isOptional: type === 'MES' },
+      }))

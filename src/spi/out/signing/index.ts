@@ -109,19 +109,18 @@ const nativeSigner = async (
   }
 }
 
-const serviceSigner = (
-  url: string,
+/** What we connect to the external service with; undefined where none signs. */
+export const serviceMaterial = (
   settings: SigningSettings,
-  onProblem: (error: Error) => void,
-): Signer => {
-  const material = createFileMaterial(
-    {
-      certificate: settings.serviceCertificate,
-      key: settings.serviceKey,
-      ca: settings.serviceCa,
-    },
-    onProblem,
-  )
+  onProblem: (error: Error) => void = () => {},
+): KeyMaterial | undefined => {
+  const { enabled, serviceUrl, serviceCertificate, serviceKey, serviceCa } = settings
+  if (!enabled || serviceUrl === undefined) return undefined
+  const files = { certificate: serviceCertificate, key: serviceKey, ca: serviceCa }
+  return createFileMaterial(files, onProblem)
+}
+
+const serviceSigner = (url: string, settings: SigningSettings, material: KeyMaterial): Signer => {
   material.watch()
   const signer = createServiceSigner({
     url,
@@ -140,6 +139,7 @@ const serviceSigner = (
  * service, then none. `SPI_SIGN_ENABLED=false` gives none. Follows certificates that change.
  *
  * @param material - of {@link signingMaterial}
+ * @param service - of {@link serviceMaterial}
  * @param onProblem - called when a changed pair cannot be used; the old one stays in use
  * @throws SigningMaterialError when certificate and key are set but cannot sign
  * @throws Error when the settings name the store, and it has no pair
@@ -148,6 +148,7 @@ export const createSigner = async (
   settings: SigningSettings,
   material: KeyMaterial | undefined,
   onProblem: (error: Error) => void = () => {},
+  service: KeyMaterial | undefined = serviceMaterial(settings, onProblem),
 ): Promise<Signer> => {
   const { enabled, serviceUrl, certificateSource } = settings
   if (!enabled) return noSigner
@@ -155,5 +156,6 @@ export const createSigner = async (
     if (certificateSource === 'store') await material.reload()
     return nativeSigner(material, settings, onProblem)
   }
-  return serviceUrl === undefined ? noSigner : serviceSigner(serviceUrl, settings, onProblem)
+  if (serviceUrl === undefined || service === undefined) return noSigner
+  return serviceSigner(serviceUrl, settings, service)
 }

@@ -4,9 +4,9 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import type { KeyMaterial } from '#src/platform/security/index.ts'
+import { type KeyMaterial, usedFiles } from '#src/platform/security/index.ts'
 import type { InterfaceClient } from '../../link/index.ts'
-import type { SigningSettings } from '../signing/index.ts'
+import { type SigningSettings, serviceMaterial } from '../signing/index.ts'
 import { createChannelHealth } from './channel-health.ts'
 import type { OutboundSettings } from './config.ts'
 import { createBury } from './dead-letters.ts'
@@ -67,7 +67,9 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
     requestsMax: settings.requestsMax,
     isFailover: settings.channelFailover,
   })
-  const signing = createSigning(deps.signing, deps.signingMaterial, metrics, logger)
+  const own = deps.signingMaterial
+  const service = own === undefined ? serviceMaterial(deps.signing) : undefined
+  const signing = createSigning(deps.signing, { own, service }, metrics, logger)
   const { sign } = signing
   const limits = {
     settlementLimitMs: settings.settlementLimitSeconds * 1000,
@@ -80,6 +82,7 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
   const stage = deps.runsStage === false ? undefined : createStage(deps, { ...parts, limits })
   return {
     name: 'outbound',
+    certificates: usedFiles('signature_service', service),
     sendNow,
     start: async () => {
       await signing.start()

@@ -22,7 +22,7 @@ export type Signing = {
 /** Creates one signer for everything that this process sends. */
 export const createSigning = (
   settings: SigningSettings,
-  material: KeyMaterial | undefined,
+  { own, service }: { readonly [Who in 'own' | 'service']: KeyMaterial | undefined },
   metrics: OutboundMetrics,
   logger: Logger,
 ): Signing => {
@@ -33,7 +33,7 @@ export const createSigning = (
     start: async () => {
       const onProblem = (err: Error): void =>
         logger.error({ err }, 'the new signing certificate cannot be used, the old one stays')
-      const signer = await createSigner(settings, material, onProblem)
+      const signer = await createSigner(settings, own, onProblem, service)
       provider = 'provider' in signer ? String(signer.provider) : signer.kind
       close = signer.close
       envelopes = createEnvelopeSigner(signer)
