@@ -1,5 +1,6 @@
 /** One HTTP exchange with a program that signs: bounded in time and bytes, never repeated, never redirected. */
 import { inRequestSpan } from '#src/platform/observe/index.ts'
+import { readBounded } from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
 
 type SignerRequest = {
@@ -41,26 +42,14 @@ export const createExchange =
           ...(body === undefined ? {} : { body }),
           ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls() }),
         })
-        return { status: response.status, text: await readText(response) }
+        const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)
+        if (!isWhole) throw new SignerError(`the answer is over ${answerBytesMax} bytes`, true)
+        return { status: response.status, text: Buffer.from(bytes).toString() }
       } catch (error) {
         if (error instanceof SignerError) throw error
         throw new SignerError(`no answer: ${error instanceof Error ? error.name : 'unknown'}`, true)
       }
     })
-
-/** Reads no further than the limit, whatever length the headers claim. */
-const readText = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > answerBytesMax) {
-      throw new SignerError(`the answer is over ${answerBytesMax} bytes`, true)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, bytes).toString()
-}
 
 /** @throws SignerError if the text is no JSON object */
 export const jsonObject = (text: string): Readonly<Record<string, unknown>> => {

@@ -1,5 +1,6 @@
 /** One HTTP exchange of JSON-RPC 2.0 with one node, bounded in time and bytes. */
 import { inSpan, isTracing, type SpanOptions, serverOf } from '#src/platform/observe/index.ts'
+import { readBounded } from '#src/platform/runtime/index.ts'
 import { classifyHttpStatus, classifyRpcError, RpcFailure } from './errors.ts'
 import { type Method, type ResultOf, readResult } from './methods.ts'
 
@@ -132,13 +133,7 @@ const post = async (url: string, body: string, timeoutMs: number): Promise<strin
 
 /** Counts while reading: a length that is told may be absent, or wrong where the body is compressed. */
 const boundedText = async (response: Response): Promise<string> => {
-  const decoder = new TextDecoder()
-  let text = ''
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > replyBytesMax) throw new RpcFailure('too_large', 'the node’s reply is too large')
-    text += decoder.decode(chunk, { stream: true })
-  }
-  return text + decoder.decode()
+  const { bytes, isWhole } = await readBounded(response.body, replyBytesMax)
+  if (!isWhole) throw new RpcFailure('too_large', 'the node’s reply is too large')
+  return new TextDecoder().decode(bytes)
 }

@@ -1,4 +1,5 @@
 import type { ZodError, ZodType } from 'zod'
+import { readBounded } from '../runtime/index.ts'
 import { ApiError, httpErrors, invalid, refusedValue, type Violation } from './errors.ts'
 import { parseJson, textOf } from './json.ts'
 import type { RequestContext, Route } from './route.ts'
@@ -15,9 +16,8 @@ export const mediaType = (header: string): string => {
 /** Refuses a request by its headers alone, before we read a byte of the body. */
 export const checkBodyHeaders = (request: Request, route: Route): void => {
   const declared = request.headers.get('content-length')
-  if (declared !== null && Number(declared) > (route.bodyBytesMax ?? bodyBytesMaxDefault)) {
-    throw tooLarge(route)
-  }
+  const bytesMax = route.bodyBytesMax ?? bodyBytesMaxDefault
+  if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax)
   if (route.accepts === undefined) return
   const contentType = request.headers.get('content-type')
   if (contentType === null) {
@@ -30,12 +30,10 @@ export const checkBodyHeaders = (request: Request, route: Route): void => {
   if (!route.accepts.includes(type)) throw unsupported(route, type)
 }
 
-const tooLarge = (route: Route): ApiError =>
-  new ApiError(
-    httpErrors.body_too_large,
-    `The body is over ${route.bodyBytesMax ?? bodyBytesMaxDefault} bytes.`,
-    { headers: { Connection: 'close' } },
-  )
+const tooLarge = (bytesMax: number): ApiError =>
+  new ApiError(httpErrors.body_too_large, `The body is over ${bytesMax} bytes.`, {
+    headers: { Connection: 'close' },
+  })
 
 const unsupported = (route: Route, type: string): ApiError =>
   new ApiError(
@@ -54,16 +52,10 @@ export const readBytes = async (c: RequestContext): Promise<Uint8Array> => {
 }
 
 const readChunked = async (request: Request, route: Route | undefined): Promise<Uint8Array> => {
-  if (request.body === null) return new Uint8Array()
-  const limit = route?.bodyBytesMax ?? bodyBytesMaxDefault
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of request.body) {
-    size += chunk.length
-    if (size > limit && route !== undefined) throw tooLarge(route)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, size)
+  const bytesMax = route?.bodyBytesMax ?? bodyBytesMaxDefault
+  const { bytes, isWhole } = await readBounded(request.body, bytesMax)
+  if (!isWhole) throw tooLarge(bytesMax)
+  return bytes
 }
 
 /** The body as text; refuses bytes that are not UTF-8. */

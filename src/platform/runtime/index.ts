@@ -1,3 +1,4 @@
+export { readBounded } from './bounded-body.ts'
 export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 export { nativeText } from './native-text.ts'
 export { SendBuffer } from './send-buffer.ts'

@@ -1,4 +1,5 @@
 import { inRequestSpan } from '#src/platform/observe/index.ts'
+import { readBounded } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { AnswerTooLargeError, InterfaceError, type RawAnswer, UndecodableError } from './errors.ts'
 
@@ -71,29 +72,13 @@ const ask = async (
       ...(body === undefined ? {} : { body }),
       ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
     })
-    return {
-      status: response.status,
-      headers: response.headers,
-      body: await readBody(response),
-    }
+    const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)
+    const answer = { status: response.status, headers: response.headers, body: bytes }
+    if (!isWhole) throw new AnswerTooLargeError(answer)
+    return answer
   } catch (error) {
     throw failureOf(error, timeout.aborted)
   }
-}
-
-const readBody = async (response: Response): Promise<Uint8Array> => {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > answerBytesMax) {
-      chunks.push(chunk.subarray(0, chunk.length - (bytes - answerBytesMax)))
-      const { status, headers } = response
-      throw new AnswerTooLargeError({ status, headers, body: Buffer.concat(chunks) })
-    }
-    chunks.push(chunk)
-  }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks, bytes)
 }
 
 /** True when nothing was written: no route, no listener, no such name, or a handshake that failed. */

@@ -1,4 +1,5 @@
 import { rootCertificates } from 'node:tls'
+import { readBounded } from '#src/platform/runtime/index.ts'
 import type { OutsideSettings } from './config.ts'
 import { failureClassOf, firstAnswer } from './first-answer.ts'
 import { allowListOf, type LookUp, resolveTarget } from './target.ts'
@@ -94,12 +95,7 @@ export const createOutsideReader = (
 const readBody = async (response: Response, bytesMax: number): Promise<Uint8Array> => {
   const tooLarge = () => new OutsideError('too_large', `the answer is over ${bytesMax} bytes`)
   if (Number(response.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge()
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw tooLarge()
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, bytes)
+  const { bytes, isWhole } = await readBounded(response.body, bytesMax)
+  if (!isWhole) throw tooLarge()
+  return bytes
 }

@@ -1,7 +1,11 @@
 import { verify, type X509Certificate } from 'node:crypto'
 import { z } from 'zod'
 import { inRequestSpan } from '#src/platform/observe/index.ts'
-import { type CircuitBreaker, createCircuitBreaker } from '#src/platform/runtime/index.ts'
+import {
+  type CircuitBreaker,
+  createCircuitBreaker,
+  readBounded,
+} from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
 import { identityOf, readCertificate } from './certificate.ts'
 
@@ -58,20 +62,6 @@ const signAnswer = z.object({ signature: z.base64().max(4096) })
 
 type Answer = { readonly status: number; readonly body: unknown }
 
-/** Reads no further than the limit, whatever length the headers claim. */
-const readText = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > answerBytesMax) {
-      throw new SignatureServiceError(`the answer is over ${answerBytesMax} bytes`, false)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, bytes).toString()
-}
-
 const exchange = (options: ServiceSignerOptions, path: string, body: unknown): Promise<Answer> => {
   const url = options.url.replace(/\/$/, '') + path
   const method = body === undefined ? 'GET' : 'POST'
@@ -96,9 +86,15 @@ const ask = async (
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     ...(options.tls === undefined ? {} : { tls: options.tls() }),
   })
-  const text = await readText(response)
+  const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)
+  if (!isWhole) {
+    throw new SignatureServiceError(`the answer is over ${answerBytesMax} bytes`, false)
+  }
   try {
-    return { status: response.status, body: response.ok ? JSON.parse(text) : undefined }
+    return {
+      status: response.status,
+      body: response.ok ? JSON.parse(Buffer.from(bytes).toString()) : undefined,
+    }
   } catch {
     throw new SignatureServiceError('the answer is not JSON', false)
   }

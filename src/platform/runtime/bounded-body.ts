@@ -1,0 +1,27 @@
+/** What was read of a body: all of it, or its first bytes where it is longer than it may be. */
+export type BoundedBody = { readonly bytes: Uint8Array; readonly isWhole: boolean }
+
+/**
+ * Reads a body no further than `bytesMax`, whatever length its headers claim; what is left of a longer one is cancelled.
+ *
+ * @example
+ * const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)
+ */
+export const readBounded = async (
+  body: ReadableStream<Uint8Array> | null,
+  bytesMax: number,
+): Promise<BoundedBody> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.length
+    chunks.push(chunk)
+    // Leaving the loop cancels the stream.
+    if (size > bytesMax) break
+  }
+  const [only] = chunks
+  const bytes = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, size)
+  return size > bytesMax
+    ? { bytes: bytes.subarray(0, bytesMax), isWhole: false }
+    : { bytes, isWhole: true }
+}
