@@ -50,6 +50,7 @@ import m46 from './0046_pix_received.sql' with { type: 'text' }
 import m47 from './0047_entries_by_reference_and_day.sql' with { type: 'text' }
 import m48 from './0048_drex_streams.sql' with { type: 'text' }
 import m49 from './0049_drex_operations.sql' with { type: 'text' }
+import m50 from './0050_card_attention.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -102,4 +103,5 @@ export const migrations: readonly Migration[] = [
   { name: '0047_entries_by_reference_and_day', sql: m47 },
   { name: '0048_drex_streams', sql: m48 },
   { name: '0049_drex_operations', sql: m49 },
+  { name: '0050_card_attention', sql: m50 },
 ]

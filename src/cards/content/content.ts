@@ -16,7 +16,7 @@ import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
 import { createKeeper, type Keeper, keptLengths } from './keep.ts'
 import { ContentError, compileLeaf, constantsOf, type Leaf, type LeafContext } from './leaf.ts'
 import { sampleFacts } from './samples.ts'
-import { type AcquirerNumbers, cardNumber, type Facts } from './sources.ts'
+import { type AcquirerNumbers, bitOf, cardNumber, type Facts } from './sources.ts'
 
 /** What the messages to one network say, compiled. */
 export type Content = {
@@ -89,6 +89,8 @@ export const createContent = (
     if (message === undefined) throw new Error(`the card network takes no ${name}`)
     return message
   }
+  // Without a file nobody tells the network: it approves parts or it does not.
+  const untold = content === undefined ? bitOf('accept_partial') : 0
   const compiled: Content = {
     has: (name) => messages.has(name),
     mtiOf: (name) => of(name).mti,
@@ -98,6 +100,7 @@ export const createContent = (
       const message = new CardMessage()
       message.mti = isRepeat ? repeatMti : mti
       for (const one of put) one(message, facts)
+      facts.carried |= untold
       return message
     },
     composites,

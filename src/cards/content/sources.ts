@@ -130,7 +130,7 @@ export const inputs = [
   ...(['entry', 'installments', 'installment_plan', 'soft_descriptor'] as const),
   ...(['three_ds.eci', 'three_ds.cavv', 'three_ds.ds_transaction_id', 'icc_data'] as const),
   ...(['stored_credential.initiator', 'stored_credential.reason'] as const),
-  ...(['stored_credential.network_transaction_id', 'card_sequence'] as const),
+  ...(['stored_credential.network_transaction_id', 'card_sequence', 'accept_partial'] as const),
 ] as const
 export type Input = (typeof inputs)[number]
 
@@ -210,7 +210,10 @@ const ofMessages: Readonly<Record<string, Source>> = {
     get: ({ captureNumber }) =>
       captureNumber === undefined ? undefined : String(captureNumber).padStart(2, '0'),
   },
-  accept_partial: { get: ({ details }) => (details?.acceptPartial ? '1' : undefined) },
+  accept_partial: {
+    get: ({ details }) => (details?.acceptPartial ? '1' : undefined),
+    input: 'accept_partial',
+  },
   'acquirer.id': { get: (_, { acquirerId }) => acquirerId || undefined },
   'forwarder.id': { get: (_, { forwarderId }) => forwarderId || undefined },
 }

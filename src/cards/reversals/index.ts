@@ -5,5 +5,5 @@ export {
   type ReversalsDeps,
   reversalSettings,
 } from './engine.ts'
-export { insertReversals, renewReversal } from './store.ts'
+export { insertReversals, isUnresolved, renewReversal, resolveReversals } from './store.ts'
 export type { NewReversal, Reversal } from './types.ts'

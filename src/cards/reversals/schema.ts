@@ -53,7 +53,7 @@ export const cardReversals = pgTable(
     remainingCents: bigint('remaining_cents', { mode: 'bigint' }),
     /** W3C trace context of the request whose message is taken back. */
     traceparent: text().$type<Traceparent>(),
-    /** `pending`, `confirmed` or `expired`. */
+    /** `pending`, `confirmed`, `expired`, or `resolved`: it expired, and a person has asked the network. */
     status: text().notNull().default('pending'),
     /** How often bytes of it may have reached the network. */
     attempts: integer().notNull().default(0),

@@ -219,6 +219,20 @@ export const expire = async (
   return expired && recordOf(expired)
 }
 
+/** Whether a reversal of the transaction was given up, and nobody has asked the network about it. */
+export const isUnresolved = async (tx: Queryable, transactionId: string): Promise<boolean> => {
+  const found = await tx`
+    select from card_reversals where transaction_id = ${transactionId} and status = 'expired' limit 1`
+  return found.length > 0
+}
+
+/** A person has asked the network about all that were given up. */
+export const resolveReversals = async (tx: Queryable, transactionId: string): Promise<void> => {
+  await tx`
+    update card_reversals set status = 'resolved'
+    where transaction_id = ${transactionId} and status = 'expired'`
+}
+
 /** For each network, the number of pending reversals and the age of the oldest. */
 export const pendingByNetwork = (
   sql: Client,

@@ -103,6 +103,7 @@ export const cardTransactions = pgTable(
     index('card_transactions_held')
       .on(table.network, table.createdAt)
       .where(sql`status = 'authorized' and operation is null`),
+    index('card_transactions_attention').on(table.account, table.id).where(sql`needs_attention`),
     index('card_transactions_open')
       .on(table.touchedAt)
       .where(sql`status = 'pending' or operation is not null`),

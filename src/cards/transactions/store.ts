@@ -347,7 +347,7 @@ export const listTransactions = async (
     ${stan === undefined ? sql`` : sql`and stan = ${stan}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
-    ${needsAttention ? sql`and needs_attention and operation is not null` : sql``}
+    ${needsAttention ? sql`and needs_attention` : sql``}
     ${from === undefined ? sql`` : sql`and created_at >= ${from} and id >= ${idAt(from.getTime() - clockMarginMs)}`}
     ${to === undefined ? sql`` : sql`and created_at < ${to} and id < ${idAt(to.getTime() + clockMarginMs)}`}
     ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
@@ -368,7 +368,7 @@ export const lockAbandoned = async (
     select ${tx(texts.selected)} from card_transactions t
     where (status = 'pending' or operation is not null)
       and touched_at < now() - make_interval(secs => ${ageMs / 1_000})
-      and coalesce(operation, '') not like 'reversing%' and not needs_attention
+      and coalesce(operation, '') not like 'reversing%'
     order by touched_at limit ${limit} for update skip locked`
   return rows.map(recordOf)
 }

@@ -179,6 +179,7 @@ const detailInputs: Readonly<Partial<Record<keyof Details, Input>>> = {
   ...{ initiator: 'stored_credential.initiator', storedReason: 'stored_credential.reason' },
   networkTransactionId: 'stored_credential.network_transaction_id',
   cardSequence: 'card_sequence',
+  acceptPartial: 'accept_partial',
 }
 
 /** Bits of what not every network's messages can carry. */

@@ -9,7 +9,12 @@ import {
   runOnce,
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
-import { insertReversals, type NewReversal } from '../reversals/index.ts'
+import {
+  insertReversals,
+  isUnresolved,
+  type NewReversal,
+  resolveReversals,
+} from '../reversals/index.ts'
 import type { ReversalOutcome } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import { type Resolution, resolvingEvent, transition } from '../transactions/domain.ts'
@@ -17,11 +22,11 @@ import {
   type CardChange,
   type CardTransaction,
   changeTransactions,
-  transactionById,
+  lockTransaction,
 } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
 import type { CardContext } from './context.ts'
-import { find, underClaim } from './operations.ts'
+import { underClaim } from './operations.ts'
 import {
   capturedBy,
   incrementedBy,
@@ -29,6 +34,7 @@ import {
   refundedBy,
   reversalsBegun,
 } from './outcomes.ts'
+import { requireOwn } from './rights.ts'
 
 export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }
 
@@ -45,7 +51,8 @@ export const resolve = async (
   caller: Caller,
 ): Promise<Answered> =>
   runOnce(sql, caller.idempotencyKey, async (tx) => {
-    const before = underClaim(await find({ sql: tx }, id, caller), caller)
+    const found = requireOwn(await lockTransaction(tx, id), caller)
+    const before = underClaim(found, caller)
     const after = resolved(before, request.outcome, now())
     const data = { ...request, operation: before.operation ?? null, api_key: caller.keyId }
     // A late answer to a refund or increment that stands is not to be taken back.
@@ -63,19 +70,24 @@ export const resolve = async (
       emission,
     )
     if (isOurs !== true) throw notWaiting()
+    await resolveReversals(tx, id)
     await begin(tx, before, after)
     return answerOf(200, after)
   })
 
 const resolved = (before: CardTransaction, outcome: Resolution, at: Date): CardTransaction => {
-  if (!before.needsAttention || before.operation === undefined) throw notWaiting()
+  if (!before.needsAttention) throw notWaiting()
+  const { status, operation } = before
+  // An earlier reversal was given up, and the transaction has ended without it.
+  if (operation === undefined && outcome === status) {
+    return { ...before, needsAttention: false, updatedAt: at }
+  }
   const event = resolvingEvent(before, outcome)
   if (event === undefined) {
-    const { status, operation } = before
     throw new ApiError(
       cardErrors.outcome_not_possible,
-      `A transaction that is ${status} with ${operation} cannot end ${outcome}.`,
-      { details: { field: 'outcome', value: outcome, status, operation } },
+      `A transaction that is ${status}${operation === undefined ? '' : ` with ${operation}`} cannot end ${outcome}.`,
+      { details: { field: 'outcome', value: outcome, status, operation: operation ?? null } },
     )
   }
   return changed(before, event, { ...fieldsOf(before, outcome, at), needsAttention: false }, at)
@@ -142,7 +154,8 @@ export const endReversal = async (
   at: Date,
   emission: EmitWithin | undefined,
 ): Promise<void> => {
-  const before = await transactionById(tx, transactionId)
+  // What others know of its reversals is then committed.
+  const before = await lockTransaction(tx, transactionId)
   if (before === undefined) return
   const isConfirmed = outcome === 'confirmed'
   if (before.operation !== `reversing_${reverses}`) {
@@ -155,8 +168,10 @@ export const endReversal = async (
   const voided = next?.status === 'voided' && before.status !== 'voided' ? { voidedAt: at } : {}
   const isPart = reverses === 'partial_void' || reverses === 'release'
   const partly = isPart ? partiallyVoidedBy(before) : {}
+  // Another reversal of it may have been given up: what is confirmed is not that one.
+  const needsAttention = before.needsAttention && (await isUnresolved(tx, transactionId))
   const after = isConfirmed
-    ? changed(before, 'reversal_confirmed', { needsAttention: false, ...voided, ...partly }, at)
+    ? changed(before, 'reversal_confirmed', { needsAttention, ...voided, ...partly }, at)
     : { ...before, needsAttention: true, updatedAt: at }
   const type = isConfirmed ? 'reversal_confirmed' : 'reversal_expired'
   const events = [{ type, data: { reverses } }]

@@ -188,3 +188,14 @@ test('refuses what its messages need and nobody gave, and sends nothing', async 
   })
   expect(seen).toEqual([])
 })
+
+test('refuses to take parts where the file has no place to say so', async () => {
+  seen = []
+  const { status, json } = await post({ accept_partial: true })
+  expect([status, json['error']]).toMatchObject([
+    422,
+    { code: 'FIELD_NOT_CARRIED', details: { field: 'accept_partial' } },
+  ])
+  expect(seen).toEqual([])
+  expect((await post({ accept_partial: false })).status).toBe(201)
+})

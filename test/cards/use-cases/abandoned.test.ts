@@ -119,6 +119,16 @@ describe('what a process left on the wire', () => {
     expect(entered[0]?.traceparent).toStartWith(`00-${traceId}-`)
   })
 
+  test('is reversed although an earlier reversal waits for somebody', async () => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    await abandon(id, 'authorized', 'capture')
+    await rig.database.sql`update card_transactions set needs_attention = true where id = ${id}`
+    const { entered, sweep } = sweeper(hourMs)
+    expect(await sweep()).toBe(1)
+    expect(entered).toMatchObject([{ transactionId: id, reverses: 'capture' }])
+    expect(await stateOf(id)).toMatchObject({ operation: 'reversing_capture' })
+  })
+
   test('is left alone while its own process still waits', async () => {
     const slow = rig.post('/v1/transactions/authorize', authorizationBody('tok_visa_slow'))
     expect(await sweeper(0).sweep()).toBe(0)

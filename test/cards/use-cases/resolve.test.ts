@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { insertReversals } from '../../../src/cards/reversals/index.ts'
+import { transactionById } from '../../../src/cards/transactions/store.ts'
+import { reversalOf } from '../../../src/cards/use-cases/outcomes.ts'
+import { endReversal } from '../../../src/cards/use-cases/resolve.ts'
 import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 
 let rig: CardsRig
@@ -151,5 +155,68 @@ describe('the answer of somebody who asked the network', () => {
     expect([answer.status, JSON.parse(answer.text).error.code]).toEqual([400, code])
     expect(answer.text).not.toContain('4000 0000')
     expect((await resolve(id, { outcome: 'voided', reason: 'x'.repeat(200) })).status).toBe(200)
+  })
+})
+
+describe('a reversal that was given up while others of its transaction go on', () => {
+  type Ended = 'authorization' | 'capture'
+
+  /** As the engine ends it: the reversal's row first, then the transaction, in one commit. */
+  const end = (id: string, reverses: Ended, outcome: 'confirmed' | 'expired'): Promise<void> =>
+    rig.database.sql.begin(async (tx) => {
+      const row = await transactionById(tx, id)
+      if (row === undefined) throw new Error('no such transaction')
+      await tx`
+        update card_reversals set status = ${outcome} where transaction_id = ${id} and reverses = ${reverses}`
+      await endReversal(tx, { transactionId: id, reverses }, outcome, new Date(), undefined)
+    })
+
+  /** A voided payment whose first capture, and then the hold, are to be taken back; no engine sends for it. */
+  const voided = async (): Promise<string> => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    const { sql } = rig.database
+    await sql`
+      update card_transactions set status = 'voided', operation = 'reversing_authorization'
+      where id = ${id}`
+    const row = await transactionById(sql, id)
+    if (row === undefined) throw new Error('no such transaction')
+    const of = { ...row, network: 'nobody', operationStan: '000007', operationCents: 1_000n }
+    const capture = reversalOf({ ...of, operationTransmission: '1122000000' }, 'capture')
+    await insertReversals(sql, [capture, reversalOf(of, 'authorization')])
+    return id
+  }
+
+  test('is somebody’s business until somebody has asked the network', async () => {
+    const id = await voided()
+    await end(id, 'capture', 'expired')
+    await end(id, 'authorization', 'confirmed')
+    expect(await read(id)).toMatchObject({ status: 'voided', needs_attention: true })
+    expect(await listed('needs_attention=true')).toContain(id)
+    expect((await resolve(id, { outcome: 'captured', reason })).status).toBe(409)
+    const answer = await resolve(id, { outcome: 'voided', reason })
+    expect(answer.status).toBe(200)
+    expect((await read(id))['needs_attention']).toBeUndefined()
+    expect(await listed('needs_attention=true')).not.toContain(id)
+    expect((await resolve(id, { outcome: 'voided', reason })).status).toBe(409)
+  })
+
+  test('asks again only for what was given up since', async () => {
+    const id = await voided()
+    await end(id, 'capture', 'expired')
+    expect((await resolve(id, { outcome: 'voided', reason })).status).toBe(200)
+    await end(id, 'authorization', 'expired')
+    expect(await read(id)).toMatchObject({ needs_attention: true })
+    await end(id, 'authorization', 'confirmed')
+    expect((await read(id))['needs_attention']).toBeUndefined()
+  })
+
+  test('is resolved once, however many tell of it at once', async () => {
+    const id = await voided()
+    await end(id, 'capture', 'expired')
+    await end(id, 'authorization', 'confirmed')
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => resolve(id, { outcome: 'voided', reason })),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(409)])
   })
 })
