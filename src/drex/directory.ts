@@ -7,7 +7,11 @@ import { bytesToHex, type Hex } from './evm/hex.ts'
 import { encodeAddressDiscovery, encodeDefaultAccount } from './evm/token-call.ts'
 
 /** The pilot's names, each of which is known by its hash. */
-export type DirectoryName = 'RealDigitalDefaultAccount' | 'RealDigitalEnableAccount' | 'STR'
+export type DirectoryName =
+  | 'RealDigitalDefaultAccount'
+  | 'RealDigitalEnableAccount'
+  | 'STR'
+  | 'SwapTwoStepsReserve'
 
 const encoder = new TextEncoder()
 const addressWord = /^0x0{24}[0-9a-f]{40}$/

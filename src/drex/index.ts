@@ -90,7 +90,7 @@ export const createDrex = (deps: DrexDeps): Drex => {
   })
   const batches = createBatches({ sql, chains, wallets, tokens, expirySeconds, transfers })
   const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
-  const operations = createOperations({ sql, chains, wallets, tokens, expirySeconds })
+  const operations = createOperations({ sql, chains, wallets, tokens, expirySeconds, contextOf })
   const signatures = createSignatures({ sql, chains, wallets, tokens })
   const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))

@@ -119,9 +119,10 @@ export const endSagas = async (
           code: 'STEP_FAILED',
           message: 'An earlier step did not succeed; this one was never sent.',
         })
-  // A swap that succeeded may have left some of what was allowed for it.
+  // One that succeeded may have left some of what was allowed for it.
   const given = ended.filter(
-    ({ kind, status }) => kind === 'swap' || (kind === 'approve' && status !== 'confirmed'),
+    ({ kind, status }) =>
+      kind === 'swap' || kind === 'propose' || (kind === 'approve' && status !== 'confirmed'),
   )
   await revokeAllowances(
     sql,

@@ -56,7 +56,7 @@ export const drexTransactions = pgTable(
     id: text().primaryKey(),
     network: text().notNull(),
     sender: text().notNull(),
-    /** transfer, approve, swap, deploy, permit, call, gas or gap_fill */
+    /** transfer, approve, swap, propose, accept, revoke, deploy, permit, call, gas or gap_fill */
     kind: text().notNull(),
     /** Transfer, contract or operation it belongs to. */
     subject: text().notNull(),

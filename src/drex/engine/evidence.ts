@@ -1,4 +1,6 @@
 /** Compares a receipt with what the transaction was to move: that it did not revert is no evidence of it. */
+
+import { isExecuted } from '../evm/swap-log.ts'
 import { addressArgument, amountArgument } from '../evm/token-call.ts'
 import { movedTo } from '../evm/transfer-log.ts'
 import type { Receipt } from '../rpc/methods.ts'
@@ -26,6 +28,15 @@ export const mismatchOf = (
       }
       return differing(amountArgument(data, 3), movedTo(logs, wanted))
     }
+    case 'propose': {
+      const wanted = { token: addressArgument(data, 0), from: sender, to: recipient }
+      return differing(amountArgument(data, 3), movedTo(logs, wanted))
+    }
+    case 'accept':
+      // Too late, the contract gives back what it holds, and does not revert.
+      return isExecuted(logs, recipient, `0x${data.slice(10)}`)
+        ? undefined
+        : 'The contract tells of no exchange: the proposal had expired.'
     case 'approve':
     case 'revoke':
     case 'deploy':

@@ -49,6 +49,8 @@ const fixedGas = (kind: TransactionKind): bigint | undefined => {
     case 'deploy':
     case 'permit':
     case 'call':
+    case 'propose':
+    case 'accept':
     case 'gas':
       return undefined
   }

@@ -12,6 +12,10 @@ const transactionKinds = [
   /** Adds a deployed contract to the network's account rules. */
   'permit',
   'call',
+  /** Puts into a contract what the steps before it allow, until another accepts. */
+  'propose',
+  /** Accepts what was proposed; only what the contract tells says whether it came in time. */
+  'accept',
   /** Native coin from the funding wallet of a sandbox network, for a wallet to pay its gas with. */
   'gas',
   /** Sends zero to the sender itself, so that a missing nonce no longer blocks those after it. */

@@ -4,6 +4,7 @@ import { acceptable } from '#src/platform/http/index.ts'
 import type { Chain } from '../chains.ts'
 import { readAbi } from '../contracts/abi.ts'
 import type { Hex } from '../evm/hex.ts'
+import type { Receipt } from '../rpc/methods.ts'
 import type { Step } from '../sagas.ts'
 import { loadArtifact, type TemplateName } from '../templates/index.ts'
 
@@ -13,12 +14,21 @@ export type OperationPlace = {
   /** The wallet that asks, and signs what is not said otherwise. */
   readonly signer: Hex
   /**
+   * Another wallet that signs a step.
+   * @param field the parameter that names it
+   * @throws ApiError if the caller may not sign with it, or its policy limits money
+   */
+  readonly signerOf: (wallet: Hex, field: string) => Promise<Hex>
+  /**
    * An amount in the token's smallest unit.
    * @param field the parameter that holds the amount
    * @throws ApiError `value_refused` if it has more fraction digits than the token
    */
   readonly unitsOf: (token: Hex, amount: string, field: string) => Promise<bigint>
 }
+
+/** What a receipt tells beyond the status, by name. */
+export type OperationResult = Readonly<Record<string, string>>
 
 export type OperationDefinition = {
   /** What a caller sends as `params`. */
@@ -28,6 +38,8 @@ export type OperationDefinition = {
   readonly movesMoney: boolean
   /** @throws ApiError `value_refused` with every bad field, `not_in_directory` or `not_configured` */
   readonly stepsOf: (params: unknown, place: OperationPlace) => Promise<readonly Step[]>
+  /** Reads the receipt of the last step; absent where there is nothing to tell. */
+  readonly resultOf?: ((receipt: Receipt) => OperationResult | undefined) | undefined
 }
 
 export const defineOperation = <T>(definition: {
@@ -35,9 +47,10 @@ export const defineOperation = <T>(definition: {
   readonly summary: string
   readonly movesMoney: boolean
   readonly steps: (params: T, place: OperationPlace) => Promise<readonly Step[]>
+  readonly resultOf?: (receipt: Receipt) => OperationResult | undefined
 }): OperationDefinition => ({
   ...{ params: definition.params, summary: definition.summary },
-  movesMoney: definition.movesMoney,
+  ...{ movesMoney: definition.movesMoney, resultOf: definition.resultOf },
   stepsOf: async (params, place) =>
     definition.steps(acceptable(definition.params, params, '/params'), place),
 })

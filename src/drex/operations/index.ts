@@ -7,6 +7,7 @@ import {
 } from './accounts.ts'
 import type { OperationDefinition } from './definition.ts'
 import { requestBurn, requestMint } from './reserves.ts'
+import { acceptSwap, cancelSwap, proposeSwap } from './swaps.ts'
 
 /** The operations, a line each. */
 export const operations = {
@@ -17,6 +18,9 @@ export const operations = {
   change_default_account: changeDefaultAccount,
   request_mint: requestMint,
   request_burn: requestBurn,
+  propose_swap: proposeSwap,
+  accept_swap: acceptSwap,
+  cancel_swap: cancelSwap,
 } as const satisfies Readonly<Record<string, OperationDefinition>>
 
 export type OperationName = keyof typeof operations

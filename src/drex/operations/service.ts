@@ -6,6 +6,8 @@ import type { NetworkId } from '../config.ts'
 import { requirePermission } from '../contracts/rights.ts'
 import { simulateCall } from '../contracts/simulation.ts'
 import type { Creation } from '../creation.ts'
+import type { EngineContext } from '../engine/context.ts'
+import { receiptIn } from '../engine/receipt.ts'
 import { insertTransactions } from '../engine/store.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -16,6 +18,8 @@ import { type Step, stepsOf } from '../transfers/store.ts'
 import { limitsMoney } from '../wallets/policy.ts'
 import { requireWallet, walletsOf } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
+import type { Wallet } from '../wallets/store.ts'
+import type { OperationDefinition, OperationResult } from './definition.ts'
 import { type OperationName, operations } from './index.ts'
 import * as store from './store.ts'
 
@@ -33,7 +37,12 @@ export type Operations = {
   readonly get: (
     id: string,
     caller: Caller,
-  ) => Promise<{ readonly operation: store.Operation; readonly steps: readonly Step[] }>
+  ) => Promise<{
+    readonly operation: store.Operation
+    readonly steps: readonly Step[]
+    /** Undefined if there is nothing to tell, or not yet. */
+    readonly result: OperationResult | undefined
+  }>
   readonly list: (
     beforeId: string | undefined,
     limit: number,
@@ -47,6 +56,7 @@ type Deps = {
   readonly wallets: Pick<Wallets, 'requireSigning'>
   readonly tokens: Tokens
   readonly expirySeconds: number
+  readonly contextOf: (network: NetworkId) => EngineContext | undefined
 }
 
 export const createOperations = (deps: Deps): Operations => ({
@@ -58,7 +68,8 @@ export const createOperations = (deps: Deps): Operations => ({
       throw new ApiError(drexErrors.operation_not_found, 'No such operation.')
     }
     requireWallet(caller, operation.signer)
-    return { operation, steps: await stepsOf(deps.sql, id) }
+    const steps = await stepsOf(deps.sql, id)
+    return { operation, steps, result: await resultOf(deps, operation) }
   },
   list: (beforeId, limit, caller) =>
     store.listOperations(deps.sql, { beforeId, limit }, scopeOf(caller)),
@@ -87,6 +98,28 @@ export const allowOperation = (
   )
 }
 
+/** @throws ApiError `policy_refused` */
+const requireUnlimited = ({ address, policy }: Wallet): void => {
+  if (!limitsMoney(policy)) return
+  throw new ApiError(
+    drexErrors.policy_refused,
+    'The wallet’s policy limits what it moves: it moves money by transfers alone.',
+    { details: { rule: 'contracts', wallet: address } },
+  )
+}
+
+const resultOf = async (
+  { contextOf }: Deps,
+  { kind, status, network, hash, blockHash }: store.Operation,
+): Promise<OperationResult | undefined> => {
+  const definition: OperationDefinition = operations[kind]
+  const context = contextOf(network as NetworkId)
+  const isOver = status === 'confirmed' && hash !== undefined && blockHash !== undefined
+  if (!isOver || definition.resultOf === undefined || context === undefined) return undefined
+  const receipt = await receiptIn(context, blockHash, hash)
+  return receipt && definition.resultOf(receipt)
+}
+
 const create = async (
   deps: Deps,
   request: OperationRequest,
@@ -96,15 +129,14 @@ const create = async (
   const chain = chains.require(request.network, caller.environment)
   const wallet = await wallets.requireSigning(request.signerWallet, 'signer_wallet', caller)
   const definition = operations[request.operation]
-  if (definition.movesMoney && limitsMoney(wallet.policy)) {
-    throw new ApiError(
-      drexErrors.policy_refused,
-      'The wallet’s policy limits what it moves: it moves money by transfers alone.',
-      { details: { rule: 'contracts', wallet: wallet.address } },
-    )
-  }
+  if (definition.movesMoney) requireUnlimited(wallet)
   const planned = await definition.stepsOf(request.params, {
     ...{ chain, signer: wallet.address },
+    async signerOf(address, field) {
+      const other = await wallets.requireSigning(address, `params.${field}`, caller)
+      requireUnlimited(other)
+      return other.address
+    },
     unitsOf: (token, amount, field) => deps.tokens.unitsOf(chain, token, amount, `params/${field}`),
   })
   await tryFirst(chain, planned)

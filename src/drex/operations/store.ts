@@ -23,6 +23,7 @@ export type NewOperation = {
 export type Operation = NewOperation & {
   readonly status: TransactionStatus
   readonly hash: Hex | undefined
+  readonly blockHash: Hex | undefined
   readonly error: TransactionError | undefined
   readonly updatedAt: Date
 }
@@ -40,6 +41,7 @@ type Row = {
   created_at: Date
   status: TransactionStatus
   hash: Hex | null
+  block_hash: Hex | null
   error: TransactionError | null
   updated_at: Date
 }
@@ -57,6 +59,7 @@ const read = (row: Row): Operation => ({
   createdAt: row.created_at,
   status: row.status,
   hash: row.hash ?? undefined,
+  blockHash: row.block_hash ?? undefined,
   error: row.error ?? undefined,
   updatedAt: row.updated_at,
 })
@@ -72,7 +75,7 @@ export const insertOperation = async (sql: Queryable, row: NewOperation): Promis
 
 /** An operation and the transaction that is its last step. */
 const selection = (sql: Queryable) => sql`
-  select o.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.error,
+  select o.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.block_hash, t.error,
     coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, o.created_at) as updated_at
   from drex_operations o join drex_transactions t on t.id = o.transaction_id`
 

@@ -50,6 +50,11 @@ const operationSchema = z
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
     steps: z.array(stepSchema).optional(),
+    result: z
+      .record(z.string(), z.string())
+      .nullable()
+      .optional()
+      .meta({ description: 'Of one that is confirmed: `proposal_id` of a proposed swap' }),
   })
   .meta({ id: 'Operation' })
 
@@ -188,8 +193,11 @@ const readRoute = (operations: Operations): Route => ({
     errors: [drexErrors.operation_not_found],
   },
   async handle(c) {
-    const { operation, steps } = await operations.get(readParams(c, idParams).id, callerOf(c))
-    return Response.json(show(operation, steps))
+    const { operation, steps, result } = await operations.get(
+      readParams(c, idParams).id,
+      callerOf(c),
+    )
+    return Response.json({ ...show(operation, steps), result: result ?? null })
   },
 })
 

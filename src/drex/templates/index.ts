@@ -19,6 +19,11 @@ export const templates = {
   address_directory: { standard: 'Custom', load: () => import('./address-directory/index.ts') },
   default_accounts: { standard: 'Custom', load: () => import('./default-accounts/index.ts') },
   account_access: { standard: 'Custom', load: () => import('./account-access/index.ts') },
+  retail_currency: {
+    standard: 'ERC-20 with authorised accounts and frozen balances',
+    load: () => import('./retail-currency/index.ts'),
+  },
+  reserve_swap: { standard: 'Custom', load: () => import('./reserve-swap/index.ts') },
   reserve_transfer: { standard: 'Custom', load: () => import('./reserve-transfer/index.ts') },
 } as const satisfies Readonly<
   Record<
