@@ -16,6 +16,7 @@ import {
   type TokenSource,
 } from '#src/platform/security/index.ts'
 import type { LoadedProgram, Program } from './program.ts'
+import type { Crew } from './workers/crew.ts'
 
 export type BuiltGateway = { readonly gateway: Gateway; readonly features: readonly Feature[] }
 
@@ -25,6 +26,7 @@ export const buildGateway = (
   loaded: LoadedProgram,
   logger: Logger,
   cardsLogger: Logger,
+  crew?: Crew,
 ): BuiltGateway => {
   const { platform } = loaded
   const metrics = createMetrics({ version: program.version, withProcess: platform.metricsEnabled })
@@ -44,7 +46,7 @@ export const buildGateway = (
   const tls = listenerMaterial(platform, (err) => {
     logger.error({ err }, 'the new certificate of HTTP cannot be used, the old one stays')
   })
-  const features = loaded.createFeatures({
+  const own = loaded.createFeatures({
     tls,
     logger,
     cardsLogger,
@@ -54,6 +56,7 @@ export const buildGateway = (
     rates,
     rooms,
   })
+  const features = crew === undefined ? own : [...own, crew.feature]
   shareBy(features)
   sources.push(...keySources(platform, features, logger))
   tokens.push(
@@ -65,7 +68,8 @@ export const buildGateway = (
     authenticator,
     logger,
     cardsLogger,
-    metrics,
+    metrics: crew === undefined ? metrics : crew.share(metrics),
+    isShared: crew !== undefined,
     metricsEnabled: platform.metricsEnabled,
     http: platform.httpAddr,
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },

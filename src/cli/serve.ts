@@ -2,6 +2,9 @@ import { untilSignal } from '#src/platform/lifecycle/index.ts'
 import { createLogger, LineWriter } from '#src/platform/observe/index.ts'
 import { type Command, demandSettings, exitCodes } from './command.ts'
 import { buildGateway, namedUrls } from './gateway.ts'
+import { joinCrew } from './workers/crew.ts'
+import { workerVariable } from './workers/messages.ts'
+import { serveByWorkers, workersMax } from './workers/serve.ts'
 
 const stdoutDescriptor = 1
 
@@ -12,10 +15,22 @@ export const serveCommand: Command = {
   usage: '',
   description:
     'Logs JSON lines to stdout. SIGTERM ends it in order after TRILHO_DRAIN_SECONDS, SIGINT without them; one more, a second later, at once.',
-  options: {},
-  examples: ['HTTP_ADDR=127.0.0.1:8080 API_KEYS_FILE=keys.json trilho serve'],
-  run: async (_args, io, program) => {
-    const loaded = demandSettings(program.load(io.env))
+  options: {
+    workers: {
+      value: 'count',
+      doc: `Processes that serve together, at most ${workersMax}; 1 if not given.`,
+    },
+  },
+  examples: [
+    'HTTP_ADDR=127.0.0.1:8080 API_KEYS_FILE=keys.json trilho serve',
+    'trilho serve --workers 4',
+  ],
+  run: async (args, io, program) => {
+    const count = args.integer('workers', 1, workersMax) ?? 1
+    if (count > 1) return serveByWorkers(count, io, program)
+    const { [workerVariable]: worker, ...env } = io.env
+    const crew = worker === undefined ? undefined : joinCrew(Number(worker))
+    const loaded = demandSettings(program.load(env))
     const { platform } = loaded
     const lines = new LineWriter(stdoutDescriptor)
     const logger = createLogger({ level: platform.logLevel, sink: lines })
@@ -24,18 +39,21 @@ export const serveCommand: Command = {
       format: platform.cardgwLogFormat,
       sink: lines,
     })
-    for (const warning of loaded.warnings) logger.warn({}, warning)
-    const { gateway } = buildGateway(program, loaded, logger, cardsLogger)
-    const ended = untilSignal(() => lines.flushSync())
+    if (crew === undefined) for (const warning of loaded.warnings) logger.warn({}, warning)
+    const { gateway } = buildGateway(program, loaded, logger, cardsLogger, crew)
+    const signal = untilSignal(() => lines.flushSync())
+    const ended = Promise.race([signal, ...(crew === undefined ? [] : [crew.abandoned])])
     let code: number = exitCodes.ok
     try {
       const urls = await gateway.start()
       const { version } = program
-      logger.info({ http_url: urls.httpUrl, ...namedUrls(urls), version }, 'listening')
+      const shown = { http_url: urls.httpUrl, ...namedUrls(urls) }
+      if (crew === undefined) logger.info({ ...shown, version }, 'listening')
+      crew?.listening(shown)
       const signal = await ended
       logger.info({ signal, drain_seconds: platform.drainSeconds }, 'stopping')
-      // SIGINT comes from a person at a terminal: no load balancer is to notice.
-      code = (await gateway.stop(signal === 'SIGINT')) ? exitCodes.ok : exitCodes.failed
+      // SIGINT comes from a person, and an abandoned worker from nobody: no load balancer is to notice.
+      code = (await gateway.stop(signal !== 'SIGTERM')) ? exitCodes.ok : exitCodes.failed
       logger.info({ in_order: code === exitCodes.ok }, 'stopped')
     } catch (error) {
       logger.error({ err: error }, 'start failed')

@@ -25,7 +25,12 @@ export {
   loadSettings,
   type SettingProblem,
 } from './load.ts'
-export { type PlatformSettings, type ProcessRole, platformSettings } from './platform-settings.ts'
+export {
+  type PlatformSettings,
+  type ProcessRole,
+  platformSettings,
+  processRoles,
+} from './platform-settings.ts'
 export { problemsTable, settingsMarkdown, textTable } from './report.ts'
 export {
   companionName,

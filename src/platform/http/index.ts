@@ -58,7 +58,7 @@ export {
 } from './limits/concurrency.ts'
 export { type Allowance, createRateLimits, type RateLimits } from './limits/rate.ts'
 export { type DrawTokens, sharedBuckets } from './limits/store.ts'
-export { type ListenAt, type Listener, listen, notListening } from './listen.ts'
+export { freePort, type ListenAt, type Listener, listen, notListening } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics } from './metrics.ts'
 export { type EventDocument, openApiDocument } from './openapi.ts'

@@ -20,6 +20,8 @@ export type ListenAt = {
   readonly setting: string
   /** Undefined: plain HTTP. */
   readonly tls?: ListenTls | undefined
+  /** True: other processes of ours listen there too, and the system shares the connections out. */
+  readonly isShared?: boolean | undefined
 }
 
 type ListenTls = {
@@ -29,17 +31,33 @@ type ListenTls = {
 }
 
 /** Starts serving. Throws an error that names `setting`, with `code` EADDRINUSE when the port is taken. */
-export const listen = (app: App, { address, setting, tls }: ListenAt): Listener => {
+export const listen = (app: App, at: ListenAt): Listener => {
   try {
-    return tls === undefined ? plain(app, address) : secure(app, address, tls)
+    return at.tls === undefined ? plain(app, at) : secure(app, at, at.tls)
   } catch (cause) {
-    throw notListening(cause, address, setting)
+    throw notListening(cause, at.address, at.setting)
   }
+}
+
+/**
+ * Makes sure that nobody listens there, and chooses a port where any will do: for processes that are going to share it.
+ *
+ * @throws like {@link listen}
+ */
+export const freePort = async ({ address, setting }: ListenAt): Promise<number> => {
+  const nothing = { fetch: async () => new Response(null, { status: 503 }) }
+  const listener = listen(nothing, { address, setting })
+  await listener.stop(true)
+  return listener.port
 }
 
 type Server = ReturnType<typeof serve>
 
-const serve = (app: App, address: ListenAddress, tls: Bun.TLSOptions | undefined) =>
+const serve = (
+  app: App,
+  { address, isShared = false }: Pick<ListenAt, 'address' | 'isShared'>,
+  tls: Bun.TLSOptions | undefined,
+) =>
   Bun.serve({
     ...(address.host === undefined ? {} : { hostname: address.host }),
     ...(tls === undefined ? {} : { tls }),
@@ -48,12 +66,13 @@ const serve = (app: App, address: ListenAddress, tls: Bun.TLSOptions | undefined
     maxRequestBodySize: connectionBodyBytesMax,
     development: false,
     // Outside development mode Bun shares ports between processes: nobody would notice a second gateway.
-    reusePort: false,
+    reusePort: isShared,
     fetch: (request, own) => app.fetch(request, own),
   })
 
-const plain = (app: App, address: ListenAddress): Listener => {
-  const server = serve(app, address, undefined)
+const plain = (app: App, at: ListenAt): Listener => {
+  const { address } = at
+  const server = serve(app, at, undefined)
   const port = server.port ?? address.port
   return {
     port,
@@ -68,16 +87,17 @@ const plain = (app: App, address: ListenAddress): Listener => {
  * Bun's server keeps the certificate that it was started with. So another one takes its place on the same port: new
  * connections get the new certificate, those that are open end with the server that they began with.
  */
-const secure = (app: App, address: ListenAddress, tls: ListenTls): Listener => {
+const secure = (app: App, at: ListenAt, tls: ListenTls): Listener => {
+  const { address, isShared } = at
   const optionsOf = (options: TlsOptions) => tlsOptions(options, tls.asksClients)
   let options = optionsOf(tls.material.current())
-  let server = serve(app, address, options)
+  let server = serve(app, at, options)
   const port = server.port ?? address.port
   const former = new Set<Server>()
   let retry: Timer | undefined
   const replace = (): void => {
     try {
-      server = serve(app, { ...address, port }, options)
+      server = serve(app, { address: { ...address, port }, isShared }, options)
     } catch {
       // Somebody was faster on the free port: we wait for it.
       retry = setTimeout(replace, replaceRetryMs)
@@ -86,7 +106,7 @@ const secure = (app: App, address: ListenAddress, tls: ListenTls): Listener => {
   const unfollow = tls.material.onChange((changed) => {
     const next = optionsOf(changed)
     // Throws where the runtime cannot use it: then the old one stays.
-    void serve(app, { host: '127.0.0.1', port: 0 }, next).stop(true)
+    void serve(app, { address: { host: '127.0.0.1', port: 0 } }, next).stop(true)
     options = next
     if (retry !== undefined) return
     const old = server

@@ -39,6 +39,8 @@ export type GatewayOptions = {
   readonly tls?: KeyMaterial | undefined
   /** Whether the admin listener serves TLS too; it asks nobody for a certificate. */
   readonly adminTls?: boolean | undefined
+  /** Other processes of ours listen at the same addresses. */
+  readonly isShared?: boolean
   readonly rates?: RateLimits
   /** Room for the requests of each rail; undefined: as many as come. */
   readonly rooms?: RailRooms
@@ -165,14 +167,14 @@ const openListeners = (
     ...system,
     ...features.flatMap((feature) => (feature.listener === 'admin' ? (feature.routes ?? []) : [])),
   ]
-  const { http, cards, admin } = options
+  const { http, cards, admin, isShared } = options
   const { payments } = listeners
   const shared = admin === undefined ? forOperators : []
   if (admin !== undefined) {
-    const at = { address: admin, setting: 'TRILHO_ADMIN_ADDR', tls: adminTls }
+    const at = { address: admin, setting: 'TRILHO_ADMIN_ADDR', tls: adminTls, isShared }
     listeners.admin.push(open(forOperators, at))
   }
-  const httpAt = { address: http, setting: 'HTTP_ADDR', tls: secure }
+  const httpAt = { address: http, setting: 'HTTP_ADDR', tls: secure, isShared }
   if (http.port === cards.port && http.host === cards.host) {
     payments.push(open([...allRoutes, ...shared], httpAt))
     return
@@ -181,7 +183,7 @@ const openListeners = (
     feature.listener === 'cards' ? (feature.routes ?? []) : [],
   )
   const httpRoutes = allRoutes.filter((route) => !cardRoutes.includes(route))
-  const cardsAt = { address: cards, setting: 'CARDGW_PORT', tls: secure }
+  const cardsAt = { address: cards, setting: 'CARDGW_PORT', tls: secure, isShared }
   payments.push(open([...httpRoutes, ...shared], httpAt))
   payments.push(open([...cardRoutes, ...shared], cardsAt, cardsLogger))
 }

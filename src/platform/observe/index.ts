@@ -6,6 +6,7 @@ export {
   logFormats,
   logLevels,
 } from './logger.ts'
+export { type MetricValues, mergeMetrics, type WorkerMetrics } from './merge.ts'
 export {
   type Counter,
   createMetrics,

@@ -1,0 +1,85 @@
+import {
+  type Environment,
+  type PlatformSettings,
+  type ProcessRole,
+  processRoles,
+} from '#src/platform/config/index.ts'
+import { UsageError } from '../command.ts'
+import { workerVariable } from './messages.ts'
+
+/** The stages of instant payments, with their names in SPI_ROLES. */
+const stageNames = { pull: 'INBOUND_PULL', worker: 'WORKER', send: 'OUTBOUND_SEND' } as const
+type Stage = keyof typeof stageNames
+const stages: readonly string[] = Object.keys(stageNames)
+
+/**
+ * What one worker alone does: reading, whose streams the message interface counts, and gRPC in the first; sending, which
+ * keeps to its pace by itself, in the last.
+ */
+const workerOf = (role: string, count: number): number | undefined => {
+  if (role === 'pull' || role === 'grpc') return 1
+  return role === 'send' ? count : undefined
+}
+
+export type Ports = {
+  readonly http: number
+  readonly cards: number
+  readonly admin: number | undefined
+}
+
+/**
+ * The environment of a worker: its ports, and its part of the roles.
+ *
+ * @throws UsageError when there are more workers than the roles can use
+ */
+export const environmentOf = (
+  env: Environment,
+  { httpAddr, adminAddr, roles }: Pick<PlatformSettings, 'httpAddr' | 'adminAddr' | 'roles'>,
+  {
+    number,
+    count,
+    ports,
+  }: { readonly number: number; readonly count: number; readonly ports: Ports },
+): Record<string, string> => {
+  const isMine = (role: string): boolean => (workerOf(role, count) ?? number) === number
+  const named = env['SPI_ROLES'] || undefined
+  const stagesNamed = named?.split(',').map((one) => one.trim())
+  // Where SPI_ROLES names the stages, TRILHO_ROLES says nothing of them, and without either there are none.
+  const general = (roles ?? processRoles).filter(
+    (role) =>
+      isMine(role) && !(stages.includes(role) && (roles === undefined || named !== undefined)),
+  )
+  const own = stagesNamed?.filter((name) => {
+    const stage = (Object.keys(stageNames) as Stage[]).find((one) => stageNames[one] === name)
+    return stage === undefined || isMine(stage)
+  })
+  if (general.length === 0 && (own ?? []).length === 0) {
+    throw new UsageError(`--workers ${count}: worker ${number} would have nothing to do`)
+  }
+  const { SPI_ROLES: _spi, TRILHO_ROLES: _roles, ...rest } = env as Record<string, string>
+  return {
+    ...rest,
+    HTTP_ADDR: `${hostOf(httpAddr.host)}:${ports.http}`,
+    CARDGW_PORT: String(ports.cards),
+    ...(ports.admin === undefined
+      ? {}
+      : { TRILHO_ADMIN_ADDR: `${hostOf(adminAddr?.host)}:${ports.admin}` }),
+    ...(general.length === 0 ? { TRILHO_ROLES: leastRole } : { TRILHO_ROLES: general.join(',') }),
+    ...(own === undefined || own.length === 0 ? {} : { SPI_ROLES: own.join(',') }),
+    // On the fast path every worker sends.
+    ...(env['SPI_SYNC_ENABLED'] === 'true' ? { SPI_PACING_SHARE: shareOf(env, count) } : {}),
+    [workerVariable]: String(number),
+  }
+}
+
+/** Of a worker that runs stages alone: a process without any role would take them all. */
+const leastRole: ProcessRole = 'jobs'
+
+/** At least the least that the setting takes. */
+const shareOf = (env: Environment, count: number): string =>
+  Math.max(0.01, Number(env['SPI_PACING_SHARE'] || 1) / count).toFixed(4)
+
+const hostOf = (host: string | undefined): string => {
+  if (host === undefined) return ''
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,24 @@
+import type { MetricValues } from '#src/platform/observe/index.ts'
+
+/** What the process that starts workers tells them. */
+export type ToWorker =
+  | { readonly kind: 'ping' }
+  /** Asks for its metrics. */
+  | { readonly kind: 'collect'; readonly id: number }
+  /** The metrics of all, which it asked for. */
+  | { readonly kind: 'rendered'; readonly id: number; readonly text: string }
+  | { readonly kind: 'crew'; readonly running: number; readonly of: number }
+
+/** What a worker tells it. */
+export type FromWorker =
+  | { readonly kind: 'pong' }
+  | { readonly kind: 'listening'; readonly urls: Readonly<Record<string, string>> }
+  | { readonly kind: 'collected'; readonly id: number; readonly values: MetricValues }
+  /** Asks for the metrics of all. */
+  | { readonly kind: 'render'; readonly id: number }
+
+/** Of a worker's environment: its number. Nobody else sets it. */
+export const workerVariable = 'TRILHO_WORKER'
+
+/** Processes that take longer to tell their metrics are left out. */
+export const collectMsMax = 3_000

@@ -1,0 +1,226 @@
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import { createCollector } from './collector.ts'
+import type { FromWorker, ToWorker } from './messages.ts'
+
+export type Supervisor = {
+  /** Starts the first worker, which may migrate, then the others. @throws WorkerEndedError if one ends before it listens */
+  readonly start: () => Promise<Readonly<Record<string, string>>>
+  /** Ends all in order. @returns true when each did within its time */
+  readonly stop: (signal: NodeJS.Signals) => Promise<boolean>
+  /** Ends all at once. */
+  readonly kill: () => void
+}
+
+export type SupervisorOptions = {
+  readonly count: number
+  /** The command that starts a worker, and the environment of each. */
+  readonly command: readonly string[]
+  readonly environmentOf: (worker: number) => Readonly<Record<string, string>>
+  /** Takes whole lines of the log. */
+  readonly onLines: (lines: string) => void
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** A worker that answers nothing for so long is ended; 0: never. */
+  readonly stallMs: number
+  /** A worker that has not ended by itself after so long is ended. */
+  readonly stopMs: number
+}
+
+/** It could not even start: the reason is in the log. */
+export class WorkerEndedError extends Error {
+  override readonly name = 'WorkerEndedError'
+  readonly code: number
+  constructor(worker: number, code: number) {
+    super(`worker ${worker} ended before it listened, with ${code}`)
+    this.code = code
+  }
+}
+
+const againFirstMs = 1_000
+const againMaxMs = 30_000
+/** A worker that lived for so long begins anew with the shortest pause. */
+const soundMs = 60_000
+/** Pings within the time after which a worker counts as stuck. */
+const pingsMax = 6
+
+type Child = ReturnType<typeof spawn>
+
+type Worker = {
+  readonly number: number
+  child: Child | undefined
+  isListening: boolean
+  againMs: number
+  startedMs: number
+  unanswered: number
+  again: Timer | undefined
+}
+
+const newWorker = (number: number): Worker => ({
+  ...{ number, child: undefined, isListening: false, again: undefined },
+  ...{ againMs: againFirstMs, startedMs: 0, unanswered: 0 },
+})
+
+/** The pause before its next start, unless this one went well. */
+const lengthen = (worker: Worker): void => {
+  const isSound = performance.now() - worker.startedMs > soundMs
+  worker.againMs = isSound ? againFirstMs : Math.min(2 * worker.againMs, againMaxMs)
+}
+
+/** Starts workers and keeps them going: one that ends is started again, after a pause that grows. */
+export const createSupervisor = (options: SupervisorOptions): Supervisor => {
+  const { count, metrics, logger, stopMs } = options
+  const workers = Array.from({ length: count }, (_, index) => newWorker(index + 1))
+  let isStopping = false
+  let isRunning = false
+  const running = () => workers.filter(({ isListening }) => isListening)
+  const collector = createCollector({ metrics, workers: running, send })
+  const restarts = metrics.counter(
+    'trilho_worker_restarts_total',
+    'Workers that ended and were started again.',
+    ['worker'],
+  )
+  metrics.gauge('trilho_workers', 'Workers that serve.', [], (gauge) =>
+    gauge.set({}, running().length),
+  )
+
+  const tellCrew = (): void => {
+    for (const worker of workers) {
+      send(worker, { kind: 'crew', running: running().length, of: count })
+    }
+  }
+
+  const begin = (worker: Worker): Promise<Readonly<Record<string, string>>> => {
+    const listening = Promise.withResolvers<Readonly<Record<string, string>>>()
+    const child = spawn(options, worker.number, (message) => {
+      if (message.kind === 'pong') worker.unanswered = 0
+      else if (message.kind === 'listening') {
+        worker.isListening = true
+        logger.info({ worker: worker.number, pid: child.pid }, 'a worker serves')
+        tellCrew()
+        listening.resolve(message.urls)
+      } else collector.hear(worker, message)
+    })
+    Object.assign(worker, { child, startedMs: performance.now(), unanswered: 0 })
+    void child.exited.then((code) => {
+      listening.reject(new WorkerEndedError(worker.number, code))
+      onEnd(worker, code)
+    })
+    return listening.promise
+  }
+
+  const onEnd = (worker: Worker, code: number): void => {
+    const signal = worker.child?.signalCode ?? undefined
+    Object.assign(worker, { child: undefined, isListening: false })
+    collector.retire(worker)
+    if (isStopping || !isRunning) return
+    tellCrew()
+    const { againMs } = worker
+    const fields = { worker: worker.number, code, signal, again_in_ms: againMs }
+    logger.error(fields, 'a worker ended: it is started again')
+    worker.again = setTimeout(() => {
+      restarts.inc({ worker: worker.number })
+      // If it does not even listen, it has ended, and that is told and answered here.
+      begin(worker).catch(() => {})
+    }, againMs)
+    lengthen(worker)
+  }
+
+  const stopWatching = watchPulse(options, running)
+
+  const kill = (): void => {
+    for (const { child } of workers) child?.kill('SIGKILL')
+  }
+  return {
+    kill,
+    start: async () => {
+      const [first, ...others] = workers
+      if (first === undefined) throw new Error('no worker')
+      const urls = await begin(first)
+      await Promise.all(others.map(begin))
+      demandAll(workers)
+      isRunning = true
+      return urls
+    },
+    stop: async (signal) => {
+      isStopping = true
+      stopWatching()
+      const timer = setTimeout(kill, stopMs)
+      const codes = await Promise.all(workers.map((worker) => end(worker, signal)))
+      clearTimeout(timer)
+      return codes.every((code) => code === undefined || code === 0)
+    },
+  }
+}
+
+/** One may have ended while the next began. */
+const demandAll = (workers: readonly Worker[]): void => {
+  const lost = workers.find(({ child }) => child === undefined)
+  if (lost !== undefined) throw new WorkerEndedError(lost.number, 1)
+}
+
+/** A worker that ends just now is noticed by its end. */
+const send = ({ child }: Worker, message: ToWorker): void => {
+  try {
+    child?.send(message)
+  } catch {}
+}
+
+const end = ({ child, again }: Worker, signal: NodeJS.Signals): Promise<number> | undefined => {
+  clearTimeout(again)
+  child?.kill(signal)
+  return child?.exited
+}
+
+/** Ends workers that answer nothing any more. */
+const watchPulse = (
+  { stallMs, logger }: SupervisorOptions,
+  running: () => readonly Worker[],
+): (() => void) => {
+  if (stallMs === 0) return () => {}
+  const ping = (): void => {
+    for (const worker of running()) {
+      // Counted, not timed: if this process stood still with the others, nobody is late.
+      if (worker.unanswered++ < pingsMax) send(worker, { kind: 'ping' })
+      else {
+        logger.error({ worker: worker.number }, 'a worker answers nothing: it is ended')
+        worker.child?.kill('SIGKILL')
+      }
+    }
+  }
+  const timer = setInterval(ping, stallMs / pingsMax)
+  return () => clearInterval(timer)
+}
+
+const spawn = (
+  { command, environmentOf, onLines }: SupervisorOptions,
+  worker: number,
+  hear: (message: FromWorker) => void,
+) => {
+  const child = Bun.spawn([...command], {
+    env: environmentOf(worker),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ipc: (message: FromWorker) => hear(message),
+    serialization: 'json',
+  })
+  void forwardLines(child.stdout, onLines)
+  return child
+}
+
+/** Lines of several workers must not run into each other. */
+const forwardLines = async (
+  stream: ReadableStream<Uint8Array>,
+  onLines: (lines: string) => void,
+): Promise<void> => {
+  let rest = ''
+  for await (const text of stream.pipeThrough(
+    new TextDecoderStream() as never,
+  ) as AsyncIterable<string>) {
+    const end = text.lastIndexOf('\n') + 1
+    if (end === 0) rest += text
+    else {
+      onLines(rest + text.slice(0, end))
+      rest = text.slice(end)
+    }
+  }
+  if (rest !== '') onLines(`${rest}\n`)
+}
