@@ -18,7 +18,13 @@ const recoveryMs = 5_000
 const wrongReads = 6
 
 type Held = { readonly resourceId: string; readonly xml: string }
-type Answer = { status?: number; headers: Record<string, string>; body: Uint8Array | string }
+type Answer = {
+  status?: number
+  headers: Record<string, string>
+  body: Uint8Array | string
+  /** Half of the body comes, and then nothing. */
+  isHalf?: boolean
+}
 type Wrong = (answer: Answer, held: readonly Held[]) => Answer | 'silent'
 
 const boundary = 'pi message boundary'
@@ -70,6 +76,19 @@ const faults: Readonly<Record<string, Wrong>> = {
   'no PI-Pull-Next': withHeaders({ 'pi-pull-next': undefined }),
   'PI-Pull-Next of another host': withHeaders({ 'pi-pull-next': 'https://evil.example/x' }),
   'a page of HTML': () => ({ status: 502, headers: {}, body: '<html>' }),
+  'a document of 4 MiB that is none, beside the others': (answer) => {
+    const noise = { headers: { 'PI-ResourceId': 'noise' }, body: Buffer.alloc(4 << 20, '<a ') }
+    const [more = ''] = textOf({ ...answer, body: encodeMultipart([noise], boundary) }).split(
+      `--${boundary}--`,
+    )
+    const end = `--${boundary}--\r\n`
+    return { ...answer, body: Buffer.from(textOf(answer).replace(end, more + end), 'latin1') }
+  },
+  'half a body, and then nothing': (answer) => ({ ...answer, isHalf: true }),
+  'a message twice in one answer': changed((text) => {
+    const [part = ''] = text.split(/(?<=\r\n)(?=--)/)
+    return `${part}${text}`
+  }),
   '401': instead(401),
   '403': instead(403),
   '410': instead(410),
@@ -78,11 +97,11 @@ const faults: Readonly<Record<string, Wrong>> = {
 }
 
 /** Delivers what waits, in batches, and repeats a batch until the read behind it comes. */
-const hostileBank = (wrong: Wrong) => {
+const hostileBank = (wrong: Wrong, wrongTimes = wrongReads) => {
   const waiting: Held[] = []
   let batch: readonly Held[] = []
   let token = 0
-  let wrongLeft = wrongReads
+  let wrongLeft = wrongTimes
   const state = { wrongMs: 0 }
   const server = Bun.serve({
     port: 0,
@@ -122,13 +141,20 @@ const hostileBank = (wrong: Wrong) => {
         await Bun.sleep(300)
         return new Response(null, { status: 503 })
       }
-      const { status = 200, headers, body } = answer
-      return new Response(Buffer.from(body), { status, headers })
+      const { status = 200, headers, body, isHalf = false } = answer
+      const bytes = Buffer.from(body)
+      return new Response(isHalf ? halfOf(bytes) : bytes, { status, headers })
     },
     error: () => new Response(null, { status: 500 }),
   })
   return { url: `http://127.0.0.1:${server.port}`, waiting, state, stop: () => server.stop(true) }
 }
+
+/** Sends half of the bytes, and nothing more. */
+const halfOf = (bytes: Uint8Array): ReadableStream =>
+  new ReadableStream({
+    start: (controller) => controller.enqueue(bytes.subarray(0, bytes.length / 2)),
+  })
 
 const letterBytesShown = 4_096
 
@@ -138,45 +164,59 @@ const plainOf = ({ value, headers }: OutgoingMessage): string => {
   return Buffer.from(plain.subarray(0, letterBytesShown)).toString('latin1')
 }
 
+/** Reads all of `messages` messages from a bank that answers wrongly so often, and nothing of them is lost. */
+const survives = async (wrong: Wrong, messages: number, wrongTimes?: number): Promise<void> => {
+  const bank = hostileBank(wrong, wrongTimes)
+  const all = Array.from({ length: messages }, (_, i) => ({
+    resourceId: `r${i}`,
+    xml: `<Envelope><m>${i}</m></Envelope>`,
+  }))
+  bank.waiting.push(...all)
+  const read = new Set<string | undefined>()
+  const letters: string[] = []
+  const pull = createPull({
+    client: interfaceClient({ PRIMARY: bank.url }, { timeoutSeconds: 0.2 }),
+    broker: {
+      publish: async (messages) => {
+        if (messages.some(({ value }) => value.length === 0)) throw new PublishRefusedError('empty')
+        for (const message of messages) {
+          const id = message.headers?.[inboundHeaders.resourceId]
+          if (message.topic !== topics.deadLetters || id !== undefined) read.add(id)
+          if (message.topic === topics.deadLetters) letters.push(plainOf(message))
+        }
+      },
+    },
+    settings: { streams: 1 },
+    times: { retry: { ...pullTimes.retry, backoffFirstMs: 20, backoffMaxMs: 100 } },
+    logger: { ...quietLogger, error: () => {}, warn: () => {} },
+    metrics: createMetrics({ version: 'test', withProcess: false }),
+  })
+  await pull.start?.()
+  const isKept = ({ resourceId }: Held): boolean =>
+    read.has(resourceId) || letters.some((letter) => letter.includes(`: ${resourceId}\r\n`))
+  await until(() => bank.waiting.length === 0 && all.every(isKept), 30_000)
+  expect(performance.now() - bank.state.wrongMs).toBeLessThan(recoveryMs)
+  await pull.stop?.()
+  bank.stop()
+}
+
 describe.concurrent('a bank that answers wrongly in a loop', () => {
   test.each(Object.entries(faults))(
     '%s: nothing is lost, and the channel goes on',
-    async (_, wrong) => {
-      const bank = hostileBank(wrong)
-      const all = Array.from({ length: 12 }, (__, i) => ({
-        resourceId: `r${i}`,
-        xml: `<Envelope><m>${i}</m></Envelope>`,
-      }))
-      bank.waiting.push(...all)
-      const read = new Set<string | undefined>()
-      const letters: string[] = []
-      const pull = createPull({
-        client: interfaceClient({ PRIMARY: bank.url }, { timeoutSeconds: 0.2 }),
-        broker: {
-          publish: async (messages) => {
-            if (messages.some(({ value }) => value.length === 0))
-              throw new PublishRefusedError('empty')
-            for (const message of messages) {
-              const id = message.headers?.[inboundHeaders.resourceId]
-              if (message.topic !== topics.deadLetters || id !== undefined) read.add(id)
-              if (message.topic === topics.deadLetters) letters.push(plainOf(message))
-            }
-          },
-        },
-        settings: { streams: 1 },
-        times: { retry: { ...pullTimes.retry, backoffFirstMs: 20, backoffMaxMs: 100 } },
-        logger: { ...quietLogger, error: () => {}, warn: () => {} },
-        metrics: createMetrics({ version: 'test', withProcess: false }),
-      })
-      await pull.start?.()
-      const isKept = ({ resourceId }: Held): boolean =>
-        read.has(resourceId) || letters.some((letter) => letter.includes(`: ${resourceId}\r\n`))
-      await until(() => bank.waiting.length === 0 && all.every(isKept), 30_000)
-      expect(performance.now() - bank.state.wrongMs).toBeLessThan(recoveryMs)
-      await pull.stop?.()
-      bank.stop()
-    },
+    async (_, wrong) => survives(wrong, 12),
   )
+})
+
+test('every wrong answer in turn, amid right ones: nothing is lost, and the channel goes on', async () => {
+  const all = Object.values(faults)
+  let turn = 0
+  const inTurn: Wrong = (answer, held) => {
+    const place = turn++
+    const wrong = all[Math.floor(place / 2)]
+    return place % 2 === 0 || wrong === undefined ? answer : wrong(answer, held)
+  }
+  await survives(inTurn, 6 * all.length, 2 * all.length)
+  expect(turn).toBe(2 * all.length)
 })
 
 test('the longest wait between two reads, and the longest that we grant, are shorter than that', () => {
