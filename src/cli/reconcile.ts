@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { textTable } from '#src/platform/config/index.ts'
-import { type BookDifference, reconcile } from '#src/spi/index.ts'
+import { type BookDifference, dayForm, reconcile } from '#src/spi/index.ts'
 import {
   type Command,
   type CommandArguments,
@@ -51,7 +51,7 @@ const sourceOf = async (
   if ((path === undefined) === (day === undefined))
     throw new UsageError('name a file, or say --day')
   if (day !== undefined) {
-    if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new UsageError('--day must be YYYY-MM-DD')
+    if (!dayForm.test(day)) throw new UsageError('--day must be a date of this century, YYYY-MM-DD')
     return { day }
   }
   const isInput = path === undefined || path === '-'

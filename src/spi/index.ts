@@ -33,5 +33,5 @@ export {
 } from './out/stage/index.ts'
 export { createPayments, createRefunds } from './payments/index.ts'
 export { createRecurring } from './recurring/index.ts'
-export { type BookDifference, createReports, reconcile } from './reports/index.ts'
+export { type BookDifference, createReports, dayForm, reconcile } from './reports/index.ts'
 export { spiProblems, spiStages } from './roles.ts'

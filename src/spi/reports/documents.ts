@@ -10,7 +10,7 @@ const limitDefault = 50
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 
 /** The days that exist, so that what is published is what is taken. */
-const dayForm =
+export const dayForm =
   /^(?:20\d\d-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)|20(?:[02468][048]|[13579][26])-02-29)$/
 
 const dayText = z.string().regex(dayForm, 'must be a date of this century, YYYY-MM-DD')

@@ -7,6 +7,7 @@ import { createLargeDocuments } from '../api/large/index.ts'
 import { reportRoutes } from './routes.ts'
 import { createReportService } from './service.ts'
 
+export { dayForm } from './documents.ts'
 export { type BookDifference, reconcile } from './walk.ts'
 
 export type ReportsDeps = {

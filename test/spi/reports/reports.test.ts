@@ -1,8 +1,11 @@
 import { afterAll, expect, test } from 'bun:test'
 import { createReports, reconcile } from '#src/spi/index.ts'
+import { runCli } from '../../../src/cli/index.ts'
+import { program } from '../../../src/main.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { build } from '../../support/participant.ts'
+import { runProgram, variants } from '../../support/program.ts'
 import {
   envelope,
   fresh,
@@ -340,4 +343,55 @@ test('what is no statement is refused', async () => {
   }
   expect(await post('<a>')).toMatchObject({ code: 'bad_request' })
   expect(await post(payment())).toMatchObject({ code: 'value_refused' })
+})
+
+const [sources] = variants
+if (sources === undefined) throw new Error('no program')
+
+test('trilho reconcile ends with 1 where books differ, with 0 where they do not, with 2 for what it is not to do', async () => {
+  const reference = fresh.endToEndId()
+  // Long before anything of this database: the books of that day hold this entry alone.
+  const day = '2026-01-02'
+  const input = withEntries([notification({ endToEndId: reference, cents: 5, day })])
+  const env = { DATABASE_DSN: database.dsn }
+  const run = async (...args: readonly string[]) => {
+    const said = { out: '', err: '' }
+    const code = await runCli(
+      ['reconcile', ...args],
+      {
+        env,
+        isTerminal: false,
+        out: (text) => {
+          said.out += text
+        },
+        err: (text) => {
+          said.err += text
+        },
+        readInput: async () => Buffer.from(input),
+      },
+      program,
+    )
+    return { code, ...said }
+  }
+  const differing = await runProgram(sources, ['reconcile', '-', '--json'], { env, input })
+  expect([differing.code, JSON.parse(differing.out)]).toEqual([
+    1,
+    {
+      differences: [
+        {
+          ...{ outcome: 'missing_here', reference, direction: 'CRDT', amount: '0.05' },
+          ...{ our_amount: null, our_status: null },
+        },
+      ],
+    },
+  ])
+  const row = expect.stringContaining(`missing_here  ${reference}`)
+  expect(await run('-')).toEqual({ code: 1, out: row, err: '' })
+  const alike = 'both books say the same\n'
+  expect(await run('--day', day)).toEqual({ code: 0, out: alike, err: '' })
+  const aboutDay = expect.stringContaining('--day')
+  expect(await run('-', '--day', day)).toEqual({ code: 2, out: '', err: aboutDay })
+  expect(await run('--day', '2026-02-30')).toEqual({ code: 2, out: '', err: aboutDay })
+  const why = expect.stringMatching(/^trilho reconcile: .+\n$/)
+  expect(await run('/dev/null')).toEqual({ code: 1, out: '', err: why })
 })
