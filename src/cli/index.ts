@@ -20,6 +20,7 @@ import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
 import { readyCommand } from './ready.ts'
+import { rebuildCommand } from './rebuild.ts'
 import { reconcileCommand } from './reconcile.ts'
 import { rotateMasterKeyCommand } from './rotate-master-key.ts'
 import { rsfnCommand } from './rsfn.ts'
@@ -45,6 +46,7 @@ const commands: readonly Command[] = [
   inspectCommand,
   rsfnCommand,
   reconcileCommand,
+  rebuildCommand,
   dlqCommand,
   simCommand,
 ]

@@ -32,6 +32,6 @@ export {
   outboundSettings,
 } from './out/stage/index.ts'
 export { createPayments, createRefunds } from './payments/index.ts'
-export { createRecurring } from './recurring/index.ts'
+export { createRecurring, rebuildRecurring } from './recurring/index.ts'
 export { type BookDifference, createReports, dayForm, reconcile } from './reports/index.ts'
 export { spiProblems, spiStages } from './roles.ts'

@@ -94,7 +94,7 @@ const timeline = (states: readonly [string, ...string[]]) =>
     .meta({ description: `The messages about it in their order, the first ${stepsMax}.` })
 
 const begins =
-  'Projected from messages as they are stored, since the version that has it: of a mandate or charge whose messages came before, only what came later is known. The institution\u2019s, like messages: every account with the scope sees all.'
+  'Projected from messages as they are stored, since the version that has it: of a mandate or charge whose messages came before, only what came later is known, until `trilho rebuild`. The institution\u2019s, like messages: every account with the scope sees all.'
 
 const {
   not_found: notFound,

@@ -61,6 +61,9 @@ const readers = {
 
 type RecurringType = keyof typeof readers
 
+/** The types that tell of mandates and charges. */
+export const recurringTypes: readonly string[] = Object.keys(readers)
+
 const mandateEvents = { PDNG: 'pending', CFDB: 'confirmed', CCLD: 'cancelled' } as const
 const chargeEvents = { ACSP: 'scheduled', RJCT: 'refused' } as const
 /** DHSR asks for a cancellation, DHIP tells of one. */

@@ -18,7 +18,7 @@ type Step = Stated & { readonly before: State | null; readonly after: State | nu
 /** What keeps a mandate and a charge apart, whatever their keys. */
 export const recurrenceId = (kind: Kind, key: string): string => `${kind} ${key}`
 
-const idOf = ({ kind, key }: Fact): string => recurrenceId(kind, key)
+export const idOf = ({ kind, key }: Pick<Fact, 'kind' | 'key'>): string => recurrenceId(kind, key)
 
 /**
  * Writes what messages say about mandates and charges, in the transaction that stores the messages. All writers lock
@@ -48,6 +48,16 @@ export const applyFacts = async (
   )
   await writeRows(tx, steps, standings)
   return steps.filter(hasChanged).map(eventOf)
+}
+
+/** Notes that messages tell of mandates and charges, and no more of what they say than a rebuild begins with. */
+export const linkFacts = async (tx: Queryable, stated: readonly Stated[]): Promise<void> => {
+  if (stated.length === 0) return
+  await lockRows(tx, stated)
+  await writeSteps(
+    tx,
+    stated.map((one) => ({ ...one, before: null, after: null })),
+  )
 }
 
 const hasChanged = ({ before, after }: Step): boolean => before !== after
@@ -202,16 +212,35 @@ export const refusalsBy = async (
         select kind, key from spi_recurrences where id = s.recurrence_id limit 1
       ) r
     order by s."messageId", s.position`
-  return steps.map(({ kind, key, messageId, position, type }) => ({
-    fact: {
-      ...{ kind, key, position: refusedPosition + position, type, event: refusedEvents[type] },
-      ...{ requestId: null, status: 'REJECTED', reason: refused.get(messageId) ?? null },
-      ...{ mandateId: null, reconciliationId: null, terms: null },
-    },
-    messageId,
-    direction: 'OUTBOUND',
-  }))
+  return steps.flatMap(({ messageId, ...fact }) =>
+    refusalOf({ fact, messageId }, refused.get(messageId) ?? null),
+  )
 }
+
+/** What takes back what a refused message of ours asked for; nothing if it asked for nothing. */
+export const refusalOf = (
+  {
+    fact: { kind, key, position, type },
+    messageId,
+  }: {
+    readonly fact: Pick<Fact, 'kind' | 'key' | 'position' | 'type'>
+    readonly messageId: string
+  },
+  reason: string | null,
+): readonly Stated[] =>
+  isAsking(type)
+    ? [
+        {
+          fact: {
+            ...{ kind, key, position: refusedPosition + position, type },
+            ...{ event: refusedEvents[type], requestId: null, status: 'REJECTED', reason },
+            ...{ mandateId: null, reconciliationId: null, terms: null },
+          },
+          messageId,
+          direction: 'OUTBOUND',
+        },
+      ]
+    : []
 
 type Change = {
   readonly id: string

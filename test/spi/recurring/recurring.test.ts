@@ -1,7 +1,9 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { BuildableMessage } from '#codecs/iso20022'
-import { createRecurring, createSend } from '#src/spi/index.ts'
+import { createRecurring, createSend, rebuildRecurring } from '#src/spi/index.ts'
 import { transition } from '#src/spi/recurring/domain.ts'
+import { runCli } from '../../../src/cli/index.ts'
+import { program } from '../../../src/main.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
 import { build } from '../../support/participant.ts'
@@ -280,4 +282,56 @@ test('an end is left by no event', () => {
   const asked = { state: 'cancellation_requested', stateBefore: 'requested' } as const
   expect(transition('charge', asked, 'scheduled')).toEqual({ ...asked, stateBefore: 'scheduled' })
   expect(transition('charge', asked, 'refused')).toEqual({ state: 'rejected', stateBefore: null })
+})
+
+const tables = async () => ({
+  recurrences: await sql`select * from spi_recurrences order by id`,
+  steps: await sql`
+    select * from spi_recurrence_steps order by recurrence_id, message_id, position`,
+  events: await sql`select sequence from webhook_events order by sequence`,
+})
+
+test('what was projected message by message is what a rebuild projects, whatever was lost', async () => {
+  const before = await tables()
+  expect(before.steps.some(({ position }) => position >= 1_000_000)).toBe(true)
+  const unchanged = await rebuildRecurring(sql)
+  expect(unchanged).toMatchObject({ changed: 0, removed: 0, kept: 0 })
+  expect(unchanged.mandates + unchanged.charges).toBe(before.recurrences.length)
+  expect(await tables()).toEqual(before)
+
+  await sql`update spi_recurrences set state = 'confirmed', terms = null, changed_by = null`
+  await sql`delete from spi_recurrence_steps where position = 0 and type in ('pain.009', 'pain.014')`
+  await sql`
+    insert into spi_recurrences (id, kind, key, state, created_by)
+    select 'mandate NOBODY', 'mandate', 'NOBODY', 'confirmed', created_by from spi_recurrences limit 1`
+  const said: string[] = []
+  const out = (text: string) => said.push(text)
+  const io = { env: { DATABASE_DSN: database.dsn }, out, err: out, isTerminal: false }
+  const readInput = async () => new Uint8Array()
+  expect(await runCli(['rebuild', '--json'], { ...io, readInput }, program)).toBe(0)
+  expect(JSON.parse(said.join(''))).toMatchObject({ removed: 1, kept: 0 })
+  expect(await tables()).toEqual(before)
+
+  await sql`truncate spi_recurrences, spi_recurrence_steps`
+  expect((await rebuildRecurring(sql)).changed).toBeGreaterThan(0)
+  expect(await tables()).toEqual(before)
+})
+
+test('a mandate whose first message is not kept any more stays as it was known', async () => {
+  const id = newMandateId()
+  await receive(mandateRequest(id), mandateAnswer(id, 'CFDB'))
+  await sql`
+    delete from spi_messages where id = (select created_by from spi_recurrences where key = ${id})`
+  expect(await rebuildRecurring(sql)).toMatchObject({ kept: 1, changed: 0 })
+  expect(await get(`/v1/pix/mandates/${id}`)).toMatchObject({ state: 'confirmed' })
+})
+
+test('a message whose signature does not fit tells nothing, in a rebuild too', async () => {
+  const id = newMandateId()
+  await receive(mandateRequest(id), mandateAnswer(id, 'CFDB'))
+  await sql`
+    update spi_messages set signature = 'INVALID'
+    where id = (select changed_by from spi_recurrences where key = ${id})`
+  expect(await rebuildRecurring(sql)).toMatchObject({ changed: 1 })
+  expect(await get(`/v1/pix/mandates/${id}`)).toMatchObject({ state: 'requested' })
 })

@@ -1,0 +1,37 @@
+import { rebuildRecurring } from '#src/spi/index.ts'
+import {
+  type Command,
+  demandDatabases,
+  demandSettings,
+  exitCodes,
+  print,
+  withDatabase,
+} from './command.ts'
+import { inProgress } from './progress.ts'
+
+/** Derives what is projected from stored messages again. */
+export const rebuildCommand: Command = {
+  name: 'rebuild',
+  summary: 'Derives mandates and charges of Pix Automático from the stored messages again.',
+  usage: '',
+  description: `Reads every stored message about mandates and charges in the database of DATABASE_DSN, and writes their states, terms
+and timelines anew, in the same steps as when the messages came: once a version reads more of them, or where the tables are in
+doubt. Nobody is told by events. It may run beside a gateway, be stopped and begun again at any time. What began with a
+message that is not kept any more stays as it is.`,
+  options: { json: { doc: 'One JSON object.' } },
+  examples: ['trilho rebuild', 'trilho rebuild --json'],
+  run: async (args, io, program) => {
+    const [dsn] = demandDatabases(demandSettings(program.load(io.env)))
+    const done = await withDatabase(dsn, io, (sql) =>
+      inProgress(io, 'messages', (onProgress) => rebuildRecurring(sql, onProgress)),
+    )
+    print(
+      args,
+      io,
+      done,
+      () =>
+        `${done.messages} messages: ${done.mandates} mandates and ${done.charges} charges rebuilt, ${done.changed} of them changed, ${done.removed} removed, ${done.kept} left as they were`,
+    )
+    return exitCodes.ok
+  },
+}
