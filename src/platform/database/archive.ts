@@ -12,7 +12,7 @@ const rowsMax = 200
 
 /**
  * Writes all rows of a table to `<directory>/<file>.jsonl.gz`: a line for each, columns as PostgreSQL's `row_to_json`
- * tells them. The file has its name only once it is whole and on the disk. What takes long is told of every ten seconds.
+ * tells them. What takes long is told of every ten seconds.
  */
 export const archiveTable = async (
   { sql, logger }: { readonly sql: Client; readonly logger: Logger },
@@ -20,14 +20,20 @@ export const archiveTable = async (
   directory: string,
   file = name,
 ): Promise<void> => {
+  const lines = toldOf(logger, name, await estimateOf(sql, name), linesOf(sql, name))
+  await archiveLines(lines, directory, file)
+}
+
+/** Writes `<directory>/<file>.jsonl.gz`. The file has its name only once it is whole and on the disk. */
+export const archiveLines = async (
+  lines: AsyncIterable<string>,
+  directory: string,
+  file: string,
+): Promise<void> => {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, `${file}.jsonl.gz`)
   const partial = `${path}.partial`
-  await pipeline(
-    Readable.from(toldOf(logger, name, await estimateOf(sql, name), linesOf(sql, name))),
-    createGzip(),
-    createWriteStream(partial, { mode: 0o600 }),
-  )
+  await pipeline(Readable.from(lines), createGzip(), createWriteStream(partial, { mode: 0o600 }))
   const handle = await open(partial)
   await handle.sync()
   await handle.close()

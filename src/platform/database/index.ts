@@ -1,3 +1,4 @@
+export { archiveLines } from './archive.ts'
 export { bytesArray, textArray } from './array.ts'
 export { deletedMax, deleteInBatches } from './batches.ts'
 export { databaseSettings } from './config.ts'

@@ -81,3 +81,20 @@ export type AuditFilter = {
   /** Exclusive. */
   readonly to?: Date | undefined
 }
+
+/** As the endpoint and exports show it. The first 48 bits of a UUIDv7 are its moment. */
+export const viewOf = ({ id, actor, action, object, outcome, requestId }: AuditRecord) => ({
+  id,
+  at: new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString(),
+  actor,
+  action,
+  object,
+  outcome,
+  request_id: requestId,
+})
+
+/** The entry that was shown so. */
+export const recordOf = (view: Omit<ReturnType<typeof viewOf>, 'at'>): AuditRecord => {
+  const { id, actor, action, object, outcome, request_id: requestId } = view
+  return { id, actor, action, object, outcome, requestId }
+}

@@ -9,6 +9,7 @@ import { createJob, type Round } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { withMissingSettings } from '../route.ts'
+import { archiveChain } from './chain/export.ts'
 import { sealEntries, sealLate } from './chain/seal.ts'
 import { forgetEntriesOf } from './chain/store.ts'
 import { auditRoutes } from './routes.ts'
@@ -26,14 +27,17 @@ export const forgetAudit = async (
   deps: RetentionDeps,
   round?: Round,
 ): Promise<readonly string[]> => {
+  const kept = new Date(Date.now() - deps.days * dayMs)
+  const bound = uuidBound(new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth())))
+  const { sql, archiveDirectory } = deps
+  // While the entries are there.
+  if (archiveDirectory !== undefined) await archiveChain(sql, archiveDirectory, bound)
   const dropped = await dropExpired(
     deps,
     { tables: [table], keys: { audit_log: 'id' }, isOpen: (sql) => sql`false` },
     round,
   )
-  const kept = new Date(Date.now() - deps.days * dayMs)
-  const monthStart = new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth()))
-  await forgetEntriesOf(deps.sql, uuidBound(monthStart))
+  await forgetEntriesOf(sql, bound)
   return dropped
 }
 

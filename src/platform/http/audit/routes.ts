@@ -4,7 +4,7 @@ import { httpErrors } from '../errors.ts'
 import { pageOf, pageQuery } from '../page.ts'
 import type { Route, RouteDocument } from '../route.ts'
 import { instant, text } from '../text.ts'
-import { type AuditFilter, type AuditRecord, auditActions } from './domain.ts'
+import { type AuditFilter, type AuditRecord, auditActions, viewOf } from './domain.ts'
 
 const limitDefault = 50
 const limitMax = 500
@@ -66,14 +66,3 @@ export const auditRoutes = (list: ListAudit): readonly Route[] => [
     },
   },
 ]
-
-/** The first 48 bits of a UUIDv7 are its moment. */
-const viewOf = ({ id, actor, action, object, outcome, requestId }: AuditRecord) => ({
-  id,
-  at: new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)).toISOString(),
-  actor,
-  action,
-  object,
-  outcome,
-  request_id: requestId,
-})

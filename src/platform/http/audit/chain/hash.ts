@@ -28,3 +28,5 @@ export const hashOf = (
     .update(before)
     .update(JSON.stringify([id, actor, action, object, outcome, requestId]))
     .digest()
+
+export const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')

@@ -89,3 +89,15 @@ export const forgetEntriesOf = async (sql: Queryable, before: string): Promise<v
     update audit_links set ids = null, hashes = null, dropped_at = now()
     where to_id <= ${before}::uuid and ids is not null`
 }
+
+/** The numbers of the first and the last link that {@link forgetEntriesOf} would forget; undefined if none is left. */
+export const forgettable = async (
+  sql: Queryable,
+  before: string,
+): Promise<{ readonly first: bigint; readonly last: bigint } | undefined> => {
+  const [span] = await sql<{ first: string | null; last: string | null }[]>`
+    select min(seq)::text as first, max(seq)::text as last from audit_links
+    where to_id <= ${before}::uuid and ids is not null`
+  if (span?.first == null || span.last === null) return undefined
+  return { first: BigInt(span.first), last: BigInt(span.last) }
+}

@@ -1,5 +1,5 @@
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
-import { hashBytes, hashOf, origin, type SealedEntry } from './hash.ts'
+import { hashBytes, hashOf, hexOf, origin, type SealedEntry } from './hash.ts'
 import { lateMs } from './seal.ts'
 import { entriesById, entriesOf, type Link, lastLink, linksAfter, sealedUntil } from './store.ts'
 
@@ -10,8 +10,16 @@ const entriesMax = 10_000
 const movedMax = 20
 
 /** What is not as it was sealed. */
-type Finding = {
-  readonly kind: 'altered' | 'deleted' | 'inserted' | 'reordered' | 'link' | 'dropped' | 'anchor'
+export type Finding = {
+  readonly kind:
+    | 'altered'
+    | 'deleted'
+    | 'inserted'
+    | 'reordered'
+    | 'link'
+    | 'dropped'
+    | 'anchor'
+    | 'file'
   /** Id of the entry, or number of the link. */
   readonly at: string
   readonly message: string
@@ -92,9 +100,7 @@ export const verifyAudit = async (
   return { links, entries, late, dropped, head, findings }
 }
 
-const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-
-const notAnchored = ({ seq }: Anchor): Finding => ({
+export const notAnchored = ({ seq }: Anchor): Finding => ({
   ...{ kind: 'anchor', at: String(seq) },
   message: 'the link is not the one that was noted',
 })
@@ -114,8 +120,8 @@ const placeFindings = (link: Link, before: Link | undefined): readonly Finding[]
 }
 
 /** Each entry against the hash that it was sealed with. */
-const entryFindings = (
-  { ids, hashes, hash: end, seq }: Link,
+export const entryFindings = (
+  { ids, hashes, hash: end, seq }: Pick<Link, 'ids' | 'hashes' | 'hash' | 'seq'>,
   start: Uint8Array,
   found: readonly SealedEntry[],
 ): readonly Finding[] => {
