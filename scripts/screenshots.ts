@@ -47,6 +47,7 @@ const screens: Readonly<Record<string, Screen>> = {
       'webhooks-delivery': { click: 'tbody a', there: '.attempts' },
     },
   },
+  attention: { path: '/attention', there: '.card .badge' },
   audit: { path: '/audit' },
 }
 

@@ -22,7 +22,12 @@ import { createConsole } from './console/index.ts'
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
 import { createJose } from './jose/index.ts'
 import { createPix } from './pix/index.ts'
-import { createBrokerFeature, type OpenedBroker, openBroker } from './platform/broker/index.ts'
+import {
+  createBrokerFeature,
+  createDeadLetters,
+  type OpenedBroker,
+  openBroker,
+} from './platform/broker/index.ts'
 import { type Environment, loadSettings } from './platform/config/index.ts'
 import type { Database } from './platform/database/index.ts'
 import { createAudit, createOutsideReader } from './platform/http/index.ts'
@@ -84,10 +89,8 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       ...(opened === undefined
         ? []
         : [createBrokerFeature(opened.broker, sql, opened.certificates)]),
-      certificates,
-      jose,
-      schemas,
-      transform,
+      createDeadLetters({ sql, isRelayed: platform.brokerAddresses !== undefined }),
+      ...[certificates, jose, schemas, transform],
       withJobs(
         roles,
         createMessages({ sql, retentionDays: values.spi.retentionDays, archiveDirectory, logger }),

@@ -132,7 +132,14 @@ const forward = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> 
 }
 
 /** What may pass: nothing that says who asks, or from where. */
-const passed = ['accept', 'content-type', 'idempotency-key', 'if-match', 'if-none-match']
+const passed = [
+  'accept',
+  'accept-language',
+  'content-type',
+  'idempotency-key',
+  'if-match',
+  'if-none-match',
+]
 
 const headersFor = (c: RequestContext, { key }: Session): Headers => {
   const headers = new Headers({

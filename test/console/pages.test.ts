@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { source as axe } from 'axe-core'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { hasBrowser, startBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
@@ -35,6 +36,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       ...{ locale: 'en-GB', reducedMotion: 'reduce', timezoneId: 'America/Sao_Paulo' },
       ...options,
     })
+    context.setDefaultTimeout(100_000)
     const page = await context.newPage()
     const problems: string[] = []
     let bytes = 0
@@ -95,7 +97,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     }
     expect(one.problems).toEqual([])
     await page.context().close()
-  }, 60_000)
+  }, 120_000)
 
   test('on a dark phone nothing is cut off, and a path that is none says so', async () => {
     const one = await visit({ colorScheme: 'dark', viewport: { width: 390, height: 844 } })
@@ -109,7 +111,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(await serious(page)).toEqual([])
     expect(one.problems).toEqual([])
     await page.context().close()
-  }, 60_000)
+  }, 120_000)
 
   test('by keyboard alone: sign in, skip, to the payments, look for one, sign out', async () => {
     const one = await visit()
@@ -142,7 +144,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.locator('input[name=key]').waitFor()
     expect(await page.context().cookies()).toEqual([])
     await page.context().close()
-  }, 60_000)
+  }, 120_000)
 
   test('a hostile name is shown as the text that it is; a key without scopes sees less', async () => {
     const one = await visit()
@@ -161,7 +163,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     )
     expect(forged).toBe(403)
     await less.page.context().close()
-  }, 60_000)
+  }, 120_000)
 
   test('a webhook is made, and what nobody took is sent again; its answer is but text', async () => {
     let isInOrder = false
@@ -204,7 +206,49 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(one.problems).toEqual([])
     await page.context().close()
     await receiver.stop()
-  }, 60_000)
+  }, 120_000)
+
+  test('what needs a person: a dead letter is handled again, another thrown away, both audited', async () => {
+    const bury = async (errorCode: string): Promise<string> => {
+      const headers = {
+        [deadLetterHeaders.errorCode]: errorCode,
+        [deadLetterHeaders.topic]: 'spi.outbound',
+      }
+      const [row] = await gateway.database.sql<{ id: string }[]>`
+        insert into broker_dead_letters (key, headers, value)
+        values (${hostile}, ${gateway.database.sql.json(headers)}, 'x') returning id::text`
+      return row?.id ?? ''
+    }
+    const ids = [await bury('unreadable'), await bury(hostile)]
+    key = await gateway.keyOf({ name: 'operator' })
+    const one = await visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one)
+    await page.getByRole('link', { name: 'Needs attention' }).click()
+    const row = page.locator('.card.list tr')
+    await row.first().waitFor({ state: 'attached' })
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    await row.filter({ hasText: 'unreadable' }).getByText('Handle again').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(`Message ${ids[0]} goes back to spi.outbound`).waitFor()
+    await dialog.getByRole('button', { name: 'Handle again' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await row.filter({ hasText: 'onerror' }).getByText('Throw away').click()
+    await dialog.getByRole('button', { name: 'Throw away' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.locator('.card.list').waitFor({ state: 'detached' })
+    const acts = await gateway.database.sql<{ act: string }[]>`
+      select action || ' ' || object as act from audit_log
+      where action like 'dead_letters.%' order by id`
+    expect(acts.map(({ act }) => act)).toEqual([
+      `dead_letters.retry ${ids[0]}`,
+      `dead_letters.drop ${ids[1]}`,
+    ])
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
 
   test('a key that may not manage webhooks sees no action, and is refused when it forges one', async () => {
     const one = await visit()
@@ -220,7 +264,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     )
     expect(forged).toBe(403)
     await one.page.context().close()
-  }, 60_000)
+  }, 120_000)
 
   test('no page frames it', async () => {
     const outside = Bun.serve({
@@ -238,5 +282,5 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await refused
     await page.close()
     await outside.stop(true)
-  }, 60_000)
+  }, 120_000)
 })

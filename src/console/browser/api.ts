@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { locale } from './words.ts'
 
 /** What a session may do. */
 export type Session = {
@@ -27,6 +28,7 @@ type Purpose = 'user' | 'background'
 const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<Response> => {
   const headers = new Headers(init.headers)
   headers.set('X-Trilho-Console', purpose)
+  headers.set('Accept-Language', locale)
   const answer = await fetch(`/console${path}`, { ...init, headers })
   if (answer.ok) return answer
   if (answer.status === 401 && path !== '/session') dispatchEvent(new Event('signed-out'))

@@ -1,6 +1,8 @@
 import { type ComponentChildren, render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { currentSession, Refusal, type Session, signIn, signOut } from './api.ts'
+import { Attention } from './attention.tsx'
+import { attentionWords } from './attention-words.ts'
 import { Audit } from './audit.tsx'
 import { Overview } from './overview.tsx'
 import { PaymentPage } from './payment.tsx'
@@ -100,6 +102,7 @@ const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => 
 const pages = [
   { to: '/', label: words.overview, scope: undefined },
   { to: '/payments', label: words.payments, scope: undefined },
+  { to: '/attention', label: attentionWords.attention, scope: undefined },
   { to: '/webhooks', label: webhookWords.webhooks, scope: 'webhooks:read' },
   { to: '/audit', label: words.audit, scope: 'ops:admin' },
 ]
@@ -152,6 +155,7 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   if (place.path === '/') return <Overview session={session} />
   if (place.path === '/payments') return <Payments query={place.query} />
   if (place.path === '/audit') return <Audit />
+  if (place.path === '/attention') return <Attention session={session} />
   if (place.path === '/webhooks') return <Webhooks session={session} />
   const known = rails.find((one) => one === first)
   if (section === 'payments' && known !== undefined && second !== undefined) {

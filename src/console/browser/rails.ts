@@ -24,7 +24,7 @@ export type Filter = {
   readonly cursor?: string | undefined
 }
 
-type Message = {
+export type Message = {
   readonly id: string
   readonly type: string
   readonly direction: string

@@ -5,8 +5,8 @@ import { count, dayOf, timeOf } from './format.ts'
 import { Shown } from './parts.tsx'
 import { words } from './words.ts'
 
-/** `wide`: a line of its own on a phone. `extra`: left out there. */
-type ColumnClass = 'wide' | 'mono' | 'extra' | 'number' | 'quiet'
+/** `wide`: a line of its own on a phone. `extra`: left out there. `acts`: buttons. */
+type ColumnClass = 'wide' | 'mono' | 'extra' | 'number' | 'quiet' | 'acts'
 
 export type Column<T> = {
   readonly head: string

@@ -1,5 +1,6 @@
 export { brokerProblems, brokerSettings } from './config.ts'
 export { deadLetterHeaders, deadLetterOf } from './dead-letter.ts'
+export { createDeadLetters } from './dead-letter-routes.ts'
 export {
   BrokerUnavailableError,
   DeliveryLostError,

@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import { deadLetterHeaders } from '../dead-letter.ts'
 import { addressed, outboxTopic } from '../outbox-message.ts'
 import { createLanes } from './lanes.ts'
@@ -18,15 +18,34 @@ export type ListedLetter = Omit<KeptLetter, 'value'> & { readonly bytes: number 
 
 /** What people do with dead letters. */
 export type DeadLetterBox = {
-  /** The newest first. */
-  list(limit: number): Promise<readonly ListedLetter[]>
+  /** The newest first; those older than `before`; with a code, only those that have it. */
+  list(
+    limit: number,
+    search?: { readonly before?: bigint | undefined; readonly errorCode?: string | undefined },
+  ): Promise<readonly ListedLetter[]>
+  /** How many of each error code and topic are among the newest `limit`; the most first. */
+  classes(limit: number): Promise<readonly LetterClass[]>
   /** Those that can be retried now, the oldest first; with a code, only those that have it. */
   ids(limit: number, errorCode?: string): Promise<readonly bigint[]>
   find(id: bigint): Promise<KeptLetter | undefined>
   /** Publishes it to its original topic and removes it, both or neither; false when it is not there. */
   retry(id: bigint): Promise<boolean>
+  /** The same within a transaction of the caller. @throws LetterWithoutOriginError */
+  retryIn(tx: Transaction, id: bigint): Promise<boolean>
   /** False when it is not there. */
   drop(id: bigint): Promise<boolean>
+  dropIn(tx: Queryable, id: bigint): Promise<boolean>
+}
+
+type LetterClass = {
+  readonly code: string | null
+  readonly topic: string | null
+  readonly count: number
+}
+
+/** The letter does not say which topic it came from. */
+export class LetterWithoutOriginError extends Error {
+  override readonly name = 'LetterWithoutOriginError'
 }
 
 const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders))
@@ -37,46 +56,61 @@ const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders)
  */
 export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox => {
   const lanes = createLanes(sql)
+  const retryIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
+    const [letter] = await tx<KeptLetter[]>`
+      delete from broker_dead_letters where id = ${id}
+      returning id, key, value, headers, published_at as "publishedAt"`
+    const origin = letter?.headers[deadLetterHeaders.topic]
+    if (letter === undefined) return false
+    if (origin === undefined)
+      throw new LetterWithoutOriginError('the message does not say which topic it came from')
+    const { key, value } = letter
+    const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
+    const headers = { ...Object.fromEntries(kept), [deadLetterHeaders.retried]: 'true' }
+    const message = { topic: origin, key: key ?? undefined, value, headers }
+    // A message that did not get out of the outbox carries its destination.
+    const isForOutbox = isRelayed && origin !== outboxTopic
+    await insertMessages(tx, lanes, [isForOutbox ? addressed(message) : message])
+    return true
+  }
+  const dropIn = async (tx: Queryable, id: bigint): Promise<boolean> => {
+    const rows = await tx`
+      delete from broker_dead_letters where id = ${id} returning id`
+    return rows.length > 0
+  }
   return {
-    list: (limit) => sql<ListedLetter[]>`
-      select id, key, headers, published_at as "publishedAt", octet_length(value) as bytes
-      from broker_dead_letters order by id desc limit ${limit}`,
-    ids: async (limit, errorCode) => {
-      const rows = await sql<{ id: bigint }[]>`
-        select id from broker_dead_letters
-        where headers ->> ${deadLetterHeaders.topic} is not null
-          and (${errorCode ?? null}::text is null or headers ->> ${deadLetterHeaders.errorCode} = ${errorCode ?? null})
-        order by id limit ${limit}`
-      return rows.map(({ id }) => id)
-    },
-    find: async (id) => {
-      const [letter] = await sql<KeptLetter[]>`
-        select id, key, value, headers, published_at as "publishedAt"
-        from broker_dead_letters where id = ${id}`
-      return letter
-    },
-    retry: (id) =>
-      sql.begin(async (tx) => {
-        const [letter] = await tx<KeptLetter[]>`
-          delete from broker_dead_letters where id = ${id}
-          returning id, key, value, headers, published_at as "publishedAt"`
-        const origin = letter?.headers[deadLetterHeaders.topic]
-        if (letter === undefined) return false
-        if (origin === undefined)
-          throw new Error('the message does not say which topic it came from')
-        const { key, value } = letter
-        const kept = Object.entries(letter.headers).filter(([name]) => !dlqHeaders.has(name))
-        const headers = { ...Object.fromEntries(kept), [deadLetterHeaders.retried]: 'true' }
-        const message = { topic: origin, key: key ?? undefined, value, headers }
-        // A message that did not get out of the outbox carries its destination.
-        const isForOutbox = isRelayed && origin !== outboxTopic
-        await insertMessages(tx, lanes, [isForOutbox ? addressed(message) : message])
-        return true
-      }),
-    drop: async (id) => {
-      const rows = await sql`
-        delete from broker_dead_letters where id = ${id} returning id`
-      return rows.length > 0
-    },
+    ...reading(sql),
+    retryIn,
+    dropIn,
+    retry: (id) => sql.begin((tx) => retryIn(tx, id)),
+    drop: (id) => dropIn(sql, id),
   }
 }
+
+const reading = (sql: Client): Pick<DeadLetterBox, 'list' | 'classes' | 'ids' | 'find'> => ({
+  list: (limit, { before, errorCode } = {}) => sql<ListedLetter[]>`
+    select id, key, headers, published_at as "publishedAt", octet_length(value) as bytes
+    from broker_dead_letters
+    where true ${before === undefined ? sql`` : sql`and id < ${before}`}
+      ${errorCode === undefined ? sql`` : sql`and headers ->> ${deadLetterHeaders.errorCode} = ${errorCode}`}
+    order by id desc limit ${limit}`,
+  classes: (limit) => sql<LetterClass[]>`
+    select headers ->> ${deadLetterHeaders.errorCode} as code,
+      headers ->> ${deadLetterHeaders.topic} as topic, count(*)::int as count
+    from (select headers from broker_dead_letters order by id desc limit ${limit}) newest
+    group by 1, 2 order by 3 desc, 1, 2`,
+  ids: async (limit, errorCode) => {
+    const rows = await sql<{ id: bigint }[]>`
+      select id from broker_dead_letters
+      where headers ->> ${deadLetterHeaders.topic} is not null
+        and (${errorCode ?? null}::text is null or headers ->> ${deadLetterHeaders.errorCode} = ${errorCode ?? null})
+      order by id limit ${limit}`
+    return rows.map(({ id }) => id)
+  },
+  find: async (id) => {
+    const [letter] = await sql<KeptLetter[]>`
+      select id, key, value, headers, published_at as "publishedAt"
+      from broker_dead_letters where id = ${id}`
+    return letter
+  },
+})

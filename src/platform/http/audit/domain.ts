@@ -42,6 +42,8 @@ export const auditActions = [
   'rsfn.seal',
   'rsfn.open',
   'jose.decrypt',
+  'dead_letters.retry',
+  'dead_letters.drop',
   'log_level.set',
   'access.refused',
 ] as const

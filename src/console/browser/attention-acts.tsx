@@ -1,0 +1,102 @@
+import type { Act } from './act.tsx'
+import { send } from './api.ts'
+import { attentionWords as w } from './attention-words.ts'
+import { centsOf, count, tokens } from './format.ts'
+import type { Transaction, Transfer } from './rails.ts'
+import { statusText } from './state.tsx'
+import { fill } from './words.ts'
+
+export type DeadLetter = {
+  readonly id: string
+  readonly at: string
+  readonly topic: string | null
+  readonly code: string | null
+  readonly attempts: number | null
+  readonly key: string | null
+}
+
+export type LetterClass = {
+  readonly code: string | null
+  readonly topic: string | null
+  readonly count: number
+}
+
+const letters = '/v1/ops/dead-letters'
+
+export const retryClassAct = ({ code, count: many }: LetterClass & { code: string }): Act => ({
+  title: w.retryClass,
+  consequence: fill(w.retryClassConsequence, { code, count: count(many) }),
+  verb: w.retryClass,
+  run: async (_, key) => {
+    const done = await send<{ retried: number }>('POST', `${letters}/retry`, { code }, key)
+    return fill(w.retried, { count: count(done.retried) })
+  },
+})
+
+export const retryLetterAct = ({ id, topic }: DeadLetter): Act => ({
+  title: w.retryClass,
+  consequence: fill(w.retryOneConsequence, { id, topic: topic ?? '' }),
+  verb: w.retryClass,
+  run: async (_, key) => {
+    await send('POST', `${letters}/${id}/retry`, undefined, key)
+    return fill(w.retried, { count: '1' })
+  },
+})
+
+export const dropLetterAct = ({ id }: DeadLetter): Act => ({
+  title: w.drop,
+  consequence: fill(w.dropConsequence, { id }),
+  verb: w.drop,
+  run: async () => {
+    await send('DELETE', `${letters}/${id}`)
+    return undefined
+  },
+})
+
+const outcomes = [
+  ...['voided', 'authorized', 'captured', 'declined', 'refunded'],
+  ...['partially_voided', 'partially_captured', 'incremented'],
+]
+
+export const resolveAct = ({ id, amount }: Transaction): Act => ({
+  title: w.resolve,
+  consequence: fill(w.resolveConsequence, { id, amount: centsOf(amount) }),
+  verb: w.resolve,
+  fields: (
+    <>
+      <label class="field">
+        {w.outcome}
+        <select name="outcome">
+          {outcomes.map((outcome) => (
+            <option key={outcome} value={outcome}>
+              {statusText(outcome)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        {w.reason}
+        <input name="reason" required maxLength={200} />
+      </label>
+    </>
+  ),
+  run: async (form, key) => {
+    const body = { outcome: String(form.get('outcome')), reason: String(form.get('reason')) }
+    const path = `/v1/transactions/${encodeURIComponent(id)}/resolve`
+    const { status } = await send<Transaction>('POST', path, body, key)
+    return fill(w.resolved, { status: statusText(status) })
+  },
+})
+
+export const cancelTransferAct = (one: Transfer): Act => ({
+  title: w.cancel,
+  consequence: fill(w.cancelConsequence, {
+    amount: tokens(one.amount, one.currency),
+    to: one.to_wallet,
+  }),
+  verb: w.cancel,
+  run: async () => {
+    await send('POST', `/v1/drex/transfers/${encodeURIComponent(one.transfer_id)}/cancel`)
+    return undefined
+  },
+})

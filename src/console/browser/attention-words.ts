@@ -1,0 +1,67 @@
+import { inWords } from './words.ts'
+
+/** What the screen of what needs a person says. */
+export const attentionWords = inWords({
+  attention: ['Needs attention', 'Requer atenção'],
+  intro: [
+    'What the gateway cannot end by itself. A zero is in order.',
+    'O que o gateway não encerra sozinho. Zero está em ordem.',
+  ],
+  parts: ['Parts that are not in order', 'Partes que não estão em ordem'],
+  part: ['Part', 'Parte'],
+  cause: ['Cause', 'Causa'],
+  unknown: ['Pix without an answer', 'Pix sem resposta'],
+  unknownNote: [
+    'The same message is sent again by itself for a day; the central bank recognises it. Only an explicit answer ends it.',
+    'A mesma mensagem é reenviada automaticamente por um dia; o Banco Central a reconhece. Só uma resposta explícita a encerra.',
+  ],
+  cards: ['Cards: reversals never confirmed', 'Cartões: desfazimentos não confirmados'],
+  cardsNote: [
+    'Ask the network what became of it, then write down what it said.',
+    'Pergunte à rede o que aconteceu e registre a resposta.',
+  ],
+  resolve: ['Resolve', 'Resolver'],
+  resolveConsequence: [
+    'Transaction {id} of {amount} ends in the chosen state for good, and the gateway stops asking the network. Choose what the network has confirmed.',
+    'A transação {id} de {amount} termina de vez na situação escolhida, e o gateway deixa de perguntar à rede. Escolha o que a rede confirmou.',
+  ],
+  outcome: ['What the network confirmed', 'O que a rede confirmou'],
+  reason: ['Who confirmed it, and where that is noted', 'Quem confirmou e onde está registrado'],
+  resolved: ['It is now {status}.', 'Situação agora: {status}.'],
+  transfers: ['Digital currency: sent, not mined', 'Moeda digital: enviadas, não mineradas'],
+  transfersNote: [
+    'Sent more than ten minutes ago. The gateway goes on sending it with a higher fee.',
+    'Enviadas há mais de dez minutos. O gateway continua reenviando com taxa maior.',
+  ],
+  cancel: ['Take back', 'Cancelar'],
+  cancelConsequence: [
+    'An empty transaction takes the place of the transfer of {amount} to {to}. The chain decides which of the two counts.',
+    'Uma transação vazia toma o lugar da transferência de {amount} para {to}. A cadeia decide qual das duas vale.',
+  ],
+  letters: ['Dead letters', 'Mensagens mortas'],
+  lettersNote: [
+    'Messages that could not be handled, by error. None is lost, and none stops another.',
+    'Mensagens que não puderam ser tratadas, por erro. Nenhuma se perde nem impede outra.',
+  ],
+  code: ['Error', 'Erro'],
+  topic: ['Topic', 'Tópico'],
+  count: ['Count', 'Quantidade'],
+  noCode: ['without a code', 'sem código'],
+  retryClass: ['Handle again', 'Tratar de novo'],
+  retryClassConsequence: [
+    'All {count} messages with the error {code}, at most 500 at once, go back to the topic they came from and are handled again. What fails again comes back here.',
+    'Todas as {count} mensagens com o erro {code}, no máximo 500 por vez, voltam ao tópico de origem e são tratadas de novo. O que falhar volta para cá.',
+  ],
+  retryOneConsequence: [
+    'Message {id} goes back to {topic} and is handled again. If it fails again, it comes back here.',
+    'A mensagem {id} volta a {topic} e é tratada de novo. Se falhar, volta para cá.',
+  ],
+  retried: ['{count} are handled again.', '{count} serão tratadas de novo.'],
+  drop: ['Throw away', 'Descartar'],
+  dropConsequence: [
+    'Message {id} is deleted for good and never handled. The payment that it is about stays as it is.',
+    'A mensagem {id} é excluída de vez e nunca será tratada. O pagamento a que se refere fica como está.',
+  ],
+  attempts: ['Attempts', 'Tentativas'],
+  endpoints: ['Webhooks that nobody takes', 'Webhooks que ninguém aceita'],
+})

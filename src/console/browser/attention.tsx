@@ -1,0 +1,329 @@
+import type { ComponentChildren } from 'preact'
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, type Loaded, type Session, useLoaded } from './api.ts'
+import {
+  cancelTransferAct,
+  type DeadLetter,
+  dropLetterAct,
+  type LetterClass,
+  resolveAct,
+  retryClassAct,
+  retryLetterAct,
+} from './attention-acts.tsx'
+import { attentionWords as w } from './attention-words.ts'
+import { centsOf, count, tokens } from './format.ts'
+import { Card, Shown } from './parts.tsx'
+import type { Message, Transaction, Transfer } from './rails.ts'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { type Column, momentColumn, Table } from './table.tsx'
+import { webhookWords } from './webhook-words.ts'
+import { counted, type Endpoint, EndpointBadge } from './webhooks.tsx'
+import { words } from './words.ts'
+
+const everyMs = 10_000
+const shownMax = 50
+/** A block takes seconds: what is not mined by then waits for something. */
+const minedWithinMs = 600_000
+
+type Ask = (act: Act) => void
+
+/** What the gateway cannot end by itself, each with what may safely be done about it. */
+export const Attention = ({ session }: { readonly session: Session }) => {
+  const sections = all.filter(({ scope }) => session.scopes.includes(scope))
+  return (
+    <>
+      <header class="head">
+        <div>
+          <h1>{w.attention}</h1>
+          <p class="quiet">{w.intro}</p>
+        </div>
+      </header>
+      {sections.map(({ title, View }) => (
+        <View key={title} session={session} />
+      ))}
+    </>
+  )
+}
+
+const useList = <T,>(name: string, path: () => string): Loaded<T> =>
+  useLoaded(name, (purpose) => getJson<T>(path(), purpose), everyMs)
+
+/** A list with a line of what it is; short where there is nothing. */
+const Section = <A, T>({
+  title,
+  note,
+  loaded,
+  rowsOf,
+  columns,
+  keyOf,
+}: {
+  readonly title: string
+  readonly note?: string
+  readonly loaded: Loaded<A>
+  readonly rowsOf: (answer: A) => readonly T[]
+  readonly columns: readonly Column<T>[]
+  readonly keyOf: (row: T) => string
+}) => {
+  const many = loaded.value === undefined ? 0 : rowsOf(loaded.value).length
+  const badge =
+    many === 0 ? (
+      <Badge status="ok" label="0" />
+    ) : (
+      <Badge status="unknown" label={`${many}${many === shownMax ? '+' : ''}`} />
+    )
+  return (
+    <Card title={title} aside={loaded.value !== undefined && badge}>
+      <Shown loaded={loaded}>
+        {(answer) =>
+          rowsOf(answer).length > 0 && (
+            <>
+              {note !== undefined && <p class="quiet">{note}</p>}
+              <div class="list">
+                <Table columns={columns} rows={rowsOf(answer)} keyOf={keyOf} />
+              </div>
+            </>
+          )
+        }
+      </Shown>
+    </Card>
+  )
+}
+
+/** The column of what may be done about a row; none for those who may not. */
+const actsColumn = <T,>(
+  isAllowed: boolean,
+  ask: Ask,
+  actsOf: (row: T) => readonly Act[],
+): readonly Column<T>[] =>
+  isAllowed
+    ? [
+        {
+          head: words.action,
+          classes: ['number', 'acts'],
+          cell: (row) =>
+            actsOf(row).map((act) => (
+              <button key={act.title} type="button" onClick={() => ask(act)}>
+                {act.title}
+              </button>
+            )),
+        },
+      ]
+    : []
+
+const linkColumn = <T,>(to: (row: T) => string, text: (row: T) => string): Column<T> => ({
+  head: words.identifier,
+  classes: ['wide'],
+  cell: (row) => (
+    <Link to={to(row)} class="mono">
+      {text(row)}
+    </Link>
+  ),
+})
+
+type View = (props: { readonly session: Session }) => ComponentChildren
+
+type Health = {
+  readonly checks: Readonly<
+    Record<string, { readonly status: string; readonly reason?: string; readonly detail?: unknown }>
+  >
+}
+type Part = { readonly name: string; readonly status: string; readonly cause: string }
+
+const partsOf = ({ checks }: Health): readonly Part[] =>
+  Object.entries(checks)
+    .filter(([, { status }]) => status !== 'ok')
+    .map(([name, { status, reason, detail }]) => ({
+      ...{ name, status },
+      cause: reason ?? (detail === undefined ? '' : JSON.stringify(detail)),
+    }))
+
+const partColumns: readonly Column<Part>[] = [
+  { head: w.part, cell: ({ name }) => name.replaceAll('_', ' ') },
+  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  { head: w.cause, cell: ({ cause }) => cause, classes: ['wide'] },
+]
+
+const Parts: View = () => {
+  const loaded = useList<Health>('parts', () => '/health')
+  return (
+    <Section
+      {...{ title: w.parts, loaded, rowsOf: partsOf, columns: partColumns }}
+      keyOf={({ name }) => name}
+    />
+  )
+}
+
+const unknownColumns: readonly Column<Message>[] = [
+  linkColumn(
+    ({ id }) => `/payments/spi/${encodeURIComponent(id)}`,
+    ({ end_to_end_id, biz_msg_idr }) => end_to_end_id ?? biz_msg_idr,
+  ),
+  { head: words.kind, cell: ({ type }) => type },
+  {
+    head: words.party,
+    cell: ({ destination_ispb }) => destination_ispb,
+    classes: ['mono', 'extra'],
+  },
+  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  momentColumn(({ created_at }) => created_at),
+]
+
+const UnknownPix: View = () => {
+  const loaded = useList<{ messages: readonly Message[] }>(
+    'unknown',
+    () => `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
+  )
+  return (
+    <Section
+      {...{ title: w.unknown, note: w.unknownNote, loaded, columns: unknownColumns }}
+      rowsOf={({ messages }) => messages}
+      keyOf={({ id }) => id}
+    />
+  )
+}
+
+const Cards: View = ({ session }) => {
+  const loaded = useList<{ transactions: readonly Transaction[] }>(
+    'reversals',
+    () => `/v1/transactions?needs_attention=true&limit=${shownMax}`,
+  )
+  const { ask, dialog } = useActs(loaded.again)
+  const columns: readonly Column<Transaction>[] = [
+    linkColumn(
+      ({ id }) => `/payments/cards/${encodeURIComponent(id)}`,
+      ({ rrn, id }) => rrn ?? id,
+    ),
+    { head: words.party, cell: ({ merchant_id }) => merchant_id, classes: ['mono', 'extra'] },
+    { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+    { head: words.amount, cell: ({ amount }) => centsOf(amount), classes: ['number'] },
+    momentColumn(({ created_at }) => created_at),
+    ...actsColumn<Transaction>(may(session, 'ops:admin'), ask, (row) => [resolveAct(row)]),
+  ]
+  return (
+    <>
+      <Section
+        {...{ title: w.cards, note: w.cardsNote, loaded, columns }}
+        rowsOf={({ transactions }) => transactions}
+        keyOf={({ id }) => id}
+      />
+      {dialog}
+    </>
+  )
+}
+
+/** Of those that are sent and not mined the newest so many are looked at. */
+const broadcastMax = 200
+
+const isLate = ({ created_at }: Transfer): boolean =>
+  Date.parse(created_at) < Date.now() - minedWithinMs
+
+const Transfers: View = ({ session }) => {
+  const loaded = useList<{ transfers: readonly Transfer[] }>(
+    'transfers',
+    () => `/v1/drex/transfers?status=broadcast&limit=${broadcastMax}`,
+  )
+  const { ask, dialog } = useActs(loaded.again)
+  const columns: readonly Column<Transfer>[] = [
+    linkColumn(
+      ({ transfer_id }) => `/payments/drex/${encodeURIComponent(transfer_id)}`,
+      ({ transfer_id }) => transfer_id,
+    ),
+    { head: words.kind, cell: ({ network }) => network, classes: ['extra'] },
+    { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+    { head: words.amount, cell: (row) => tokens(row.amount, row.currency), classes: ['number'] },
+    momentColumn(({ created_at }) => created_at),
+    ...actsColumn<Transfer>(may(session, 'drex:transfer'), ask, (row) => [cancelTransferAct(row)]),
+  ]
+  return (
+    <>
+      <Section
+        {...{ title: w.transfers, note: w.transfersNote, loaded, columns }}
+        rowsOf={({ transfers }) => transfers.filter(isLate).slice(0, shownMax)}
+        keyOf={({ transfer_id }) => transfer_id}
+      />
+      {dialog}
+    </>
+  )
+}
+
+type Letters = {
+  readonly dead_letters: readonly DeadLetter[]
+  readonly classes: readonly LetterClass[]
+}
+
+const Letters: View = ({ session }) => {
+  const loaded = useList<Letters>('letters', () => `/v1/ops/dead-letters?limit=${shownMax}`)
+  const { ask, dialog } = useActs(loaded.again)
+  const isAllowed = may(session, 'ops:admin')
+  const classColumns: readonly Column<LetterClass>[] = [
+    { head: w.code, cell: ({ code }) => code ?? w.noCode },
+    { head: w.topic, cell: ({ topic }) => topic, classes: ['mono', 'extra'] },
+    { head: w.count, cell: (one) => count(one.count), classes: ['number'] },
+    ...actsColumn<LetterClass>(isAllowed, ask, ({ code, ...one }) =>
+      code === null ? [] : [retryClassAct({ ...one, code })],
+    ),
+  ]
+  const columns: readonly Column<DeadLetter>[] = [
+    { head: words.identifier, cell: ({ id, key }) => key ?? id, classes: ['mono', 'wide'] },
+    { head: w.code, cell: ({ code }) => code ?? w.noCode },
+    { head: w.attempts, cell: ({ attempts }) => attempts, classes: ['number', 'extra'] },
+    momentColumn(({ at }) => at),
+    ...actsColumn<DeadLetter>(isAllowed, ask, (row) => [
+      ...(row.topic === null ? [] : [retryLetterAct(row)]),
+      dropLetterAct(row),
+    ]),
+  ]
+  return (
+    <>
+      <Section
+        {...{ title: w.letters, note: w.lettersNote, loaded, columns: classColumns }}
+        rowsOf={({ classes }) => classes}
+        keyOf={({ code, topic }) => `${code} ${topic}`}
+      />
+      {(loaded.value?.dead_letters.length ?? 0) > 0 && (
+        <div class="card list">
+          <Table columns={columns} rows={loaded.value?.dead_letters ?? []} keyOf={({ id }) => id} />
+        </div>
+      )}
+      {dialog}
+    </>
+  )
+}
+
+const endpointColumns: readonly Column<Endpoint>[] = [
+  {
+    head: webhookWords.endpoint,
+    classes: ['wide', 'mono'],
+    cell: ({ id, url }) => <Link to={`/webhooks/${id}?status=exhausted`}>{url}</Link>,
+  },
+  { head: words.status, cell: (endpoint) => <EndpointBadge endpoint={endpoint} /> },
+  {
+    head: webhookWords.exhausted,
+    classes: ['number'],
+    cell: ({ health }) => counted(health.exhausted),
+  },
+]
+
+const isTaken = ({ health, disabled_reason: reason }: Endpoint): boolean =>
+  health.exhausted === 0 && (reason === null || reason === 'request')
+
+const Endpoints: View = () => {
+  const loaded = useList<{ webhooks: readonly Endpoint[] }>('endpoints', () => '/v1/webhooks')
+  return (
+    <Section
+      {...{ title: w.endpoints, loaded, columns: endpointColumns }}
+      rowsOf={({ webhooks }) => webhooks.filter((one) => !isTaken(one))}
+      keyOf={({ id }) => id}
+    />
+  )
+}
+
+const all: readonly { readonly title: string; readonly scope: string; readonly View: View }[] = [
+  { title: w.parts, scope: 'ops:read', View: Parts },
+  { title: w.unknown, scope: 'messages:read', View: UnknownPix },
+  { title: w.cards, scope: 'cards:read', View: Cards },
+  { title: w.transfers, scope: 'drex:read', View: Transfers },
+  { title: w.letters, scope: 'ops:read', View: Letters },
+  { title: w.endpoints, scope: 'webhooks:read', View: Endpoints },
+]

@@ -1,0 +1,226 @@
+import { z } from 'zod'
+import type { Client } from '../database/index.ts'
+import {
+  ApiError,
+  actorOf,
+  callerOf,
+  httpErrors,
+  pageOf,
+  pageQuery,
+  type RequestContext,
+  type Route,
+  type RouteDocument,
+  readJson,
+  readParams,
+  readQuery,
+  respond,
+  runOnce,
+  text,
+  withMissingSettings,
+  writeAudit,
+} from '../http/index.ts'
+import type { Feature } from '../lifecycle/index.ts'
+import { deadLetterHeaders } from './dead-letter.ts'
+import {
+  type DeadLetterBox,
+  LetterWithoutOriginError,
+  type ListedLetter,
+  openDeadLetters,
+} from './postgresql/dead-letters.ts'
+
+const path = '/v1/ops/dead-letters'
+const codeCharactersMax = 100
+/** Letters that one request retries: each is a transaction's work. */
+const retriedMax = 500
+/** Letters that are looked at for their classes. */
+const classedMax = 10_000
+
+const code = text(codeCharactersMax).meta({ example: 'refused_by_interface' })
+const query = z.strictObject({
+  code: code.optional().meta({ description: 'Only those with this error code.' }),
+  ...pageQuery(/^\d{1,18}$/, 500, 50),
+})
+const params = z.object({
+  id: z.string().regex(/^\d{1,19}$/, 'must be an id that the list gives'),
+})
+const retryBody = z.strictObject({ code }).meta({ id: 'RetryDeadLettersRequest' })
+
+const letter = z
+  .object({
+    id: z.string(),
+    at: z.iso.datetime(),
+    topic: z.string().nullable().meta({ description: 'Where it came from.' }),
+    code: z.string().nullable().meta({ description: 'Why nobody could handle it.' }),
+    attempts: z.int().nullable(),
+    first_failure_at: z.iso.datetime().nullable(),
+    key: z.string().nullable(),
+    bytes: z.int(),
+  })
+  .meta({ id: 'DeadLetter' })
+const list = z.object({
+  dead_letters: z.array(letter),
+  classes: z
+    .array(z.object({ code: z.string().nullable(), topic: z.string().nullable(), count: z.int() }))
+    .meta({ description: `How many there are of each, among the newest ${classedMax}.` }),
+  next_cursor: z.string().nullable(),
+})
+const retried = z.object({ retried: z.int() })
+
+const tag = 'Operation'
+const exampleFrom = { id: 'listDeadLetters#/dead_letters/0/id' }
+const documents = {
+  list: {
+    operation: 'listDeadLetters',
+    summary: 'Messages that could not be handled, newest first',
+    description: 'Without what they hold: `trilho dlq show` shows that.',
+    ...{ tag, query },
+    responses: { 200: { description: 'They', schema: list } },
+  },
+  retry: {
+    operation: 'retryDeadLetter',
+    summary: 'Puts a message back on the topic that it came from',
+    ...{ tag, params, exampleFrom, idempotent: true },
+    responses: { 202: { description: 'It is handled once more', schema: retried } },
+    errors: [httpErrors.not_found, httpErrors.message_rejected],
+  },
+  retryAll: {
+    operation: 'retryDeadLetters',
+    summary: 'Puts all messages with an error code back',
+    description: `The oldest first, at most ${retriedMax}: ask again until none is left.`,
+    ...{ tag, idempotent: true, body: { 'application/json': retryBody } },
+    responses: { 202: { description: 'How many are handled once more', schema: retried } },
+  },
+  drop: {
+    operation: 'deleteDeadLetter',
+    summary: 'Throws a message away',
+    ...{ tag, params, exampleFrom },
+    responses: { 204: { description: 'It is gone' } },
+    errors: [httpErrors.not_found],
+  },
+} as const satisfies Record<string, RouteDocument>
+
+/**
+ * Dead letters over the API, for operators.
+ *
+ * @param sql undefined: no database, and so no place where they are kept
+ * @param isRelayed the broker is outside of the database
+ */
+export const createDeadLetters = ({
+  sql,
+  isRelayed,
+}: {
+  readonly sql: Client | undefined
+  readonly isRelayed: boolean
+}): Feature => {
+  const name = 'dead_letters'
+  if (sql === undefined) {
+    const never = (): never => {
+      throw new Error('no database')
+    }
+    const routes = routesOf({ list: never, retry: never, retryAll: never, drop: never })
+    return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
+  }
+  return { name, routes: routesOf(handlersOf(sql, openDeadLetters(sql, isRelayed))) }
+}
+
+type Handlers = Readonly<Record<keyof typeof documents, Route['handle']>>
+
+const routesOf = (handlers: Handlers): readonly Route[] => [
+  { ...{ method: 'GET', path, scope: 'ops:read' }, ...of('list', handlers) },
+  {
+    ...{ method: 'POST', path: `${path}/{id}/retry`, scope: 'ops:admin' },
+    ...of('retry', handlers),
+  },
+  {
+    ...{ method: 'POST', path: `${path}/retry`, scope: 'ops:admin', ...of('retryAll', handlers) },
+    accepts: ['application/json'],
+  },
+  { ...{ method: 'DELETE', path: `${path}/{id}`, scope: 'ops:admin' }, ...of('drop', handlers) },
+]
+
+const of = (name: keyof Handlers, handlers: Handlers) => ({
+  document: documents[name],
+  handle: handlers[name],
+})
+
+const handlersOf = (sql: Client, box: DeadLetterBox): Handlers => ({
+  list: async (c) => {
+    const { limit, cursor, code: errorCode } = readQuery(c, query)
+    const before = cursor === undefined ? undefined : BigInt(cursor)
+    const [found, classes] = await Promise.all([
+      box.list(limit + 1, { before, errorCode }),
+      box.classes(classedMax),
+    ])
+    const { items, next } = pageOf(found, limit, ({ id }) => String(id))
+    return Response.json({ dead_letters: items.map(viewOf), classes, next_cursor: next })
+  },
+  retry: async (c) => {
+    const id = idOf(c)
+    const caller = callerOf(c)
+    const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+      if (!(await box.retryIn(tx, id).catch(refuseOrphan))) throw noLetter()
+      await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
+      return { status: 202, body: JSON.stringify({ retried: 1 }) }
+    })
+    return respond(answered)
+  },
+  retryAll: async (c) => {
+    const { code: errorCode } = await readJson(c, retryBody)
+    const caller = callerOf(c)
+    const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+      let count = 0
+      for (const id of await box.ids(retriedMax, errorCode)) {
+        if (!(await box.retryIn(tx, id))) continue
+        await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
+        count++
+      }
+      return { status: 202, body: JSON.stringify({ retried: count }) }
+    })
+    return respond(answered)
+  },
+  drop: async (c) => {
+    const id = idOf(c)
+    const actor = actorOf(callerOf(c))
+    await sql.begin(async (tx) => {
+      if (!(await box.dropIn(tx, id))) throw noLetter()
+      const entry = { action: 'dead_letters.drop', outcome: 'dropped' } as const
+      await writeAudit(tx, { ...entry, actor, object: String(id) })
+    })
+    return new Response(null, { status: 204 })
+  },
+})
+
+const retryEntry = { action: 'dead_letters.retry', outcome: 'retried' } as const
+
+const noLetter = (): ApiError => new ApiError(httpErrors.not_found, 'No such dead letter.')
+
+/** What the database's ids can be. */
+const idMax = 2n ** 63n - 1n
+
+const idOf = (c: RequestContext): bigint => {
+  const id = BigInt(readParams(c, params).id)
+  if (id > idMax) throw noLetter()
+  return id
+}
+
+const refuseOrphan = (error: unknown): never => {
+  if (!(error instanceof LetterWithoutOriginError)) throw error
+  throw new ApiError(
+    httpErrors.message_rejected,
+    'It does not say which topic it came from: it can only be thrown away.',
+  )
+}
+
+const viewOf = ({ id, key, headers, publishedAt, bytes }: ListedLetter) => ({
+  id: String(id),
+  at: publishedAt.toISOString(),
+  topic: headers[deadLetterHeaders.topic] ?? null,
+  code: headers[deadLetterHeaders.errorCode] ?? null,
+  attempts: wholeOf(headers[deadLetterHeaders.attempt]),
+  first_failure_at: headers[deadLetterHeaders.firstFailure] ?? null,
+  key,
+  bytes,
+})
+
+const wholeOf = (value: string | undefined): number | null =>
+  value !== undefined && /^\d{1,9}$/.test(value) ? Number(value) : null

@@ -1,0 +1,121 @@
+/** Dead letters over the API: what operators see of them, and what they do about them. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { createDeadLetters, deadLetterHeaders } from '#src/platform/broker/index.ts'
+import { testApp, testKey } from '../../support/app.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+
+const base = '/v1/ops/dead-letters'
+const operator = testKey('ops:*')
+const reader = testKey('ops:read')
+
+let database: TestDatabase
+let call: ReturnType<typeof testApp>['call']
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  const { routes = [] } = createDeadLetters({ sql: database.sql, isRelayed: false })
+  call = testApp(routes, { keys: [operator.record, reader.record] }).call
+})
+beforeEach(async () => {
+  await database.sql`truncate broker_dead_letters, broker_queue, audit_log`
+})
+afterAll(() => database.close())
+
+/** @param topic undefined: the letter does not say where it came from */
+const bury = async (code: string, topic: string | undefined = 'spi.inbound.pacs.008') => {
+  const headers = {
+    [deadLetterHeaders.errorCode]: code,
+    [deadLetterHeaders.attempt]: '5',
+    [deadLetterHeaders.firstFailure]: '2026-01-02T03:04:05.678Z',
+    ...(topic === undefined ? {} : { [deadLetterHeaders.topic]: topic }),
+  }
+  const [row] = await database.sql<{ id: string }[]>`
+    insert into broker_dead_letters (key, headers, value)
+    values ('E1', ${database.sql.json(headers)}, 'Fulano de Tal') returning id::text`
+  return row?.id ?? ''
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the shape is what the tests are about
+const asked = async (method: string, path = '', body?: unknown, headers = {}): Promise<any> => {
+  const options = { key: operator.key, headers, ...(body === undefined ? {} : { body }) }
+  const answer = await call(method, base + path, options)
+  const text = await answer.text()
+  return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+const acts = async () =>
+  (
+    await database.sql<{ act: string }[]>`
+      select action || ' ' || object || ' ' || outcome as act from audit_log order by id`
+  ).map(({ act }) => act)
+
+test('they are listed by class, the newest first, without what they hold', async () => {
+  await bury('unreadable')
+  await bury('unreadable')
+  const newest = await bury('refused_by_interface', 'spi.outbound')
+  const { status, body } = await asked('GET', '?limit=1')
+  expect(status).toBe(200)
+  expect(body.dead_letters).toEqual([
+    {
+      ...{ id: newest, at: expect.any(String), topic: 'spi.outbound' },
+      ...{ code: 'refused_by_interface', attempts: 5, key: 'E1', bytes: 13 },
+      first_failure_at: '2026-01-02T03:04:05.678Z',
+    },
+  ])
+  expect(body.classes).toEqual([
+    { code: 'unreadable', topic: 'spi.inbound.pacs.008', count: 2 },
+    { code: 'refused_by_interface', topic: 'spi.outbound', count: 1 },
+  ])
+  expect(JSON.stringify(body)).not.toContain('Fulano')
+  const rest = await asked('GET', `?limit=5&cursor=${body.next_cursor}`)
+  expect(rest.body.dead_letters.map(({ code }: { code: string }) => code)).toEqual([
+    ...['unreadable', 'unreadable'],
+  ])
+  expect(rest.body.next_cursor).toBeNull()
+  const ofCode = await asked('GET', '?code=unreadable')
+  expect(ofCode.body.dead_letters).toHaveLength(2)
+})
+
+test('one is retried once, whatever is asked twice, and the audit says who did it', async () => {
+  const id = await bury('unreadable')
+  const headers = { 'Idempotency-Key': 'again' }
+  const first = await asked('POST', `/${id}/retry`, undefined, headers)
+  expect(first).toEqual({ status: 202, body: { retried: 1 } })
+  expect(await asked('POST', `/${id}/retry`, undefined, headers)).toEqual(first)
+  expect((await asked('POST', `/${id}/retry`)).status).toBe(404)
+  const [row] = await database.sql<{ count: number }[]>`
+    select count(*)::int from broker_queue where value = 'Fulano de Tal'`
+  expect(row?.count).toBe(1)
+  expect(await acts()).toEqual([`dead_letters.retry ${id} retried`])
+})
+
+test('all of a class are retried, and no others', async () => {
+  const [one, two, other] = [await bury('unreadable'), await bury('unreadable'), await bury('x')]
+  expect(await asked('POST', '/retry', { code: 'unreadable' })).toEqual({
+    ...{ status: 202, body: { retried: 2 } },
+  })
+  const { body } = await asked('GET')
+  expect(body.dead_letters.map(({ id }: { id: string }) => id)).toEqual([other])
+  expect(await acts()).toEqual([one, two].map((id) => `dead_letters.retry ${id} retried`))
+})
+
+test('one is dropped; one without an origin is not retried, and stays', async () => {
+  const headers = { [deadLetterHeaders.errorCode]: 'x' }
+  const [lost] = await database.sql<{ id: string }[]>`
+    insert into broker_dead_letters (headers, value)
+    values (${database.sql.json(headers)}, 'x') returning id::text`
+  expect((await asked('POST', `/${lost?.id}/retry`)).status).toBe(422)
+  expect((await asked('DELETE', `/${lost?.id}`)).status).toBe(204)
+  expect((await asked('DELETE', `/${lost?.id}`)).status).toBe(404)
+  expect(await acts()).toEqual([`dead_letters.drop ${lost?.id} dropped`])
+})
+
+test('an id beyond any is not there; who may only read does nothing', async () => {
+  const id = await bury('unreadable')
+  expect((await asked('DELETE', `/${'9'.repeat(19)}`)).status).toBe(404)
+  expect((await asked('DELETE', '/none')).status).toBe(400)
+  const { key } = reader
+  expect((await call('GET', base, { key })).status).toBe(200)
+  expect((await call('POST', `${base}/${id}/retry`, { key })).status).toBe(403)
+  expect((await call('DELETE', `${base}/${id}`, { key })).status).toBe(403)
+})
