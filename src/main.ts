@@ -115,7 +115,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
         },
         deps,
       ),
-      createConsole(values.console, sealer),
+      createConsole(values.console, sealer, sql),
       digitalCurrency(values, roles, databases.shared, deps),
       ...cards(values, roles, databases, deps),
       ...(roles.has('grpc')

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import type { Client } from '#src/platform/database/index.ts'
 import type { Feature, WholeApi } from '#src/platform/lifecycle/index.ts'
 import { createSealer, type Sealer } from '#src/platform/security/index.ts'
 import type { ConsoleSettings } from './config.ts'
+import { createAuditedSessions, createOwnSessions } from './record.ts'
 import { consoleRoutes } from './routes.ts'
 import { createSessions } from './session.ts'
 
@@ -12,12 +14,18 @@ export { consoleSettings } from './config.ts'
  *
  * @param sealer of the master key: then a session counts in every process that has the same. Undefined: a key of
  * this process alone, and who is signed in signs in again after a restart.
+ * @param sql keeps who signed in and out, for every process; undefined: a sign-out is known to this process alone
  */
-export const createConsole = (settings: ConsoleSettings, sealer: Sealer | undefined): Feature => {
+export const createConsole = (
+  settings: ConsoleSettings,
+  sealer: Sealer | undefined,
+  sql: Client | undefined,
+): Feature => {
   let whole: WholeApi | undefined
   const absoluteSeconds = settings.sessionHours * 3_600
   const sessions = createSessions({
     sealer: sealer ?? createSealer(randomBytes(32)),
+    record: sql === undefined ? createOwnSessions() : createAuditedSessions(sql),
     idleMs: settings.idleMinutes * 60_000,
     absoluteMs: absoluteSeconds * 1_000,
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type Actor,
   ApiError,
   httpErrors,
   type RequestContext,
@@ -78,24 +79,31 @@ const begin = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =>
   }
   const restriction = forbiddenBy(principal.restrictions, true, c.env.address)
   if (restriction !== undefined) throw restrictedBy(restriction, 'the console')
-  const former = deps.sessions.read(readCookie(c.req.raw))
-  if (former !== undefined) deps.sessions.end(former)
-  const cookie = writeCookie(c.req.raw, deps.sessions.begin(key), deps.absoluteSeconds)
+  const former = await deps.sessions.read(readCookie(c.req.raw))
+  if (former !== undefined) await deps.sessions.end(former, actorBy(c, former.key))
+  const sealed = await deps.sessions.begin(key, actorBy(c, key))
+  const cookie = writeCookie(c.req.raw, sealed, deps.absoluteSeconds)
   return Response.json(described(principal), { headers: { 'Set-Cookie': cookie } })
 }
 
+/** Whoever signs out with a key that is revoked by now is told of by its id too. */
+const actorBy = (c: RequestContext, key: string): Actor => ({
+  id: parseKey(key)?.id ?? 'nobody',
+  requestId: c.env.requestId,
+})
+
 const show = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   requireOwnPage(c)
-  const session = deps.sessions.read(readCookie(c.req.raw))
+  const session = await deps.sessions.read(readCookie(c.req.raw))
   const principal = session && (await principalOf(deps, session.key))
   if (principal === undefined) throw unauthorized()
   return Response.json(described(principal))
 }
 
-const end = (deps: ConsoleDeps, c: RequestContext): Response => {
+const end = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   requireOwnPage(c)
-  const session = deps.sessions.read(readCookie(c.req.raw))
-  if (session !== undefined) deps.sessions.end(session)
+  const session = await deps.sessions.read(readCookie(c.req.raw))
+  if (session !== undefined) await deps.sessions.end(session, actorBy(c, session.key))
   return new Response(null, {
     status: 204,
     headers: { 'Set-Cookie': writeCookie(c.req.raw, '', 0) },
@@ -105,7 +113,7 @@ const end = (deps: ConsoleDeps, c: RequestContext): Response => {
 /** The request as the API knows it: with the key of the session, without what belongs to the console. */
 const forward = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   const isUsers = requireOwnPage(c)
-  const session = deps.sessions.read(readCookie(c.req.raw))
+  const session = await deps.sessions.read(readCookie(c.req.raw))
   if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
   const url = new URL(c.req.raw.url)
   url.pathname = url.pathname.slice(apiPrefix.length)

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import type { Actor } from '#src/platform/http/index.ts'
 import { SealError, type Sealer } from '#src/platform/security/index.ts'
+import type { SessionRecord } from './record.ts'
 
 /** What a cookie of ours holds, sealed: nobody but a process with the same master key reads or writes one. */
 export type Session = {
@@ -14,53 +16,49 @@ export type Session = {
 
 export type Sessions = {
   /** A new session, as a cookie holds it. */
-  readonly begin: (key: string) => string
+  readonly begin: (key: string, actor: Actor) => Promise<string>
   /** Undefined: none, altered, ended, or over. */
-  readonly read: (sealed: string | undefined) => Session | undefined
+  readonly read: (sealed: string | undefined) => Promise<Session | undefined>
   /** The session with its idle time begun anew; undefined where that is not due yet. */
   readonly renewed: (session: Session) => string | undefined
-  readonly end: (session: Session) => void
+  readonly end: (session: Session, actor: Actor) => Promise<void>
 }
 
 const context = 'console session'
 const minuteMs = 60_000
 const sealedCharactersMax = 1_024
-/** Sessions that were signed out of, which this process remembers; the oldest give way. */
-const endedMax = 10_000
 
 export const createSessions = (options: {
   readonly sealer: Sealer
+  readonly record: SessionRecord
   readonly idleMs: number
   readonly absoluteMs: number
   readonly now?: () => number
 }): Sessions => {
-  const { sealer, idleMs, absoluteMs, now = Date.now } = options
-  const ended = new Set<string>()
+  const { sealer, record, idleMs, absoluteMs, now = Date.now } = options
   const sealed = (session: Session): string =>
     Buffer.from(sealer.seal(Buffer.from(JSON.stringify(session)), context)).toString('base64url')
   return {
-    begin: (key) => {
+    begin: async (key, actor) => {
       const nowMs = now()
       const id = randomBytes(16).toString('base64url')
-      return sealed({ id, key, startedMs: nowMs, seenMs: nowMs })
+      const session = { id, key, startedMs: nowMs, seenMs: nowMs }
+      await record.began(session, actor)
+      return sealed(session)
     },
-    read: (text) => {
+    read: async (text) => {
       if (text === undefined || text.length > sealedCharactersMax) return undefined
       const session = opened(sealer, text)
-      if (session === undefined || ended.has(session.id)) return undefined
+      if (session === undefined) return undefined
       const nowMs = now()
       const isOver = nowMs - session.startedMs >= absoluteMs || nowMs - session.seenMs >= idleMs
-      return isOver ? undefined : session
+      return isOver || (await record.isEnded(session)) ? undefined : session
     },
     renewed: (session) => {
       const nowMs = now()
       return nowMs - session.seenMs < minuteMs ? undefined : sealed({ ...session, seenMs: nowMs })
     },
-    end: ({ id }) => {
-      const [oldest] = ended
-      if (ended.size >= endedMax && oldest !== undefined) ended.delete(oldest)
-      ended.add(id)
-    },
+    end: (session, actor) => record.ended(session, actor),
   }
 }
 

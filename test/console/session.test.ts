@@ -2,17 +2,25 @@
 import { expect, test } from 'bun:test'
 import type { Route } from '#src/platform/http/index.ts'
 import { createAuthenticator, createSealer } from '#src/platform/security/index.ts'
+import {
+  createAuditedSessions,
+  createOwnSessions,
+  type SessionRecord,
+} from '../../src/console/record.ts'
 import { consoleRoutes } from '../../src/console/routes.ts'
 import { createSessions } from '../../src/console/session.ts'
 import { testApp, testKey } from '../support/app.ts'
+import { createTestDatabase } from '../support/database.ts'
 
 const minuteMs = 60_000
 const own = { 'X-Trilho-Console': 'user', 'Sec-Fetch-Site': 'same-origin' }
 
 /** An API of one route behind the console, with a clock and a key that can be revoked. */
-const createRig = () => {
+const createRig = (
+  record: SessionRecord = createOwnSessions(),
+  made = testKey('messages:read'),
+) => {
   const clock = { ms: Date.UTC(2026, 0, 1) }
-  const made = testKey('messages:read')
   const records = [made.record]
   const route: Route = {
     method: 'GET',
@@ -33,6 +41,7 @@ const createRig = () => {
   })
   const sessions = createSessions({
     sealer: createSealer(new Uint8Array(32)),
+    record,
     idleMs: 30 * minuteMs,
     absoluteMs: 120 * minuteMs,
     now: () => clock.ms,
@@ -126,6 +135,28 @@ test('signing out ends the session, whoever has kept its cookie', async () => {
   expect((await who(cookie)).status).toBe(401)
 })
 
+test('signing out of one process ends the session in all of them, and both acts are audited', async () => {
+  const database = await createTestDatabase()
+  const record = createAuditedSessions(database.sql)
+  const one = createRig(record)
+  const other = createRig(record, one.made)
+  const cookie = cookieOf(await one.signIn())
+  expect((await other.who(cookie)).status).toBe(200)
+  const stays = cookieOf(await one.signIn())
+  await one.call('DELETE', '/console/session', { headers: { ...own, Cookie: cookie } })
+  expect([(await other.who(cookie)).status, (await one.who(cookie)).status]).toEqual([401, 401])
+  expect((await other.who(stays)).status).toBe(200)
+  const acts = await database.sql<{ actor: string; action: string; object: string }[]>`
+    select actor, action, object from audit_log order by id`
+  expect(acts.map(({ action }) => action)).toEqual([
+    ...['console.sign_in', 'console.sign_in', 'console.sign_out'],
+  ])
+  expect(acts.every(({ actor }) => actor === one.made.record.id)).toBe(true)
+  expect(acts[2]?.object).toBe(acts[0]?.object ?? '')
+  expect(JSON.stringify(acts)).not.toContain(one.made.key)
+  await database.close()
+})
+
 test('it ends when nobody used it; what the page asks by itself is no use', async () => {
   const { clock, signIn, who } = createRig()
   const cookie = cookieOf(await signIn())
@@ -164,11 +195,12 @@ test('an altered cookie, and one of another master key, is none', async () => {
   const at = cookie.length - 20
   const other = cookie[at] === 'A' ? 'B' : 'A'
   const altered = cookie.slice(0, at) + other + cookie.slice(at + 1)
-  const foreign = createSessions({
+  const foreign = await createSessions({
     sealer: createSealer(new Uint8Array(32).fill(1)),
     idleMs: minuteMs,
+    record: createOwnSessions(),
     absoluteMs: minuteMs,
-  }).begin(made.key)
+  }).begin(made.key, { id: made.record.id, requestId: undefined })
   for (const bad of [
     altered,
     `trilho-console=${foreign}`,

@@ -7,7 +7,7 @@ export { type ArchiveVerification, verifyArchive } from './audit/chain/verify-ar
 export { commandActor } from './audit/command-actor.ts'
 export type { Actor, AuditEntry } from './audit/domain.ts'
 export { createAudit } from './audit/feature.ts'
-export { auditInsert, writeAudit } from './audit/store.ts'
+export { auditInsert, listAudit, writeAudit } from './audit/store.ts'
 export {
   acceptable,
   bodyBytesMaxDefault,

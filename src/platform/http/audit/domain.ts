@@ -44,6 +44,8 @@ export const auditActions = [
   'jose.decrypt',
   'dead_letters.retry',
   'dead_letters.drop',
+  'console.sign_in',
+  'console.sign_out',
   'log_level.set',
   'access.refused',
 ] as const
