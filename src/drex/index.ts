@@ -184,11 +184,11 @@ const createTellings = (deps: DrexDeps): Tellings => {
   const endings = deps.metrics.counter(
     'drex_transactions_ended_total',
     'Tracked transactions that have ended, by kind and how.',
-    ['kind', 'status'],
+    ['network', 'kind', 'status'],
   )
   return {
-    async onEnded(tx, ended) {
-      for (const { kind, status } of ended) endings.inc({ kind, status })
+    async onEnded(tx, network, ended) {
+      for (const { kind, status } of ended) endings.inc({ network, kind, status })
       const events = await eventsOf(tx, ended)
       if (events.length > 0) await deps.emitEvents(tx, events)
     },

@@ -129,7 +129,7 @@ export const endSagas = async (
     network.id,
     given.map(({ subject }) => subject),
   )
-  if (ended.length > 0) await onEnded(sql, [...ended, ...followers])
+  if (ended.length > 0) await onEnded(sql, network.id, [...ended, ...followers])
 }
 
 const revokeExpiryMs = 7 * 24 * 3_600_000

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { findSensitive } from '#src/platform/security/index.ts'
 import { commandHere } from '../support/command-here.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -44,7 +45,7 @@ test('holds what helps, and nothing that the scrubber finds or the settings keep
   const { dsn, sql, close } = await createTestDatabase()
   await sql`
     insert into broker_dead_letters (headers, value)
-    values (${{ original_topic: 'spi.outbound', error_code: `refused ${card}` } as never}, ${Buffer.from(card)})`
+    values (${{ [deadLetterHeaders.topic]: 'spi.outbound', [deadLetterHeaders.errorCode]: `refused ${card}` } as never}, ${Buffer.from(card)})`
   const server = hostileProcess()
   const tokenFile = join(temporaryDirectory(), 'token')
   writeFileSync(tokenFile, `${vaultToken}\n`)

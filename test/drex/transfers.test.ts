@@ -252,8 +252,12 @@ describe('lists and balances', () => {
 
   test('metrics count what ended and what waits', async () => {
     const text = await bench.scrape()
-    expect(text).toMatch(/drex_transactions_ended_total\{kind="transfer",status="confirmed"\} \d+/)
-    expect(text).toMatch(/drex_transactions_ended_total\{kind="transfer",status="failed"\} 2/)
+    expect(text).toMatch(
+      /drex_transactions_ended_total\{network="drex_testnet",kind="transfer",status="confirmed"\} \d+/,
+    )
+    expect(text).toMatch(
+      /drex_transactions_ended_total\{network="drex_testnet",kind="transfer",status="failed"\} 2/,
+    )
     expect(text).toContain('# TYPE drex_transactions_open gauge')
   })
 

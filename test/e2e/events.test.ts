@@ -24,6 +24,12 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { utf8 } from '../support/messages.ts'
 import { transfer } from '../support/participant.ts'
 import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import {
+  dashboardQueries,
+  noPrometheus,
+  startPrometheus,
+  type TestPrometheus,
+} from '../support/prometheus.ts'
 import { type Receiver, startReceiver } from '../webhooks/support.ts'
 
 setDefaultTimeout(120_000)
@@ -36,6 +42,8 @@ let cardDatabase: TestDatabase
 let bank: CentralBank
 let chain: Chain
 let program: RunningProgram
+let prometheus: TestPrometheus | undefined
+let metricsUrl: string
 let receiver: Receiver
 let closeCards: () => Promise<void>
 let admin: Awaited<ReturnType<typeof createAdmin>>
@@ -88,6 +96,8 @@ beforeAll(async () => {
     },
   })
   const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
+  metricsUrl = `${line.http_url}/metrics`
+  if (noPrometheus === '') prometheus = await startPrometheus(new URL(metricsUrl).host)
   call = async (method, path, body) => {
     const url = path.startsWith('/v1/transactions') ? line.cards_url : line.http_url
     const response = await fetch(`${url}${path}`, {
@@ -101,6 +111,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
+  await prometheus?.[Symbol.asyncDispose]()
   program.signal('SIGKILL')
   await closeCards()
   await receiver.stop()
@@ -280,3 +291,58 @@ test('every event type that is offered fires, with the payload that is published
     expect(() => group?.payload.parse(data)).not.toThrow()
   }
 })
+
+/** What has no series in this run, and what would give it one: a counter with labels is there from its first event on. */
+const absent: Readonly<Record<string, string>> = {
+  ...{ spigw_broker_outbox_depth: 'Kafka', spigw_broker_outbox_age_seconds: 'Kafka' },
+  spigw_signing_seconds: 'signing',
+  spigw_sync_sends_total: 'the fast path',
+  spigw_transformations_total: 'a transformation',
+  ...{ trilho_grpc_requests_total: 'gRPC', trilho_grpc_request_duration_seconds: 'gRPC' },
+  ...{ spigw_cert_days_until_expiry: 'a certificate', spigw_cert_expired: 'a certificate' },
+  trilho_certificates_in_use: 'a certificate',
+  drex_balances_differing: 'an hour',
+  cardgw_network_late_answers_total: 'a fault',
+  cardgw_network_mismatched_answers_total: 'a fault',
+  cardgw_network_reconnects_total: 'a fault',
+  cardgw_network_timeouts_total: 'a fault',
+  cardgw_network_unexpected_messages_total: 'a fault',
+  cardgw_network_wrong_macs_total: 'a fault',
+  cardgw_reversal_attempts_total: 'a fault',
+  cardgw_reversals_total: 'a fault',
+  spigw_broker_dead_letters_total: 'a fault',
+  spigw_pull_dead_letters_total: 'a fault',
+  spigw_pull_failures_total: 'a fault',
+  spigw_inbound_warnings_total: 'a fault',
+  trilho_requests_shed_total: 'too many requests',
+}
+
+test.skipIf(noPrometheus !== '')(
+  `every query of every dashboard has an answer in that run, and no alert an error${noPrometheus}`,
+  async () => {
+    const queries = await dashboardQueries()
+    expect(queries.length).toBeGreaterThan(60)
+    const metricOf = (expr: string): string =>
+      (/(?:trilho|spigw|cardgw|drex|http|process|nodejs)_\w+|\bup\b/.exec(expr)?.[0] ?? '').replace(
+        /_bucket$/,
+        '',
+      )
+    const empty = async (): Promise<readonly string[]> => {
+      const names: string[] = []
+      for (const expr of queries) {
+        if ((await prometheus?.query(expr))?.length === 0) names.push(metricOf(expr))
+      }
+      return [...new Set(names)].filter((name) => !(name in absent))
+    }
+    await until('an answer to every query', async () => (await empty()).length === 0).catch(
+      () => undefined,
+    )
+    expect(await empty()).toEqual([])
+    const scraped = [...(await (await fetch(metricsUrl)).text()).matchAll(/^# TYPE (\w+)/gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => !/^(process|nodejs)_/.test(name))
+    const shown = new Set(queries.map(metricOf))
+    expect(scraped.filter((name) => !shown.has(name))).toEqual([])
+    expect(new Set(Object.values((await prometheus?.ruleHealth()) ?? {}))).toEqual(new Set(['ok']))
+  },
+)

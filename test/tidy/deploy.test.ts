@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { metricDefinitions } from '../../scripts/metric-definitions.ts'
 import { root } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -30,6 +31,25 @@ describe('alerts', () => {
     )
     expect(names.length).toBeGreaterThan(15)
     expect(names.filter((name) => !sources.includes(`'${name}'`))).toEqual([])
+  })
+
+  test('group and choose by labels that the metrics have', async () => {
+    const labelsOf = new Map((await metricDefinitions()).map((one) => [one.name, one.labels]))
+    const wrong = rules.flatMap(({ alert, expr }) => {
+      const grouped = [
+        ...expr.matchAll(/by \(([^)]*)\) \((?:[^()]*\()*?((?:trilho|spigw|cardgw|drex)_\w+)/g),
+      ]
+      const chosen = [...expr.matchAll(/((?:trilho|spigw|cardgw|drex)_\w+)\{(\w+)=/g)]
+      return [
+        ...grouped.flatMap(([, by = '', name = '']) =>
+          by.split(', ').map((label) => ({ name, label })),
+        ),
+        ...chosen.map(([, name = '', label = '']) => ({ name, label })),
+      ]
+        .filter(({ name, label }) => labelsOf.get(name)?.includes(label) === false)
+        .map(({ name, label }) => `${alert}: ${name} has no label ${label}`)
+    })
+    expect(wrong).toEqual([])
   })
 
   test('have a runbook each, and every runbook an alert', () => {

@@ -1,3 +1,4 @@
+import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { type Client, type Migration, pendingMigrations } from '#src/platform/database/index.ts'
 import { reasonOf } from '../doctor/reason.ts'
 
@@ -31,7 +32,7 @@ const questions: Readonly<Record<string, string>> = {
     select state, sync_state, (pg_wal_lsn_diff(sent_lsn, replay_lsn))::float8 as bytes_behind
     from pg_stat_replication`,
   dead_letters: `
-    select headers ->> 'original_topic' as topic, headers ->> 'error_code' as code,
+    select headers ->> '${deadLetterHeaders.topic}' as topic, headers ->> '${deadLetterHeaders.errorCode}' as code,
       count(*)::int as messages, min(published_at) as oldest
     from (select headers, published_at from broker_dead_letters order by id desc limit 10000) newest
     group by 1, 2 order by 3 desc limit 100`,

@@ -21,7 +21,7 @@ export type EngineContext = {
   readonly signers: Signers
   readonly heads: Heads
   /** Notifies followers; runs in the database transaction that ends them. */
-  readonly onEnded: (sql: Transaction, ended: readonly Ended[]) => Promise<void>
+  readonly onEnded: (sql: Transaction, network: string, ended: readonly Ended[]) => Promise<void>
   /** Tells of ends that were taken back; runs in the database transaction that takes them back. */
   readonly onCorrected: (sql: Transaction, corrected: readonly Corrected[]) => Promise<void>
   /** Explains a revert's payload in words. */

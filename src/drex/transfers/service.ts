@@ -155,7 +155,7 @@ export const createTransfers = (deps: {
         const isWhole = ids.includes(transfer.transactionId)
         if (isWhole) {
           await revokeAllowances(tx, transfer.network, [id])
-          await deps.onEnded(tx, endedBy(transfer))
+          await deps.onEnded(tx, transfer.network, endedBy(transfer))
           await writeAudit(tx, cancellation(transfer, actor, 'cancelled'))
         }
         return isWhole
