@@ -138,7 +138,7 @@ const documentOf = ({ file, title }: Dashboard, panels: readonly Panel[]): objec
     id: at + 1,
     type: 'timeseries',
     title: name,
-    datasource: { type: 'prometheus', uid: '${datasource}' },
+    datasource: { type: 'prometheus', uid: '$datasource' },
     gridPos: {
       x: (at % columns) * width,
       y: Math.floor(at / columns) * height,

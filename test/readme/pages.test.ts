@@ -1,20 +1,19 @@
 import { describe, expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { commandHere } from '../support/command-here.ts'
 import { pages } from '../support/pages.ts'
 import { root } from '../support/program.ts'
 
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
 
-const program = (...words: readonly string[]): string => {
-  const { stdout } = Bun.spawnSync([process.execPath, join(root, 'src/main.ts'), ...words])
-  return stdout.toString()
-}
-
 /** Commands with a choice of actions, such as `list | show <id>`. */
 const usages = new Map<string, string>()
-for (const [, name = ''] of program('--help').matchAll(/^ {2}([a-z-]+) {2,}\S/gm)) {
-  usages.set(name, /^Usage: trilho \S+ ?(.*)$/m.exec(program(name, '--help'))?.[1] ?? '')
+for (const [, name = ''] of (await commandHere(['--help'])).out.matchAll(
+  /^ {2}([a-z-]+) {2,}\S/gm,
+)) {
+  const { out } = await commandHere([name, '--help'])
+  usages.set(name, /^Usage: trilho \S+ ?(.*)$/m.exec(out)?.[1] ?? '')
 }
 
 test('every command that a page names is one of the program, with an action that it has', () => {

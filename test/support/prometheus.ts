@@ -8,7 +8,7 @@ import { until } from './until.ts'
 /** Of a skipped test's name. */
 export const noPrometheus = Bun.which('prometheus') === null ? ' [skipped: no prometheus]' : ''
 
-export type Sample = { readonly metric: Readonly<Record<string, string>>; readonly values: unknown }
+type Sample = { readonly metric: Readonly<Record<string, string>>; readonly values: unknown }
 
 export type TestPrometheus = AsyncDisposable & {
   /** What a panel would show of the last ten minutes. @throws Error with what Prometheus says of a query that it does not take */

@@ -1,0 +1,184 @@
+/** A restore as docs/operation.md has it, with pg_dump and psql: what the copy has open goes on, once. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { openDatabase, startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
+import { commandHere } from '../support/command-here.ts'
+import { quietLogger } from '../support/database.ts'
+import { build, transfer } from '../support/participant.ts'
+import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
+import { startReceiver } from '../webhooks/support.ts'
+
+setDefaultTimeout(120_000)
+
+/** pg_dump takes servers of its own version and older ones. */
+const debian = '/usr/lib/postgresql'
+const bin = existsSync(debian)
+  ? readdirSync(debian)
+      .map((version) => join(debian, version, 'bin'))
+      .find((path) => ['postgres', 'pg_dump', 'psql'].every((name) => existsSync(join(path, name))))
+  : undefined
+const noTools = bin === undefined ? ' [skipped: no postgres, pg_dump and psql of one version]' : ''
+
+const ispb = '12345678'
+const masterKey = Buffer.from(Uint8Array.from({ length: 32 }, (_, at) => at * 7 + 1)).toString(
+  'base64',
+)
+
+const startCluster = () =>
+  startEmbeddedPostgres({
+    directory: temporaryDirectory(),
+    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
+    binaries: { bin: bin ?? '', version: 'system' },
+  })
+
+const statusesOf = async (dsn: string): Promise<readonly string[]> => {
+  const options = { connectionsMax: 1, statementTimeoutMs: 10_000, logger: quietLogger }
+  const { sql, close } = openDatabase({ dsn, ...options })
+  const rows = await sql<{ line: string }[]>`
+    select end_to_end_id || ' ' || status as line from spi_messages
+    where type = 'pacs.008' order by 1`
+  await close()
+  return rows.map(({ line }) => line)
+}
+
+/** The gateway with all that a copy must go on with; `roles` says what of it runs. */
+const startGateway = async (
+  dsn: string,
+  bank: CentralBank,
+  roles: string,
+): Promise<{
+  readonly program: RunningProgram
+  readonly call: (path: string, body: unknown) => Promise<{ readonly end_to_end_ids?: string[] }>
+}> => {
+  const program = startProgram(variants[0]!, ['serve'], {
+    env: {
+      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keys.file },
+      ...{ DATABASE_DSN: dsn, ISPB: ispb, TRILHO_MASTER_KEY: masterKey, TRILHO_ROLES: roles },
+      ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+      ...{ SPI_AUTO_ACCEPT: 'true', WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
+    },
+  })
+  const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
+  return {
+    program,
+    call: async (path, body) => {
+      const response = await fetch(`${line.http_url}${path}`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${keys.key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+      if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+      return (await response.json()) as { readonly end_to_end_ids?: string[] }
+    },
+  }
+}
+
+const brazilBehindMs = 3 * 3_600_000
+
+/** A camt.054 of the central bank with these debits. */
+const statementOf = (
+  cents: readonly (readonly [id: string, cents: number])[],
+  day: string,
+): string => {
+  const [first = '', ...more] = cents.map(([id, amount]) =>
+    Buffer.from(
+      build('00038166', 'CAMT054', {
+        ...{ account_ispb: ispb, amount, direction: 'DBIT', status: 'BOOK', booking_date: day },
+        ...{ domain: 'PMNT', family: 'RRCT', sub_family: 'DMCT', end_to_end_id: id },
+        origin_message: 'pacs.008',
+      }),
+    ).toString(),
+  )
+  const entries = more.map((xml) => /<Ntfctn>.*<\/Ntfctn>/s.exec(xml)?.[0] ?? '')
+  return first.replace('</Ntfctn>', `</Ntfctn>${entries.join('')}`)
+}
+
+const keys = await apiKeyFile('*')
+
+const end = async (program: RunningProgram): Promise<void> => {
+  program.signal('SIGKILL')
+  await program.end()
+}
+
+test.skipIf(noTools !== '')(
+  `payments, queue and webhooks of a copy go on once, and the books say what came after it${noTools}`,
+  async () => {
+    const bank = await createCentralBank({ longPollMs: 200, settlementLimitMs: 300_000 })
+    const receiver = startReceiver()
+    const [first, second] = await Promise.all([startCluster(), startCluster()])
+    const send = async ({ call }: Awaited<ReturnType<typeof startGateway>>, cents: number) => {
+      const params = { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', cents)] }
+      const { end_to_end_ids: ids } = await call('/v1/spi/send', {
+        message_type: 'PACS008',
+        params,
+      })
+      return ids?.[0] ?? ''
+    }
+    const everything = 'api,pull,worker,send,webhooks,jobs'
+    const whole = await startGateway(first.url, bank, everything)
+    await whole.call('/v1/webhooks', { url: receiver.url, events: ['*'] })
+    const settled = await send(whole, 100)
+    await until(async () => (await statusesOf(first.url)).join() === `${settled} ACCEPTED`)
+    await until(() => receiver.received.some(({ body }) => body.includes(settled)))
+    await end(whole.program)
+    // What is asked for from here on waits: nobody sends, and nobody delivers.
+    const taking = await startGateway(first.url, bank, 'api')
+    const open = [await send(taking, 200), await send(taking, 300)]
+    const copy = Bun.spawnSync([join(bin ?? '', 'pg_dump'), '--no-owner', first.url])
+    expect([copy.exitCode, copy.stderr.toString()]).toEqual([0, ''])
+    await end(taking.program)
+    // After the copy: the first of the two, and another that the copy does not have.
+    const later = await startGateway(first.url, bank, everything)
+    const lost = await send(later, 400)
+    await until(async () =>
+      (await statusesOf(first.url)).every((line) => line.endsWith(' ACCEPTED')),
+    )
+    await end(later.program)
+    await first.stop()
+
+    const restore = Bun.spawnSync(
+      [join(bin ?? '', 'psql'), '-q', '-v', 'ON_ERROR_STOP=1', '-f', '-', second.url],
+      { stdin: copy.stdout, stdout: 'ignore' },
+    )
+    expect([restore.exitCode, restore.stderr.toString()]).toEqual([0, ''])
+    const env = { DATABASE_DSN: second.url, ISPB: ispb, TRILHO_MASTER_KEY: masterKey }
+    const checked = await commandHere(['backup-check', '--json'], env)
+    const told = JSON.parse(checked.out)
+    expect([checked.code, told.checks]).toEqual([0, expect.any(Array)])
+    expect(told.book).toContainEqual(
+      expect.objectContaining({ what: 'instant payments QUEUED', open: 2 }),
+    )
+    expect(told.book).toContainEqual(
+      expect.objectContaining({ what: 'messages of spi.outbound', open: 2 }),
+    )
+    const restored = await startGateway(second.url, bank, everything)
+    await until(async () =>
+      (await statusesOf(second.url)).every((line) => line.endsWith(' ACCEPTED')),
+    )
+    expect(await statusesOf(second.url)).toEqual(
+      [settled, ...open].map((id) => `${id} ACCEPTED`).sort(),
+    )
+    await until(() => open.every((id) => receiver.received.some(({ body }) => body.includes(id))))
+    await end(restored.program)
+    // The bank's book has each once, and one more than the copy.
+    const { operations, balanced } = bank.book()
+    expect(balanced).toBe(true)
+    expect(operations.map(({ endToEndId, state }) => `${endToEndId} ${state}`).sort()).toEqual(
+      [settled, ...open, lost].map((id) => `${id} settled`).sort(),
+    )
+    const cents = new Map([settled, ...open, lost].map((id, at) => [id, (at + 1) * 100]))
+    const day = new Date(Date.now() - brazilBehindMs).toISOString().slice(0, 10)
+    const statement = statementOf([...cents], day)
+    const reconciled = await commandHere(['reconcile', '-', '--json'], env, statement)
+    expect([reconciled.code, JSON.parse(reconciled.out).differences]).toEqual([
+      1,
+      [expect.objectContaining({ outcome: 'missing_here', reference: lost, amount: '4.00' })],
+    ])
+    await Promise.all([bank.stop(), receiver.stop(), second.stop()])
+  },
+)
