@@ -51,6 +51,7 @@ import m47 from './0047_entries_by_reference_and_day.sql' with { type: 'text' }
 import m48 from './0048_drex_streams.sql' with { type: 'text' }
 import m49 from './0049_drex_operations.sql' with { type: 'text' }
 import m50 from './0050_card_attention.sql' with { type: 'text' }
+import m51 from './0051_webhook_topics.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   { name: '0048_drex_streams', sql: m48 },
   { name: '0049_drex_operations', sql: m49 },
   { name: '0050_card_attention', sql: m50 },
+  { name: '0051_webhook_topics', sql: m51 },
 ]

@@ -46,7 +46,13 @@ import {
   iso20022Inspector,
   rsfnInspector,
 } from './spi/index.ts'
-import { createWebhooks, emitElsewhere, emitEvents, emitWithin } from './webhooks/index.ts'
+import {
+  createTopics,
+  createWebhooks,
+  emitElsewhere,
+  emitEvents,
+  emitWithin,
+} from './webhooks/index.ts'
 
 /**
  * The only place where features meet. It gives each its dependencies and sets the order of starting (stopping is the
@@ -75,8 +81,8 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     ...{ retentionDays: values.database.auditRetentionDays, archiveDirectory, logger },
   })
   const pix = createPix({
-    ...{ sql, settings: values.pix, authenticator: deps.authenticator, logger },
-    ...{ signing: jose.signPublished, runsJobs: roles.has('jobs') },
+    ...{ ...deps, sql, settings: values.pix, signing: jose.signPublished },
+    ...{ topics: createTopics(values.webhooks), runsJobs: roles.has('jobs') },
     refunds: createRefunds({ ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }),
   })
   return tellOfUses(

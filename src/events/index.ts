@@ -4,6 +4,7 @@ import { cardEvents } from './cards.ts'
 import { digitalCurrencyEvents } from './drex.ts'
 import type { EventGroups } from './group.ts'
 import { instantPaymentEvents } from './instant-payments.ts'
+import { pixEvents } from './pix.ts'
 import { webhookEvents } from './webhooks.ts'
 
 export { type Reason, reason } from './instant-payments.ts'
@@ -15,6 +16,7 @@ export { type Reason, reason } from './instant-payments.ts'
  */
 export const eventGroups = {
   ...instantPaymentEvents,
+  ...pixEvents,
   ...cardEvents,
   ...digitalCurrencyEvents,
   ...webhookEvents,
@@ -27,6 +29,8 @@ type Groups = typeof eventGroups
  *
  * @property account - whose it is: the endpoints of no other account are told; undefined for what is the institution's
  * @property subject - what it happened to; `sequence` grows by one with each event of a subject
+ * @property full - what endpoints that ask for it get instead of `data`, persons' data too
+ * @property topic - the endpoint of this topic is told too, and gets `full` as it is
  */
 export type AppEvent = {
   [G in keyof Groups]: {
@@ -34,6 +38,8 @@ export type AppEvent = {
     readonly subject: string
     readonly account?: string | undefined
     readonly data: z.infer<Groups[G]['payload']>
+    readonly full?: object
+    readonly topic?: string | undefined
   }
 }[keyof Groups]
 

@@ -102,6 +102,21 @@ export const pixErrors = defineErrors({
     'The return breaks a rule.',
     'A devolução quebra uma regra.',
   ),
+  webhook_nao_encontrado: absent(
+    'Webhook não encontrado',
+    'The key has no webhook.',
+    'A chave não tem webhook.',
+  ),
+  webhook_operacao_invalida: invalid(
+    'Webhook inválido.',
+    'The webhook breaks a rule.',
+    'O webhook quebra uma regra.',
+  ),
+  webhook_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter of the list breaks a rule.',
+    'Um parâmetro da lista quebra uma regra.',
+  ),
 })
 
 /** @param violacoes at least one */

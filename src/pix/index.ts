@@ -10,6 +10,8 @@ import type { PixSettings } from './config.ts'
 import { pixErrors, receiverErrors } from './errors.ts'
 import { locationRoutes } from './locations/routes.ts'
 import { createLocationService } from './locations/service.ts'
+import { webhookRoutes } from './notices/routes.ts'
+import { createPixWebhookService, type Topics } from './notices/service.ts'
 import { tokenRoute } from './oauth/routes.ts'
 import { createIssue, createTokenSource, createTokenSweep } from './oauth/tokens.ts'
 import { payloadRoutes, type SignPayload } from './payload.ts'
@@ -29,6 +31,8 @@ export type PixDeps = {
   readonly signing: SignPayload
   /** Undefined: returns answer 503 and name ISPB. */
   readonly refunds: Refunds | undefined
+  /** Where receivers are told of what they have received. */
+  readonly topics: Topics
   readonly runsJobs?: boolean
   readonly logger: Logger
   /** The real clock when absent. */
@@ -53,7 +57,8 @@ export const createPix = (deps: PixDeps): PixFeature => {
   })
   const routes = [
     tokens,
-    ...receiverRoutes(createReceiverService(sql)),
+    ...receiverRoutes(createReceiverService(sql, deps.topics)),
+    ...webhookRoutes(createPixWebhookService(sql, deps.topics)),
     ...chargingRoutes(deps, sql),
     ...receivedRoutes(deps, sql),
   ]
@@ -68,7 +73,7 @@ export const createPix = (deps: PixDeps): PixFeature => {
   return {
     ...common,
     routes,
-    receivables: createReceivables(),
+    receivables: createReceivables(deps.topics.emit),
     tokenSource: createTokenSource(sql),
     start: async () => {
       if (runsJobs) await sweep.start()

@@ -30,8 +30,21 @@ export type ListReader = {
   readonly done: <T>(filters: T) => ListRequest & T
 }
 
-/** @param definition of what is thrown */
-export const readList = (c: RequestContext, definition: ErrorDefinition): ListReader => {
+/** Of a list that may be asked for without a time. */
+export const allTime = {
+  inicio: new Date('1970-01-01T00:00:00Z'),
+  fim: new Date('9999-12-31T23:59:59Z'),
+} as const
+
+/**
+ * @param definition of what is thrown
+ * @param missing what counts where no time is given; undefined: it must be given
+ */
+export const readList = (
+  c: RequestContext,
+  definition: ErrorDefinition,
+  missing?: typeof allTime,
+): ListReader => {
   const violacoes: Violacao[] = []
   const query = c.req.queries()
   const note = (name: string, razao: string, valor?: string): undefined => {
@@ -50,8 +63,9 @@ export const readList = (c: RequestContext, definition: ErrorDefinition): ListRe
     const value = raw(name)
     return value === undefined || form.test(value) ? value : malformed(name, value)
   }
-  const time = (name: string): Date | undefined => {
+  const time = (name: keyof typeof allTime): Date | undefined => {
     const value = raw(name)
+    if (value === undefined && missing !== undefined) return missing[name]
     const parsed = instant.safeParse(value)
     return parsed.success ? parsed.data : malformed(name, value)
   }

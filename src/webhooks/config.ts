@@ -2,6 +2,7 @@ import {
   defineSettings,
   integer,
   list,
+  pem,
   type SettingValues,
   secret,
   setting,
@@ -15,6 +16,13 @@ export const webhookSettings = defineSettings({
   }),
   allowedTargets: setting('WEBHOOK_ALLOWED_TARGETS', list(allowEntry), {
     doc: 'Private hosts and networks events may be sent to, over HTTP and any port too. All others must be public, HTTPS and on port 443.',
+  }),
+  certificate: setting('WEBHOOK_CERT_PATH', pem(), {
+    doc: 'Certificate, with its chain, that is shown to receivers that ask for one.',
+  }),
+  key: setting('WEBHOOK_KEY_PATH', pem(), { doc: 'Private key of that certificate.' }),
+  ca: setting('WEBHOOK_CA_PATH', pem(), {
+    doc: 'Authorities of receivers besides the public ones.',
   }),
   timeoutSeconds: setting('WEBHOOK_TIMEOUT', integer(1, 60), {
     default: '15',

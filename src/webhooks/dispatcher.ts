@@ -8,17 +8,16 @@ import {
   serverOf,
 } from '#src/platform/observe/index.ts'
 import { afterAttempt } from './domain.ts'
-import { sentBody } from './events.ts'
+import { type SentForm, sentBody } from './events.ts'
 import { createLanes, type Lane, notePace } from './lanes.ts'
 import { createOutcomeWriter, type OutcomeWriter } from './outcomes.ts'
 import { type ClaimedDelivery, claimDue } from './queue.ts'
 import type { AttemptResult, Sender } from './sender.ts'
 
 /** What sending to an endpoint needs. */
-export type ActiveEndpoint = {
+export type ActiveEndpoint = SentForm & {
   readonly id: string
   readonly url: string
-  readonly include: 'thin' | 'full'
   /** The present secret's key, and the previous one's while both are valid. */
   readonly keys: readonly Uint8Array[]
 }
@@ -106,7 +105,7 @@ const attempt = async (
   lane: Lane,
 ): Promise<void> => {
   const { url, keys } = endpoint
-  const body = sentBody(endpoint.include, { ...delivery, id: delivery.eventId })
+  const body = sentBody(endpoint, { ...delivery, id: delivery.eventId })
   const result = await tracedSend(delivery, url, () =>
     send({ url, keys, eventId: delivery.eventId, body }),
   )

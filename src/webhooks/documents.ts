@@ -179,6 +179,10 @@ const ofOne: More = {
   errors: [httpErrors.not_found],
   exampleFrom: { id: 'listWebhooks#/webhooks/0/id' },
 }
+const ofChange: More = {
+  ...ofOne,
+  errors: [httpErrors.not_found, webhookErrors.webhook_of_standard],
+}
 const ofDelivery: More = { ...ofOne, exampleFrom: { id: 'listDeliveries#/deliveries/0/id' } }
 
 export const documents = {
@@ -202,7 +206,7 @@ export const documents = {
   ),
   find: document('getWebhook', 'Show a webhook', 200, 'The webhook.', seen, ofOne),
   change: document('updateWebhook', 'Change a webhook', 200, 'The webhook.', endpoint, {
-    ...ofOne,
+    ...ofChange,
     body: json(changeBody),
     bodyExamples: { active: { active: true } },
     description: 'Retries that wait go to the new URL. Activating forgets earlier failures.',
@@ -213,7 +217,7 @@ export const documents = {
     204,
     'It and its deliveries are gone.',
     undefined,
-    ofOne,
+    ofChange,
   ),
   test: document(
     'testWebhook',
@@ -221,7 +225,7 @@ export const documents = {
     200,
     'What the receiver answered.',
     tested,
-    ofOne,
+    ofChange,
   ),
   rotate: document(
     'rotateWebhookSecret',
@@ -229,7 +233,7 @@ export const documents = {
     200,
     'The webhook; secret only when it was made here.',
     endpoint.extend({ secret: z.string().optional() }),
-    { ...ofOne, idempotent: true, body: json(rotateBody) },
+    { ...ofChange, idempotent: true, body: json(rotateBody) },
   ),
   deliveries: document(
     'listDeliveries',

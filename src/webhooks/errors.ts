@@ -14,4 +14,16 @@ export const webhookErrors = defineErrors({
     },
     retryable: false,
   },
+  webhook_of_standard: {
+    status: 409,
+    title: 'Webhook of a standard',
+    meaning: 'The webhook was set by the API Pix, which alone changes it.',
+    remedy: 'Use PUT or DELETE /pix/v2/webhook/{chave}.',
+    pt: {
+      title: 'Webhook de um padrão',
+      meaning: 'O webhook foi configurado pela API Pix, e só ela o altera.',
+      remedy: 'Use PUT ou DELETE /pix/v2/webhook/{chave}.',
+    },
+    retryable: false,
+  },
 })

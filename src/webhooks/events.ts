@@ -15,6 +15,8 @@ export type WebhookEvent = {
   readonly account?: string | undefined
   readonly data: object
   readonly full?: object | undefined
+  /** Of endpoints that are subscribed to nothing else. */
+  readonly topic?: string | undefined
 }
 
 /** PostgreSQL notifies listeners at commit. */
@@ -70,7 +72,7 @@ const takenOf = async <E extends WebhookEvent>(
 ): Promise<readonly E[]> => {
   const subscribed = await subscriptionsOf(tx)
   if (subscribed.size === 0) return []
-  return events.filter(({ type }) => patternsOf(type).some((one) => subscribed.has(one)))
+  return events.filter((event) => allPatternsOf(event).some((one) => subscribed.has(one)))
 }
 
 /** The types that active endpoints take. */
@@ -80,15 +82,18 @@ const subscriptionsOf = async (tx: Queryable): Promise<ReadonlySet<string>> => {
   return new Set(rows.map(({ pattern }) => pattern))
 }
 
-const rowOf = ({ type, subject, account, data, full }: WebhookEvent, place: number) => ({
+const allPatternsOf = ({ type, topic }: WebhookEvent): readonly string[] =>
+  topic === undefined ? patternsOf(type) : [...patternsOf(type), topic]
+
+const rowOf = (event: WebhookEvent, place: number) => ({
   place,
   id: `evt_${Bun.randomUUIDv7()}`,
-  type,
-  patterns: patternsOf(type),
-  subject,
-  account,
-  data: JSON.stringify(data),
-  full: full === undefined ? null : JSON.stringify(full),
+  type: event.type,
+  patterns: allPatternsOf(event),
+  subject: event.subject,
+  account: event.account,
+  data: JSON.stringify(event.data),
+  full: event.full === undefined ? null : JSON.stringify(event.full),
   traceparent: currentTraceparent(),
 })
 
@@ -141,6 +146,16 @@ export type SentEvent = {
   readonly createdAt: Date
 }
 
-/** The same as an endpoint takes it: with personal data only where it asks for them. */
-export const sentBody = (include: 'thin' | 'full', event: SentEvent): string =>
-  bodyOf({ ...event, data: include === 'full' ? (event.dataFull ?? event.data) : event.data })
+/** How an endpoint takes events. */
+export type SentForm = {
+  /** With personal data only where it asks for them. */
+  readonly include: 'thin' | 'full'
+  /** True: as a standard describes the event, and nothing of ours about it. */
+  readonly isBare: boolean
+}
+
+/** The same as an endpoint takes it. */
+export const sentBody = ({ include, isBare }: SentForm, event: SentEvent): string => {
+  const data = include === 'full' ? (event.dataFull ?? event.data) : event.data
+  return isBare ? data : bodyOf({ ...event, data })
+}

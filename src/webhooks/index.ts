@@ -2,7 +2,12 @@ import type { Client } from '#src/platform/database/index.ts'
 import { allowListOf, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { type Sealer, sealedStock } from '#src/platform/security/index.ts'
+import {
+  createFileMaterial,
+  type KeyMaterial,
+  type Sealer,
+  sealedStock,
+} from '#src/platform/security/index.ts'
 import { bookOf } from './book.ts'
 import type { WebhookSettings } from './config.ts'
 import { createDispatcher } from './dispatcher.ts'
@@ -19,6 +24,7 @@ import { createEndpointStore } from './store.ts'
 export { webhookSettings } from './config.ts'
 export { emitElsewhere, emitEvents, emitWithin } from './events.ts'
 export type { EventBroker } from './relay.ts'
+export { createTopics } from './topics.ts'
 
 export type WebhooksDeps = {
   /** Undefined: the endpoints answer 503. */
@@ -33,6 +39,8 @@ export type WebhooksDeps = {
   readonly delivers?: boolean
   /** False: another process removes what is old. */
   readonly runsJobs?: boolean
+  /** Instead of what the settings name. */
+  readonly tls?: KeyMaterial
   readonly environment: 'sandbox' | 'production'
   readonly version: string
   readonly logger: Logger
@@ -46,7 +54,8 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   const timeoutMs = settings.timeoutSeconds * 1000
   // Without a database nobody calls what follows: every route answers before.
   const store = createEndpointStore(sql as Client)
-  const send = createSender({ allowed, timeoutMs, version: deps.version })
+  const tls = deps.tls ?? materialOf(deps)
+  const send = createSender({ allowed, timeoutMs, version: deps.version, tls: tls.current })
   const { sealer } = deps
   const service = createWebhookService({ store, send, commonSecret: settings.secret, sealer })
   const dispatcher = createDispatcher({
@@ -96,13 +105,21 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
       }
       if (runsJobs) for (const job of retention) await job.start()
       if (!delivers) return
+      tls.watch()
       await relay.start()
       dispatcher.start()
     },
     drain: async () => {
+      tls.stop()
       for (const job of retention) await job.stop()
       await relay.drain()
       await dispatcher.drain()
     },
   }
 }
+
+/** Without files: nothing is shown, and the public authorities count. */
+const materialOf = ({ settings: { certificate, key, ca }, logger }: WebhooksDeps): KeyMaterial =>
+  createFileMaterial({ certificate, key, ca }, (err) =>
+    logger.error({ err }, 'the new certificate for webhooks cannot be used, the old one stays'),
+  )

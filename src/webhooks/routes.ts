@@ -29,6 +29,7 @@ import { webhookErrors } from './errors.ts'
 import { type SentEvent, sentBody } from './events.ts'
 import { isLimited, requireUnlimited } from './rights.ts'
 import { viewOf, viewOfDelivery, viewsOf, type WebhookService } from './service.ts'
+import { targetOf } from './topics.ts'
 
 type Endpoint = NonNullable<Awaited<ReturnType<WebhookService['store']['find']>>>
 
@@ -85,12 +86,16 @@ const rightsOf = ({ env: { principal } }: RequestContext): Principal => {
 }
 
 /** What a key reads here it could have had sent to it: nothing more. */
-const shownBody = (c: RequestContext, { include }: Endpoint, event: SentEvent): string | null => {
+const shownBody = (
+  c: RequestContext,
+  { include, topic }: Endpoint,
+  event: SentEvent,
+): string | null => {
   const rights = rightsOf(c)
   if (isLimited(rights)) return null
   const isPersonal = include === 'full' && event.dataFull !== null
   const maySubscribe = rights.scopes.has('webhooks:manage') && rights.restrictions.readOnly !== true
-  return isPersonal && !maySubscribe ? null : sentBody(include, event)
+  return isPersonal && !maySubscribe ? null : sentBody({ include, isBare: topic !== null }, event)
 }
 
 const finder =
@@ -100,6 +105,12 @@ const finder =
     if (row === undefined) throw noSuch('webhook')
     return row
   }
+
+/** What another interface has set is read here, and changed there. */
+const changeable = (row: Endpoint): Endpoint => {
+  if (row.topic === null) return row
+  throw new ApiError(webhookErrors.webhook_of_standard, 'The API Pix has set the webhook.')
+}
 
 const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
   const { service, allowed, kick } = deps
@@ -132,20 +143,20 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     managing('PATCH', `${base}/{id}`, documents.change, async (c) => {
       const change = await readJson(c, changeBody)
       checkTarget(change.url)
-      const { id } = await found(c)
+      const { id } = changeable(await found(c))
       const row = await service.change(id, change, actorOf(callerOf(c)))
       if (row === undefined) throw noSuch('webhook')
       kick()
       return Response.json(viewOf(row))
     }),
     managing('DELETE', `${base}/{id}`, documents.remove, async (c) => {
-      const { id } = await found(c)
+      const { id } = changeable(await found(c))
       const removed = await service.remove(id, actorOf(callerOf(c)))
       if (!removed) throw noSuch('webhook')
       return new Response(null, { status: 204 })
     }),
     managing('POST', `${base}/{id}/test`, documents.test, async (c) => {
-      const result = await service.test(await found(c), actorOf(callerOf(c)))
+      const result = await service.test(changeable(await found(c)), actorOf(callerOf(c)))
       return Response.json({
         delivered: result.outcome.kind === 'delivered',
         status_code: result.statusCode ?? null,
@@ -156,7 +167,7 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
     managing('POST', `${base}/{id}/rotate`, documents.rotate, async (c) => {
       const { secret, overlap_seconds } = await readJson(c, rotateBody)
-      const { id } = await found(c)
+      const { id } = changeable(await found(c))
       const rotated = await service.rotate(id, secret, overlap_seconds, callerOf(c))
       if (rotated === undefined) throw noSuch('webhook')
       return respond(rotated)
@@ -205,7 +216,7 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       const { delivery, attempts, event, endpoint } = await findDelivery(c)
       return Response.json({
         ...viewOfDelivery(delivery),
-        request: { url: endpoint.url, body: shownBody(c, endpoint, event) },
+        request: { url: targetOf(endpoint), body: shownBody(c, endpoint, event) },
         attempt_log: attempts.map((attempt) => ({
           at: attempt.at.toISOString(),
           status_code: attempt.statusCode,

@@ -12,29 +12,40 @@ import {
 import { bytea, instant } from '#src/platform/database/columns.ts'
 
 /** Where we send events. */
-export const webhookEndpoints = pgTable('webhook_endpoints', {
-  id: text().primaryKey(),
-  /** Whose it is: we tell it of what is the account's, and of what is the institution's. */
-  account: text().notNull().default('default'),
-  /** Public id of the API key; null for endpoints stored before it was. */
-  createdBy: text('created_by'),
-  url: text().notNull(),
-  events: text().array().notNull(),
-  /** `thin` or `full`. */
-  include: text().notNull().default('thin'),
-  active: boolean().notNull().default(true),
-  /** Why it is inactive: `request`, `gone` or `failing`. */
-  disabledReason: text('disabled_reason'),
-  /** Null: WEBHOOK_SECRET signs. */
-  secret: bytea(),
-  previousSecret: bytea('previous_secret'),
-  previousUntil: instant('previous_until'),
-  /** Whether the master key encrypts the secrets. */
-  sealed: boolean().notNull().default(false),
-  /** Since when no attempt has succeeded; null after a success. */
-  failingSince: instant('failing_since'),
-  createdAt: instant('created_at').notNull().defaultNow(),
-})
+export const webhookEndpoints = pgTable(
+  'webhook_endpoints',
+  {
+    id: text().primaryKey(),
+    /** Whose it is: we tell it of what is the account's, and of what is the institution's. */
+    account: text().notNull().default('default'),
+    /** Public id of the API key; null for endpoints stored before it was. */
+    createdBy: text('created_by'),
+    url: text().notNull(),
+    /** Of an endpoint that is set by another interface than ours, and gets the event as that describes it. */
+    topic: text(),
+    events: text().array().notNull(),
+    /** `thin` or `full`. */
+    include: text().notNull().default('thin'),
+    active: boolean().notNull().default(true),
+    /** Why it is inactive: `request`, `gone` or `failing`. */
+    disabledReason: text('disabled_reason'),
+    /** Null: WEBHOOK_SECRET signs. */
+    secret: bytea(),
+    previousSecret: bytea('previous_secret'),
+    previousUntil: instant('previous_until'),
+    /** Whether the master key encrypts the secrets. */
+    sealed: boolean().notNull().default(false),
+    /** Since when no attempt has succeeded; null after a success. */
+    failingSince: instant('failing_since'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex('webhook_endpoints_topic').on(table.topic).where(sql`topic is not null`),
+    index('webhook_endpoints_topics_listed')
+      .on(table.account, table.createdAt, table.topic)
+      .where(sql`topic is not null`),
+  ],
+)
 
 /** The last sequence number that each subject got. */
 export const webhookSequences = pgTable('webhook_sequences', {

@@ -1,3 +1,4 @@
+import { rootCertificates } from 'node:tls'
 import {
   type AllowList,
   failureClassOf,
@@ -5,6 +6,7 @@ import {
   type LookUp,
   resolveTarget,
 } from '#src/platform/http/index.ts'
+import type { TlsOptions } from '#src/platform/security/index.ts'
 import { type AttemptOutcome, retryAfterMs } from './domain.ts'
 import { signatures } from './signing.ts'
 
@@ -17,6 +19,7 @@ type Attempt = {
   /** The event's id: the same on every attempt and replay. */
   readonly eventId: string
   readonly body: string
+  /** None: it is not signed. */
   readonly keys: readonly Uint8Array[]
 }
 
@@ -44,6 +47,8 @@ export const createSender = (options: {
   readonly version: string
   /** How long we wait for the body of an answer: its status alone says what became of the delivery. */
   readonly answerWaitMs?: number
+  /** The certificate to show, and authorities besides the public ones; asked for at every attempt. */
+  readonly tls?: (() => TlsOptions) | undefined
   /** Instead of the system's. */
   readonly lookUp?: LookUp
 }): Sender => {
@@ -55,7 +60,8 @@ export const createSender = (options: {
   ): Promise<Omit<AttemptResult, 'at' | 'durationMs'>> => {
     const target = await resolveTarget(attempt.url, allowed, lookUp)
     const timestamp = Math.floor(at.getTime() / 1000)
-    const response = await firstAnswer(target, {
+    const isSigned = attempt.keys.length > 0
+    const request = {
       method: 'POST',
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
@@ -65,10 +71,13 @@ export const createSender = (options: {
         'User-Agent': `Trilho/${version}`,
         'webhook-id': attempt.eventId,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatures(attempt.keys, attempt.eventId, timestamp, attempt.body),
+        ...(isSigned && {
+          'webhook-signature': signatures(attempt.keys, attempt.eventId, timestamp, attempt.body),
+        }),
       },
       body: attempt.body,
-    })
+    } as const
+    const response = await firstAnswer(target, request, tlsOf(options.tls?.()))
     const answer = await readAnswer(response, answerWaitMs)
     const { status } = response
     const isRedirect = status >= 300 && status < 400
@@ -87,6 +96,11 @@ export const createSender = (options: {
     return { at, durationMs: Math.round(performance.now() - startedMs), ...rest }
   }
 }
+
+const tlsOf = ({ ca, cert, key }: TlsOptions = {}) => ({
+  ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+  ...(cert === undefined || key === undefined ? {} : { cert, key }),
+})
 
 const judge = (
   status: number,

@@ -30,6 +30,7 @@ import {
   endpointStatements,
   replayedMax,
 } from './store.ts'
+import { targetOf } from './topics.ts'
 
 export type WebhookServiceDeps = {
   readonly store: EndpointStore
@@ -139,7 +140,11 @@ export const createWebhookService = (deps: WebhookServiceDeps): WebhookService =
   const readActive = async (): Promise<readonly ActiveEndpoint[]> =>
     (await store.list())
       .filter((row) => row.active)
-      .map((row) => ({ id: row.id, url: row.url, include: row.include, keys: keysOf(row) }))
+      .map((row) => {
+        const { id, include, topic } = row
+        const isBare = topic !== null
+        return { id, url: targetOf(row), include, isBare, keys: isBare ? [] : keysOf(row) }
+      })
 
   return {
     store,

@@ -11,6 +11,7 @@ export type EndpointRow = {
   readonly account: string
   readonly createdBy: string | null
   readonly url: string
+  readonly topic: string | null
   readonly events: readonly string[]
   readonly include: 'thin' | 'full'
   readonly active: boolean
@@ -53,7 +54,7 @@ export type AttemptRow = {
 }
 
 const endpointColumns = (sql: Queryable) => sql`
-  id, account, created_by as "createdBy", url, events, include, active, disabled_reason as "disabledReason", secret,
+  id, account, created_by as "createdBy", url, topic, events, include, active, disabled_reason as "disabledReason", secret,
   previous_secret as "previousSecret", previous_until as "previousUntil", sealed,
   failing_since as "failingSince", created_at as "createdAt"`
 
@@ -89,7 +90,10 @@ export const endpointStatements = (sql: Queryable) => ({
 
 const endpointRows = (sql: Queryable) => ({
   add: async (
-    row: Omit<EndpointRow, 'disabledReason' | 'createdAt' | 'failingSince' | `previous${string}`>,
+    row: Omit<
+      EndpointRow,
+      'topic' | 'disabledReason' | 'createdAt' | 'failingSince' | `previous${string}`
+    >,
   ) => {
     const [added] = await sql<EndpointRow[]>`
       insert into webhook_endpoints (id, account, created_by, url, events, include, active,

@@ -152,9 +152,14 @@ const none = (): Record<string, never> => ({})
 const instantPayments = async () => {
   const params = { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', 100)] }
   await call('POST', '/v1/spi/send', { message_type: 'PACS008', params })
+  const name = { account: 'default', name: 'Ana', city: 'Recife' }
+  const key = { key: 'recebedor@example.com', tax_id: '98765432100' }
+  await call('PUT', '/v1/pix/receivers', { ...key, ...name })
   const paidIn = `/v1/pix/payments/${bank.payIn({ to: ispb, amountCents: 100n })}`
   await until('paid', async () => (await call('GET', paidIn).catch(none))['status'] === 'settled')
   await call('POST', `${paidIn}/refunds`, { amount: 60, reason: 'MD06' })
+  const received = `/pix/v2/pix/${paidIn.split('/').at(-1)}`
+  await call('PUT', `${received}/devolucao/1`, { valor: '0.10' })
   const tooMuch = { amount: 100, return_reason: 'MD06', receiving_ispb: payingPsp }
   await call('POST', '/v1/spi/send', {
     message_type: 'PACS004',

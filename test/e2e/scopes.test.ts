@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createKeyFileStore, scopes } from '#src/platform/security/index.ts'
+import { createTopics } from '#src/webhooks/index.ts'
 import { createPix } from '../../src/pix/index.ts'
 import { quietLogger } from '../support/database.ts'
 import { type RunningProgram, startProgram, variants } from '../support/program.ts'
@@ -24,6 +25,7 @@ const ofStandard: readonly Opened[] = (
     ...{ sql: undefined, authenticator: { verify: () => undefined }, logger: quietLogger },
     ...{ settings: { locationHost: undefined, signingKid: undefined, tokenSeconds: 60 } },
     refunds: undefined,
+    topics: createTopics({ allowedTargets: undefined }),
     signing: { sign: async () => '', keySet: async () => [] },
   }).routes ?? []
 ).filter(({ document, scope }) => document.operation === undefined && scope !== 'public')

@@ -60,6 +60,11 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
     const txid = freshTxid()
     const days = 'inicio=2020-01-01T00:00:00Z&fim=2099-01-01T00:00:00Z'
     const made = await call('PUT', `/cob/${txid}`, chargeBody(key))
+    const webhook = async () => {
+      const url = { webhookUrl: 'https://pix.example.com/api/webhook/' }
+      await pix.call('PUT', `/pix/v2/webhook/${key}`, { token, body: url })
+      return call('GET', `/webhook/${key}`)
+    }
     const answers: readonly (readonly [string, Json])[] = [
       ['CobGerada', made],
       ['CobGerada', await call('POST', '/cob', { ...chargeBody(key), devedor: undefined })],
@@ -71,6 +76,8 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       ['PayloadLocationConsultadas', await call('GET', `/loc?${days}`)],
       ['PayloadLocation', await call('DELETE', `/loc/${made.loc.id}/txid`)],
       ['PixConsultados', await call('GET', `/pix?${days}`)],
+      ['WebhookCompleto', await webhook()],
+      ['WebhooksConsultados', await call('GET', '/webhook')],
       ['Problema', await call('GET', '/cob?inicio=x')],
       ['Problema', await call('GET', `/cob/${freshTxid()}`)],
     ]

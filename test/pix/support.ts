@@ -10,6 +10,7 @@ import {
   type TokenSource,
 } from '#src/platform/security/index.ts'
 import { createRefunds } from '#src/spi/index.ts'
+import { createTopics } from '#src/webhooks/index.ts'
 import type { JoseKeySource } from '../../src/jose/index.ts'
 import { createPix } from '../../src/pix/index.ts'
 import { testKey } from '../support/app.ts'
@@ -64,6 +65,7 @@ export const startPix = async (now?: () => Date) => {
   })
   const feature = createPix({
     ...{ sql, authenticator, logger: quietLogger, runsJobs: false },
+    topics: createTopics({ allowedTargets: ['127.0.0.0/8', 'localhost'] }),
     refunds: createRefunds({ ispb: '12345678', sql, broker, revision: '5.10.1' }),
     settings: { locationHost: host, signingKid: kid, tokenSeconds: 3_600 },
     signing: joseFeature(store).signPublished,

@@ -16,6 +16,8 @@ const anywhere = '0x00000000000000000000000000000000000000aa'
 const received = `E${'0'.repeat(31)}`
 const soon = '2020-01-01T00:00:00Z'
 
+const pixKey = '7d9f0335-8dcc-4054-9bf9-0dbd61d36906'
+
 /** What the account `ana` has made, by the names that the paths below use. */
 type Made = {
   readonly transaction: string
@@ -172,6 +174,14 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /pix/v2/pix/{e2eid}/devolucao/{id}': owned(
     ...([true, [], () => `/pix/v2/pix/${received}/devolucao/1`] as const),
   ),
+  // Of a key that is another's it says so: the standard has no other answer.
+  'PUT /pix/v2/webhook/{chave}': {
+    ...{ kind: 'new', at: () => `/pix/v2/webhook/${pixKey}` },
+    body: () => ({ webhookUrl: 'https://example.com/pix' }),
+  },
+  'GET /pix/v2/webhook/{chave}': owned(true, [], () => `/pix/v2/webhook/${pixKey}`),
+  'GET /pix/v2/webhook': listOf('webhook'),
+  'DELETE /pix/v2/webhook/{chave}': owned(false, [], () => `/pix/v2/webhook/${pixKey}`),
   'POST /pix/v2/loc': { kind: 'new', body: () => ({ tipoCob: 'cob' }) },
   'GET /pix/v2/loc': listOf('loc'),
   'GET /pix/v2/loc/{id}': owned(true, [], ({ location }) => `/pix/v2/loc/${location}`),
@@ -402,9 +412,11 @@ const make = async (): Promise<Made> => {
 }
 
 const makeCharge = async (): Promise<Pick<Made, 'charge' | 'location'>> => {
-  const key = '7d9f0335-8dcc-4054-9bf9-0dbd61d36906'
+  const key = pixKey
   const receiver = { key, account: 'ana', tax_id: '12345678000195', name: 'Ana', city: 'Recife' }
   await call(ana, 'PUT', '/v1/pix/receivers', receiver)
+  const hook = { webhookUrl: 'https://example.com/pix' }
+  await call(ana, 'PUT', `/pix/v2/webhook/${key}`, hook)
   const charge = 'a'.repeat(32)
   const body = { calendario: {}, valor: { original: '1.00' }, chave: key }
   const { json, text } = await call(ana, 'PUT', `/pix/v2/cob/${charge}`, body)

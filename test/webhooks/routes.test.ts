@@ -233,6 +233,7 @@ describe('without', () => {
       settings: {
         ...{ secret: undefined, allowedTargets: undefined, timeoutSeconds: 2 },
         ...{ concurrencyMax: 8, retentionDays: 1, sequenceDays: 400 },
+        ...{ certificate: undefined, key: undefined, ca: undefined },
       },
       logger: quietLogger,
       metrics: createMetrics({ version: 'test', withProcess: false }),

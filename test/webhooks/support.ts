@@ -1,6 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
-import type { Sealer } from '#src/platform/security/index.ts'
+import type { KeyMaterial, Sealer } from '#src/platform/security/index.ts'
 import { createWebhooks, type EventBroker } from '#src/webhooks/index.ts'
 import { emitEvents, type WebhookEvent } from '../../src/webhooks/events.ts'
 import { testApp, testKey } from '../support/app.ts'
@@ -56,6 +56,7 @@ export type Overrides = {
   readonly broker?: EventBroker
   readonly elsewhere?: readonly Client[]
   readonly sealer?: Sealer
+  readonly tls?: KeyMaterial
 }
 
 /** The feature over a database, and a client for its endpoints. */
@@ -68,12 +69,14 @@ export const startWebhooks = async (database: TestDatabase, overrides: Overrides
     sealer: overrides.sealer,
     settings: {
       secret: overrides.secret ?? 'common secret of all',
-      allowedTargets: overrides.allowedTargets ?? ['127.0.0.0/8'],
+      allowedTargets: overrides.allowedTargets ?? ['127.0.0.0/8', 'localhost'],
       timeoutSeconds: overrides.timeoutSeconds ?? 4,
       concurrencyMax: overrides.concurrencyMax ?? 64,
       retentionDays: 30,
       sequenceDays: 400,
+      ...{ certificate: undefined, key: undefined, ca: undefined },
     },
+    ...(overrides.tls && { tls: overrides.tls }),
     environment: 'sandbox',
     version: 'test',
     logger: quietLogger,

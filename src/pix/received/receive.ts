@@ -1,15 +1,19 @@
+import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
 import { type IncomingEnd, type IncomingPayment, refusalOf } from './domain.ts'
+import { receivedEvent, returnedEvent } from './events.ts'
 import {
   addReceived,
+  type EndedReturn,
   endReceived,
   endReturns,
   knownRefusals,
   lockNamed,
   type NewReceived,
   pendingOf,
+  pixByIds,
   type ReceiverRow,
   receiversFor,
 } from './store.ts'
@@ -28,7 +32,7 @@ export type Receivables = {
  * Payments of receivers whom we know, matched to charges by tax id and txid, each once: what comes again gets the answer
  * that it got. Payments of everybody else are not ours to judge.
  */
-export const createReceivables = (): Receivables => ({
+export const createReceivables = (emit: Emit): Receivables => ({
   receive: async (tx, all, at) => {
     const receivers = await receiversFor(tx, all)
     if (receivers.length === 0) return new Map()
@@ -57,10 +61,30 @@ export const createReceivables = (): Receivables => ({
   end: async (tx, ends, at) => {
     const ofPayments = ends.filter(({ returnId }) => returnId === null)
     const ofReturns = ends.filter(({ returnId }) => returnId !== null)
-    if (ofPayments.length > 0) await endReceived(tx, ofPayments, at)
-    if (ofReturns.length > 0) await endReturns(tx, ofReturns, at)
+    const settled = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
+    const returned = ofReturns.length === 0 ? [] : await endReturns(tx, ofReturns, at)
+    await emit(tx, await eventsOf(tx, settled, returned))
   },
 })
+
+const eventsOf = async (
+  tx: Queryable,
+  settled: readonly string[],
+  returned: readonly EndedReturn[],
+): Promise<readonly AppEvent[]> => {
+  const ids = new Set([...settled, ...returned.map(({ endToEndId }) => endToEndId)])
+  const all = new Map((await pixByIds(tx, [...ids])).map((pix) => [pix.endToEndId, pix]))
+  const received = settled.flatMap((id) => {
+    const pix = all.get(id)
+    return pix === undefined ? [] : [receivedEvent(pix)]
+  })
+  const ended = returned.flatMap(({ endToEndId, id }) => {
+    const pix = all.get(endToEndId)
+    const one = pix?.returns.find((other) => other.id === id)
+    return pix === undefined || one === undefined ? [] : [returnedEvent(pix, one)]
+  })
+  return [...received, ...ended]
+}
 
 type Charges = ReadonlyMap<string, Charge>
 

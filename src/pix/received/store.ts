@@ -122,14 +122,16 @@ export const endReceived = async (
   return settled.map(({ id }) => id)
 }
 
-/** @returns the payments whose returns have ended now */
+export type EndedReturn = { readonly endToEndId: string; readonly id: string }
+
+/** @returns those that have ended now */
 export const endReturns = async (
   tx: Queryable,
   ends: readonly IncomingEnd[],
   at: Date,
-): Promise<readonly string[]> => {
+): Promise<readonly EndedReturn[]> => {
   const rows = ends.map(({ returnId, isSettled, reason }) => ({ returnId, isSettled, reason }))
-  const changed = await tx<{ id: string }[]>`
+  return tx<EndedReturn[]>`
     update pix_returns p set
       status = case when r."isSettled" then 'DEVOLVIDO' else 'NAO_REALIZADO' end,
       settled_at = case when r."isSettled" then ${at}::timestamptz end,
@@ -137,8 +139,7 @@ export const endReturns = async (
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
       as r("returnId" text, "isSettled" boolean, reason text)
     where p.return_id = r."returnId" and p.status = 'EM_PROCESSAMENTO'
-    returning p.end_to_end_id as id`
-  return changed.map(({ id }) => id)
+    returning p.end_to_end_id as "endToEndId", p.id`
 }
 
 type PixRow = Omit<Pix, 'returns'>
@@ -172,6 +173,15 @@ export const pixOfCharges = async (
     where p.charge_id = any(${textArray(chargeIds)}::text::uuid[]) and p.settled_at is not null
     order by p.settled_at, p.end_to_end_id`
   return Map.groupBy(await withReturns(sql, rows), ({ chargeId }) => chargeId ?? '')
+}
+
+/** Settled payments, in no order. */
+export const pixByIds = async (sql: Queryable, ids: readonly string[]): Promise<readonly Pix[]> => {
+  if (ids.length === 0) return []
+  const rows = await sql<PixRow[]>`
+    select ${columns(sql)} from pix_received p
+    where p.end_to_end_id = any(${textArray(ids)}::text::text[]) and p.settled_at is not null`
+  return withReturns(sql, rows)
 }
 
 /** A settled payment of the account. */

@@ -1,5 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
+import { topicOf } from '../notices/domain.ts'
+import type { Topics } from '../notices/service.ts'
 import type { Receiver } from './domain.ts'
 import { findReceiver, listReceivers, putReceiver, removeReceiver } from './store.ts'
 
@@ -17,7 +19,10 @@ export type ReceiverService = {
 }
 
 /** Which account may charge with which Pix key. */
-export const createReceiverService = (sql: Client): ReceiverService => ({
+export const createReceiverService = (
+  sql: Client,
+  topics: Pick<Topics, 'remove'>,
+): ReceiverService => ({
   put: (wanted, actor) =>
     sql.begin(async (tx) => {
       const receiver = await putReceiver(tx, wanted)
@@ -31,6 +36,7 @@ export const createReceiverService = (sql: Client): ReceiverService => ({
   remove: (key, actor) =>
     sql.begin(async (tx) => {
       if (!(await removeReceiver(tx, key))) return false
+      await topics.remove(tx, topicOf(key))
       const entry = { action: 'pix.receiver', object: key, outcome: 'removed' } as const
       await writeAudit(tx, { ...entry, actor })
       return true

@@ -4,6 +4,7 @@ export const auditActions = [
   'spi.refund',
   'spi.report',
   'pix.receiver',
+  'pix.webhook',
   'cards.authorize',
   'cards.capture',
   'cards.void',

@@ -10,17 +10,19 @@ export const failureClassOf = (error: unknown): string => {
 /**
  * Makes the request to the target's addresses, one after the other, as long as none can be connected to.
  *
- * @param ca - authorities in PEM that take the place of the system's
+ * @param own - authorities in PEM that take the place of the system's, and the certificate to show
  */
 export const firstAnswer = async (
   target: Target,
   request: RequestInit & { readonly decompress?: boolean },
-  ca?: readonly string[],
+  own: { readonly ca?: readonly string[]; readonly cert?: string; readonly key?: string } = {},
 ): Promise<Response> => {
   const { serverName } = target
   const tls = {
     ...(serverName === undefined ? {} : { serverName }),
-    ...(ca === undefined ? {} : { ca: [...ca] }),
+    ...(own.cert === undefined ? {} : { cert: own.cert }),
+    ...(own.key === undefined ? {} : { key: own.key }),
+    ...(own.ca === undefined ? {} : { ca: [...own.ca] }),
   }
   let failure: unknown
   for (const url of target.urls) {

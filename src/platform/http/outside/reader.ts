@@ -66,7 +66,7 @@ export const createOutsideReader = (
       signal,
       headers,
     } as const
-    const response = await firstAnswer(target, request, authorities)
+    const response = await firstAnswer(target, request, authorities && { ca: authorities })
     const { status } = response
     try {
       if (status >= 300 && status < 400) {

@@ -28,6 +28,8 @@ export const scopes = [
   'payloadlocation:write',
   'pix:read',
   'pix:write',
+  'webhook:read',
+  'webhook:write',
   'ops:read',
   'ops:admin',
 ] as const

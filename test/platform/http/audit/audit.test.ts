@@ -23,6 +23,7 @@ const webhooks = createWebhooks({
   settings: {
     ...{ secret: 'common', allowedTargets: ['127.0.0.0/8'], timeoutSeconds: 2 },
     ...{ concurrencyMax: 8, retentionDays: 1, sequenceDays: 400 },
+    ...{ certificate: undefined, key: undefined, ca: undefined },
   },
   metrics: createMetrics({ version: 'test', withProcess: false }),
 })

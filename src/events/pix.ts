@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { type EventGroups, money, text } from './group.ts'
+
+const payment = {
+  end_to_end_id: z.string(),
+  txid: text.meta({ description: 'Of the charge, or what a static QR code held.' }),
+  amount: money,
+}
+
+const receivedPix = z
+  .strictObject({ ...payment, settled_at: z.iso.datetime() })
+  .meta({ id: 'ReceivedPixEvent' })
+
+const returnedPix = z
+  .strictObject({
+    ...payment,
+    return_id: z.string().meta({ description: 'The one that the receiver gave.' }),
+    rtr_id: z.string().meta({ description: 'RtrId.' }),
+    status: z.enum(['settled', 'rejected']),
+  })
+  .meta({ id: 'ReturnedPixEvent' })
+
+export const pixEvents = {
+  received_pix: {
+    title: 'API Pix',
+    payload: receivedPix,
+    subject: 'end_to_end_id',
+    types: { 'pix.received': 'A Pix to a receiver of the account is settled.' },
+  },
+  returned_pix: {
+    title: 'API Pix',
+    payload: returnedPix,
+    subject: 'end_to_end_id',
+    types: { 'pix.returned': 'A return that the receiver asked for has ended.' },
+  },
+} as const satisfies EventGroups

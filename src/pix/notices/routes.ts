@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { pixKeyKind } from '#codecs/brcode'
+import {
+  actorOf,
+  callerOf,
+  type RequestContext,
+  type Route,
+  readJsonValue,
+  text,
+} from '#src/platform/http/index.ts'
+import { pixErrors } from '../errors.ts'
+import { allTime, readList } from '../pages.ts'
+import { pixRoute } from '../pix-route.ts'
+import { refuseWebhook, type WebhookService } from './service.ts'
+
+const bodyBytesMax = 16_384
+const urlCharsMax = 2_048
+const shownCharsMax = 100
+
+const body = z.object({ webhookUrl: text(urlCharsMax) })
+
+const keyOf = (c: RequestContext): string => c.req.param('chave') ?? ''
+
+const readKey = (c: RequestContext): string => {
+  const key = keyOf(c)
+  if (pixKeyKind(key) !== undefined) return key
+  const razao = 'O parâmetro {chave} não corresponde a uma chave DICT válida.'
+  throw refuseWebhook('chave', razao, key.slice(0, shownCharsMax))
+}
+
+const readUrl = (value: unknown): string => {
+  const parsed = body.safeParse(value)
+  if (parsed.success) return parsed.data.webhookUrl
+  throw refuseWebhook('webhook.webhookUrl', 'Campo webhook.webhookUrl não respeita o schema.')
+}
+
+/** `webhook`: where a receiver is told of the Pix of its charges. */
+export const webhookRoutes = (service: WebhookService): readonly Route[] => [
+  pixRoute('PUT', '/webhook/{chave}', 'webhook:write', 'Configurar o Webhook Pix.', {
+    bodyBytesMax,
+    handle: async (c) => {
+      const key = readKey(c)
+      const url = readUrl(await readJsonValue(c))
+      const caller = callerOf(c)
+      await service.put(key, url, caller, actorOf(caller))
+      return new Response(null, { status: 200 })
+    },
+  }),
+  pixRoute('GET', '/webhook/{chave}', 'webhook:read', 'Exibir informações acerca do Webhook Pix.', {
+    handle: async (c) => Response.json(await service.find(callerOf(c).owner, keyOf(c))),
+  }),
+  pixRoute('DELETE', '/webhook/{chave}', 'webhook:write', 'Cancelar o webhook Pix.', {
+    handle: async (c) => {
+      const caller = callerOf(c)
+      await service.remove(caller.owner, keyOf(c), actorOf(caller))
+      return new Response(null, { status: 204 })
+    },
+  }),
+  pixRoute('GET', '/webhook', 'webhook:read', 'Consultar webhooks cadastrados.', {
+    handle: async (c) => {
+      const filter = readList(c, pixErrors.webhook_consulta_invalida, allTime).done({})
+      return Response.json(await service.list(callerOf(c).owner, filter))
+    },
+  }),
+]

@@ -1,0 +1,104 @@
+import type { Emit } from '#src/events/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Actor, ApiError, type Caller, writeAudit } from '#src/platform/http/index.ts'
+import { pixErrors, violates } from '../errors.ts'
+import { type ListRequest, parametersOf, sliceOf } from '../pages.ts'
+import type { Receiver } from '../receivers/domain.ts'
+import { findReceiver, receiversOf } from '../receivers/store.ts'
+import { keyOf, topicOf, topicPrefix } from './domain.ts'
+
+type Endpoint = { readonly topic: string; readonly url: string; readonly createdAt: Date }
+
+/** Where receivers are told; whoever sends webhooks is passed in. */
+export type Topics = {
+  readonly objectionTo: (url: string) => string | undefined
+  readonly put: (
+    tx: Queryable,
+    endpoint: {
+      readonly topic: string
+      readonly account: string
+      readonly url: string
+      readonly createdBy: string
+    },
+  ) => Promise<void>
+  readonly find: (sql: Queryable, topic: string, account: string) => Promise<Endpoint | undefined>
+  readonly remove: (tx: Queryable, topic: string, account?: string) => Promise<boolean>
+  readonly list: (
+    sql: Client,
+    account: string,
+    filter: {
+      readonly prefix: string
+      readonly from: Date
+      readonly to: Date
+      readonly offset: number
+      readonly limit: number
+    },
+  ) => Promise<{ readonly items: readonly Endpoint[]; readonly total: number }>
+  readonly emit: Emit
+}
+
+export type WebhookService = {
+  /** @throws ApiError `webhook_operacao_invalida` */
+  readonly put: (key: string, url: string, caller: Caller, actor: Actor) => Promise<void>
+  /** @throws ApiError `webhook_nao_encontrado` */
+  readonly find: (account: string, key: string) => Promise<object>
+  /** @throws ApiError `webhook_nao_encontrado` */
+  readonly remove: (account: string, key: string, actor: Actor) => Promise<void>
+  readonly list: (account: string, filter: ListRequest) => Promise<object>
+}
+
+export const refuseWebhook = (propriedade: string, razao: string, valor?: string): ApiError =>
+  violates(pixErrors.webhook_operacao_invalida, [{ razao, propriedade, valor }])
+
+const noWebhook = (): ApiError =>
+  new ApiError(pixErrors.webhook_nao_encontrado, 'O webhook da chave não está estabelecido.')
+
+/** Webhooks of the standard, by key. */
+export const createPixWebhookService = (sql: Client, topics: Topics): WebhookService => ({
+  put: (key, url, { owner: account, keyId: createdBy }, actor) => {
+    if (topics.objectionTo(url) !== undefined) {
+      throw refuseWebhook('webhook.webhookUrl', 'O endereço não pode ser notificado.', url)
+    }
+    return sql.begin(async (tx) => {
+      if ((await findReceiver(tx, key, account)) === undefined) {
+        const razao = 'O parâmetro {chave} não corresponde a uma chave deste usuário recebedor.'
+        throw refuseWebhook('chave', razao, key)
+      }
+      await topics.put(tx, { topic: topicOf(key), account, url, createdBy })
+      await writeAudit(tx, { actor, action: 'pix.webhook', object: key, outcome: 'put' })
+    })
+  },
+  find: async (account, key) => {
+    const found = await topics.find(sql, topicOf(key), account)
+    if (found === undefined) throw noWebhook()
+    return viewOf(found, await findReceiver(sql, key))
+  },
+  remove: (account, key, actor) =>
+    sql.begin(async (tx) => {
+      if (!(await topics.remove(tx, topicOf(key), account))) throw noWebhook()
+      await writeAudit(tx, { actor, action: 'pix.webhook', object: key, outcome: 'removed' })
+    }),
+  list: async (account, filter) => {
+    const { from, to } = filter
+    const { items, total } = await topics.list(sql, account, {
+      ...{ prefix: topicPrefix, from, to, ...sliceOf(filter) },
+    })
+    const parametros = parametersOf(filter, {}, total, pixErrors.webhook_consulta_invalida)
+    const receivers = await receiversOf(
+      sql,
+      items.map(({ topic }) => keyOf(topic)),
+    )
+    return {
+      parametros,
+      webhooks: items.map((one) => viewOf(one, receivers.get(keyOf(one.topic)))),
+    }
+  },
+})
+
+/** The schema requires a CNPJ, the example shows the key: a receiver with a CPF has the latter alone. */
+const viewOf = ({ topic, url, createdAt }: Endpoint, receiver: Receiver | undefined) => ({
+  webhookUrl: url,
+  chave: keyOf(topic),
+  ...(receiver?.taxId.length === 14 ? { cnpj: receiver.taxId } : {}),
+  criacao: createdAt.toISOString(),
+})

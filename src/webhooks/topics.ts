@@ -1,0 +1,114 @@
+import type { Emit } from '#src/events/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { allowListOf, checkUrl, TargetError } from '#src/platform/http/index.ts'
+import type { WebhookSettings } from './config.ts'
+import { emitEvents } from './events.ts'
+
+/** Where an endpoint of a topic is, as its interface shows it. */
+type TopicEndpoint = {
+  readonly topic: string
+  readonly url: string
+  readonly createdAt: Date
+}
+
+type NewTopicEndpoint = {
+  readonly topic: string
+  readonly account: string
+  readonly url: string
+  /** Public id of the API key. */
+  readonly createdBy: string
+}
+
+type TopicFilter = {
+  /** What topics begin with. */
+  readonly prefix: string
+  readonly from: Date
+  readonly to: Date
+  readonly offset: number
+  readonly limit: number
+}
+
+/** Endpoints that a standard describes: each has a topic that is its alone, and is told of nothing else. */
+export type Topics = {
+  /** @returns undefined, or why nothing may be sent there */
+  readonly objectionTo: (url: string) => string | undefined
+  /** Sets the endpoint, or another URL of it; one that was disabled is active again. */
+  readonly put: (tx: Queryable, endpoint: NewTopicEndpoint) => Promise<void>
+  readonly find: (
+    sql: Queryable,
+    topic: string,
+    account: string,
+  ) => Promise<TopicEndpoint | undefined>
+  /** Whoever has it, if no account is named. @returns false: there was none */
+  readonly remove: (tx: Queryable, topic: string, account?: string) => Promise<boolean>
+  /** In the order in which they were made. */
+  readonly list: (
+    sql: Client,
+    account: string,
+    filter: TopicFilter,
+  ) => Promise<{ readonly items: readonly TopicEndpoint[]; readonly total: number }>
+  readonly emit: Emit
+}
+
+/** Where deliveries go. The API Pix says `{webhookUrl}/pix`: the second step of the topic, after one slash. */
+export const targetOf = ({
+  topic,
+  url,
+}: {
+  readonly topic: string | null
+  readonly url: string
+}) => (topic === null ? url : `${url.replace(/\/$/, '')}/${topic.split('/')[1] ?? ''}`)
+
+const columns = (sql: Queryable) => sql`topic, url, created_at as "createdAt"`
+
+export const createTopics = ({
+  allowedTargets = [],
+}: Pick<WebhookSettings, 'allowedTargets'>): Topics => {
+  const allowed = allowListOf(allowedTargets)
+  return {
+    objectionTo: (url) => {
+      try {
+        checkUrl(url, allowed)
+        return undefined
+      } catch (error) {
+        if (error instanceof TargetError) return error.message
+        throw error
+      }
+    },
+    put: async (tx, { topic, account, url, createdBy }) => {
+      await tx`
+        insert into webhook_endpoints (id, account, created_by, url, topic, events, include)
+        values (${`whk_${Bun.randomUUIDv7()}`}, ${account}, ${createdBy}, ${url}, ${topic},
+          array[${topic}]::text[], 'full')
+        on conflict (topic) where topic is not null do update set account = excluded.account,
+          created_by = excluded.created_by, url = excluded.url, active = true,
+          disabled_reason = null, failing_since = null`
+    },
+    find: async (sql, topic, account) => {
+      const [found] = await sql<TopicEndpoint[]>`
+        select ${columns(sql)} from webhook_endpoints
+        where topic = ${topic} and account = ${account}`
+      return found
+    },
+    remove: async (tx, topic, account) => {
+      const removed = await tx`
+        delete from webhook_endpoints where topic = ${topic}
+          ${account === undefined ? tx`` : tx`and account = ${account}`}`
+      return removed.count > 0
+    },
+    list: listTopics,
+    emit: emitEvents,
+  }
+}
+
+const listTopics: Topics['list'] = async (sql, account, { prefix, from, to, offset, limit }) => {
+  const matching = sql`
+    from webhook_endpoints where account = ${account} and starts_with(topic, ${prefix})
+      and created_at between ${from} and ${to}`
+  const [items, [counted]] = await Promise.all([
+    sql<TopicEndpoint[]>`
+      select ${columns(sql)} ${matching} order by created_at, topic offset ${offset} limit ${limit}`,
+    sql<{ total: number }[]>`select count(*)::int as total ${matching}`,
+  ])
+  return { items, total: counted?.total ?? 0 }
+}
