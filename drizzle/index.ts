@@ -52,6 +52,7 @@ import m48 from './0048_drex_streams.sql' with { type: 'text' }
 import m49 from './0049_drex_operations.sql' with { type: 'text' }
 import m50 from './0050_card_attention.sql' with { type: 'text' }
 import m51 from './0051_webhook_topics.sql' with { type: 'text' }
+import m52 from './0052_pix_due_charges.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   { name: '0049_drex_operations', sql: m49 },
   { name: '0050_card_attention', sql: m50 },
   { name: '0051_webhook_topics', sql: m51 },
+  { name: '0052_pix_due_charges', sql: m52 },
 ]

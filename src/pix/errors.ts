@@ -62,6 +62,26 @@ export const pixErrors = defineErrors({
     'A parameter of the list breaks a rule.',
     'Um parâmetro da lista quebra uma regra.',
   ),
+  cobv_nao_encontrada: absent(
+    'Cobrança com vencimento não encontrada',
+    'The account has no charge with a due date of this txid.',
+    'A conta não tem cobrança com vencimento com este txid.',
+  ),
+  cobv_operacao_invalida: invalid(
+    'Cobrança com vencimento inválida.',
+    'The charge breaks a rule.',
+    'A cobrança quebra uma regra.',
+  ),
+  cobv_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter of the list breaks a rule.',
+    'Um parâmetro da lista quebra uma regra.',
+  ),
+  cob_payload_operacao_invalida: invalid(
+    'Consulta do payload inválida.',
+    'The charge is there, but a parameter breaks a rule.',
+    'A cobrança existe, mas um parâmetro quebra uma regra.',
+  ),
   cob_payload_nao_encontrado: absent(
     'Cobrança não encontrada',
     'The location shows no charge.',
@@ -127,12 +147,14 @@ const typePrefix = 'https://pix.bcb.gov.br/api/v2/error/'
 
 const ownCodes: ReadonlySet<string> = new Set(Object.keys(pixErrors))
 
-/** `cob_nao_encontrado` is CobNaoEncontrado. */
+const capitals: Readonly<Record<string, string>> = { cobv: 'CobV' }
+
+/** `cob_nao_encontrado` is CobNaoEncontrado, and `cobv` CobV. */
 const nameOf = ({ code, status }: ErrorDefinition): string =>
   ownCodes.has(code)
     ? code
         .split('_')
-        .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+        .map((word) => capitals[word] ?? word.charAt(0).toUpperCase() + word.slice(1))
         .join('')
     : generalName(status)
 

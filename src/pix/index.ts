@@ -6,7 +6,9 @@ import type { Authenticator } from '#src/platform/security/index.ts'
 import { chargeRoutes } from './charges/routes.ts'
 import { createChargeService } from './charges/service.ts'
 import { addressesOn } from './charges/view.ts'
+import { wordings } from './charges/wording.ts'
 import type { PixSettings } from './config.ts'
+import { dueRoutes } from './due/routes.ts'
 import { pixErrors, receiverErrors } from './errors.ts'
 import { locationRoutes } from './locations/routes.ts'
 import { createLocationService } from './locations/service.ts'
@@ -90,7 +92,8 @@ const chargingRoutes = (
   const { locationHost: host, signingKid: kid } = settings
   const addresses = addressesOn(host ?? '')
   const charging = [
-    ...chargeRoutes(createChargeService({ sql, addresses, now })),
+    ...chargeRoutes(createChargeService({ sql, addresses, now, wording: wordings.cob })),
+    ...dueRoutes(createChargeService({ sql, addresses, now, wording: wordings.cobv }), now),
     ...locationRoutes(createLocationService({ sql, addresses, now })),
   ]
   const payloads = payloadRoutes({ sql, signing, kid: kid ?? '', host: host ?? '', now })

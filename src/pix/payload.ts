@@ -1,10 +1,15 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { ApiError, type Route } from '#src/platform/http/index.ts'
-import type { Charge } from './charges/domain.ts'
+import { ApiError, type RequestContext, type Route } from '#src/platform/http/index.ts'
+import { type Charge, type ChargeKind, personIn } from './charges/domain.ts'
 import { chargeById } from './charges/store.ts'
-import { payloadPath, termsView } from './charges/view.ts'
-import { pixErrors, renderPixError } from './errors.ts'
+import { calendarView, payloadPath, termsView } from './charges/view.ts'
+import { duesOn, lastDayOf } from './due/arithmetic.ts'
+import { type Day, dayAt, isDay } from './due/calendar.ts'
+import { duesView, receiverView } from './due/view.ts'
+import { pixErrors, renderPixError, violates } from './errors.ts'
 import { findByToken } from './locations/store.ts'
+import type { Receiver } from './receivers/domain.ts'
+import { findReceiver } from './receivers/store.ts'
 
 /** The JOSE feature signs; `src/main.ts` passes it. */
 export type SignPayload = {
@@ -47,25 +52,38 @@ export const payloadRoutes = (deps: PayloadDeps): readonly Route[] => [
     errorStyle: renderPixError,
     document: shownAs('Recuperar o payload JSON que representa a cobrança imediata.'),
     handle: async (c) => {
-      const charge = await shownAt(deps.sql, c.req.param('token') ?? '')
-      const content = Buffer.from(JSON.stringify(payloadOf(charge, deps.now())))
-      const jku = `https://${deps.host}${keysPath}`
-      const token = await deps.signing.sign(deps.kid, content, jku)
-      // It tells when it was read.
-      const headers = { 'Content-Type': 'application/jose', 'Cache-Control': 'no-store' }
-      return new Response(token, { headers })
+      const charge = await shownAt(deps.sql, c.req.param('token') ?? '', 'cob')
+      return signed(deps, payloadOf(charge, deps.now()))
+    },
+  },
+  {
+    ...{ method: 'GET', path: `${payloadPath}/cobv/{token}`, scope: 'public' },
+    errorStyle: renderPixError,
+    document: shownAs('Recuperar o payload JSON que representa a cobrança com vencimento.'),
+    handle: async (c) => {
+      const charge = await shownAt(deps.sql, c.req.param('token') ?? '', 'cobv')
+      const receiver = await findReceiver(deps.sql, charge.terms.key)
+      return signed(deps, duePayloadOf(charge, receiver, readPayment(c, charge, deps.now())))
     },
   },
 ]
+
+const signed = async (deps: PayloadDeps, payload: object): Promise<Response> => {
+  const content = Buffer.from(JSON.stringify(payload))
+  const token = await deps.signing.sign(deps.kid, content, `https://${deps.host}${keysPath}`)
+  // It tells when it was read.
+  const headers = { 'Content-Type': 'application/jose', 'Cache-Control': 'no-store' }
+  return new Response(token, { headers })
+}
 
 const shownAs = (summary: string): Route['document'] => ({
   ...{ operation: undefined, summary, tag: 'API Pix', responses: {} },
 })
 
 /** @throws ApiError 404 if the location shows nothing */
-const shownAt = async (sql: Client, token: string): Promise<Charge> => {
+const shownAt = async (sql: Client, token: string, kind: ChargeKind): Promise<Charge> => {
   const location = tokenForm.test(token) ? await findByToken(sql, token) : undefined
-  const id = location?.kind === 'cob' ? location.chargeId : null
+  const id = location?.kind === kind ? location.chargeId : null
   const charge = id === null || id === undefined ? undefined : await chargeById(sql, id)
   if (charge !== undefined) return charge
   throw new ApiError(pixErrors.cob_payload_nao_encontrado, 'A location não apresenta cobrança.')
@@ -83,3 +101,52 @@ const payloadOf = (charge: Charge, now: Date) => ({
   status: charge.status,
   ...termsView(charge),
 })
+
+/** When it is read, and the day on which it is to be paid. */
+type Reading = { readonly now: Date; readonly day: Day }
+
+const shownCharsMax = 100
+
+/**
+ * `DPP` is the day on which the payer means to pay; `codMun`, the payer's town, is read and changes nothing, as holidays
+ * of states and towns are not known.
+ *
+ * @throws ApiError `cob_payload_operacao_invalida`
+ */
+const readPayment = (c: RequestContext, { terms }: Charge, now: Date): Reading => {
+  const [town, asked] = [c.req.query('codMun'), c.req.query('DPP')]
+  const refuse = (propriedade: string, razao: string, valor: string): ApiError =>
+    violates(pixErrors.cob_payload_operacao_invalida, [
+      { razao, propriedade, valor: valor.slice(0, shownCharsMax) },
+    ])
+  if (town !== undefined && !/^\d{7}$/.test(town)) {
+    throw refuse('codMun', 'codMun não respeita o schema.', town)
+  }
+  const today = dayAt(now)
+  if (asked === undefined) return { now, day: today }
+  if (!isDay(asked)) throw refuse('DPP', 'DPP não respeita o schema.', asked)
+  if (asked < today) throw refuse('DPP', 'DPP anterior ao momento presente.', asked)
+  if (terms.due !== undefined && asked > lastDayOf(terms.due)) {
+    throw refuse('DPP', 'DPP superior à validade da cobrança.', asked)
+  }
+  return { now, day: asked }
+}
+
+const duePayloadOf = (
+  charge: Charge,
+  receiver: Receiver | undefined,
+  { now, day }: Reading,
+): object => {
+  const { terms, revision, createdAt, txid, status } = charge
+  const { due, originalCents, debtor } = terms
+  if (due === undefined) throw new Error('a cobv has a due date')
+  return {
+    revisao: revision,
+    calendario: { ...calendarView(createdAt, terms), apresentacao: now.toISOString() },
+    ...{ txid, status },
+    ...termsView(charge),
+    ...(debtor === undefined ? {} : { devedor: personIn(debtor) }),
+    valor: duesView(originalCents, duesOn(due, originalCents, day)),
+    ...(receiver === undefined ? {} : { recebedor: receiverView(receiver) }),
+  }
+}

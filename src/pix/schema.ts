@@ -25,6 +25,10 @@ export const pixReceivers = pgTable(
     taxId: text('tax_id').notNull(),
     name: text().notNull(),
     city: text().notNull(),
+    /** Street, state and postal code (CEP): charges with a due date need all three. */
+    street: text(),
+    state: text(),
+    postalCode: text('postal_code'),
     createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [
@@ -48,12 +52,14 @@ export const pixTokens = pgTable(
   (table) => [index('pix_tokens_expires_at').on(table.expiresAt)],
 )
 
-/** Immediate charges (`cob`), each as it is now. */
+/** Charges, immediate (`cob`) or with a due date (`cobv`), each as it is now. */
 export const pixCharges = pgTable(
   'pix_charges',
   {
     id: uuid().primaryKey(),
     account: text().notNull(),
+    /** `cob` or `cobv`. */
+    kind: text().notNull().default('cob'),
     /** Of the receiver; with the txid it names the charge in a payment. */
     taxId: text('tax_id').notNull(),
     txid: text().notNull(),
@@ -65,7 +71,7 @@ export const pixCharges = pgTable(
     alteration: smallint().notNull().default(0),
     expiresSeconds: integer('expires_seconds').notNull(),
     debtorTaxId: text('debtor_tax_id'),
-    /** JSON of devedor, solicitacaoPagador and infoAdicionais, as the standard writes them. */
+    /** JSON of devedor, solicitacaoPagador and infoAdicionais, as the standard writes them, and of the due terms. */
     content: text().notNull(),
     /** Whether a location shows it. */
     isShown: boolean('is_shown').notNull().default(false),
@@ -80,6 +86,13 @@ export const pixCharges = pgTable(
     index('pix_charges_by_debtor')
       .on(table.account, table.debtorTaxId, table.createdAt, table.id)
       .where(sql`debtor_tax_id is not null`),
+    index('pix_cobv_listed').on(table.account, table.createdAt, table.id).where(sql`kind = 'cobv'`),
+    index('pix_cobv_by_status')
+      .on(table.account, table.status, table.createdAt, table.id)
+      .where(sql`kind = 'cobv'`),
+    index('pix_cobv_by_debtor')
+      .on(table.account, table.debtorTaxId, table.createdAt, table.id)
+      .where(sql`kind = 'cobv'`),
   ],
 )
 
@@ -136,6 +149,8 @@ export const pixReceived = pgTable(
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
     payerTaxId: text('payer_tax_id').notNull(),
     info: text(),
+    /** JSON of componentesValor, of a charge with a due date. */
+    components: text(),
     /** `PENDENTE`, `RECUSADO` (by us), `NAO_REALIZADO` (by the SPI) or `LIQUIDADO`. */
     status: text().notNull(),
     /** Code of why we refused it. */

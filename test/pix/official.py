@@ -9,6 +9,7 @@ components = given["components"]
 
 # Where the description contradicts itself: patterns with slashes, members that are required and nowhere described.
 NOWHERE = {"idCob", "cobs"}
+ADDRESS = {"logradouro", "cidade", "uf", "cep"}
 
 
 def mend(node):
@@ -18,6 +19,9 @@ def mend(node):
             node["pattern"] = pattern[1:-1]
         if isinstance(node.get("required"), list):
             node["required"] = [name for name in node["required"] if name not in NOWHERE]
+            # The address is of the receiver, and required beside it.
+            if "recebedor" in node.get("properties", {}):
+                node["required"] = [name for name in node["required"] if name not in ADDRESS]
             if "PayloadLocation" in str(node.get("allOf")):
                 node["required"] = [name for name in node["required"] if name != "txid"]
         for value in node.values():

@@ -54,12 +54,20 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
   })
 
   test('has schemas that fit every answer', async () => {
-    const { key, token } = await pix.receiver('ana')
+    const address = { street: 'Rua 15', state: 'SP', postal_code: '70800100' }
+    const { key, token } = await pix.receiver('ana', undefined, address)
     const call = async (method: string, path: string, body?: object) =>
       (await pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })).json
     const txid = freshTxid()
     const days = 'inicio=2020-01-01T00:00:00Z&fim=2099-01-01T00:00:00Z'
     const made = await call('PUT', `/cob/${txid}`, chargeBody(key))
+    const dueTxid = freshTxid()
+    const nextYear = `${new Date().getUTCFullYear() + 1}-12-31`
+    const due = () =>
+      call('PUT', `/cobv/${dueTxid}`, {
+        ...chargeBody(key),
+        calendario: { dataDeVencimento: nextYear },
+      })
     const webhook = async () => {
       const url = { webhookUrl: 'https://pix.example.com/api/webhook/' }
       await pix.call('PUT', `/pix/v2/webhook/${key}`, { token, body: url })
@@ -70,6 +78,10 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       ['CobGerada', await call('POST', '/cob', { ...chargeBody(key), devedor: undefined })],
       ['CobGerada', await call('PATCH', `/cob/${txid}`, { valor: { original: '1.00' } })],
       ['CobCompleta', await call('GET', `/cob/${txid}`)],
+      ['CobVGerada', await due()],
+      ['CobVGerada', await call('PATCH', `/cobv/${dueTxid}`, { valor: { original: '1.00' } })],
+      ['CobVCompleta', await call('GET', `/cobv/${dueTxid}`)],
+      ['CobsVConsultadas', await call('GET', `/cobv?${days}`)],
       ['CobsConsultadas', await call('GET', `/cob?${days}`)],
       ['PayloadLocation', await call('POST', '/loc', { tipoCob: 'cob' })],
       ['PayloadLocationCompleta', await call('GET', `/loc/${made.loc.id}`)],

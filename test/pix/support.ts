@@ -123,9 +123,16 @@ export const startPix = async (now?: () => Date) => {
       keys,
     },
     /** Lets an account charge with a new key, and returns key and token. */
-    receiver: async (account: string, taxId = '12345678000195') => {
+    receiver: async (account: string, taxId = '12345678000195', more: object = {}) => {
       const key = crypto.randomUUID()
-      const body = { key, account, tax_id: taxId, name: 'Padaria São José', city: 'São Paulo' }
+      const body = {
+        key,
+        account,
+        tax_id: taxId,
+        name: 'Padaria São José',
+        city: 'São Paulo',
+        ...more,
+      }
       const put = await call('PUT', '/v1/pix/receivers', { token: operator, body })
       if (put.status !== 200) throw new Error(put.text)
       return { key, token: await tokenOf(client(account)) }

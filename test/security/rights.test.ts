@@ -32,6 +32,7 @@ type Made = {
   readonly call: string
   readonly stream: string
   readonly charge: string
+  readonly due: string
   readonly location: string
 }
 
@@ -89,6 +90,7 @@ const rows: Readonly<Record<string, Row>> = {
   // Who knows the end of a location may read what it shows.
   'GET /qr/v2/jwks.json': { kind: 'public' },
   'GET /qr/v2/{token}': { kind: 'public' },
+  'GET /qr/v2/cobv/{token}': { kind: 'public' },
   // What is behind them asks for the session, and then for the key in it.
   'POST /console/session': { kind: 'public' },
   'GET /console/session': { kind: 'public' },
@@ -163,6 +165,13 @@ const rows: Readonly<Record<string, Row>> = {
   'GET /pix/v2/cob/{txid}': owned(true, [], ({ charge }) => `/pix/v2/cob/${charge}`),
   'PATCH /pix/v2/cob/{txid}': owned(
     ...([false, [], ({ charge }: Made) => `/pix/v2/cob/${charge}`] as const),
+    () => ({ valor: { original: '2.00' } }),
+  ),
+  'PUT /pix/v2/cobv/{txid}': { kind: 'new' },
+  'GET /pix/v2/cobv': listOf('cobv'),
+  'GET /pix/v2/cobv/{txid}': owned(true, [], ({ due }) => `/pix/v2/cobv/${due}`),
+  'PATCH /pix/v2/cobv/{txid}': owned(
+    ...([false, [], ({ due }: Made) => `/pix/v2/cobv/${due}`] as const),
     () => ({ valor: { original: '2.00' } }),
   ),
   'GET /pix/v2/pix': listOf('pix'),
@@ -411,9 +420,18 @@ const make = async (): Promise<Made> => {
   }
 }
 
-const makeCharge = async (): Promise<Pick<Made, 'charge' | 'location'>> => {
+const address = { street: 'Rua 1', state: 'PE', postal_code: '50000000' }
+
+const makeCharge = async (): Promise<Pick<Made, 'charge' | 'due' | 'location'>> => {
   const key = pixKey
-  const receiver = { key, account: 'ana', tax_id: '12345678000195', name: 'Ana', city: 'Recife' }
+  const receiver = {
+    key,
+    account: 'ana',
+    tax_id: '12345678000195',
+    name: 'Ana',
+    city: 'Recife',
+    ...address,
+  }
   await call(ana, 'PUT', '/v1/pix/receivers', receiver)
   const hook = { webhookUrl: 'https://example.com/pix' }
   await call(ana, 'PUT', `/pix/v2/webhook/${key}`, hook)
@@ -422,6 +440,12 @@ const makeCharge = async (): Promise<Pick<Made, 'charge' | 'location'>> => {
   const { json, text } = await call(ana, 'PUT', `/pix/v2/cob/${charge}`, body)
   const { loc } = json as { readonly loc?: { readonly id: number } }
   if (loc === undefined) throw new Error(text)
+  const due = 'b'.repeat(32)
+  const { text: answer, json: made } = await call(ana, 'PUT', `/pix/v2/cobv/${due}`, {
+    ...{ ...body, calendario: { dataDeVencimento: '2030-01-02' } },
+    devedor: { cpf: '12345678909', nome: 'Bia' },
+  })
+  if ((made as { readonly txid?: string }).txid !== due) throw new Error(answer)
   const { sql } = gateway.database
   await sql`
     insert into pix_received (end_to_end_id, account, amount_cents, payer_tax_id, status,
@@ -430,7 +454,7 @@ const makeCharge = async (): Promise<Pick<Made, 'charge' | 'location'>> => {
   await sql`
     insert into pix_returns (end_to_end_id, id, return_id, amount_cents, nature, requested_at)
     values (${received}, '1', 'D1', 50, 'ORIGINAL', now())`
-  return { charge, location: String(loc.id) }
+  return { charge, due, location: String(loc.id) }
 }
 
 beforeAll(async () => {

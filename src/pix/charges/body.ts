@@ -1,8 +1,9 @@
 import { type ZodError, z } from 'zod'
 import { ApiError, text } from '#src/platform/http/index.ts'
-import { pixErrors, type Violacao, violates } from '../errors.ts'
+import { pixErrors, type Violacao } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
-import type { ChargeTerms, Debtor } from './domain.ts'
+import type { ChargeTerms, Person } from './domain.ts'
+import { type Wording, wordings } from './wording.ts'
 
 /** Longest key: an e-mail address. */
 const keyCharsMax = 77
@@ -13,30 +14,36 @@ const secondsMax = 2 ** 31 - 1
 const secondsDefault = 86_400
 const shownCharsMax = 200
 
-const debtor = z
-  .object({
-    cpf: z
-      .string()
-      .regex(/^\d{11}$/)
-      .optional(),
-    cnpj: z
-      .string()
-      .regex(/^[0-9A-Z]{14}$/)
-      .optional(),
-    nome: text(nameCharsMax),
-  })
-  .transform(({ cpf, cnpj, nome }, context): Debtor => {
-    if (cpf !== undefined && cnpj === undefined) return { cpf, nome }
-    if (cnpj !== undefined && cpf === undefined) return { cnpj, nome }
-    context.addIssue({ code: 'custom', message: 'cpf or cnpj' })
-    return z.NEVER
-  })
+export const person = z.object({
+  cpf: z
+    .string()
+    .regex(/^\d{11}$/)
+    .optional(),
+  cnpj: z
+    .string()
+    .regex(/^[0-9A-Z]{14}$/)
+    .optional(),
+  nome: text(nameCharsMax),
+})
 
-const amount = z.string().regex(amountForm)
+/** Undefined, with an issue: it has not one of CPF and CNPJ. */
+export const personOf = (
+  { cpf, cnpj, nome }: z.infer<typeof person>,
+  context: z.RefinementCtx,
+): Person | undefined => {
+  if (cpf !== undefined && cnpj === undefined) return { cpf, nome }
+  if (cnpj !== undefined && cpf === undefined) return { cnpj, nome }
+  context.addIssue({ code: 'custom', message: 'cpf or cnpj' })
+  return undefined
+}
+
+const debtor = person.transform((given, context) => personOf(given, context) ?? z.NEVER)
+
+export const amount = z.string().regex(amountForm)
 const alteration = z.int().min(0).max(1)
 
-const fields = {
-  devedor: debtor.optional(),
+/** Of every charge, but the debtor. */
+export const fields = {
   loc: z.object({ id: z.int().min(1) }).optional(),
   chave: z.string().min(1).max(keyCharsMax),
   solicitacaoPagador: text(questionCharsMax, { charactersMin: 0, isMultiline: true }).optional(),
@@ -50,6 +57,7 @@ const calendar = z.object({ expiracao: z.int().max(secondsMax).optional() })
 /** PUT and POST. Members that are read-only or unknown are passed over: clients send them. */
 const newCharge = z.object({
   ...fields,
+  devedor: debtor.optional(),
   // Required by the schema, and not there in examples of the standard.
   calendario: calendar.default({}),
   valor: z.object({
@@ -61,6 +69,7 @@ const newCharge = z.object({
 
 const revisedCharge = z.object({
   ...fields,
+  devedor: debtor.optional(),
   chave: fields.chave.optional(),
   calendario: calendar.optional(),
   valor: z
@@ -73,19 +82,23 @@ const revisedCharge = z.object({
   status: z.literal('REMOVIDA_PELO_USUARIO_RECEBEDOR').optional(),
 })
 
-type RevisedBody = z.infer<typeof revisedCharge>
-
 /** The members that the standard judges as a whole. */
 const objects: ReadonlySet<string> = new Set(['devedor', 'infoAdicionais'])
+const valueObjects: ReadonlySet<string> = new Set(['multa', 'juros', 'abatimento', 'desconto'])
 
 /** @param value the body as it was sent */
-const violationsOf = (error: ZodError, value: unknown): readonly Violacao[] => {
+const violationsOf = (
+  error: ZodError,
+  value: unknown,
+  kind: Wording['kind'],
+): readonly Violacao[] => {
   const found = new Map<string, Violacao>()
   for (const { path } of error.issues) {
     const [first = ''] = path
-    const isObject = objects.has(String(first))
-    const steps = isObject ? [first] : path.slice(0, 2)
-    const propriedade = ['cob', ...steps].map(String).join('.')
+    const isMember = objects.has(String(first))
+    const isObject = isMember || (first === 'valor' && valueObjects.has(String(path[1])))
+    const steps = isMember ? [first] : path.slice(0, 2)
+    const propriedade = [kind, ...steps].map(String).join('.')
     const razao = `O ${isObject ? 'objeto' : 'campo'} ${propriedade} não respeita o schema.`
     const valor = isObject ? undefined : shown(value, steps)
     found.set(propriedade, { razao, propriedade, valor })
@@ -104,13 +117,13 @@ const shown = (value: unknown, steps: readonly PropertyKey[]): string | undefine
     : undefined
 }
 
-export const refuse = (...violacoes: readonly Violacao[]): ApiError =>
-  violates(pixErrors.cob_operacao_invalida, violacoes)
+const { refuse } = wordings.cob
 
-const read = <T>(schema: z.ZodType<T>, value: unknown): T => {
+/** @throws ApiError with every member that does not fit */
+export const read = <T>(schema: z.ZodType<T>, value: unknown, wording: Wording): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw refuse(...violationsOf(parsed.error, value))
+  throw wording.refuse(...violationsOf(parsed.error, value, wording.kind))
 }
 
 const noCash = (retirada: unknown): void => {
@@ -126,7 +139,7 @@ export type ChargeRequest = {
 
 /** @throws ApiError `cob_operacao_invalida`, with every broken rule */
 export const readNewCharge = (value: unknown): ChargeRequest => {
-  const body = read(newCharge, value)
+  const body = read(newCharge, value, wordings.cob)
   noCash(body.valor.retirada)
   const terms = {
     key: body.chave,
@@ -136,6 +149,7 @@ export const readNewCharge = (value: unknown): ChargeRequest => {
     debtor: body.devedor,
     question: body.solicitacaoPagador,
     infos: body.infoAdicionais,
+    due: undefined,
   }
   judge(terms)
   return { terms, locationId: body.loc?.id }
@@ -145,12 +159,12 @@ export type RevisionRequest = {
   readonly isRemoval: boolean
   readonly locationId: number | undefined
   /** @throws ApiError as {@link readNewCharge} */
-  readonly revise: (terms: ChargeTerms) => ChargeTerms
+  readonly revise: (terms: ChargeTerms, createdAt: Date) => ChargeTerms
 }
 
 /** @throws ApiError as {@link readNewCharge} */
 export const readRevision = (value: unknown): RevisionRequest => {
-  const body = read(revisedCharge, value)
+  const body = read(revisedCharge, value, wordings.cob)
   noCash(body.valor?.retirada)
   const isRemoval = body.status !== undefined
   if (isRemoval && changesMore(body)) {
@@ -175,6 +189,7 @@ export const readRevision = (value: unknown): RevisionRequest => {
         debtor: body.devedor ?? terms.debtor,
         question: body.solicitacaoPagador ?? terms.question,
         infos: body.infoAdicionais ?? terms.infos,
+        due: undefined,
       }
       judge(revised)
       return revised
@@ -182,7 +197,8 @@ export const readRevision = (value: unknown): RevisionRequest => {
   }
 }
 
-const changesMore = ({ status: _, ...rest }: RevisedBody): boolean =>
+/** Whether it says anything besides the status. */
+export const changesMore = ({ status: _, ...rest }: { readonly status?: unknown }): boolean =>
   Object.values(rest).some((value) => value !== undefined)
 
 const judge = ({ expiresSeconds, originalCents, isOpen }: ChargeTerms): void => {

@@ -1,3 +1,5 @@
+import type { DueTerms } from '../due/domain.ts'
+
 /** Expiry changes no status: an expired charge is one that nobody may pay any more. */
 export type ChargeStatus =
   | 'ATIVA'
@@ -5,26 +7,45 @@ export type ChargeStatus =
   | 'REMOVIDA_PELO_USUARIO_RECEBEDOR'
   | 'REMOVIDA_PELO_PSP'
 
+/** To be paid at once, or by a due date. */
+export type ChargeKind = 'cob' | 'cobv'
+
 export const txidForm = /^[a-zA-Z0-9]{26,35}$/
 
-export type Debtor =
+export type Person =
   | { readonly cpf: string; readonly nome: string }
   | { readonly cnpj: string; readonly nome: string }
 
+/** Where the debtor is: its receiver alone is shown it. */
+type Contact = {
+  readonly email?: string | undefined
+  readonly logradouro?: string | undefined
+  readonly cidade?: string | undefined
+  readonly uf?: string | undefined
+  readonly cep?: string | undefined
+}
+
+export type Debtor = Person & Contact
+
 export type Info = { readonly nome: string; readonly valor: string }
 
-/** What a receiver says of an immediate charge, and may say anew. */
+/** What a receiver says of a charge, and may say anew. */
 export type ChargeTerms = {
   /** Pix key of the receiver. */
   readonly key: string
   readonly originalCents: bigint
   /** True: the payer may choose another amount. */
   readonly isOpen: boolean
+  /** 0 for one with a due date. */
   readonly expiresSeconds: number
   readonly debtor: Debtor | undefined
   readonly question: string | undefined
   readonly infos: readonly Info[] | undefined
+  /** Undefined: it is to be paid at once. */
+  readonly due: DueTerms | undefined
 }
+
+export const kindOf = ({ due }: ChargeTerms): ChargeKind => (due === undefined ? 'cob' : 'cobv')
 
 export type Charge = {
   readonly id: string
@@ -50,7 +71,14 @@ const comparable = (terms: ChargeTerms) => [
   terms.debtor,
   terms.question,
   terms.infos,
+  terms.due,
 ]
 
 export const debtorTaxIdOf = (debtor: Debtor | undefined): string | undefined =>
   debtor === undefined ? undefined : 'cpf' in debtor ? debtor.cpf : debtor.cnpj
+
+/** The debtor as everybody who reads the payload is shown it. */
+export const personIn = (debtor: Debtor): Person => {
+  const { nome } = debtor
+  return 'cpf' in debtor ? { cpf: debtor.cpf, nome } : { cnpj: debtor.cnpj, nome }
+}

@@ -5,70 +5,81 @@ import {
   readJsonValue,
   respond,
 } from '#src/platform/http/index.ts'
-import { pixErrors, violates } from '../errors.ts'
+import { violates } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
-import { readNewCharge, readRevision, refuse } from './body.ts'
+import { type ChargeRequest, type RevisionRequest, readNewCharge, readRevision } from './body.ts'
 import { txidForm } from './domain.ts'
 import type { ChargeService } from './service.ts'
+import { type Wording, wordings } from './wording.ts'
 
 const bodyBytesMax = 65_536
 
-const txidOf = (c: RequestContext): string => {
+const txidOf = (c: RequestContext, { kind, refuse }: Wording): string => {
   const txid = c.req.param('txid') ?? ''
   if (txidForm.test(txid)) return txid
-  throw refuse({
-    razao: 'O campo cob.txid não respeita o schema.',
-    propriedade: 'cob.txid',
-    valor: txid.slice(0, 100),
-  })
+  const propriedade = `${kind}.txid`
+  const razao = `O campo ${propriedade} não respeita o schema.`
+  throw refuse({ razao, propriedade, valor: txid.slice(0, 100) })
 }
 
-const revisionOf = (c: RequestContext): number | undefined => {
+const revisionOf = (c: RequestContext, { query }: Wording): number | undefined => {
   const given = c.req.query('revisao')
   if (given === undefined || /^\d{1,9}$/.test(given)) {
     return given === undefined ? undefined : Number(given)
   }
   const razao = 'O parâmetro revisao não respeita o schema.'
-  const violacao = { razao, propriedade: 'revisao', valor: given.slice(0, 100) }
-  throw violates(pixErrors.cob_consulta_invalida, [violacao])
+  throw violates(query, [{ razao, propriedade: 'revisao', valor: given.slice(0, 100) }])
 }
 
-/** `cob`: charges that are paid at once. */
-export const chargeRoutes = (service: ChargeService): readonly Route[] => [
-  pixRoute('PUT', '/cob/{txid}', 'cob:write', 'Criar cobrança imediata.', {
-    bodyBytesMax,
+type KindOfRoutes = {
+  readonly wording: Wording
+  /** What its summaries call it. */
+  readonly name: string
+  readonly readNew: (value: unknown) => ChargeRequest
+  readonly readRevision: (value: unknown) => RevisionRequest
+}
+
+/** What charges of both kinds have. */
+export const routesOfKind = (
+  service: ChargeService,
+  { wording, name, readNew, readRevision: readChange }: KindOfRoutes,
+): readonly Route[] => {
+  const { kind } = wording
+  const [reading, writing] = [`${kind}:read`, `${kind}:write`] as const
+  return [
+    pixRoute('PUT', `/${kind}/{txid}`, writing, `Criar ${name}.`, {
+      bodyBytesMax,
+      handle: async (c) => {
+        const { owner } = callerOf(c)
+        const txid = txidOf(c, wording)
+        const request = readNew(await readJsonValue(c))
+        return Response.json(await service.put(owner, txid, request), { status: 201 })
+      },
+    }),
+    pixRoute('PATCH', `/${kind}/{txid}`, writing, `Revisar ${name}.`, {
+      bodyBytesMax,
+      handle: async (c) => {
+        const { owner } = callerOf(c)
+        const txid = txidOf(c, wording)
+        const request = readChange(await readJsonValue(c))
+        return Response.json(await service.revise(owner, txid, request))
+      },
+    }),
+    pixRoute('GET', `/${kind}/{txid}`, reading, `Consultar ${name}.`, {
+      handle: async (c) => {
+        const txid = txidOf(c, wording)
+        return Response.json(await service.find(callerOf(c).owner, txid, revisionOf(c, wording)))
+      },
+    }),
+    listRoute(service, wording, name),
+  ]
+}
+
+const listRoute = (service: ChargeService, { kind, query }: Wording, name: string): Route =>
+  pixRoute('GET', `/${kind}`, `${kind}:read`, `Consultar lista: ${name}.`, {
     handle: async (c) => {
-      const { owner } = callerOf(c)
-      const txid = txidOf(c)
-      const request = readNewCharge(await readJsonValue(c))
-      return Response.json(await service.put(owner, txid, request), { status: 201 })
-    },
-  }),
-  pixRoute('POST', '/cob', 'cob:write', 'Criar cobrança imediata, com txid nosso.', {
-    bodyBytesMax,
-    isIdempotent: true,
-    handle: async (c) => {
-      const request = readNewCharge(await readJsonValue(c))
-      return respond(await service.create(request, callerOf(c)))
-    },
-  }),
-  pixRoute('PATCH', '/cob/{txid}', 'cob:write', 'Revisar cobrança imediata.', {
-    bodyBytesMax,
-    handle: async (c) => {
-      const { owner } = callerOf(c)
-      const txid = txidOf(c)
-      const request = readRevision(await readJsonValue(c))
-      return Response.json(await service.revise(owner, txid, request))
-    },
-  }),
-  pixRoute('GET', '/cob/{txid}', 'cob:read', 'Consultar cobrança imediata.', {
-    handle: async (c) =>
-      Response.json(await service.find(callerOf(c).owner, txidOf(c), revisionOf(c))),
-  }),
-  pixRoute('GET', '/cob', 'cob:read', 'Consultar lista de cobranças imediatas.', {
-    handle: async (c) => {
-      const reader = readList(c, pixErrors.cob_consulta_invalida)
+      const reader = readList(c, query)
       const debtorTaxId = reader.taxId()
       const status = reader.text('status', /^[A-Z_]{1,40}$/)
       const isShown = reader.flag('locationPresente')
@@ -81,6 +92,21 @@ export const chargeRoutes = (service: ChargeService): readonly Route[] => [
         ...(isShown === undefined ? {} : { locationPresente: isShown }),
       }
       return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+    },
+  })
+
+/** `cob`: charges that are paid at once. */
+export const chargeRoutes = (service: ChargeService): readonly Route[] => [
+  ...routesOfKind(service, {
+    ...{ wording: wordings.cob, name: 'cobrança imediata' },
+    ...{ readNew: readNewCharge, readRevision },
+  }),
+  pixRoute('POST', '/cob', 'cob:write', 'Criar cobrança imediata, com txid nosso.', {
+    bodyBytesMax,
+    isIdempotent: true,
+    handle: async (c) => {
+      const request = readNewCharge(await readJsonValue(c))
+      return respond(await service.create(request, callerOf(c)))
     },
   }),
 ]

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
-import { pixErrors, violates } from '../errors.ts'
+import { violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
 import { parametersOf } from '../pages.ts'
@@ -10,8 +10,8 @@ import { pixOfCharges } from '../received/store.ts'
 import { pixView } from '../received/view.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
-import { type ChargeRequest, type RevisionRequest, refuse } from './body.ts'
-import { areSameTerms, type Charge, type ChargeTerms } from './domain.ts'
+import type { ChargeRequest, RevisionRequest } from './body.ts'
+import { areSameTerms, type Charge, kindOf } from './domain.ts'
 import {
   addCharge,
   type ChargeFilter,
@@ -22,6 +22,7 @@ import {
   reviseCharge,
 } from './store.ts'
 import { type Addresses, chargeView } from './view.ts'
+import type { Wording } from './wording.ts'
 
 type ChargeView = ReturnType<typeof chargeView>
 
@@ -29,6 +30,7 @@ export type ChargeServiceDeps = {
   readonly sql: Client
   readonly addresses: Addresses
   readonly now: () => Date
+  readonly wording: Wording
 }
 
 export type ChargeService = {
@@ -45,16 +47,16 @@ export type ChargeService = {
   ) => Promise<ChargeView>
   readonly list: (
     account: string,
-    filter: ChargeFilter,
+    filter: Omit<ChargeFilter, 'kind'>,
     asGiven: Readonly<Record<string, unknown>>,
   ) => Promise<object>
 }
 
 const txidBytes = 16
 
-/** Immediate charges of receivers. */
+/** Charges of receivers, of one kind. */
 export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
-  const { sql, addresses, now } = deps
+  const { sql, addresses, now, wording } = deps
   const view = async (tx: Transaction | Client, charge: Charge): Promise<ChargeView> => {
     const [shown] = await shownOf(tx, [charge])
     return chargeView(shown ?? { charge, location: undefined, receiver: undefined }, addresses)
@@ -66,22 +68,24 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
   }
   return {
     put: (account, txid, request) =>
-      sql.begin(async (tx) => view(tx, await putCharge(tx, { account, txid }, request, now()))),
+      sql.begin(async (tx) =>
+        view(tx, await putCharge(tx, { account, txid }, request, now(), wording)),
+      ),
     create: (request, caller) =>
       runOnce(sql, caller.idempotencyKey, async (tx) => {
         const txid = randomBytes(txidBytes).toString('hex')
-        const made = await putCharge(tx, { account: caller.owner, txid }, request, now())
+        const made = await putCharge(tx, { account: caller.owner, txid }, request, now(), wording)
         return { status: 201, body: JSON.stringify(await view(tx, made)) }
       }),
     revise: (account, txid, request) =>
-      sql.begin(async (tx) => view(tx, await revise(tx, account, txid, request))),
+      sql.begin(async (tx) => view(tx, await revise(tx, { account, txid }, request, wording))),
     find: async (account, txid, revision) => {
       const charge = await findCharge(sql, account, txid)
-      if (charge === undefined) throw noCharge()
+      if (charge === undefined || kindOf(charge.terms) !== wording.kind) throw noCharge(wording)
       if (revision === undefined || revision === charge.revision) return whole(charge)
       const earlier = await findRevision(sql, charge, revision)
       if (earlier !== undefined) return whole(earlier)
-      throw violates(pixErrors.cob_consulta_invalida, [
+      throw violates(wording.query, [
         {
           razao: 'O parâmetro revisao corresponde a uma revisão inexistente para a cobrança.',
           propriedade: 'revisao',
@@ -90,8 +94,8 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
       ])
     },
     list: async (account, filter, asGiven) => {
-      const { items, total } = await listCharges(sql, account, filter)
-      const parametros = parametersOf(filter, asGiven, total, pixErrors.cob_consulta_invalida)
+      const { items, total } = await listCharges(sql, account, { ...filter, kind: wording.kind })
+      const parametros = parametersOf(filter, asGiven, total, wording.query)
       const shown = await shownOf(sql, items)
       const paid = await pixOfCharges(
         sql,
@@ -108,8 +112,8 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
 
 const paidView = (pix: readonly Pix[] = []) => (pix.length === 0 ? {} : { pix: pix.map(pixView) })
 
-const noCharge = (): ApiError =>
-  new ApiError(pixErrors.cob_nao_encontrado, 'Cobrança não encontrada para o txid informado.')
+const noCharge = ({ absent }: Wording): ApiError =>
+  new ApiError(absent, 'Cobrança não encontrada para o txid informado.')
 
 const shownOf = async (sql: Transaction | Client, charges: readonly Charge[]) => {
   const locations = await locationsOf(
@@ -131,16 +135,23 @@ const shownOf = async (sql: Transaction | Client, charges: readonly Charge[]) =>
 const receiverFor = async (
   tx: Transaction,
   account: string,
-  { key }: ChargeTerms,
+  key: string,
+  { kind, refuse }: Wording,
 ): Promise<Receiver> => {
   const receiver = await findReceiver(tx, key, account)
-  if (receiver !== undefined) return receiver
-  throw refuse({
-    razao: 'O campo cob.chave corresponde a uma conta que não pertence a este usuário recebedor.',
-    propriedade: 'cob.chave',
-    valor: key,
-  })
+  const propriedade = `${kind}.chave`
+  if (receiver === undefined) {
+    const razao = `O campo ${propriedade} corresponde a uma conta que não pertence a este usuário recebedor.`
+    throw refuse({ razao, propriedade, valor: key })
+  }
+  if (kind === 'cob' || hasAddress(receiver)) return receiver
+  const razao = `O recebedor do campo ${propriedade} não tem endereço cadastrado na instituição.`
+  throw refuse({ razao, propriedade, valor: key })
 }
+
+/** Whoever is asked to pay by a due date is told where the receiver is. */
+const hasAddress = ({ street, state, postalCode }: Receiver): boolean =>
+  street !== null && state !== null && postalCode !== null
 
 type Named = { readonly account: string; readonly txid: string }
 
@@ -149,25 +160,33 @@ const putCharge = async (
   { account, txid }: Named,
   { terms, locationId }: ChargeRequest,
   now: Date,
+  wording: Wording,
 ): Promise<Charge> => {
-  const { taxId } = await receiverFor(tx, account, terms)
+  const { taxId } = await receiverFor(tx, account, terms.key, wording)
   const id = Bun.randomUUIDv7('hex', now)
   const status = 'ATIVA' as const
   const fresh = { id, account, taxId, txid, status, revision: 0, createdAt: now, terms }
   const isNew = await addCharge(tx, fresh)
   const charge = isNew ? fresh : await lockCharge(tx, account, txid)
-  // Another account has a charge of it with the same receiver.
-  if (charge === undefined) throw txidInUse(txid)
-  const changed = isNew ? charge : await applied(tx, charge, { ...charge, taxId, terms })
-  await place(tx, changed, locationId, now)
+  // Another account has a charge of it with the same receiver, or it names a charge of the other kind.
+  if (charge === undefined || kindOf(charge.terms) !== wording.kind) throw txidInUse(txid, wording)
+  const changed = isNew ? charge : await applied(tx, charge, { ...charge, taxId, terms }, wording)
+  await place(tx, changed, locationId, now, wording)
   return changed
 }
 
-const txidInUse = (valor: string): ApiError =>
-  refuse({ razao: 'O campo cob.txid encontra-se em uso.', propriedade: 'cob.txid', valor })
+const txidInUse = (valor: string, { kind, refuse }: Wording): ApiError => {
+  const propriedade = `${kind}.txid`
+  return refuse({ razao: `O campo ${propriedade} encontra-se em uso.`, propriedade, valor })
+}
 
-const applied = async (tx: Transaction, before: Charge, wanted: Charge): Promise<Charge> => {
-  requireActive(before)
+const applied = async (
+  tx: Transaction,
+  before: Charge,
+  wanted: Charge,
+  wording: Wording,
+): Promise<Charge> => {
+  requireActive(before, wording)
   const isSame = before.status === wanted.status && areSameTerms(before.terms, wanted.terms)
   if (isSame) return before
   const after = { ...wanted, revision: before.revision + 1 }
@@ -175,32 +194,33 @@ const applied = async (tx: Transaction, before: Charge, wanted: Charge): Promise
   return after
 }
 
-const requireActive = ({ status }: Charge): void => {
+const requireActive = ({ status }: Charge, { kind, refuse }: Wording): void => {
   if (status === 'ATIVA') return
   throw refuse({
     razao: 'A cobrança não está ATIVA, e a presente requisição busca alterá-la.',
-    propriedade: 'cob.status',
+    propriedade: `${kind}.status`,
     valor: status,
   })
 }
 
 const revise = async (
   tx: Transaction,
-  account: string,
-  txid: string,
+  { account, txid }: Named,
   request: RevisionRequest,
+  wording: Wording,
 ): Promise<Charge> => {
   const before = await lockCharge(tx, account, txid)
-  if (before === undefined) throw noCharge()
-  requireActive(before)
+  if (before === undefined || kindOf(before.terms) !== wording.kind) throw noCharge(wording)
+  requireActive(before, wording)
   if (request.isRemoval) {
-    return applied(tx, before, { ...before, status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' })
+    const removed = { ...before, status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' } as const
+    return applied(tx, before, removed, wording)
   }
-  const terms = request.revise(before.terms)
-  const taxId =
-    terms.key === before.terms.key ? before.taxId : (await receiverFor(tx, account, terms)).taxId
-  const after = await applied(tx, before, { ...before, taxId, terms })
-  if (request.locationId !== undefined) await show(tx, after, request.locationId)
+  const terms = request.revise(before.terms, before.createdAt)
+  const isMoved = terms.key !== before.terms.key
+  const { taxId } = isMoved ? await receiverFor(tx, account, terms.key, wording) : before
+  const after = await applied(tx, before, { ...before, taxId, terms }, wording)
+  if (request.locationId !== undefined) await show(tx, after, request.locationId, wording)
   return after
 }
 
@@ -210,26 +230,36 @@ const place = async (
   charge: Charge,
   locationId: number | undefined,
   now: Date,
+  wording: Wording,
 ): Promise<void> => {
-  if (locationId !== undefined) return show(tx, charge, locationId)
+  if (locationId !== undefined) return show(tx, charge, locationId, wording)
   if ((await locationsOf(tx, [charge.id])).size > 0) return
-  const made = await addLocation(tx, { account: charge.account, kind: 'cob' }, now)
+  const made = await addLocation(tx, { account: charge.account, kind: wording.kind }, now)
   await linkLocation(tx, made.id, charge.id)
 }
 
-const show = async (tx: Transaction, charge: Charge, id: number): Promise<void> => {
+const show = async (
+  tx: Transaction,
+  charge: Charge,
+  id: number,
+  { kind, refuse }: Wording,
+): Promise<void> => {
   const location = await lockLocation(tx, charge.account, BigInt(id))
-  const objection = objectionTo(location, charge)
+  const objection = objectionTo(location, charge, kind)
   if (objection !== undefined) {
-    throw refuse({ razao: objection, propriedade: 'cob.loc.id', valor: String(id) })
+    throw refuse({ razao: objection, propriedade: `${kind}.loc.id`, valor: String(id) })
   }
   await linkLocation(tx, BigInt(id), charge.id)
 }
 
-const objectionTo = (location: Location | undefined, { id }: Charge): string | undefined => {
+const objectionTo = (
+  location: Location | undefined,
+  { id }: Charge,
+  kind: Wording['kind'],
+): string | undefined => {
   if (location === undefined) return 'O location referenciado por loc.id inexiste.'
-  if (location.kind !== 'cob') {
-    return 'O location referenciado por cob.loc.id apresenta tipo "cobv" (deveria ser "cob").'
+  if (location.kind !== kind) {
+    return `O location referenciado por ${kind}.loc.id apresenta tipo "${location.kind}" (deveria ser "${kind}").`
   }
   return location.chargeId === null || location.chargeId === id
     ? undefined

@@ -1,18 +1,22 @@
 import type { Queryable } from '#src/platform/database/index.ts'
+import type { DueTerms } from '../due/domain.ts'
 import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
 import {
   type Charge,
+  type ChargeKind,
   type ChargeStatus,
   type ChargeTerms,
   type Debtor,
   debtorTaxIdOf,
   type Info,
+  kindOf,
 } from './domain.ts'
 
 type Content = {
   readonly devedor?: Debtor
   readonly solicitacaoPagador?: string
   readonly infoAdicionais?: readonly Info[]
+  readonly vencimento?: DueTerms
 }
 
 type ChargeRow = {
@@ -31,6 +35,7 @@ type ChargeRow = {
 }
 
 export type ChargeFilter = ListRequest & {
+  readonly kind: ChargeKind
   readonly status: string | undefined
   readonly debtorTaxId: string | undefined
   readonly isShown: boolean | undefined
@@ -53,20 +58,24 @@ const chargeOf = (row: ChargeRow): Charge => {
       debtor: content.devedor,
       question: content.solicitacaoPagador,
       infos: content.infoAdicionais,
+      due: content.vencimento,
     },
   }
 }
 
-const contentOf = ({ debtor, question, infos }: ChargeTerms): string =>
-  JSON.stringify({ devedor: debtor, solicitacaoPagador: question, infoAdicionais: infos })
+const contentOf = ({ debtor, question, infos, due }: ChargeTerms): string =>
+  JSON.stringify({
+    ...{ devedor: debtor, solicitacaoPagador: question, infoAdicionais: infos },
+    vencimento: due,
+  })
 
 /** False: the account, or another of the same receiver, has a charge of the txid. */
 export const addCharge = async (tx: Queryable, charge: Charge): Promise<boolean> => {
   const { terms } = charge
   const added = await tx`
-    insert into pix_charges (id, account, tax_id, txid, key, original_cents, alteration,
+    insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
       expires_seconds, debtor_tax_id, content, created_at)
-    values (${charge.id}, ${charge.account}, ${charge.taxId}, ${charge.txid}, ${terms.key},
+    values (${charge.id}, ${charge.account}, ${kindOf(terms)}, ${charge.taxId}, ${charge.txid}, ${terms.key},
       ${terms.originalCents}, ${terms.isOpen ? 1 : 0}, ${terms.expiresSeconds},
       ${debtorTaxIdOf(terms.debtor) ?? null}, ${contentOf(terms)}, ${charge.createdAt})
     on conflict do nothing`
@@ -143,7 +152,7 @@ export const findRevision = async (
 const matching = (sql: Queryable, account: string, filter: ChargeFilter) => {
   const { status, debtorTaxId, isShown } = filter
   return sql`
-    from pix_charges where account = ${account}
+    from pix_charges where account = ${account} and kind = ${sql.unsafe(`'${filter.kind}'`)}
       and created_at between ${filter.from} and ${filter.to}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
       ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}

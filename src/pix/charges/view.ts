@@ -1,8 +1,9 @@
 import { buildDynamicBrCode, toAscii } from '#codecs/brcode'
+import { dueValuesView, receiverView } from '../due/view.ts'
 import type { Location } from '../locations/domain.ts'
 import { amountOf } from '../money.ts'
 import type { Receiver } from '../receivers/domain.ts'
-import type { Charge } from './domain.ts'
+import type { Charge, ChargeTerms } from './domain.ts'
 
 /** Where locations are, and so how they are spelt. */
 export type Addresses = {
@@ -24,13 +25,16 @@ export const locationView = (location: Location, addresses: Addresses) => ({
   criacao: location.createdAt.toISOString(),
 })
 
-/** What a charge says, in answers and in payloads. */
-export const termsView = ({ terms }: Charge) => ({
+/** `valor` of a charge, as it was asked for. */
+const valuesView = ({ originalCents, isOpen, due }: ChargeTerms) =>
+  due === undefined
+    ? { original: amountOf(originalCents), modalidadeAlteracao: isOpen ? 1 : 0 }
+    : dueValuesView(originalCents, due)
+
+/** What a charge says in answers; and in payloads, which tell less of the debtor. */
+export const termsView = ({ terms }: Pick<Charge, 'terms'>) => ({
   ...(terms.debtor === undefined ? {} : { devedor: terms.debtor }),
-  valor: {
-    original: amountOf(terms.originalCents),
-    modalidadeAlteracao: terms.isOpen ? 1 : 0,
-  },
+  valor: valuesView(terms),
   chave: terms.key,
   ...(terms.question === undefined ? {} : { solicitacaoPagador: terms.question }),
   ...(terms.infos === undefined ? {} : { infoAdicionais: terms.infos }),
@@ -47,6 +51,13 @@ const codeOf = (url: string, { name, city }: Pick<Receiver, 'name' | 'city'>): s
     merchantCity: toAscii(city).slice(0, merchantCityMax).trim(),
   })
 
+export const calendarView = (createdAt: Date, { due, expiresSeconds }: ChargeTerms) => ({
+  criacao: createdAt.toISOString(),
+  ...(due === undefined
+    ? { expiracao: expiresSeconds }
+    : { dataDeVencimento: due.dueOn, validadeAposVencimento: due.validDays }),
+})
+
 export type ShownCharge = {
   readonly charge: Charge
   readonly location: Location | undefined
@@ -58,12 +69,15 @@ export const chargeView = ({ charge, location, receiver }: ShownCharge, addresse
   const { txid, revision, status, createdAt, terms } = charge
   const address = location && addresses.of(location)
   return {
-    calendario: { criacao: createdAt.toISOString(), expiracao: terms.expiresSeconds },
+    calendario: calendarView(createdAt, terms),
     ...{ txid, revisao: revision, status },
     ...(location === undefined
       ? {}
       : { loc: locationView({ ...location, txid }, addresses), location: address }),
     ...termsView(charge),
+    ...(terms.due === undefined || receiver === undefined
+      ? {}
+      : { recebedor: receiverView(receiver) }),
     ...(address === undefined || receiver === undefined
       ? {}
       : { pixCopiaECola: codeOf(address, receiver) }),

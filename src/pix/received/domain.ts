@@ -26,6 +26,13 @@ export type IncomingEnd = {
 /** Codes of pacs.002. */
 export type Refusal = 'BE15' | 'BE17' | 'DUPL'
 
+/** What a charge with a due date takes now. */
+export type Owed = {
+  /** After its last day. */
+  readonly isPast: boolean
+  readonly amountsCents: readonly bigint[]
+}
+
 /** How a payment of a dynamic QR code begins: its txid names a charge. */
 const ofDynamicCode: readonly string[] = ['QRDN', 'APDN']
 
@@ -35,6 +42,7 @@ const ofDynamicCode: readonly string[] = ['QRDN', 'APDN']
  *
  * @param charge that the receiver's tax id and the txid name
  * @param isPending another payment of the charge has no end yet
+ * @param owed of a charge with a due date
  * @returns undefined: it may
  */
 export const refusalOf = (
@@ -42,6 +50,7 @@ export const refusalOf = (
   charge: Charge | undefined,
   isPending: boolean,
   now: Date,
+  owed?: Owed,
 ): Refusal | undefined => {
   const isDynamic = ofDynamicCode.includes(localInstrument)
   if (isDynamic && (txid === null || !txidForm.test(txid))) return 'BE15'
@@ -49,8 +58,10 @@ export const refusalOf = (
   const { status, createdAt, terms } = charge
   if (status === 'CONCLUIDA') return 'DUPL'
   if (status !== 'ATIVA') return 'BE17'
-  if (now.getTime() > createdAt.getTime() + terms.expiresSeconds * 1_000) return 'BE17'
+  const expiresAtMs = createdAt.getTime() + terms.expiresSeconds * 1_000
+  if (owed === undefined ? now.getTime() > expiresAtMs : owed.isPast) return 'BE17'
   if (isPending) return 'DUPL'
+  if (owed !== undefined) return owed.amountsCents.includes(amountCents) ? undefined : 'BE17'
   const isOwed = terms.isOpen ? amountCents > 0n : amountCents === terms.originalCents
   return isOwed ? undefined : 'BE17'
 }
@@ -82,6 +93,8 @@ export type Pix = {
   readonly chargeId: string | null
   readonly amountCents: bigint
   readonly info: string | null
+  /** JSON of componentesValor; null: the amount is the whole. */
+  readonly components: string | null
   readonly settledAt: Date
   readonly returns: readonly PixReturn[]
 }

@@ -2,6 +2,9 @@ import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
+import { duesOn, lastDayOf } from '../due/arithmetic.ts'
+import { dayAt } from '../due/calendar.ts'
+import { componentsView } from '../due/view.ts'
 import { type IncomingEnd, type IncomingPayment, refusalOf } from './domain.ts'
 import { receivedEvent, returnedEvent } from './events.ts'
 import {
@@ -125,10 +128,32 @@ const judgeAll = (
     const receiver = receiverOf(payment, charge, receivers)
     if (receiver === undefined) return []
     const isPending = charge !== undefined && pending.has(charge.id)
-    const refusal = refusalOf(payment, charge, isPending, at)
+    const due = charge && dueAt(charge, at)
+    const refusal = refusalOf(payment, charge, isPending, at, due)
+    const components = due?.componentsOf(payment.amountCents) ?? null
     if (charge !== undefined && refusal === undefined) pending.add(charge.id)
-    return [{ ...{ payment, refusal }, ...receiver, chargeId: charge?.id ?? null }]
+    return [{ ...{ payment, refusal, components }, ...receiver, chargeId: charge?.id ?? null }]
   })
+}
+
+/** A payment that was begun before midnight comes after it: what was owed then is taken so long. */
+const midnightMs = 5 * 60_000
+
+/** What a charge with a due date takes at a moment, and what that is made of; undefined for other charges. */
+const dueAt = ({ terms }: Charge, at: Date) => {
+  const { due, originalCents } = terms
+  if (due === undefined) return undefined
+  const last = lastDayOf(due)
+  const days = new Set([dayAt(at), dayAt(new Date(at.getTime() - midnightMs))])
+  const owed = [...days].filter((day) => day <= last).map((day) => duesOn(due, originalCents, day))
+  return {
+    isPast: owed.length === 0,
+    amountsCents: owed.map(({ finalCents }) => finalCents),
+    componentsOf: (cents: bigint): string | undefined => {
+      const dues = owed.find(({ finalCents }) => finalCents === cents)
+      return dues && JSON.stringify(componentsView(originalCents, dues))
+    },
+  }
 }
 
 /** By the charge, by the key, or by the tax id if all its keys are of one account. */

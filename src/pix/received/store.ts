@@ -8,6 +8,7 @@ export type NewReceived = {
   readonly account: string
   readonly key: string | null
   readonly chargeId: string | null
+  readonly components: string | null
   /** Undefined: it may be accepted. */
   readonly refusal: string | undefined
 }
@@ -82,18 +83,19 @@ export const addReceived = async (
   all: readonly NewReceived[],
   at: Date,
 ): Promise<void> => {
-  const rows = all.map(({ payment, account, key, chargeId, refusal = null }) => ({
+  const rows = all.map(({ payment, account, key, chargeId, components, refusal = null }) => ({
     ...{ id: payment.endToEndId, account, key, charge: chargeId, refusal },
     ...{ txid: payment.txid, cents: payment.amountCents.toString() },
-    ...{ payer: payment.debtorDocument, info: payment.text },
+    ...{ payer: payment.debtorDocument, info: payment.text, components },
   }))
   await tx`
     insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,
-      payer_tax_id, info, status, refusal, received_at)
-    select id, account, key, txid, charge, cents, payer, info,
+      payer_tax_id, info, components, status, refusal, received_at)
+    select id, account, key, txid, charge, cents, payer, info, components,
       case when refusal is null then 'PENDENTE' else 'RECUSADO' end, refusal, ${at}
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(id text, account text,
-      key text, charge uuid, refusal text, txid text, cents bigint, payer text, info text)
+      key text, charge uuid, refusal text, txid text, cents bigint, payer text, info text,
+      components text)
     on conflict (end_to_end_id) do nothing`
 }
 
@@ -146,7 +148,7 @@ type PixRow = Omit<Pix, 'returns'>
 
 const columns = (sql: Queryable) => sql`
   p.end_to_end_id as "endToEndId", p.account, p.key, p.txid, p.charge_id as "chargeId",
-  p.amount_cents as "amountCents", p.info, p.settled_at as "settledAt"`
+  p.amount_cents as "amountCents", p.info, p.components, p.settled_at as "settledAt"`
 
 const returnColumns = (sql: Queryable) => sql`
   end_to_end_id as "endToEndId", id, return_id as "returnId", amount_cents as "amountCents",

@@ -22,7 +22,8 @@ export const pixView = (pix: Pix) => {
     endToEndId: pix.endToEndId,
     ...(pix.txid === null ? {} : { txid: pix.txid }),
     valor,
-    componentesValor: { original: { valor } },
+    componentesValor:
+      pix.components === null ? { original: { valor } } : JSON.parse(pix.components),
     ...(pix.key === null ? {} : { chave: pix.key }),
     horario: pix.settledAt.toISOString(),
     ...(pix.info === null ? {} : { infoPagador: pix.info }),

@@ -38,6 +38,17 @@ export const receiverBody = z
     }),
     name: printed(200).meta({ description: 'In the QR code: its first 25 characters.' }),
     city: printed(60).meta({ description: 'In the QR code: its first 15 characters.' }),
+    street: text(200).optional().meta({ description: 'Charges with a due date need it.' }),
+    state: z
+      .string()
+      .regex(/^[A-Z]{2}$/)
+      .optional()
+      .meta({ description: 'Two letters. Charges with a due date need it.', example: 'SP' }),
+    postal_code: z
+      .string()
+      .regex(/^\d{8}$/)
+      .optional()
+      .meta({ description: 'CEP. Charges with a due date need it.', example: '01310100' }),
   })
   .meta({ id: 'PixReceiverRequest' })
 
@@ -52,6 +63,9 @@ const receiver = z
     tax_id: z.string(),
     name: z.string(),
     city: z.string(),
+    street: z.string().nullable(),
+    state: z.string().nullable(),
+    postal_code: z.string().nullable(),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'PixReceiver' })

@@ -5,5 +5,10 @@ export type Receiver = {
   readonly taxId: string
   readonly name: string
   readonly city: string
+  readonly street: string | null
+  /** Two letters. */
+  readonly state: string | null
+  /** CEP, eight digits. */
+  readonly postalCode: string | null
   readonly createdAt: Date
 }

@@ -18,8 +18,8 @@ import type { ReceiverService } from './service.ts'
 const base = '/v1/pix/receivers'
 const bodyBytesMax = 4_096
 
-const viewOf = ({ key, account, taxId, name, city, createdAt }: Receiver) => ({
-  ...{ key, account, tax_id: taxId, name, city, created_at: createdAt.toISOString() },
+const viewOf = ({ taxId, postalCode, createdAt, ...rest }: Receiver) => ({
+  ...{ ...rest, tax_id: taxId, postal_code: postalCode, created_at: createdAt.toISOString() },
 })
 
 const noReceiver = (): ApiError => new ApiError(httpErrors.not_found, 'No such Pix key.')
@@ -32,8 +32,11 @@ export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
     ...{ method: 'PUT', path: base, scope: 'ops:admin', accepts: ['application/json'] },
     ...{ bodyBytesMax, document: documents.put },
     handle: async (c) => {
-      const { tax_id: taxId, ...request } = await readJson(c, receiverBody)
-      const put = await service.put({ ...request, taxId }, actorOf(callerOf(c)))
+      const body = await readJson(c, receiverBody)
+      const { tax_id: taxId, street = null, state = null, postal_code: postalCode = null } = body
+      const { key, account, name, city } = body
+      const wanted = { key, account, taxId, name, city, street, state, postalCode }
+      const put = await service.put(wanted, actorOf(callerOf(c)))
       if (put !== undefined) return Response.json(viewOf(put))
       const message = 'The key is another account’s: remove it first.'
       throw new ApiError(receiverErrors.pix_key_of_another_account, message)

@@ -2,7 +2,8 @@ import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Receiver } from './domain.ts'
 
 const columns = (sql: Queryable) =>
-  sql`key, account, tax_id as "taxId", name, city, created_at as "createdAt"`
+  sql`key, account, tax_id as "taxId", name, city, street, state,
+    postal_code as "postalCode", created_at as "createdAt"`
 
 /** The receiver of a key; with an account, only if the key is the account's. */
 export const findReceiver = async (
@@ -30,13 +31,14 @@ export const receiversOf = async (
 /** False: the key is another account's. */
 export const putReceiver = async (
   tx: Queryable,
-  { key, account, taxId, name, city }: Omit<Receiver, 'createdAt'>,
+  { key, account, taxId, name, city, street, state, postalCode }: Omit<Receiver, 'createdAt'>,
 ): Promise<Receiver | undefined> => {
   const [put] = await tx<Receiver[]>`
-    insert into pix_receivers (key, account, tax_id, name, city)
-    values (${key}, ${account}, ${taxId}, ${name}, ${city})
+    insert into pix_receivers (key, account, tax_id, name, city, street, state, postal_code)
+    values (${key}, ${account}, ${taxId}, ${name}, ${city}, ${street}, ${state}, ${postalCode})
     on conflict (key) do update set tax_id = excluded.tax_id, name = excluded.name,
-      city = excluded.city
+      city = excluded.city, street = excluded.street, state = excluded.state,
+      postal_code = excluded.postal_code
     where pix_receivers.account = excluded.account
     returning ${columns(tx)}`
   return put

@@ -24,6 +24,8 @@ export const scopes = [
   'signatures:make',
   'cob:read',
   'cob:write',
+  'cobv:read',
+  'cobv:write',
   'payloadlocation:read',
   'payloadlocation:write',
   'pix:read',

@@ -1,0 +1,209 @@
+import { z } from 'zod'
+import { text } from '#src/platform/http/index.ts'
+import {
+  amount,
+  type ChargeRequest,
+  changesMore,
+  fields,
+  person,
+  personOf,
+  type RevisionRequest,
+  read,
+} from '../charges/body.ts'
+import type { ChargeTerms, Debtor } from '../charges/domain.ts'
+import { wordings } from '../charges/wording.ts'
+import type { Violacao } from '../errors.ts'
+import { centsOf } from '../money.ts'
+import { duesOn } from './arithmetic.ts'
+import { type Day, dayAt, isDay } from './calendar.ts'
+import type { DueTerms, Part } from './domain.ts'
+
+const validDaysDefault = 30
+/** So that the last day can be counted. */
+const validDaysMax = 3_650
+const dueYearsMax = 10
+const stepsMax = 3
+const wholePercent = 10_000n
+const wording = wordings.cobv
+
+const day = z.string().refine(isDay)
+const modeOf = (max: number) =>
+  // Examples of the standard have the number in quotes.
+  z.union([z.int(), z.string().regex(/^\d$/).transform(Number)]).pipe(z.int().min(1).max(max))
+
+const partOf = (max: number) =>
+  z
+    .object({ modalidade: modeOf(max), valorPerc: amount })
+    .transform(({ modalidade, valorPerc }): Part => ({ mode: modalidade, value: valorPerc }))
+
+const valor = z.object({
+  original: amount,
+  multa: partOf(2).optional(),
+  juros: partOf(8).optional(),
+  abatimento: partOf(2).optional(),
+  desconto: z
+    .object({
+      modalidade: modeOf(6),
+      descontoDataFixa: z
+        .array(
+          z
+            .object({ data: day, valorPerc: amount })
+            .transform(({ data, valorPerc }) => ({ until: data, value: valorPerc })),
+        )
+        .max(stepsMax)
+        .nullish(),
+      valorPerc: amount.nullish(),
+    })
+    .optional(),
+})
+const calendar = z.object({
+  dataDeVencimento: day,
+  validadeAposVencimento: z.int().max(validDaysMax).optional(),
+})
+const debtor = person
+  .extend({
+    email: text(77).optional(),
+    logradouro: text(200).optional(),
+    cidade: text(200).optional(),
+    uf: text(2).optional(),
+    cep: text(9).optional(),
+  })
+  .transform(({ cpf, cnpj, nome, ...contact }, context): Debtor => {
+    const named = personOf({ cpf, cnpj, nome }, context)
+    return named === undefined ? z.NEVER : { ...named, ...contact }
+  })
+
+const newCharge = z.object({ ...fields, devedor: debtor, calendario: calendar, valor })
+const revisedCharge = z.object({
+  ...fields,
+  chave: fields.chave.optional(),
+  devedor: debtor.optional(),
+  calendario: calendar.partial().optional(),
+  valor: valor.partial().optional(),
+  status: z.literal('REMOVIDA_PELO_USUARIO_RECEBEDOR').optional(),
+})
+
+type Values = z.infer<typeof valor>
+
+const discountOf = (desconto: Values['desconto']): DueTerms['discount'] =>
+  desconto && {
+    mode: desconto.modalidade,
+    steps: desconto.descontoDataFixa ?? undefined,
+    value: desconto.valorPerc ?? undefined,
+  }
+
+/** @throws ApiError `cobv_operacao_invalida`, with every broken rule */
+export const readNewDueCharge = (value: unknown, today: Day): ChargeRequest => {
+  const body = read(newCharge, value, wording)
+  const { multa, juros, abatimento, desconto, original } = body.valor
+  const terms = {
+    ...{ key: body.chave, originalCents: centsOf(original), isOpen: false, expiresSeconds: 0 },
+    ...{ debtor: body.devedor, question: body.solicitacaoPagador, infos: body.infoAdicionais },
+    due: {
+      dueOn: body.calendario.dataDeVencimento,
+      validDays: body.calendario.validadeAposVencimento ?? validDaysDefault,
+      ...{ fine: multa, interest: juros, rebate: abatimento, discount: discountOf(desconto) },
+    },
+  }
+  judge(terms, terms.due, today)
+  return { terms, locationId: body.loc?.id }
+}
+
+/** @throws ApiError as {@link readNewDueCharge} */
+export const readDueRevision = (value: unknown): RevisionRequest => {
+  const body = read(revisedCharge, value, wording)
+  const isRemoval = body.status !== undefined
+  if (isRemoval && changesMore(body)) {
+    throw wording.refuse({
+      razao: 'A cobrança não pode ser removida juntamente com outras alterações.',
+      propriedade: 'cobv.status',
+      valor: body.status,
+    })
+  }
+  return {
+    isRemoval,
+    locationId: body.loc?.id,
+    revise: (terms, createdAt) => {
+      const { valor: given = {}, calendario = {} } = body
+      const { due } = terms
+      if (due === undefined) throw new Error('a cobv has a due date')
+      const revised = {
+        ...terms,
+        key: body.chave ?? terms.key,
+        originalCents: given.original === undefined ? terms.originalCents : centsOf(given.original),
+        debtor: body.devedor ?? terms.debtor,
+        question: body.solicitacaoPagador ?? terms.question,
+        infos: body.infoAdicionais ?? terms.infos,
+        due: {
+          dueOn: calendario.dataDeVencimento ?? due.dueOn,
+          validDays: calendario.validadeAposVencimento ?? due.validDays,
+          fine: given.multa ?? due.fine,
+          interest: given.juros ?? due.interest,
+          rebate: given.abatimento ?? due.rebate,
+          discount: discountOf(given.desconto) ?? due.discount,
+        },
+      }
+      judge(revised, revised.due, dayAt(createdAt))
+      return revised
+    },
+  }
+}
+
+/** @param made the day on which the charge was made */
+const judge = ({ originalCents }: ChargeTerms, due: DueTerms, made: Day): void => {
+  const violacoes: Violacao[] = []
+  const note = (name: string, razao: string, valor?: string): void => {
+    violacoes.push({ razao, propriedade: `cobv.${name}`, valor })
+  }
+  const { dueOn, validDays, rebate } = due
+  if (dueOn < made) {
+    note('calendario.dataDeVencimento', 'A data é anterior à data de criação da cobrança.', dueOn)
+  }
+  if (Number(dueOn.slice(0, 4)) > Number(made.slice(0, 4)) + dueYearsMax) {
+    note('calendario.dataDeVencimento', `A data está a mais de ${dueYearsMax} anos.`, dueOn)
+  }
+  if (validDays < 0) {
+    const name = 'calendario.validadeAposVencimento'
+    note(name, `O campo cobv.${name} é menor do que zero.`, String(validDays))
+  }
+  if (originalCents === 0n) {
+    note('valor.original', 'O campo cobv.valor.original apresenta o valor zero.', '0.00')
+  }
+  if (rebate !== undefined && isWhole(rebate.mode === 1, rebate.value, originalCents)) {
+    note('valor.abatimento', 'O abatimento é maior ou igual ao valor original, ou a 100%.')
+  }
+  for (const razao of objectionsTo(due, originalCents)) note('valor.desconto', razao)
+  if (violacoes.length === 0 && duesOn(due, originalCents, made).finalCents <= 0n) {
+    note('valor.desconto', 'O desconto, no dia da criação, é maior ou igual ao valor da cobrança.')
+  }
+  if (violacoes.length > 0) throw wording.refuse(...violacoes)
+}
+
+const isWhole = (isAmount: boolean, value: string, originalCents: bigint): boolean =>
+  centsOf(value) >= (isAmount ? originalCents : wholePercent)
+
+const objectionsTo = ({ dueOn, discount }: DueTerms, originalCents: bigint): readonly string[] => {
+  if (discount === undefined) return []
+  const { mode, steps, value } = discount
+  if (mode > 2) {
+    const isAmount = mode <= 4
+    return [
+      ...(value === undefined ? ['O elemento valorPerc não está preenchido.'] : []),
+      ...(steps === undefined ? [] : ['O elemento descontoDataFixa está preenchido.']),
+      ...(value !== undefined && isWhole(isAmount, value, originalCents)
+        ? ['O desconto é maior ou igual ao valor original, ou a 100%.']
+        : []),
+    ]
+  }
+  const all = steps ?? []
+  return [
+    ...(value === undefined ? [] : ['O elemento valorPerc encontra-se preenchido.']),
+    ...(all.length === 0 ? ['O array descontoDataFixa está vazio ou nulo.'] : []),
+    ...(all.some(({ until }) => until > dueOn)
+      ? ['Algum elemento tem data posterior à data de vencimento.']
+      : []),
+    ...(all.some((step) => isWhole(mode === 1, step.value, originalCents))
+      ? ['Algum desconto é maior ou igual ao valor original, ou a 100%.']
+      : []),
+  ]
+}
