@@ -6,6 +6,7 @@ import type { Iso8583Parser } from './parser.ts'
 export const gatewayMtis = [
   ...(['0100', '0110', '0200', '0210', '0220', '0221', '0230', '0800', '0810'] as const),
   ...(['0400', '0401', '0410', '0420', '0421', '0430'] as const),
+  ...(['0620', '0621', '0630'] as const),
 ] as const
 export type GatewayMti = (typeof gatewayMtis)[number]
 

@@ -19,6 +19,7 @@ import { createRetention } from './transactions/retention.ts'
 import { createStanAllocator } from './transactions/stan.ts'
 import { createCardWriter } from './transactions/writer.ts'
 import { createAbandonedSweep } from './use-cases/abandoned.ts'
+import { createAdvices } from './use-cases/advices.ts'
 import { createExpiry } from './use-cases/expiry.ts'
 import { createLateAnswers } from './use-cases/late-answers.ts'
 import { endReversal } from './use-cases/resolve.ts'
@@ -126,6 +127,7 @@ export const createCards = (deps: CardsDeps): Feature => {
   networks.onLateAnswer(
     createLateAnswers({ sql, networks, onReversals: reversals.kick, emission, logger, now }),
   )
+  networks.onAdvice(createAdvices({ sql, emission, logger, now }))
   return {
     ...common,
     ...{ routes: cardRoutes(service), certificates: vault.certificates },

@@ -20,15 +20,21 @@ export type Seen = Readonly<
   >
 > & { readonly lane: number }
 
+type AdviceAnswer = Readonly<Pick<CardMessage, 'mti' | 'stan' | 'rrn' | 'amount' | 'responseCode'>>
+
 export type ScriptedNetwork = {
   readonly port: () => number
   readonly stop: () => void
   /** Everything it got but network management, in order. */
   readonly seen: readonly Seen[]
+  /** The answers to what it told, in order. */
+  readonly answers: readonly AdviceAnswer[]
   /** What it does from now on with each message. */
   readonly on: (script: (request: CardMessage, peer: Peer) => void) => void
   /** Sends an 0800 with this DE 70 over every connection. */
   readonly ask: (networkCode: string) => void
+  /** Sends a message of its own over its first connection that is open. */
+  readonly tell: (message: Partial<CardMessage>) => void
 }
 
 const answerMtis: Readonly<Record<string, GatewayMti>> = {
@@ -39,6 +45,7 @@ const answerMtis: Readonly<Record<string, GatewayMti>> = {
 /** A network that answers network management by itself, and everything else as the test says. */
 export const createScriptedNetwork = (): ScriptedNetwork => {
   const seen: Seen[] = []
+  const answers: AdviceAnswer[] = []
   const sessions: Session[] = []
   let script: (request: CardMessage, peer: Peer) => void = (_, peer) =>
     peer.answer({ responseCode: '00' })
@@ -50,6 +57,11 @@ export const createScriptedNetwork = (): ScriptedNetwork => {
     })
   const take = (session: Session, socket: Socket<Session | undefined>, request: CardMessage) => {
     if (request.mti === '0810') return
+    if (request.mti === '0430' || request.mti === '0630') {
+      const { mti, stan, rrn, amount, responseCode } = request
+      answers.push({ mti, stan, rrn, amount, responseCode })
+      return
+    }
     if (request.mti === '0800') {
       session.send(copy(request, { responseCode: '00' }))
       return
@@ -88,6 +100,7 @@ export const createScriptedNetwork = (): ScriptedNetwork => {
     port: () => listener.port,
     stop: () => listener.stop(true),
     seen,
+    answers,
     on: (next) => {
       script = next
     },
@@ -100,6 +113,9 @@ export const createScriptedNetwork = (): ScriptedNetwork => {
         request.networkCode = networkCode
         session.send(request)
       }
+    },
+    tell: (message) => {
+      sessions.at(-1)?.send(Object.assign(new CardMessage(), message))
     },
   }
 }

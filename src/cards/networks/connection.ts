@@ -3,6 +3,7 @@ import { CodecError } from '#codecs/bytes'
 import { type CardMessage, FrameDecoder, frameBytesMaxDefault } from '#codecs/iso8583'
 import type { Content } from '../content/index.ts'
 import type { LinkKeys } from '../security/index.ts'
+import { Advices, isAdvice } from './advices.ts'
 import { dial } from './dial.ts'
 import { type Exchanges, identityOf, type Lane } from './exchanges.ts'
 import { Inbound, type SealedBytes } from './inbound.ts'
@@ -42,18 +43,24 @@ type ConnectionContext = {
   readonly nextStan: () => string
   /** Called for every message except requests of network management. */
   readonly onMessage: (message: CardMessage) => void
+  /** Called for an advice; gives the response code of its answer, once it is kept. */
+  readonly onAdvice: (message: CardMessage) => Promise<string | undefined>
   /** Called for a well-formed message of an unknown type. */
   readonly onUnknownType: () => void
-  /** Called for a frame without a message of the dialect; with the key of the request that it answers, where it has one. */
   /** Undefined: messages have no codes, and keys are not exchanged. */
   readonly keys: LinkKeys | undefined
   /** Called for an answer whose code is wrong, or missing. */
   readonly onWrongCode: (message: CardMessage) => void
+  /** Called for a frame without a message of the dialect; with the key of the request that it answers, where it has one. */
   readonly onUnreadable: (key: number | undefined, error: CodecError) => void
   readonly onUp: () => void
   readonly onLost: () => void
   readonly onEcho: () => void
 }
+
+/** That of the answer: destination and source change places. */
+const replyTpdu = (tpdu: Uint8Array): Uint8Array | undefined =>
+  tpdu.length === 5 ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!) : undefined
 
 type State = 'down' | 'connecting' | 'signing_on' | 'up' | 'closed'
 
@@ -73,6 +80,7 @@ export class Connection implements Lane {
   private decoder: FrameDecoder
   private isSignedOff = false
   private unreadable = 0
+  private readonly advices: Advices
   private attempt = 0
   private upSince = 0
   private lastInbound = 0
@@ -86,6 +94,7 @@ export class Connection implements Lane {
     this.outbound = new Outbound(context.options, (bytes) => this.socket?.write(bytes) ?? 0)
     this.inbound = new Inbound(dialect, content.keeper?.fields, keys?.fields ?? new Set())
     this.sealer = keys?.hasMac === true ? createSealer(dialect, frameBytesMax) : undefined
+    this.advices = new Advices(context, this.sealer)
     this.frameBytesMax = frameBytesMax
     this.decoder = this.newDecoder()
   }
@@ -232,8 +241,11 @@ export class Connection implements Lane {
     try {
       const message = this.inbound.read(bytes, start, end)
       if (message === undefined) this.context.onUnknownType()
-      else if (message.mti === '0800') this.answerManagement(message, tpdu)
-      else this.takeAnswer(message, bytes, start, end)
+      else if (message.mti === '0800') this.answerManagement(message, replyTpdu(tpdu))
+      else if (isAdvice(message.mti)) {
+        const sealed = this.sealer && this.inbound.sealed(bytes, start, end)
+        this.takeAdvice(message, sealed, tpdu)
+      } else this.takeAnswer(message, bytes, start, end)
       this.unreadable = 0
     } catch (error) {
       if (!(error instanceof CodecError)) throw error
@@ -267,12 +279,24 @@ export class Connection implements Lane {
     else onWrongCode(message)
   }
 
-  private answerManagement(request: CardMessage, tpdu: Uint8Array): void {
-    // Destination and source change places.
-    const reply =
-      tpdu.length === 5
-        ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!)
-        : undefined
+  private takeAdvice(
+    message: CardMessage,
+    sealed: SealedBytes | undefined,
+    tpdu: Uint8Array,
+  ): void {
+    const { socket, outbound } = this
+    const reply = replyTpdu(tpdu)
+    void this.advices.take(message, sealed, (answer) => {
+      if (this.socket !== socket) return
+      const isRoom =
+        answer instanceof Uint8Array
+          ? outbound.appendBytes(answer, reply)
+          : outbound.append(answer, reply)
+      if (!isRoom) this.onStalled()
+    })
+  }
+
+  private answerManagement(request: CardMessage, reply: Uint8Array | undefined): void {
     const { networkCode = '' } = request
     const { keys } = this.context
     if (keys !== undefined && networkCode === keys.exchange?.networkCode) {

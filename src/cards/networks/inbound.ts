@@ -48,7 +48,10 @@ export class Inbound {
     this.parser.parse(bytes, start, end)
     try {
       // The answer to a request of network management repeats all its fields.
-      if (this.parser.mti === '0800') return readMessage(this.parser)
+      const { mti } = this.parser
+      if (mti === '0800' || mti.startsWith('042') || mti.startsWith('062')) {
+        return readMessage(this.parser)
+      }
       const answer = readAnswer(this.parser)
       // To be compared with that of the request.
       const pan = this.parser.copy(2)

@@ -79,6 +79,7 @@ class ConnectionPool implements Network {
       exchanges: this.exchanges,
       nextStan: () => this.nextStan(),
       onMessage: (message: CardMessage) => this.take(message),
+      onAdvice: (message: CardMessage) => this.takeAdvice(message),
       onUnknownType: () => this.unexpected(undefined),
       onUnreadable: (key: number | undefined, { code, offset, context: at }: CodecError) => {
         this.counts.unexpected.inc()
@@ -224,6 +225,13 @@ class ConnectionPool implements Network {
         this.late(message)
     }
     message.wipe()
+  }
+
+  private takeAdvice(message: CardMessage): Promise<string | undefined> {
+    const { name, onAdvice } = this.options
+    if (onAdvice !== undefined) return onAdvice({ network: name, message })
+    this.unexpected(message)
+    return Promise.resolve(undefined)
   }
 
   /** Whoever sent it, it says nothing: only the exchange that it names is unknown. */

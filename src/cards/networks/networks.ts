@@ -10,7 +10,7 @@ import { createNetworkMetrics } from './metrics.ts'
 import { createNetwork } from './network.ts'
 import type { NetworkOptions } from './options.ts'
 import { createRouting } from './routing.ts'
-import type { LateAnswer, Network } from './types.ts'
+import type { LateAnswer, Network, TakeAdvice } from './types.ts'
 
 const checkMs = 3_000
 
@@ -32,6 +32,8 @@ export type CardNetworks = {
   readonly networkFor: (pan: Uint8Array) => Network | undefined
   /** Sets the one listener for late answers. */
   readonly onLateAnswer: (listener: (answer: LateAnswer) => void) => void
+  /** Sets the one listener for advices. */
+  readonly onAdvice: (listener: TakeAdvice) => void
 }
 
 /** @throws Error for a networks file that cannot be used and for networks that claim the same cards */
@@ -41,6 +43,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
   const metrics = createNetworkMetrics(deps.metrics)
   const module = createSecurityModule(settings, logger)
   let listener: (answer: LateAnswer) => void = () => undefined
+  let takeAdvice: TakeAdvice = async () => undefined
   const made = definitions.map((definition) => {
     const options = {
       ...definition,
@@ -49,6 +52,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
       metrics,
       module,
       onLateAnswer: (answer: LateAnswer) => listener(answer),
+      onAdvice: (advice: Parameters<TakeAdvice>[0]) => takeAdvice(advice),
     }
     return { options, network: createNetwork(options), prefixes: definition.prefixes }
   })
@@ -60,6 +64,9 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
     networkFor: createRouting(made),
     onLateAnswer: (told) => {
       listener = told
+    },
+    onAdvice: (told) => {
+      takeAdvice = told
     },
     feature: {
       name: 'card_networks',

@@ -5,7 +5,7 @@ import type { Content } from '../content/index.ts'
 import type { LinkSecurity, SecurityModule } from '../security/index.ts'
 import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
-import type { LateAnswer } from './types.ts'
+import type { LateAnswer, TakeAdvice } from './types.ts'
 
 export type Backoff = { readonly baseMs: number; readonly maxMs: number }
 
@@ -63,6 +63,8 @@ export type NetworkOptions = {
   readonly metrics?: NetworkMetrics | undefined
   /** The response is wiped after the call. */
   readonly onLateAnswer?: ((answer: LateAnswer) => void) | undefined
+  /** Without it, advices have no meaning here. */
+  readonly onAdvice?: TakeAdvice | undefined
 }
 
 export const answerMsMax = 10_000

@@ -50,11 +50,11 @@ export class Outbound {
   }
 
   /** As `append`, of a packed message. */
-  appendBytes(message: Uint8Array): boolean {
+  appendBytes(message: Uint8Array, tpdu?: Uint8Array): boolean {
     return this.appendWith((out, at) => {
       out.set(message, at)
       return at + message.length
-    })
+    }, tpdu)
   }
 
   /** Hands the kernel as many bytes as it takes. */

@@ -55,6 +55,17 @@ export const sendSealed = async (
   }
 }
 
+/** The bytes of an answer with its code. @throws CodecError, SecurityModuleError */
+export const sealedAnswer = async (
+  keys: LinkKeys,
+  sealer: Sealer,
+  answer: CardMessage,
+): Promise<Uint8Array> => {
+  const unsealed = sealer.packed(answer)
+  await sealer.seal(unsealed, keys)
+  return unsealed.bytes
+}
+
 /** Whether the code of an answer is right; not, if that cannot be found out. */
 export const isSealedRight = async (
   keys: LinkKeys,

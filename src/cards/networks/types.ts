@@ -24,6 +24,12 @@ export type LateAnswer = {
   readonly receivedAt: Date
 }
 
+/** What a network tells of its own accord; the message is wiped after it was taken. */
+type NetworkAdvice = { readonly network: string; readonly message: CardMessage }
+
+/** Gives the response code of the answer; undefined if it could not be kept: then the network is to tell it again. */
+export type TakeAdvice = (advice: NetworkAdvice) => Promise<string | undefined>
+
 export type NetworkHealth = {
   readonly name: string
   readonly connectionsUp: number

@@ -96,6 +96,8 @@ export type CardEvent =
   | 'authorization_expired'
   /** The same, where the network takes no message for the rest of what is captured in parts. */
   | 'rest_lapsed'
+  /** The network told that it has reversed the authorization. */
+  | 'reversed_by_network'
   /** The network confirmed the reversal under way. */
   | 'reversal_confirmed'
   /** A person asked the network: the reversal did not take effect. */
@@ -186,6 +188,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
   'voided reversing_refund': { reversal_confirmed: idle('voided') },
   'voided reversing_increment': { reversal_confirmed: idle('voided') },
   authorized: {
+    reversed_by_network: idle('voided'),
     authorization_expired: during('voided', 'reversing_authorization'),
     late_capture: during('authorized', 'reversing_capture'),
     late_increment: during('authorized', 'reversing_increment'),

@@ -16,6 +16,7 @@ import {
   resolveReversals,
 } from '../reversals/index.ts'
 import type { ReversalOutcome } from '../reversals/types.ts'
+import { isAdviceOpen } from '../transactions/advices.ts'
 import { changed } from '../transactions/changes.ts'
 import { type Resolution, resolvingEvent, transition } from '../transactions/domain.ts'
 import {
@@ -169,7 +170,9 @@ export const endReversal = async (
   const isPart = reverses === 'partial_void' || reverses === 'release'
   const partly = isPart ? partiallyVoidedBy(before) : {}
   // Another reversal of it may have been given up: what is confirmed is not that one.
-  const needsAttention = before.needsAttention && (await isUnresolved(tx, transactionId))
+  const needsAttention =
+    before.needsAttention &&
+    ((await isUnresolved(tx, transactionId)) || (await isAdviceOpen(tx, transactionId)))
   const after = isConfirmed
     ? changed(before, 'reversal_confirmed', { needsAttention, ...voided, ...partly }, at)
     : { ...before, needsAttention: true, updatedAt: at }

@@ -16,6 +16,7 @@ test('a request, its repeat and its answer have one key; other exchanges have ot
     ['0220', '0221', '0230'],
     ['0400', '0401', '0410'],
     ['0420', '0421', '0430'],
+    ['0620', '0621', '0630'],
     ['0800', '0810'],
   ] as const
   const keys = pairs.map((mtis) => new Set(mtis.map((mti) => exchangeKey(mti, '000042'))))
@@ -36,7 +37,7 @@ test('a STAN is six digits', () => {
 
 test('answers are told from requests', () => {
   const answers = gatewayMtis.filter(isAnswer)
-  expect(answers).toEqual(['0110', '0210', '0230', '0810', '0410', '0430'])
+  expect(answers).toEqual(['0110', '0210', '0230', '0810', '0410', '0430', '0630'])
 })
 
 test('the STAN of a transaction is looked for in transactions only', () => {

@@ -70,6 +70,7 @@ const events: readonly CardEvent[] = [
   'late_increment',
   'authorization_expired',
   'rest_lapsed',
+  'reversed_by_network',
   'reversal_confirmed',
   'reversal_denied',
   'reversal_denied_in_part',
@@ -112,6 +113,7 @@ describe('transition', () => {
     ])
     expect(before.filter((step) => !inParts.includes(step))).toEqual([
       'authorized authorization_expired voided+reversing_authorization',
+      'authorized reversed_by_network voided',
       'authorized+void void_approved voided',
       'authorized+reversing_void reversal_confirmed voided',
     ])
@@ -138,6 +140,7 @@ describe('transition', () => {
       'authorized late_capture authorized+reversing_capture',
       'authorized late_increment authorized+reversing_increment',
       'authorized authorization_expired voided+reversing_authorization',
+      'authorized reversed_by_network voided',
       'authorized+increment increment_approved authorized',
       'authorized+increment increment_refused authorized',
       'authorized+increment increment_unknown authorized+reversing_increment',

@@ -1,0 +1,85 @@
+import { CardMessage, type GatewayMti } from '#codecs/iso8583'
+import type { LinkKeys } from '../security/index.ts'
+import type { SealedBytes } from './inbound.ts'
+import type { NetworkOptions } from './options.ts'
+import type { Sealer } from './sealing.ts'
+import { isSealedRight, sealedAnswer } from './secured.ts'
+
+/** What a network tells of its own accord, and repeats until it is answered. */
+const answers: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
+  ...{ '0420': '0430', '0421': '0430', '0620': '0630', '0621': '0630' },
+}
+
+export const isAdvice = (mti: GatewayMti): boolean => answers[mti] !== undefined
+
+/** Advices of one connection that may be on their way into the database; the network repeats others. */
+const advicesMax = 64
+
+type Context = {
+  readonly options: NetworkOptions
+  /** Undefined: messages have no codes. */
+  readonly keys: LinkKeys | undefined
+  /** Gives the response code of the answer, once the advice is kept; undefined: no answer. */
+  readonly onAdvice: (message: CardMessage) => Promise<string | undefined>
+  readonly onWrongCode: (message: CardMessage) => void
+}
+
+/** Answers the advices of one connection, each when it is kept. */
+export class Advices {
+  private readonly context: Context
+  private readonly sealer: Sealer | undefined
+  private underWay = 0
+
+  constructor(context: Context, sealer: Sealer | undefined) {
+    this.context = context
+    this.sealer = sealer
+  }
+
+  /**
+   * Wipes the message in the end.
+   *
+   * @param sealed what the code of the message is over
+   * @param send gets the answer, as bytes where it has a code
+   */
+  async take(
+    message: CardMessage,
+    sealed: SealedBytes | undefined,
+    send: (answer: CardMessage | Uint8Array) => void,
+  ): Promise<void> {
+    const { keys, onAdvice, onWrongCode, options } = this.context
+    const { sealer } = this
+    if (this.underWay === advicesMax) return message.wipe()
+    this.underWay++
+    try {
+      const isSealed = keys !== undefined && sealer !== undefined
+      if (isSealed && !(await isSealedRight(keys, sealed, options))) return onWrongCode(message)
+      const code = await onAdvice(message)
+      if (code === undefined) return
+      const answer = adviceAnswer(message, code)
+      send(isSealed ? await sealedAnswer(keys, sealer, answer) : answer)
+    } catch (err) {
+      options.logger.error({ network: options.name, err }, 'an advice was not answered')
+    } finally {
+      message.wipe()
+      this.underWay--
+    }
+  }
+}
+
+/** The answer to an advice: the fields by which the network knows it. Holds its card number, which the caller wipes. */
+const adviceAnswer = (advice: CardMessage, responseCode: string): CardMessage => {
+  const answer = new CardMessage()
+  answer.mti = answers[advice.mti] ?? '0430'
+  answer.pan = advice.pan
+  answer.processingCode = advice.processingCode
+  answer.amount = advice.amount
+  answer.transmissionDateTime = advice.transmissionDateTime
+  answer.stan = advice.stan
+  answer.rrn = advice.rrn
+  answer.responseCode = responseCode
+  answer.terminalId = advice.terminalId
+  answer.merchantId = advice.merchantId
+  answer.currency = advice.currency
+  answer.originalData = advice.originalData
+  return answer
+}

@@ -1,0 +1,43 @@
+import type { Queryable } from '#src/platform/database/index.ts'
+
+/** An advice, as it is noted with its transaction; its numbers are the same in each repeat. */
+export type AdviceData = {
+  readonly mti: '0420' | '0620'
+  readonly stan: string
+  readonly transmission: string
+}
+
+/** The transaction of a network's reference number (DE 37); undefined if there is none. */
+export const idByReference = async (
+  sql: Queryable,
+  network: string,
+  rrn: string,
+): Promise<string | undefined> => {
+  const [found] = await sql<{ id: string }[]>`
+    select id from card_transactions where network = ${network} and rrn = ${rrn}
+    order by id desc limit 1`
+  return found?.id
+}
+
+/** Whether the advice was taken before. */
+export const isAdvised = async (
+  tx: Queryable,
+  id: string,
+  { mti, stan, transmission }: AdviceData,
+): Promise<boolean> => {
+  const found = await tx`
+    select from card_events where transaction_id = ${id} and type = 'network_advice'
+      and data ->> 'mti' = ${mti} and data ->> 'stan' = ${stan}
+      and data ->> 'transmission' = ${transmission} limit 1`
+  return found.length > 0
+}
+
+/** Whether an advice asks for a person, and none has resolved the transaction since. */
+export const isAdviceOpen = async (tx: Queryable, id: string): Promise<boolean> => {
+  const found = await tx`
+    select from card_events a where a.transaction_id = ${id} and a.type = 'network_advice'
+      and a.data ->> 'attention' = 'true' and not exists (
+        select from card_events r
+        where r.transaction_id = a.transaction_id and r.type = 'resolved' and r.id > a.id) limit 1`
+  return found.length > 0
+}

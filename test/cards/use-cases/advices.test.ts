@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { CardMessage, formatOriginalData } from '#codecs/iso8583'
+import { createAdvices } from '../../../src/cards/use-cases/advices.ts'
+import { until } from '../../support/card-network.ts'
+import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { quietLogger } from '../../support/database.ts'
+import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
+
+setDefaultTimeout(60_000)
+
+/* What a network tells of its own accord is kept before it is answered, and counts once. */
+
+let network: ScriptedNetwork
+let rig: CardsRig
+beforeAll(async () => {
+  network = createScriptedNetwork()
+  rig = await createCardsRig({ networkA: network })
+  network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+let stans = 0
+
+/** Tells it and gives the response code of its answer. */
+const tell = async (message: Partial<CardMessage>): Promise<string | undefined> => {
+  const before = network.answers.length
+  const stan = String(++stans).padStart(6, '0')
+  network.tell({ mti: '0420', stan, transmissionDateTime: '1122120000', ...message })
+  await until(() => network.answers.length > before, 'the answer to the advice')
+  expect(network.answers.at(-1)?.stan).toBe(message.stan ?? stan)
+  return network.answers.at(-1)?.responseCode
+}
+
+const read = async (id: string) =>
+  (await (await rig.get(`/v1/transactions/${id}`)).json()) as CardRecord
+
+const advicesOf = async (id: string): Promise<number> => {
+  const rows = await rig.database.sql`
+    select from card_events where transaction_id = ${id} and type = 'network_advice'`
+  return rows.length
+}
+
+/** The reversal of the whole authorization. */
+const reversalOf = async (record: CardRecord): Promise<Partial<CardMessage>> => {
+  const [row] = await rig.database.sql<{ stan: string; transmission: string }[]>`
+    select stan, transmission from card_transactions where id = ${record.id}`
+  const { stan = '', transmission = '' } = row ?? {}
+  const ids = { acquirerId: '', forwarderId: '' }
+  const original = { mti: '0100', stan, transmissionDateTime: transmission, ...ids }
+  return {
+    ...{ rrn: String(record['rrn']), amount: '000000010000', currency: '986' },
+    originalData: formatOriginalData(original),
+  }
+}
+
+test('a reversal that the network made ends the authorization once, however often it is told', async () => {
+  const record = await rig.authorize('tok_visa_approved')
+  const reversal = { ...(await reversalOf(record)), stan: '900001' }
+  expect(await tell(reversal)).toBe('00')
+  expect(await tell({ ...reversal, mti: '0421' })).toBe('00')
+  const after = await read(record.id)
+  expect(after).toMatchObject({ status: 'voided', reason: 'reversed_by_network' })
+  expect(after['needs_attention']).toBeUndefined()
+  expect(await advicesOf(record.id)).toBe(1)
+  expect(await rig.reversalsOf(record.id)).toEqual([])
+})
+
+test('a reversal of a part, of a capture or of other numbers is somebody’s business', async () => {
+  for (const change of [
+    { amount: '000000009999' },
+    { originalData: `0100${'9'.repeat(38)}` },
+    { originalData: '9'.repeat(41) },
+    { replacementAmounts: `000000004000${'0'.repeat(12)}D00000000D00000000` },
+  ]) {
+    const record = await rig.authorize('tok_visa_approved')
+    expect(await tell({ ...(await reversalOf(record)), ...change })).toBe('00')
+    expect(await read(record.id)).toMatchObject({ status: 'authorized', needs_attention: true })
+  }
+  const captured = await rig.authorize('tok_visa_approved', { capture: true })
+  expect(await tell(await reversalOf(captured))).toBe('00')
+  expect(await read(captured.id)).toMatchObject({ status: 'captured', needs_attention: true })
+  const resolved = await rig.app.call('POST', `/v1/transactions/${captured.id}/resolve`, {
+    ...{ key: rig.adminKey, body: { outcome: 'captured', reason: 'Network desk' } },
+  })
+  expect(resolved.status).toBe(200)
+  expect((await read(captured.id))['needs_attention']).toBeUndefined()
+})
+
+test('what is unknown here is said to be, and an administrative advice is never refused', async () => {
+  expect(await tell({ rrn: '000000000001', amount: '000000000001' })).toBe('25')
+  expect(await tell({ amount: '000000000001' })).toBe('25')
+  expect(await tell({ mti: '0620' })).toBe('00')
+  const { id, rrn } = (await rig.authorize('tok_visa_approved')) as CardRecord & { rrn: string }
+  expect(await tell({ mti: '0620', rrn })).toBe('00')
+  expect(await advicesOf(id)).toBe(1)
+  expect(await read(id)).toMatchObject({ status: 'authorized' })
+})
+
+test('an advice that cannot be kept gets no answer', async () => {
+  const record = await rig.authorize('tok_visa_approved')
+  const numbers = { mti: '0420', stan: '900002', transmissionDateTime: '1122120000' } as const
+  const message = Object.assign(new CardMessage(), numbers, await reversalOf(record))
+  const { sql } = rig.database
+  const now = () => new Date()
+  const take = createAdvices({ sql, emission: undefined, logger: quietLogger, now })
+  await sql`alter table card_events rename to card_events_away`
+  expect(await take({ network: 'neta', message })).toBeUndefined()
+  await sql`alter table card_events_away rename to card_events`
+  expect(await read(record.id)).toMatchObject({ status: 'authorized' })
+  expect(await take({ network: 'neta', message })).toBe('00')
+  expect(await read(record.id)).toMatchObject({ status: 'voided' })
+})
