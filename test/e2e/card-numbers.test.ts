@@ -10,7 +10,8 @@ import {
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { startCollector } from '../support/collector.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { dumpOf } from '../support/database-dump.ts'
 import { startProgram, variants } from '../support/program.ts'
 
 const payments = 1_000
@@ -68,25 +69,6 @@ test('the search finds a card number in any of its shapes', () => {
   expect(findings('text', 'id_0c4111111111111111')).toEqual([])
   expect(findings('text', '4111111111111112')).toEqual([])
 })
-
-const dumpOf = async ({ sql }: TestDatabase): Promise<ReadonlyMap<string, string>> => {
-  const tables = await sql<{ schemaname: string; tablename: string }[]>`
-    select schemaname, tablename from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`
-  const dump = new Map<string, string>()
-  for (const { schemaname, tablename } of tables) {
-    const rows = await sql<{ line: string }[]>`
-      select t::text as line from ${sql(schemaname)}.${sql(tablename)} t`
-    // Bytes as the text they may hold.
-    const lines = rows.map(({ line }) =>
-      line.replaceAll(/\\+x((?:[0-9a-f]{2})+)/g, (_, hex: string) =>
-        Buffer.from(hex, 'hex').toString('latin1'),
-      ),
-    )
-    dump.set(`${schemaname}.${tablename}`, lines.join('\n'))
-  }
-  return dump
-}
 
 test(`after ${payments} payments of every outcome no card number is in database, logs, traces, metrics or answers`, async () => {
   const [sources] = variants

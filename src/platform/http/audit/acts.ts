@@ -1,4 +1,5 @@
 import type { Logger } from '#src/platform/observe/index.ts'
+import { findInIdentifier } from '#src/platform/security/sensitive/index.ts'
 import { ApiError } from '../errors.ts'
 import type { RequestContext } from '../route.ts'
 import type { AuditAction, AuditEntry } from './domain.ts'
@@ -51,7 +52,7 @@ export const createActs = (
     done: async (action, c, handle) => {
       const { principal, requestId } = c.env
       const actor = { id: principal?.keyId ?? 'nobody', requestId }
-      const object = c.req.path.slice(0, objectCharactersMax)
+      const object = withoutSecrets(c.req.path).slice(0, objectCharactersMax)
       try {
         const response = await handle()
         await write({ actor, action, object, outcome: 'done' })
@@ -71,5 +72,23 @@ export const createActs = (
       const actor = { id: keyId, requestId }
       void write({ actor, action: 'access.refused', object, outcome })
     },
+  }
+}
+
+/** Entries cannot be changed: what a caller put into the path and must not be kept is not written. */
+const withoutSecrets = (path: string): string =>
+  path
+    .split('/')
+    .map((segment) => {
+      const kind = findInIdentifier(decoded(segment))
+      return kind === undefined ? segment : `[${kind}]`
+    })
+    .join('/')
+
+const decoded = (segment: string): string => {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
   }
 }

@@ -1,0 +1,328 @@
+/**
+ * Every secret of an installation, and secrets that callers put where they do not belong, planted in real use of a
+ * running gateway and then looked for in whatever comes out of it. An output more is a line in `outputs`.
+ */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { createKeyTableStore } from '#src/platform/security/index.ts'
+import {
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  testTokens,
+} from '../../src/simulators/card-network/index.ts'
+import { createChain, createIssuer } from '../../src/simulators/chain/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
+import { authorizationBody } from '../support/cards-rig.ts'
+import { type Collector, startCollector } from '../support/collector.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { dumpOf } from '../support/database-dump.ts'
+import { examplesOf, type Schema, stringPlaces, withString } from '../support/json-schema.ts'
+import { issueCertificate } from '../support/pki.ts'
+import { type RunningProgram, runProgram, startProgram, variants } from '../support/program.ts'
+import { until } from '../support/until.ts'
+import type { OpenApi } from '../support/whole-gateway.ts'
+import { type Receiver, startReceiver } from '../webhooks/support.ts'
+
+setDefaultTimeout(120_000)
+
+const sources = variants[0]!
+/** A shorter one could be found by chance. */
+const secretCharactersMin = 13
+const random = (bytes = 24): string => randomBytes(bytes).toString('hex')
+const pemKey = (): string =>
+  generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    publicKeyEncoding: { format: 'pem', type: 'spki' },
+    privateKeyEncoding: { format: 'pem', type: 'pkcs8' },
+  }).privateKey
+
+const [pan = ''] = [...testTokens.values()].map((bytes) => new TextDecoder().decode(bytes))
+/** What belongs to the installation or to its callers, by what it is; more come from the answers that show them once. */
+const secrets = new Map<string, string>([
+  ['password of a node', random()],
+  ['master key', randomBytes(32).toString('base64')],
+  ['WEBHOOK_SECRET', random()],
+  ['CARDGW_VAULT_TOKEN', random()],
+])
+/** What callers write into members, paths and headers that are not made for it. Never a card number as stored text. */
+const misplaced: Readonly<Record<string, string>> = {
+  'an API key': `trl_live_${'A'.repeat(6)}${random(3)}_${random(21)}A${'0'.repeat(6)}`,
+  'a webhook secret': `whsec_${randomBytes(24).toString('base64')}`,
+  'a private key': pemKey(),
+  'a DSN': `postgres://trilho:${random()}@db.example.com/trilho`,
+  'a card number': '5555555555554444',
+  'a security code': '{"cvv":"9137"}',
+}
+
+/** As it is, as JSON and URLs have it, as bytes of a column or a span would be shown; of a PEM a line of its inside. */
+const shapesOf = (secret: string): readonly string[] => {
+  const dsn = /:\/\/\w+:(\w+)@/.exec(secret)?.[1]
+  const cvv = secret.includes('cvv') ? ['"cvv":"9137', '\\"cvv\\":\\"9137'] : undefined
+  const plain = dsn ?? (secret.includes('-----') ? (secret.split('\n')[3] ?? '') : secret)
+  const bytes = Buffer.from(plain)
+  return (
+    cvv ?? [
+      ...[plain, encodeURIComponent(plain), bytes.toString('hex')],
+      bytes.toString('base64').replace(/=+$/, ''),
+      bytes.toString('base64url'),
+    ]
+  )
+}
+
+const found = (name: string, text: string, of: Iterable<readonly [string, string]>): string[] =>
+  [...of]
+    .filter(([, secret]) => shapesOf(secret).some((shape) => text.includes(shape)))
+    .map(([what]) => `${name}: ${what}`)
+
+type Answer = { readonly status: number; readonly text: string; readonly headers: Headers }
+
+let database: TestDatabase
+let collector: Collector
+let receiver: Receiver
+let program: RunningProgram
+let document: OpenApi
+let env: Readonly<Record<string, string>>
+let url = ''
+let key = ''
+const closing: (() => unknown)[] = []
+/** Without those that show a secret once, which the caller needs. */
+const answers: string[] = []
+const pages: string[] = []
+
+const ask = async (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  showsSecret = false,
+): Promise<Answer> => {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      // A session says who asks by its cookie alone.
+      ...(headers['Cookie'] === undefined && { Authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    redirect: 'manual',
+  })
+  const text = await response.text()
+  const shown = `${method} ${response.status} ${JSON.stringify([...response.headers])} ${text}`
+  if (!showsSecret) answers.push(shown)
+  return { status: response.status, text, headers: response.headers }
+}
+
+const made = async (method: string, path: string, body?: unknown, showsSecret = false) => {
+  const { status, text } = await ask(method, path, body, {}, showsSecret)
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`)
+  return (text === '' ? {} : JSON.parse(text)) as Record<string, never>
+}
+
+beforeAll(async () => {
+  ;[database, collector] = await Promise.all([createTestDatabase(2), startCollector()])
+  const { password } = new URL(database.dsn)
+  // The server of the tests has one of its own; another that was given to them may have a short one, or none.
+  if (password.length >= secretCharactersMin) secrets.set('password of the DSN', password)
+  receiver = startReceiver()
+  const network = createCardNetwork({
+    ...{ dialect: findDialect('ascii')!, framing: findFraming('binary-2')! },
+  })
+  network.start()
+  const vaultKey = secrets.get('CARDGW_VAULT_TOKEN') ?? ''
+  const vault = createTestVault({ key: vaultKey })
+  const chain = await createChain({ mining: 50 })
+  const issuer = await createIssuer(chain)
+  const node = new URL(chain.url)
+  ;[node.username, node.password] = ['node', secrets.get('password of a node') ?? '']
+  const file = await apiKeyFile('*')
+  key = file.key
+  secrets.set('API key', key)
+  env = {
+    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file.file },
+    ...{ DATABASE_DSN: database.dsn, ISPB: '12345678', RSFN_KEY_SOURCE: 'store' },
+    ...{ LOG_LEVEL: 'debug', CARDGW_LOG_LEVEL: 'debug', METRICS_ENABLED: 'true' },
+    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, PIX_LOCATION_HOST: 'pix.example.com' },
+    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
+    ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: vaultKey, CARDGW_NETA_POOL_SIZE: '1' },
+    ...{ DREX_TESTNET_RPC_URLS: node.href, DREX_TESTNET_TOKEN: issuer.token },
+    ...{ DREX_TESTNET_BLOCK_TIME_MS: '50', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1' },
+    WEBHOOK_SECRET: secrets.get('WEBHOOK_SECRET') ?? '',
+    TRILHO_MASTER_KEY: secrets.get('master key') ?? '',
+  }
+  program = startProgram(sources, ['serve'], { env })
+  closing.push(
+    ...[() => network.stop(), () => vault.stop(), () => chain.stop(), () => receiver.stop()],
+    ...[() => collector.stop(), () => database.close()],
+  )
+  const line = await program.line((text) => text.includes('"msg":"listening"'))
+  url = (JSON.parse(line) as { readonly http_url: string }).http_url
+  document = JSON.parse((await ask('GET', '/openapi.json')).text) as OpenApi
+})
+afterAll(async () => {
+  program.signal('SIGKILL')
+  await program.end()
+  for (const close of closing) await close()
+})
+
+/** Each feature once, with the secret that it gives, takes or keeps. */
+const useAll = async (): Promise<void> => {
+  const hook = await made('POST', '/v1/webhooks', { url: receiver.url, events: ['*'] }, true)
+  const rotated = await made('POST', `/v1/webhooks/${hook['id']}/rotate`, {}, true)
+  secrets.set('secret of an endpoint', rotated['secret'] ?? '')
+  const { imported, content } = await importKey()
+  secrets.set('private key', content)
+  const shown = `${imported}/export?private_key=true`
+  expect((await ask('GET', shown, undefined, {}, true)).text).toContain('PRIVATE KEY')
+  await ask('GET', imported)
+  await ask('POST', '/v1/transactions/authorize', authorizationBody('tok_visa_approved'))
+  secrets.set('card number', pan)
+  await made('POST', '/v1/wallets', { type: 'managed', label: 'planted' })
+  await useTokens()
+  await useConsole()
+  await made('POST', `/v1/webhooks/${hook['id']}/test`)
+  await until(() => receiver.received.length > 0)
+}
+
+const importKey = async () => {
+  const authority = issueCertificate('AC Teste', { authority: true })
+  const { cert, key: content } = issueCertificate('12345678 QRC', { issuer: authority })
+  const body = { ispb: '12345678', type: 'QRC', format: 'pem', content: content + cert }
+  const { version } = await made('POST', '/v1/certificates', body)
+  return { imported: `/v1/certificates/12345678/QRC/${version}`, content }
+}
+
+/** A key of the database signs in a client of the API Pix. */
+const useTokens = async (): Promise<void> => {
+  const store = createKeyTableStore(database.sql, { id: 'cli:test', requestId: undefined })
+  const client = await store.create({
+    ...{ name: 'client', account: 'default', environment: 'test', grants: ['*'] },
+    expiresAt: undefined,
+  })
+  secrets.set('API key of the database', client.key)
+  const basic = Buffer.from(`${client.id}:${client.key}`).toString('base64')
+  const grant = { grant_type: 'client_credentials' }
+  const token = await ask('POST', '/oauth/token', grant, { Authorization: `Basic ${basic}` }, true)
+  const { access_token: access = '' } = JSON.parse(token.text) as { readonly access_token?: string }
+  secrets.set('access token', access)
+  const list = '/pix/v2/cob?inicio=2026-01-01T00:00:00Z&fim=2026-12-31T00:00:00Z'
+  const { status } = await ask('GET', list, undefined, { Authorization: `Bearer ${access}` })
+  expect(status).toBe(200)
+}
+
+const useConsole = async (): Promise<void> => {
+  const own = { 'X-Trilho-Console': 'user', 'Sec-Fetch-Site': 'same-origin' }
+  const session = await ask('POST', '/console/session', { key }, own, true)
+  const cookie = (session.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+  secrets.set('session of the console', cookie.split('=')[1] ?? '')
+  pages.push(session.text)
+  const paths = ['/console', '/console/payments', '/console/session', '/docs', '/health']
+  const asked = ['/v1/audit', '/v1/webhooks', '/v1/certificates', '/v1/wallets']
+  for (const path of [...paths, ...asked.map((one) => `/console/api${one}`)]) {
+    const { status, text } = await ask('GET', path, undefined, { ...own, Cookie: cookie })
+    if (status !== 200) throw new Error(`${path}: ${status} ${text}`)
+    pages.push(text)
+  }
+}
+
+/** Every operation as the document shows it, and with a misplaced secret in each string that it takes. */
+const misplace = async (): Promise<number> => {
+  const planted = Object.values(misplaced)
+  const requests: (() => Promise<unknown>)[] = []
+  const next = () => planted[requests.length % planted.length] ?? ''
+  for (const [template, operations] of Object.entries(document.paths)) {
+    for (const [verb, { parameters = [], requestBody }] of Object.entries(operations)) {
+      const method = verb.toUpperCase()
+      const bodySchema = requestBody?.content['application/json']?.schema as Schema | undefined
+      const path = parameters.reduce(
+        (at, { name, schema }) =>
+          at.replace(`{${name}}`, encodeURIComponent(String(examplesOf(document, schema)[0]))),
+        template,
+      )
+      const body = bodySchema && examplesOf(document, bodySchema)[0]
+      const send = (at: string, sent: unknown, headers = {}) =>
+        requests.push(() => ask(method, at, sent, headers))
+      // Ends what the other requests need.
+      if (method !== 'DELETE') send(path, body)
+      for (const { name, in: place } of parameters) {
+        const text = encodeURIComponent(next())
+        if (place === 'path')
+          send(template.replace(`{${name}}`, text).replace(/\{\w+\}/g, 'x'), body)
+        if (place === 'query') send(`${path}?${name}=${text}`, body)
+        if (place === 'header') send(path, body, { [name]: next().replaceAll('\n', ' ') })
+      }
+      for (const { pointer } of stringPlaces(body)) send(path, withString(body, pointer, next()))
+    }
+  }
+  const total = requests.length
+  const worker = async (): Promise<void> => {
+    for (let one = requests.pop(); one !== undefined; one = requests.pop()) await one()
+  }
+  await Promise.all(Array.from({ length: 8 }, worker))
+  const hidden = { 'X-Request-Id': misplaced['an API key'] ?? '', 'User-Agent': next() }
+  await ask('GET', `/v1/nothing?key=${misplaced['an API key']}`, undefined, {
+    ...{ ...hidden, 'User-Agent': misplaced['a webhook secret'] ?? '' },
+    Authorization: `Bearer ${misplaced['an API key']}`,
+  })
+  return total
+}
+
+/** Of a command with the settings of the gateway. */
+const printed = async (...argv: string[]): Promise<string> => {
+  const { out, err } = await runProgram(sources, argv, { env })
+  return out + err
+}
+
+type Output = readonly [name: string, texts: () => string | Promise<string>]
+
+test('no secret comes out, wherever it is and wherever a caller puts it', async () => {
+  await useAll()
+  expect(await misplace()).toBeGreaterThan(400)
+  const metrics = (await ask('GET', '/metrics')).text
+  const shownSettings = await printed('config')
+  program.signal('SIGTERM')
+  const { out, err } = await program.end()
+  const dump = await dumpOf(database)
+  const queues = [...dump].filter(([name]) => /queue|messages|outbox|dead/.test(name))
+  /** Of these no secret of any kind may come out. */
+  const outputs: readonly Output[] = [
+    ['log', () => out],
+    ['standard error', () => err],
+    ['traces', collector.text],
+    ['metrics', () => metrics],
+    ['audit', () => dump.get('public.audit_log') ?? ''],
+    ['settings', () => shownSettings],
+  ]
+  /** These hold what callers wrote, too: a description is theirs, and a refusal tells its caller what he sent. */
+  const outputsWithTexts: readonly Output[] = [
+    ['answers', () => answers.join('\n')],
+    ['console', () => pages.join('\n')],
+    [
+      'webhooks',
+      () => receiver.received.map((one) => JSON.stringify([...one.headers]) + one.body).join('\n'),
+    ],
+    ['queues', () => queues.map(([, text]) => text).join('\n')],
+    ...[...dump].map(([name, text]): Output => [`table ${name}`, () => text]),
+  ]
+  expect([...secrets].filter(([, secret]) => secret.length < secretCharactersMin)).toEqual([])
+  const leaks: string[] = []
+  for (const [name, texts] of [...outputs, ...outputsWithTexts]) {
+    const text = await texts()
+    if (text === '' && !/^(?:table|standard error|queues)/.test(name))
+      leaks.push(`${name}: nothing was looked at`)
+    leaks.push(...found(name, text, secrets))
+  }
+  for (const [name, texts] of outputs) {
+    leaks.push(...found(name, await texts(), Object.entries(misplaced)))
+  }
+  expect(leaks).toEqual([])
+})
+
+test('the search finds a secret in each of its shapes', () => {
+  for (const [what, secret] of [...secrets, ...Object.entries(misplaced)]) {
+    for (const shape of shapesOf(secret))
+      expect(found('x', `a${shape}b`, [[what, secret]])).toHaveLength(1)
+  }
+})
