@@ -5,6 +5,7 @@ import {
   actorOf,
   callerOf,
   httpErrors,
+  idParams,
   pageOf,
   pageQuery,
   type RequestContext,
@@ -40,9 +41,8 @@ const query = z.strictObject({
   code: code.optional().meta({ description: 'Only those with this error code.' }),
   ...pageQuery(/^\d{1,18}$/, 500, 50),
 })
-const params = z.object({
-  id: z.string().regex(/^\d{1,19}$/, 'must be an id that the list gives'),
-})
+/** What the list gives; anything else is not there. */
+const idForm = /^\d{1,19}$/
 const retryBody = z.strictObject({ code }).meta({ id: 'RetryDeadLettersRequest' })
 
 const letter = z
@@ -79,7 +79,7 @@ const documents = {
   retry: {
     operation: 'retryDeadLetter',
     summary: 'Puts a message back on the topic that it came from',
-    ...{ tag, params, exampleFrom, idempotent: true },
+    ...{ tag, params: idParams, exampleFrom, idempotent: true },
     responses: { 202: { description: 'It is handled once more', schema: retried } },
     errors: [httpErrors.not_found, httpErrors.message_rejected],
   },
@@ -93,7 +93,7 @@ const documents = {
   drop: {
     operation: 'deleteDeadLetter',
     summary: 'Throws a message away',
-    ...{ tag, params, exampleFrom },
+    ...{ tag, params: idParams, exampleFrom },
     responses: { 204: { description: 'It is gone' } },
     errors: [httpErrors.not_found],
   },
@@ -198,7 +198,9 @@ const noLetter = (): ApiError => new ApiError(httpErrors.not_found, 'No such dea
 const idMax = 2n ** 63n - 1n
 
 const idOf = (c: RequestContext): bigint => {
-  const id = BigInt(readParams(c, params).id)
+  const given = readParams(c, idParams).id
+  if (!idForm.test(given)) throw noLetter()
+  const id = BigInt(given)
   if (id > idMax) throw noLetter()
   return id
 }

@@ -113,7 +113,7 @@ test('one is dropped; one without an origin is not retried, and stays', async ()
 test('an id beyond any is not there; who may only read does nothing', async () => {
   const id = await bury('unreadable')
   expect((await asked('DELETE', `/${'9'.repeat(19)}`)).status).toBe(404)
-  expect((await asked('DELETE', '/none')).status).toBe(400)
+  expect((await asked('DELETE', '/none')).status).toBe(404)
   const { key } = reader
   expect((await call('GET', base, { key })).status).toBe(200)
   expect((await call('POST', `${base}/${id}/retry`, { key })).status).toBe(403)
