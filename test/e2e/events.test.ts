@@ -315,6 +315,9 @@ const absent: Readonly<Record<string, string>> = {
   cardgw_network_wrong_macs_total: 'a fault',
   cardgw_reversal_attempts_total: 'a fault',
   cardgw_reversals_total: 'a fault',
+  // They have series only while something is open, which may fall between two scrapes.
+  ...{ cardgw_reversals_pending: 'a scrape', cardgw_reversals_oldest_age_seconds: 'a scrape' },
+  drex_transactions_open: 'a scrape',
   spigw_broker_dead_letters_total: 'a fault',
   spigw_pull_dead_letters_total: 'a fault',
   spigw_pull_failures_total: 'a fault',
