@@ -87,15 +87,13 @@ const eventually = async <T>(ask: () => Promise<T | undefined>, what: string): P
   }
 }
 
-/** Connections are made after the listener opens. */
+/** Connections are made after the listener opens; on a busy machine the database may answer a check late. */
 const connected = (url: string) =>
   eventually(async () => {
     const health = (await (
       await fetch(`${url}/health`, { headers: { Authorization: `Bearer ${key}` } })
-    ).json()) as {
-      checks: { card_networks: { status: string } }
-    }
-    return health.checks.card_networks.status === 'ok' ? health : undefined
+    ).json()) as { status: string }
+    return health.status === 'ok' ? health : undefined
   }, 'the network')
 
 describe('trilho serve with a network, a vault and a database of cards alone', () => {
