@@ -7,8 +7,9 @@ import { changed } from '../transactions/changes.ts'
 import { isStarted } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockAbandoned } from '../transactions/store.ts'
 import { unknownAnswer } from './answers.ts'
+import { reversalsBegun } from './begun-reversals.ts'
 import type { OperationName } from './context.ts'
-import { outcomes, reversalsBegun } from './outcomes.ts'
+import { outcomes } from './outcomes.ts'
 
 const everyMsDefault = 5_000
 /** Time beyond a network's limit, after which no request can still be waiting. */

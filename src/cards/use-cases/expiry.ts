@@ -6,8 +6,8 @@ import type { Network } from '../networks/index.ts'
 import type { InsertReversals } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardTransaction, changeTransactions, lockExpired } from '../transactions/store.ts'
+import { reversalsBegun } from './begun-reversals.ts'
 import { leftOf } from './operations.ts'
-import { reversalsBegun } from './outcomes.ts'
 
 const everyMs = 10_000
 const batchMax = 200

@@ -6,7 +6,7 @@ import { isCounted, sentUnder } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardEvent, isStarted, transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
-import { reversalOf } from './outcomes.ts'
+import { reversalOf } from './begun-reversals.ts'
 
 /** An answer that may mean money on hold, to a request that no longer waits. */
 export type LateApproval = {

@@ -19,9 +19,10 @@ import {
   VaultUnavailableError,
 } from '../vault/index.ts'
 import { unwritten } from './answers.ts'
+import { reversalOf } from './begun-reversals.ts'
 import type { CardContext, OperationName } from './context.ts'
 import { type Asked, exchange, type Verdict } from './exchange.ts'
-import { reversalOf, settle } from './outcomes.ts'
+import { settle } from './outcomes.ts'
 
 /** @throws ApiError `card_token_not_found`, `vault_unavailable` */
 export const resolveCard = async (vault: Vault, token: string): Promise<Card> => {

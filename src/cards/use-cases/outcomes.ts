@@ -1,16 +1,15 @@
 import type { Answer } from '#src/platform/http/index.ts'
 import type { Balance } from '../content/index.ts'
-import type { NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
-import { type CardEvent, isStarted, type StartedOperation } from '../transactions/domain.ts'
-import type { Capture } from '../transactions/schema.ts'
+import type { CardEvent, StartedOperation } from '../transactions/domain.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
+import { capturedBy, type Fields, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
 import { answerOf, notSentAnswer, refusalOf, unknownAnswer } from './answers.ts'
+import { reversalsBegun } from './begun-reversals.ts'
 import type { CardContext, OperationName } from './context.ts'
 import type { Verdict } from './exchange.ts'
 
 type Of<K extends Verdict['kind']> = Extract<Verdict, { readonly kind: K }>
-type Fields = Partial<Omit<CardTransaction, 'id' | 'status' | 'operation'>>
 type Data = NewCardEvent['data']
 
 /** What a verdict does to the transaction whose operation it ends. */
@@ -31,6 +30,17 @@ type Outcomes = { readonly [K in Verdict['kind']]: Outcome<K> }
 
 const codeOf = ({ responseCode }: Of<'approved' | 'declined' | 'unwanted'>): Data => ({
   response_code: responseCode,
+})
+
+const amountOf = (verdict: Of<'approved'>, { operationCents }: CardTransaction): Data => ({
+  ...codeOf(verdict),
+  amount: Number(operationCents),
+})
+
+/** A late answer of this STAN is the one that was taken. */
+const amountAndStanOf = (verdict: Of<'approved'>, before: CardTransaction): Data => ({
+  ...amountOf(verdict, before),
+  stan: before.operationStan ?? null,
 })
 
 const notSent = (event: CardEvent, type: string, fields: Outcome<'not_sent'>['fields']) =>
@@ -74,16 +84,6 @@ const failuresOf = <O extends StartedOperation>(
   unknown: unknown(`${operation}_unknown`, (why) => ({ [field]: why })),
 })
 
-/** The fields that an approved capture sets; `before` is the transaction while it is under way. */
-export const capturedBy = (before: CardTransaction, at: Date): Fields => ({
-  capturedCents: (before.capturedCents ?? 0n) + (before.operationCents ?? 0n),
-  captures: capturesOf(before),
-  captureStan: before.operationStan,
-  captureTransmission: before.operationTransmission,
-  capturedAt: at,
-  captureError: undefined,
-})
-
 type Answering = {
   readonly responseCode: string
   readonly authCode?: string | undefined
@@ -109,39 +109,6 @@ const partBy = ({ partCents }: Of<'approved'>, { amountCents }: CardTransaction)
   partCents === undefined || partCents === amountCents
     ? {}
     : { amountCents: partCents, requestedCents: amountCents }
-
-/** The fields that an approved increment sets. */
-export const incrementedBy = ({ amountCents, operationCents = 0n }: CardTransaction): Fields => ({
-  amountCents: amountCents + operationCents,
-  incrementError: undefined,
-})
-
-/** The approved captures. */
-const capturesOf = (transaction: CardTransaction): readonly Capture[] | undefined => {
-  const { captures, captureStan: stan, captureTransmission: transmission } = transaction
-  if (stan === undefined || transmission === undefined) return captures
-  return [...(captures ?? []), { stan, transmission, cents: Number(lastCaptured(transaction)) }]
-}
-
-/** What the last capture took. */
-const lastCaptured = ({ capturedCents = 0n, captures = [] }: CardTransaction): bigint =>
-  captures.reduce((left, { cents }) => left - BigInt(cents), capturedCents)
-
-/** The fields that an approved refund sets, and an approved partial void. */
-export const refundedBy = ({
-  refundedCents = 0n,
-  operationCents = 0n,
-}: CardTransaction): Fields => ({
-  refundedCents: refundedCents + operationCents,
-  refundError: undefined,
-})
-export const partiallyVoidedBy = ({
-  reversedCents = 0n,
-  operationCents = 0n,
-}: CardTransaction): Fields => ({
-  reversedCents: reversedCents + operationCents,
-  voidError: undefined,
-})
 
 /** What each verdict on each operation means. */
 export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
@@ -212,11 +179,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     approved: {
       event: 'increment_approved',
       type: 'incremented',
-      // A late answer of this STAN is the one that was taken.
-      data: (verdict, { operationCents, operationStan }) => ({
-        ...codeOf(verdict),
-        ...{ amount: Number(operationCents), stan: operationStan ?? null },
-      }),
+      data: amountAndStanOf,
       fields: (_verdict, before) => incrementedBy(before),
       answer: (after) => answerOf(200, after),
     },
@@ -226,10 +189,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     approved: {
       event: 'capture_approved',
       type: 'captured',
-      data: (verdict, { operationCents }) => ({
-        ...codeOf(verdict),
-        amount: Number(operationCents),
-      }),
+      data: amountOf,
       fields: (_verdict, before, at) => capturedBy(before, at),
       answer: (after) => answerOf(200, after),
     },
@@ -239,10 +199,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     approved: {
       event: 'partial_capture_approved',
       type: 'partially_captured',
-      data: (verdict, { operationCents }) => ({
-        ...codeOf(verdict),
-        amount: Number(operationCents),
-      }),
+      data: amountOf,
       fields: (_verdict, before, at) => capturedBy(before, at),
       answer: (after) => answerOf(200, after),
     },
@@ -262,10 +219,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     approved: {
       event: 'partial_void_approved',
       type: 'partially_voided',
-      data: (verdict, { operationCents }) => ({
-        ...codeOf(verdict),
-        amount: Number(operationCents),
-      }),
+      data: amountOf,
       fields: (_verdict, before) => partiallyVoidedBy(before),
       answer: (after) => answerOf(200, after),
     },
@@ -275,10 +229,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     approved: {
       event: 'release_approved',
       type: 'released',
-      data: (verdict, { operationCents }) => ({
-        ...codeOf(verdict),
-        amount: Number(operationCents),
-      }),
+      data: amountOf,
       fields: (_verdict, before) => partiallyVoidedBy(before),
       answer: (after) => answerOf(200, after),
     },
@@ -288,11 +239,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
     approved: {
       event: 'refund_approved',
       type: 'refunded',
-      // A late answer of this STAN is the one that was taken.
-      data: (verdict, { operationCents, operationStan }) => ({
-        ...codeOf(verdict),
-        ...{ amount: Number(operationCents), stan: operationStan ?? null },
-      }),
+      data: amountAndStanOf,
       fields: (_verdict, before) => refundedBy(before),
       answer: (after) => answerOf(200, after),
     },
@@ -347,100 +294,3 @@ export const settle = async <K extends Verdict['kind']>(
 /** Another process has begun to reverse it, because this one stalled for longer than a network may take. */
 export const lostAnswer = ({ id }: CardTransaction): Answer =>
   unknownAnswer(id, { kind: 'unknown', why: 'timed_out' })
-
-const reversing = {
-  reversing_authorization: 'authorization',
-  reversing_increment: 'increment',
-  reversing_capture: 'capture',
-  reversing_void: 'void',
-  reversing_partial_void: 'partial_void',
-  reversing_release: 'release',
-  reversing_refund: 'refund',
-} as const
-
-/** The reversals that a step begins, to be committed with it, in their order. */
-export const reversalsBegun = (
-  before: CardTransaction,
-  after: CardTransaction,
-): readonly NewReversal[] => {
-  const { operation } = after
-  if (operation === undefined || operation === before.operation) return []
-  if (isStarted(operation) || operation === 'verification') return []
-  const reversal = reversalOf(after, reversing[operation])
-  // A void takes back the last capture: the others go before the hold beneath them.
-  const isAfterVoid = operation === 'reversing_authorization' && before.status !== 'pending'
-  return isAfterVoid ? [...earlierCaptures(after), reversal] : [reversal]
-}
-
-const earlierCaptures = (after: CardTransaction): readonly NewReversal[] =>
-  (after.captures ?? []).map(({ stan, transmission, cents }) =>
-    reversalOf(
-      {
-        ...{ ...after, operationStan: stan, operationTransmission: transmission },
-        operationCents: BigInt(cents),
-      },
-      'capture',
-    ),
-  )
-
-/** What the partial void under way leaves of the authorization. */
-const remainingOf = ({ amountCents, reversedCents = 0n, operationCents = 0n }: CardTransaction) =>
-  amountCents - reversedCents - operationCents
-
-/** The reversal that undoes the operation; for a void, the void itself, which has been sent once. */
-export const reversalOf = (
-  transaction: CardTransaction,
-  reverses: NewReversal['reverses'],
-): NewReversal => {
-  const isPart = reverses === 'partial_void' || reverses === 'release'
-  // What is released without a request was never sent.
-  const isSent = (reverses === 'void' || isPart) && transaction.operationStan !== undefined
-  return {
-    transactionId: transaction.id,
-    network: transaction.network,
-    reverses,
-    cardToken: transaction.cardToken,
-    currency: transaction.currency,
-    ...originalOf(transaction, reverses),
-    rrn: transaction.rrn,
-    authCode: transaction.authCode,
-    merchantId: transaction.merchantId,
-    terminalId: transaction.terminalId,
-    installments: transaction.installments,
-    details: transaction.details,
-    remainingCents: isPart ? remainingOf(transaction) : undefined,
-    traceparent: transaction.traceparent,
-    attempts: isSent ? 1 : 0,
-    stan: isSent ? transaction.operationStan : undefined,
-    transmission: isSent ? transaction.operationTransmission : undefined,
-  }
-}
-
-/** The message that moved the money, which is the one to take back. */
-const originalOf = (transaction: CardTransaction, reverses: NewReversal['reverses']) => {
-  const { operationStan = '', operationTransmission = '', operationCents = 0n } = transaction
-  if (reverses === 'capture' || reverses === 'refund' || reverses === 'increment') {
-    return {
-      originalMti: reverses === 'increment' ? '0100' : '0200',
-      originalStan: operationStan,
-      originalTransmission: operationTransmission,
-      amountCents: operationCents,
-    } as const
-  }
-  const { captureStan, captureTransmission, capturedCents = 0n } = transaction
-  const isCapture = reverses === 'void' && capturedCents > 0n
-  if (isCapture && captureStan !== undefined && captureTransmission !== undefined) {
-    return {
-      originalMti: '0200',
-      originalStan: captureStan,
-      originalTransmission: captureTransmission,
-      amountCents: lastCaptured(transaction),
-    } as const
-  }
-  return {
-    originalMti: '0100',
-    originalStan: transaction.stan,
-    originalTransmission: transaction.transmission,
-    amountCents: transaction.amountCents,
-  } as const
-}

@@ -25,16 +25,11 @@ import {
   changeTransactions,
   lockTransaction,
 } from '../transactions/store.ts'
+import { capturedBy, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
 import { answerOf } from './answers.ts'
+import { reversalsBegun } from './begun-reversals.ts'
 import type { CardContext } from './context.ts'
 import { underClaim } from './operations.ts'
-import {
-  capturedBy,
-  incrementedBy,
-  partiallyVoidedBy,
-  refundedBy,
-  reversalsBegun,
-} from './outcomes.ts'
 import { requireOwn } from './rights.ts'
 
 export type ResolutionRequest = { readonly outcome: Resolution; readonly reason: string }

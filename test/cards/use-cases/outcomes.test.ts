@@ -1,13 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { CardState } from '../../../src/cards/transactions/domain.ts'
 import type { CardTransaction } from '../../../src/cards/transactions/store.ts'
+import { reversalOf, reversalsBegun } from '../../../src/cards/use-cases/begun-reversals.ts'
 import type { Verdict } from '../../../src/cards/use-cases/exchange.ts'
-import {
-  outcomes,
-  reversalOf,
-  reversalsBegun,
-  stepOf,
-} from '../../../src/cards/use-cases/outcomes.ts'
+import { outcomes, stepOf } from '../../../src/cards/use-cases/outcomes.ts'
 
 const at = new Date('2026-11-21T12:00:00Z')
 

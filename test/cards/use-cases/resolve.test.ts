@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
 import { transactionById } from '../../../src/cards/transactions/store.ts'
-import { reversalOf } from '../../../src/cards/use-cases/outcomes.ts'
+import { reversalOf } from '../../../src/cards/use-cases/begun-reversals.ts'
 import { endReversal } from '../../../src/cards/use-cases/resolve.ts'
 import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
 

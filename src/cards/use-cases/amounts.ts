@@ -1,0 +1,47 @@
+import type { Capture } from '../transactions/schema.ts'
+import type { CardTransaction } from '../transactions/store.ts'
+
+export type Fields = Partial<Omit<CardTransaction, 'id' | 'status' | 'operation'>>
+
+/** The fields that an approved capture sets; `before` is the transaction while it is under way. */
+export const capturedBy = (before: CardTransaction, at: Date): Fields => ({
+  capturedCents: (before.capturedCents ?? 0n) + (before.operationCents ?? 0n),
+  captures: capturesOf(before),
+  captureStan: before.operationStan,
+  captureTransmission: before.operationTransmission,
+  capturedAt: at,
+  captureError: undefined,
+})
+
+/** The fields that an approved increment sets. */
+export const incrementedBy = ({ amountCents, operationCents = 0n }: CardTransaction): Fields => ({
+  amountCents: amountCents + operationCents,
+  incrementError: undefined,
+})
+
+/** The approved captures. */
+const capturesOf = (transaction: CardTransaction): readonly Capture[] | undefined => {
+  const { captures, captureStan: stan, captureTransmission: transmission } = transaction
+  if (stan === undefined || transmission === undefined) return captures
+  return [...(captures ?? []), { stan, transmission, cents: Number(lastCaptured(transaction)) }]
+}
+
+/** What the last capture took. */
+export const lastCaptured = ({ capturedCents = 0n, captures = [] }: CardTransaction): bigint =>
+  captures.reduce((left, { cents }) => left - BigInt(cents), capturedCents)
+
+/** The fields that an approved refund sets, and an approved partial void. */
+export const refundedBy = ({
+  refundedCents = 0n,
+  operationCents = 0n,
+}: CardTransaction): Fields => ({
+  refundedCents: refundedCents + operationCents,
+  refundError: undefined,
+})
+export const partiallyVoidedBy = ({
+  reversedCents = 0n,
+  operationCents = 0n,
+}: CardTransaction): Fields => ({
+  reversedCents: reversedCents + operationCents,
+  voidError: undefined,
+})
