@@ -51,6 +51,7 @@ export {
 } from './idempotency/protocol.ts'
 export { parseJson, repeatsMember } from './json.ts'
 export { jsonMembers, jsonValue } from './json-value.ts'
+export { type Language, languageOf } from './language.ts'
 export {
   createRailRooms,
   createRooms,
@@ -79,7 +80,7 @@ export {
 } from './outside/target.ts'
 export { cursor, cursorOf, pageOf, pageQuery } from './page.ts'
 export { forwardedFor } from './peer.ts'
-export { type ErrorRenderer, problemBody, problemContentType } from './render.ts'
+export { detailOf, type ErrorRenderer, problemBody, problemContentType } from './render.ts'
 export { requestIdOf } from './request-id.ts'
 export { restrictedBy } from './restricted.ts'
 export {

@@ -56,7 +56,8 @@ const errorBody = (
   return { error: { code, message, details: envelopeDetails(error) } }
 }
 
-const detailOf = (error: ApiError, language: Language): string =>
+/** What an error says of itself to people. */
+export const detailOf = (error: ApiError, language: Language): string =>
   language === 'pt-BR' ? error.detailPt : error.message
 
 /** The problem details of an error (RFC 9457). */

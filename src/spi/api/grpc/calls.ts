@@ -11,7 +11,10 @@ import {
   type Allowance,
   ApiError,
   createActs,
+  detailOf,
   forwardedFor,
+  httpErrors,
+  type Language,
   type RateLimits,
   type RecordAct,
   type Rooms,
@@ -34,7 +37,7 @@ import {
   type Scope,
 } from '#src/platform/security/index.ts'
 import { dropOverflownDeadline, isLate } from './deadline.ts'
-import { metadataBytes, onlyText, setText } from './metadata.ts'
+import { languageOfCall, metadataBytes, onlyText, setText } from './metadata.ts'
 import { createObserver, methodName, unmatched } from './observer.ts'
 import { createOpenSet, type OpenSet } from './open-set.ts'
 
@@ -80,7 +83,9 @@ export const createCalls = (deps: CallsDeps): Calls => {
       new GatewayCall(context, path, base) as unknown as ServerInterceptingCall,
     idle: running.empty,
     cutOff: () => {
-      for (const call of running.items()) call.refuse(codes.UNAVAILABLE, 'The gateway is stopping.')
+      for (const call of running.items()) {
+        call.refuse(codes.UNAVAILABLE, 'The gateway is stopping.', 'O gateway está parando.')
+      }
     },
   }
 }
@@ -110,6 +115,7 @@ class GatewayCall implements Base, Listener {
   private readonly scope: Scope | 'public' | undefined
   private listener: Listener | undefined = undefined
   private span: OpenSpan | undefined = undefined
+  private language: Language = 'en'
   private hasEnded = false
   private hasRoom = false
   private hasSentMetadata = false
@@ -137,14 +143,19 @@ class GatewayCall implements Base, Listener {
   onReceiveMetadata(metadata: Metadata): void {
     const { authenticator, logger } = this.context
     this.requestId = requestIdOf(onlyText(metadata, requestIdKey) ?? null)
+    this.language = languageOfCall(metadata)
     if (metadataBytes(metadata) > metadataBytesMax) {
-      this.refuse(codes.RESOURCE_EXHAUSTED, `The metadata is over ${metadataBytesMax} bytes.`)
+      this.refuse(
+        codes.RESOURCE_EXHAUSTED,
+        `The metadata is over ${metadataBytesMax} bytes.`,
+        `Os metadados passam de ${metadataBytesMax} bytes.`,
+      )
       return
     }
     setText(metadata, requestIdKey, this.requestId)
     if (isTracing()) this.openSpan(onlyText(metadata, 'traceparent'))
     if (this.scope === undefined) {
-      this.refuse(codes.UNIMPLEMENTED, 'There is no such method.')
+      this.refuse(codes.UNIMPLEMENTED, 'There is no such method.', 'Não existe esse método.')
       return
     }
     if (this.scope === 'public') {
@@ -160,7 +171,11 @@ class GatewayCall implements Base, Listener {
       (principal) => this.limit(principal, metadata),
       (err: unknown) => {
         logger.error({ request_id: this.requestId, err }, 'a key cannot be verified')
-        this.refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
+        this.refuse(
+          codes.UNAVAILABLE,
+          'The API key cannot be verified now.',
+          'A chave de API não pode ser verificada agora.',
+        )
       },
     )
   }
@@ -224,7 +239,8 @@ class GatewayCall implements Base, Listener {
     return this.base.getMetricsRecorder()
   }
 
-  refuse(code: number, details: string): void {
+  refuse(code: number, english: string, portuguese: string): void {
+    const details = this.language === 'pt-BR' ? portuguese : english
     this.base.sendStatus({ code, details })
   }
 
@@ -242,6 +258,7 @@ class GatewayCall implements Base, Listener {
         this.refuse(
           codes.RESOURCE_EXHAUSTED,
           `The API ${whose} may make ${perSecond} requests a second.`,
+          httpErrors.rate_limited.pt.meaning,
         )
       }
     }
@@ -254,16 +271,21 @@ class GatewayCall implements Base, Listener {
     const { scope } = this
     if (principal === undefined) {
       const details = 'A valid API key is needed: send authorization: Bearer <key>.'
-      this.refuse(codes.UNAUTHENTICATED, details)
+      this.refuse(codes.UNAUTHENTICATED, details, httpErrors.unauthorized.pt.meaning)
     } else if (scope === undefined || scope === 'public' || !principal.scopes.has(scope)) {
-      this.forbid(principal, 'forbidden', `The API key lacks the scope ${scope}.`)
+      this.forbid(
+        principal,
+        'forbidden',
+        `The API key lacks the scope ${scope}.`,
+        `A chave de API não tem o escopo ${scope}.`,
+      )
     } else {
       // Every method computes its answer from the request alone.
       const restriction = forbiddenBy(principal.restrictions, true, () => this.address(metadata))
       if (restriction === undefined) this.enter(metadata)
       else {
         const details = `The API key's restriction ${restriction} forbids this call.`
-        this.forbid(principal, restriction, details)
+        this.forbid(principal, restriction, details, httpErrors.restricted.pt.meaning)
       }
     }
   }
@@ -278,17 +300,18 @@ class GatewayCall implements Base, Listener {
       if (!(error instanceof ApiError)) throw error
       const trailers = new MetadataClass()
       setText(trailers, 'grpc-retry-pushback-ms', String(retryAfterMs))
-      this.base.sendStatus({ code: codes.UNAVAILABLE, details: error.message, metadata: trailers })
+      const details = detailOf(error, this.language)
+      this.base.sendStatus({ code: codes.UNAVAILABLE, details, metadata: trailers })
       return
     }
     this.hasRoom = true
     this.listener?.onReceiveMetadata(metadata)
   }
 
-  private forbid({ keyId }: Principal, outcome: string, details: string): void {
+  private forbid({ keyId }: Principal, outcome: string, english: string, portuguese: string): void {
     const { requestId, path } = this
     this.context.acts.refused({ requestId, keyId, object: path, outcome })
-    this.refuse(codes.PERMISSION_DENIED, details)
+    this.refuse(codes.PERMISSION_DENIED, english, portuguese)
   }
 
   private address(metadata: Metadata): string | undefined {

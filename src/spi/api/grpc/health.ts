@@ -6,6 +6,7 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
+import { languageOfCall } from './metadata.ts'
 import { type Incoming, malformed, serverMethod } from './methods.ts'
 import { readFields, readText, WireError, wireTypes, writeFields } from './wire.ts'
 
@@ -61,16 +62,20 @@ export const createHealth = (services: readonly string[]): Health => {
   let isServing = true
   const current = (): ServingStatus => (isServing ? 'SERVING' : 'NOT_SERVING')
 
-  const check: handleUnaryCall<HealthRequest, ServingStatus> = ({ request }, reply) => {
-    if (request instanceof WireError) reply(malformed(request))
+  const check: handleUnaryCall<HealthRequest, ServingStatus> = ({ request, metadata }, reply) => {
+    if (request instanceof WireError) reply(malformed(request, metadata))
     else if (known.has(request.service)) reply(null, current())
-    else reply({ code: codes.NOT_FOUND, details: 'There is no such service.' })
+    else {
+      const isEnglish = languageOfCall(metadata) === 'en'
+      const details = isEnglish ? 'There is no such service.' : 'Não existe esse serviço.'
+      reply({ code: codes.NOT_FOUND, details })
+    }
   }
 
   const watch: handleServerStreamingCall<HealthRequest, ServingStatus> = (call) => {
     const { request } = call
     if (request instanceof WireError) {
-      call.emit('error', malformed(request))
+      call.emit('error', malformed(request, call.metadata))
       return
     }
     const isKnown = known.has(request.service)

@@ -1,4 +1,5 @@
 import type { Metadata } from '@grpc/grpc-js'
+import { type Language, languageOf } from '#src/platform/http/index.ts'
 
 /*
  * The library's own map: each of its public views copies the values and checks the name again, which costs more per
@@ -16,6 +17,10 @@ export const onlyText = (metadata: Metadata, key: string): string | undefined =>
   const [value] = values
   return typeof value === 'string' ? value : undefined
 }
+
+/** The language that people are answered in, as over HTTP. */
+export const languageOfCall = (metadata: Metadata): Language =>
+  languageOf(onlyText(metadata, 'accept-language') ?? null)
 
 /** The caller knows that `value` is printable. */
 export const setText = (metadata: Metadata, key: string, value: string): void => {

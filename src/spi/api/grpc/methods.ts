@@ -1,4 +1,6 @@
-import { status as codes, type StatusObject } from '@grpc/grpc-js'
+import { status as codes, type Metadata, type StatusObject } from '@grpc/grpc-js'
+import { ApiError, detailOf, httpErrors } from '#src/platform/http/index.ts'
+import { languageOfCall } from './metadata.ts'
 import { WireError } from './wire.ts'
 
 /** A request, or the reason why we cannot read its bytes. */
@@ -33,8 +35,12 @@ export const serverMethod = <T, R>(
   responseDeserialize: (bytes) => bytes,
 })
 
+/** Why bytes are not a request, as HTTP would tell it. */
+export const unreadable = ({ message }: WireError): ApiError =>
+  new ApiError(httpErrors.bad_request, `The request ${message}.`)
+
 /** The error that ends a call when its bytes are not a request. */
-export const malformed = ({ message }: WireError): Partial<StatusObject> => ({
+export const malformed = (error: WireError, metadata: Metadata): Partial<StatusObject> => ({
   code: codes.INVALID_ARGUMENT,
-  details: `The request ${message}.`,
+  details: detailOf(unreadable(error), languageOfCall(metadata)),
 })

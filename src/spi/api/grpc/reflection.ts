@@ -120,7 +120,7 @@ export const reflectionHandlers = (services: readonly string[]): UntypedServiceI
   const info: handleBidiStreamingCall<Incoming<ReflectionRequest>, Buffer> = (call) => {
     call.on('data', (request: Incoming<ReflectionRequest>) => {
       if (request instanceof WireError) {
-        call.emit('error', malformed(request))
+        call.emit('error', malformed(request, call.metadata))
         return
       }
       const response = writeFields([

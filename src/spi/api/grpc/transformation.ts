@@ -7,7 +7,7 @@ import {
   type StatusObject,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { ApiError, httpErrors, problemBody } from '#src/platform/http/index.ts'
+import { ApiError, detailOf, httpErrors, problemBody } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { supportedTransformations } from '../transform/formats.ts'
 import { broken, type RunTransform, type TransformRun } from '../transform/run.ts'
@@ -20,8 +20,8 @@ import {
   writeListTransformationsResponse,
   writeTransformResponse,
 } from './messages.ts'
-import { onlyText } from './metadata.ts'
-import { type Incoming, malformed, serverMethod } from './methods.ts'
+import { languageOfCall, onlyText } from './metadata.ts'
+import { type Incoming, malformed, serverMethod, unreadable } from './methods.ts'
 import { WireError } from './wire.ts'
 
 export const transformationService = 'spigw.v1.TransformationService'
@@ -49,9 +49,6 @@ export const transformationDefinition: ServiceDefinition = {
     responseStream: false,
   },
 }
-
-const unreadable = ({ message }: WireError): ApiError =>
-  new ApiError(httpErrors.bad_request, `The request ${message}.`)
 
 /** One answer of both calls: at once, or by a promise where the message is large. */
 const answer = (
@@ -83,7 +80,7 @@ const refusal = (
   metadata: Metadata,
 ): TransformResponse => ({
   transformationId: '',
-  result: JSON.stringify(problemBody(error, requestIdOfCall(metadata))),
+  result: JSON.stringify(problemBody(error, requestIdOfCall(metadata), languageOfCall(metadata))),
   status,
 })
 
@@ -91,11 +88,13 @@ const requestIdOfCall = (metadata: Metadata): string => onlyText(metadata, reque
 
 /** What we tell a caller about an exception: of an unexpected one no detail leaves the process. */
 const internal = (logger: Logger, metadata: Metadata, err: unknown): Partial<StatusObject> => {
+  const language = languageOfCall(metadata)
   if (err instanceof ApiError && err.definition.retryable) {
-    return { code: codes.UNAVAILABLE, details: err.message }
+    return { code: codes.UNAVAILABLE, details: detailOf(err, language) }
   }
   logger.error({ request_id: requestIdOfCall(metadata), err }, 'request failed')
-  return { code: codes.INTERNAL, details: 'The gateway failed to handle the request.' }
+  const unexpected = new ApiError(httpErrors.internal, 'The gateway failed to handle the request.')
+  return { code: codes.INTERNAL, details: detailOf(unexpected, language) }
 }
 
 export const transformationHandlers = (
@@ -107,7 +106,7 @@ export const transformationHandlers = (
     reply,
   ) => {
     const { request, metadata } = call
-    if (request instanceof WireError) return reply(malformed(request))
+    if (request instanceof WireError) return reply(malformed(request, metadata))
     const fail = (err: unknown) => reply(internal(logger, metadata, err))
     try {
       const response = answer(run, request, metadata)
@@ -163,8 +162,8 @@ export const transformationHandlers = (
 
   const pairs = writeListTransformationsResponse(supportedTransformations)
   const listTransformations: handleUnaryCall<object, Buffer> = (call, reply) => {
-    const { request } = call
-    if (request instanceof WireError) reply(malformed(request))
+    const { request, metadata } = call
+    if (request instanceof WireError) reply(malformed(request, metadata))
     else reply(null, pairs)
   }
 

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { Metadata, status } from '@grpc/grpc-js'
+import { httpErrors } from '#src/platform/http/index.ts'
 import { messageBytesMax } from '#src/spi/api/grpc/index.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { pacs008, shapedSignature } from '../../../support/messages.ts'
@@ -246,4 +247,34 @@ test('every call is counted, timed and logged, without its key', async () => {
   expect(text).toContain(
     'spigw_transformations_total{source_type="pacs.008",target_format="pix_payment",status="success"}',
   )
+})
+
+test('people are answered in the language that the metadata prefers, as over HTTP', async () => {
+  const said = async (language: string) => {
+    const more = { 'accept-language': language }
+    const fails = async (key: string, bytes: Buffer, method = 'Transform') =>
+      (await failure(call(method, bytes, withKey(key, more)))).details
+    const { bytes } = await call(
+      'Transform',
+      encodeRequest({ ...payment, message: xml.subarray(0, 100) }),
+      withKey(rig.key, more),
+    )
+    return {
+      unknown: await fails('nobody', encodeRequest(payment)),
+      weak: await fails(rig.weakKey, encodeRequest(payment)),
+      broken: await fails(rig.key, Buffer.from([0x0a, 0xff])),
+      method: await fails(rig.key, Buffer.alloc(0), 'Nothing'),
+      problem: jsonOf(decodeResponse(bytes))['title'],
+    }
+  }
+  expect(await said('en;q=0.5, pt-BR')).toEqual({
+    unknown: httpErrors.unauthorized.pt.meaning,
+    weak: 'A chave de API não tem o escopo spi:transform.',
+    broken: httpErrors.bad_request.pt.meaning,
+    method: 'Não existe esse método.',
+    problem: httpErrors.bad_request.pt.title,
+  })
+  const english = await said('en, pt;q=0.5')
+  expect(english).toMatchObject({ method: 'There is no such method.', problem: 'Bad request' })
+  expect(await said('pt'.repeat(200))).toEqual(english)
 })
