@@ -5,6 +5,7 @@ import { createResolver, type ResolveDeps } from './resolve.ts'
 import { qrcodeRoutes } from './routes.ts'
 
 export { brCodeInspector } from './inspect.ts'
+export { drawText } from './picture.ts'
 
 /** Writes, draws, reads and resolves PIX QR codes. */
 export const createQrcodes = (deps: ResolveDeps): Feature => ({

@@ -71,6 +71,12 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     const pasted = Bun.spawnSync(['sh', '-c', shown.replace('$', '')], { cwd: directory })
     const answer = JSON.parse(pasted.stdout.toString()) as { result: { end_to_end_id: string } }
     expect(answer.result.end_to_end_id).toBe('E1234567820260302140500000000001')
+    const charge = await program.line((line) => line.includes('/pix/v2/cob/'))
+    const read = Bun.spawnSync(['sh', '-c', charge.replace('$', '')], { cwd: directory })
+    expect(JSON.parse(read.stdout.toString())).toMatchObject({
+      status: 'CONCLUIDA',
+      pix: [{ valor: '37.00' }],
+    })
     const sample = join(directory, '.trilho/samples/pacs008.xml')
     const explained = await runProgram(variant, ['inspect', sample])
     expect(explained.code).toBe(0)
@@ -100,6 +106,7 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     expect(settled.sort()).toEqual([
       'payment 12345678 99999A04 1050 settled',
       'payment 99999A03 12345678 1050 settled',
+      'payment 99999A03 12345678 3700 settled',
       'return 12345678 99999A03 300 settled',
     ])
     const headers = {
@@ -109,6 +116,7 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     const list = await fetch(`${own.ready.url}/v1/messages?direction=OUTBOUND`, { headers })
     expect(await list.json()).toMatchObject({
       messages: [
+        { type: 'pacs.002', status: 'ACCEPTED' },
         { type: 'pacs.004', status: 'ACCEPTED' },
         { type: 'pacs.002', status: 'ACCEPTED' },
         { type: 'pacs.008', status: 'ACCEPTED' },

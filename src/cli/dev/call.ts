@@ -8,7 +8,7 @@ import type { Demo } from '#src/platform/lifecycle/index.ts'
  */
 export const call = async (
   apiKey: string,
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PUT',
   url: string,
   body?: object,
   wanted?: number,
@@ -26,7 +26,9 @@ export const call = async (
   if (wanted === undefined ? !response.ok : response.status !== wanted) {
     throw new Error(`${method} ${url} was answered ${response.status}: ${output}`)
   }
-  const bare = method === 'GET' ? '' : ' -X POST'
-  const data = text === undefined ? bare : ` -H 'Content-Type: application/json' -d '${text}'`
-  return { command: `curl -s -H 'Authorization: Bearer ${apiKey}'${data} ${url}`, output }
+  // With a body curl posts unless it is told otherwise.
+  const isTold = method === 'PUT' || (method === 'POST' && text === undefined)
+  const data = text === undefined ? '' : ` -H 'Content-Type: application/json' -d '${text}'`
+  const told = isTold ? ` -X ${method}` : ''
+  return { command: `curl -s -H 'Authorization: Bearer ${apiKey}'${told}${data} ${url}`, output }
 }

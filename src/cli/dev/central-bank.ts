@@ -56,7 +56,7 @@ type Message = {
 }
 
 /** The user may have taken some of them out of SPI_ROLES. */
-const stages = ['outbound', 'pull', 'worker']
+export const paymentStages = ['outbound', 'pull', 'worker']
 
 /** Rejects when a payment does not end as it should. */
 export const paymentDemos = async (
@@ -65,7 +65,7 @@ export const paymentDemos = async (
   features: readonly Feature[],
 ): Promise<readonly Demo[]> => {
   const running = new Set(features.map(({ name }) => name))
-  if (payIn === undefined || !stages.every((stage) => running.has(stage))) return []
+  if (payIn === undefined || !paymentStages.every((stage) => running.has(stage))) return []
   const paidIn = payIn({ to: ispb, amountCents: BigInt(amountCents) })
   return [
     await payOut(gateway, ispb),

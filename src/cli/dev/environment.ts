@@ -38,6 +38,9 @@ export const devEnvironment = (
     DATABASE_DSN: databaseUrl,
     TRILHO_MASTER_KEY: isSet(given, 'TRILHO_MASTER_KEY_FILE') ? undefined : masterKey,
     SPI_AUTO_ACCEPT: 'true',
+    // Where the codes of charges lead, and the demonstration's certificate, which signs what stands there.
+    PIX_LOCATION_HOST: http,
+    PIX_SIGNING_KID: '12345678.QRC.1',
     RSFN_KEY_SOURCE: databaseUrl === undefined || hasRsfnKeys ? undefined : 'store',
     LOG_LEVEL: 'warn',
     CARDGW_LOG_LEVEL: 'warn',

@@ -19,6 +19,7 @@ import { banner } from './banner.ts'
 import { cardDemos, type DevCardNetworks, startDevCardNetworks } from './card-network.ts'
 import { type DevCentralBank, devRoles, paymentDemos, startDevCentralBank } from './central-bank.ts'
 import { type DevChain, startDevChain } from './chain.ts'
+import { chargeDemo } from './charge.ts'
 import { devEnvironment, isSet, whilePortsAreTaken } from './environment.ts'
 import { watchStarter } from './starter.ts'
 import { type DevState, openDevState } from './state.ts'
@@ -136,6 +137,7 @@ const run = async (
     const wallets = hasDatabase ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
     const demos = await runDemos(features, { ...urls, ...state })
     demos.push(...(await paymentDemos({ ...urls, ...state }, bank, features)))
+    demos.push(...(await chargeDemo({ ...urls, ...state }, bank, features)))
     demos.push(...(await cardDemos({ ...urls, ...state }, cards, features)))
     const allNotes = [...notes, ...database.notes, ...chain.notes]
     if (asJson) {

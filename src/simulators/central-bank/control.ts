@@ -1,6 +1,7 @@
 /** The simulator's own endpoints: faults, payments on demand, the book. Loopback only, JSON. */
 import { z } from 'zod'
 import type { Book } from './book.ts'
+import type { PaidCharge } from './drafts.ts'
 import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
 import type { Channel } from './options.ts'
 import type { Answer } from './problem.ts'
@@ -16,6 +17,8 @@ export type PayIn = (payment: {
   readonly to: string
   readonly amountCents: bigint
   readonly channel?: Channel
+  /** Absent: a payment by key to somebody. */
+  readonly charge?: PaidCharge
 }) => string
 
 const delayMsMax = 600_000
@@ -43,6 +46,13 @@ const payInBody = z.strictObject({
   amount_cents: z.int().min(1).max(centsMax),
   count: z.int().min(1).max(payInsMax).default(1),
   channel: channel.default('primary'),
+  charge: z
+    .strictObject({
+      txid: z.string().regex(/^[A-Za-z0-9]{26,35}$/),
+      tax_id: z.string().regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/),
+      key: z.string().regex(/^[!-~]{1,77}$/),
+    })
+    .optional(),
 })
 
 const mandateBody = z.strictObject({ to: z.string().regex(/^[0-9A-Z]{8}$/) })
@@ -88,8 +98,11 @@ export const createControl = (deps: {
   const pay = (body: Uint8Array | 'too_large'): Answer => {
     const asked = payInBody.safeParse(parsed(body))
     if (!asked.success) return refused(asked.error)
-    const { to, amount_cents, count, channel: by } = asked.data
-    const payment = { to, amountCents: BigInt(amount_cents), channel: by }
+    const { to, amount_cents, count, channel: by, charge } = asked.data
+    const payment = {
+      ...{ to, amountCents: BigInt(amount_cents), channel: by },
+      ...(charge && { charge: { txid: charge.txid, taxId: charge.tax_id, key: charge.key } }),
+    }
     const ids = Array.from({ length: count }, () => deps.payIn(payment))
     return json(201, { end_to_end_ids: ids })
   }

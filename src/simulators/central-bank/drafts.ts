@@ -56,15 +56,35 @@ export const paymentReturn = (version: string, transactions: readonly string[]):
     `<PmtRtr><GrpHdr>${groupHeader(header)}<NbOfTxs>${transactions.length}</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr>${transactions.join('')}</PmtRtr>`,
 })
 
+/** A charge whose dynamic QR code a virtual participant pays. */
+export type PaidCharge = {
+  readonly txid: string
+  /** CPF or CNPJ of the receiver. */
+  readonly taxId: string
+  /** Pix key of the receiver. */
+  readonly key: string
+}
+
+const receiverDefault: Omit<PaidCharge, 'txid'> = {
+  taxId: '98765432100',
+  key: 'recebedor@example.com',
+}
+
 /** The one transaction of a payment that a virtual participant makes. */
-export const payInTransaction = (payment: {
+export const payInTransaction = ({
+  charge,
+  ...payment
+}: {
   readonly endToEndId: string
   readonly cents: bigint
   readonly from: string
   readonly to: string
   readonly accepted: string
-}): string =>
-  `<CdtTrfTxInf><PmtId><EndToEndId>${payment.endToEndId}</EndToEndId></PmtId>${money('IntrBkSttlmAmt', formatCents(payment.cents))}<AccptncDtTm>${payment.accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>DICT</Prtry></LclInstrm></Tp></MndtRltdInf><Dbtr><Nm>Pagador Virtual</Nm><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp></DbtrAcct>${agent('DbtrAgt', payment.from)}${agent('CdtrAgt', payment.to)}<Cdtr><Id><PrvtId><Othr><Id>98765432100</Id></Othr></PrvtId></Id></Cdtr><CdtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp><Prxy><Id>recebedor@example.com</Id></Prxy></CdtrAcct><Purp><Cd>IPAY</Cd></Purp></CdtTrfTxInf>`
+  readonly charge: PaidCharge | undefined
+}): string => {
+  const { taxId, key } = charge ?? receiverDefault
+  return `<CdtTrfTxInf><PmtId><EndToEndId>${payment.endToEndId}</EndToEndId>${tag('TxId', charge?.txid)}</PmtId>${money('IntrBkSttlmAmt', formatCents(payment.cents))}<AccptncDtTm>${payment.accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>${charge === undefined ? 'DICT' : 'QRDN'}</Prtry></LclInstrm></Tp></MndtRltdInf><Dbtr><Nm>Pagador Virtual</Nm><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp></DbtrAcct>${agent('DbtrAgt', payment.from)}${agent('CdtrAgt', payment.to)}<Cdtr><Id><PrvtId><Othr><Id>${taxId}</Id></Othr></PrvtId></Id></Cdtr><CdtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp><Prxy>${tag('Id', key)}</Prxy></CdtrAcct><Purp><Cd>IPAY</Cd></Purp></CdtTrfTxInf>`
+}
 
 const mandateSteps = ['CRTN', 'CRAT', 'EXPR']
 const mandateDays = 30

@@ -69,8 +69,8 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   const options = resolveOptions(given)
   const parts = createParts(options)
   const { post, settlement, faults, now } = parts
-  const payIn: PayIn = ({ to, amountCents, channel }) =>
-    settlement.payIn(to, amountCents, channel ?? 'primary')
+  const payIn: PayIn = ({ to, amountCents, channel, charge }) =>
+    settlement.payIn(to, amountCents, channel ?? 'primary', charge)
   const askMandate = (to: string): string => {
     const [id, requestId] = [parts.ids.dated('RR', payingPsp), parts.ids.dated('SC', payingPsp)]
     post.send(to, 'primary', mandateRequest({ id, requestId, from: payingPsp, to }))

@@ -3,6 +3,7 @@ import type { Pacs002, Pacs004, Pacs008 } from '#codecs/iso20022'
 import { every } from '#src/platform/jobs/index.ts'
 import {
   creditTransfer,
+  type PaidCharge,
   payInTransaction,
   paymentReturn,
   type Report,
@@ -148,7 +149,7 @@ export class Settlement {
   }
 
   /** Makes the paying PSP pay. @returns its EndToEndId */
-  payIn(to: string, cents: bigint, channel: Channel): string {
+  payIn(to: string, cents: bigint, channel: Channel, charge?: PaidCharge): string {
     const { ids, now, paymentVersion: version } = this.deps
     const endToEndId = ids.endToEndId(payingPsp)
     const entry = this.entryOf(
@@ -165,7 +166,7 @@ export class Settlement {
     )
     if (this.start(entry, undefined)) {
       const accepted = new Date(now()).toISOString()
-      const xml = payInTransaction({ endToEndId, cents, from: payingPsp, to, accepted })
+      const xml = payInTransaction({ endToEndId, cents, from: payingPsp, to, accepted, charge })
       this.ask([{ entry, xml }], (transactions) =>
         creditTransfer({ version, priority: 'HIGH', serviceLevel: 'PAGPRI', transactions }),
       )

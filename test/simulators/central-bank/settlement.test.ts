@@ -151,10 +151,19 @@ test('virtual participants: one accepts, one pays on demand, both by the control
     body: JSON.stringify({ to: bankB, amount_cents: 50, count: 2 }),
   })
   expect(response.status).toBe(201)
-  const asked = await b.receive(3)
+  const charge = { txid: '7978c0c97ea847e78e8849634473c1f1', tax_id: '12345678000195', key: 'k' }
+  const paid = await fetch(`${bank.url}/simulator/pay-in`, {
+    method: 'POST',
+    body: JSON.stringify({ to: bankB, amount_cents: 70, charge }),
+  })
+  expect(paid.status).toBe(201)
+  const asked = await b.receive(4)
+  expect(asked.at(-1)?.message).toMatchObject({
+    transactions: [{ transactionId: charge.txid, localInstrument: 'QRDN' }],
+  })
   await b.sendAll(asked.map((each) => answerTo(bankB, each)))
-  await b.receive(3)
-  expect(available(bankB)).toBe(101_000n)
+  await b.receive(4)
+  expect(available(bankB)).toBe(101_070n)
 })
 
 test('returns give back up to the payment, from its receiver, once', async () => {

@@ -1,0 +1,56 @@
+/** A charge of the API Pix, from its making to its payment, for the start of `trilho dev`. */
+import { randomBytes } from 'node:crypto'
+import type { Demo, DemoGateway, Feature } from '#src/platform/lifecycle/index.ts'
+import { drawText } from '#src/qrcodes/index.ts'
+import { payingPsp } from '#src/simulators/central-bank/index.ts'
+import { call } from './call.ts'
+import { type DevCentralBank, paymentStages } from './central-bank.ts'
+
+const receiver = {
+  key: '7d9f0335-8dcc-4054-9bf9-0dbd61d36906',
+  tax_id: '12345678000195',
+  name: 'Padaria São José',
+  city: 'São Paulo',
+} as const
+const amountCents = 3_700n
+const everyMs = 20
+const timeoutMs = 15_000
+
+/** Rejects when the charge is not paid as it should. */
+export const chargeDemo = async (
+  { apiKey, httpUrl }: DemoGateway,
+  { ispb, payIn }: DevCentralBank,
+  features: readonly Feature[],
+): Promise<readonly Demo[]> => {
+  const running = new Set(features.map(({ name }) => name))
+  if (payIn === undefined || !paymentStages.every((stage) => running.has(stage))) return []
+  const txid = randomBytes(16).toString('hex')
+  const url = `${httpUrl}/pix/v2/cob/${txid}`
+  await call(apiKey, 'PUT', `${httpUrl}/v1/pix/receivers`, receiver)
+  const { output } = await call(apiKey, 'PUT', url, {
+    calendario: { expiracao: 3600 },
+    valor: { original: '37.00' },
+    chave: receiver.key,
+  })
+  const { pixCopiaECola } = JSON.parse(output) as { readonly pixCopiaECola: string }
+  const { key, tax_id: taxId } = receiver
+  payIn({ to: ispb, amountCents, charge: { txid, taxId, key } })
+  const paid = await concluded(apiKey, url)
+  const code = await drawText(pixCopiaECola)
+  const title = `A charge of 37.00 has this code, and is paid by ${payingPsp}`
+  return [{ title, command: paid.command, output: `${code.trimEnd()}\n${paid.output}` }]
+}
+
+const concluded = async (
+  apiKey: string,
+  url: string,
+): Promise<Pick<Demo, 'command' | 'output'>> => {
+  const endMs = performance.now() + timeoutMs
+  for (;;) {
+    const shown = await call(apiKey, 'GET', url)
+    const { status } = JSON.parse(shown.output) as { readonly status: string }
+    if (status === 'CONCLUIDA') return shown
+    if (performance.now() > endMs) throw new Error(`the charge was not paid: ${shown.output}`)
+    await Bun.sleep(everyMs)
+  }
+}
