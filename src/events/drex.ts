@@ -1,17 +1,21 @@
 import { z } from 'zod'
 import { type EventGroups, money, text } from './group.ts'
 
+const moved = {
+  from_wallet: z.string(),
+  to_wallet: z.string(),
+  amount: money,
+  currency: z.literal('DREX'),
+  network: z.string(),
+  tx_hash: text,
+  reference: text,
+}
+
 const transfer = z
   .strictObject({
     transfer_id: z.string(),
     status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
-    from_wallet: z.string(),
-    to_wallet: z.string(),
-    amount: money,
-    currency: z.literal('DREX'),
-    network: z.string(),
-    tx_hash: text,
-    reference: text,
+    ...moved,
     attempt: z.int().meta({ description: 'From 1; a failed transfer may be tried again.' }),
     error: z
       .strictObject({
@@ -30,13 +34,7 @@ const correctedTransfer = z
     transfer_id: z.string(),
     previous_status: z.enum(['confirmed', 'reverted', 'failed', 'cancelled']),
     status: z.string().meta({ description: 'The status from now on; another end follows.' }),
-    from_wallet: z.string(),
-    to_wallet: z.string(),
-    amount: money,
-    currency: z.literal('DREX'),
-    network: z.string(),
-    tx_hash: text,
-    reference: text,
+    ...moved,
     error: z.strictObject({ code: z.string(), message: z.string() }),
   })
   .meta({ id: 'CorrectedTransferEvent' })

@@ -108,9 +108,9 @@ const filesOf = (path: string): Files => {
   const all: (readonly [string, () => Uint8Array])[] = statSync(path).isDirectory()
     ? readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => [
         name,
-        () => readBounded(join(path, name), schemaBytesMax),
+        () => readFileBounded(join(path, name), schemaBytesMax),
       ])
-    : readZip(readBounded(path, archiveBytesMax)).map(({ name, read }) => [
+    : readZip(readFileBounded(path, archiveBytesMax)).map(({ name, read }) => [
         name,
         () => read(schemaBytesMax),
       ])
@@ -138,7 +138,7 @@ const included = (file: string, location: string, files: Files): Uint8Array | un
   return more.length === 0 ? only?.[1]() : undefined
 }
 
-const readBounded = (path: string, bytesMax: number): Uint8Array => {
+const readFileBounded = (path: string, bytesMax: number): Uint8Array => {
   if (statSync(path).size > bytesMax) throw new Error(`${path} has over ${bytesMax} bytes`)
   return new Uint8Array(readFileSync(path))
 }
