@@ -243,4 +243,5 @@ export type TransferBody = {
   error: { code: string; message: string; revert?: { name: string } } | null
   block_number: number | null
   steps: { kind: string; status: string; tx_hash: string | null }[]
+  corrections: { from: string; to: string; code: string; tx_hash: string | null }[]
 }

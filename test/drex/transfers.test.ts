@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { correct } from '../../src/drex/engine/correction-store.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { expectOwnedByAccount } from '../support/app.ts'
 import { type Bench, createBench, type TransferBody } from './support.ts'
@@ -60,6 +61,33 @@ describe('a transfer', () => {
       subject: created.transfer_id,
       data: { amount: '150.00', tx_hash: transfer.tx_hash },
     })
+  })
+
+  test('is told as of one moment: a correction between two of its statements is in none of the answer', async () => {
+    const { transfer_id } = (await bench.call('POST', '/v1/drex/transfers', request()))
+      .json as TransferBody
+    const { block_number } = await ended(transfer_id)
+    const { sql } = bench.database
+    let answer: Promise<TransferBody> | undefined
+    await sql.begin(async (tx) => {
+      await tx`lock table drex_corrections in access exclusive mode`
+      answer = read(transfer_id)
+      await bench.until(async () => {
+        const waiting = await sql`
+          select from pg_locks where not granted and relation = 'drex_corrections'::regclass`
+        return waiting.count > 0
+      })
+      const [block] = await sql<{ hash: Hex }[]>`
+        select block_hash as hash from drex_transactions where subject = ${transfer_id}`
+      await correct(tx, 'drex_testnet', [{ number: block_number!, hash: block!.hash }], {
+        ...{ code: 'REORGANISED', message: 'for this test' },
+      })
+    })
+    const { status, corrections, steps } = await answer!
+    expect([status, steps.map((step) => step.status), corrections]).toEqual([
+      ...['confirmed', ['confirmed'], []],
+    ])
+    await ended(transfer_id)
   })
 
   test('many from one wallet are in flight together and all arrive', async () => {

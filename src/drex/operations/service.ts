@@ -1,5 +1,5 @@
 /** Operations with the network's own contracts: planned, simulated, and written as a saga that the engine sends. */
-import type { Client } from '#src/platform/database/index.ts'
+import { atOneMoment, type Client } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
 import { type Chain, type Chains, networksFor } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
@@ -63,12 +63,14 @@ export const createOperations = (deps: Deps): Operations => ({
   create: (request, caller) => create(deps, request, caller),
   async get(id, caller) {
     const whole = { ...scopeOf(caller), wallets: undefined }
-    const operation = await store.operationById(deps.sql, id, whole)
+    const { operation, steps } = await atOneMoment(deps.sql, async (tx) => ({
+      operation: await store.operationById(tx, id, whole),
+      steps: await stepsOf(tx, id),
+    }))
     if (operation === undefined) {
       throw new ApiError(drexErrors.operation_not_found, 'No such operation.')
     }
     requireWallet(caller, operation.signer)
-    const steps = await stepsOf(deps.sql, id)
     return { operation, steps, result: await resultOf(deps, operation) }
   },
   list: (beforeId, limit, caller) =>

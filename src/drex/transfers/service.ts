@@ -1,6 +1,6 @@
 /** Accepts, shows and cancels transfers. The engine sends them. */
 
-import type { Client } from '#src/platform/database/index.ts'
+import { atOneMoment, type Client, type Queryable } from '#src/platform/database/index.ts'
 import {
   type Actor,
   type Answered,
@@ -120,11 +120,12 @@ export const createTransfers = (deps: {
       kick()
       return answered
     },
-    get: async (id, caller) => ({
-      transfer: await get(id, caller),
-      steps: await store.stepsOf(sql, id),
-      corrections: await store.correctionsOf(sql, id),
-    }),
+    get: (id, caller) =>
+      atOneMoment(sql, async (tx) => ({
+        transfer: await get(id, caller, tx),
+        steps: await store.stepsOf(tx, id),
+        corrections: await store.correctionsOf(tx, id),
+      })),
     list: (filter, caller) =>
       store.listTransfers(sql, filter, { ...scopeOf(caller), wallets: walletsOf(caller) }),
     async approve(id, caller) {
@@ -170,8 +171,8 @@ export const createTransfers = (deps: {
 
 /** Transfers that the caller may see, and those that it may let go or take back. */
 const createFinder = (sql: Client) => {
-  const get = async (id: string, caller: Caller): Promise<store.Transfer> => {
-    const transfer = await store.transferById(sql, id, scopeOf(caller))
+  const get = async (id: string, caller: Caller, on: Queryable = sql): Promise<store.Transfer> => {
+    const transfer = await store.transferById(on, id, scopeOf(caller))
     if (transfer === undefined)
       throw new ApiError(drexErrors.transfer_not_found, 'No such transfer.')
     requireWallet(caller, transfer.fromWallet, transfer.toWallet)

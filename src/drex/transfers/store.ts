@@ -129,7 +129,7 @@ const visible = (sql: Queryable, { account, networks }: Visible) => sql`
   f.account = ${account} and split_part(f.network, '@', 1) = any(${[...networks]}::text[])`
 
 export const transferById = async (
-  sql: Client,
+  sql: Queryable,
   id: string,
   by: Visible,
 ): Promise<Transfer | undefined> => {
@@ -179,7 +179,7 @@ export const listTransfers = async (
 }
 
 /** The steps of a transfer, in their order. */
-export const stepsOf = async (sql: Client, transferId: string): Promise<readonly Step[]> => {
+export const stepsOf = async (sql: Queryable, transferId: string): Promise<readonly Step[]> => {
   const rows = await sql<
     (Omit<Step, 'hash' | 'error'> & { hash: Hex | null; error: TransactionError | null })[]
   >`
@@ -230,7 +230,7 @@ export type Correction = {
 
 /** Of all its steps, in their order. */
 export const correctionsOf = async (
-  sql: Client,
+  sql: Queryable,
   transferId: string,
 ): Promise<readonly Correction[]> => {
   const rows = await sql<(Omit<Correction, 'hash'> & { hash: Hex | null })[]>`

@@ -17,6 +17,7 @@ export { looksLikeOne } from './estimate.ts'
 export { createDatabaseFeature } from './feature.ts'
 export { createGatherer, OverloadedError } from './gatherer.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
+export { atOneMoment } from './moment.ts'
 export {
   ensurePartitions,
   type PartitionedTable,
