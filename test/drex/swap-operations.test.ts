@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Interface, id } from 'ethers'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import { operations } from '../../src/drex/operations/index.ts'
 import directoryArtifact from '../../src/drex/templates/address-directory/generated/AddressDirectory.json'
 import swapArtifact from '../../src/drex/templates/reserve-swap/generated/ReserveSwap.json'
 import retailArtifact from '../../src/drex/templates/retail-currency/generated/RetailCurrency.json'
@@ -142,3 +143,30 @@ test('a proposal beyond what is there fails, and leaves no allowance; foreign re
   })
   expect(refused.status).toBe(404)
 }, 60_000)
+
+test('the number of a proposal is that of ours: of our contract, our parties and our sum', () => {
+  const call = {
+    ...{ sender: ana, recipient: swap },
+    data: swapAbi.encodeFunctionData('startSwap', [retailA, retailB, bia, 2_500n]) as Hex,
+  }
+  const told = (proposal: bigint, changes: { [name: string]: unknown } = {}) => {
+    const { address, sender, receiver, amount } = {
+      ...{ address: swap, sender: ana, receiver: bia, amount: 2_500n },
+      ...changes,
+    }
+    const args = [proposal, 11_111_111n, 22_222_222n, sender, receiver, amount]
+    return { address, ...swapAbi.encodeEventLog('SwapStarted', args) }
+  }
+  const resultOf = (...logs: readonly object[]) =>
+    operations.propose_swap.resultOf?.({ logs } as never, call)
+  const others = [
+    told(7n, { address: retailA }),
+    told(8n, { sender: bia }),
+    told(9n, { receiver: reserve }),
+    told(10n, { amount: 2_499n }),
+  ]
+  for (const other of others) expect(resultOf(other)).toBeUndefined()
+  expect(resultOf(...others, told(11n))).toEqual({ proposal_id: '11' })
+  // Which of two is ours nobody can tell.
+  expect(resultOf(told(11n), told(12n))).toBeUndefined()
+})

@@ -1,6 +1,6 @@
 /** Compares a receipt with what the transaction was to move: that it did not revert is no evidence of it. */
 
-import { isExecuted } from '../evm/swap-log.ts'
+import { isExecuted, proposalOf } from '../evm/swap-log.ts'
 import { addressArgument, amountArgument } from '../evm/token-call.ts'
 import { movedTo } from '../evm/transfer-log.ts'
 import type { Receipt } from '../rpc/methods.ts'
@@ -30,7 +30,11 @@ export const mismatchOf = (
     }
     case 'propose': {
       const wanted = { token: addressArgument(data, 0), from: sender, to: recipient }
-      return differing(amountArgument(data, 3), movedTo(logs, wanted))
+      const difference = differing(amountArgument(data, 3), movedTo(logs, wanted))
+      if (difference !== undefined) return difference
+      return proposalOf(logs, { sender, recipient, data }) === undefined
+        ? 'The contract tells of no proposal, or of several, with these parties and this amount.'
+        : undefined
     }
     case 'accept':
       // Too late, the contract gives back what it holds, and does not revert.

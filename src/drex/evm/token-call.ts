@@ -93,6 +93,6 @@ const word = (data: Hex, place: number): string =>
 /** `0x` and four bytes. */
 const selectorEnd = 10
 
-const addressWord = (address: Hex): string => address.slice(2).padStart(64, '0')
+export const addressWord = (address: Hex): string => address.slice(2).padStart(64, '0')
 
-const amountWord = (amount: bigint): string => amount.toString(16).padStart(64, '0')
+export const amountWord = (amount: bigint): string => amount.toString(16).padStart(64, '0')

@@ -30,6 +30,11 @@ export type OperationPlace = {
 /** What a receipt tells beyond the status, by name. */
 export type OperationResult = Readonly<Record<string, string>>
 
+type ReadResult = (
+  receipt: Receipt,
+  call: { readonly sender: Hex; readonly recipient: Hex; readonly data: Hex },
+) => OperationResult | undefined
+
 export type OperationDefinition = {
   /** What a caller sends as `params`. */
   readonly params: ZodType
@@ -38,8 +43,8 @@ export type OperationDefinition = {
   readonly movesMoney: boolean
   /** @throws ApiError `value_refused` with every bad field, `not_in_directory` or `not_configured` */
   readonly stepsOf: (params: unknown, place: OperationPlace) => Promise<readonly Step[]>
-  /** Reads the receipt of the last step; absent where there is nothing to tell. */
-  readonly resultOf?: ((receipt: Receipt) => OperationResult | undefined) | undefined
+  /** Reads the receipt of the last step, which made this call; absent where there is nothing to tell. */
+  readonly resultOf?: ReadResult | undefined
 }
 
 export const defineOperation = <T>(definition: {
@@ -47,7 +52,7 @@ export const defineOperation = <T>(definition: {
   readonly summary: string
   readonly movesMoney: boolean
   readonly steps: (params: T, place: OperationPlace) => Promise<readonly Step[]>
-  readonly resultOf?: (receipt: Receipt) => OperationResult | undefined
+  readonly resultOf?: ReadResult
 }): OperationDefinition => ({
   ...{ params: definition.params, summary: definition.summary },
   ...{ movesMoney: definition.movesMoney, resultOf: definition.resultOf },

@@ -112,14 +112,14 @@ const requireUnlimited = ({ address, policy }: Wallet): void => {
 
 const resultOf = async (
   { contextOf }: Deps,
-  { kind, status, network, hash, blockHash }: store.Operation,
+  { kind, status, network, hash, blockHash, call }: store.Operation,
 ): Promise<OperationResult | undefined> => {
   const definition: OperationDefinition = operations[kind]
   const context = contextOf(network as NetworkId)
   const isOver = status === 'confirmed' && hash !== undefined && blockHash !== undefined
   if (!isOver || definition.resultOf === undefined || context === undefined) return undefined
   const receipt = await receiptIn(context, blockHash, hash)
-  return receipt && definition.resultOf(receipt)
+  return receipt && definition.resultOf(receipt, call)
 }
 
 const create = async (

@@ -24,6 +24,8 @@ export type Operation = NewOperation & {
   readonly status: TransactionStatus
   readonly hash: Hex | undefined
   readonly blockHash: Hex | undefined
+  /** What its last step calls. */
+  readonly call: { readonly sender: Hex; readonly recipient: Hex; readonly data: Hex }
   readonly error: TransactionError | undefined
   readonly updatedAt: Date
 }
@@ -42,6 +44,9 @@ type Row = {
   status: TransactionStatus
   hash: Hex | null
   block_hash: Hex | null
+  sender: Hex
+  recipient: Hex
+  data: Hex
   error: TransactionError | null
   updated_at: Date
 }
@@ -60,6 +65,7 @@ const read = (row: Row): Operation => ({
   status: row.status,
   hash: row.hash ?? undefined,
   blockHash: row.block_hash ?? undefined,
+  call: { sender: row.sender, recipient: row.recipient, data: row.data },
   error: row.error ?? undefined,
   updatedAt: row.updated_at,
 })
@@ -76,6 +82,7 @@ export const insertOperation = async (sql: Queryable, row: NewOperation): Promis
 /** An operation and the transaction that is its last step. */
 const selection = (sql: Queryable) => sql`
   select o.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.block_hash, t.error,
+    t.sender, t.recipient, t.data,
     coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, o.created_at) as updated_at
   from drex_operations o join drex_transactions t on t.id = o.transaction_id`
 

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { requireContract } from '../directory.ts'
 import { addressSchema } from '../evm/address.ts'
-import { swapStartedTopic } from '../evm/swap-log.ts'
+import { proposalOf } from '../evm/swap-log.ts'
 import { encodeApprove } from '../evm/token-call.ts'
 import { amount } from '../templates/fields.ts'
 import { callStep, defineOperation } from './definition.ts'
@@ -24,10 +24,9 @@ export const proposeSwap = defineOperation({
   summary:
     'Proposes an exchange of retail money between two institutions: allows the contract to take the signer’s retail money and the reserve of its institution, and puts both there until the receiver accepts.',
   movesMoney: true,
-  resultOf({ logs }) {
-    const told = logs.find(({ topics }) => topics[0] === swapStartedTopic)
-    const id = told?.topics[1]
-    return id === undefined ? undefined : { proposal_id: BigInt(id).toString() }
+  resultOf({ logs }, call) {
+    const proposal = proposalOf(logs, call)
+    return proposal === undefined ? undefined : { proposal_id: proposal.toString() }
   },
   async steps(params, { chain, signer, signerOf, unitsOf }) {
     const to = await requireContract(chain, contract)
