@@ -1,7 +1,7 @@
 /** Digital currency: transfers, wallets and contracts on networks that speak Ethereum's JSON-RPC. */
 import { readFileSync } from 'node:fs'
 import type { Emit } from '#src/events/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
+import { type Client, withIdleLimit } from '#src/platform/database/index.ts'
 import { ApiError, type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -61,11 +61,14 @@ export type DrexDeps = {
 export type Drex = Feature & { readonly wallets: Wallets }
 
 const gwei = 1_000_000_000n
+/** A process that says nothing within a transaction for so long has been stopped: others take over what it holds. */
+const silenceMaxMs = 10_000
 /** A transaction without a receipt is looked at after this many blocks, but not too soon. */
 const resendBlocks = 4
 const resendMinMs = 2_000
 
-export const createDrex = (deps: DrexDeps): Drex => {
+export const createDrex = (given: DrexDeps): Drex => {
+  const deps = { ...given, sql: withIdleLimit(given.sql, silenceMaxMs) }
   const { settings, sql, logger } = deps
   const custody = createCustody(settings, logger)
   const wallets = createWallets({ sql, sealer: deps.sealer, ...custody })

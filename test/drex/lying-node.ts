@@ -61,3 +61,42 @@ export const createLyingNode = (first: Pick<Chain, 'request'>): LyingNode => {
     stop: () => server.stop(true),
   }
 }
+
+type Outcome = { readonly result: unknown } | { readonly error: unknown }
+
+/** What a node can say wrong without saying that money moved which did not: nothing of it may become an end. */
+const lies: Readonly<Record<string, (outcome: Outcome) => unknown>> = {
+  eth_blockNumber: () => 'latest',
+  eth_call: () => '0x1',
+  eth_getBlockByNumber: () => ({ hash: '0x' }),
+  eth_getCode: () => null,
+  eth_getTransactionCount: () => '0x',
+  eth_getTransactionReceipt: () => null,
+}
+
+/** A receipt whose block is not on the chain, one of another form, and a head of some blocks ago. */
+const twists: Readonly<
+  Record<string, (result: unknown, pick: (below: number) => number) => unknown>
+> = {
+  eth_blockNumber: (head, pick) => `0x${Math.max(0, Number(head) - pick(5)).toString(16)}`,
+  eth_getTransactionReceipt: (receipt, pick) =>
+    pick(2) === 0
+      ? { ...(receipt as object), blockHash: `0x${'ab'.repeat(32)}` }
+      : { ...(receipt as object), status: undefined },
+}
+
+/** Has a node lie now and then, and refuse some exchanges, until it is told otherwise. */
+export const lieAtRandom = (node: LyingNode, pick: (below: number) => number): void => {
+  node.refuse((calls) => {
+    if (calls > 7 && pick(4) === 0) return new Response('too many', { status: 413 })
+    return pick(25) === 0 ? new Response('<html>', { status: 502 }) : undefined
+  })
+  node.lie(async ({ method }, answer) => {
+    const outcome = await answer()
+    const lie = lies[method]
+    if (lie !== undefined && pick(12) === 0) return { result: lie(outcome) }
+    const twist = twists[method]
+    if (twist === undefined || !('result' in outcome) || outcome.result === null) return outcome
+    return pick(8) === 0 ? { result: twist(outcome.result, pick) } : outcome
+  })
+}

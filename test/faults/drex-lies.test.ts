@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createLyingNode, type LyingNode } from '../drex/lying-node.ts'
+import { createLyingNode, lieAtRandom } from '../drex/lying-node.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
@@ -13,44 +13,6 @@ const walletCount = 4
 const fundsCents = 10_000_000n
 const blockTimeMs = 60
 const settleMs = 40_000
-
-type Outcome = { readonly result: unknown } | { readonly error: unknown }
-
-/** What a node can say wrong without saying that money moved which did not: nothing of it may become an end. */
-const lies: Readonly<Record<string, (outcome: Outcome) => unknown>> = {
-  eth_blockNumber: () => 'latest',
-  eth_call: () => '0x1',
-  eth_getBlockByNumber: () => ({ hash: '0x' }),
-  eth_getCode: () => null,
-  eth_getTransactionCount: () => '0x',
-  eth_getTransactionReceipt: () => null,
-}
-
-/** A receipt whose block is not on the chain, one of another form, and a head of some blocks ago. */
-const twists: Readonly<
-  Record<string, (result: unknown, pick: (below: number) => number) => unknown>
-> = {
-  eth_blockNumber: (head, pick) => `0x${Math.max(0, Number(head) - pick(5)).toString(16)}`,
-  eth_getTransactionReceipt: (receipt, pick) =>
-    pick(2) === 0
-      ? { ...(receipt as object), blockHash: `0x${'ab'.repeat(32)}` }
-      : { ...(receipt as object), status: undefined },
-}
-
-const lieInto = (node: LyingNode, pick: (below: number) => number): void => {
-  node.refuse((calls) => {
-    if (calls > 7 && pick(4) === 0) return new Response('too many', { status: 413 })
-    return pick(25) === 0 ? new Response('<html>', { status: 502 }) : undefined
-  })
-  node.lie(async ({ method }, answer) => {
-    const outcome = await answer()
-    const lie = lies[method]
-    if (lie !== undefined && pick(12) === 0) return { result: lie(outcome) }
-    const twist = twists[method]
-    if (twist === undefined || !('result' in outcome) || outcome.result === null) return outcome
-    return pick(8) === 0 ? { result: twist(outcome.result, pick) } : outcome
-  })
-}
 
 test(
   `${kills} kills behind a lying node: no end is told that the chain contradicts (seed ${seed})`,
@@ -67,7 +29,7 @@ test(
       await start()
       const wallets = await rig.wallets(walletCount, fundsCents)
       const expected = wallets.map(() => fundsCents)
-      lieInto(node, pick)
+      lieAtRandom(node, pick)
       for (let kill = 0; kill < kills; kill++) {
         for (let i = 0; i < perKill; i++) {
           const from = pick(walletCount)

@@ -10,6 +10,21 @@ import {
 import { apiKeyFile } from './api-key.ts'
 import { freePort } from './free-port.ts'
 
+/** A gateway beside the rig's own. */
+export type Peer = {
+  readonly call: Call
+  /** Ends it, stops it where it is, or has it go on. */
+  readonly signal: (name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void
+  readonly stop: () => Promise<void>
+}
+
+type Call = (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<{ readonly status: number; readonly json: unknown }>
+
 export type Rig = {
   readonly chain: Chain
   readonly issuer: Issuer
@@ -17,16 +32,13 @@ export type Rig = {
   /** An API key with every right. */
   readonly key: string
   readonly start: (env?: Readonly<Record<string, string>>) => Promise<void>
+  /** Starts one more gateway on the same database and chain. */
+  readonly peer: (env?: Readonly<Record<string, string>>) => Promise<Peer>
   /** What the gateway is started with. */
   readonly env: Readonly<Record<string, string>>
   /** Ends the gateway at once, as a crash would. */
   readonly kill: () => Promise<void>
-  readonly call: (
-    method: string,
-    path: string,
-    body?: unknown,
-    headers?: Readonly<Record<string, string>>,
-  ) => Promise<{ readonly status: number; readonly json: unknown }>
+  readonly call: Call
   /** Managed wallets, admitted and funded. */
   readonly wallets: (count: number, cents: bigint) => Promise<readonly string[]>
   readonly balanceOf: (wallet: string) => Promise<bigint>
@@ -64,18 +76,7 @@ export const createRig = async (
   }
   let child: Bun.Subprocess | undefined
 
-  const call: Rig['call'] = async (method, path, body, headers = {}) => {
-    const response = await fetch(`${url}${path}`, {
-      method,
-      headers: {
-        Authorization: `Bearer ${key}`,
-        'Content-Type': 'application/json',
-        ...headers,
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    return { status: response.status, json: await response.json() }
-  }
+  const call = callOn(url, key)
 
   const kill = async (): Promise<void> => {
     child?.kill('SIGKILL')
@@ -92,15 +93,20 @@ export const createRig = async (
     call,
     kill,
     async start(more = {}) {
-      child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
-        env: { ...env, ...more },
-        stdout: 'ignore',
-        stderr: 'ignore',
-      })
-      const deadline = performance.now() + readyTimeoutMs
-      while (!(await isReady(url))) {
-        if (performance.now() > deadline) throw new Error('the gateway is not ready')
-        await Bun.sleep(20)
+      child = await spawnGateway(url, { ...env, ...more })
+    },
+    async peer(more = {}) {
+      const own = freePort()
+      const at = `http://127.0.0.1:${own}`
+      const addresses = { HTTP_ADDR: `127.0.0.1:${own}`, CARDGW_PORT: String(own) }
+      const process = await spawnGateway(at, { ...env, ...addresses, ...more })
+      return {
+        call: callOn(at, key),
+        signal: (name) => process.kill(name),
+        async stop() {
+          process.kill('SIGKILL')
+          await process.exited
+        },
       }
     },
     async wallets(count, cents) {
@@ -124,6 +130,36 @@ export const createRig = async (
       await chain.stop()
     },
   }
+}
+
+const callOn =
+  (url: string, key: string): Call =>
+  async (method, path, body, headers = {}) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        Authorization: `Bearer ${key}`,
+        'Content-Type': 'application/json',
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, json: await response.json() }
+  }
+
+const spawnGateway = async (
+  url: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Bun.Subprocess> => {
+  const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
+    ...{ env, stdout: 'ignore', stderr: 'ignore' },
+  })
+  const deadline = performance.now() + readyTimeoutMs
+  while (!(await isReady(url))) {
+    if (performance.now() > deadline) throw new Error('the gateway is not ready')
+    await Bun.sleep(20)
+  }
+  return child
 }
 
 const isReady = async (url: string): Promise<boolean> => {

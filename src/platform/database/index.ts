@@ -16,6 +16,7 @@ export {
 export { looksLikeOne } from './estimate.ts'
 export { createDatabaseFeature } from './feature.ts'
 export { createGatherer, OverloadedError } from './gatherer.ts'
+export { withIdleLimit } from './idle-limit.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
 export { atOneMoment } from './moment.ts'
 export {
