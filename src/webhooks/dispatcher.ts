@@ -1,5 +1,11 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { createJob, createLoop, type Loop, type Round } from '#src/platform/jobs/index.ts'
+import {
+  createJob,
+  createLoop,
+  type Loop,
+  nothingFound,
+  type Round,
+} from '#src/platform/jobs/index.ts'
 import {
   type Counter,
   inSpan,
@@ -44,6 +50,8 @@ export type Dispatcher = {
 
 /** How often we look for retries that came due. */
 const pollMs = 500
+/** The same while nothing is due. */
+const pollRestMs = 5_000
 /** How long we gather kicks: a few claims of many rows cost less than many claims of few. */
 const gatherMs = 3
 const leaseMarginSeconds = 30
@@ -55,19 +63,21 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   const attempts = createLoop('webhook attempts')
   const running = new Set<Promise<void>>()
 
-  const take = async ({ signal }: Round): Promise<void> => {
+  const take = async ({ signal }: Round): Promise<unknown> => {
     const endpoints = new Map((await deps.activeEndpoints()).map((one) => [one.id, one]))
     const rooms = lanes.rooms(new Set(endpoints.keys()))
-    if (rooms.size === 0 || signal.aborted) return
+    if (rooms.size === 0 || signal.aborted) return nothingFound
     const claimed = await claimDue(sql, rooms, deps.timeoutMs / 1000 + leaseMarginSeconds)
     for (const delivery of claimed) {
       const endpoint = endpoints.get(delivery.endpointId)
       if (endpoint !== undefined) launch(delivery, endpoint)
     }
+    return claimed.length === 0 ? nothingFound : undefined
   }
 
   const looks = createJob({
-    ...{ name: 'due webhook deliveries', everyMs: pollMs, gatherMs, isVital: true, logger },
+    ...{ name: 'due webhook deliveries', everyMs: pollMs, restMs: pollRestMs },
+    ...{ gatherMs, isVital: true, logger },
     run: take,
   })
 

@@ -5,10 +5,10 @@ import {
   topics,
 } from '#src/platform/broker/index.ts'
 import { type Client, isTransientDatabaseError } from '#src/platform/database/index.ts'
-import { createJob, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { eventsChannel } from './events.ts'
-import { bringEvents, fanOut, markPublished, takeOutbox } from './store.ts'
+import { bringEvents, fanOut, hasUnpublished, markPublished, takeOutbox } from './store.ts'
 
 /** The part of the broker that we use. */
 export type EventBroker = Pick<TransactionalBroker, 'publish' | 'consume' | 'settleIn'>
@@ -18,6 +18,8 @@ const group = readers[topic]
 const batchSizeMax = 500
 /** How often we look into the outbox unasked, for what a crash has left. */
 const sweepMs = 1_000
+/** The same while nothing is found unasked: then whoever emits is heard. */
+const sweepRestMs = 5_000
 
 export type Relay = {
   readonly start: () => Promise<void>
@@ -40,14 +42,29 @@ export const createRelay = (deps: {
   let unlisten: (() => Promise<void>) | undefined
   let consumer: Consumer | undefined
 
-  const relayAll = async ({ signal }: Round): Promise<void> => {
+  /** Behind a pooler of transactions nobody is heard. */
+  let isHearing = true
+  let isTold = false
+  const hear = (): void => {
+    isHearing = true
+    isTold = true
+    outbox.kick()
+  }
+
+  const relayAll = async ({ signal }: Round): Promise<unknown> => {
+    const wasTold = isTold
+    isTold = false
+    if (!wasTold && !(await hasUnpublished(sql))) return isHearing ? nothingFound : undefined
+    if (!wasTold) isHearing = false
     for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
       count = await relayBatch(sql, broker)
       if (count > 0 && broker === undefined) deps.onDeliveries()
     }
+    return undefined
   }
   const outbox = createJob({
-    ...{ name: 'outbox of webhook events', everyMs: sweepMs, isVital: true, run: relayAll, logger },
+    ...{ name: 'outbox of webhook events', everyMs: sweepMs, restMs: sweepRestMs },
+    ...{ isVital: true, run: relayAll, logger },
   })
   const others = elsewhere.map((from) =>
     createJob({
@@ -57,7 +74,7 @@ export const createRelay = (deps: {
       run: async ({ signal }) => {
         for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
           count = await bringEvents(from, sql, batchSizeMax)
-          if (count > 0) outbox.kick()
+          if (count > 0) hear()
         }
       },
       logger,
@@ -82,8 +99,9 @@ export const createRelay = (deps: {
         },
       })
       try {
-        unlisten = (await sql.listen(eventsChannel, outbox.kick, outbox.kick)).unlisten
+        unlisten = (await sql.listen(eventsChannel, hear, hear)).unlisten
       } catch (error) {
+        isHearing = false
         logger.warn({ err: error }, 'events are looked for every second: listening failed')
       }
       for (const job of [outbox, ...others]) await job.start()

@@ -268,6 +268,15 @@ export const takeOutbox = (
     select id, subject, type from webhook_events where published_at is null
     order by created_at limit ${limit} for update skip locked`
 
+/** Whether anything is left in the outbox. */
+export const hasUnpublished = async (sql: Client): Promise<boolean> => {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from webhook_events where published_at is null order by created_at limit 1
+    ) as found`
+  return row?.found === true
+}
+
 export const markPublished = async (tx: Queryable, ids: readonly string[]): Promise<void> => {
   await tx`
     update webhook_events set published_at = now()

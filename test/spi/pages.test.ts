@@ -23,6 +23,7 @@ import { createSendings } from '#src/spi/out/stage/sendings.ts'
 import {
   findOutbound,
   hasOverdue,
+  hasUnanswered,
   lockDoubtful,
   lockOverdue,
   lockUnanswered,
@@ -111,6 +112,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         ids.map((id) => ({ id, detail: 'again', repetition: 1 })),
       )
       await findOutbound(tx, ids)
+      await hasUnanswered(tx, search, search)
       await lockOverdue(tx, search)
       await lockUnanswered(tx, search)
       await lockDoubtful(tx, search)

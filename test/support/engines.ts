@@ -85,6 +85,20 @@ export type StatementCost = {
   readonly pagesPerCall: number
 }
 
+/** Runs work and returns how often each statement of clients ran meanwhile, BEGIN and COMMIT among them. */
+export const statementsOf = async (
+  sql: Client,
+  work: () => Promise<unknown>,
+): Promise<readonly Pick<StatementCost, 'text' | 'calls'>[]> => {
+  await sql`select pg_stat_statements_reset()`
+  await work()
+  return sql<Pick<StatementCost, 'text' | 'calls'>[]>`
+    select query as text, calls::int from pg_stat_statements
+    where dbid = (select oid from pg_database where datname = current_database())
+      and toplevel and query !~ 'pg_stat_statements'
+    order by calls desc`
+}
+
 /** Runs work and returns what its statements have read, the dearest first. */
 export const costsOf = async (
   sql: Client,

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { defineSettings, integer, type SettingValues, setting } from '#src/platform/config/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { createJob, createLoop, type Job, type Loop, type Round } from '#src/platform/jobs/index.ts'
+import {
+  createJob,
+  createLoop,
+  type Job,
+  type Loop,
+  nothingFound,
+  type Round,
+} from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger, type Metrics } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { CardNetworks, Network } from '../networks/index.ts'
@@ -43,6 +50,8 @@ export const reversalSettings = defineSettings({
 export type ReversalSettings = SettingValues<typeof reversalSettings>
 
 const pollMs = 1_000
+/** While nothing is due, the time between two looks grows to so many times that. */
+const restFactor = 5
 /** Part of the time between two looks; less than one, because timers are not exact. */
 const expiryPart = 0.9
 const backoffBaseMs = 2_000
@@ -132,7 +141,8 @@ class Engine {
     }
     this.pollMs = timing.pollMs ?? pollMs
     this.rounds = createJob({
-      ...{ name: 'due card reversals', everyMs: this.pollMs, isVital: true, logger },
+      ...{ name: 'due card reversals', everyMs: this.pollMs },
+      ...{ restMs: restFactor * this.pollMs, isVital: true, logger },
       run: (round) => this.takeDue(round),
     })
     this.claimLeaseSeconds = (vaultTimeoutMs + leaseMarginMs) / 1_000
@@ -167,14 +177,15 @@ class Engine {
     }
   }
 
-  private async takeDue(round: Round): Promise<void> {
+  private async takeDue(round: Round): Promise<unknown> {
     // Rounds after a `kick` come too often to look for expired reversals each time.
     if (performance.now() - this.expiredAtMs >= this.pollMs * expiryPart) {
       await this.expireAll(round)
       this.expiredAtMs = performance.now()
     }
     const rooms = this.rooms()
-    if (rooms.size > 0 && !round.signal.aborted) await this.claim(rooms)
+    if (rooms.size === 0 || round.signal.aborted) return nothingFound
+    return (await this.claim(rooms)) === 0 ? nothingFound : undefined
   }
 
   /**
@@ -189,7 +200,8 @@ class Engine {
     return rooms
   }
 
-  private async claim(rooms: ReadonlyMap<string, number>): Promise<void> {
+  /** @returns how many it took */
+  private async claim(rooms: ReadonlyMap<string, number>): Promise<number> {
     // Each claim has a new name, so that this engine, too, loses an expired lease.
     const owner = randomUUID()
     const { sql } = this.context
@@ -206,6 +218,7 @@ class Engine {
       })
       attempts.add(attempt)
     }
+    return claimed.length
   }
 
   private async attempt(network: Network, claimed: ClaimedReversal): Promise<void> {

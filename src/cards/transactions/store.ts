@@ -366,12 +366,24 @@ export const lockAbandoned = async (
 ): Promise<readonly CardTransaction[]> => {
   const rows = await tx<Row[]>`
     select ${tx(texts.selected)} from card_transactions t
-    where (status = 'pending' or operation is not null)
-      and touched_at < now() - make_interval(secs => ${ageMs / 1_000})
-      and coalesce(operation, '') not like 'reversing%'
+    where ${abandoned(tx, ageMs)}
     order by touched_at limit ${limit} for update skip locked`
   return rows.map(recordOf)
 }
+
+/** True when {@link lockAbandoned} would find one that nobody else works on. */
+export const hasAbandoned = async (sql: Queryable, ageMs: number): Promise<boolean> => {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from card_transactions where ${abandoned(sql, ageMs)} order by touched_at limit 1
+    ) as found`
+  return row?.found === true
+}
+
+const abandoned = (sql: Queryable, ageMs: number) => sql`
+  (status = 'pending' or operation is not null)
+  and touched_at < now() - make_interval(secs => ${ageMs / 1_000})
+  and coalesce(operation, '') not like 'reversing%'`
 
 /**
  * Locks what is authorized for longer than `ageHours`, by the database's clock, and neither captured for good nor under

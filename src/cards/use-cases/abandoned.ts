@@ -1,17 +1,24 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import { isStarted } from '../transactions/domain.ts'
-import { type CardTransaction, changeTransactions, lockAbandoned } from '../transactions/store.ts'
+import {
+  type CardTransaction,
+  changeTransactions,
+  hasAbandoned,
+  lockAbandoned,
+} from '../transactions/store.ts'
 import { unknownAnswer } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import type { OperationName } from './context.ts'
 import { outcomes } from './outcomes.ts'
 
 const everyMsDefault = 5_000
+/** While there is none, the time between two looks grows to so many times that. */
+const restFactor = 2
 /** Time beyond a network's limit, after which no request can still be waiting. */
 const marginMsDefault = 15_000
 const batchMax = 200
@@ -39,6 +46,8 @@ export const createAbandonedSweep = (options: {
 
   const sweep = async (round?: Round): Promise<number> => {
     let total = 0
+    // Mostly there is none: one statement says so, without a transaction.
+    if (!(await hasAbandoned(sql, timeoutMs + marginMs))) return total
     for (;;) {
       const found = await sql.begin(batch)
       total += found
@@ -50,7 +59,10 @@ export const createAbandonedSweep = (options: {
   }
 
   const name = 'abandoned card operations'
-  const job = createJob({ name, everyMs, isVital: true, run: sweep, logger })
+  const job = createJob({
+    ...{ name, everyMs, restMs: restFactor * everyMs, isVital: true, logger },
+    run: async (round) => ((await sweep(round)) === 0 ? nothingFound : undefined),
+  })
   return { ...job, sweep }
 }
 

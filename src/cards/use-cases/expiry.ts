@@ -64,7 +64,10 @@ export const createExpiry = (options: {
   }
 
   const name = 'expired card authorizations'
-  return { ...createJob({ name, everyMs, fleet: { sql }, run: sweep, logger }), sweep }
+  const fleet = { sql, isBrief: true }
+  const job = createJob({ name, everyMs, fleet, run: sweep, logger })
+  const isNeeded = networks.some(({ authorizationHours }) => authorizationHours !== undefined)
+  return { ...job, start: async () => (isNeeded ? job.start() : undefined), sweep }
 }
 
 /** @param takesRest the network takes a message for the rest of what is captured in parts */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { createOutageLog, type Logger } from '../observe/index.ts'
 import type { Client } from './database.ts'
 
@@ -12,9 +11,19 @@ export type WriteProbe = {
 const everyMsDefault = 2_000
 /** A write that has not ended for so long does not end: a full disk of the log, a synchronous standby that is away. */
 const lateMs = 5_000
-/** More than a page has room for, and not to be compressed: each row needs new space on the disk. */
-const fillerBytes = 6_000
-const savepoint = 'probe'
+/**
+ * Takes space for a row and takes the row back, in one statement, hence one transaction, which commits. The filler is more
+ * than a page has room for, and not to be compressed: each row needs new space on the disk.
+ */
+const writeAndTakeBack = `
+  do $probe$
+  begin
+    insert into write_probes (filler)
+      select string_agg(uuid_send(gen_random_uuid()), null) from generate_series(1, 375);
+    raise exception using errcode = 'TRWPR', message = 'written';
+  exception when sqlstate 'TRWPR' then null;
+  end
+  $probe$`
 
 const refusals: Readonly<Record<string, string>> = {
   '25006': 'read-only',
@@ -82,11 +91,7 @@ export const createWriteProbe = (options: {
 
 /** As a payment does; what is written is taken back. */
 export const writeOnce = async (sql: Client): Promise<void> => {
-  await sql.begin(async (transaction) => {
-    await transaction.unsafe(`savepoint ${savepoint}`)
-    await transaction`insert into write_probes (filler) values (${randomBytes(fillerBytes)})`
-    await transaction.unsafe(`rollback to savepoint ${savepoint}`)
-  })
+  await sql.unsafe(writeAndTakeBack)
 }
 
 /** Undefined if it is no answer of the server. */

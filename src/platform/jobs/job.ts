@@ -11,6 +11,8 @@ export type JobOptions = {
   readonly name: string
   /** From the start of one round to the start of the next. */
   readonly everyMs: number
+  /** Set: the pause doubles up to this while rounds return {@link nothingFound}, and is `everyMs` again after any other. */
+  readonly restMs?: number
   readonly run: (round: Round) => Promise<unknown>
   /** Undefined: `run` reports its failures itself. */
   readonly logger?: Pick<Logger, 'info' | 'warn' | 'error'> | undefined
@@ -27,6 +29,9 @@ export type JobOptions = {
   readonly gatherMs?: number
   readonly clock?: Clock
 }
+
+/** What a round returns that found no work. */
+export const nothingFound = Symbol('nothing found')
 
 export type Job = {
   /** Begins the first round at once. */
@@ -51,10 +56,10 @@ const jitter = 0.05
 
 /** Repeats work, one round at a time. After a failed round the next comes sooner than usual. */
 export const createJob = (options: JobOptions): Job => {
-  const { name, everyMs, logger, fleet, gatherMs = 0, clock = systemClock } = options
+  const { name, logger, fleet, gatherMs = 0, clock = systemClock } = options
   const { isVital = false, isAwaited = false } = options
   const loop = createLoop(name)
-  const lease = fleet && createLease(name, everyMs, fleet)
+  const lease = fleet && createLease(name, options.everyMs, fleet)
   const stopping = new AbortController()
   const outage =
     logger &&
@@ -63,19 +68,19 @@ export const createJob = (options: JobOptions): Job => {
       away: `${name}: failed`,
       back: `${name}: works again`,
     })
+  const pace = paceOf(options)
   let isStarted = false
   let running: Promise<void> | undefined
   let isKicked = false
-  let failures = 0
   let cancel = (): void => {}
 
   const turn = async (work: Work): Promise<number> => {
     const { signal } = stopping
     const beganMs = clock.nowMs()
-    const restMs = (): number => everyMs - ((clock.nowMs() - beganMs) % everyMs)
-    if (lease !== undefined)
-      return leasedTurn(lease, options, { ...work, signal }, restMs, failures)
-    await options.run({ ...work, signal })
+    const round = { ...work, signal }
+    const restMs = () => pace.everyMs() - ((clock.nowMs() - beganMs) % pace.everyMs())
+    if (lease !== undefined) return leasedTurn(lease, options, round, restMs, pace.failures())
+    pace.ran(await options.run(round))
     return restMs()
   }
 
@@ -83,11 +88,10 @@ export const createJob = (options: JobOptions): Job => {
     let pauseMs: number
     try {
       pauseMs = await (isVital ? loop.round(turn) : seen(loop, turn))
-      failures = 0
+      pace.worked()
       outage?.worked()
     } catch (error) {
-      failures++
-      pauseMs = retryMs(everyMs, failures)
+      pauseMs = pace.failed()
       outage?.failed(error)
     }
     running = undefined
@@ -131,6 +135,28 @@ export const createJob = (options: JobOptions): Job => {
   }
 }
 
+/** How the time between rounds changes with what they bring. */
+const paceOf = ({ everyMs, restMs = everyMs }: JobOptions) => {
+  let presentMs = everyMs
+  let failures = 0
+  return {
+    everyMs: (): number => presentMs,
+    failures: (): number => failures,
+    ran: (result: unknown): void => {
+      presentMs = result === nothingFound ? Math.min(2 * presentMs, restMs) : everyMs
+    },
+    worked: (): void => {
+      failures = 0
+    },
+    /** @returns the pause before it is tried again */
+    failed: (): number => {
+      failures++
+      presentMs = everyMs
+      return retryMs(everyMs, failures)
+    },
+  }
+}
+
 const retryMs = (everyMs: number, failures: number): number =>
   Math.min(everyMs, retryMaxMs, retryFirstMs * 2 ** Math.min(failures - 1, 10))
 
@@ -159,7 +185,9 @@ const leasedTurn = async (
     await held.release(pauseMs(retryMs(everyMs, failuresBefore + 1))).catch(() => undefined)
     throw error
   }
-  await held.release(pauseMs(restMs()))
+  if (round.signal.aborted || held.isRenewed() || !lease.isBrief) {
+    await held.release(pauseMs(restMs()))
+  } else held.end()
   return restMs()
 }
 
@@ -169,8 +197,10 @@ const keep = (lease: Lease, fence: bigint, clock: Clock) => {
   let heldUntilMs = clock.nowMs() + lease.leaseMs
   let cancel = (): void => {}
   let isOver = false
+  let isRenewed = false
   const renew = async (): Promise<void> => {
     const askedMs = clock.nowMs()
+    isRenewed = true
     try {
       if (await lease.renew(fence)) heldUntilMs = askedMs + lease.leaseMs
       else lost.abort()
@@ -184,11 +214,16 @@ const keep = (lease: Lease, fence: bigint, clock: Clock) => {
     cancel = clock.after(lease.leaseMs / 3, () => void renew())
   }
   schedule()
+  const end = (): void => {
+    isOver = true
+    cancel()
+  }
   return {
     lost: lost.signal,
+    isRenewed: () => isRenewed,
+    end,
     release: (pauseMs: number): Promise<void> => {
-      isOver = true
-      cancel()
+      end()
       return lease.release(fence, pauseMs)
     },
   }

@@ -8,6 +8,8 @@ type Claim = { readonly fence: bigint } | { readonly leftMs: number }
 /** The right to a round of a job, which one process of the fleet has. Only the database's clock counts. */
 export type Lease = {
   readonly leaseMs: number
+  /** A round that ends within its lease need not give it back. */
+  readonly isBrief: boolean
   readonly claim: () => Promise<Claim>
   /** @returns false when it was lost: another process may have begun a round */
   readonly renew: (fence: bigint) => Promise<boolean>
@@ -21,9 +23,13 @@ export type FleetOptions = {
   readonly owner?: string
   /** How long a process that died or froze keeps the others from the job. */
   readonly leaseMs?: number
+  /** Rounds are much shorter than the period: a lease lasts until the next is due, and need not be given back. */
+  readonly isBrief?: boolean
 }
 
 const leaseMsDefault = 60_000
+/** Its own next look, which is spread, finds the lease over. */
+const partOfPeriod = 0.9
 const processName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
 
 /**
@@ -35,12 +41,13 @@ const processName = `${hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`
 export const createLease = (
   name: string,
   everyMs: number,
-  { sql, owner = processName, leaseMs = leaseMsDefault }: FleetOptions,
+  { sql, owner = processName, leaseMs: given = leaseMsDefault, isBrief = false }: FleetOptions,
 ): Lease => {
+  const leaseMs = isBrief ? everyMs * partOfPeriod : given
   const seconds = leaseMs / 1000
   const secondsMax = (everyMs + leaseMs) / 1000
   return {
-    leaseMs,
+    ...{ leaseMs, isBrief },
     claim: async () => {
       const [row] = await sql<{ fence: bigint | null; leftMs: number | null }[]>`
         with claimed as (

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Clock } from '../../../src/platform/jobs/clock.ts'
-import { createJob, type JobOptions, runningJobs } from '../../../src/platform/jobs/job.ts'
+import {
+  createJob,
+  type JobOptions,
+  nothingFound,
+  runningJobs,
+} from '../../../src/platform/jobs/job.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
 
 /** A clock that moves when told, and ends the rounds that come due on its way. */
@@ -133,6 +138,27 @@ describe('a job', () => {
     await job.stop()
   })
 
+  test('comes ever later while it finds nothing, up to its rest, and as usual after it found something', async () => {
+    const atMs: number[] = []
+    let found: unknown = nothingFound
+    const clock = createClock()
+    const run = async () => {
+      atMs.push(clock.clock.nowMs())
+      return found
+    }
+    const job = jobOf({ run, everyMs: 1_000, restMs: 4_000 }, clock)
+    await job.start()
+    await settled()
+    await job.pass(11_000)
+    found = undefined
+    await job.pass(6_000)
+    const pauses = atMs.slice(1).map((ms, index) => ms - atMs[index]!)
+    for (const [index, expected] of [2_000, 4_000, 4_000, 4_000, 1_000].entries()) {
+      expect(pauses[index]!).toBeWithin(expected * 0.95, expected * 1.05 + 1)
+    }
+    await job.stop()
+  })
+
   test('that is vital and fails is stuck; another is stuck only in a round that does not end', async () => {
     const fail = async () => {
       throw new Error('away')
@@ -247,6 +273,24 @@ describe('a job of the fleet', () => {
     expect(rounds).toEqual(['slow'])
     resolve()
     await Promise.all([slow.stop(), other.stop()])
+  })
+
+  test('that is brief holds its lease for a period, gives nothing back, and finds it over', async () => {
+    await fresh()
+    const brief = jobOf({
+      fleet: { sql: database.sql, owner: 'brief', isBrief: true },
+      run: async () => rounds.push('brief'),
+    })
+    await brief.start()
+    await settled()
+    const [held] = await leases()
+    expect(held).toMatchObject({ owner: 'brief', fence: 1n })
+    // Less than a period: its own next look, a twentieth of it early at most, finds it over.
+    expect(held?.heldMs).toBeWithin(1, everyMs * 0.95)
+    await passInDatabase(everyMs * 0.95)
+    await brief.pass(everyMs * 1.05)
+    expect([rounds, (await leases())[0]?.fence]).toEqual([['brief', 'brief'], 2n])
+    await brief.stop()
   })
 
   test('is given back at once by a process that stops in a round', async () => {

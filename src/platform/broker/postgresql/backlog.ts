@@ -36,14 +36,17 @@ const waiting = (sql: Client) => sql`
 /** All queues at the last sample. */
 export const readSamples = async (sql: Client): Promise<readonly QueueState[]> => {
   const rows = await sql<Row[]>`
-    select topic, depth, extract(epoch from now() - oldest_at)::float8 as age,
-      lanes_read as "lanesRead"
-    from broker_backlogs
+    select ${sampled(sql)} from broker_backlogs
     where sampled_at > now() - make_interval(secs => ${sampleSecondsMax})`
-  return rows.map(({ topic, depth, age, lanesRead }) => ({
-    ...{ topic, depth, ageSeconds: Math.max(0, age ?? 0), partitionsRead: lanesRead },
-  }))
+  return rows.map(stateOf)
 }
+
+const sampled = (sql: Client) => sql`
+  topic, depth, extract(epoch from now() - oldest_at)::float8 as age, lanes_read as "lanesRead"`
+
+const stateOf = ({ topic, depth, age, lanesRead }: Row): QueueState => ({
+  ...{ topic, depth, ageSeconds: Math.max(0, age ?? 0), partitionsRead: lanesRead },
+})
 
 /** Measures all queues, one process of the fleet for all; logs a queue in which messages wait that nobody reads. */
 export const createSampler = (
@@ -57,10 +60,9 @@ export const createSampler = (
     return outage
   }
   return createJob({
-    ...{ name: 'depth of the queues', everyMs, fleet: { sql }, logger },
+    ...{ name: 'depth of the queues', everyMs, fleet: { sql, isBrief: true }, logger },
     run: async () => {
-      await sample(sql)
-      for (const queue of await readSamples(sql)) {
+      for (const queue of await sample(sql)) {
         const { topic, depth, ageSeconds } = queue
         if (!isUnread(queue)) outages.get(topic)?.worked()
         else outageOf(topic).failed(undefined, { depth, age_seconds: Math.round(ageSeconds) })
@@ -77,12 +79,14 @@ const unread = (logger: Logger, topic: string): OutageLog =>
     about: { topic },
   })
 
-const sample = async (sql: Client): Promise<void> => {
-  await sql`
+const sample = async (sql: Client): Promise<readonly QueueState[]> => {
+  const rows = await sql<Row[]>`
     insert into broker_backlogs (topic, depth, oldest_at, lanes_read, sampled_at)
     select topic, sum(depth)::int, min(oldest), count(*) filter (where until > now())::int, now()
     from broker_lanes cross join ${waiting(sql)}
     group by topic order by topic
     on conflict (topic) do update set depth = excluded.depth, oldest_at = excluded.oldest_at,
-      lanes_read = excluded.lanes_read, sampled_at = excluded.sampled_at`
+      lanes_read = excluded.lanes_read, sampled_at = excluded.sampled_at
+    returning ${sampled(sql)}`
+  return rows.map(stateOf)
 }

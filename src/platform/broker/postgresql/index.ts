@@ -40,7 +40,7 @@ export type BrokerTimes = {
 export type TransactionalBroker = Broker & {
   /** Publishes when the transaction commits, or never: state and event together, without an outbox. */
   publishIn(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
-  /** Call it after that commit: consumers then look at once instead of within a second. */
+  /** Call it after that commit: consumers then look at once instead of within seconds. */
   wake(topics: Iterable<string>): void
   /**
    * Settles messages with the transaction in which their effects are. Its row is the fence of a message: of two processes
@@ -58,7 +58,7 @@ export type TransactionalBroker = Broker & {
 
 const timesDefault: BrokerTimes = {
   leaseMs: 6_000,
-  searchEveryMs: 1_000,
+  searchEveryMs: 2_000,
   deafSearchEveryMs: 250,
   sampleEveryMs: 10_000,
 }

@@ -100,7 +100,7 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
   }
 }
 
-/** What a process that consumes does without being asked: at rest, three statements in two seconds. */
+/** What a process that consumes does without being asked: at rest, two statements in two seconds. */
 const createJobs = (
   { logger }: PostgresBrokerDeps,
   { times, lanes, notifier }: ReadingParts,

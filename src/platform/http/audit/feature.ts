@@ -69,7 +69,8 @@ export const createAudit = ({
       run: () => ensurePartitions(sql, table, monthsAhead, new Date()),
     }),
     createJob({
-      ...{ name: 'sealing of the audit log', everyMs: sealEveryMs, fleet: { sql }, logger },
+      ...{ name: 'sealing of the audit log', everyMs: sealEveryMs, logger },
+      fleet: { sql, isBrief: true },
       run: async () => {
         await sealEntries({ sql, logger })
       },

@@ -120,6 +120,31 @@ const overdue = (
   and id >= ${uuidBound(from)}::uuid and id < ${uuidBound(to)}::uuid
   and (is_scheduled is not true or id < ${uuidBound(scheduledTo)}::uuid)`
 
+/** Selects messages whose sending has been in doubt since between two moments. */
+const doubtful = (sql: Queryable, { from, to }: Pick<Search, 'from' | 'to'>) => sql`
+  status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
+  and in_doubt_since >= ${from} and in_doubt_since < ${to} and resource_id is null`
+
+/** True when {@link lockOverdue}, {@link lockUnanswered} or {@link lockDoubtful} would find a message. */
+export const hasUnanswered = async (
+  sql: Queryable,
+  marked: Omit<Search, 'limit' | 'except'>,
+  asked: Omit<Search, 'limit'>,
+): Promise<boolean> => {
+  const isAsked = sql`id <> all(${textArray(asked.except)}::text::uuid[])`
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from spi_messages where status = 'SENT' and ${overdue(sql, marked)}
+      order by id limit 1
+    ) or exists (
+      select from spi_messages where status = 'UNKNOWN' and ${overdue(sql, asked)} and ${isAsked}
+      order by id limit 1
+    ) or exists (
+      select from spi_messages where ${doubtful(sql, asked)} and ${isAsked} order by id limit 1
+    ) as found`
+  return row?.found === true
+}
+
 /**
  * Returns the SENT messages that nobody has answered, oldest first. Locks their rows until the transaction ends and
  * skips those that another process works on.
@@ -156,9 +181,7 @@ export const lockDoubtful = async (
   const rows = await sql<UnansweredRow[]>`
     with message as materialized (
       select * from spi_messages
-      where status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
-        and in_doubt_since >= ${from} and in_doubt_since < ${to}
-        and resource_id is null
+      where ${doubtful(sql, { from, to })}
         and id <> all(${textArray(except)}::text::uuid[])
       order by id limit ${limit} for update skip locked
     )

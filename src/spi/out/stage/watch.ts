@@ -1,7 +1,7 @@
 import type { Emit } from '#src/events/index.ts'
 import { backoffMs } from '#src/platform/broker/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import { createJob, type Job } from '#src/platform/jobs/index.ts'
+import { createJob, type Job, nothingFound } from '#src/platform/jobs/index.ts'
 import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
   applyRemembered,
@@ -16,6 +16,7 @@ import type { AnswerLimits, IsLate } from './limits.ts'
 import type { OutboundMetrics } from './metrics.ts'
 import { repetitionText, sentAgain } from './repetition-text.ts'
 import {
+  hasUnanswered,
   lockDoubtful,
   lockOverdue,
   lockUnanswered,
@@ -44,6 +45,8 @@ export type WatchTimes = {
 }
 
 const timesDefault: WatchTimes = { everyMs: 5_000, reaskFirstMs: 30_000, reaskMaxMs: 900_000 }
+/** While none is, the time between two looks grows to so many times that. */
+const restFactor = 2
 /** Messages sent again in one round. */
 const reaskedMax = 100
 /** Messages that one transaction marks, and transactions of one round. */
@@ -67,32 +70,31 @@ export const createWatch = (deps: WatchDeps): Job => {
 
   let isFirst = true
 
-  const round = async (): Promise<void> => {
+  const round = async (): Promise<unknown> => {
     const nowMs = Date.now()
     const oldestMs = nowMs - knownForMs
     const limits = {
       to: new Date(nowMs - settlementLimitMs),
       scheduledTo: new Date(nowMs - scheduledLimitMs),
     }
-    await markOverdue(deps, {
-      ...limits,
-      from: new Date(isFirst ? nowMs - firstLookMs : oldestMs),
-      limit: markedMax,
-    })
-    isFirst = false
     for (const [id, { atMs }] of due) if (atMs < oldestMs) due.delete(id)
     const resting = [...due].filter(([, { atMs }]) => atMs > nowMs).map(([id]) => id)
-    const messages = await findToAsk(deps, {
-      ...limits,
-      from: new Date(oldestMs),
-      limit: reaskedMax,
-      except: resting,
-    })
+    const marked = { ...limits, from: new Date(isFirst ? nowMs - firstLookMs : oldestMs) }
+    const toAsk = { ...limits, from: new Date(oldestMs), except: resting }
+    // Mostly there is nothing: one statement says so, without a transaction.
+    if (!(await hasUnanswered(deps.sql, marked, toAsk))) {
+      isFirst = false
+      return nothingFound
+    }
+    await markOverdue(deps, { ...marked, limit: markedMax })
+    isFirst = false
+    const messages = await findToAsk(deps, { ...toAsk, limit: reaskedMax })
     const asked = await Promise.allSettled(messages.map((message) => ask(message, nowMs)))
     const outcomes = asked.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     await setRepetitionOutcomes(deps.sql, outcomes)
     const failed = asked.find((one) => one.status === 'rejected')
     if (failed !== undefined) throw failed.reason
+    return undefined
   }
 
   const ask = async (message: ToAsk, nowMs: number): Promise<RepetitionOutcome> => {
@@ -120,8 +122,8 @@ export const createWatch = (deps: WatchDeps): Job => {
   }
 
   return createJob({
-    ...{ name: 'watch of unanswered messages', everyMs: times.everyMs, isVital: true, logger },
-    run: round,
+    ...{ name: 'watch of unanswered messages', everyMs: times.everyMs },
+    ...{ restMs: restFactor * times.everyMs, isVital: true, logger, run: round },
   })
 }
 
