@@ -1,8 +1,6 @@
 import { expect, test } from 'bun:test'
 import { issueCertificate } from '../support/pki.ts'
-import { runProgram, variants } from '../support/program.ts'
-
-const sources = variants[0]!
+import { anyVariant, runProgram } from '../support/program.ts'
 
 test('ready tells what the process of this machine answers', async () => {
   let isReady = true
@@ -13,7 +11,7 @@ test('ready tells what the process of this machine answers', async () => {
         ? Response.json({ status: isReady ? 'ready' : 'draining' }, { status: isReady ? 200 : 503 })
         : new Response(null, { status: 404 }),
   })
-  const ask = (env: Readonly<Record<string, string>>) => runProgram(sources, ['ready'], { env })
+  const ask = (env: Readonly<Record<string, string>>) => runProgram(anyVariant, ['ready'], { env })
   const everywhere = `:${server.port}`
   expect(await ask({ HTTP_ADDR: everywhere })).toMatchObject({
     ...{ code: 0, out: '{"status":"ready"}\n' },
@@ -39,13 +37,13 @@ test('ready asks by TLS where the listener serves it', async () => {
   })
   const base64 = (text: string): string => Buffer.from(text).toString('base64')
   const env = { TRILHO_TLS_CERT_BASE64: base64(cert), TRILHO_TLS_KEY_BASE64: base64(key) }
-  const own = await runProgram(sources, ['ready'], {
+  const own = await runProgram(anyVariant, ['ready'], {
     env: { ...env, HTTP_ADDR: `:${server.port}` },
   })
   expect(own).toMatchObject({ code: 0, out: '{"status":"ready"}\n' })
   const address = `127.0.0.1:${server.port}`
   const admin = { ...env, HTTP_ADDR: '127.0.0.1:9', TRILHO_ADMIN_ADDR: address }
-  expect((await runProgram(sources, ['ready'], { env: admin })).code).toBe(1)
+  expect((await runProgram(anyVariant, ['ready'], { env: admin })).code).toBe(1)
   const adminTls = { ...admin, TRILHO_ADMIN_TLS: 'true' }
-  expect((await runProgram(sources, ['ready'], { env: adminTls })).code).toBe(0)
+  expect((await runProgram(anyVariant, ['ready'], { env: adminTls })).code).toBe(0)
 })

@@ -13,7 +13,7 @@ import {
 import { testKey } from '../support/app.ts'
 import { authorizationBody, type CardRecord } from '../support/cards-rig.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { bareEnvironment, startProgram, variants } from '../support/program.ts'
+import { anyVariant, bareEnvironment, startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
@@ -61,7 +61,7 @@ const environment = () =>
   })
 
 const serve = async (env = environment()) => {
-  const program = startProgram(variants[0]!, ['serve'], { env })
+  const program = startProgram(anyVariant, ['serve'], { env })
   const line = await program.line((text) => text.includes('"msg":"listening"'))
   const { cards_url: url } = JSON.parse(line) as { cards_url: string }
   const call = (method: string, path: string, body?: unknown, idempotencyKey?: string) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { checkFiles } from '../../src/cli/doctor/checks.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
-import { runProgram, variants } from '../support/program.ts'
+import { anyVariant, runProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
@@ -13,11 +13,8 @@ setDefaultTimeout(60_000)
 
 type Found = { readonly name: string; readonly status: string; readonly detail: string }
 
-const [sources] = variants
-if (sources === undefined) throw new Error('no program')
-
 const doctor = async (env: Readonly<Record<string, string>>) => {
-  const { code, out } = await runProgram(sources, ['doctor', '--json'], {
+  const { code, out } = await runProgram(anyVariant, ['doctor', '--json'], {
     env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', ...env },
   })
   const { checks } = JSON.parse(out) as { readonly checks: readonly Found[] }
@@ -33,7 +30,7 @@ describe('doctor', () => {
     const none = await doctor({ DATABASE_DSN: dsn })
     expect(none.of('API keys')).toMatchObject({ status: 'warning' })
     const create = ['keys', 'create', '--name', 'a', '--scopes', 'spi:send']
-    await runProgram(sources, create, { env: { DATABASE_DSN: dsn } })
+    await runProgram(anyVariant, create, { env: { DATABASE_DSN: dsn } })
     const { code, of } = await doctor({ DATABASE_DSN: dsn })
     expect(code).toBe(0)
     for (const name of ['Database rights', 'Database writes', 'Database connections', 'Clock']) {
@@ -119,7 +116,7 @@ describe('doctor', () => {
     const { of } = await doctor(env)
     expect(of('SPI_AUTO_ACCEPT')?.status).toBe('failed')
     expect(of('CARDGW_SECURITY_MODULE')?.status).toBe('failed')
-    const { code, err } = await runProgram(sources, ['serve'], { env })
+    const { code, err } = await runProgram(anyVariant, ['serve'], { env })
     expect(code).toBe(78)
     expect(err).toContain('SPI_AUTO_ACCEPT')
     expect(err).toContain('CARDGW_SECURITY_MODULE')

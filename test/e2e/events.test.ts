@@ -23,7 +23,7 @@ import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { utf8 } from '../support/messages.ts'
 import { transfer } from '../support/participant.ts'
-import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 import {
   dashboardQueries,
   noPrometheus,
@@ -81,7 +81,7 @@ beforeAll(async () => {
     (_, { path }) => new Response('', { status: path === '/gone' ? 410 : 200 }),
   )
   const { file, key } = await apiKeyFile('*')
-  program = startProgram(variants[0]!, ['serve'], {
+  program = startProgram(anyVariant, ['serve'], {
     env: {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
       ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: cardDatabase.dsn, ISPB: ispb },

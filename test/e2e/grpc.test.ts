@@ -8,7 +8,7 @@ import {
   withKey,
 } from '../spi/api/grpc/support.ts'
 import { pacs008 } from '../support/messages.ts'
-import { runProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, runProgram, startProgram, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
@@ -37,12 +37,9 @@ describe.each(variants)('gRPC ($name)', (variant) => {
 })
 
 describe('gRPC without TLS', () => {
-  const [variant] = variants
-  if (variant === undefined) throw new Error('there is no variant')
-
   test('serves this machine only when the address is a port alone, and says so', async () => {
     const env = { ...anyPort, GRPC_ADDR: ':0' }
-    const program = startProgram(variant, ['serve'], { env })
+    const program = startProgram(anyVariant, ['serve'], { env })
     const warning = JSON.parse(await program.line((text) => text.includes('gRPC has no TLS')))
     expect(warning).toMatchObject({ level: 'warn', host: '127.0.0.1', port: expect.any(Number) })
     program.signal('SIGTERM')
@@ -51,11 +48,11 @@ describe('gRPC without TLS', () => {
 
   test('refuses an address others reach, unless that is allowed', async () => {
     const env = { ...anyPort, GRPC_ADDR: '0.0.0.0:0' }
-    const { code, err } = await runProgram(variant, ['serve'], { env })
+    const { code, err } = await runProgram(anyVariant, ['serve'], { env })
     expect(code).toBe(78)
     expect(err).toContain('GRPC_PLAINTEXT_ALLOWED=true')
     const allowed = { ...env, GRPC_PLAINTEXT_ALLOWED: 'true' }
-    const program = startProgram(variant, ['serve'], { env: allowed })
+    const program = startProgram(anyVariant, ['serve'], { env: allowed })
     const line = await program.line((text) => text.includes('"msg":"listening"'))
     expect(JSON.parse(line).grpc_url).toStartWith('http://localhost:')
     program.signal('SIGTERM')
@@ -65,7 +62,7 @@ describe('gRPC without TLS', () => {
   test('ends with 1 and a reason when the port is taken', async () => {
     const taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
     const env = { ...anyPort, GRPC_ADDR: `127.0.0.1:${taken.port}` }
-    const { code, out } = await runProgram(variant, ['serve'], { env })
+    const { code, out } = await runProgram(anyVariant, ['serve'], { env })
     expect(code).toBe(1)
     expect(out).toContain(
       `"GRPC_ADDR: cannot listen on 127.0.0.1, port ${taken.port}: it is in use"`,

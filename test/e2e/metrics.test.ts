@@ -18,7 +18,7 @@ import { createTestDatabase, quietLogger } from '../support/database.ts'
 import { pacs008 } from '../support/messages.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
-import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../webhooks/support.ts'
@@ -63,8 +63,7 @@ const failing = startReceiver(() => new Response('no', { status: 500 }))
 const vault = createTestVault({ key: testVaultKey })
 const dialect = findDialect('ascii')
 const framing = findFraming('binary-2')
-const [sources] = variants
-if (dialect === undefined || framing === undefined || sources === undefined) throw new Error('none')
+if (dialect === undefined || framing === undefined) throw new Error('none')
 const network = createCardNetwork({ dialect, framing })
 network.start()
 
@@ -93,7 +92,7 @@ let url = ''
 let grpcTarget = ''
 
 beforeAll(async () => {
-  program = startProgram(sources, ['serve'], {
+  program = startProgram(anyVariant, ['serve'], {
     env: {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },
       ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: database.dsn },

@@ -4,20 +4,18 @@ import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
-import { runProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, runProgram, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(60_000)
 
-const [sources] = variants
-if (sources === undefined) throw new Error('no program')
 const ispb = '12345678'
 const noticeMs = 40_000
 
 /** A process with these settings, once it listens. */
 const serve = async (env: Readonly<Record<string, string>>) => {
   const { file, key } = await apiKeyFile('spi:send', 'messages:read', 'ops:read', 'webhooks:manage')
-  const program = startProgram(sources, ['serve'], {
+  const program = startProgram(anyVariant, ['serve'], {
     env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file, ...env },
   })
   const line = await program.line((text) => text.includes('"msg":"listening"'))
@@ -97,7 +95,7 @@ test('a payment and its webhook go through processes of one role each', async ()
 })
 
 test('SPI_ROLES names the stages whatever TRILHO_ROLES says, and each must have what it needs', async () => {
-  const run = (env: Readonly<Record<string, string>>) => runProgram(sources, ['serve'], { env })
+  const run = (env: Readonly<Record<string, string>>) => runProgram(anyVariant, ['serve'], { env })
   const missing = await run({ TRILHO_ROLES: 'api,pull' })
   expect(missing.code).toBe(78)
   expect(missing.err).toContain('TRILHO_ROLES')

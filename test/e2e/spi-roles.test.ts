@@ -4,7 +4,7 @@ import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
-import { runProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, runProgram, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
 /** A Kafka starts in seconds, more of them on a busy machine. */
@@ -24,9 +24,7 @@ const createKeyFile = async () => {
 
 /** A process with these settings, once it listens. */
 const serve = async (env: Readonly<Record<string, string>>) => {
-  const [sources] = variants
-  if (sources === undefined) throw new Error('no program')
-  const program = startProgram(sources, ['serve'], {
+  const program = startProgram(anyVariant, ['serve'], {
     env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', ...env },
   })
   const ended = program.end()
@@ -36,9 +34,7 @@ const serve = async (env: Readonly<Record<string, string>>) => {
 }
 
 test('pulling without anything that keeps messages ends the start and says what is needed', async () => {
-  const [sources] = variants
-  if (sources === undefined) throw new Error('no program')
-  const { code, err } = await runProgram(sources, ['serve'], {
+  const { code, err } = await runProgram(anyVariant, ['serve'], {
     env: { SPI_ROLES: 'INBOUND_PULL', ISPB: ispb, SPI_PRIMARY_URL: 'http://127.0.0.1:1' },
   })
   expect(code).toBe(78)

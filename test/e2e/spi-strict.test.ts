@@ -4,7 +4,7 @@ import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
-import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 
 setDefaultTimeout(60_000)
 
@@ -36,11 +36,9 @@ const startGateway = async (
   ispb: string,
   env: Readonly<Record<string, string>>,
 ): Promise<Gateway> => {
-  const [sources] = variants
-  if (sources === undefined) throw new Error('no program')
   const database = await createTestDatabase(2)
   const { file: keyFile, key } = await apiKeyFile('spi:send', 'messages:read')
-  const program = startProgram(sources, ['serve'], {
+  const program = startProgram(anyVariant, ['serve'], {
     env: {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },
       ...{ DATABASE_DSN: database.dsn, ISPB: ispb, SPI_AUTO_ACCEPT: 'true' },

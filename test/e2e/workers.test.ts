@@ -4,13 +4,11 @@ import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
-import { runProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, runProgram, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(180_000)
 
-const [sources] = variants
-if (sources === undefined) throw new Error('no program')
 const ispb = '12345678'
 const waitMs = 120_000
 
@@ -33,7 +31,7 @@ test('two workers share one address; one that is killed loses nothing and is sta
   const { dsn, sql, close } = await createTestDatabase(2)
   const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
   const { file, key } = await apiKeyFile('spi:send', 'ops:read')
-  const program = startProgram(sources, ['serve', '--workers', '2'], {
+  const program = startProgram(anyVariant, ['serve', '--workers', '2'], {
     env: {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file, DATABASE_DSN: dsn },
       ...{ ISPB: ispb, SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND' },
@@ -105,7 +103,7 @@ test('two workers share one address; one that is killed loses nothing and is sta
 
 test('workers end with whoever started them', async () => {
   const { file } = await apiKeyFile('ops:read')
-  const program = startProgram(sources, ['serve', '--workers', '2'], {
+  const program = startProgram(anyVariant, ['serve', '--workers', '2'], {
     env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
   })
   await program.line((text) => text.includes('"msg":"listening"'))
@@ -124,7 +122,7 @@ test.each([
   ['more workers than the roles can use', ['3'], { TRILHO_ROLES: 'grpc' }, 2, 'nothing to do'],
 ])('%s is refused before a worker starts', async (_, [count = ''], env, code, reason) => {
   const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  const run = await runProgram(sources, ['serve', '--workers', count], {
+  const run = await runProgram(anyVariant, ['serve', '--workers', count], {
     env: { HTTP_ADDR: `127.0.0.1:${taken.port}`, CARDGW_PORT: String(taken.port), ...env },
   })
   await taken.stop(true)

@@ -12,7 +12,7 @@ import { authorizationBody } from '../support/cards-rig.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
-import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const authorizations = isLong ? 100_000 : 3_000
@@ -52,14 +52,12 @@ const createGateway = async (
   networks: readonly [CardNetwork, CardNetwork],
   vaultUrl: string,
 ) => {
-  const [sources] = variants
-  if (sources === undefined) throw new Error('no program')
   const { file: keyFile, key } = await apiKeyFile('cards:*')
   const port = String(freePort())
   const url = `http://127.0.0.1:${port}/v1/transactions`
   let program: RunningProgram | undefined
   const start = async (): Promise<void> => {
-    program = startProgram(sources, ['serve'], {
+    program = startProgram(anyVariant, ['serve'], {
       env: {
         HTTP_ADDR: `127.0.0.1:${port}`,
         CARDGW_PORT: port,

@@ -4,12 +4,10 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { startProgram, variants } from '../support/program.ts'
+import { anyVariant, startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
-const [sources] = variants
-if (sources === undefined) throw new Error('no program')
 /** What a probe may take to be noticed: its period and the time that answers are kept. */
 const noticeMs = 15_000
 
@@ -17,7 +15,7 @@ type Answer = { readonly status: number; readonly body: Record<string, unknown> 
 
 const startOn = async (dsn: string) => {
   const { file, key } = await apiKeyFile('ops:read')
-  const program = startProgram(sources, ['serve'], {
+  const program = startProgram(anyVariant, ['serve'], {
     env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', DATABASE_DSN: dsn, API_KEYS_FILE: file },
   })
   const line = await program.line((text) => text.includes('"msg":"listening"'))

@@ -8,7 +8,7 @@ import { apiKeyFile } from '../support/api-key.ts'
 import { commandHere } from '../support/command-here.ts'
 import { quietLogger } from '../support/database.ts'
 import { build, transfer } from '../support/participant.ts'
-import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../webhooks/support.ts'
@@ -55,7 +55,7 @@ const startGateway = async (
   readonly program: RunningProgram
   readonly call: (path: string, body: unknown) => Promise<{ readonly end_to_end_ids?: string[] }>
 }> => {
-  const program = startProgram(variants[0]!, ['serve'], {
+  const program = startProgram(anyVariant, ['serve'], {
     env: {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keys.file },
       ...{ DATABASE_DSN: dsn, ISPB: ispb, TRILHO_MASTER_KEY: masterKey, TRILHO_ROLES: roles },

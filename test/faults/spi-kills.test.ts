@@ -7,7 +7,7 @@ import { freePort } from '../support/free-port.ts'
 import { isKafkaHere, startTestKafka, type TestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
-import { type RunningProgram, startProgram, variants } from '../support/program.ts'
+import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 
 /** The long lane kills each stage fifty times, and any of them as often; the ordinary one each once and one more. */
 const isLong = process.env['TRILHO_LONG'] === '1'
@@ -31,8 +31,6 @@ const createPipeline = async (
   kafka: TestKafka | undefined,
   isSync: boolean,
 ) => {
-  const [sources] = variants
-  if (sources === undefined) throw new Error('no program')
   const { file: keyFile, key } = await apiKeyFile('spi:send')
   const apiPort = freePort()
   const running = new Map<Stage, RunningProgram>()
@@ -54,7 +52,7 @@ const createPipeline = async (
       ...(kafka === undefined ? {} : { BROKER_ADDRESSES: kafka.address }),
       ...(stage === 'API' ? { SPI_SYNC_ENABLED: String(isSync) } : { SPI_ROLES: stage }),
     }
-    const program = startProgram(sources, ['serve'], { env })
+    const program = startProgram(anyVariant, ['serve'], { env })
     running.set(stage, program)
     await program.line((line) => line.includes('"listening"'))
   }

@@ -1,5 +1,4 @@
 /** The gateway as a process of its own, with a chain, a database and wallets beside it. */
-import { join } from 'node:path'
 import {
   type Chain,
   type ChainOptions,
@@ -9,6 +8,7 @@ import {
 } from '../../src/simulators/chain/index.ts'
 import { apiKeyFile } from './api-key.ts'
 import { freePort } from './free-port.ts'
+import { anyVariant } from './program.ts'
 
 /** A gateway beside the rig's own. */
 export type Peer = {
@@ -45,7 +45,6 @@ export type Rig = {
   readonly stop: () => Promise<void>
 }
 
-const root = join(import.meta.dirname, '../..')
 const readyTimeoutMs = 40_000
 const masterKey = Buffer.from(Uint8Array.from({ length: 32 }, (_, i) => i * 9 + 4)).toString(
   'base64',
@@ -151,7 +150,7 @@ const spawnGateway = async (
   url: string,
   env: Readonly<Record<string, string>>,
 ): Promise<Bun.Subprocess> => {
-  const child = Bun.spawn([process.execPath, join(root, 'src/main.ts'), 'serve'], {
+  const child = Bun.spawn([...anyVariant.command(), 'serve'], {
     ...{ env, stdout: 'ignore', stderr: 'ignore' },
   })
   const deadline = performance.now() + readyTimeoutMs

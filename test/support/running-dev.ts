@@ -1,6 +1,6 @@
 /** `trilho dev` as a newcomer starts it: all three rails against the simulators. */
 import { join } from 'node:path'
-import { startProgram, variants } from './program.ts'
+import { anyVariant, startProgram } from './program.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 export type RunningDev = AsyncDisposable & {
@@ -24,7 +24,7 @@ export type RunningDev = AsyncDisposable & {
 
 export const startDev = async (env: Readonly<Record<string, string>> = {}): Promise<RunningDev> => {
   const state = join(temporaryDirectory(), '.trilho')
-  const program = startProgram(variants[0]!, ['dev', '--json', '--state', state], { env })
+  const program = startProgram(anyVariant, ['dev', '--json', '--state', state], { env })
   const ready = JSON.parse(await program.line((line) => line.startsWith('{'))) as {
     readonly url: string
     readonly api_key: string
