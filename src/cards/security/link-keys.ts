@@ -1,6 +1,5 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { type MacAlgorithm, macBytes } from '#src/platform/security/index.ts'
+import { type MacAlgorithm, macBytes, secretsMatch } from '#src/platform/security/index.ts'
 import { type KeyUse, type ModuleKey, type SecurityModule, SecurityModuleError } from './types.ts'
 
 /** Where a message of key exchange has one key, in hexadecimal digits of the field. */
@@ -125,7 +124,8 @@ export class LinkKeys {
       for (const place of exchange.keys) {
         const { wrapped, checkValue } = partsOf(place, read(place.field))
         const imported = await module.importKey(zone, place.use, wrapped)
-        if (!imported.checkValue.toUpperCase().startsWith(checkValue)) {
+        const computed = imported.checkValue.toUpperCase().slice(0, checkValue.length)
+        if (!secretsMatch(computed, checkValue)) {
           throw new SecurityModuleError('refused', 'check value')
         }
         taken.set(place.use, imported.key)
@@ -180,7 +180,7 @@ export class LinkKeys {
   }
 
   private async isUnder(key: ModuleKey, data: Uint8Array, code: Uint8Array): Promise<boolean> {
-    return code.length === macBytes && timingSafeEqual(await this.codeUnder(key, data), code)
+    return code.length === macBytes && secretsMatch(await this.codeUnder(key, data), code)
   }
 }
 

@@ -1,4 +1,5 @@
 export { type CertificateUse, usedFiles } from './certificate-use.ts'
+export { secretsMatch } from './constant-time.ts'
 export {
   createFileMaterial,
   createStoreMaterial,

@@ -10,6 +10,7 @@ import {
   type MacAlgorithm,
   macBytes,
   macOf,
+  secretsMatch,
   withParity,
   wrapDesKey,
 } from '#src/platform/security/index.ts'
@@ -55,7 +56,7 @@ export class SimulatedKeys {
   isRight(data: Uint8Array, code: Uint8Array): boolean {
     const candidates = [...this.keys, ...(this.offered === undefined ? [] : [this.offered])]
     const isRight = candidates.some((key) =>
-      Buffer.from(macOf(this.security.algorithm, key, data)).equals(code),
+      secretsMatch(macOf(this.security.algorithm, key, data), code),
     )
     if (!isRight) this.wrongCodes++
     return isRight

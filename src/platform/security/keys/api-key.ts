@@ -1,4 +1,5 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { secretsMatch } from '../constant-time.ts'
 
 /*
  * key      = "trl_" environment "_" id "_" secret checksum
@@ -67,8 +68,6 @@ export const parseKey = (text: string): ParsedKey | undefined => {
   return { environment: environment === 'live' ? 'live' : 'test', id, hash: hashOf(secret) }
 }
 
-/** Compares in constant time. */
-export const hashMatches = (hash: Buffer, storedHex: string): boolean => {
-  const stored = Buffer.from(storedHex, 'hex')
-  return stored.length === hash.length && timingSafeEqual(stored, hash)
-}
+/** Whether the hash of a key is the one that is stored. */
+export const hashMatches = (hash: Buffer, storedHex: string): boolean =>
+  secretsMatch(Buffer.from(storedHex, 'hex'), hash)

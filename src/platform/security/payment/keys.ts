@@ -1,3 +1,4 @@
+import { secretsMatch } from '../constant-time.ts'
 import { aesBlockBytes, desBlockBytes, desCbc, desEcb } from './ciphers.ts'
 import { aesCmac } from './mac.ts'
 
@@ -95,7 +96,7 @@ export const unwrapKeyBlock = (
   try {
     const header = Buffer.from(block.slice(0, headerBytes), 'latin1')
     const wanted = desCmac(derived(protection, 1), Buffer.concat([header, clear]))
-    if (!wanted.every((byte, at) => byte === mac[at])) throw new KeyRefusedError('its MAC is wrong')
+    if (!secretsMatch(wanted, mac)) throw new KeyRefusedError('its MAC is wrong')
     const size = ((clear[0]! << 8) | clear[1]!) / 8
     if (![8, 16, 24].includes(size)) throw new KeyRefusedError('8, 16 or 24 bytes')
     return clear.slice(2, 2 + size)
