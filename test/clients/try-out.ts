@@ -192,7 +192,7 @@ export const tryAll = async (dev: RunningDev, receiverUrl: string): Promise<read
       })
       const text = await response.text()
       if (response.ok && String(response.status) in operation.responses) {
-        if (/json/.test(response.headers.get('content-type') ?? '')) {
+        if (/[/+]json\b/.test(response.headers.get('content-type') ?? '')) {
           answers.set(name, JSON.parse(text))
         }
       } else {

@@ -49,7 +49,7 @@ const call = async (
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
   const text = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json') === true
+  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
   return { status: response.status, text, json: (isJson ? JSON.parse(text) : {}) as never }
 }
 

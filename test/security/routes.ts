@@ -95,6 +95,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /console': { kind: 'public' },
   'GET /console/*': { kind: 'public' },
   'GET /v1/audit': institution(true),
+  'GET /v1/audit/export': institution(true),
   'GET /v1/ops/dead-letters': institution(true),
   'POST /v1/ops/dead-letters/{id}/retry': institution(),
   'POST /v1/ops/dead-letters/retry': institution(),

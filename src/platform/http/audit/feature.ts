@@ -10,6 +10,7 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { withMissingSettings } from '../route.ts'
 import { archiveChain } from './chain/export.ts'
+import { exportLinks } from './chain/lines.ts'
 import { sealEntries, sealLate } from './chain/seal.ts'
 import { forgetEntriesOf } from './chain/store.ts'
 import { auditRoutes } from './routes.ts'
@@ -60,7 +61,8 @@ export const createAudit = ({
     const never = (): never => {
       throw new Error('no database')
     }
-    return { name, routes: withMissingSettings(auditRoutes(never), ['DATABASE_DSN']) }
+    const routes = auditRoutes({ list: never, links: never })
+    return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
   }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
   const jobs = databases.flatMap((sql) => [
@@ -94,12 +96,18 @@ export const createAudit = ({
   return {
     name,
     recordAct: (entry) => writeAudit(first, entry),
-    routes: auditRoutes(async (filter, page) => {
-      const found = await Promise.all(databases.map((sql) => listAudit(sql, filter, page)))
-      return found
-        .flat()
-        .sort((a, b) => (a.id < b.id ? 1 : -1))
-        .slice(0, page.limit)
+    routes: auditRoutes({
+      list: async (filter, page) => {
+        const found = await Promise.all(databases.map((sql) => listAudit(sql, filter, page)))
+        return found
+          .flat()
+          .sort((a, b) => (a.id < b.id ? 1 : -1))
+          .slice(0, page.limit)
+      },
+      links: (number, after) => {
+        const sql = databases[number - 1]
+        return sql && exportLinks(sql, after)
+      },
     }),
     start: async () => {
       for (const job of jobs) await job.start()

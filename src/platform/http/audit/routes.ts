@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { readQuery } from '../body.ts'
-import { httpErrors } from '../errors.ts'
+import { httpErrors, refusedValue } from '../errors.ts'
 import { pageOf, pageQuery } from '../page.ts'
 import type { Route, RouteDocument } from '../route.ts'
-import { instant, text } from '../text.ts'
+import { instant, text, whole } from '../text.ts'
+import { type ExportedLink, UnknownLinkError } from './chain/lines.ts'
 import { type AuditFilter, type AuditRecord, auditActions, viewOf } from './domain.ts'
 
 const limitDefault = 50
@@ -47,12 +48,48 @@ const document: RouteDocument = {
   errors: [httpErrors.validation_failed, httpErrors.not_configured],
 }
 
-export type ListAudit = (
+const linksDefault = 20
+const linksMax = 100
+const linkMax = 999_999_999
+/** An answer with so many has no further link. */
+const entriesMax = 10_000
+const databasesMax = 2
+const ndjson = 'application/x-ndjson'
+
+const exportQuery = z.strictObject({
+  after: whole(0, linkMax, 0).meta({ description: 'Go on behind the link of this number' }),
+  limit: whole(1, linksMax, linksDefault).meta({ description: 'Links at most' }),
+  database: whole(1, databasesMax, 1).meta({
+    description: 'Where cards have a database of their own, 2 for its log',
+  }),
+})
+
+const exportDocument: RouteDocument = {
+  operation: 'exportAudit',
+  summary: 'What is sealed, with the chain that proves it',
+  description: `Lines of JSON, oldest first: the entries of a link, each with its hash, and then the link. The answers one after the other are the file that \`trilho audit export\` writes and \`trilho audit verify\` reads. Go on at the header Link (rel="next") until an answer is empty; the same request has more once more is sealed. An answer ends with the link that brings it to ${entriesMax} entries.`,
+  tag: 'Operation',
+  query: exportQuery,
+  responses: {
+    200: { description: 'Whole links', schema: z.string(), contentType: ndjson },
+  },
+  errors: [httpErrors.not_configured],
+}
+
+type ListAudit = (
   filter: AuditFilter,
   page: { readonly limit: number; readonly before: string | undefined },
 ) => Promise<readonly AuditRecord[]>
 
-export const auditRoutes = (list: ListAudit): readonly Route[] => [
+/** @returns undefined: there is no such database. @throws UnknownLinkError */
+type LinksOf = (
+  database: number,
+  after: bigint,
+) => AsyncIterable<Pick<ExportedLink, 'seq' | 'entries' | 'lines'>> | undefined
+
+type AuditDeps = { readonly list: ListAudit; readonly links: LinksOf }
+
+export const auditRoutes = ({ list, links }: AuditDeps): readonly Route[] => [
   {
     method: 'GET',
     path: '/v1/audit',
@@ -65,4 +102,47 @@ export const auditRoutes = (list: ListAudit): readonly Route[] => [
       return Response.json({ entries: items.map(viewOf), next_cursor: next })
     },
   },
+  {
+    method: 'GET',
+    path: '/v1/audit/export',
+    scope: 'audit:export',
+    document: exportDocument,
+    handle: async (c) => {
+      const { after, limit, database } = readQuery(c, exportQuery)
+      const found = links(database, BigInt(after))
+      if (found === undefined) {
+        const message = 'is 1: there is one database'
+        throw refusedValue([{ pointer: 'database', rule: 'known', message }])
+      }
+      return await pageOfLinks(found, limit, database).catch((error: unknown) => {
+        if (!(error instanceof UnknownLinkError)) throw error
+        const message = 'is the number of no link of the chain'
+        throw refusedValue([{ pointer: 'after', rule: 'known', message }])
+      })
+    },
+  },
 ]
+
+/** Whole links, so that what follows another page goes on from it. */
+const pageOfLinks = async (
+  links: NonNullable<ReturnType<LinksOf>>,
+  limit: number,
+  database: number,
+): Promise<Response> => {
+  const texts: string[] = []
+  let entries = 0
+  let last: bigint | undefined
+  for await (const link of links) {
+    texts.push(link.lines)
+    entries += link.entries
+    last = link.seq
+    if (texts.length === limit || entries >= entriesMax) break
+  }
+  const next = `/v1/audit/export?after=${last}&limit=${limit}&database=${database}`
+  return new Response(texts.join(''), {
+    headers: {
+      'Content-Type': ndjson,
+      ...(last !== undefined && { Link: `<${next}>; rel="next"` }),
+    },
+  })
+}

@@ -147,7 +147,7 @@ const send = async (method, template, form, type, name) => {
   const response = await fetch(url, { method, headers, body: body || undefined })
   const text = await response.text()
   const tookMs = Math.round(performance.now() - started)
-  const isJson = /json/.test(response.headers.get('content-type') ?? '')
+  const isJson = /[/+]json\b/.test(response.headers.get('content-type') ?? '')
   if (isJson && response.ok) answers.set(name, JSON.parse(text))
   const shown = isJson ? pretty(text) : text
   return `${response.status} ${response.statusText}  ${tookMs} ms\n\n${shown}`

@@ -32,6 +32,7 @@ export const scopes = [
   'pix:write',
   'webhook:read',
   'webhook:write',
+  'audit:export',
   'ops:read',
   'ops:admin',
 ] as const

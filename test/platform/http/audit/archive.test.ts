@@ -3,13 +3,19 @@ import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
-import { exportAudit, verifyArchive, verifyAudit } from '#src/platform/http/index.ts'
+import { createAudit, exportAudit, verifyArchive, verifyAudit } from '#src/platform/http/index.ts'
 import { auditCommand } from '../../../../src/cli/audit.ts'
 import { parseCommandLine, UsageError } from '../../../../src/cli/command.ts'
 import type { Program } from '../../../../src/cli/program.ts'
 import { sealEntries, settleMs } from '../../../../src/platform/http/audit/chain/seal.ts'
 import { forgetAudit } from '../../../../src/platform/http/audit/feature.ts'
-import { createTestDatabase, quietLogger as logger } from '../../../support/database.ts'
+import { auditRoutes } from '../../../../src/platform/http/audit/routes.ts'
+import { testApp, testKey } from '../../../support/app.ts'
+import {
+  createTestDatabase,
+  keptForEver,
+  quietLogger as logger,
+} from '../../../support/database.ts'
 import { temporaryDirectory } from '../../../support/temporary.ts'
 
 const database = await createTestDatabase()
@@ -60,6 +66,68 @@ test('an export is verified without the database, and goes on where it ended', a
     ...{ at: '2026-06-20T13:00:00.000Z', actor: 'key', object: 'thing "16"\n', request_id: null },
   })
   expect(JSON.parse(link)).toMatchObject({ link: '1', entries: 3, before: '00'.repeat(32) })
+})
+
+describe('over HTTP', () => {
+  const auditor = testKey('audit:export')
+  const { call } = testApp(createAudit({ databases: [sql], ...keptForEver, logger }).routes ?? [], {
+    keys: [auditor.record],
+  })
+  const ask = (query = '', key = auditor.key) => call('GET', `/v1/audit/export${query}`, { key })
+  const nextOf = (response: Response): string =>
+    /^<\/v1\/audit\/export(\?[^>]+)>; rel="next"$/.exec(response.headers.get('link') ?? '')?.[1] ??
+    ''
+
+  test('the answers one after the other are the file that the command writes', async () => {
+    await exportAudit(sql, file)
+    const texts: string[] = []
+    let query = '?limit=2'
+    for (let page = 0; page < 3; page++) {
+      const response = await ask(query)
+      expect(response.headers.get('content-type')).toBe('application/x-ndjson')
+      texts.push(await response.text())
+      query = nextOf(response) || query
+    }
+    expect(texts.map((text) => text.split('"link"').length - 1)).toEqual([2, 1, 0])
+    expect(texts.join('') === readFileSync(file, 'utf8')).toBe(true)
+    const collected = join(temporaryDirectory(), 'collected.jsonl')
+    writeFileSync(collected, texts.join(''))
+    expect(await verifyArchive([collected])).toMatchObject({ links: 3, entries: 9, findings: [] })
+    // The same request has more, once more is sealed.
+    await addLink(4, 2)
+    appendFileSync(collected, await (await ask(query)).text())
+    expect(await verifyArchive([collected])).toMatchObject({ links: 4, entries: 11, findings: [] })
+  })
+
+  test('an answer that has its entries has no further link', async () => {
+    const links = async function* () {
+      for (const seq of [1n, 2n, 3n]) yield { seq, entries: 5_000, lines: `${seq}\n` }
+    }
+    const { call } = testApp(auditRoutes({ list: async () => [], links }), {
+      keys: [auditor.record],
+    })
+    const response = await call('GET', '/v1/audit/export', { key: auditor.key })
+    expect(await response.text()).toBe('1\n2\n')
+    expect(nextOf(response)).toStartWith('?after=2&')
+  })
+
+  test('a link or a database that is not there is refused', async () => {
+    for (const query of ['?after=4', '?database=2']) {
+      const response = await ask(query)
+      const { code, errors } = (await response.json()) as {
+        readonly code: string
+        readonly errors: readonly { readonly pointer: string }[]
+      }
+      expect([query, response.status, code]).toEqual([query, 400, 'value_refused'])
+      expect(query).toContain(errors[0]?.pointer ?? 'nothing')
+    }
+    expect((await ask('?limit=101')).status).toBe(400)
+    expect((await ask('?after=3')).status).toBe(200)
+  })
+
+  test('whoever may export may not do more', async () => {
+    expect((await call('GET', '/v1/audit', { key: auditor.key })).status).toBe(403)
+  })
 })
 
 test('what a killed export left of a link is cut off by the next', async () => {

@@ -70,10 +70,18 @@ export type ExportedLink = {
   readonly lines: string
 }
 
-/** The links behind one, oldest first. @throws Error where the chain has no such link */
+/** The chain has no such link. */
+export class UnknownLinkError extends Error {
+  override readonly name = 'UnknownLinkError'
+  constructor(seq: bigint) {
+    super(`the chain has no link ${seq}`)
+  }
+}
+
+/** The links behind one, oldest first. @throws UnknownLinkError */
 export async function* exportLinks(sql: Client, after: bigint): AsyncGenerator<ExportedLink> {
   const [last] = after === 0n ? [] : await linksAfter(sql, after - 1n, 1)
-  if (after > 0n && last?.seq !== after) throw new Error(`the chain has no link ${after}`)
+  if (after > 0n && last?.seq !== after) throw new UnknownLinkError(after)
   let before = last?.hash ?? origin
   for (let seq = after; ; ) {
     const page = await linksAfter(sql, seq, linksMax)
