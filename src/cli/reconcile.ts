@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { textTable } from '#src/platform/config/index.ts'
-import { type BookDifference, dayForm, reconcile } from '#src/spi/index.ts'
+import { type BookDifference, type BookFigures, dayForm, reconcile } from '#src/spi/index.ts'
 import {
   type Command,
   type CommandArguments,
@@ -18,12 +18,13 @@ export const reconcileCommand: Command = {
   name: 'reconcile',
   summary: 'Lists what a statement and the book of instant payments say differently.',
   usage: '[file|-]',
-  description: `Takes a camt.054 from the file or standard input, or with --day the entries of all that were received and
-are booked on that day. Walks the entries and then our own settlements of their days, in the database of DATABASE_DSN,
-and names what either has and the other has not, other amounts and other states; then it ends with 1.
+  description: `Takes a camt.052, camt.053 or camt.054 from the file or standard input, or with --day what was received of
+that day. Walks the entries and then our own settlements of their days, in the database of DATABASE_DSN, and names what
+either has and the other has not, other amounts and other states. Then it holds counts, sums and balances against our
+book: of the day, and between each two balances. Where anything differs it ends with 1.
 It changes nothing, and may be stopped and begun again at any time.`,
   options: {
-    day: { value: 'YYYY-MM-DD', doc: 'The entries received that are booked on this day.' },
+    day: { value: 'YYYY-MM-DD', doc: 'What was received of this day.' },
     json: { doc: 'One JSON object.' },
   },
   examples: ['trilho reconcile --day 2026-03-02', 'trilho reconcile statement.xml --json'],
@@ -31,14 +32,19 @@ It changes nothing, and may be stopped and begun again at any time.`,
   run: async (args, io, program) => {
     const source = await sourceOf(args, io)
     const [dsn] = demandDatabases(demandSettings(program.load(io.env)))
-    const differences = await withDatabase(dsn, io, (sql) => reconcile(sql, source))
-    print(args, io, { differences }, () => {
+    const found = await withDatabase(dsn, io, (sql) => reconcile(sql, source))
+    const { differences, figures } = found
+    const isAlike = differences.length === 0 && figures.every((one) => one.differences.length === 0)
+    print(args, io, found, () => {
       const head = ['OUTCOME', 'REFERENCE', 'DIRECTION', 'THERE', 'HERE', 'STATUS HERE']
-      return differences.length === 0
-        ? 'both books say the same'
-        : textTable(head, differences.map(rowOf))
+      const parts = [
+        ...(isAlike ? ['both books say the same'] : []),
+        ...(differences.length === 0 ? [] : [textTable(head, differences.map(rowOf))]),
+        textTable(['PERIOD', 'FIGURE', 'THERE', 'HERE', 'OUTCOME'], figures.flatMap(figureRows)),
+      ]
+      return parts.join('\n\n')
     })
-    return differences.length === 0 ? exitCodes.ok : exitCodes.failed
+    return isAlike ? exitCodes.ok : exitCodes.failed
   },
 }
 
@@ -66,3 +72,32 @@ const rowOf = (one: BookDifference): string[] => [
   one.our_amount ?? '-',
   one.our_status ?? '-',
 ]
+
+/** Every figure of a period, and beside it what does not fit. */
+const figureRows = (period: BookFigures): string[][] => {
+  const { from, until, opening, closing, ours, reported, others, differences } = period
+  const name = `${from} to ${until}`
+  const sides = (['credits', 'debits'] as const).map((side) => [
+    side,
+    `${reported[side].count}: ${reported[side].amount}`,
+    ours === null ? '-' : `${ours[side].count}: ${ours[side].amount}`,
+    '',
+  ])
+  const figures = [
+    ...(opening === null ? [] : [['opening balance', opening, '', '']]),
+    ...sides,
+    ...(['credits', 'debits'] as const).flatMap((side) =>
+      others[side].count === 0
+        ? []
+        : [[`other ${side}`, `${others[side].count}: ${others[side].amount}`, '', '']],
+    ),
+    ...(closing === null ? [] : [['closing balance', closing, '', '']]),
+    ...differences.map((one) => [
+      one.direction ?? '',
+      [one.count, one.amount].filter((each) => each !== null).join(': '),
+      [one.our_count, one.our_amount].filter((each) => each !== null).join(': '),
+      one.outcome,
+    ]),
+  ]
+  return figures.map((row, index) => [index === 0 ? name : '', ...row])
+}

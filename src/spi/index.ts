@@ -33,5 +33,11 @@ export {
 } from './out/stage/index.ts'
 export { createPayments, createRefunds } from './payments/index.ts'
 export { createRecurring, rebuildRecurring } from './recurring/index.ts'
-export { type BookDifference, createReports, dayForm, reconcile } from './reports/index.ts'
+export {
+  type BookDifference,
+  type BookFigures,
+  createReports,
+  dayForm,
+  reconcile,
+} from './reports/index.ts'
 export { spiProblems, spiStages } from './roles.ts'

@@ -143,6 +143,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/pix/entries': institution(true),
   'GET /v1/pix/differences': institution(true),
   'POST /v1/pix/differences': institution(true),
+  'GET /v1/pix/figures': institution(true),
+  'POST /v1/pix/figures': institution(true),
   'GET /v1/pix/mandates': institution(true),
   'GET /v1/pix/mandates/{mandateId}': institution(true),
   'GET /v1/pix/charges': institution(true),

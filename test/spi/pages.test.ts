@@ -149,6 +149,7 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
           {
             ...({ kind: 'entry', requestId: `M${n}`, reference: e2e, endToEndId: e2e } as const),
             ...{ amountCents: 1n, direction: 'DBIT', status: 'BOOK', bookedOn: null },
+            valuedAt: null,
             isRefused: n % 2 === 0,
           },
           {

@@ -92,6 +92,8 @@ export type MessageTransaction = {
   readonly reason?: string | undefined
   /** Code of why the answer refuses what we sent. */
   readonly refusal?: string | undefined
+  /** Of an answer that tells of a settlement: its moment. */
+  readonly settledAt?: Date | undefined
 }
 
 /** A rule that a received message breaks. We store and log it, but never refuse the message for it. */
@@ -222,4 +224,13 @@ export const operationMoment = (id: string): Date | undefined => {
   const moment = new Date(`${text}:00.000Z`)
   const isReal = !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text)
   return isReal ? moment : undefined
+}
+
+const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** A moment as messages tell it; undefined when it is none. */
+export const momentIn = (text: string | undefined | null): Date | undefined => {
+  if (typeof text !== 'string' || !momentForm.test(text)) return undefined
+  const moment = new Date(text)
+  return Number.isNaN(moment.getTime()) ? undefined : moment
 }

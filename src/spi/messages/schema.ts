@@ -86,6 +86,8 @@ export const spiTransactions = pgTable(
     reason: text(),
     /** Code of why the answer refuses what we sent. */
     refusal: text(),
+    /** Of a received answer that we trust and that tells of a settlement: when, by the clock of the SPI. */
+    settledAt: instant('settled_at'),
   },
   (table) => [
     primaryKey({ columns: [table.messageId, table.position] }),

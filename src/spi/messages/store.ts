@@ -121,11 +121,20 @@ const insertFresh = async (
   const transactions = messages.flatMap((message) =>
     message.transactions.map(
       (
-        { endToEndId, instructionId, amountCents, debtorIspb, creditorIspb, status, reason },
+        {
+          endToEndId,
+          instructionId,
+          amountCents,
+          debtorIspb,
+          creditorIspb,
+          status,
+          reason,
+          settledAt,
+        },
         position,
       ) => ({
         ...{ messageId: message.id, position, endToEndId, instructionId, amountCents },
-        ...{ debtorIspb, creditorIspb, status, reason },
+        ...{ debtorIspb, creditorIspb, status, reason, settledAt },
       }),
     ),
   )
@@ -164,13 +173,13 @@ const insertFresh = async (
       select id, case when "receivedAt" is null then 0 else 1 end, status, now() from fresh
     ), transactions as (
       insert into spi_transactions (message_id, position, end_to_end_id, instruction_id,
-        amount_cents, debtor_ispb, creditor_ispb, status, reason)
+        amount_cents, debtor_ispb, creditor_ispb, status, reason, settled_at)
       select "messageId", position, "endToEndId", "instructionId", "amountCents", "debtorIspb",
-        "creditorIspb", status, reason
+        "creditorIspb", status, reason, "settledAt"
       from jsonb_to_recordset(${jsonText(transactions)}::text::jsonb) as transaction(
         "messageId" uuid, position int, "endToEndId" text, "instructionId" text,
         "amountCents" bigint, "debtorIspb" text, "creditorIspb" text, status text,
-        reason text)
+        reason text, "settledAt" timestamptz)
       where "messageId" in (select id from fresh)
     )
     select id from fresh`

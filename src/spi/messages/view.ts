@@ -21,6 +21,8 @@ export type TransactionView = {
   readonly status: string | undefined
   /** First code of the reason for the status. */
   readonly reason: string | undefined
+  /** When the SPI settled it, by its own clock. */
+  readonly settlementMoment: string | undefined
   /** BizMsgIdr of the message that this transaction answers, if the type names it. */
   readonly reference: string | undefined
   /** XPath. */
@@ -56,6 +58,7 @@ type Field =
   | 'status'
   | 'reason'
   | 'reference'
+  | 'settlementMoment'
   | 'debtorIspb'
   | 'creditorIspb'
   | 'bizMsgIdr'
@@ -98,6 +101,7 @@ const scopes: Readonly<Record<string, readonly [field: Field, leaves: readonly s
   StsRsn: ['reason', ['Cd', 'Prtry']],
   RtrRsnInf: ['reason', ['Cd']],
   CxlStsRsnInf: ['reason', ['Prtry']],
+  FctvIntrBkSttlmDt: ['settlementMoment', ['DtTm']],
   OrgnlMsgId: ['reference', ['MsgId']],
   OrgnlBizInstr: ['reference', ['MsgId']],
   RltdRef: ['reference', ['Ref']],
@@ -196,6 +200,7 @@ const transactionView = (fields: Fields, path: string): TransactionView => ({
   creditorIspb: bounded(fields.creditorIspb),
   status: bounded(fields.status),
   reason: fields.reason?.slice(0, reasonCharsMax),
+  settlementMoment: bounded(fields.settlementMoment),
   reference: bounded(fields.reference),
   path,
 })

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { httpErrors, idParams, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { dayForm } from './days.ts'
+import { figureOutcomes } from './figures.ts'
 import { entryOutcomes } from './project.ts'
 import { cursorForm, differenceOutcomes } from './reconcile.ts'
 import statement from './sample-camt054.xml' with { type: 'text' }
@@ -8,10 +10,6 @@ const tag = 'Instant payments' as const
 const limitMax = 500
 const limitDefault = 50
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
-
-/** The days that exist, so that what is published is what is taken. */
-export const dayForm =
-  /^(?:20\d\d-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)|20(?:[02468][048]|[13579][26])-02-29)$/
 
 const dayText = z.string().regex(dayForm, 'must be a date of this century, YYYY-MM-DD')
 
@@ -75,6 +73,13 @@ export const differencesQuery = comparedQuery.extend({
   day: dayText.optional().meta({
     example: '2026-03-02',
     description: 'On which the entries were booked; today in Brazil if it is not given.',
+  }),
+})
+
+export const figuresQuery = z.strictObject({
+  day: dayText.optional().meta({
+    example: '2026-03-02',
+    description: 'Today in Brazil if it is not given.',
   }),
 })
 
@@ -144,6 +149,43 @@ const differencesAnswer = {
       }),
     }),
   },
+} as const
+
+const total = z.object({ count: z.number(), amount: z.string() })
+const totals = z.object({ credits: total, debits: total }).meta({ id: 'AccountTotals' })
+
+const figureDifference = z
+  .object({
+    outcome: z.enum(figureOutcomes).meta({
+      description:
+        'count_differs, sum_differs: of the entries reported in a direction, where any were, against our settlements. declared_count_differs: of all entries, as a camt.052 tells it. balance_differs: the opening balance, our settlements and the entries of anything else do not make the closing one. balance_differs_though_entries_agree: so, while the entries reported and our settlements say the same. entries_do_not_make_balance: the opening balance and the entries reported do not make the closing one. settlement_unknown_here: told settled, and no payment or return of ours, or a refused one. not_counted: too many for one answer, `trilho reconcile` counts them.',
+    }),
+    direction: z.string().nullable().meta({ description: 'CRDT or DBIT; null: both.' }),
+    count: z.number().nullable().meta({ description: 'As the central bank tells it.' }),
+    our_count: z.number().nullable(),
+    amount: money.meta({ description: 'As the central bank tells it.' }),
+    our_amount: money.meta({ description: 'As it should be by our book, or by the entries.' }),
+  })
+  .meta({ id: 'FigureDifference' })
+
+const figures = z
+  .object({
+    from: z.iso.datetime(),
+    until: z.iso.datetime(),
+    opening: money.meta({ description: 'What is available and what is held, at `from`.' }),
+    closing: money.meta({ description: 'The same at `until`; null: the period is the day.' }),
+    declared_entries: z.number().nullable().meta({
+      description: 'Of the day, by a camt.052 that was asked for when the day was over.',
+    }),
+    ours: totals.nullable().meta({ description: 'Told settled; null: too many to be counted.' }),
+    reported: totals.meta({ description: 'Booked entries of payments and returns.' }),
+    others: totals.meta({ description: 'Booked entries of anything else.' }),
+    differences: z.array(figureDifference),
+  })
+  .meta({ id: 'AccountFigures' })
+
+const figuresAnswer = {
+  200: { description: 'Figures', schema: z.object({ figures: z.array(figures) }) },
 } as const
 
 const { validation_failed: invalid, not_configured: notConfigured } = httpErrors
@@ -223,6 +265,27 @@ export const documents = {
     bodyExamples: { statement: statement as unknown as string },
     query: comparedQuery,
     responses: differencesAnswer,
+    errors: [invalid, httpErrors.bad_request, httpErrors.value_refused, notConfigured],
+  },
+  figures: {
+    operation: 'getFigures',
+    summary: 'Counts, sums and balances of a day, by the central bank and by our book',
+    description:
+      'First of the whole day, then of what lies between each two balances (camt.053) of which the second is of that day: how many settled in each direction and their sums, what the entries received say, and every figure that does not fit. A settlement counts at the moment that the central bank gives it.',
+    tag,
+    query: figuresQuery,
+    responses: figuresAnswer,
+    errors: [invalid, notConfigured],
+  },
+  figuresOf: {
+    operation: 'getStatementFigures',
+    summary: 'Counts, sums and balances of a camt.052, camt.053 or camt.054, by it and by our book',
+    description:
+      'As getFigures, for the document that is sent: the entries of a camt.054, the balances of a camt.053 after the last that was received before, or the number of entries of a camt.052 that was asked for here. It is neither stored nor are signatures checked.',
+    tag,
+    body: { 'application/xml': z.string() },
+    bodyExamples: { statement: statement as unknown as string },
+    responses: figuresAnswer,
     errors: [invalid, httpErrors.bad_request, httpErrors.value_refused, notConfigured],
   },
 } as const satisfies Readonly<Record<string, RouteDocument>>

@@ -7,8 +7,8 @@ import { createLargeDocuments } from '../api/large/index.ts'
 import { reportRoutes } from './routes.ts'
 import { createReportService } from './service.ts'
 
-export { dayForm } from './documents.ts'
-export { type BookDifference, reconcile } from './walk.ts'
+export { dayForm } from './days.ts'
+export { type BookDifference, type BookFigures, reconcile } from './walk.ts'
 
 export type ReportsDeps = {
   /** Undefined: the endpoints answer 503 and name ISPB. */
@@ -36,7 +36,7 @@ export const createReports = ({ ispb, sql, broker, revision }: ReportsDeps): Fea
   ]
   const routes = reportRoutes({
     ...{ request: never, find: never, list: never, entries: never },
-    ...{ differences: never, statementIn: never },
+    ...{ differences: never, statementIn: never, figures: never, figuresIn: never },
   })
   return { name, routes: withMissingSettings(routes, missing) }
 }

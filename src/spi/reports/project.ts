@@ -1,7 +1,8 @@
 import { formatCents } from '#codecs/iso20022'
 import type { AppEvent } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, uuidBound } from '#src/platform/database/index.ts'
-import { operationMoment } from '../messages/domain.ts'
+import { momentIn, operationMoment } from '../messages/domain.ts'
+import { dayMs } from './days.ts'
 import type { Reported, ReportedAccount, ReportedEntry } from './reported.ts'
 
 /** What one received message reports. */
@@ -89,7 +90,6 @@ export type Ours = {
   readonly isRefused: boolean
 }
 
-const dayMs = 86_400_000
 /** Messages that name one payment. */
 const sameIdMax = 1_000
 
@@ -114,11 +114,11 @@ export const findOurs = async (
       coalesce(op.status in ('ACSC', 'ACCC'), false) or exists (
         select from spi_transactions answer
           cross join lateral (
-            select type, direction from spi_messages where id = answer.message_id limit 1
+            select type, direction, signature from spi_messages where id = answer.message_id limit 1
           ) m
         where answer.instruction_id = e.reference and answer.message_id >= e.since
           and answer.status in ('ACSC', 'ACCC') and m.type = 'pacs.002'
-          and m.direction = 'INBOUND'
+          and m.direction = 'INBOUND' and m.signature not in ('INVALID', 'ABSENT')
       ) as "isSettled"
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
         as e(place int, reference text, type text, since uuid)
@@ -168,17 +168,17 @@ const writeEntries = async (tx: Queryable, compared: readonly Compared[]): Promi
     ...{ reference, outcome, endToEndId: entry.isRefused ? null : entry.endToEndId },
     amountCents: entry.isRefused ? null : String(entry.amountCents),
     direction: entry.isRefused ? null : entry.direction,
-    ...{ status: entry.status, bookedOn: entry.bookedOn },
+    ...{ status: entry.status, bookedOn: entry.bookedOn, valuedAt: momentIn(entry.valuedAt) },
     ourCents: ourCents === null ? null : String(ourCents),
   }))
   await tx`
     insert into spi_entries (message_id, position, request_id, reference, end_to_end_id,
-      amount_cents, direction, status, booked_on, our_cents, outcome)
+      amount_cents, direction, status, booked_on, valued_at, our_cents, outcome)
     select "messageId", position, "requestId", reference, "endToEndId", "amountCents", direction,
-      status, "bookedOn", "ourCents", outcome
+      status, "bookedOn", coalesce("valuedAt", now()), "ourCents", outcome
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as e("messageId" uuid,
       position int, "requestId" text, reference text, "endToEndId" text, "amountCents" bigint,
-      direction text, status text, "bookedOn" text, "ourCents" bigint, outcome text)
+      direction text, status text, "bookedOn" text, "valuedAt" timestamptz, "ourCents" bigint, outcome text)
     on conflict do nothing`
 }
 

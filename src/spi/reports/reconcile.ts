@@ -1,4 +1,5 @@
 import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { dayForm, dayMs, dayStart } from './days.ts'
 import { directions, findOurs } from './project.ts'
 import type { ReportedEntry } from './reported.ts'
 
@@ -117,15 +118,6 @@ const theirDifferences = async (
   return { found, last: entries.at(-1)?.at ?? after, isEnd: entries.length < walkedAtOnce }
 }
 
-/** Brazil has no summer time: its days begin three hours after those of UTC. */
-const dayBeginsMs = 3 * 3_600_000
-const dayStart = (day: string): Date => new Date(Date.parse(`${day}T00:00:00.000Z`) + dayBeginsMs)
-
-/** Brazil's day of a moment, YYYY-MM-DD. */
-export const dayInBrazil = (moment: Date): string =>
-  new Date(moment.getTime() - dayBeginsMs).toISOString().slice(0, 10)
-const dayMs = 86_400_000
-
 type Settlement = {
   readonly messageId: string
   readonly position: number
@@ -182,7 +174,8 @@ const settlementsOf = async (
       and (message_id, position) > (${since}::uuid, ${Number(position)}::int)
       and exists (
         select from spi_messages m where m.id = spi_transactions.message_id
-          and m.type = 'pacs.002' and m.direction = 'INBOUND')
+          and m.type = 'pacs.002' and m.direction = 'INBOUND'
+          and m.signature not in ('INVALID', 'ABSENT'))
     order by status, message_id, position limit ${walkedAtOnce})`
   const rows = await sql<(Omit<Settlement, 'reference'> & { reference: string | null })[]>`
     select message_id as "messageId", position, instruction_id as reference
@@ -228,17 +221,28 @@ export const statementOfDay = (day: string): Statement => ({
   has: knownReferences,
 })
 
-/** @returns undefined if no entry of the file is booked on a day */
-export const statementOfFile = (reported: readonly ReportedEntry[]): Statement | undefined => {
-  const booked = reported.filter(({ status, isRefused }) => status === 'BOOK' && !isRefused)
-  const days = booked.flatMap(({ bookedOn }) => (bookedOn === null ? [] : [bookedOn])).sort()
+export const bookedIn = (reported: readonly ReportedEntry[]): readonly ReportedEntry[] =>
+  reported.filter(({ status, isRefused }) => status === 'BOOK' && !isRefused)
+
+/** The first and the last day on which something is booked; undefined if nothing is on a day that exists. */
+export const daysOf = (booked: readonly ReportedEntry[]): Statement['days'] | undefined => {
+  const days = booked
+    .flatMap(({ bookedOn }) => (bookedOn !== null && dayForm.test(bookedOn) ? [bookedOn] : []))
+    .sort()
   const [from] = days
   const to = days.at(-1)
-  if (from === undefined || to === undefined) return undefined
+  return from === undefined || to === undefined ? undefined : [from, to]
+}
+
+/** @returns undefined if no entry of the file is booked on a day */
+export const statementOfFile = (reported: readonly ReportedEntry[]): Statement | undefined => {
+  const booked = bookedIn(reported)
+  const days = daysOf(booked)
+  if (days === undefined) return undefined
   const byReference = new Map(booked.map((entry) => [entry.reference, entry]))
   const entries = [...byReference.values()].map((entry, index) => ({ ...entry, at: String(index) }))
   return {
-    days: [from, to],
+    days,
     entries: async (_, after, limit) => {
       const next = after === '' ? 0 : Number(after) + 1
       return entries.slice(next, next + limit)

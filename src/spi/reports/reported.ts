@@ -11,6 +11,7 @@ export type ReportedEntry = {
   readonly direction: string
   readonly status: string
   readonly bookedOn: string | null
+  readonly valuedAt: string | null
   /** The entry that was asked for does not exist, or cannot be told. */
   readonly isRefused: boolean
 }
@@ -48,6 +49,7 @@ const readers = {
         ...{ kind: 'entry', requestId: id, endToEndId, direction: entry.creditDebit },
         reference: instructionId?.startsWith('D') === true ? instructionId : endToEndId,
         ...{ amountCents: entry.amount.cents, status: entry.status, bookedOn: entry.bookingDate },
+        valuedAt: entry.valueDateTime,
         isRefused: entry.errorCode !== null || errorDescription !== null,
       }
     }),

@@ -12,17 +12,19 @@ import {
   respond,
 } from '#src/platform/http/index.ts'
 import { readMessageBody, xmlTypes } from '../api/message-body.ts'
+import { dayInBrazil } from './days.ts'
 import {
   comparedQuery,
   differencesQuery,
   documents,
   entriesQuery,
+  figuresQuery,
   reportBody,
   reportsQuery,
 } from './documents.ts'
-import { type DifferencePage, dayInBrazil, statementOfDay } from './reconcile.ts'
+import { type DifferencePage, statementOfDay } from './reconcile.ts'
 import type { ReportService } from './service.ts'
-import { differenceView, entryView, reportView } from './views.ts'
+import { differenceView, entryView, figuresView, reportView } from './views.ts'
 
 const bodyBytesMax = 16_384
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -61,6 +63,24 @@ export const reportRoutes = (service: ReportService): readonly Route[] => [
       return Response.json(reportView(found))
     },
   },
+  ...comparisons(service),
+  {
+    method: 'GET',
+    path: '/v1/pix/entries',
+    scope: 'messages:read',
+    document: documents.entries,
+    handle: async (c) => {
+      const { outcome, request_id: requestId, limit, cursor } = readQuery(c, entriesQuery)
+      const [messageId, position] = cursor?.split(' ') ?? []
+      const before = messageId === undefined ? undefined : ([messageId, Number(position)] as const)
+      const all = await service.entries({ outcome, requestId }, limit + 1, before)
+      const { items, next } = pageOf(all, limit, (one) => `${one.messageId} ${one.position}`)
+      return Response.json({ entries: items.map(entryView), next_cursor: next })
+    },
+  },
+]
+
+const comparisons = (service: ReportService): readonly Route[] => [
   {
     method: 'GET',
     path: '/v1/pix/differences',
@@ -87,16 +107,25 @@ export const reportRoutes = (service: ReportService): readonly Route[] => [
   },
   {
     method: 'GET',
-    path: '/v1/pix/entries',
+    path: '/v1/pix/figures',
     scope: 'messages:read',
-    document: documents.entries,
+    document: documents.figures,
     handle: async (c) => {
-      const { outcome, request_id: requestId, limit, cursor } = readQuery(c, entriesQuery)
-      const [messageId, position] = cursor?.split(' ') ?? []
-      const before = messageId === undefined ? undefined : ([messageId, Number(position)] as const)
-      const all = await service.entries({ outcome, requestId }, limit + 1, before)
-      const { items, next } = pageOf(all, limit, (one) => `${one.messageId} ${one.position}`)
-      return Response.json({ entries: items.map(entryView), next_cursor: next })
+      const { day } = readQuery(c, figuresQuery)
+      const figures = await service.figures(day ?? dayInBrazil(new Date()))
+      return Response.json({ figures: figures.map(figuresView) })
+    },
+  },
+  {
+    method: 'POST',
+    path: '/v1/pix/figures',
+    scope: 'messages:read',
+    accepts: xmlTypes,
+    isPure: true,
+    document: documents.figuresOf,
+    handle: async (c) => {
+      const figures = await service.figuresIn(await readMessageBody(c))
+      return Response.json({ figures: figures.map(figuresView) })
     },
   },
 ]

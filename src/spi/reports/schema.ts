@@ -1,4 +1,5 @@
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
+import { instant } from '#src/platform/database/columns.ts'
 
 /** The reports on our account that we have asked for, and what was answered. */
 export const spiReports = pgTable('spi_reports', {
@@ -34,6 +35,8 @@ export const spiEntries = pgTable(
     direction: text(),
     status: text(),
     bookedOn: text('booked_on'),
+    /** When the amount moved, by the clock of the central bank. */
+    valuedAt: instant('valued_at'),
     ourCents: bigint('our_cents', { mode: 'bigint' }),
     outcome: text().notNull(),
   },

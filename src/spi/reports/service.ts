@@ -14,10 +14,12 @@ import { enqueueMessages } from '../messages/index.ts'
 import { outboundOf } from '../out/send/outbound.ts'
 import { brokenRules } from '../out/send/rules.ts'
 import type { ReportRequest } from './documents.ts'
+import type { Figures } from './figures.ts'
 import type { ReportedFile } from './file.ts'
+import { figuresOf } from './periods.ts'
 import { type DifferencePage, differencesOf, type Statement } from './reconcile.ts'
 import type { Balance } from './reported.ts'
-import { statementOf } from './statement.ts'
+import { figureQueryOf, statementOf } from './statement.ts'
 import { type EntryFilter, findReport, insertReport, listEntries, listReports } from './store.ts'
 import { reportView } from './views.ts'
 
@@ -54,7 +56,6 @@ export type ReportService = {
   readonly find: (id: string) => Promise<ReportRow | undefined>
   /** Newest first. */
   readonly list: (limit: number, before: string | undefined) => Promise<readonly ReportRow[]>
-  /** Newest first. */
   /** Of what has been reported of a day, or of a document's entries. */
   readonly differences: (
     statement: Statement,
@@ -62,6 +63,10 @@ export type ReportService = {
   ) => Promise<DifferencePage>
   /** @throws ApiError 400 for a document that tells of no booked entry, 503 when too many wait */
   readonly statementIn: (document: Uint8Array) => Promise<Statement>
+  /** Of Brazil's day. */
+  readonly figures: (day: string) => Promise<readonly Figures[]>
+  /** @throws ApiError 400 for a document that tells none, 503 when too many wait */
+  readonly figuresIn: (document: Uint8Array) => Promise<readonly Figures[]>
   readonly entries: (
     filter: EntryFilter,
     limit: number,
@@ -76,6 +81,9 @@ export type ReportDeps = {
   readonly revision: Revision
   readonly readFile: (document: Uint8Array) => Promise<ReportedFile>
 }
+
+/** Settlements and entries that one answer counts: some seconds of the database's time. */
+const countedMax = 200_000
 
 const messageNames = { entries: 'camt.052', balances: 'camt.053', entry: 'camt.054' } as const
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
@@ -114,6 +122,11 @@ export const createReportService = (deps: ReportDeps): ReportService => {
     list: (limit, before) => listReports(sql, limit, before),
     differences: (statement, page) => differencesOf(sql, statement, page),
     statementIn: async (document) => statementOf(await readFile(document)),
+    figures: (day) => figuresOf(sql, { days: [day, day], countedMax }),
+    figuresIn: async (document) => {
+      const query = await figureQueryOf(sql, await readFile(document))
+      return figuresOf(sql, { ...query, countedMax })
+    },
     entries: (filter, limit, before) => listEntries(sql, filter, limit, before),
   }
 }

@@ -1,5 +1,6 @@
 import { formatCents } from '#codecs/iso20022'
 import { momentOf } from '../messages/index.ts'
+import { differencesIn, type Figures, type Totals } from './figures.ts'
 import type { DifferencePage } from './reconcile.ts'
 import type { EntryRow, ReportRow } from './service.ts'
 
@@ -48,3 +49,32 @@ export const differenceView = (one: DifferencePage['differences'][number]) => ({
   our_amount: money(one.ourCents),
   our_status: one.ourStatus,
 })
+
+const totals = ({ credits, debits }: Totals) => ({
+  credits: { count: credits.count, amount: formatCents(credits.cents) },
+  debits: { count: debits.count, amount: formatCents(debits.cents) },
+})
+
+/** A day ends where the next begins; what lies between two balances, with the second. */
+export const figuresView = (figures: Figures) => {
+  const { after, until, balances, declaredEntries, ours, reported, others } = figures
+  const shiftMs = balances === null ? 1 : 0
+  return {
+    from: new Date(after.getTime() + shiftMs).toISOString(),
+    until: new Date(until.getTime() + shiftMs).toISOString(),
+    opening: money(balances?.opening ?? null),
+    closing: money(balances?.closing ?? null),
+    declared_entries: declaredEntries,
+    ours: ours === null ? null : totals(ours),
+    reported: totals(reported),
+    others: totals(others),
+    differences: differencesIn(figures).map((one) => ({
+      outcome: one.outcome,
+      direction: one.direction,
+      count: one.count,
+      our_count: one.ourCount,
+      amount: money(one.cents),
+      our_amount: money(one.ourCents),
+    })),
+  }
+}

@@ -19,6 +19,7 @@ const nothing = {
   status: undefined,
   reason: undefined,
   reference: undefined,
+  settlementMoment: undefined,
 }
 
 test('a payment', () => {

@@ -315,9 +315,10 @@ test('a day is walked in both books, whichever differs, a page at a time', async
     (await get(`/v1/pix/differences?day=${day}&limit=1${more}`)) as unknown as Walked
   const reported = only(await walked(ofDay))
 
-  expect(only((await reconcile(sql, { day })) as unknown as Json[])).toHaveLength(reported.length)
+  const ofBooks = await reconcile(sql, { day })
+  expect(only(ofBooks.differences as unknown as Json[])).toHaveLength(reported.length)
   const fromFile = await reconcile(sql, { document: Buffer.from(file) })
-  expect(only(fromFile as unknown as Json[])).toHaveLength(compared.length)
+  expect(only(fromFile.differences as unknown as Json[])).toHaveLength(compared.length)
 
   // An entry that is told again counts as it was told last.
   await receive(notification({ endToEndId: other, day }))
@@ -371,6 +372,7 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
     return { code, ...said }
   }
   const differing = await runProgram(anyVariant, ['reconcile', '-', '--json'], { env, input })
+  const nothing = { credits: { count: 0, amount: '0.00' }, debits: { count: 0, amount: '0.00' } }
   expect([differing.code, JSON.parse(differing.out)]).toEqual([
     1,
     {
@@ -380,11 +382,24 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
           ...{ our_amount: null, our_status: null },
         },
       ],
+      figures: [
+        {
+          ...{ from: '2026-01-02T03:00:00.000Z', until: '2026-01-03T03:00:00.000Z' },
+          ...{ opening: null, closing: null, declared_entries: null, ours: nothing },
+          ...{ reported: { ...nothing, credits: { count: 1, amount: '0.05' } }, others: nothing },
+          differences: [
+            {
+              ...{ outcome: 'count_differs', direction: 'CRDT', count: 1, our_count: 0 },
+              ...{ amount: '0.05', our_amount: '0.00' },
+            },
+          ],
+        },
+      ],
     },
   ])
   const row = expect.stringContaining(`missing_here  ${reference}`)
   expect(await run('-')).toEqual({ code: 1, out: row, err: '' })
-  const alike = 'both books say the same\n'
+  const alike = expect.stringMatching(/^both books say the same\n\nPERIOD /)
   expect(await run('--day', day)).toEqual({ code: 0, out: alike, err: '' })
   const aboutDay = expect.stringContaining('--day')
   expect(await run('-', '--day', day)).toEqual({ code: 2, out: '', err: aboutDay })

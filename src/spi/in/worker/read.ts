@@ -2,6 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import type { MessageScanner } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { type Delivery, deadLetterHeaders } from '#src/platform/broker/index.ts'
+import { momentIn } from '../../messages/domain.ts'
 import type { Channel, NewMessage, SignatureVerdict, Warning } from '../../messages/index.ts'
 import { idCharsMax, type MessageView, viewMessage } from '../../messages/view.ts'
 import type { MessageVerifier } from '../../out/signing/index.ts'
@@ -10,7 +11,13 @@ import { factsOf } from '../../recurring/facts.ts'
 import { type Reported, reportedBy } from '../../reports/reported.ts'
 import { inboundHeaders, inboundXmlOf } from '../pull/index.ts'
 import { type Answer, answersOf } from './answers.ts'
-import { endsIn, paymentsIn, type ReceivedEnd, type ReceivedPayment } from './received.ts'
+import {
+  endsIn,
+  paymentsIn,
+  type ReceivedEnd,
+  type ReceivedPayment,
+  settledStatuses,
+} from './received.ts'
 import { validate } from './validators/index.ts'
 
 /** One received message, read and judged, before anything is stored. */
@@ -80,8 +87,9 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     ...validate({ view, document, ispb, nowMs: now.getTime() }),
   ]
   const isGood = isTrusted(signature.verdict)
+  const transactions = isGood ? withSettlements(view, base.receivedAt) : view.transactions
   return done({
-    message: { ...base, ...recordOf(view, signature, warnings) },
+    message: { ...base, ...recordOf(view, signature, warnings), transactions },
     answers: answersOf(view),
     view,
     facts: isGood ? factsOf(document, view.identity) : [],
@@ -89,6 +97,19 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     payments: isGood ? paymentsIn(document, view.identity) : [],
     ends: isGood ? endsIn(view) : [],
   })
+}
+
+/** Where the SPI does not say when it settled, it was when we received that. */
+const withSettlements = (
+  { identity, transactions }: MessageView,
+  receivedAt: Date,
+): NewMessage['transactions'] => {
+  if (identity.type !== 'pacs.002') return transactions
+  return transactions.map((one) =>
+    settledStatuses.includes(one.status ?? '')
+      ? { ...one, settledAt: momentIn(one.settlementMoment) ?? receivedAt }
+      : one,
+  )
 }
 
 const isTrusted = (verdict: SignatureVerdict): boolean =>
@@ -143,7 +164,6 @@ const recordOf = (view: MessageView, { verdict }: Judgement, warnings: readonly 
     errorCode: undefined,
     signature: verdict,
     warnings,
-    transactions: view.transactions,
   }) as const
 
 type Judgement = { readonly verdict: SignatureVerdict; readonly warnings: readonly Warning[] }

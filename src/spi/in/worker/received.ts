@@ -65,13 +65,14 @@ export const paymentsIn = (
 const isId = (id: string): boolean => id !== '' && id.length <= idCharsMax
 const textCharsMax = 140
 
-const settled: readonly string[] = ['ACSC', 'ACCC']
+/** Statuses that tell of a settlement. */
+export const settledStatuses: readonly string[] = ['ACSC', 'ACCC']
 
 /** The ends that a pacs.002 tells of. */
 export const endsIn = ({ identity, transactions }: MessageView): readonly ReceivedEnd[] => {
   if (identity.type !== 'pacs.002') return []
   return transactions.flatMap(({ endToEndId, instructionId, status = '', reason = null }) => {
-    const isSettled = settled.includes(status)
+    const isSettled = settledStatuses.includes(status)
     if (endToEndId === undefined || (!isSettled && status !== 'RJCT')) return []
     const isReturn = instructionId?.startsWith('D') === true
     return [{ endToEndId, returnId: isReturn ? instructionId : null, isSettled, reason }]

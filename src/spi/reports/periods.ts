@@ -1,0 +1,266 @@
+import { parseCents } from '#codecs/iso20022'
+import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import { dayInBrazil, dayMs, dayStart } from './days.ts'
+import { type Figures, nothing, plus, type Totals } from './figures.ts'
+import { directions, findOurs } from './project.ts'
+import type { Balance, ReportedEntry } from './reported.ts'
+
+/** What a document says that has not been received: it takes the place of what has. */
+type Told = {
+  readonly balances?: readonly (readonly Balance[])[]
+  readonly declaredEntries?: number
+  readonly entries?: readonly ReportedEntry[]
+}
+
+export type FigureQuery = {
+  /** Brazil's days, the first and the last. */
+  readonly days: readonly [from: string, to: string]
+  readonly told?: Told
+  /** Settlements and entries that may be counted; more are not. */
+  readonly countedMax: number
+}
+
+const readAtOnce = 2_000
+/** An opening balance is no older than this: what lies between is counted. */
+const openingDaysMax = 7
+const balancesMax = 1_000
+/** How long after the settlement we may have been told of it, and by how much clocks may differ. */
+const toldLateMs = dayMs
+const clocksDifferMs = 3_600_000
+
+type Period = {
+  readonly afterMs: number
+  readonly untilMs: number
+  readonly balances: Figures['balances']
+  ours: Totals
+  unknownSettlements: number
+  reported: Totals
+  others: Totals
+}
+
+/**
+ * The figures of days, and of what lies between each two balances of which the second was told in them. All is counted
+ * in one walk, page by page: a day of many payments takes as many statements.
+ */
+export const figuresOf = async (
+  sql: Queryable,
+  { days, told = {}, countedMax }: FigureQuery,
+): Promise<readonly Figures[]> => {
+  const fromMs = dayStart(days[0]).getTime()
+  const toMs = dayStart(days[1]).getTime() + dayMs
+  const balances = await balancesBetween(sql, fromMs, toMs, told.balances)
+  const whole = period(fromMs - 1, toMs - 1, null)
+  const all = [whole, ...between(balances, told.balances)]
+  const declared = told.declaredEntries ?? (await declaredOn(sql, days, toMs))
+  const counted = { left: countedMax }
+  await countEntries(sql, all, { whole, days, told: told.entries }, counted)
+  await countOurs(sql, all, counted)
+  return all.map(({ afterMs, untilMs, balances, ours, ...counts }) => ({
+    ...{ after: new Date(afterMs), until: new Date(untilMs), balances },
+    ...{ ...counts, ours: counted.left < 0 ? null : ours },
+    declaredEntries: balances === null ? declared : null,
+  }))
+}
+
+const period = (afterMs: number, untilMs: number, balances: Period['balances']): Period => ({
+  ...{ afterMs, untilMs, balances, ours: nothing, unknownSettlements: 0 },
+  ...{ reported: nothing, others: nothing },
+})
+
+const holds = ({ afterMs, untilMs }: Period, atMs: number): boolean =>
+  atMs > afterMs && atMs <= untilMs
+
+type Moment = { readonly atMs: number; readonly cents: bigint }
+
+/** What is available and what is held: a payment that is held has not left the account. */
+const available = 'SADP'
+const held = 'SABK'
+
+const momentOf = (balances: readonly Balance[]): readonly Moment[] => {
+  const first = balances.find(({ type }) => type === available)
+  if (first === undefined) return []
+  const atMs = Date.parse(first.at)
+  const cents = balances
+    .filter(({ type }) => type === available || type === held)
+    .reduce((sum, { amount }) => sum + parseCents(amount), 0n)
+  return Number.isNaN(atMs) ? [] : [{ atMs, cents }]
+}
+
+/** The balances told in the days, oldest first, and before them the last one of the days before. */
+const balancesBetween = async (
+  sql: Queryable,
+  fromMs: number,
+  toMs: number,
+  more: Told['balances'] = [],
+): Promise<readonly Moment[]> => {
+  const since = uuidBound(new Date(fromMs - (openingDaysMax + 1) * dayMs))
+  const rows = await sql<{ balances: readonly Balance[] }[]>`
+    select balances from spi_reports
+    where id >= ${since}::uuid and id < ${uuidBound(new Date(toMs + dayMs))}::uuid
+      and balances is not null
+    order by id desc limit ${balancesMax}`
+  const all = new Map(
+    [...rows.map(({ balances }) => balances), ...more]
+      .flatMap(momentOf)
+      .map((one) => [one.atMs, one]),
+  )
+  const sorted = [...all.values()].sort((a, b) => a.atMs - b.atMs)
+  const oldest = fromMs - openingDaysMax * dayMs
+  const opening = sorted.findLast(({ atMs }) => atMs < fromMs && atMs >= oldest)
+  const inDays = sorted.filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+  return opening === undefined ? inDays : [opening, ...inDays]
+}
+
+/** @param only - of a document: what ends with another balance is not asked for */
+const between = (balances: readonly Moment[], only: Told['balances']): readonly Period[] => {
+  const wanted =
+    only === undefined ? undefined : new Set(only.flatMap(momentOf).map((one) => one.atMs))
+  return balances.slice(1).flatMap((closing, place) => {
+    const opening = balances[place]
+    if (opening === undefined || wanted?.has(closing.atMs) === false) return []
+    const told = { opening: opening.cents, closing: closing.cents }
+    return [period(opening.atMs, closing.atMs, told)]
+  })
+}
+
+/** What the last file of entries of the day has; null: none was told, or before the day was over. */
+const declaredOn = async (
+  sql: Queryable,
+  [from, to]: FigureQuery['days'],
+  toMs: number,
+): Promise<number | null> => {
+  if (from !== to) return null
+  const [row] = await sql<{ declared: string }[]>`
+    select declared_entries as declared from spi_reports
+    where day = ${from} and declared_entries is not null
+      and id >= ${uuidBound(new Date(toMs))}::uuid
+    order by id desc limit 1`
+  return row === undefined ? null : Number(row.declared)
+}
+
+type EntryRow = {
+  readonly bookedOn: string
+  readonly messageId: string
+  readonly position: number
+  readonly reference: string
+  readonly direction: string
+  readonly cents: bigint
+  readonly valuedMs: number
+}
+
+type Counted = { left: number }
+
+const countEntries = async (
+  sql: Queryable,
+  all: readonly Period[],
+  {
+    whole,
+    days,
+    told,
+  }: { readonly whole: Period; readonly told: Told['entries'] } & Pick<FigureQuery, 'days'>,
+  counted: Counted,
+): Promise<void> => {
+  const add = (
+    one: Period,
+    { reference, direction, cents }: Omit<EntryRow, 'messageId' | 'position'>,
+  ) => {
+    const kind = /^[ED]/.test(reference) ? 'reported' : 'others'
+    one[kind] = plus(one[kind], direction === 'CRDT', cents)
+  }
+  for (const entry of told ?? []) {
+    add(whole, { ...entry, cents: entry.amountCents, bookedOn: '', valuedMs: 0 })
+  }
+  const first = dayInBrazil(new Date(Math.min(...all.map(({ afterMs }) => afterMs)) - dayMs))
+  const last = dayInBrazil(new Date(Math.max(...all.map(({ untilMs }) => untilMs)) + dayMs))
+  let place: Pick<EntryRow, 'bookedOn' | 'messageId' | 'position'> | undefined
+  do {
+    const rows: readonly EntryRow[] = await entriesAfter(sql, first, last, place)
+    counted.left -= rows.length
+    for (const row of rows) {
+      const isOfDays = row.bookedOn >= days[0] && row.bookedOn <= days[1]
+      if (isOfDays && told === undefined) add(whole, row)
+      for (const one of all) if (one !== whole && holds(one, row.valuedMs)) add(one, row)
+    }
+    place = rows.length < readAtOnce ? undefined : rows.at(-1)
+  } while (place !== undefined && counted.left >= 0)
+}
+
+/** Of an entry that was told twice, the later. */
+const entriesAfter = (
+  sql: Queryable,
+  first: string,
+  last: string,
+  place: Pick<EntryRow, 'bookedOn' | 'messageId' | 'position'> | undefined,
+): Promise<readonly EntryRow[]> => {
+  const { bookedOn = first, messageId = uuidBound(new Date(0)), position = -1 } = place ?? {}
+  return sql<EntryRow[]>`
+    select booked_on as "bookedOn", message_id as "messageId", position, reference, direction,
+      amount_cents as cents, (extract(epoch from valued_at) * 1000)::float8 as "valuedMs"
+    from spi_entries e
+    where booked_on >= ${first} and booked_on <= ${last}
+      and (booked_on, message_id, position) > (${bookedOn}, ${messageId}::uuid, ${position}::int)
+      and status = 'BOOK' and amount_cents is not null
+      and not exists (
+        select from spi_entries later where later.reference = e.reference
+          and (later.message_id, later.position) > (e.message_id, e.position))
+    order by booked_on, message_id, position limit ${readAtOnce}`
+}
+
+type SettlementRow = {
+  readonly messageId: string
+  readonly position: number
+  readonly reference: string
+  readonly settledMs: number
+}
+
+const countOurs = async (
+  sql: Queryable,
+  all: readonly Period[],
+  counted: Counted,
+): Promise<void> => {
+  const sinceMs = Math.min(...all.map(({ afterMs }) => afterMs)) - clocksDifferMs
+  const untilMs = Math.max(...all.map(({ untilMs: ms }) => ms)) + toldLateMs
+  const until = uuidBound(new Date(untilMs))
+  const seen = new Set<string>()
+  let place: { readonly messageId: string; readonly position: number } | undefined = {
+    messageId: uuidBound(new Date(sinceMs)),
+    position: -1,
+  }
+  while (place !== undefined && counted.left >= 0) {
+    const rows: readonly SettlementRow[] = await settlementsAfter(sql, place, until)
+    counted.left -= rows.length
+    const wanted = rows.filter(({ reference, settledMs }) => {
+      if (seen.has(reference) || !all.some((one) => holds(one, settledMs))) return false
+      seen.add(reference)
+      return true
+    })
+    const ofBook = await findOurs(sql, wanted)
+    for (const [index, { settledMs }] of wanted.entries()) {
+      const known = ofBook.get(index)
+      for (const one of all.filter((each) => holds(each, settledMs))) {
+        if (known === undefined) one.unknownSettlements++
+        else one.ours = plus(one.ours, known.direction === directions['CRDT'], known.cents)
+      }
+    }
+    place = rows.length < readAtOnce ? undefined : rows.at(-1)
+  }
+}
+
+/** What we were told settled, in the order in which we were. */
+const settlementsAfter = (
+  sql: Queryable,
+  { messageId, position }: { readonly messageId: string; readonly position: number },
+  until: string,
+): Promise<readonly SettlementRow[]> => {
+  const told = (status: string) => sql`(
+    select message_id, position, instruction_id, settled_at from spi_transactions
+    where status = ${status} and settled_at is not null
+      and message_id >= ${messageId}::uuid and message_id < ${until}::uuid
+      and (message_id, position) > (${messageId}::uuid, ${position}::int)
+    order by status, message_id, position limit ${readAtOnce})`
+  return sql<SettlementRow[]>`
+    select message_id as "messageId", position, coalesce(instruction_id, '') as reference,
+      (extract(epoch from settled_at) * 1000)::float8 as "settledMs"
+    from (${told('ACCC')} union all ${told('ACSC')}) t
+    order by message_id, position limit ${readAtOnce}`
+}
