@@ -107,6 +107,7 @@ const openOutbound = (
   const material = signingMaterial(signing, onProblem, keys && (() => keys.latestPair(ispb, 'PIA')))
   const outbound = createOutbound({
     ...{ ...common, settings, signing, signingMaterial: material, runsStage },
+    takesRequests: doesTakeRequests(rolesOf(values)),
   })
   const { certificateSource: source } = signing
   const { certificates = [] } = outbound

@@ -102,6 +102,7 @@ const nativeSigner = async (
       return signer.provider
     },
     key: signer.key,
+    check: signer.check,
     close: () => {
       material.stop()
       signer.close()

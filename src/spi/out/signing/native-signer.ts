@@ -5,6 +5,9 @@ import { nodeProvider } from './node-provider.ts'
 import type { RsaProvider } from './rsa-provider.ts'
 import type { Signer, SigningKey } from './signer.ts'
 
+/** Signed to see whether the key signs: no message, and no canonical XML either. */
+const probe = new TextEncoder().encode('probe')
+
 export type NativeSigner = Extract<Signer, { readonly key: unknown }> & {
   /** The new pair signs new messages; the old one signs those that have begun. */
   readonly replace: (certificatePem: string, keyPem: string) => Promise<void>
@@ -35,6 +38,7 @@ export const createNativeSigner = async (
       return current.chosen.provider
     },
     key: () => current.signingKey,
+    check: () => current.signingKey.sign(probe),
     replace: async (certificate, key) => {
       const old = current
       current = await load(certificate, key)

@@ -184,16 +184,19 @@ export const createServiceSigner = (
     return key
   }
 
+  const readOnce = (): Promise<SigningKey> => {
+    reading ??= readKey().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
   return {
     kind: 'service',
     provider: 'external service',
-    key: () => {
-      if (known !== undefined && nowMs() - known.readMs < certificateForMs) return known.key
-      reading ??= readKey().finally(() => {
-        reading = undefined
-      })
-      return reading
-    },
+    key: () =>
+      known !== undefined && nowMs() - known.readMs < certificateForMs ? known.key : readOnce(),
+    // A signature of what is no message is nothing to ask a service for.
+    check: readOnce,
     close: () => {},
   }
 }

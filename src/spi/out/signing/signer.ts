@@ -25,6 +25,8 @@ export type Signer =
       /** Who does the RSA, for logs and `doctor`. */
       readonly provider: string
       readonly key: () => SigningKey | Promise<SigningKey>
+      /** Finds out whether a message could be signed now. Rejects when none could. */
+      readonly check: () => Promise<unknown>
       readonly close: () => void
     }
   | { readonly kind: 'none'; readonly close: () => void }

@@ -15,7 +15,7 @@ import { type AnswerLimits, createIsLate, type IsLate } from './limits.ts'
 import { createOutboundMetrics, type OutboundMetrics } from './metrics.ts'
 import { createRequeue } from './requeue.ts'
 import { createSendNow, type SendNow } from './send-now.ts'
-import { createSigning, type Sign } from './signing.ts'
+import { createSigning, type Sign, withSigning } from './signing.ts'
 import { countUnknown } from './store.ts'
 import { createTransport, type Transport, waysOf } from './transport.ts'
 import { createWatch, type WatchTimes } from './watch.ts'
@@ -42,6 +42,8 @@ export type OutboundDeps = {
   readonly requeueEveryMs?: number
   /** After so long one request looks whether a channel that was down is back. */
   readonly lookAfterMs?: number
+  /** True: the process has work without sending: it takes requests, and keeps them. */
+  readonly takesRequests?: boolean
   /** False: the process runs without the role OUTBOUND_SEND. */
   readonly runsStage?: boolean
 }
@@ -89,11 +91,11 @@ export const createOutbound = (deps: OutboundDeps): OutboundFeature => {
       stage?.start()
     },
     drain: () => stage?.drain(),
-    health: health.check,
+    health: () => withSigning(health.check(), signing.problem(), deps.takesRequests ?? true),
     checks: () => checksOf(deps.signing),
     stop: async () => {
       await stage?.stop()
-      signing.close()
+      await signing.close()
     },
   }
 }

@@ -1,0 +1,83 @@
+/** What a process that sends tells of a signature service that is away, and of one that refuses. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { sign } from 'node:crypto'
+import { createCentralBank } from '../../../../src/simulators/central-bank/index.ts'
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts'
+import { issueCertificate } from '../../../support/pki.ts'
+import { until } from '../../../support/until.ts'
+import { interfaceClient } from '../../link/support.ts'
+import { ispb, rigOn, unsignedSettings } from './support.ts'
+
+const pair = issueCertificate('99999010')
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase(6)
+})
+afterAll(() => database.close())
+
+/** Signs by the contract, or answers what the test says. */
+const startService = (refusal: () => number | undefined) =>
+  Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      if (request.url.endsWith('/certificate')) return Response.json({ certificate: pair.cert })
+      const status = refusal()
+      if (status !== undefined) return new Response('', { status })
+      const { content } = (await request.json()) as { readonly content: string }
+      const signature = sign('sha256', Buffer.from(content, 'base64'), pair.key)
+      return Response.json({ signature: signature.toString('base64') })
+    },
+  })
+
+test.each([
+  ['takes requests keeps them: ready, and says so', true],
+  ['only sends cannot do its work: not ready', false],
+])('a process that %s', async (_, takesRequests) => {
+  let refusal: number | undefined = 503
+  const service = startService(() => refusal)
+  const bank = await createCentralBank({ openingBalanceCents: 10n ** 12n })
+  const client = interfaceClient({ PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
+  const rig = await rigOn(database)
+  const serviceUrl = service.url.href
+  const signing = { ...unsignedSettings, enabled: true, serviceUrl }
+  const stage = rig.outbound(client, { signing, takesRequests, requeueEveryMs: 100 })
+  const health = async () => stage.health?.()
+  await stage.start?.()
+  // The certificate can be read: only a signature that is asked for tells.
+  const before = (await rig.statuses())['SENT'] ?? 0
+  await rig.pay(1)
+  await until(async () => (await health())?.reason !== undefined)
+  expect(await health()).toMatchObject({
+    ...{ status: 'down', ready: takesRequests, reason: 'messages cannot be signed' },
+    detail: { signing: { reason: expect.stringContaining('gave no answer') } },
+  })
+  expect(JSON.stringify(await health())).not.toContain(String(service.port))
+  refusal = undefined
+  await rig.until('SENT', before + 1)
+  await until(async () => (await health())?.status === 'ok')
+  await stage.drain?.()
+  await stage.stop?.()
+  await rig.broker.stop()
+  await bank.stop()
+  await service.stop(true)
+})
+
+test('a service that is away is told before anybody asks it for a signature', async () => {
+  const gone = startService(() => undefined)
+  const serviceUrl = gone.url.href
+  await gone.stop(true)
+  const bank = await createCentralBank({})
+  const client = interfaceClient({ PRIMARY: bank.url, SECONDARY: bank.secondaryUrl }, {}, ispb)
+  const rig = await rigOn(database)
+  const stage = rig.outbound(client, {
+    signing: { ...unsignedSettings, enabled: true, serviceUrl },
+  })
+  await stage.start?.()
+  await until(async () => (await stage.health?.())?.reason === 'messages cannot be signed')
+  await stage.drain?.()
+  await stage.stop?.()
+  await rig.broker.stop()
+  await bank.stop()
+})
