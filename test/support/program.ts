@@ -109,6 +109,8 @@ export type RunningProgram = {
   /** The first line of standard output that satisfies the test. */
   readonly line: (wanted: (line: string) => boolean) => Promise<string>
   readonly signal: (name: NodeJS.Signals) => void
+  /** Writes to its standard input. */
+  readonly type: (text: string) => void
   /** Waits for the end. */
   readonly end: () => Promise<Run>
 }
@@ -122,7 +124,7 @@ export const startProgram = (
   const child = Bun.spawn([...variant.command(), ...args], {
     cwd: options.cwd ?? tmpdir(),
     env: bareEnvironment(options.env),
-    stdin: 'ignore',
+    stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -151,6 +153,10 @@ export const startProgram = (
       }
     },
     signal: (name) => child.kill(name),
+    type: (text) => {
+      child.stdin.write(text)
+      child.stdin.flush()
+    },
     end: async () => {
       await reading
       return { code: await child.exited, out, err: await err }
