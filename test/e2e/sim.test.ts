@@ -1,10 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { JsonRpcProvider } from 'ethers'
 import { createNetwork } from '../../src/cards/networks/index.ts'
 import { networkOptions, payment, until } from '../support/card-network.ts'
+import { commandHere } from '../support/command-here.ts'
 import { createParticipant, payment as creditTransfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
-import { anyVariant, runProgram, startProgram } from '../support/program.ts'
+import { anyVariant, startProgram } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
@@ -66,6 +68,32 @@ describe(`trilho sim (${anyVariant.name})`, () => {
   })
 })
 
+test('chain mines what it is sent, keeps it in its file, and says at the end what was called', async () => {
+  const args = ['sim', 'chain', '--port', '0', '--block-time-ms', '50', '--json']
+  const file = join(temporaryDirectory(), 'chain.jsonl')
+  const blocks: unknown[] = []
+  for (const _start of [1, 2]) {
+    const program = startProgram(anyVariant, [...args, '--file', file])
+    const { chain } = JSON.parse(await program.line(() => true)) as {
+      chain: { url: string; chain_id: number; token: string; directory: string }
+    }
+    const rpc = new JsonRpcProvider(chain.url)
+    expect((await rpc.getNetwork()).chainId).toBe(BigInt(chain.chain_id))
+    for (const address of [chain.token, chain.directory]) {
+      expect((await rpc.getCode(address)).length).toBeGreaterThan(100)
+    }
+    blocks.push((await rpc.getBlock(1))?.hash)
+    rpc.destroy()
+    program.signal('SIGTERM')
+    const { code, out } = await program.end()
+    expect(code).toBe(0)
+    const { calls } = JSON.parse(out.trim().split('\n').at(-1) ?? '') as { calls: object }
+    expect(calls).toMatchObject({ eth_getBlockByNumber: 1, eth_getCode: 2 })
+  }
+  expect(blocks[0]).toMatch(/^0x/)
+  expect(blocks[1]).toBe(blocks[0])
+})
+
 test('central-bank checks signatures, signs, and writes another revision where it is told to', async () => {
   const folder = temporaryDirectory()
   const [own, bank] = [issueCertificate('participant'), issueCertificate('bank')]
@@ -101,6 +129,8 @@ test('trilho sim says what is wrong with its options', async () => {
     [['card-network', '--port', '70000'], '65535'],
     [['card-network', '--dialect', 'klingon'], 'dialect'],
     [['card-network', '--faults', 'late=2.'], 'rates'],
+    [['chain', '--faults', 'no_answer=1'], 'unavailable'],
+    [['chain', '--block-time-ms', '9'], '10'],
     [['central-bank', '--port', '65536'], '65535'],
     [['central-bank', '--long-poll-seconds', '0'], 'long-poll'],
     [['central-bank', '--tls-cert', 'x.pem'], '--tls-key'],
@@ -110,7 +140,7 @@ test('trilho sim says what is wrong with its options', async () => {
     [['central-bank', '--scheduled-limit-seconds', '3601'], 'scheduled-limit'],
     [['central-bank', '--opening-balance-cents', '1.5'], 'opening-balance'],
   ] as const) {
-    const { code, err } = await runProgram(anyVariant, ['sim', ...args])
+    const { code, err } = await commandHere(['sim', ...args])
     expect(code).toBe(2)
     expect(err).toContain(said)
   }

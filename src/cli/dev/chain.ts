@@ -6,6 +6,7 @@ import {
   createIssuer,
   createKeptChain,
   type Issuer,
+  isChainMissing,
   type KeptChain,
 } from '#src/simulators/chain/index.ts'
 import { call } from './call.ts'
@@ -38,10 +39,8 @@ const none = (notes: readonly string[]): DevChain => ({
   stop: async () => {},
 })
 
-/** npm leaves out an optional package, of a platform, that names a newer Node. */
 const unlessNotInstalled = (error: unknown): undefined => {
-  if (error instanceof Error && /Cannot find (native binding|package)/.test(error.message)) return
-  throw error
+  if (!isChainMissing(error)) throw error
 }
 
 /** Starts the chain, unless the user has set a network. */

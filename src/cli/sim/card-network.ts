@@ -1,19 +1,23 @@
 import {
+  type BehaviourName,
+  behaviours,
   createCardNetwork,
   createTestVault,
-  type FaultRates,
   findDialect,
   findFraming,
   testTokens,
   testVaultKey,
 } from '#src/simulators/card-network/index.ts'
 import { UsageError } from '../command.ts'
+import { faultRates } from './rates.ts'
 import type { Simulator } from './simulator.ts'
 
 const port = 10_000
 const vaultPortDefault = 10_080
 const portMax = 65_535
 const numberMax = 999_999_999
+
+const faultNames = Object.keys(behaviours) as readonly BehaviourName[]
 
 /** `trilho sim card-network`: a network and the vault with its test cards. */
 export const cardNetworkSimulator: Simulator = {
@@ -44,7 +48,7 @@ export const cardNetworkSimulator: Simulator = {
       framing: findFraming(frame) ?? unknown('frame'),
       lateMs: (args.integer('late-seconds', 0, numberMax) ?? 35) * 1_000,
       seed: args.integer('seed', 0, numberMax) ?? 1,
-      faults: faultsOf(args.text('faults')),
+      faults: Object.fromEntries(faultRates(args, faultNames)),
     })
     const vaultPort = args.integer('vault-port', 0, portMax) ?? vaultPortDefault
     network.start()
@@ -70,15 +74,4 @@ export const cardNetworkSimulator: Simulator = {
 
 const unknown = (option: string): never => {
   throw new UsageError(`no ${option} of that name`)
-}
-
-const faultsOf = (text: string | undefined): FaultRates => {
-  const pairs = (text ?? '').split(',').filter((pair) => pair !== '')
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [, name = '', rate = ''] = /^([a-z_]+)=(\d(?:\.\d{1,6})?)$/.exec(pair) ?? []
-      if (name === '') throw new UsageError('--faults is name=rate,… with rates from 0 to 1')
-      return [name, Number(rate)]
-    }),
-  )
 }

@@ -3,9 +3,14 @@ import { untilSignal } from '#src/platform/lifecycle/index.ts'
 import { type Command, type CommandOption, exitCodes, UsageError } from '../command.ts'
 import { cardNetworkSimulator } from './card-network.ts'
 import { centralBankSimulator } from './central-bank.ts'
+import { chainSimulator } from './chain.ts'
 import type { Simulator } from './simulator.ts'
 
-const simulators: readonly Simulator[] = [cardNetworkSimulator, centralBankSimulator]
+const simulators: readonly Simulator[] = [
+  cardNetworkSimulator,
+  centralBankSimulator,
+  chainSimulator,
+]
 
 /** The options of all simulators; the text of a shared option tells what each simulator means by it. */
 const optionsOf = (all: readonly Simulator[]): Readonly<Record<string, CommandOption>> => {

@@ -1,4 +1,5 @@
 export {
+  type BehaviourName,
   behaviours,
   type TestBrand,
   testPan,
@@ -10,6 +11,5 @@ export {
   type CardNetwork,
   type CardNetworkOptions,
   createCardNetwork,
-  type FaultRates,
 } from './network.ts'
 export { createTestVault, type TestVault, testVaultKey } from './vault.ts'

@@ -2,7 +2,7 @@
 import { createStrikes, type Strike } from '../strikes.ts'
 import type { RpcError } from './engine.ts'
 
-const faultKinds = [
+export const faultKinds = [
   /** Answers HTTP 503 and does nothing. */
   'unavailable',
   /** Does what was asked, then answers 504: the caller cannot know. */

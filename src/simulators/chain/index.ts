@@ -4,10 +4,10 @@
  */
 import { createEngine, demand, type Engine, type EngineOptions } from './engine.ts'
 import { createJournaledEngine, type JournaledEngine, type JournalOptions } from './journal.ts'
-import { type ChainServer, serveChain } from './server.ts'
+import { type ChainPlace, type ChainServer, serveChain } from './server.ts'
 
 export { pilotChainId } from './engine.ts'
-export type { FaultKind } from './faults.ts'
+export { type FaultKind, faultKinds } from './faults.ts'
 export { createIssuer, type Issuer } from './issuer.ts'
 export { batchCallsMax } from './server.ts'
 
@@ -25,16 +25,23 @@ export type Chain = Engine &
 /** A chain that goes on at the next start. */
 export type KeptChain = Engine & ChainServer & Pick<JournaledEngine, 'mine' | 'isContinued'>
 
-export type ChainOptions = EngineOptions & {
-  readonly port?: number
-  /** Chance for faults; `Math.random` when absent. */
-  readonly random?: () => number
-}
+export type ChainOptions = EngineOptions &
+  ChainPlace & {
+    /** Chance for faults; `Math.random` when absent. */
+    readonly random?: () => number
+  }
+
+/** Whether a start failed because npm left the engine out: an optional package, of a platform, that names a newer Node. */
+export const isChainMissing = (error: unknown): boolean =>
+  error instanceof Error && /Cannot find (native binding|package)/.test(error.message)
 
 /** Starts a chain that is kept in a file, or goes on with the one that is, and serves it. */
-export const createKeptChain = async (options: JournalOptions): Promise<KeptChain> => {
+export const createKeptChain = async (
+  options: JournalOptions,
+  place: ChainPlace = {},
+): Promise<KeptChain> => {
   const { engine, mine, isContinued, stop } = await createJournaledEngine(options)
-  const server = serveChain(engine)
+  const server = serveChain(engine, place)
   return {
     ...{ ...engine, ...server, mine, isContinued },
     async stop() {

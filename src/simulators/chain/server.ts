@@ -1,4 +1,4 @@
-/** JSON-RPC 2.0 over HTTP on loopback, single calls and batches, in front of one engine. */
+/** JSON-RPC 2.0 over HTTP, single calls and batches, in front of one engine. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Engine, RpcError, RpcOutcome } from './engine.ts'
 import { createFaultPlan, type FaultPlan, internalError, knownTransaction } from './faults.ts'
@@ -14,27 +14,47 @@ type Reply = { readonly jsonrpc: '2.0'; readonly id: unknown } & RpcOutcome
 type Ending = 'unavailable' | 'rate_limited' | 'lost_reply' | 'garbage'
 
 export type ChainServer = {
-  /** `http://127.0.0.1:port` */
+  /** `http://host:port` */
   readonly url: string
   readonly faults: FaultPlan
+  /** Calls so far, by method. */
+  readonly calls: () => Readonly<Record<string, number>>
   readonly stop: () => Promise<void>
 }
 
-/** @param options.port 0 picks a free one */
+/** Where a chain is served. */
+export type ChainPlace = {
+  /** 127.0.0.1 when absent. */
+  readonly host?: string | undefined
+  /** 0, or absent: a free one. */
+  readonly port?: number
+}
+
+/** @param options.random chance for faults; `Math.random` when absent */
 export const serveChain = (
   engine: Engine,
-  options: { readonly port?: number; readonly random?: () => number } = {},
+  options: ChainPlace & { readonly random?: () => number } = {},
 ): ChainServer => {
   const faults = createFaultPlan(options.random ?? Math.random)
+  const hostname = options.host ?? '127.0.0.1'
+  const calls: Record<string, number> = {}
+  const counting: Engine = {
+    ...engine,
+    request: (method, params) => {
+      calls[method] = (calls[method] ?? 0) + 1
+      return engine.request(method, params)
+    },
+  }
   const server = Bun.serve({
-    hostname: '127.0.0.1',
+    hostname,
     port: options.port ?? 0,
     maxRequestBodySize: bodyBytesMax,
-    fetch: (request) => answer(engine, faults, request),
+    fetch: (request) => answer(counting, faults, request),
   })
   return {
-    url: `http://127.0.0.1:${server.port}`,
+    url: `http://${hostname}:${server.port}`,
     faults,
+    calls: () => calls,
     stop: () => server.stop(true),
   }
 }
