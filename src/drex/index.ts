@@ -40,6 +40,7 @@ import { createStreams } from './streams/service.ts'
 import { createTokens, type Tokens } from './tokens/service.ts'
 import { createBatches } from './transfers/batches.ts'
 import { createTransfers } from './transfers/service.ts'
+import { createBalanceWatch } from './wallets/balance-watch.ts'
 import { createWallets, type Wallets } from './wallets/service.ts'
 
 export { drexSettings } from './config.ts'
@@ -174,7 +175,12 @@ const openChains = (
       ...{ network, rpc, prover, sql, logger, emitEvents },
       ...{ pollMs: context.settings.pollMs, watchBlocks: settings.watchBlocks },
     })
-    const engine = settings.engineEnabled ? createEngine(context, [ledger, streams]) : undefined
+    const balances = createBalanceWatch({
+      ...{ network, rpc, sql, logger, emitEvents },
+      currencyDecimals: () => followedDecimals(tokens, all.get(id)!, network.token),
+    })
+    const companions = [ledger, streams, balances]
+    const engine = settings.engineEnabled ? createEngine(context, companions) : undefined
     all.set(id, { network, rpc, permission, engine })
   }
   return { all, contexts }

@@ -40,13 +40,29 @@ export const drexWallets = pgTable(
     status: text().notNull().default('active'),
     /** Who may use it for what; an empty one limits nothing. */
     policy: jsonb().notNull().default({}),
+    /** Below which balances its owner wants to be told. */
+    alerts: jsonb().notNull().default({}),
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [
     uniqueIndex('drex_wallets_address').on(table.address),
     index('drex_wallets_account').on(table.account, table.id),
+    index('drex_wallets_watched').on(table.id).where(sql`alerts <> '{}'`),
   ],
+)
+
+/** Balances that were told to be low, and have not risen since. */
+export const drexLowBalances = pgTable(
+  'drex_low_balances',
+  {
+    walletId: text('wallet_id').notNull(),
+    network: text().notNull(),
+    /** currency or gas */
+    asset: text().notNull(),
+    toldAt: instant('told_at').notNull().defaultNow(),
+  },
+  (table) => [primaryKey({ columns: [table.walletId, table.network, table.asset] })],
 )
 
 /** Everything that goes on a chain, from the request to its end. */

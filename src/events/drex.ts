@@ -62,6 +62,17 @@ const receivedTransfer = z
 
 const reversedTransfer = z.strictObject(movement).meta({ id: 'ReversedTransferEvent' })
 
+const lowBalance = z
+  .strictObject({
+    wallet_id: z.string(),
+    wallet: z.string(),
+    network: z.string(),
+    asset: z.enum(['currency', 'gas']).meta({ description: '`gas`: the network’s own coin.' }),
+    balance: z.string().meta({ description: 'A decimal.' }),
+    below: z.string().meta({ description: 'The limit that the wallet’s `alerts` set.' }),
+  })
+  .meta({ id: 'LowBalanceEvent' })
+
 const contract = z
   .strictObject({
     contract_id: z.string(),
@@ -142,6 +153,15 @@ export const digitalCurrencyEvents = {
     types: {
       'drex.transfer.reversed':
         'The chain has taken back what was told as received: `movement_id` says which.',
+    },
+  },
+  lowBalances: {
+    title: 'Digital currency',
+    payload: lowBalance,
+    subject: 'wallet_id',
+    types: {
+      'drex.wallet.balance_low':
+        'A wallet has less of the currency, or of the coin for gas, than its `alerts` say; once, until it has enough again.',
     },
   },
   contracts: {

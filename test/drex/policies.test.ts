@@ -189,7 +189,12 @@ test('a change of a wallet counts at once, also for whoever looked while it was 
   const address = await bench.wallet()
   const { wallets } = bench.drex()
   const id = await idOf(address)
-  const change = { status: 'disabled', label: undefined, policy: undefined } as const
+  const change = {
+    status: 'disabled',
+    label: undefined,
+    policy: undefined,
+    alerts: undefined,
+  } as const
   await wallets.change(
     id,
     { owner: 'default', keyId: 'key', environment: 'test' as const, restrictions: {} },

@@ -219,6 +219,10 @@ const digitalCurrency = async () => {
       network: 'drex_testnet',
     })
   await call('POST', `/v1/contracts/${admin.token}/streams`, { event: 'Transfer' })
+  const { wallets } = (await call('GET', '/v1/wallets')) as { wallets?: { wallet_id: string }[] }
+  await call('PATCH', `/v1/wallets/${wallets?.[0]?.wallet_id}`, {
+    alerts: { balance_below: '9999.00' },
+  })
   // Both are possible when they are tried, and the second is not any more when it is mined.
   isMining = false
   const both = [await pay('6.00'), await pay('6.00')]

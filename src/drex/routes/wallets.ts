@@ -18,6 +18,7 @@ import type { WantedKey } from '../custody/adoption.ts'
 import { keyServices } from '../custody/key-service.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
+import { alertsSchema } from '../wallets/alerts.ts'
 import { policySchema } from '../wallets/policy.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Wallet, walletStatuses, walletTypes } from '../wallets/store.ts'
@@ -68,6 +69,7 @@ const changeSchema = z
     status: z.enum(walletStatuses).optional(),
     label: text(100).optional(),
     policy: policySchema.optional(),
+    alerts: alertsSchema.optional(),
   })
   .refine((body) => Object.keys(body).length > 0, 'must change something')
 
@@ -84,6 +86,9 @@ const walletSchema = z
       description: 'Of the key that made it: it signs for such networks only; null: both',
     }),
     policy: z.record(z.string(), z.unknown()),
+    alerts: z.record(z.string(), z.unknown()).meta({
+      description: 'Balances below which `drex.wallet.balance_low` tells of it',
+    }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Wallet' })
@@ -204,7 +209,7 @@ const changeRoute = (wallets: Wallets): Route => ({
     operation: 'updateWallet',
     summary: 'Change what a wallet may be used for',
     description:
-      'Nothing is signed with a wallet that is `disabled` or, for good, `archived`. `policy` replaces the former one. Other gateways know of a change within a second.',
+      'Nothing is signed with a wallet that is `disabled` or, for good, `archived`. `policy` and `alerts` replace the former ones. Other gateways know of a change within a second.',
     tag: tag,
     params: idParams,
     exampleFrom: anyWallet,
@@ -214,12 +219,12 @@ const changeRoute = (wallets: Wallets): Route => ({
     errors: [httpErrors.validation_failed, drexErrors.wallet_not_found, drexErrors.wallet_disabled],
   },
   async handle(c) {
-    const { status, label, policy } = await readJson(c, changeSchema)
+    const { status, label, policy, alerts } = await readJson(c, changeSchema)
     const { id } = readParams(c, idParams)
     const caller = callerOf(c)
-    const parts = [status, policy === undefined ? undefined : 'policy', label && 'label']
+    const parts = [status, policy && 'policy', alerts && 'alerts', label && 'label']
     const outcome = parts.filter((each) => each !== undefined).join(', ')
-    const change = { status, label, policy }
+    const change = { status, label, policy, alerts }
     const wallet = await wallets.change(id, caller, change, (tx) =>
       writeAudit(tx, { actor: actorOf(caller), action: 'wallets.change', object: id, outcome }),
     )
@@ -264,5 +269,6 @@ const show = (wallet: Wallet) => ({
   status: wallet.status,
   environment: wallet.environment ?? null,
   policy: wallet.policy,
+  alerts: wallet.alerts,
   created_at: wallet.createdAt.toISOString(),
 })

@@ -199,7 +199,7 @@ const createWallet = async (
   const { address: given, keyName, ...common } = wanted
   const base = {
     ...{ id: newId('wal'), ...common, keyName, createdAt: new Date() },
-    ...({ status: 'active', policy: {} } as const),
+    ...({ status: 'active', policy: {}, alerts: {} } as const),
   }
   const wallet: store.Wallet =
     given === undefined

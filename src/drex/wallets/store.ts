@@ -3,6 +3,7 @@ import type { KeyEnvironment } from '#src/platform/security/index.ts'
 import { keyServices } from '../custody/key-service.ts'
 import { decimalsMax } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
+import type { WalletAlerts } from './alerts.ts'
 import type { WalletPolicy } from './policy.ts'
 
 export const walletTypes = ['managed', 'external', 'web3signer', ...keyServices] as const
@@ -28,6 +29,7 @@ export type Wallet = {
   readonly environment: KeyEnvironment | undefined
   readonly status: WalletStatus
   readonly policy: WalletPolicy
+  readonly alerts: WalletAlerts
   readonly createdBy: string
   readonly createdAt: Date
 }
@@ -56,11 +58,12 @@ const read = (row: Row): Wallet => {
 export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<boolean> => {
   const inserted = await sql`
     insert into drex_wallets (id, address, type, label, metadata, sealed_key, key_name, account,
-      environment, status, policy, created_by, created_at)
+      environment, status, policy, alerts, created_by, created_at)
     values (${wallet.id}, ${wallet.address}, ${wallet.type}, ${wallet.label},
       ${JSON.stringify(wallet.metadata)}::text::jsonb,
       ${wallet.sealedKey === undefined ? null : Buffer.from(wallet.sealedKey)},
       ${wallet.keyName ?? null}, ${wallet.account}, ${wallet.environment ?? null}, ${wallet.status}, ${JSON.stringify(wallet.policy)}::text::jsonb,
+      ${JSON.stringify(wallet.alerts)}::text::jsonb,
       ${wallet.createdBy}, ${wallet.createdAt.toISOString()})
     on conflict do nothing`
   return inserted.count === 1
@@ -141,13 +144,17 @@ export const changeWallet = async (
     readonly status: WalletStatus | undefined
     readonly label: string | undefined
     readonly policy: WalletPolicy | undefined
+    readonly alerts: WalletAlerts | undefined
   },
 ): Promise<Wallet | undefined> => {
-  const { status, label, policy } = change
+  const { status, label, policy, alerts } = change
+  // Other limits are judged anew.
+  if (alerts !== undefined) await sql`delete from drex_low_balances where wallet_id = ${id}`
   const [row] = await sql<Row[]>`
     update drex_wallets set status = coalesce(${status ?? null}, status),
       label = coalesce(${label ?? null}, label),
-      policy = coalesce(${policy === undefined ? null : JSON.stringify(policy)}::text::jsonb, policy)
+      policy = coalesce(${policy === undefined ? null : JSON.stringify(policy)}::text::jsonb, policy),
+      alerts = coalesce(${alerts === undefined ? null : JSON.stringify(alerts)}::text::jsonb, alerts)
     where id = ${id} and account = ${account} and status <> 'archived' returning *`
   return row && read(row)
 }

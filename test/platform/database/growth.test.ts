@@ -22,6 +22,7 @@ const reasons: Readonly<Record<string, string>> = {
   drex_contracts: 'what was deployed stands on its chain for good',
   drex_holdings: 'a row for each wallet and token',
   drex_lanes: 'a row for each wallet',
+  drex_low_balances: 'a row for each wallet, network and asset',
   drex_network_state: 'a row for each network',
   drex_positions: 'a row for each network',
   drex_streams: 'people make them',

@@ -1,0 +1,176 @@
+/**
+ * Compares the balances of wallets with the limits that their owners set, and tells once of each that is below. One
+ * process of a fleet looks at a network. What a node does not answer is not judged.
+ */
+import type { Emit } from '#src/events/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { decimalsMax, formatUnits, unitsOf } from '../domain.ts'
+import { abbreviateAddress } from '../evm/address.ts'
+import { encodeBalanceOf } from '../evm/token-call.ts'
+import type { Network } from '../networks.ts'
+import type { RpcClient } from '../rpc/client.ts'
+import { RpcFailure } from '../rpc/errors.ts'
+import * as store from './low-store.ts'
+import { comparable } from './policy.ts'
+
+export type BalanceWatchContext = {
+  readonly network: Network
+  readonly rpc: RpcClient
+  readonly sql: Client
+  readonly logger: Logger
+  readonly emitEvents: Emit
+  /** Of the network's currency; undefined if it does not tell them. */
+  readonly currencyDecimals: () => Promise<number | undefined>
+}
+
+const leaseMs = 10_000
+const everyMinMs = 100
+const blocksPerLook = 4
+const pageMax = 200
+/** Of the coin of every network that is known here. */
+const coinDecimals = 18
+const wordLength = 66
+
+export const createBalanceWatch = (context: BalanceWatchContext): Pick<Job, 'start' | 'stop'> => {
+  const { network, sql, logger } = context
+  return createJob({
+    name: `balances of ${network.id}`,
+    everyMs: Math.max(everyMinMs, network.blockTimeMs * blocksPerLook),
+    fleet: { sql, leaseMs },
+    logger,
+    run: (round) => look(context, round),
+  })
+}
+
+const look = async (context: BalanceWatchContext, round: Round): Promise<void> => {
+  const { network, sql } = context
+  const decimals = await context.currencyDecimals()
+  const environment = network.environment === 'production' ? 'live' : 'test'
+  let afterId = ''
+  while (!round.signal.aborted) {
+    const page = await store.watchedWallets(sql, environment, afterId, pageMax)
+    const last = page.at(-1)
+    if (last === undefined) return
+    await judge(
+      context,
+      page.flatMap((wallet) => questionsOf(network, wallet, decimals)),
+    )
+    afterId = last.id
+    round.advance()
+  }
+}
+
+type Question = store.LowBalance & {
+  readonly wallet: store.WatchedWallet
+  readonly below: string
+  readonly decimals: number
+}
+
+const questionsOf = (
+  { id: network, gasPolicy }: Network,
+  wallet: store.WatchedWallet,
+  decimals: number | undefined,
+): readonly Question[] => {
+  const { balance_below, gas_below } = wallet.alerts
+  const about = { walletId: wallet.id, network, wallet }
+  const questions: Question[] = []
+  if (balance_below !== undefined && decimals !== undefined) {
+    questions.push({ ...about, asset: 'currency', below: balance_below, decimals })
+  }
+  if (gas_below !== undefined && gasPolicy !== 'zero') {
+    questions.push({ ...about, asset: 'gas', below: gas_below, decimals: coinDecimals })
+  }
+  return questions
+}
+
+const judge = async (
+  context: BalanceWatchContext,
+  questions: readonly Question[],
+): Promise<void> => {
+  const { network, sql } = context
+  if (questions.length === 0) return
+  const balances = await balancesOf(context, questions)
+  const told = await store.lowOf(
+    sql,
+    network.id,
+    questions.map(({ walletId }) => walletId),
+  )
+  for (const [i, question] of questions.entries()) {
+    const balance = balances[i]
+    if (balance === undefined) continue
+    const { walletId, asset, below, decimals } = question
+    const isLow = comparable(balance, decimals) < (unitsOf(below, decimalsMax) ?? 0n)
+    const wasLow = told.some((each) => each.walletId === walletId && each.asset === asset)
+    if (isLow && !wasLow) await tell(context, question, balance)
+    if (!isLow && wasLow) await store.beEnough(sql, question)
+  }
+}
+
+/** In the order of the questions; undefined where no node tells it. */
+const balancesOf = async (
+  { network, rpc }: BalanceWatchContext,
+  questions: readonly Question[],
+): Promise<readonly (bigint | undefined)[]> => {
+  const coins = questions.filter(({ asset }) => asset === 'gas')
+  const currencies = questions.filter(({ asset }) => asset === 'currency')
+  const [ofCoins, ofCurrencies] = await Promise.all([
+    rpc
+      .batch(
+        coins.map(({ wallet }) => ({
+          method: 'eth_getBalance',
+          params: [wallet.address, 'latest'],
+        })),
+      )
+      .catch(none),
+    rpc
+      .batch(
+        currencies.map(({ wallet }) => ({
+          method: 'eth_call',
+          params: [{ to: network.token, data: encodeBalanceOf(wallet.address) }, 'latest'],
+        })),
+      )
+      .catch(none),
+  ])
+  const balances = new Map<Question, bigint>()
+  for (const [i, question] of coins.entries()) {
+    const outcome = ofCoins[i]
+    if (outcome !== undefined && 'result' in outcome) balances.set(question, outcome.result)
+  }
+  for (const [i, question] of currencies.entries()) {
+    const outcome = ofCurrencies[i]
+    const isTold = outcome !== undefined && 'result' in outcome
+    if (isTold && outcome.result.length === wordLength) {
+      balances.set(question, BigInt(outcome.result))
+    }
+  }
+  return questions.map((question) => balances.get(question))
+}
+
+/** The engine tells of a network that does not answer. */
+const none = (error: unknown): readonly never[] => {
+  if (error instanceof RpcFailure) return []
+  throw error
+}
+
+const tell = async (
+  { network, sql, emitEvents }: BalanceWatchContext,
+  question: Question,
+  balance: bigint,
+): Promise<void> => {
+  const { asset, below, decimals, wallet } = question
+  await sql.begin(async (tx) => {
+    if (!(await store.beLow(tx, question, wallet.alerts))) return
+    const data = {
+      ...{ wallet_id: wallet.id, wallet: abbreviateAddress(wallet.address) },
+      ...{ network: network.id, asset, balance: formatUnits(balance, decimals), below },
+    }
+    await emitEvents(tx, [
+      {
+        type: 'drex.wallet.balance_low',
+        ...{ subject: wallet.id, account: wallet.account, data },
+      },
+    ])
+  })
+}
