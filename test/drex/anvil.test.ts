@@ -11,6 +11,7 @@ import {
   createAdmin,
   createBench,
   currencyAbi,
+  hostileCode,
   type TransferBody,
 } from './support.ts'
 
@@ -160,15 +161,3 @@ describe.skipIf(path === undefined)('anvil', () => {
     expect(await balance(bia)).toBe(before + 100n)
   }, 60_000)
 })
-
-/**
- * A contract in EVM code: `decimals()` is 2; whatever else is called answers 1, until its first storage word is set: then
- * it reverts with `Error(string)` of a text that holds U+0000.
- */
-const hostileCode = [
-  '6093600a5f3960935ff35f3560e01c63313ce56714601b575f5460245760015f5260205ff35b60025f5260205ff3',
-  '5b6064602f5f3960645ffd08c379a0',
-  '20'.padStart(64, '0'),
-  '3'.padStart(64, '0'),
-  '610062'.padEnd(64, '0'),
-].join('')

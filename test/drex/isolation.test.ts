@@ -1,17 +1,9 @@
 /** One wallet's trouble is its own: signers that hang, coin that is missing, fees beyond the limits. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import { Wallet } from 'ethers'
-import { createSealer, type Sealer } from '#src/platform/security/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { createWallets } from '../../src/drex/wallets/service.ts'
-import {
-  adminAddress,
-  type Bench,
-  createBench,
-  noCustody,
-  sealer,
-  type TransferBody,
-} from './support.ts'
+import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
@@ -202,11 +194,17 @@ test('many processes: each waiting transfer is simulated by one of them', async 
   for (const peer of peers) await peer.stop()
 })
 
-test('keys that were sealed with another master key are found out at the start', async () => {
-  bench = await createBench({ engine: false })
-  await bench.wallet(0n)
-  const { sql } = bench.database
-  const open = (by: Sealer) => createWallets({ sql, sealer: by, ...noCustody }).canOpen()
-  expect(await open(sealer)).toBe(true)
-  expect(await open(createSealer(new Uint8Array(32).fill(9)))).toBe(false)
-})
+test('keys that were sealed with another master key are told by the health, and signed with again by the right one', async () => {
+  bench = await createBench()
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const health = async () => (await bench.drex().health?.())!
+  await bench.restart({}, createSealer(new Uint8Array(32).fill(9)))
+  await bench.until(async () => (await health()).status === 'degraded')
+  expect((await health()).detail).toMatchObject({ wallet_keys: 'sealed with another master key' })
+  const id = await pay(ana, bia)
+  await bench.until(async () => (await read(id)).error?.code === 'SIGNER_FAILED')
+  expect((await read(id)).status).toBe('pending')
+  await bench.restart()
+  await reaches(id, 'confirmed')
+  expect((await health()).detail).not.toHaveProperty('wallet_keys')
+}, 60_000)

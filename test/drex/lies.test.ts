@@ -1,7 +1,7 @@
 /** What one node says wrong about one transaction stays with that transaction. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { type Bench, createBench, currencyAbi, type TransferBody } from './support.ts'
+import { type Bench, createBench, currencyAbi, hostileCode, type TransferBody } from './support.ts'
 
 let bench: Bench
 afterEach(() => bench.stop())
@@ -61,6 +61,43 @@ describe('a stranger’s contract', () => {
     const ids = [await pay(ana, bia, '3.00'), await pay(ana, bia, '1.00')]
     expect((await reaches(ids[0]!, 'failed')).error?.code).toBe('SIMULATION_REVERTED')
     await reaches(ids[1]!, 'confirmed')
+  })
+
+  test('takes part in whatever it can, and reverts so: each is its caller’s error, and the others are confirmed', async () => {
+    bench = await createBench()
+    const contract = (await bench.admin.send(undefined, hostileCode))!
+    const word = `0x${'0'.repeat(63)}1`
+    await bench.chain.request('hardhat_setStorageAt', [contract, '0x0', word])
+    await bench.restart({ DREX_TESTNET_SWAP: contract })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    const swap = { sender_token: contract, receiver_token: contract, reserve_wallet: ana }
+    const exchange = await bench.call('POST', '/v1/drex/transfers', {
+      ...{ from_wallet: ana, to_wallet: bia, amount: '1.00', swap },
+    })
+    expect(exchange.status).toBe(202)
+    const abi = ['poke', 'look'].map((name) => ({
+      ...{ type: 'function', name, inputs: [], outputs: [] },
+      stateMutability: name === 'look' ? 'view' : 'nonpayable',
+    }))
+    const registered = await bench.call('POST', '/v1/contracts', { address: contract, abi })
+    expect(registered.status).toBe(201)
+    const refused = await Promise.all([
+      ...abi.map(({ name }) =>
+        bench.call('POST', `/v1/contracts/${contract}/call`, {
+          ...{ function: name, params: [], signer_wallet: ana },
+        }),
+      ),
+      bench.call('POST', '/v1/drex/operations', {
+        ...{ operation: 'freeze_balance', signer_wallet: ana },
+        params: { wallet: bia, amount: '1.00', token: contract },
+      }),
+    ])
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 422))
+    const honest = await Promise.all([pay(ana, bia), pay(ana, bia)])
+    for (const id of honest) await reaches(id, 'confirmed')
+    const failed = await reaches((exchange.json as TransferBody).transfer_id, 'failed')
+    const [, approval] = failed.steps as unknown as { error: { revert?: object } | null }[]
+    expect(approval?.error?.revert).toEqual({ name: 'Error', args: ['a\ufffdb'] })
   })
 })
 

@@ -103,7 +103,7 @@ export type Bench = {
   readonly scrape: () => Promise<string>
   readonly drex: () => Drex
   /** Another gateway process on the same database, the first one stopped. */
-  readonly restart: (env?: Readonly<Record<string, string>>) => Promise<void>
+  readonly restart: (env?: Readonly<Record<string, string>>, by?: Sealer) => Promise<void>
   /** One more gateway process on the same database and chain, beside the first. */
   readonly peer: () => { readonly call: Call; readonly stop: () => Promise<void> }
   readonly call: Call
@@ -150,12 +150,12 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
     return values.drex
   }
   let metrics = createMetrics({ version: 'test', withProcess: false })
-  const start = (more: Readonly<Record<string, string>> = {}) => {
+  const start = (more: Readonly<Record<string, string>> = {}, by: Sealer = sealer) => {
     metrics = createMetrics({ version: 'test', withProcess: false })
     const drex = createDrex({
       settings: settingsOf(more),
       sql: database.sql,
-      sealer,
+      sealer: by,
       isRotating: false,
       emitEvents: async (_sql, emitted) => {
         for (const event of emitted) (isIncoming(event) ? incoming : events).push(event)
@@ -195,9 +195,9 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
     },
     drex: () => running.drex,
     scrape: async () => (await metrics.render()).text,
-    async restart(env) {
+    async restart(env, by) {
       await running.drex.stop?.()
-      running = start(env)
+      running = start(env, by)
     },
     peer() {
       const { drex, app } = start()
@@ -245,3 +245,15 @@ export type TransferBody = {
   steps: { kind: string; status: string; tx_hash: string | null }[]
   corrections: { from: string; to: string; code: string; tx_hash: string | null }[]
 }
+
+/**
+ * A contract in EVM code: `decimals()` is 2; whatever else is called answers 1, until its first storage word is set: then
+ * it reverts with `Error(string)` of a text that holds U+0000.
+ */
+export const hostileCode = [
+  '6093600a5f3960935ff35f3560e01c63313ce56714601b575f5460245760015f5260205ff35b60025f5260205ff3',
+  '5b6064602f5f3960645ffd08c379a0',
+  '20'.padStart(64, '0'),
+  '3'.padStart(64, '0'),
+  '610062'.padEnd(64, '0'),
+].join('')
