@@ -88,6 +88,8 @@ let key = ''
 const closing: (() => unknown)[] = []
 /** Without those that show a secret once, which the caller needs. */
 const answers: string[] = []
+/** Of these, what refuses. */
+const refusals: string[] = []
 const pages: string[] = []
 
 const ask = async (
@@ -111,6 +113,7 @@ const ask = async (
   const text = await response.text()
   const shown = `${method} ${response.status} ${JSON.stringify([...response.headers])} ${text}`
   if (!showsSecret) answers.push(shown)
+  if (response.status >= 400) refusals.push(shown)
   return { status: response.status, text, headers: response.headers }
 }
 
@@ -293,8 +296,9 @@ test('no secret comes out, wherever it is and wherever a caller puts it', async 
     ['metrics', () => metrics],
     ['audit', () => dump.get('public.audit_log') ?? ''],
     ['settings', () => shownSettings],
+    ['refusals', () => refusals.join('\n')],
   ]
-  /** These hold what callers wrote, too: a description is theirs, and a refusal tells its caller what he sent. */
+  /** These hold what callers wrote, too: a description is theirs. */
   const outputsWithTexts: readonly Output[] = [
     ['answers', () => answers.join('\n')],
     ['console', () => pages.join('\n')],

@@ -1,3 +1,4 @@
+import { valueWithoutSecrets, withoutSecrets } from '../security/sensitive/index.ts'
 import type { Language } from './language.ts'
 
 /** What people read of an error. */
@@ -44,7 +45,10 @@ export type Violation = {
   readonly got?: string | number
 }
 
-/** Handlers throw it for an outcome that the caller should see; any other error becomes a 500. */
+/**
+ * Handlers throw it for an outcome that the caller should see; any other error becomes a 500. Texts quote what was sent,
+ * and a secret may have been sent in any field: so none of them, wherever it is made, shows what looks like one.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly definition: ErrorDefinition
@@ -66,12 +70,12 @@ export class ApiError extends Error {
       readonly cause?: unknown
     } = {},
   ) {
-    super(message, more.cause === undefined ? undefined : { cause: more.cause })
+    super(withoutSecrets(message), more.cause === undefined ? undefined : { cause: more.cause })
     this.definition = definition
-    this.errors = more.errors ?? []
-    this.details = more.details ?? {}
+    this.errors = (more.errors ?? []).map((one) => valueWithoutSecrets(one) as Violation)
+    this.details = valueWithoutSecrets(more.details ?? {}) as ApiError['details']
     this.headers = more.headers ?? {}
-    this.detailPt = more.detailPt ?? definition.pt.meaning
+    this.detailPt = withoutSecrets(more.detailPt ?? definition.pt.meaning)
   }
 }
 

@@ -19,9 +19,15 @@ const credentialForms: readonly CredentialForm[] = [
     form: /\b(password|passwd|pwd|secret|api_?key)(\s*=\s*)(?!\*\*\*)(?:'[^']*'|[^\s&;"',]+)/gi,
     shown: '$1$2***',
   },
+  {
+    // Security codes and PINs, in a text that is itself JSON or a form.
+    form: /\b(cvv2?|cvc2?|pin)(\\*["']?\s*[:=]\s*\\*["']?)\d{3,12}\b/gi,
+    shown: '$1$2***',
+  },
 ]
 
-const hint = /trl_|whs(?:ec|k)_|private key|bearer|basic|:\/\/|passw|pwd|secret|api_?key/i
+const hint =
+  /trl_|whs(?:ec|k)_|private key|bearer|basic|:\/\/|passw|pwd|secret|api_?key|\bcv[vc]|\bpin\b/i
 
 /** False: no credential can be in the text, and most texts end here. */
 const mayHoldCredential = (text: string): boolean => hint.test(text)

@@ -41,8 +41,18 @@ export const scrub = (text: string): string => {
     : rest
 }
 
-const withoutNumbers = (text: string): string => {
-  const found = numbersIn(text)
+/**
+ * The text without card numbers and credentials; of persons it tells what it told. For answers: who sent a wrong CPF may
+ * read it there, while a secret in the wrong field goes back to nobody, because answers are kept and forwarded.
+ */
+export const withoutSecrets = (text: string): string =>
+  withoutCredentials(withoutNumbers(text, ({ kind }) => kind === 'card number'))
+
+const withoutNumbers = (
+  text: string,
+  isHidden: (finding: Finding) => boolean = () => true,
+): string => {
+  const found = numbersIn(text).filter(isHidden)
   if (found.length === 0) return text
   let out = ''
   let copied = 0
@@ -67,6 +77,20 @@ export const scrubFields = (value: unknown, name = ''): unknown => {
   if (typeof value !== 'object') return value
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [scrub(key), scrubFields(item, key)]),
+  )
+}
+
+/** A JSON value whose texts and numbers are as of {@link withoutSecrets}. */
+export const valueWithoutSecrets = (value: unknown): unknown => {
+  if (typeof value === 'string') return withoutSecrets(value)
+  if (typeof value === 'number') {
+    const shown = withoutSecrets(String(value))
+    return shown === String(value) ? value : shown
+  }
+  if (Array.isArray(value)) return value.map(valueWithoutSecrets)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [withoutSecrets(key), valueWithoutSecrets(item)]),
   )
 }
 

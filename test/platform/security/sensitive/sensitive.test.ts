@@ -9,6 +9,10 @@ import {
   scrub,
   scrubFields,
 } from '#src/platform/security/index.ts'
+import {
+  valueWithoutSecrets,
+  withoutSecrets,
+} from '../../../../src/platform/security/sensitive/index.ts'
 
 /** Appends the digit that makes the digits pass the Luhn test. */
 const luhnComplete = (digits: string): string => {
@@ -235,4 +239,29 @@ test('a whole card number is told from identifiers that are digits too', () => {
   for (const other of ['000378282246310', '1234567890', 'MERCHANT000001', '37828224631000']) {
     expect(isCardNumber(other)).toBe(false)
   }
+})
+
+describe('what a refusal quotes', () => {
+  const card = '4111 1111 1111 1111'
+  test.each([
+    [`kid: got ${card}`, 'kid: got [card number]'],
+    ['got trl_test_ABCDEF_secretsecret', 'got trl_test_ABCDEF_***'],
+    ['got postgres://trilho:hidden@db/x', 'got postgres://trilho:***@db/x'],
+    ['got {"cvv":"9137"}', 'got {"cvv":"***"}'],
+    ['got {\\"cvv\\": \\"9137\\"}', 'got {\\"cvv\\": \\"***\\"}'],
+    ['got cvc=913&pin=4711', 'got cvc=***&pin=***'],
+    // The wrong number of a person goes back to who sent it.
+    ['got 123.456.789-09', 'got 123.456.789-09'],
+    ['got 12345678909', 'got 12345678909'],
+    ['shipping 4711 to the pin of the map', 'shipping 4711 to the pin of the map'],
+  ])('%s', (text, shown) => {
+    expect(withoutSecrets(text)).toBe(shown)
+  })
+
+  test('stays a value of its form', () => {
+    const whole = { n: 1, at: null, list: [true, 'x'], [card]: 4_111_111_111_111_111 }
+    expect(valueWithoutSecrets(whole)).toEqual({
+      ...{ n: 1, at: null, list: [true, 'x'], '[card number]': '[card number]' },
+    })
+  })
 })
