@@ -4,7 +4,9 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import type { ServiceError } from '@grpc/grpc-js'
 import { createKeyTableStore } from '#src/platform/security/index.ts'
+import { program as whole } from '../../src/main.ts'
 import {
   createCardNetwork,
   createTestVault,
@@ -13,6 +15,7 @@ import {
   testTokens,
 } from '../../src/simulators/card-network/index.ts'
 import { createChain, createIssuer } from '../../src/simulators/chain/index.ts'
+import { encodeRequest, rawClient, service, withKey } from '../spi/api/grpc/support.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
@@ -44,6 +47,8 @@ const secrets = new Map<string, string>([
   ['master key', randomBytes(32).toString('base64')],
   ['WEBHOOK_SECRET', random()],
   ['CARDGW_VAULT_TOKEN', random()],
+  ['key of the collector', random()],
+  ['password of Kafka', random()],
 ])
 /** What callers write into members, paths and headers that are not made for it. Never a card number as stored text. */
 const misplaced: Readonly<Record<string, string>> = {
@@ -84,6 +89,7 @@ let program: RunningProgram
 let document: OpenApi
 let env: Readonly<Record<string, string>>
 let url = ''
+let grpcTarget = ''
 let key = ''
 const closing: (() => unknown)[] = []
 /** Without those that show a secret once, which the caller needs. */
@@ -144,7 +150,9 @@ beforeAll(async () => {
   secrets.set('API key', key)
   env = {
     ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file.file },
+    GRPC_ADDR: '127.0.0.1:0',
     ...{ DATABASE_DSN: database.dsn, ISPB: '12345678', RSFN_KEY_SOURCE: 'store' },
+    ...{ OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${secrets.get('key of the collector')}` },
     ...{ LOG_LEVEL: 'debug', CARDGW_LOG_LEVEL: 'debug', METRICS_ENABLED: 'true' },
     ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, PIX_LOCATION_HOST: 'pix.example.com' },
     ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
@@ -160,7 +168,9 @@ beforeAll(async () => {
     ...[() => collector.stop(), () => database.close()],
   )
   const line = await program.line((text) => text.includes('"msg":"listening"'))
-  url = (JSON.parse(line) as { readonly http_url: string }).http_url
+  const listening = JSON.parse(line) as { readonly http_url: string; readonly grpc_url: string }
+  url = listening.http_url
+  grpcTarget = new URL(listening.grpc_url).host
   document = JSON.parse((await ask('GET', '/openapi.json')).text) as OpenApi
 })
 afterAll(async () => {
@@ -271,9 +281,39 @@ const misplace = async (): Promise<number> => {
   return total
 }
 
+/** Over gRPC the same, where its calls have texts; what they end with is an answer. */
+const misplaceInCalls = async (): Promise<void> => {
+  const client = rawClient(grpcTarget)
+  const ended = (error: ServiceError) =>
+    `${error.code} ${error.details} ${JSON.stringify(error.metadata.toJSON())}`
+  for (const planted of Object.values(misplaced)) {
+    const line = planted.replaceAll('\n', ' ')
+    const requests = [
+      { source_format: planted, target_format: 'json', message: Buffer.from('<x/>') },
+      { source_format: 'xml', target_format: planted, message: Buffer.from('<x/>') },
+      { source_format: 'json', target_format: 'xml', message: Buffer.from(`{"${line}":1}`) },
+      { source_format: 'xml', target_format: 'json', message: Buffer.from(`<Document ${line}/>`) },
+    ]
+    const calls = [
+      ...requests.map((one) => [`${service}/Transform`, encodeRequest(one), withKey(key)] as const),
+      [`${service}/Transform`, Buffer.from(planted), withKey(key)] as const,
+      [`${service}/ListTransformations`, Buffer.alloc(0), withKey(line)] as const,
+      [`/${encodeURIComponent(planted)}/X`, Buffer.alloc(0), withKey(key)] as const,
+    ]
+    for (const [path, bytes, metadata] of calls) {
+      const shown = await client
+        .unary(path, bytes, metadata)
+        .then((answer) => answer.bytes.toString(), ended)
+      refusals.push(shown)
+      answers.push(shown)
+    }
+  }
+  client.close()
+}
+
 /** Of a command with the settings of the gateway. */
-const printed = async (...argv: string[]): Promise<string> => {
-  const { out, err } = await runProgram(anyVariant, argv, { env })
+const printed = async (argv: string[], more = {}): Promise<string> => {
+  const { out, err } = await runProgram(anyVariant, argv, { env: { ...env, ...more } })
   return out + err
 }
 
@@ -282,8 +322,22 @@ type Output = readonly [name: string, texts: () => string | Promise<string>]
 test('no secret comes out, wherever it is and wherever a caller puts it', async () => {
   await useAll()
   expect(await misplace()).toBeGreaterThan(400)
+  await misplaceInCalls()
   const metrics = (await ask('GET', '/metrics')).text
-  const shownSettings = await printed('config')
+  const kafka = {
+    ...{ BROKER_ADDRESSES: '127.0.0.1:1', TRILHO_BROKER_SASL_MECHANISM: 'PLAIN' },
+    TRILHO_BROKER_SASL_USERNAME: 'trilho',
+    TRILHO_BROKER_SASL_PASSWORD: secrets.get('password of Kafka') ?? '',
+  }
+  const [shownSettings, ...diagnoses] = await Promise.all([
+    printed(['config'], kafka),
+    printed(['doctor'], kafka),
+    printed(['doctor', '--json']),
+    // A password that is not taken.
+    printed(['doctor'], {
+      DATABASE_DSN: database.dsn.replace(/:[^:@/]+@/, `:${secrets.get('password of Kafka')}@`),
+    }),
+  ])
   program.signal('SIGTERM')
   const { out, err } = await program.end()
   const dump = await dumpOf(database)
@@ -296,6 +350,7 @@ test('no secret comes out, wherever it is and wherever a caller puts it', async 
     ['metrics', () => metrics],
     ['audit', () => dump.get('public.audit_log') ?? ''],
     ['settings', () => shownSettings],
+    ['doctor', () => diagnoses.join('\n')],
     ['refusals', () => refusals.join('\n')],
   ]
   /** These hold what callers wrote, too: a description is theirs. */
@@ -327,5 +382,26 @@ test('the search finds a secret in each of its shapes', () => {
   for (const [what, secret] of [...secrets, ...Object.entries(misplaced)]) {
     for (const shape of shapesOf(secret))
       expect(found('x', `a${shape}b`, [[what, secret]])).toHaveLength(1)
+  }
+})
+
+/** Right or wrong, in the setting itself or where the path of its file belongs: a wrong one is told as a problem. */
+test('no setting that is secret is shown, whatever is in it', () => {
+  const all = whole.settingGroups.flatMap(({ settings }) => Object.values(settings))
+  const hidden = all.filter(({ kind }) => kind.mask('planted') === '***')
+  expect(hidden.length).toBeGreaterThan(20)
+  const planted = random()
+  const shapes = [
+    ...[planted, `${planted}=x`, `x=${planted}`, `https://trilho:${planted}@example.com/x`],
+    `-----BEGIN PRIVATE KEY-----\n${planted}\n-----END PRIVATE KEY-----`,
+  ]
+  for (const shape of shapes) {
+    for (const suffix of ['', '_FILE']) {
+      const { problems, warnings, effective } = whole.load(
+        Object.fromEntries(hidden.map(({ env }) => [env + suffix, shape])),
+      )
+      expect(JSON.stringify([problems, warnings, effective])).not.toContain(planted)
+      expect(problems.length).toBeGreaterThan(0)
+    }
   }
 })

@@ -168,10 +168,11 @@ const readText = (name: string, path: string): string => {
     bytes = readFileSync(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    // Without its path: now and then a key itself is put where its path belongs.
     throw new SettingError(
       name,
       `names a file that cannot be read: ${code}`,
-      `check path and rights of ${path}`,
+      `check that ${name} holds the path of a file, and the rights of that file`,
     )
   }
   if (bytes.length > fileBytesMax) {
