@@ -2,7 +2,14 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { transfer } from '../support/participant.ts'
-import { root, runProgram, startProgram, type Variant, variants } from '../support/program.ts'
+import {
+  anyVariant,
+  root,
+  runProgram,
+  startProgram,
+  type Variant,
+  variants,
+} from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 setDefaultTimeout(60_000)
@@ -38,10 +45,10 @@ const startDev = async (variant: Variant, state: string, env: Record<string, str
   return { program, ready }
 }
 
-describe.each(variants)('trilho dev ($name)', (variant) => {
-  /** Of the tests that look at nothing in it: a database made anew takes as long as all the rest of a start. */
-  const usedState = join(temporaryDirectory(), '.trilho')
+/** Of the tests that look at nothing in it: a database made anew takes as long as all the rest of a start. */
+const usedState = join(temporaryDirectory(), '.trilho')
 
+describe.each(variants)('trilho dev ($name)', (variant) => {
   test('prints one line, and its key opens what needs a key', async () => {
     const { program, ready } = await startDev(variant, usedState)
     expect(ready.ready).toBe(true)
@@ -91,6 +98,10 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
     program.signal('SIGTERM')
     expect((await program.end()).code).toBe(0)
   })
+})
+
+describe(`trilho dev (${anyVariant.name})`, () => {
+  const variant = anyVariant
 
   test('has a central bank beside it, unless another is named', async () => {
     const state = join(temporaryDirectory(), '.trilho')
