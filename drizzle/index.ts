@@ -55,6 +55,7 @@ import m51 from './0051_webhook_topics.sql' with { type: 'text' }
 import m52 from './0052_pix_due_charges.sql' with { type: 'text' }
 import m53 from './0053_settlement_moments.sql' with { type: 'text' }
 import m54 from './0054_drex_low_balances.sql' with { type: 'text' }
+import m55 from './0055_pix_batches.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -112,4 +113,5 @@ export const migrations: readonly Migration[] = [
   { name: '0052_pix_due_charges', sql: m52 },
   { name: '0053_settlement_moments', sql: m53 },
   { name: '0054_drex_low_balances', sql: m54 },
+  { name: '0055_pix_batches', sql: m55 },
 ]

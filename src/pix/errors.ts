@@ -77,6 +77,21 @@ export const pixErrors = defineErrors({
     'A parameter of the list breaks a rule.',
     'Um parâmetro da lista quebra uma regra.',
   ),
+  lote_cobv_nao_encontrado: absent(
+    'Lote não encontrado',
+    'The account has no batch of charges of this id.',
+    'A conta não tem lote de cobranças com este id.',
+  ),
+  lote_cobv_operacao_invalida: invalid(
+    'Lote de cobranças inválido.',
+    'The batch breaks a rule.',
+    'O lote quebra uma regra.',
+  ),
+  lote_cobv_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter breaks a rule.',
+    'Um parâmetro quebra uma regra.',
+  ),
   cob_payload_operacao_invalida: invalid(
     'Consulta do payload inválida.',
     'The charge is there, but a parameter breaks a rule.',
@@ -168,20 +183,24 @@ const generalName = (status: number): string => {
   return status >= 500 ? 'ErroInternoDoServidor' : 'RequisicaoInvalida'
 }
 
-/** Problems as the API Pix has them (RFC 7807, with `violacoes`). */
-export const renderPixError: ErrorRenderer = (error, requestId) => {
-  const { definition, message: detail, details, errors } = error
+/** `Problema` of the standard: RFC 7807, with `violacoes`. */
+export const problemOf = ({ definition, message: detail, details, errors }: ApiError) => {
   const { title, status } = definition
   const violacoes =
     details['violacoes'] ??
     errors.map(({ pointer, message }) => ({ razao: message, propriedade: pointer }))
   const isListed = Array.isArray(violacoes) && violacoes.length > 0
-  const body = {
-    ...{ type: typePrefix + nameOf(definition), title, status, detail, correlationId: requestId },
+  return {
+    ...{ type: typePrefix + nameOf(definition), title, status, detail },
     ...(isListed ? { violacoes } : {}),
   }
+}
+
+/** Problems as the API Pix has them. */
+export const renderPixError: ErrorRenderer = (error, requestId) => {
+  const body = { ...problemOf(error), correlationId: requestId }
   return new Response(JSON.stringify(body), {
-    status,
+    status: body.status,
     headers: { 'Content-Type': problemContentType, ...error.headers },
   })
 }

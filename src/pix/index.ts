@@ -3,6 +3,8 @@ import { type Route, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Authenticator } from '#src/platform/security/index.ts'
+import { batchRoutes } from './batches/routes.ts'
+import { createBatchService } from './batches/service.ts'
 import { chargeRoutes } from './charges/routes.ts'
 import { createChargeService } from './charges/service.ts'
 import { addressesOn } from './charges/view.ts'
@@ -91,9 +93,11 @@ const chargingRoutes = (
 ): readonly Route[] => {
   const { locationHost: host, signingKid: kid } = settings
   const addresses = addressesOn(host ?? '')
+  const due = createChargeService({ sql, addresses, now, wording: wordings.cobv })
   const charging = [
     ...chargeRoutes(createChargeService({ sql, addresses, now, wording: wordings.cob })),
-    ...dueRoutes(createChargeService({ sql, addresses, now, wording: wordings.cobv }), now),
+    ...dueRoutes(due, now),
+    ...batchRoutes(createBatchService({ sql, charges: due, now })),
     ...locationRoutes(createLocationService({ sql, addresses, now })),
   ]
   const payloads = payloadRoutes({ sql, signing, kid: kid ?? '', host: host ?? '', now })

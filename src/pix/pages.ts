@@ -8,7 +8,7 @@ import { type Violacao, violates } from './errors.ts'
  */
 export const itemsMax = 10_000
 
-const perPageMax = 1_000
+const itemsPerPageMax = 1_000
 const perPageDefault = 100
 const shownCharsMax = 100
 
@@ -36,14 +36,18 @@ export const allTime = {
   fim: new Date('9999-12-31T23:59:59Z'),
 } as const
 
-/**
- * @param definition of what is thrown
- * @param missing what counts where no time is given; undefined: it must be given
- */
+type ListOptions = {
+  /** What counts where no time is given; undefined: it must be given. */
+  readonly missing?: typeof allTime
+  /** Of items that are large. */
+  readonly perPageMax?: number
+}
+
+/** @param definition of what is thrown */
 export const readList = (
   c: RequestContext,
   definition: ErrorDefinition,
-  missing?: typeof allTime,
+  { missing, perPageMax = itemsPerPageMax }: ListOptions = {},
 ): ListReader => {
   const violacoes: Violacao[] = []
   const query = c.req.queries()

@@ -110,6 +110,43 @@ export const pixChargeRevisions = pgTable(
   (table) => [primaryKey({ columns: [table.chargeId, table.revision] })],
 )
 
+/** Batches of charges with a due date, which are asked for, and told of, together. */
+export const pixBatches = pgTable(
+  'pix_batches',
+  {
+    account: text().notNull(),
+    /** The receiver's. */
+    id: bigint({ mode: 'bigint' }).notNull(),
+    description: text().notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.account, table.id] }),
+    index('pix_batches_listed').on(table.account, table.createdAt, table.id),
+  ],
+)
+
+/** What a batch asks for: a charge belongs to one batch, or to none. */
+export const pixBatchItems = pgTable(
+  'pix_batch_items',
+  {
+    account: text().notNull(),
+    txid: text().notNull(),
+    batchId: bigint('batch_id', { mode: 'bigint' }).notNull(),
+    position: integer().notNull(),
+    /** `EM_PROCESSAMENTO`, `CRIADA` or `NEGADA`. */
+    status: text().notNull(),
+    /** JSON of why it was denied. */
+    problem: text(),
+    /** When the charge was made; null: it is not there. */
+    createdAt: instant('created_at'),
+  },
+  (table) => [
+    primaryKey({ columns: [table.account, table.txid] }),
+    index('pix_batch_items_of_batch').on(table.account, table.batchId, table.position),
+  ],
+)
+
 /** Addresses of payloads: each shows one charge at a time. */
 export const pixLocations = pgTable(
   'pix_locations',

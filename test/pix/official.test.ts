@@ -68,6 +68,16 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
         ...chargeBody(key),
         calendario: { dataDeVencimento: nextYear },
       })
+    /** One charge of it is made, and one denied. */
+    const batch = async () => {
+      const body = chargeBody(key)
+      const cobsv = ['2020-01-01', nextYear].map((dataDeVencimento) => ({
+        ...{ ...body, txid: freshTxid(), calendario: { dataDeVencimento } },
+      }))
+      const put = { token, body: { descricao: 'Turma da manhã', cobsv } }
+      await pix.call('PUT', '/pix/v2/lotecobv/7', put)
+      return call('GET', '/lotecobv/7')
+    }
     const webhook = async () => {
       const url = { webhookUrl: 'https://pix.example.com/api/webhook/' }
       await pix.call('PUT', `/pix/v2/webhook/${key}`, { token, body: url })
@@ -83,6 +93,8 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       ['CobVCompleta', await call('GET', `/cobv/${dueTxid}`)],
       ['CobsVConsultadas', await call('GET', `/cobv?${days}`)],
       ['CobsConsultadas', await call('GET', `/cob?${days}`)],
+      ['LoteCobVConsultado', await batch()],
+      ['LotesCobVConsultados', await call('GET', `/lotecobv?${days}`)],
       ['PayloadLocation', await call('POST', '/loc', { tipoCob: 'cob' })],
       ['PayloadLocationCompleta', await call('GET', `/loc/${made.loc.id}`)],
       ['PayloadLocationConsultadas', await call('GET', `/loc?${days}`)],

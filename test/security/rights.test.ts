@@ -10,6 +10,7 @@ import { startReceiver } from '../webhooks/support.ts'
 import {
   admission,
   anywhere,
+  batched,
   deployment,
   type Made,
   merchant,
@@ -121,10 +122,13 @@ const makeCharge = async (): Promise<Pick<Made, 'charge' | 'due' | 'location'>> 
   const { loc } = json as { readonly loc?: { readonly id: number } }
   if (loc === undefined) throw new Error(text)
   const due = 'b'.repeat(32)
-  const { text: answer, json: made } = await call(ana, 'PUT', `/pix/v2/cobv/${due}`, {
+  const dueBody = {
     ...{ ...body, calendario: { dataDeVencimento: '2030-01-02' } },
     devedor: { cpf: '12345678909', nome: 'Bia' },
-  })
+  }
+  const { text: answer, json: made } = await call(ana, 'PUT', `/pix/v2/cobv/${due}`, dueBody)
+  const batch = { descricao: 'Lote', cobsv: [{ ...dueBody, txid: batched }] }
+  await call(ana, 'PUT', '/pix/v2/lotecobv/1', batch)
   if ((made as { readonly txid?: string }).txid !== due) throw new Error(answer)
   const { sql } = gateway.database
   await sql`

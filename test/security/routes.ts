@@ -8,6 +8,8 @@ export const received = `E${'0'.repeat(31)}`
 const soon = '2020-01-01T00:00:00Z'
 
 export const pixKey = '7d9f0335-8dcc-4054-9bf9-0dbd61d36906'
+/** The txid of a charge in a batch. */
+export const batched = 'c'.repeat(32)
 
 /** What the account `ana` has made, by the names that the paths below use. */
 export type Made = {
@@ -167,6 +169,13 @@ export const rows: Readonly<Record<string, Row>> = {
   'PATCH /pix/v2/cobv/{txid}': owned(
     ...([false, [], ({ due }: Made) => `/pix/v2/cobv/${due}`] as const),
     () => ({ valor: { original: '2.00' } }),
+  ),
+  'PUT /pix/v2/lotecobv/{id}': { kind: 'new' },
+  'GET /pix/v2/lotecobv': listOf('lotecobv'),
+  'GET /pix/v2/lotecobv/{id}': owned(true, [], () => '/pix/v2/lotecobv/1'),
+  'PATCH /pix/v2/lotecobv/{id}': owned(
+    ...([false, [], () => '/pix/v2/lotecobv/1'] as const),
+    () => ({ cobsv: [{ txid: batched, valor: { original: '2.00' } }] }),
   ),
   'GET /pix/v2/pix': listOf('pix'),
   'GET /pix/v2/pix/{e2eid}': owned(true, [], () => `/pix/v2/pix/${received}`),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { isDenied } from '../batches/store.ts'
 import { violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
@@ -33,9 +34,19 @@ export type ChargeServiceDeps = {
   readonly wording: Wording
 }
 
+/** Who has the charge, and what it is called. */
+export type Named = { readonly account: string; readonly txid: string }
+
 export type ChargeService = {
   /** Makes the charge, or revises it if it is there; what says the same changes nothing. */
   readonly put: (account: string, txid: string, request: ChargeRequest) => Promise<ChargeView>
+  /** {@link put} of a batch, within its transaction. */
+  readonly putWithin: (tx: Transaction, named: Named, request: ChargeRequest) => Promise<Charge>
+  readonly reviseWithin: (
+    tx: Transaction,
+    named: Named,
+    request: RevisionRequest,
+  ) => Promise<Charge>
   /** The same, with a txid of ours. */
   readonly create: (request: ChargeRequest, caller: Caller) => Promise<Answered>
   readonly revise: (account: string, txid: string, request: RevisionRequest) => Promise<ChargeView>
@@ -68,9 +79,12 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
   }
   return {
     put: (account, txid, request) =>
-      sql.begin(async (tx) =>
-        view(tx, await putCharge(tx, { account, txid }, request, now(), wording)),
-      ),
+      sql.begin(async (tx) => {
+        await refuseDenied(tx, { account, txid }, wording)
+        return view(tx, await putCharge(tx, { account, txid }, request, now(), wording))
+      }),
+    putWithin: (tx, named, request) => putCharge(tx, named, request, now(), wording),
+    reviseWithin: (tx, named, request) => revise(tx, named, request, wording),
     create: (request, caller) =>
       runOnce(sql, caller.idempotencyKey, async (tx) => {
         const txid = randomBytes(txidBytes).toString('hex')
@@ -78,7 +92,10 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
         return { status: 201, body: JSON.stringify(await view(tx, made)) }
       }),
     revise: (account, txid, request) =>
-      sql.begin(async (tx) => view(tx, await revise(tx, { account, txid }, request, wording))),
+      sql.begin(async (tx) => {
+        await refuseDenied(tx, { account, txid }, wording)
+        return view(tx, await revise(tx, { account, txid }, request, wording))
+      }),
     find: async (account, txid, revision) => {
       const charge = await findCharge(sql, account, txid)
       if (charge === undefined || kindOf(charge.terms) !== wording.kind) throw noCharge(wording)
@@ -153,8 +170,6 @@ const receiverFor = async (
 const hasAddress = ({ street, state, postalCode }: Receiver): boolean =>
   street !== null && state !== null && postalCode !== null
 
-type Named = { readonly account: string; readonly txid: string }
-
 const putCharge = async (
   tx: Transaction,
   { account, txid }: Named,
@@ -173,6 +188,17 @@ const putCharge = async (
   const changed = isNew ? charge : await applied(tx, charge, { ...charge, taxId, terms }, wording)
   await place(tx, changed, locationId, now, wording)
   return changed
+}
+
+/** What a batch has asked for in vain is asked for by that batch again, and by nothing else. */
+const refuseDenied = async (
+  tx: Transaction,
+  { account, txid }: Named,
+  { kind, refuse }: Wording,
+): Promise<void> => {
+  if (!(await isDenied(tx, account, txid))) return
+  const razao = 'Este txid está associado a um lote e, no referido lote, tem status "NEGADA".'
+  throw refuse({ razao, propriedade: `${kind}.txid`, valor: txid })
 }
 
 const txidInUse = (valor: string, { kind, refuse }: Wording): ApiError => {

@@ -58,7 +58,7 @@ export const webhookRoutes = (service: WebhookService): readonly Route[] => [
   }),
   pixRoute('GET', '/webhook', 'webhook:read', 'Consultar webhooks cadastrados.', {
     handle: async (c) => {
-      const filter = readList(c, pixErrors.webhook_consulta_invalida, allTime).done({})
+      const filter = readList(c, pixErrors.webhook_consulta_invalida, { missing: allTime }).done({})
       return Response.json(await service.list(callerOf(c).owner, filter))
     },
   }),

@@ -31,6 +31,8 @@ const reasons: Readonly<Record<string, string>> = {
   drex_wallets: 'their keys hold money',
   pix_receivers: 'people make them',
   pix_charges: 'merchants look up what they charged; payments name them by their txid for good',
+  pix_batches: 'merchants look up what they asked for',
+  pix_batch_items: 'part of their batches',
   pix_charge_revisions: 'part of their charges',
   pix_locations: 'printed in QR codes, which nobody calls back',
   pix_received: 'merchants look up what they were paid',

@@ -26,6 +26,8 @@ export const scopes = [
   'cob:write',
   'cobv:read',
   'cobv:write',
+  'lotecobv:read',
+  'lotecobv:write',
   'payloadlocation:read',
   'payloadlocation:write',
   'pix:read',

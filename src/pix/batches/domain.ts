@@ -1,0 +1,22 @@
+/** Of the request for one charge. Batches are worked off while they are asked for, so that nobody sees the first. */
+export type BatchItemStatus = 'EM_PROCESSAMENTO' | 'CRIADA' | 'NEGADA'
+
+/** Accounts number their batches apart. */
+export type BatchName = { readonly account: string; readonly id: number }
+
+export type BatchItem = {
+  readonly txid: string
+  readonly status: BatchItemStatus
+  /** `Problema` of the standard as JSON text, of an item that was denied. */
+  readonly problem: string | null
+  /** When the charge was made; null: it is not there. */
+  readonly createdAt: Date | null
+}
+
+export type Batch = {
+  /** The receiver's number. */
+  readonly id: number
+  readonly description: string
+  readonly createdAt: Date
+  readonly items: readonly BatchItem[]
+}

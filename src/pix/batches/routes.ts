@@ -1,0 +1,60 @@
+import {
+  callerOf,
+  type RequestContext,
+  type Route,
+  readJsonValue,
+} from '#src/platform/http/index.ts'
+import { pixErrors, violates } from '../errors.ts'
+import { readList } from '../pages.ts'
+import { pixRoute } from '../pix-route.ts'
+import { readBatchRevision, readNewBatch } from './body.ts'
+import type { BatchName } from './domain.ts'
+import type { BatchService } from './service.ts'
+
+const bodyBytesMax = 4_194_304
+/** A batch is shown with all its charges. */
+const perPageMax = 100
+
+/** The path takes any text, but answers hold a number, which no client may read as another one. */
+const nameOf = (
+  c: RequestContext,
+  definition: Parameters<typeof violates>[0] = pixErrors.lote_cobv_operacao_invalida,
+): BatchName => {
+  const given = c.req.param('id') ?? ''
+  const id = Number(given)
+  if (/^[1-9]\d{0,15}$/.test(given) && Number.isSafeInteger(id)) {
+    return { account: callerOf(c).owner, id }
+  }
+  const razao = `O campo loteCobV.id não é um número de 1 a ${Number.MAX_SAFE_INTEGER}.`
+  throw violates(definition, [{ razao, propriedade: 'loteCobV.id', valor: given.slice(0, 100) }])
+}
+
+const accepted = (): Response => new Response(null, { status: 202 })
+
+/** `lotecobv`: charges with a due date, many at once. */
+export const batchRoutes = (service: BatchService): readonly Route[] => [
+  pixRoute('PUT', '/lotecobv/{id}', 'lotecobv:write', 'Criar ou alterar lote de cobranças.', {
+    bodyBytesMax,
+    handle: async (c) => {
+      await service.put(nameOf(c), readNewBatch(await readJsonValue(c)))
+      return accepted()
+    },
+  }),
+  pixRoute('PATCH', '/lotecobv/{id}', 'lotecobv:write', 'Revisar cobranças de um lote.', {
+    bodyBytesMax,
+    handle: async (c) => {
+      await service.revise(nameOf(c), readBatchRevision(await readJsonValue(c)))
+      return accepted()
+    },
+  }),
+  pixRoute('GET', '/lotecobv/{id}', 'lotecobv:read', 'Consultar lote de cobranças.', {
+    handle: async (c) =>
+      Response.json(await service.find(nameOf(c, pixErrors.lote_cobv_consulta_invalida))),
+  }),
+  pixRoute('GET', '/lotecobv', 'lotecobv:read', 'Consultar lista: lotes de cobranças.', {
+    handle: async (c) => {
+      const request = readList(c, pixErrors.lote_cobv_consulta_invalida, { perPageMax }).done({})
+      return Response.json(await service.list(callerOf(c).owner, request))
+    },
+  }),
+]

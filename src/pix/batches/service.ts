@@ -1,0 +1,141 @@
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { ApiError } from '#src/platform/http/index.ts'
+import type { Charge } from '../charges/domain.ts'
+import type { ChargeService, Named } from '../charges/service.ts'
+import { readDueRevision, readNewDueCharge } from '../due/body.ts'
+import { dayAt } from '../due/calendar.ts'
+import { pixErrors, problemOf, violates } from '../errors.ts'
+import { type ListRequest, parametersOf } from '../pages.ts'
+import type { BatchItemRequest, BatchRequest, BatchRevision } from './body.ts'
+import type { Batch, BatchItem, BatchName } from './domain.ts'
+import {
+  addBatch,
+  claimTxids,
+  endItems,
+  findBatch,
+  listBatches,
+  lockBatch,
+  txidsOf,
+} from './store.ts'
+
+export type BatchServiceDeps = {
+  readonly sql: Client
+  /** Of charges with a due date. */
+  readonly charges: Pick<ChargeService, 'putWithin' | 'reviseWithin'>
+  readonly now: () => Date
+}
+
+export type BatchService = {
+  /** Makes the charges of the batch, or puts them anew if it is there. Each is made or denied by itself. */
+  readonly put: (name: BatchName, request: BatchRequest) => Promise<void>
+  /** Revises some charges of the batch, each by itself. */
+  readonly revise: (name: BatchName, request: BatchRevision) => Promise<void>
+  readonly find: (name: BatchName) => Promise<object>
+  readonly list: (account: string, request: ListRequest) => Promise<object>
+}
+
+/** Batches of charges with a due date. A batch is one transaction: once it is answered, every charge has its end. */
+export const createBatchService = ({ sql, charges, now }: BatchServiceDeps): BatchService => ({
+  put: (name, { descricao, cobsv }) =>
+    sql.begin(async (tx) => {
+      const txids = cobsv.map(({ txid }) => txid)
+      if (await addBatch(tx, name, descricao, now())) await claim(tx, name, txids)
+      else {
+        await lockBatch(tx, name, descricao)
+        requireSame(await txidsOf(tx, name), txids)
+      }
+      const today = dayAt(now())
+      await workOff(tx, name.account, cobsv, (value) => {
+        const charge = readNewDueCharge(value, today)
+        return (inner, named) => charges.putWithin(inner, named, charge)
+      })
+    }),
+  revise: (name, { descricao, cobsv }) =>
+    sql.begin(async (tx) => {
+      if (!(await lockBatch(tx, name, descricao))) throw noBatch()
+      requireMembers(await txidsOf(tx, name), cobsv)
+      await workOff(tx, name.account, cobsv, (value) => {
+        const revision = readDueRevision(value)
+        return (inner, named) => charges.reviseWithin(inner, named, revision)
+      })
+    }),
+  find: async (name) => {
+    const batch = await findBatch(sql, name)
+    if (batch === undefined) throw noBatch()
+    return batchView(batch)
+  },
+  list: async (account, request) => {
+    const { items, total } = await listBatches(sql, account, request)
+    const parametros = parametersOf(request, {}, total, pixErrors.lote_cobv_consulta_invalida)
+    return { parametros, lotes: items.map(batchView) }
+  },
+})
+
+const noBatch = (): ApiError =>
+  new ApiError(pixErrors.lote_cobv_nao_encontrado, 'Lote não encontrado para o id informado.')
+
+const refuse = (razao: string, valor?: string): ApiError =>
+  violates(pixErrors.lote_cobv_operacao_invalida, [{ razao, propriedade: 'loteCobV.cobsV', valor }])
+
+const claim = async (tx: Transaction, name: BatchName, txids: readonly string[]): Promise<void> => {
+  if (await claimTxids(tx, name, txids)) return
+  throw refuse('Pelo menos uma das cobranças já encontra-se criada, ou pertence a outro lote.')
+}
+
+const requireSame = (known: readonly string[], given: readonly string[]): void => {
+  const wanted = new Set(given)
+  if (known.length === given.length && known.every((txid) => wanted.has(txid))) return
+  throw refuse(
+    'O array não referencia exatamente as mesmas cobranças da requisição que criou o lote.',
+  )
+}
+
+const requireMembers = (known: readonly string[], items: readonly BatchItemRequest[]): void => {
+  const members = new Set(known)
+  const stranger = items.find(({ txid }) => !members.has(txid))
+  if (stranger === undefined) return
+  const razao = 'O array contém uma cobrança não existente na requisição que criou o lote.'
+  throw refuse(razao, stranger.txid)
+}
+
+/** Reads what is asked of one charge, and gives what does it. Both may throw an ApiError. */
+type Step = (value: unknown) => (tx: Transaction, named: Named) => Promise<Charge>
+
+const workOff = async (
+  tx: Transaction,
+  account: string,
+  items: readonly BatchItemRequest[],
+  step: Step,
+): Promise<void> => {
+  const ended: BatchItem[] = []
+  for (const { txid, value } of items) {
+    const end = await tried(tx, { account, txid }, () => step(value))
+    ended.push({ txid, ...end })
+  }
+  await endItems(tx, account, ended)
+}
+
+/** Within a savepoint: what is denied leaves nothing, and lets the others be. */
+const tried = async (
+  tx: Transaction,
+  named: Named,
+  prepare: () => ReturnType<Step>,
+): Promise<Omit<BatchItem, 'txid'>> => {
+  try {
+    const work = prepare()
+    const { createdAt } = await tx.savepoint((inner) => work(inner, named))
+    return { status: 'CRIADA', problem: null, createdAt }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { status: 'NEGADA', problem: JSON.stringify(problemOf(error)), createdAt: null }
+  }
+}
+
+const batchView = ({ id, description, createdAt, items }: Batch) => ({
+  ...{ id, descricao: description, criacao: createdAt.toISOString() },
+  cobsv: items.map((item) => ({
+    ...{ txid: item.txid, status: item.status },
+    ...(item.problem === null ? {} : { problema: JSON.parse(item.problem) as object }),
+    ...(item.createdAt === null ? {} : { criacao: item.createdAt.toISOString() }),
+  })),
+})

@@ -1,0 +1,125 @@
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import type { Batch, BatchItem, BatchItemStatus, BatchName } from './domain.ts'
+
+type BatchRow = { readonly id: bigint; readonly description: string; readonly createdAt: Date }
+
+/** False: the account has a batch of the number. */
+export const addBatch = async (
+  tx: Queryable,
+  { account, id }: BatchName,
+  description: string,
+  createdAt: Date,
+): Promise<boolean> => {
+  const added = await tx`
+    insert into pix_batches (account, id, description, created_at)
+    values (${account}, ${id}, ${description}, ${createdAt}) on conflict do nothing`
+  return added.count === 1
+}
+
+/** Locks the batch until the transaction ends, and says what is new. False: there is none. */
+export const lockBatch = async (
+  tx: Queryable,
+  { account, id }: BatchName,
+  description: string | undefined,
+): Promise<boolean> => {
+  const locked = await tx`
+    update pix_batches set description = coalesce(${description ?? null}, description)
+    where account = ${account} and id = ${id}`
+  return locked.count === 1
+}
+
+/** Claims the txids for the batch. False: a charge, or another batch, has one of them. */
+export const claimTxids = async (
+  tx: Queryable,
+  { account, id }: BatchName,
+  txids: readonly string[],
+): Promise<boolean> => {
+  const claimed = await tx`
+    insert into pix_batch_items (account, txid, batch_id, position, status)
+    select ${account}, txid, ${id}, position, 'EM_PROCESSAMENTO'
+    from unnest(${textArray(txids)}::text::text[]) with ordinality as given (txid, position)
+    where not exists (
+      select from pix_charges where account = ${account} and pix_charges.txid = given.txid
+    )
+    on conflict do nothing`
+  return claimed.count === txids.length
+}
+
+/** The txids of a batch, in its order. */
+export const txidsOf = async (
+  tx: Queryable,
+  { account, id }: BatchName,
+): Promise<readonly string[]> => {
+  const rows = await tx<{ txid: string }[]>`
+    select txid from pix_batch_items where account = ${account} and batch_id = ${id}
+    order by position`
+  return rows.map(({ txid }) => txid)
+}
+
+/** Notes how items ended. What says nothing of its making leaves that as it is. */
+export const endItems = async (
+  tx: Queryable,
+  account: string,
+  items: readonly BatchItem[],
+): Promise<void> => {
+  await tx`
+    update pix_batch_items item set status = ended.status, problem = ended.problem,
+      created_at = coalesce(ended."createdAt", item.created_at)
+    from jsonb_to_recordset(${JSON.stringify(items)}::text::jsonb)
+      as ended (txid text, status text, problem text, "createdAt" timestamptz)
+    where item.account = ${account} and item.txid = ended.txid`
+}
+
+/** Whether a batch has asked for the charge, or for a change of it, in vain. */
+export const isDenied = async (tx: Queryable, account: string, txid: string): Promise<boolean> => {
+  const [found] = await tx<{ status: BatchItemStatus }[]>`
+    select status from pix_batch_items where account = ${account} and txid = ${txid}`
+  return found !== undefined && found.status !== 'CRIADA'
+}
+
+export const findBatch = async (
+  sql: Queryable,
+  { account, id }: BatchName,
+): Promise<Batch | undefined> => {
+  const rows = await sql<BatchRow[]>`
+    select id, description, created_at as "createdAt" from pix_batches
+    where account = ${account} and id = ${id}`
+  return (await withItems(sql, account, rows))[0]
+}
+
+/** In the order in which they were made. */
+export const listBatches = async (
+  sql: Queryable,
+  account: string,
+  request: ListRequest,
+): Promise<{ readonly items: readonly Batch[]; readonly total: number }> => {
+  const { offset, limit } = sliceOf(request)
+  const within = sql`
+    from pix_batches where account = ${account}
+      and created_at between ${request.from} and ${request.to}`
+  const [rows, [counted]] = await Promise.all([
+    sql<BatchRow[]>`
+      select id, description, created_at as "createdAt" ${within}
+      order by created_at, id offset ${offset} limit ${limit}`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from (select ${within} limit ${itemsMax + 1}) counted`,
+  ])
+  return { items: await withItems(sql, account, rows), total: counted?.total ?? 0 }
+}
+
+const withItems = async (
+  sql: Queryable,
+  account: string,
+  rows: readonly BatchRow[],
+): Promise<readonly Batch[]> => {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ id }) => String(id))
+  const items = await sql<(BatchItem & { readonly batchId: bigint })[]>`
+    select batch_id as "batchId", txid, status, problem, created_at as "createdAt"
+    from pix_batch_items
+    where account = ${account} and batch_id = any(${textArray(ids)}::text::bigint[])
+    order by batch_id, position`
+  const byBatch = Map.groupBy(items, ({ batchId }) => batchId)
+  return rows.map((row) => ({ ...row, id: Number(row.id), items: byBatch.get(row.id) ?? [] }))
+}

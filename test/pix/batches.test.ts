@@ -1,0 +1,180 @@
+/** Batches of charges with a due date: each charge is made or denied by itself, and the batch tells of it. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { batchItemsMax } from '../../src/pix/batches/body.ts'
+import { freshTxid, type Json, startPix } from './support.ts'
+
+let clock = new Date()
+const pix = await startPix(() => clock)
+afterAll(() => pix.database.close())
+const address = { street: 'Rua 15, 1200', state: 'SP', postal_code: '70800100' }
+const { key, token } = await pix.receiver('ana', undefined, address)
+const other = await pix.receiver('bia', '98765432000198', address)
+// Tokens are of today, which is past the day of the charges.
+clock = new Date('2026-03-02T15:00:00Z')
+
+const call = (method: string, path: string, body?: unknown, as = token) =>
+  pix.call(method, `/pix/v2${path}`, { token: as, ...(body === undefined ? {} : { body }) })
+
+const charge = (more: object = {}) => ({
+  ...{ txid: freshTxid(), chave: key, valor: { original: '100.00' } },
+  calendario: { dataDeVencimento: '2026-03-04' },
+  devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
+  ...more,
+})
+const late = { calendario: { dataDeVencimento: '2026-03-01' } }
+let lastId = 0
+const freshId = (): number => ++lastId
+const put = (id: number | string, cobsv: unknown, more: object = {}) =>
+  call('PUT', `/lotecobv/${id}`, { descricao: 'Turno da manhã', cobsv, ...more })
+const shown = async (id: number): Promise<Json> => (await call('GET', `/lotecobv/${id}`)).json
+const statuses = async (id: number) => (await shown(id)).cobsv.map(({ status }: Json) => status)
+const isThere = async ({ txid }: { txid: string }) =>
+  (await call('GET', `/cobv/${txid}`)).status === 200
+
+describe('a batch of charges', () => {
+  test('makes what it can, denies the rest, and says why', async () => {
+    const [good, bad, alsoGood] = [charge(), charge(late), charge()]
+    const id = freshId()
+    const answer = await put(id, [good, bad, alsoGood])
+    expect([answer.status, answer.text]).toEqual([202, ''])
+    const batch = await shown(id)
+    expect(batch).toEqual({
+      ...{ id, descricao: 'Turno da manhã', criacao: '2026-03-02T15:00:00.000Z' },
+      cobsv: [
+        { txid: good.txid, status: 'CRIADA', criacao: '2026-03-02T15:00:00.000Z' },
+        { txid: bad.txid, status: 'NEGADA', problema: expect.anything() },
+        { txid: alsoGood.txid, status: 'CRIADA', criacao: '2026-03-02T15:00:00.000Z' },
+      ],
+    })
+    expect(batch.cobsv[1].problema).toMatchObject({
+      type: 'https://pix.bcb.gov.br/api/v2/error/CobVOperacaoInvalida',
+      ...{ title: 'Cobrança com vencimento inválida.', status: 400 },
+      violacoes: [{ propriedade: 'cobv.calendario.dataDeVencimento', valor: '2026-03-01' }],
+    })
+    expect([await isThere(good), await isThere(bad), await isThere(alsoGood)]).toEqual([
+      ...[true, false, true],
+    ])
+    const list = await call('GET', '/lotecobv?inicio=2026-01-01T00:00:00Z&fim=2027-01-01T00:00:00Z')
+    expect(list.json.lotes).toContainEqual(batch)
+  })
+
+  test('is put anew with the same charges only, and repairs what was denied', async () => {
+    const [one, two] = [charge(), charge(late)]
+    const id = freshId()
+    await put(id, [one, two])
+    for (const cobsv of [[one], [one, two, charge()], [one, charge()]]) {
+      const { status, json } = await put(id, cobsv)
+      expect([status, json.violacoes[0].propriedade]).toEqual([400, 'loteCobV.cobsV'])
+    }
+    const { calendario } = one
+    const dearer = { ...one, valor: { original: '120.00' } }
+    expect((await put(id, [dearer, { ...two, calendario }], { descricao: 'B' })).status).toBe(202)
+    expect([(await shown(id)).descricao, await statuses(id)]).toEqual(['B', ['CRIADA', 'CRIADA']])
+    const revised = (await call('GET', `/cobv/${one.txid}`)).json
+    expect(revised).toMatchObject({ revisao: 1, valor: { original: '120.00' } })
+    await put(id, [dearer, { ...two, calendario }])
+    expect((await call('GET', `/cobv/${one.txid}`)).json.revisao).toBe(1)
+  })
+
+  test('takes no charge that is there, nor one of another batch, and then makes none', async () => {
+    const [single, denied] = [charge(), charge(late)]
+    await call('PUT', `/cobv/${single.txid}`, single)
+    await put(freshId(), [denied])
+    for (const taken of [single, denied]) {
+      const [id, innocent] = [freshId(), charge()]
+      const { status, json } = await put(id, [innocent, taken])
+      expect([status, json.type]).toEqual([
+        ...[400, 'https://pix.bcb.gov.br/api/v2/error/LoteCobVOperacaoInvalida'],
+      ])
+      expect(await isThere(innocent)).toBe(false)
+      expect((await call('GET', `/lotecobv/${id}`)).status).toBe(404)
+    }
+  })
+
+  test('is revised in part; a charge that was denied is asked for by its batch alone', async () => {
+    const [one, two, three] = [charge(), charge(late), charge()]
+    const id = freshId()
+    await put(id, [one, two, three])
+    const { calendario } = one
+    for (const method of ['PUT', 'PATCH']) {
+      const { status, json } = await call(method, `/cobv/${two.txid}`, { ...two, calendario })
+      expect([status, json.violacoes[0].propriedade]).toEqual([400, 'cobv.txid'])
+    }
+    const changes = [
+      { txid: one.txid, valor: { original: '90.00' } },
+      { txid: three.txid, ...late },
+    ]
+    expect((await call('PATCH', `/lotecobv/${id}`, { cobsv: changes })).status).toBe(202)
+    const { cobsv } = await shown(id)
+    // What could not be revised is there as it was.
+    expect(cobsv[2]).toMatchObject({ status: 'NEGADA', criacao: '2026-03-02T15:00:00.000Z' })
+    expect((await call('GET', `/cobv/${three.txid}`)).json).toMatchObject({
+      revisao: 0,
+      calendario,
+    })
+    expect((await call('GET', `/cobv/${one.txid}`)).json.valor.original).toBe('90.00')
+    const stranger = { cobsv: [{ ...changes[0], txid: freshTxid() }] }
+    expect((await call('PATCH', `/lotecobv/${id}`, stranger)).status).toBe(400)
+    expect((await call('PATCH', `/lotecobv/${freshId()}`, { cobsv: changes })).status).toBe(404)
+  })
+
+  test('is its account’s alone, which may give it the number that others have', async () => {
+    const [id, ours] = [freshId(), charge()]
+    await put(id, [ours])
+    expect((await call('GET', `/lotecobv/${id}`, undefined, other.token)).status).toBe(404)
+    const theirs = { descricao: 'Nosso', cobsv: [charge({ chave: other.key })] }
+    expect((await call('PUT', `/lotecobv/${id}`, theirs, other.token)).status).toBe(202)
+    expect((await shown(id)).cobsv[0].txid).toBe(ours.txid)
+    // Of a key that is another's the one charge is denied.
+    const wrongId = freshId()
+    await put(wrongId, [charge({ chave: other.key }), charge()])
+    expect(await statuses(wrongId)).toEqual(['NEGADA', 'CRIADA'])
+  })
+
+  test('put twice at once makes every charge once', async () => {
+    const [id, cobsv] = [freshId(), [charge(), charge(), charge()]]
+    const answers = await Promise.all([put(id, cobsv), put(id, cobsv), put(id, cobsv)])
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202])
+    const [{ txid = '' } = {}] = cobsv
+    expect((await call('GET', `/cobv/${txid}`)).json.revisao).toBe(0)
+  })
+
+  test.each([
+    ['no description', { descricao: undefined }, 'loteCobV.descricao'],
+    ['a description of 201 characters', { descricao: 'a'.repeat(201) }, 'loteCobV.descricao'],
+    ['no charges', { cobsv: undefined }, 'loteCobV.cobsV'],
+    ['an empty array', { cobsv: [] }, 'loteCobV.cobsV'],
+    ['a charge without a txid', { cobsv: [charge({ txid: undefined })] }, 'loteCobV.cobsV'],
+    ['a charge that is no object', { cobsv: ['x'] }, 'loteCobV.cobsV'],
+    ['one txid twice', { cobsv: Array(2).fill(charge()) }, 'loteCobV.cobsV'],
+  ])('refuses %s', async (_, body, propriedade) => {
+    const { status, json } = await put(freshId(), [charge()], body)
+    expect([status, json.violacoes]).toMatchObject([400, [{ propriedade }]])
+  })
+
+  test('has bounds for its number, its length and its list', async () => {
+    for (const id of ['0', '-1', '1.5', 'lote', '9007199254740992', '9'.repeat(30)]) {
+      const { status, json } = await put(id, [charge()])
+      expect([status, json.violacoes[0].propriedade]).toEqual([400, 'loteCobV.id'])
+      expect((await call('GET', `/lotecobv/${id}`)).json.type).toEndWith('LoteCobVConsultaInvalida')
+    }
+    const largest = Number.MAX_SAFE_INTEGER
+    expect((await put(largest, [charge(late)])).status).toBe(202)
+    expect((await shown(largest)).id).toBe(largest)
+    const many = (count: number) => Array.from({ length: count }, () => charge(late))
+    expect((await put(freshId(), many(batchItemsMax + 1))).status).toBe(400)
+    const id = freshId()
+    expect((await put(id, many(batchItemsMax))).status).toBe(202)
+    expect(await statuses(id)).toHaveLength(batchItemsMax)
+    const range = 'inicio=2026-01-01T00:00:00Z&fim=2027-01-01T00:00:00Z'
+    const page = (size: number) =>
+      call('GET', `/lotecobv?${range}&paginacao.itensPorPagina=${size}`)
+    expect([(await page(100)).status, (await page(101)).status]).toEqual([200, 400])
+    const second = await call(
+      'GET',
+      `/lotecobv?${range}&paginacao.itensPorPagina=1&paginacao.paginaAtual=1`,
+    )
+    expect(second.json.lotes).toHaveLength(1)
+    expect((await call('GET', '/lotecobv')).status).toBe(400)
+  })
+})
