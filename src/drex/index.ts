@@ -62,14 +62,12 @@ export type DrexDeps = {
 export type Drex = Feature & { readonly wallets: Wallets }
 
 const gwei = 1_000_000_000n
-/** A process that says nothing within a transaction for so long has been stopped: others take over what it holds. */
-const silenceMaxMs = 10_000
 /** A transaction without a receipt is looked at after this many blocks, but not too soon. */
 const resendBlocks = 4
 const resendMinMs = 2_000
 
 export const createDrex = (given: DrexDeps): Drex => {
-  const deps = { ...given, sql: withIdleLimit(given.sql, silenceMaxMs) }
+  const deps = { ...given, sql: withIdleLimit(given.sql) }
   const { settings, sql, logger } = deps
   const custody = createCustody(settings, logger)
   const wallets = createWallets({ sql, sealer: deps.sealer, ...custody })

@@ -4,10 +4,9 @@ import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { engines, startEngine, statementsOf } from '../support/engines.ts'
 import { isLong } from '../support/page-budgets.ts'
-import { startProgram, variants } from '../support/program.ts'
+import { anyVariant, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 
-const [sources] = variants
 const [engine] = engines
 /** Statements a second, of queries and transactions alike. What comes every ten seconds falls into a short window together. */
 const restingMax = isLong ? 3.2 : 4
@@ -15,12 +14,12 @@ const windowMs = isLong ? 30_000 : 5_000
 const waitMs = 90_000
 
 test('a process at rest comes to ask little of its database', async () => {
-  if (sources === undefined || engine === undefined) throw new Error('no program or no engine')
+  if (engine === undefined) throw new Error('no engine')
   await using server = await startEngine(engine)
   const { sql, close } = server.open()
   const bank = await createCentralBank({ longPollMs: 5_000 })
   const { file } = await apiKeyFile('spi:send')
-  const program = startProgram(sources, ['serve'], {
+  const program = startProgram(anyVariant, ['serve'], {
     env: {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
       ...{ DATABASE_DSN: server.dsn, CARDGW_DATABASE_URL: server.dsn },

@@ -1,10 +1,14 @@
 /** Several processes behind one `trilho serve`: what outsiders see of them, and what is left when one is killed. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
+import { issueCertificate } from '../support/pki.ts'
 import { anyVariant, runProgram, startProgram } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
 setDefaultTimeout(180_000)
@@ -101,19 +105,55 @@ test('two workers share one address; one that is killed loses nothing and is sta
   await close()
 })
 
-test('workers end with whoever started them', async () => {
+test('behind TLS, a worker that stands still is ended and started again; all end with whoever started them', async () => {
+  const authority = issueCertificate('AC Teste', { authority: true })
+  const pair = issueCertificate('localhost', {
+    issuer: authority,
+    hosts: ['localhost', '127.0.0.1'],
+  })
+  const directory = temporaryDirectory()
+  const [certPath, keyPath] = [join(directory, 'cert.pem'), join(directory, 'key.pem')]
+  writeFileSync(certPath, pair.cert)
+  writeFileSync(keyPath, pair.key)
   const { file } = await apiKeyFile('ops:read')
   const program = startProgram(anyVariant, ['serve', '--workers', '2'], {
-    env: { HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
+    env: {
+      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
+      ...{ TRILHO_TLS_CERT_PATH: certPath, TRILHO_TLS_KEY_PATH: keyPath },
+      TRILHO_STALL_SECONDS: '3',
+    },
   })
-  await program.line((text) => text.includes('"msg":"listening"'))
-  const pids: number[] = []
-  for (const worker of [1, 2]) {
-    const line = await program.line((text) => text.includes(`"worker":${worker},"pid"`))
-    pids.push((JSON.parse(line) as { readonly pid: number }).pid)
+  const lineOf = async (wanted: (line: Line) => boolean): Promise<Line> =>
+    JSON.parse(await program.line((text) => text.startsWith('{') && wanted(JSON.parse(text))))
+  const { http_url: url } = (await lineOf(({ msg }) => msg === 'listening')) as unknown as {
+    readonly http_url: string
   }
+  const served = async (worker: number, not = 0): Promise<number> =>
+    (
+      await lineOf(
+        ({ msg, ...line }) =>
+          msg === 'a worker serves' && line.worker === worker && line.pid !== not,
+      )
+    ).pid ?? 0
+  const [first, second] = [await served(1), await served(2)]
+  /** Whichever worker gets the connection; one that stands still never answers. */
+  const answers = async (): Promise<boolean> => {
+    const options = {
+      keepalive: false,
+      tls: { ca: authority.cert },
+      signal: AbortSignal.timeout(500),
+    }
+    return (await fetch(`${url}/health`, options).catch(() => undefined))?.status === 200
+  }
+  expect(url).toStartWith('https://')
+  await until(answers, waitMs)
+  process.kill(first, 'SIGSTOP')
+  await lineOf(({ msg, worker }) => msg === 'a worker answers nothing: it is ended' && worker === 1)
+  const third = await served(1, first)
+  expect(isAlive(first)).toBe(false)
+  await until(answers, waitMs)
   program.signal('SIGKILL')
-  await until(() => !pids.some(isAlive))
+  await until(() => ![second, third].some(isAlive), waitMs)
   await program.end()
 })
 

@@ -15,8 +15,9 @@ import { freePort } from '../support/free-port.ts'
 import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
-const authorizations = isLong ? 100_000 : 3_000
-const gatewayKills = isLong ? 15 : 1
+const authorizations = isLong ? 100_000 : 2_000
+/** Each time one of the two gateways is stopped where it is, and then the other is killed and started again. */
+const gatewayFaults = isLong ? 8 : 1
 const networkKills = isLong ? 30 : 4
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
 const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
@@ -25,6 +26,8 @@ const timeoutSeconds = 1
 const lateMs = 1_200
 const networkOutageMs = 100
 const settleMs = 120_000
+/** A gateway that stands still answers nothing for ever. */
+const answerMs = 3_000
 
 const faults = {
   ...{ no_answer: 0.002, late: 0.002, delay: 0.01, duplicate: 0.005 },
@@ -46,7 +49,7 @@ const createNetwork = (seed: number): CardNetwork => {
 
 type Answer = { readonly status: number; readonly id: string | undefined; readonly state: string }
 
-/** The gateway in a process of its own, which is killed and started again on the same port. */
+/** A gateway in a process of its own, which is killed and started again on the same port, or stopped where it is. */
 const createGateway = async (
   database: TestDatabase,
   networks: readonly [CardNetwork, CardNetwork],
@@ -56,6 +59,11 @@ const createGateway = async (
   const port = String(freePort())
   const url = `http://127.0.0.1:${port}/v1/transactions`
   let program: RunningProgram | undefined
+  const isUp = async (): Promise<boolean> =>
+    (await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined))?.status === 200
+  const untilUp = async (): Promise<void> => {
+    while (!(await isUp())) await Bun.sleep(20)
+  }
   const start = async (): Promise<void> => {
     program = startProgram(anyVariant, ['serve'], {
       env: {
@@ -78,9 +86,7 @@ const createGateway = async (
         CARDGW_REVERSAL_WINDOW_SECONDS: '1',
       },
     })
-    const isUp = async (): Promise<boolean> =>
-      (await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined))?.status === 200
-    while (!(await isUp())) await Bun.sleep(20)
+    await untilUp()
   }
   const end = async (): Promise<void> => {
     program?.signal('SIGKILL')
@@ -101,6 +107,7 @@ const createGateway = async (
           'Idempotency-Key': idempotencyKey,
         },
         body: JSON.stringify(body),
+        signal: AbortSignal.timeout(answerMs),
       })
       const answer = (await response.json()) as { readonly id?: string; readonly status?: string }
       return { status: response.status, id: answer.id, state: answer.status ?? '' }
@@ -110,12 +117,14 @@ const createGateway = async (
   }
   return {
     start,
+    untilUp,
     post,
     end,
     kill: async (): Promise<void> => {
       await end()
       await start()
     },
+    signal: (name: 'SIGSTOP' | 'SIGCONT') => program?.signal(name),
   }
 }
 
@@ -222,20 +231,27 @@ const compareBooks = async (
 }
 
 test(
-  `${authorizations} authorizations, ${gatewayKills} kills of the gateway, ${networkKills} of networks: the books agree to the cent (seed ${seed})`,
+  `${authorizations} authorizations through two gateways that stop and are killed in turn, ${networkKills} kills of networks: the books agree to the cent (seed ${seed})`,
   async () => {
     const pick = seeded(seed)
     const database = await createTestDatabase(2)
     const networks = [createNetwork(seed), createNetwork(seed + 1)] as const
     const vault = createTestVault({ key: testVaultKey })
-    const gateway = await createGateway(database, networks, vault.url)
+    const gateways = [
+      await createGateway(database, networks, vault.url),
+      await createGateway(database, networks, vault.url),
+    ] as const
     try {
-      await gateway.start()
+      await Promise.all(gateways.map((gateway) => gateway.start()))
+      let stopped: Gateway | undefined
+      const oneOf = () => gateways[pick(2)] ?? gateways[0]
+      const running = () => gateways.find((gateway) => gateway !== stopped) ?? gateways[0]
       let next = 0
       const inDoubt: Payment[] = []
       const client = async (): Promise<void> => {
         while (next < authorizations) {
           const payment = paymentOf(next++, pick)
+          const gateway = oneOf()
           const answer = await authorize(gateway, payment)
           if (answer === undefined) inDoubt.push(payment)
           else await goOn(gateway, payment, answer, pick)
@@ -253,7 +269,12 @@ test(
       }
       await Promise.all([
         ...Array.from({ length: clients }, client),
-        at(gatewayKills, gateway.kill),
+        at(2 * gatewayFaults, async (index) => {
+          if (index % 2 === 1) return running().kill()
+          stopped?.signal('SIGCONT')
+          stopped = gateways[(index / 2) % 2 === 0 ? 1 : 0]
+          stopped?.signal('SIGSTOP')
+        }),
         at(networkKills, async (index) => {
           const network = networks[index % 2 === 0 ? 0 : 1]
           network.stop()
@@ -265,10 +286,14 @@ test(
       // Asked for again by its key, as a caller would who never learnt the outcome.
       const askAgain = async (): Promise<void> => {
         for (let payment = inDoubt.pop(); payment !== undefined; payment = inDoubt.pop()) {
-          while ((await authorize(gateway, payment)) === undefined) await Bun.sleep(100)
+          while ((await authorize(running(), payment)) === undefined) await Bun.sleep(100)
         }
       }
       await Promise.all(Array.from({ length: clients }, askAgain))
+      // All of it is ended by one gateway; then the other goes on where it was, and must not change anything.
+      await settle(database)
+      stopped?.signal('SIGCONT')
+      await stopped?.untilUp()
       await settle(database)
       const counts = await compareBooks(database, { neta: networks[0], netb: networks[1] })
       expect(Object.keys(counts).sort()).toEqual(['authorized', 'captured', 'declined', 'voided'])
@@ -285,11 +310,11 @@ test(
         where status = 'captured'`
       expect(sum?.cents).toBe(String(captured.reduce((total, cents) => total + cents, 0)))
     } finally {
-      await gateway.end()
+      await Promise.all(gateways.map((gateway) => gateway.end()))
       for (const network of networks) network.stop()
       await vault.stop()
       await database.close()
     }
   },
-  150_000 + authorizations * 5,
+  300_000 + authorizations * 5,
 )

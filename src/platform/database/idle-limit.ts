@@ -1,11 +1,14 @@
 import type { Client, Transaction } from './database.ts'
 
+/** A process that says nothing within a transaction for so long has been stopped: others take over what it holds. */
+const silenceMaxMs = 10_000
+
 /**
  * The same client, whose transactions end when their process says nothing for so long: one that was stopped within a
  * transaction holds its locks no longer, and its work is another's. When it goes on, the transaction fails there. The
  * limit is set in each transaction, because poolers refuse it at the start of a connection.
  */
-export const withIdleLimit = (sql: Client, idleMs: number): Client =>
+export const withIdleLimit = (sql: Client, idleMs = silenceMaxMs): Client =>
   new Proxy(sql, {
     get: (target, property) => {
       const member: unknown = Reflect.get(target, property)
