@@ -187,6 +187,19 @@ export const writeReport = (
   return markdown
 }
 
+/** Goals, ceilings and bounds that a run was too slow, or too large, for; a line each. */
+export const missedGoals = (
+  results: readonly GroupResult[],
+  figures: readonly FigureResult[],
+): readonly string[] => [
+  ...results.flatMap(({ suite, group, goals, ceilings }) =>
+    [...goals, ...ceilings].flatMap(({ ours, reached }) =>
+      reached ? [] : [`${suite}: ${group}: ${ours}`],
+    ),
+  ),
+  ...figures.flatMap(({ suite, name, reached }) => (reached ? [] : [`${suite}: ${name}`])),
+]
+
 const goalMarkdown = (bound: string, reached: boolean, { name }: Mode): string =>
   name === 'smoke' ? ` (goal ${bound})` : ` (goal ${bound}: ${reached ? 'reached' : 'missed'})`
 

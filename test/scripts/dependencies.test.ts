@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { dependencyFindings } from '../../scripts/release/findings.ts'
 import { root } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 const one = (name: string, license: string) => ({ name, version: '1.0.0', license })
 
@@ -29,4 +30,42 @@ test('the check looks at the dependencies of this checkout', () => {
     cwd: root,
   })
   expect([exitCode, stderr.toString()]).toEqual([0, ''])
+})
+
+const bytesMax = 100_000_000
+
+const bytesOf = (path: string): number => {
+  const found = lstatSync(path)
+  if (!found.isDirectory()) return found.size
+  return readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
+}
+
+test('what serves payments takes less than 100 MB beside the runtime, by the command of the page', () => {
+  const [, command = ''] =
+    /`bun (install --production [^`]+)`/.exec(
+      readFileSync(join(root, 'docs/release.md'), 'utf8'),
+    ) ?? []
+  const directory = temporaryDirectory()
+  for (const file of ['package.json', 'bun.lock', 'patches']) {
+    cpSync(join(root, file), join(directory, file), { recursive: true })
+  }
+  mkdirSync(join(directory, 'src'))
+  const { exitCode, stderr } = Bun.spawnSync([process.execPath, ...command.split(' ')], {
+    cwd: directory,
+  })
+  expect([exitCode, stderr.toString().includes('error')]).toEqual([0, false])
+  expect(readdirSync(join(directory, 'node_modules'))).toContain('hono')
+  expect(bytesOf(join(directory, 'node_modules'))).toBeLessThan(bytesMax)
+})
+
+test('every install script that is not run is named, with the reason', () => {
+  const { stdout } = Bun.spawnSync([process.execPath, 'pm', 'untrusted'], { cwd: root })
+  const names = [...stdout.toString().matchAll(/^\.\/(\S+) @/gm)].map(([, path = '']) =>
+    path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length),
+  )
+  const page = readFileSync(join(root, 'SECURITY.md'), 'utf8')
+  expect(names.length).toBeGreaterThan(0)
+  expect(
+    names.filter((name) => !page.includes(`\`${name.replace(/\/(linux|darwin)-.*/, '/*')}\``)),
+  ).toEqual([])
 })
