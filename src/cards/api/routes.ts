@@ -29,115 +29,67 @@ import { inPortuguese } from './portuguese.ts'
 
 const bodyBytesMax = 16_384
 const base = '/v1/transactions'
-const accepts = ['application/json']
 
 const idOf = (c: RequestContext): string => readParams(c, idParams).id
+
+/** A route that does something, and takes a body of JSON. */
+const posting = (
+  path: string,
+  scope: Route['scope'],
+  document: Route['document'],
+  handle: Route['handle'],
+): Route => ({
+  ...{ method: 'POST', path, scope, document, handle },
+  ...{ accepts: ['application/json'], bodyBytesMax, errorStyle: 'envelope' },
+})
+
+/** The body as JSON; undefined without one. */
+const optionalBody = async (c: RequestContext) => {
+  const bytes = await readBytes(c)
+  return bytes.length === 0 ? undefined : parseJson(bytes)
+}
 
 /** Authorization, capture, void and query of card transactions. */
 export const cardRoutes = (service: CardService): readonly Route[] =>
   routesOf(service).map((route) => ({ ...route, inPortuguese }))
 
 const routesOf = (service: CardService): readonly Route[] => [
-  {
-    method: 'POST',
-    path: `${base}/authorize`,
-    scope: 'cards:authorize',
-    accepts,
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: documents.authorize,
-    handle: async (c) => {
-      const request = readAuthorization(await readJsonValue(c))
-      return respond(await service.authorize(request, callerOf(c)))
-    },
-  },
-  {
-    method: 'POST',
-    path: `${base}/verify`,
-    scope: 'cards:authorize',
-    accepts,
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: documents.verify,
-    handle: async (c) => {
-      const request = readVerification(await readJsonValue(c))
-      return respond(await service.verify(request, callerOf(c)))
-    },
-  },
-  {
-    method: 'POST',
-    path: `${base}/{id}/increment`,
-    scope: 'cards:authorize',
-    accepts,
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: documents.increment,
-    handle: async (c) => {
-      const amount = readIncrement(await readJsonValue(c))
-      return respond(await service.increment(idOf(c), amount, callerOf(c)))
-    },
-  },
-  {
-    method: 'POST',
-    path: `${base}/{id}/capture`,
-    scope: 'cards:capture',
-    accepts,
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: documents.capture,
-    handle: async (c) => {
-      const bytes = await readBytes(c)
-      const request = readCapture(bytes.length === 0 ? {} : parseJson(bytes))
-      return respond(await service.capture(idOf(c), request, callerOf(c)))
-    },
-  },
-  {
-    method: 'POST',
-    path: `${base}/{id}/void`,
-    scope: 'cards:void',
-    accepts,
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: documents.void,
-    handle: async (c) => {
-      const bytes = await readBytes(c)
-      const amount = bytes.length === 0 ? undefined : readVoid(parseJson(bytes))
-      return respond(await service.void(idOf(c), amount, callerOf(c)))
-    },
-  },
+  posting(`${base}/authorize`, 'cards:authorize', documents.authorize, async (c) => {
+    const request = readAuthorization(await readJsonValue(c))
+    return respond(await service.authorize(request, callerOf(c)))
+  }),
+  posting(`${base}/verify`, 'cards:authorize', documents.verify, async (c) => {
+    const request = readVerification(await readJsonValue(c))
+    return respond(await service.verify(request, callerOf(c)))
+  }),
+  posting(`${base}/{id}/increment`, 'cards:authorize', documents.increment, async (c) => {
+    const amount = readIncrement(await readJsonValue(c))
+    return respond(await service.increment(idOf(c), amount, callerOf(c)))
+  }),
+  posting(`${base}/{id}/capture`, 'cards:capture', documents.capture, async (c) => {
+    const request = readCapture((await optionalBody(c)) ?? {})
+    return respond(await service.capture(idOf(c), request, callerOf(c)))
+  }),
+  posting(`${base}/{id}/void`, 'cards:void', documents.void, async (c) => {
+    const body = await optionalBody(c)
+    const amount = body === undefined ? undefined : readVoid(body)
+    return respond(await service.void(idOf(c), amount, callerOf(c)))
+  }),
   ...laterRoutes(service),
   ...readingRoutes(service),
 ]
 
 /** What gives back, and what operators do. */
 const laterRoutes = (service: CardService): readonly Route[] => [
-  {
-    method: 'POST',
-    path: `${base}/{id}/refund`,
-    scope: 'cards:refund',
-    accepts,
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: documents.refund,
-    handle: async (c) => {
-      const bytes = await readBytes(c)
-      const amount = bytes.length === 0 ? undefined : readRefund(parseJson(bytes))
-      return respond(await service.refund(idOf(c), amount, callerOf(c)))
-    },
-  },
-  {
-    method: 'POST',
-    path: `${base}/{id}/resolve`,
-    scope: 'ops:admin',
-    accepts,
-    bodyBytesMax: bodyBytesMax,
-    errorStyle: 'envelope',
-    document: documents.resolve,
-    handle: async (c) => {
-      const request = readResolution(await readJsonValue(c))
-      return respond(await service.resolve(idOf(c), request, callerOf(c)))
-    },
-  },
+  posting(`${base}/{id}/refund`, 'cards:refund', documents.refund, async (c) => {
+    const body = await optionalBody(c)
+    const amount = body === undefined ? undefined : readRefund(body)
+    return respond(await service.refund(idOf(c), amount, callerOf(c)))
+  }),
+  posting(`${base}/{id}/resolve`, 'ops:admin', documents.resolve, async (c) => {
+    const request = readResolution(await readJsonValue(c))
+    return respond(await service.resolve(idOf(c), request, callerOf(c)))
+  }),
 ]
 
 const dayMs = 86_400_000

@@ -80,48 +80,29 @@ export const authorizationMessage = (
   return { message, carried: facts.carried }
 }
 
-/** DE 37 is that of the authorization, DE 4 what is added to it. */
-export const incrementMessage = (
-  content: Content,
-  pan: Uint8Array,
-  transaction: Subject,
-  amountCents: bigint,
-  numbers: Numbers,
-  beside: Beside = {},
-): CardMessage =>
-  content.build('increment', {
-    ...factsOf(pan, numbers, { ...transaction, amountCents }, beside),
-    totalCents: transaction.amountCents + amountCents,
-  })
-
 /** What a network may want to know of a capture among several. */
 export type CaptureMark = { readonly isFinal: boolean; readonly captureNumber: number }
 
-/** DE 37 stays that of the authorization, so that the network knows what is captured. */
-export const captureMessage = (
+/**
+ * A message that follows an authorization. DE 37 stays that of the authorization, so that the network knows what is
+ * raised, captured or given back; DE 4 is by how much.
+ *
+ * @param mark of a capture only
+ */
+export const followingMessage = (
   content: Content,
+  name: 'increment' | 'capture' | 'refund',
   pan: Uint8Array,
   transaction: Subject,
   amountCents: bigint,
   numbers: Numbers,
   beside: Beside = {},
-  mark: CaptureMark = { isFinal: true, captureNumber: 1 },
-): CardMessage =>
-  content.build('capture', {
-    ...factsOf(pan, numbers, { ...transaction, amountCents }, beside),
-    ...mark,
-  })
-
-/** DE 37 is that of the authorization, so that the network knows what is given back. */
-export const refundMessage = (
-  content: Content,
-  pan: Uint8Array,
-  transaction: Subject,
-  amountCents: bigint,
-  numbers: Numbers,
-  beside: Beside = {},
-): CardMessage =>
-  content.build('refund', factsOf(pan, numbers, { ...transaction, amountCents }, beside))
+  mark?: CaptureMark,
+): CardMessage => {
+  const facts = factsOf(pan, numbers, { ...transaction, amountCents }, beside)
+  const totalCents = name === 'increment' ? transaction.amountCents + amountCents : undefined
+  return content.build(name, { ...facts, ...mark, totalCents })
+}
 
 /** The message to reverse, and the number of attempts so far. */
 type ReversalSubject = Subject & {

@@ -2,12 +2,7 @@ import type { CardMessage } from '#codecs/iso8583'
 import { type Answer, ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
-import {
-  captureMessage,
-  incrementMessage,
-  refundMessage,
-  reversalMessage,
-} from '../networks/messages.ts'
+import { type CaptureMark, followingMessage, reversalMessage } from '../networks/messages.ts'
 import { changed } from '../transactions/changes.ts'
 import type { StartedOperation } from '../transactions/domain.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
@@ -97,19 +92,13 @@ export const perform = async (
   const verdict = await send(context, network, operation, after, pan, () => {
     const { content } = network
     const cents = after.operationCents ?? after.amountCents
-    if (operation === 'increment') {
-      return incrementMessage(content, pan, after, cents, numbers, beside)
+    if (operation === 'void' || operation === 'partial_void' || operation === 'release') {
+      const reversal = { ...reversalOf(after, operation), attempts: 0 }
+      return reversalMessage(content, reversal, numbers, pan, beside)
     }
-    if (operation === 'capture' || operation === 'partial_capture') {
-      const mark = { isFinal: operation === 'capture', captureNumber: captureNumberOf(after) }
-      return captureMessage(content, pan, after, cents, numbers, beside, mark)
-    }
-    if (operation === 'refund') return refundMessage(content, pan, after, cents, numbers, beside)
-    return reversalMessage(
-      content,
-      { ...reversalOf(after, operation), attempts: 0 },
-      ...([numbers, pan, beside] as const),
-    )
+    const name = operation === 'partial_capture' ? 'capture' : operation
+    const mark = name === 'capture' ? markOf(operation, after) : undefined
+    return followingMessage(content, name, pan, after, cents, numbers, beside, mark)
   })
   return written(after, () => settle(context, operation, after, verdict, asPart))
 }
@@ -142,9 +131,14 @@ export const send = async (
   return verdict
 }
 
-/** Of the capture that is sent next, from 1. */
-const captureNumberOf = ({ captures = [], captureStan }: CardTransaction): number =>
-  captures.length + (captureStan === undefined ? 1 : 2)
+/** Of the capture that is sent next; its numbers are from 1. */
+const markOf = (
+  operation: StartedOperation,
+  { captures = [], captureStan }: CardTransaction,
+): CaptureMark => ({
+  isFinal: operation === 'capture',
+  captureNumber: captures.length + (captureStan === undefined ? 1 : 2),
+})
 
 export const notTaken = (operation: OperationName): ApiError =>
   new ApiError(cardErrors.operation_not_taken, 'The card network takes no such operation.', {

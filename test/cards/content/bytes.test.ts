@@ -4,7 +4,7 @@ import { type Content, createContent } from '../../../src/cards/content/index.ts
 import { managementRequest } from '../../../src/cards/networks/management.ts'
 import {
   authorizationMessage,
-  captureMessage,
+  followingMessage,
   reversalMessage,
 } from '../../../src/cards/networks/messages.ts'
 import { hexOf } from './support.ts'
@@ -63,7 +63,7 @@ const messagesOf = (content: Content): readonly CardMessage[] => [
   authorizationMessage(content, pan(), payment).message,
   authorizationMessage(content, pan(), { ...payment, terminalId: undefined, installments: 12 })
     .message,
-  captureMessage(content, pan(), { ...payment, authCode: 'A00001' }, 2_500n, numbers),
+  followingMessage(content, 'capture', pan(), { ...payment, authCode: 'A00001' }, 2_500n, numbers),
   reversalMessage(content, reversal, numbers, pan()),
   reversalMessage(
     content,
