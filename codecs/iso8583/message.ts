@@ -4,7 +4,8 @@ import type { Iso8583Parser } from './parser.ts'
 
 /** Message types that the gateway sends and receives, of version 1987. */
 export const gatewayMtis = [
-  ...(['0100', '0110', '0200', '0210', '0220', '0221', '0230', '0800', '0810'] as const),
+  ...(['0100', '0110', '0120', '0121', '0130'] as const),
+  ...(['0200', '0210', '0220', '0221', '0230', '0800', '0810'] as const),
   ...(['0400', '0401', '0410', '0420', '0421', '0430'] as const),
   ...(['0620', '0621', '0630'] as const),
 ] as const

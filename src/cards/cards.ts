@@ -125,10 +125,9 @@ export const createCards = (deps: CardsDeps): Feature => {
     ...{ emission, logger, now },
   })
   const jobs = [sweep, expiry, ...retentionOf(deps, sql, now)]
-  networks.onLateAnswer(
-    createLateAnswers({ sql, networks, onReversals: reversals.kick, emission, logger, now }),
-  )
-  networks.onAdvice(createAdvices({ sql, emission, logger, now }))
+  const told = { sql, networks, onReversals: reversals.kick, emission, logger, now }
+  networks.onLateAnswer(createLateAnswers(told))
+  networks.onAdvice(createAdvices(told))
   return {
     ...common,
     ...{ routes: cardRoutes(service), certificates: vault.certificates },

@@ -40,6 +40,8 @@ type JposNetwork = {
   readonly output: () => string
   /** What the network of that name knows of each payment, by RRN: amounts in cents, and the messages that came. */
   readonly book: (name: string) => Promise<ReadonlyMap<string, Entry>>
+  /** Has the network of that name tell of a payment of its own accord. */
+  readonly advise: (name: string, rrn: string) => Promise<void>
   readonly stop: () => Promise<number>
 }
 
@@ -71,6 +73,10 @@ const startNetwork = async (): Promise<JposNetwork> => {
     port: (name) => Number(fieldsAfter(`${name} `)[0]?.[0]),
     count,
     output: () => output,
+    advise: async (name, rrn) => {
+      await server.stdin.write(`${name} advise ${rrn}\n`)
+      await server.stdin.flush()
+    },
     book: async (name) => {
       const end = `${name} book end`
       const before = count(end)
@@ -315,9 +321,33 @@ describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
     ])
     expect(entries.map((entry) => ({ ...entry, messages: '' }))).toEqual(records.map(expectedEntry))
     expect(book.size).toBe(records.length)
+    await tellsOfPayments(jpos, rig)
     expect(jpos.output()).not.toContain('payments failed')
   })
 })
+
+/** What jPOS tells is answered, as often as it tells it, and counts once. */
+const tellsOfPayments = async (jpos: JposNetwork, rig: CardsRig): Promise<void> => {
+  for (const [capture, last, end] of [
+    [true, '0230', { status: 'captured' }],
+    [false, '0430', { status: 'voided', reason: 'reversed_by_network' }],
+  ] as const) {
+    const { id, rrn } = await rig.authorize('tok_visa_approved', { capture })
+    await jpos.advise('payments', String(rrn))
+    for (const answer of ['0130', '0630', last]) {
+      const line = `payments told ${answer} ${rrn} 00`
+      await until(() => jpos.count(line) === 2, line)
+    }
+    const { needs_attention, ...record } = await rig.settled(id)
+    expect(record).toMatchObject(end)
+    expect(needs_attention).toBeUndefined()
+    const told = await rig.database.sql`
+      select data ->> 'mti' as mti from card_events
+      where transaction_id = ${id} and type = 'network_advice' order by mti`
+    const mtis = ['0120', `${last.slice(0, 2)}20`, '0620'].toSorted()
+    expect(told.map(({ mti }) => mti)).toEqual(mtis)
+  }
+}
 
 /** What the network must hold of a payment that we have like this. */
 const expectedEntry = ({ status, ...record }: CardRecord): Entry => {

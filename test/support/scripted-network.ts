@@ -42,6 +42,8 @@ const answerMtis: Readonly<Record<string, GatewayMti>> = {
   ...{ '0220': '0230', '0420': '0430', '0421': '0430' },
 }
 
+const adviceAnswers: ReadonlySet<string> = new Set(['0130', '0230', '0430', '0630'])
+
 /** A network that answers network management by itself, and everything else as the test says. */
 export const createScriptedNetwork = (): ScriptedNetwork => {
   const seen: Seen[] = []
@@ -57,7 +59,7 @@ export const createScriptedNetwork = (): ScriptedNetwork => {
     })
   const take = (session: Session, socket: Socket<Session | undefined>, request: CardMessage) => {
     if (request.mti === '0810') return
-    if (request.mti === '0430' || request.mti === '0630') {
+    if (adviceAnswers.has(request.mti)) {
       const { mti, stan, rrn, amount, responseCode } = request
       answers.push({ mti, stan, rrn, amount, responseCode })
       return

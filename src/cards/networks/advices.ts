@@ -6,11 +6,12 @@ import type { Sealer } from './sealing.ts'
 import { isSealedRight, sealedAnswer } from './secured.ts'
 
 /** What a network tells of its own accord, and repeats until it is answered. */
-const answers: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
+const answers: Readonly<Record<string, GatewayMti | undefined>> = {
+  ...{ '0120': '0130', '0121': '0130', '0220': '0230', '0221': '0230' },
   ...{ '0420': '0430', '0421': '0430', '0620': '0630', '0621': '0630' },
 }
 
-export const isAdvice = (mti: GatewayMti): boolean => answers[mti] !== undefined
+export const isAdvice = (mti: string): boolean => answers[mti] !== undefined
 
 /** Advices of one connection that may be on their way into the database; the network repeats others. */
 const advicesMax = 64

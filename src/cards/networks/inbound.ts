@@ -7,6 +7,7 @@ import {
   readAnswer,
   readMessage,
 } from '#codecs/iso8583'
+import { isAdvice } from './advices.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 
 const stanField = 11
@@ -49,9 +50,7 @@ export class Inbound {
     try {
       // The answer to a request of network management repeats all its fields.
       const { mti } = this.parser
-      if (mti === '0800' || mti.startsWith('042') || mti.startsWith('062')) {
-        return readMessage(this.parser)
-      }
+      if (mti === '0800' || isAdvice(mti)) return readMessage(this.parser)
       const answer = readAnswer(this.parser)
       // To be compared with that of the request.
       const pan = this.parser.copy(2)

@@ -2,7 +2,8 @@ import type { Queryable } from '#src/platform/database/index.ts'
 
 /** An advice, as it is noted with its transaction; its numbers are the same in each repeat. */
 export type AdviceData = {
-  readonly mti: '0420' | '0620'
+  /** Of the first sending. */
+  readonly mti: '0120' | '0220' | '0420' | '0620'
   readonly stan: string
   readonly transmission: string
 }

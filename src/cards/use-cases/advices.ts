@@ -3,11 +3,13 @@ import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
 import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import type { TakeAdvice } from '../networks/index.ts'
+import type { CardNetworks, TakeAdvice } from '../networks/index.ts'
 import { type AdviceData, idByReference, isAdvised } from '../transactions/advices.ts'
 import { changed } from '../transactions/changes.ts'
 import { transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
+import { lastCaptured } from './amounts.ts'
+import { takeBackWithin } from './late-approvals.ts'
 
 /** Response codes: taken; no such transaction. */
 const taken = '00'
@@ -15,42 +17,114 @@ const unknownHere = '25'
 
 export type AdvicesDeps = {
   readonly sql: Client
+  readonly networks: Pick<CardNetworks, 'byName'>
+  /** Called after a commit with reversals. */
+  readonly onReversals: () => void
   readonly emission: EmitWithin | undefined
   readonly logger: Logger
   readonly now: () => Date
 }
 
+/** By the message, which may be a repeat. */
+const kinds: Readonly<Record<string, AdviceData['mti']>> = {
+  ...({ '0120': '0120', '0121': '0120', '0220': '0220', '0221': '0220' } as const),
+  ...({ '0420': '0420', '0421': '0420', '0620': '0620', '0621': '0620' } as const),
+}
+
 /**
- * Takes what networks tell of their own accord. A reversal that they made (0420) ends the authorization that it takes
- * back; if it is about anything else, the transaction needs attention. Each counts once, however often it is told. An
+ * Takes what networks tell of their own accord; each counts once, however often it is told. A reversal that they made
+ * (0420) ends the authorization that it takes back. An approval that they stand for (0120) is the one in the book, or
+ * it is taken back. A booking (0220) is the one in the book. Of anything else the transaction needs attention. An
  * administrative advice (0620) is noted with its transaction, and never refused.
  */
-export const createAdvices =
-  ({ sql, emission, logger, now }: AdvicesDeps): TakeAdvice =>
-  async ({ network, message }) => {
-    const { mti, stan, transmissionDateTime: transmission, rrn } = message
-    const numbers = { network, mti, stan, rrn }
-    const isAdministrative = mti.startsWith('06')
+export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
+  const { sql, logger, onReversals } = deps
+  return async ({ network, message }) => {
+    const { stan, transmissionDateTime: transmission, rrn } = message
+    const numbers = { network, mti: message.mti, stan, rrn }
+    const mti = kinds[message.mti]
     try {
       const id = rrn && (await idByReference(sql, network, rrn.trimEnd()))
-      if (!id || stan === undefined || transmission === undefined) {
+      if (!id || mti === undefined || stan === undefined || transmission === undefined) {
         logger.warn(numbers, 'an advice of the card network belongs to no transaction')
-        return isAdministrative ? taken : unknownHere
+        return mti === '0620' ? taken : unknownHere
       }
-      const data = { mti: isAdministrative ? '0620' : '0420', stan, transmission } as const
-      await sql.begin(async (tx) => {
-        const before = await lockTransaction(tx, id)
-        if (before === undefined || (await isAdvised(tx, id, data))) return
-        const after = isAdministrative ? before : reversed(before, message, now())
-        await note(tx, before, after, data, emission)
-        logger.warn({ ...numbers, transaction: id }, 'an advice of the card network was taken')
-      })
+      const data = { mti, stan, transmission }
+      const result = await sql.begin((tx) => takeWithin(deps, tx, id, data, message))
+      if (result === 'undecided') return undefined
+      if (result === 'reversed') onReversals()
+      logger.warn({ ...numbers, transaction: id }, 'an advice of the card network was taken')
       return taken
     } catch (err) {
       logger.error({ ...numbers, err }, 'an advice of the card network was not kept')
       return undefined
     }
   }
+}
+
+/** @returns `undecided`: what became of the request itself is not written yet, so the network has to tell it again */
+const takeWithin = async (
+  deps: AdvicesDeps,
+  tx: Transaction,
+  id: string,
+  data: AdviceData,
+  message: CardMessage,
+): Promise<'taken' | 'reversed' | 'undecided'> => {
+  const before = await lockTransaction(tx, id)
+  if (before === undefined || (await isAdvised(tx, id, data))) return 'taken'
+  if (before.status === 'pending' && before.operation === undefined) return 'undecided'
+  const rules = deps.networks.byName(before.network)?.answers
+  const { responseCode } = message
+  const isApproved = responseCode !== undefined && rules?.of(responseCode) !== 'declined'
+  const after = afterAdvice(data.mti, before, message, isApproved, deps.now())
+  await note(tx, before, after, data, deps.emission)
+  if (data.mti !== '0120' || !isApproved || after !== before) return 'taken'
+  return takeBackWithin(deps, tx, before, { answers: 'authorization', stan: before.stan })
+}
+
+/** The transaction as the advice leaves it: the same one where the book says what the network says. */
+const afterAdvice = (
+  mti: AdviceData['mti'],
+  before: CardTransaction,
+  message: CardMessage,
+  isApproved: boolean,
+  at: Date,
+): CardTransaction => {
+  if (mti === '0620') return before
+  if (mti === '0420') return reversed(before, message, at)
+  const agrees = mti === '0120' ? agreesOnHold : agreesOnBooking
+  const isKnown = message.responseCode !== undefined && agrees(before, message, isApproved)
+  return isKnown ? before : { ...before, needsAttention: true, updatedAt: at }
+}
+
+const centsOf = ({ amount = '' }: CardMessage): bigint | undefined =>
+  /^\d{12}$/.test(amount) ? BigInt(amount) : undefined
+
+/** Whether the network holds what the book says, or what is being taken back in any case. */
+const agreesOnHold = (
+  { status, amountCents }: CardTransaction,
+  message: CardMessage,
+  isApproved: boolean,
+): boolean => {
+  const isHeld = status === 'authorized' || status === 'captured'
+  return isHeld ? isApproved && centsOf(message) === amountCents : true
+}
+
+/** Whether the network has booked a capture or refund of the book. */
+const agreesOnBooking = (
+  before: CardTransaction,
+  message: CardMessage,
+  isApproved: boolean,
+): boolean => {
+  const { capturedCents, refundedCents, captures = [], status } = before
+  const isRefund = message.processingCode?.startsWith('20') === true
+  const booked = isRefund
+    ? [refundedCents]
+    : [capturedCents, lastCaptured(before), ...captures.map(({ cents }) => BigInt(cents))]
+  const cents = centsOf(message)
+  const isInBook = status !== 'voided' && cents !== undefined && booked.includes(cents)
+  return isInBook === isApproved
+}
 
 const note = async (
   tx: Transaction,
@@ -80,9 +154,10 @@ const reversed = (before: CardTransaction, message: CardMessage, at: Date): Card
 /** Whether the message takes back the whole authorization, by the numbers that it gives. */
 const isOfAll = (
   { stan, transmission, amountCents }: CardTransaction,
-  { amount = '', originalData, replacementAmounts }: CardMessage,
+  message: CardMessage,
 ): boolean => {
-  if (!/^\d{12}$/.test(amount) || BigInt(amount) !== amountCents) return false
+  const { originalData, replacementAmounts } = message
+  if (centsOf(message) !== amountCents) return false
   if (replacementAmounts !== undefined && /[1-9]/.test(replacementAmounts)) return false
   if (originalData === undefined) return true
   try {

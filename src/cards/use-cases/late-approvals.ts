@@ -22,7 +22,6 @@ export type LateApproval = {
 type Result = 'reversed' | 'taken' | 'undecided'
 
 type Deps = {
-  readonly sql: Client
   readonly networks: Pick<CardNetworks, 'byName'>
   readonly emission: EmitWithin | undefined
   readonly now: () => Date
@@ -32,22 +31,31 @@ type Deps = {
  * Has a late approval reversed, unless its transaction has taken it for one. The status stays as callers were told;
  * the operation shows the reversal.
  */
-export const takeBack = (deps: Deps, approval: LateApproval): Promise<Result> =>
+export const takeBack = (deps: Deps & { readonly sql: Client }, approval: LateApproval) =>
   deps.sql.begin(async (tx): Promise<Result> => {
     const row = await lockTransaction(tx, approval.id)
-    if (row === undefined) return 'taken'
-    const isFirst = approval.answers === 'authorization' && row.stan === approval.stan
-    const found = await (isFirst ? ofAuthorization(deps, row) : ofFollowing(tx, row, approval))
-    if (typeof found === 'string') return found
-    const { event, reversal, fields } = found
-    if (transition(row, event) !== undefined) {
-      const after = changed(row, event, fields, deps.now())
-      const events = [{ type: event, data: { stan: approval.stan } }]
-      await changeTransactions(tx, [{ before: row, after, events }], deps.emission)
-    }
-    await renewReversal(tx, reversal)
-    return 'reversed'
+    return row === undefined ? 'taken' : takeBackWithin(deps, tx, row, approval)
   })
+
+/** The same of a transaction that `tx` has locked. */
+export const takeBackWithin = async (
+  deps: Deps,
+  tx: Transaction,
+  row: CardTransaction,
+  approval: Pick<LateApproval, 'answers' | 'stan'>,
+): Promise<Result> => {
+  const isFirst = approval.answers === 'authorization' && row.stan === approval.stan
+  const found = await (isFirst ? ofAuthorization(deps, row) : ofFollowing(tx, row, approval))
+  if (typeof found === 'string') return found
+  const { event, reversal, fields } = found
+  if (transition(row, event) !== undefined) {
+    const after = changed(row, event, fields, deps.now())
+    const events = [{ type: event, data: { stan: approval.stan } }]
+    await changeTransactions(tx, [{ before: row, after, events }], deps.emission)
+  }
+  await renewReversal(tx, reversal)
+  return 'reversed'
+}
 
 type Found = {
   readonly event: CardEvent
@@ -79,7 +87,7 @@ const ofAuthorization = async (
 const ofFollowing = async (
   tx: Transaction,
   row: CardTransaction,
-  { stan }: LateApproval,
+  { stan }: Pick<LateApproval, 'stan'>,
 ): Promise<Found | Result> => {
   const isTaken = row.captures?.some((one) => one.stan === stan) ?? false
   if (isTaken || row.captureStan === stan) return 'taken'

@@ -12,6 +12,7 @@ import {
 test('a request, its repeat and its answer have one key; other exchanges have others', () => {
   const pairs = [
     ['0100', '0110'],
+    ['0120', '0121', '0130'],
     ['0200', '0210'],
     ['0220', '0221', '0230'],
     ['0400', '0401', '0410'],
@@ -37,7 +38,7 @@ test('a STAN is six digits', () => {
 
 test('answers are told from requests', () => {
   const answers = gatewayMtis.filter(isAnswer)
-  expect(answers).toEqual(['0110', '0210', '0230', '0810', '0410', '0430', '0630'])
+  expect(answers).toEqual(['0110', '0130', '0210', '0230', '0810', '0410', '0430', '0630'])
 })
 
 test('the STAN of a transaction is looked for in transactions only', () => {

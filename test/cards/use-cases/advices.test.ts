@@ -86,9 +86,85 @@ test('a reversal of a part, of a capture or of other numbers is somebody’s bus
   expect((await read(captured.id))['needs_attention']).toBeUndefined()
 })
 
+/** What its network stands for of the authorization, or has booked of it. */
+const decisionOn = (
+  record: CardRecord,
+  change: Partial<CardMessage> = {},
+): Partial<CardMessage> => ({
+  ...{ mti: '0120', rrn: String(record['rrn']), amount: '000000010000', currency: '986' },
+  ...{ responseCode: '00', ...change },
+})
+
+test('a decision and a booking that agree with the book change nothing, and count once', async () => {
+  const record = await rig.authorize('tok_visa_approved')
+  const decision = decisionOn(record, { stan: '900010' })
+  expect(await tell(decision)).toBe('00')
+  expect(await tell({ ...decision, mti: '0121' })).toBe('00')
+  expect(await advicesOf(record.id)).toBe(1)
+  expect(await read(record.id)).toMatchObject({ status: 'authorized' })
+  expect((await read(record.id))['needs_attention']).toBeUndefined()
+  const captured = await rig.authorize('tok_visa_approved', { capture: true })
+  const booking = decisionOn(captured, { mti: '0220', stan: '900010' })
+  expect(await tell(booking)).toBe('00')
+  expect(await tell({ ...booking, mti: '0221' })).toBe('00')
+  expect(await advicesOf(captured.id)).toBe(1)
+  expect((await read(captured.id))['needs_attention']).toBeUndefined()
+  expect(network.answers.slice(-4).map(({ mti }) => mti)).toEqual(['0130', '0130', '0230', '0230'])
+})
+
+test('a refund that the network has booked is the one in the book, or somebody’s business', async () => {
+  const record = await rig.authorize('tok_visa_approved', { capture: true })
+  const refund = decisionOn(record, { mti: '0220', processingCode: '200000' })
+  const refunded = await rig.post(`/v1/transactions/${record.id}/refund`, { amount: 4_000 })
+  expect(refunded.status).toBe(200)
+  expect(await tell({ ...refund, amount: '000000004000' })).toBe('00')
+  expect((await read(record.id))['needs_attention']).toBeUndefined()
+  expect(await tell(refund)).toBe('00')
+  expect(await read(record.id)).toMatchObject({ needs_attention: true })
+})
+
+test('a decision or a booking that differs from the book is somebody’s business', async () => {
+  const differing: readonly Partial<CardMessage>[] = [
+    { amount: '000000009999' },
+    { amount: undefined },
+    { responseCode: '51' },
+    { responseCode: undefined },
+    { mti: '0220' },
+  ]
+  for (const change of differing) {
+    const record = await rig.authorize('tok_visa_approved')
+    expect(await tell(decisionOn(record, change))).toBe('00')
+    expect(await read(record.id)).toMatchObject({ status: 'authorized', needs_attention: true })
+  }
+  const captured = await rig.authorize('tok_visa_approved', { capture: true })
+  expect(await tell(decisionOn(captured, { mti: '0220', amount: '000000009999' }))).toBe('00')
+  expect(await read(captured.id)).toMatchObject({ status: 'captured', needs_attention: true })
+})
+
+test('an approval that the network tells of what was declined here is taken back', async () => {
+  network.on((_, peer) => peer.answer({ responseCode: '91' }))
+  const declined = await rig.authorize('tok_visa_approved')
+  network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+  expect(declined.status).toBe('declined')
+  const decision = decisionOn(declined, { stan: '900020' })
+  expect(await tell(decision)).toBe('00')
+  expect(await tell({ ...decision, mti: '0121' })).toBe('00')
+  expect(await rig.settled(declined.id)).toMatchObject({ status: 'declined' })
+  expect(await rig.reversalsOf(declined.id)).toMatchObject([{ reverses: 'authorization' }])
+  expect(
+    network.seen.filter(({ mti, rrn }) => mti === '0400' && rrn === declined['rrn']),
+  ).toHaveLength(1)
+  // That it was declined is what the book says.
+  expect(await tell(decisionOn(declined, { responseCode: '91' }))).toBe('00')
+  expect((await read(declined.id))['needs_attention']).toBeUndefined()
+})
+
 test('what is unknown here is said to be, and an administrative advice is never refused', async () => {
   expect(await tell({ rrn: '000000000001', amount: '000000000001' })).toBe('25')
   expect(await tell({ amount: '000000000001' })).toBe('25')
+  for (const mti of ['0120', '0220'] as const) {
+    expect(await tell({ mti, rrn: '000000000001', responseCode: '00' })).toBe('25')
+  }
   expect(await tell({ mti: '0620' })).toBe('00')
   const { id, rrn } = (await rig.authorize('tok_visa_approved')) as CardRecord & { rrn: string }
   expect(await tell({ mti: '0620', rrn })).toBe('00')
@@ -102,7 +178,10 @@ test('an advice that cannot be kept gets no answer', async () => {
   const message = Object.assign(new CardMessage(), numbers, await reversalOf(record))
   const { sql } = rig.database
   const now = () => new Date()
-  const take = createAdvices({ sql, emission: undefined, logger: quietLogger, now })
+  const take = createAdvices({
+    ...{ sql, networks: rig.networks, emission: undefined, logger: quietLogger, now },
+    onReversals: () => undefined,
+  })
   await sql`alter table card_events rename to card_events_away`
   expect(await take({ network: 'neta', message })).toBeUndefined()
   await sql`alter table card_events_away rename to card_events`

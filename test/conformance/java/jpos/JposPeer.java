@@ -23,7 +23,8 @@ import org.jpos.util.ThreadPool;
  * A card network, or a gateway, made of jPOS.
  *
  *   server                          listens once for each name, prints "name port"; "name" on its input prints the
- *                                   book of that name; ends with its input
+ *                                   book of that name, "name advise rrn" has that network tell of a payment of its own
+ *                                   accord; ends with its input
  *   client host profile:port ...    runs a session with each, prints "profile mti stan responseCode amount authCode"
  */
 public class JposPeer {
@@ -54,7 +55,7 @@ public class JposPeer {
   }
 
   private static void serve() throws Exception {
-    Map<String, Book> books = new HashMap<>();
+    Map<String, Network> networks = new HashMap<>();
     for (String name : NAMES) {
       int port;
       try (ServerSocket free = new ServerSocket(0)) {
@@ -62,25 +63,60 @@ public class JposPeer {
       }
       BaseChannel channel = channelOf(name, null, 0);
       ISOServer server = new ISOServer(port, (ServerChannel) channel, new ThreadPool(1, 20));
-      books.put(name, new Book());
-      server.addISORequestListener(new Network(name, books.get(name)));
+      networks.put(name, new Network(name));
+      server.addISORequestListener(networks.get(name));
       new Thread(server).start();
       System.out.println(name + " " + port);
     }
     BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
-    for (String name = input.readLine(); name != null; name = input.readLine()) {
-      for (String line : books.get(name).lines()) System.out.println(name + " book " + line);
-      System.out.println(name + " book end");
+    for (String line = input.readLine(); line != null; line = input.readLine()) {
+      String[] words = line.split(" ");
+      Network network = networks.get(words[0]);
+      if (words.length == 3) network.advise(words[2]);
+      else network.printBook();
     }
   }
 
   private static final class Network implements ISORequestListener {
     private final String name;
-    private final Book book;
+    private final Book book = new Book();
+    private final Map<String, ISOSource> sources = new java.util.concurrent.ConcurrentHashMap<>();
+    private int advices = 700_000;
 
-    Network(String name, Book book) {
+    Network(String name) {
       this.name = name;
-      this.book = book;
+    }
+
+    void printBook() {
+      for (String line : book.lines()) System.out.println(name + " book " + line);
+      System.out.println(name + " book end");
+    }
+
+    /** Tells of what it holds and has booked, or that it has reversed what is not booked; each again as a repeat. */
+    void advise(String rrn) throws Exception {
+      ISOSource source = sources.get(rrn);
+      Payment payment = book.of(rrn);
+      tell(source, (ISOMsg) payment.request.clone(), "012", "00");
+      ISOMsg note = management(null, null);
+      note.set(37, rrn);
+      tell(source, note, "062", null);
+      ISOMsg last = (ISOMsg) payment.request.clone();
+      if (payment.captured > 0) {
+        last.set(4, String.format("%012d", payment.captured));
+        tell(source, last, "022", "00");
+        return;
+      }
+      last.set(90, "0100" + last.getString(11) + last.getString(7) + "0".repeat(22));
+      tell(source, last, "042", null);
+    }
+
+    private void tell(ISOSource source, ISOMsg advice, String type, String code) throws Exception {
+      advice.set(11, String.format("%06d", ++advices));
+      if (code != null) advice.set(39, code);
+      for (String sending : new String[] {"0", "1"}) {
+        advice.setMTI(type + sending);
+        source.send(advice);
+      }
     }
 
     @Override
@@ -92,6 +128,13 @@ public class JposPeer {
                   + message.getString(39));
           if (message.isResponse()) return true;
         }
+        if (message.isResponse()) {
+          System.out.println(
+              name + " told " + message.getMTI() + " " + message.getString(37) + " "
+                  + message.getString(39));
+          return true;
+        }
+        if (message.getMTI().equals("0100")) sources.put(message.getString(37), source);
         ISOMsg answer = (ISOMsg) message.clone();
         answer.setResponseMTI();
         String code = book.enter(message);
@@ -145,6 +188,10 @@ public class JposPeer {
     private final Map<String, String> reversals = new HashMap<>();
     private final java.util.Set<String> increments = new java.util.HashSet<>();
     private final java.util.Set<String> refunds = new java.util.HashSet<>();
+
+    synchronized Payment of(String rrn) {
+      return byRrn.get(rrn);
+    }
 
     synchronized List<String> lines() {
       List<String> lines = new ArrayList<>();
@@ -276,8 +323,8 @@ public class JposPeer {
   private static ISOMsg management(String code, String stan) throws Exception {
     ISOMsg message = new ISOMsg("0800");
     message.set(7, "1120120000");
-    message.set(11, stan);
-    message.set(70, code);
+    if (stan != null) message.set(11, stan);
+    if (code != null) message.set(70, code);
     return message;
   }
 
