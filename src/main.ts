@@ -20,7 +20,8 @@ import {
 } from './composition/index.ts'
 import { createConsole } from './console/index.ts'
 import { createDrex, createDrexWithoutDatabase } from './drex/index.ts'
-import { createJose } from './jose/index.ts'
+import { createInspection } from './inspection/index.ts'
+import { createJose, joseInspector } from './jose/index.ts'
 import { createPix } from './pix/index.ts'
 import {
   createBrokerFeature,
@@ -104,6 +105,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
       createRsfn({ settings: values.spi, certificates: certificates.keys }),
       createQrcodes({ read: readOutside, open: jose.openPayload }),
+      createInspection(inspectors),
       pix,
       createWebhooks({
         ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
@@ -229,12 +231,20 @@ const cards = (
   return [networks.feature, createCards({ ...common, sql, networks, settings: cardSettings })]
 }
 
+/** The most reliable test comes first. */
+const inspectors = [
+  iso20022Inspector,
+  rsfnInspector,
+  joseInspector,
+  brCodeInspector,
+  iso8583Inspector,
+] as const
+
 /** All of it, for the commands. */
 export const program: Program = {
   version: manifest.version,
   settingGroups: titledGroups,
-  // The most reliable test comes first.
-  inspectors: [iso20022Inspector, rsfnInspector, brCodeInspector, iso8583Inspector],
+  inspectors,
   migrations,
   load: (env: Environment) => {
     const loaded = loadSettings(settingGroups, env)

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type {
-  ExplainedField,
-  Explanation,
-  InspectOptions,
-  Inspector,
+import {
+  type ExplainedField,
+  type Explanation,
+  type InspectOptions,
+  type Inspector,
+  recognise,
 } from '#src/platform/lifecycle/index.ts'
 import { type Command, type CommandArguments, exitCodes, UsageError } from './command.ts'
 import type { Io } from './program.ts'
@@ -122,7 +123,7 @@ const choose = (
     if (named === undefined) throw new UsageError(`no kind ${name}; the kinds are ${kinds}`)
     return named
   }
-  const found = inspectors.find((inspector) => inspector.matches(input))
+  const found = recognise(inspectors, input)
   if (found === undefined) {
     throw new UsageError(`the input is of no known kind; name it with --as: ${kinds}`)
   }

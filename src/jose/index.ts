@@ -9,6 +9,7 @@ import { createPinnedKeys } from './pinned-keys.ts'
 import { joseRoutes, type LoadJose } from './routes.ts'
 
 export { joseSettings } from './config.ts'
+export { joseInspector } from './inspect.ts'
 export type { JoseCertificate, JoseKeySource } from './keyring.ts'
 
 export type JoseDeps = {

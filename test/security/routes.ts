@@ -130,6 +130,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /v1/qrcodes/dynamic': institution(true),
   'POST /v1/qrcodes/composite': institution(true),
   'POST /v1/qrcodes/parse': institution(true),
+  'POST /v1/inspect': institution(true),
   // Asks a stranger's server.
   'POST /v1/pix/qrcode/resolve': institution(),
   'GET /v1/catalog/in': institution(true),

@@ -4,7 +4,13 @@ export type { Demo, DemoGateway } from './demo.ts'
 export type { Feature, WholeApi } from './feature.ts'
 export { createGateway, type Gateway, type GatewayUrls } from './gateway.ts'
 export { createHealthReporter } from './health.ts'
-export type { ExplainedField, Explanation, InspectOptions, Inspector } from './inspector.ts'
+export {
+  type ExplainedField,
+  type Explanation,
+  type InspectOptions,
+  type Inspector,
+  recognise,
+} from './inspector.ts'
 export { createLifecycle } from './lifecycle.ts'
 export { checkReach, isProxied } from './reach.ts'
 export { meaningOfSignal, sameWishMs, untilSignal } from './signals.ts'

@@ -26,7 +26,7 @@ export type InspectOptions = {
   readonly dialect?: unknown
   /** What a JSON file holds of one card network. */
   readonly network?: unknown
-  readonly frame?: string
+  readonly frame?: string | undefined
   readonly unmasked?: boolean
   /** Validate the whole message with the schema that these settings name; a violation is a failure. */
   readonly validateWith?: Environment | undefined
@@ -49,3 +49,9 @@ export type Inspector = {
   /** The message that a JSON value describes, as text to print. */
   readonly pack?: (json: unknown, options: InspectOptions) => string
 }
+
+/** The kind that the input looks like; the most reliable test comes first. */
+export const recognise = (
+  inspectors: readonly Inspector[],
+  input: Uint8Array,
+): Inspector | undefined => inspectors.find(({ matches }) => matches(input))

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+
+/** Of the text; a longer message is explained by `trilho inspect`. */
+const contentCharsMax = 65_536
+const nameCharsMax = 40
+
+export const inspectionBody = z
+  .strictObject({
+    content: text(contentCharsMax, { isMultiline: true }).meta({
+      description: 'The message as text; one of bytes as hexadecimal digits.',
+    }),
+    kind: text(nameCharsMax).optional().meta({
+      description:
+        'What it is: iso20022, rsfn, jose, brcode or iso8583. Left out, it is recognised by its content.',
+    }),
+    dialect: text(nameCharsMax).optional().meta({
+      description: 'Of ISO 8583: ascii (the default), ascii-hex or bcd.',
+    }),
+    frame: text(nameCharsMax).optional().meta({
+      description: 'Of ISO 8583: the framing around the message, such as binary-2; left out, none.',
+    }),
+  })
+  .meta({ id: 'MessageToExplain' })
+
+const line = z
+  .object({
+    depth: z.int().meta({ description: 'How deep in the message, from 0.' }),
+    name: z.string(),
+    value: z.string().nullable().meta({ description: 'Card data is masked.' }),
+    meaning: z.string().nullable(),
+  })
+  .meta({ id: 'ExplainedLine' })
+
+const explained = z
+  .object({
+    kind: z.string(),
+    title: z.string().meta({ description: 'What the message is, in one line.' }),
+    failure: z.string().nullable().meta({
+      description: 'What is wrong with it; the lines are then those before the fault.',
+    }),
+    lines: z.array(line).meta({ description: 'The fields in the order of the message.' }),
+  })
+  .meta({ id: 'ExplainedMessage' })
+
+const exampleCode =
+  '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000520400005303986540510.005802BR5913Fulano de Tal6008BRASILIA62070503***6304288F'
+
+export const documents = {
+  inspect: {
+    operation: 'explainMessage',
+    summary: 'Explain a message, whatever it is',
+    description:
+      'What `trilho inspect` tells: the fields of an ISO 20022 or ISO 8583 message, an RSFN header, a token or a QR code, with the meaning of codes. Nothing is stored, nothing fetched, no signature verified.',
+    tag: 'Operation',
+    body: { 'application/json': inspectionBody },
+    bodyExamples: { qr_code: { content: exampleCode } },
+    responses: { 200: { description: 'The message, explained.', schema: explained } },
+    errors: [httpErrors.validation_failed],
+  },
+} as const satisfies Record<string, RouteDocument>
