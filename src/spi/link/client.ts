@@ -11,6 +11,7 @@ import { InterfaceError, TooManyStreamsError } from './errors.ts'
 import { exchange } from './exchange.ts'
 import { createHold } from './hold.ts'
 import { createPacing } from './pacing.ts'
+import { createPatience } from './patience.ts'
 import { problemOf } from './problem.ts'
 import { sendMessages } from './send.ts'
 import { channelStreamsMax, openStream } from './streams.ts'
@@ -42,6 +43,8 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
     : undefined
   const streams: Record<Channel, number> = { PRIMARY: 0, SECONDARY: 0 }
   const holds = { PRIMARY: createHold(), SECONDARY: createHold() }
+  const pullMs = settings.pullTimeoutSeconds * secondMs
+  const patiences = { PRIMARY: createPatience(pullMs), SECONDARY: createPatience(pullMs) }
   const observe = createObserver(deps)
 
   const baseOf = (channel: Channel): string => {
@@ -81,9 +84,9 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
         streams[channel]--
       }
       const startUrl = `${baseOf(channel)}/api/v1/out/${ispb}/stream/start`
-      const timeoutMs = settings.pullTimeoutSeconds * secondMs
+      const patience = patiences[channel]
       try {
-        return await openStream({ startUrl, tls, timeoutMs, onEnd }, signal)
+        return await openStream({ startUrl, tls, patience, onEnd }, signal)
       } catch (error) {
         onEnd()
         throw error

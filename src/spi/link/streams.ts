@@ -16,7 +16,15 @@ import {
   UncutAnswerError,
   UndecodableError,
 } from './errors.ts'
-import { answerBytesMax, exchange, NotConnectedError, retryAfterMs } from './exchange.ts'
+import {
+  answerBytesMax,
+  type ExchangeRequest,
+  exchange,
+  LateError,
+  NotConnectedError,
+  retryAfterMs,
+} from './exchange.ts'
+import type { Patience } from './patience.ts'
 import { problemOf } from './problem.ts'
 import type { PulledMessage, PullStream } from './types.ts'
 
@@ -40,7 +48,7 @@ export type StreamDeps = {
   /** `…/api/v1/out/{ispb}/stream/start` */
   readonly startUrl: string
   readonly tls: KeyMaterial | undefined
-  readonly timeoutMs: number
+  readonly patience: Patience
   /** Called once when the stream cannot be used any more. */
   readonly onEnd: () => void
 }
@@ -119,19 +127,19 @@ const mayHaveDelivered = (error: unknown): boolean => {
 }
 
 const read = async (
-  { startUrl, tls, timeoutMs }: StreamDeps,
+  { startUrl, tls, patience }: StreamDeps,
   url: string,
   signal: AbortSignal | undefined,
 ): Promise<Reading> => {
-  const request = { method: 'GET', url, accept: 'multipart/mixed', timeoutMs, signal } as const
+  const request = { method: 'GET', url, accept: 'multipart/mixed', signal } as const
   const isRepeatable = url !== startUrl
   let answer: RawAnswer
   try {
-    answer = await exchange(request, tls)
+    answer = await patiently(request, tls, patience)
   } catch (error) {
     // The same read again gives the same answer, and this time its bytes.
     if (error instanceof UndecodableError) {
-      const raw = await exchange({ ...request, isRaw: true }, tls)
+      const raw = await patiently({ ...request, isRaw: true }, tls, patience)
       throw uncut('content_encoding', raw, [], isRepeatable, startUrl)
     }
     if (!(error instanceof AnswerTooLargeError) || error.status !== 200) throw error
@@ -154,6 +162,22 @@ const read = async (
   const { messages, lost } = messagesOf(answer)
   if (lost !== undefined) throw uncut(lost, answer, messages, isRepeatable, startUrl)
   return { nextUrl, messages }
+}
+
+const patiently = async (
+  request: Omit<ExchangeRequest, 'timeoutMs'>,
+  tls: KeyMaterial | undefined,
+  patience: Patience,
+): Promise<RawAnswer> => {
+  const startedMs = performance.now()
+  try {
+    const answer = await exchange({ ...request, timeoutMs: patience.limitMs() }, tls)
+    patience.answered(performance.now() - startedMs)
+    return answer
+  } catch (error) {
+    if (error instanceof LateError) patience.late()
+    throw error
+  }
 }
 
 /** Relative or absolute, opaque; we refuse another host, because the next request presents our certificate. */

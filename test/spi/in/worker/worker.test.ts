@@ -285,6 +285,17 @@ describe('an answer', () => {
     expect(await sentNow(sent.id)).toMatchObject({ status: 'ACCEPTED', statuses: ['ACSC'] })
   })
 
+  test('that settles what was refused before is stored with a warning, and the payment stays refused', async () => {
+    const endToEndId = fresh.endToEndId()
+    const sent = await queued(database, 'pacs.008', [{ endToEndId }])
+    await receive(report([{ endToEndId, status: 'RJCT', reason: 'AB03' }]))
+    expect(await receive(report([{ endToEndId, status: 'ACSC' }]))).toMatchObject({
+      status: 'PROCESSED',
+      warnings: [{ rule: 'Answer', message: 'contradicts an earlier answer' }],
+    })
+    expect(await sentNow(sent.id)).toMatchObject({ status: 'REJECTED', statuses: ['RJCT'] })
+  })
+
   test('to something unknown is stored with a warning', async () => {
     for (const xml of [
       report([{ endToEndId: fresh.endToEndId(), status: 'ACSC' }]),
