@@ -140,11 +140,19 @@ const read = async (
     // The same read again gives the same answer, and this time its bytes.
     if (error instanceof UndecodableError) {
       const raw = await patiently({ ...request, isRaw: true }, tls, patience)
+      if (!isGzip(raw.body)) return readingOf(raw, startUrl, isRepeatable)
       throw uncut('content_encoding', raw, [], isRepeatable, startUrl)
     }
     if (!(error instanceof AnswerTooLargeError) || error.status !== 200) throw error
     throw uncut('too_large', error.answer, salvaged(error.answer).messages, isRepeatable, startUrl)
   }
+  return readingOf(answer, startUrl, isRepeatable)
+}
+
+/** One that says that it is compressed, and is not, is read as it stands. */
+const isGzip = (body: Uint8Array): boolean => body[0] === 0x1f && body[1] === 0x8b
+
+const readingOf = (answer: RawAnswer, startUrl: string, isRepeatable: boolean): Reading => {
   const { status, headers, body } = answer
   if (status === 410) throw new StreamGoneError()
   if (status === 429) {

@@ -9,7 +9,7 @@ import {
 import type { Client } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createFileMaterial } from '#src/platform/security/index.ts'
+import { createFileMaterial, type KeyMaterial, usedFiles } from '#src/platform/security/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
 import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
@@ -70,6 +70,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   let consumers: readonly Consumer[] = []
   return {
     name: 'worker',
+    certificates: usedFiles('message_signers', trust.material),
     start: () => {
       if (settings.autoAccept) {
         logger.warn({}, 'SPI_AUTO_ACCEPT: every payment received is accepted without asking anyone')
@@ -99,13 +100,16 @@ export const createWorker = (deps: WorkerDeps): Feature => {
 
 type Trust = {
   readonly verifier: MessageVerifier | undefined
+  readonly material: KeyMaterial | undefined
   readonly start: () => void
   readonly stop: () => void
 }
 
 /** The certificates that we check signatures with; follows changes of the file. */
 const createTrust = ({ trustedCertificates: bundle }: WorkerSettings, logger: Logger): Trust => {
-  if (bundle === undefined) return { verifier: undefined, start: () => {}, stop: () => {} }
+  if (bundle === undefined) {
+    return { verifier: undefined, material: undefined, start: () => {}, stop: () => {} }
+  }
   const verifier = createMessageVerifier(certificatesOf(bundle.text))
   const onProblem = (err: unknown): void =>
     logger.error({ err }, 'changed SPI_TRUSTED_CERTS_PATH cannot be used: the old ones still count')
@@ -120,7 +124,7 @@ const createTrust = ({ trustedCertificates: bundle }: WorkerSettings, logger: Lo
       onProblem(error)
     }
   })
-  return { verifier, start: material.watch, stop: material.stop }
+  return { verifier, material, start: material.watch, stop: material.stop }
 }
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g

@@ -65,7 +65,8 @@ const survives = async (
   })
   await pull.start?.()
   const isKept = ({ resourceId }: Held): boolean =>
-    read.has(resourceId) || letters.some((letter) => letter.includes(`: ${resourceId}\r\n`))
+    read.has(resourceId) ||
+    letters.some((letter) => new RegExp(`: ${resourceId}\\r?\\n`).test(letter))
   await until(() => bank.waiting.length === 0 && all.every(isKept), 30_000)
   const afterMs = performance.now() - bank.state.wrongMs
   await pull.stop?.()
