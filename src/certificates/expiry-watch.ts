@@ -1,6 +1,7 @@
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { CertificateUse } from '#src/platform/security/index.ts'
+import { trustedBy } from './authorities.ts'
 import { type CertificateRecord, daysUntilExpiry, expiryStep, statusAt } from './domain.ts'
 import { type InUse, inUseOf, type Known, knownOf, useText } from './in-use.ts'
 
@@ -24,7 +25,7 @@ export type ExpiryWatch = {
 
 /**
  * The metrics of certificates, computed when they are read, and one log line per certificate and step (45, 30, 14, 7,
- * 1 days, and expired). They tell of the store and of what is in use from files.
+ * 1 days, and expired). They tell of the store, of what is in use from files, and of what others are trusted by.
  */
 export const createExpiryWatch = (deps: ExpiryWatchDeps): ExpiryWatch => {
   const { list, uses, logger, now } = deps
@@ -51,6 +52,7 @@ export const createExpiryWatch = (deps: ExpiryWatchDeps): ExpiryWatch => {
   const look = async (): Promise<void> => {
     // They need no store, which may be away.
     for (const certificate of fromFiles(uses(), now())) tell(certificate)
+    for (const trusted of uses().flatMap(trustedBy)) tell(trusted)
     const stored = await list()
     const inUse = new Set(inUseOf(uses(), stored, now()).map(({ fingerprint }) => fingerprint))
     for (const record of stored) {
@@ -93,6 +95,7 @@ const registerMetrics = ({ list, uses, metrics, now }: ExpiryWatchDeps): void =>
   const all = async (): Promise<readonly Known[]> => [
     ...(await list()).map(knownOf),
     ...fromFiles(uses(), now()),
+    ...uses().flatMap(trustedBy),
   ]
   metrics.gauge(
     'spigw_cert_days_until_expiry',

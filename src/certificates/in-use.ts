@@ -1,6 +1,6 @@
-import { X509Certificate } from 'node:crypto'
 import type { Check } from '#src/platform/lifecycle/index.ts'
 import type { CertificateUse } from '#src/platform/security/index.ts'
+import { trustedBy, verdictOn } from './authorities.ts'
 import {
   type CertificateRecord,
   type CertificateStatus,
@@ -9,6 +9,7 @@ import {
   statusAt,
   tokenType,
 } from './domain.ts'
+import { type ReadCertificate, readPem } from './read-pem.ts'
 
 /** A certificate as metrics, log lines and checks tell of it. */
 export type Known = {
@@ -23,27 +24,12 @@ export type Known = {
 
 export type InUse = Known & { readonly source: CertificateUse['source'] }
 
-/** What we read of a certificate in use. */
-type Read = Pick<Known, 'fingerprint' | 'notBefore' | 'notAfter'> & {
-  /** Decimal. */
-  readonly serial: string
-}
-
-const readPem = (pem: string): Read => {
-  const { fingerprint256, serialNumber, validFrom, validTo } = new X509Certificate(pem)
-  return {
-    fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
-    serial: BigInt(`0x${serialNumber}`).toString(),
-    ...{ notBefore: new Date(validFrom), notAfter: new Date(validTo) },
-  }
-}
-
 /** The certificate of the use; undefined while there is none, as before the store is read for the first time. */
 const certificateOf = (
   { ispb, type, material }: CertificateUse,
   stored: readonly CertificateRecord[],
   now: Date,
-): Read | undefined => {
+): ReadCertificate | undefined => {
   if (material !== undefined) {
     const { cert } = material.current()
     return cert === undefined ? undefined : readPem(cert)
@@ -131,14 +117,24 @@ const checkUse = async (
   if (read instanceof Error) return failed(read.message)
   const known = stored instanceof Error ? [] : stored
   const certificate = certificateOf(use, known, now)
-  if (certificate !== undefined) return [checkOf(use, certificate, now)]
+  const trusted = checkTrusted(use, now)
+  if (certificate !== undefined) return [checkOf(use, certificate, now), ...trusted]
   const has = known.some((one) => one.ispb === ispb && one.type === type)
   // With material: plain connections, or a service that signs.
-  if (material !== undefined || (use.isOptional === true && !has)) return []
+  if (material !== undefined || (use.isOptional === true && !has)) return trusted
   return failed(`the certificate store has no active ${useText(use)} with a key`)
 }
 
-const checkOf = (use: CertificateUse, certificate: Read, now: Date): Check => {
+const checkTrusted = (use: CertificateUse, now: Date): readonly Check[] => {
+  const trusted = trustedBy(use)
+  if (trusted.length === 0) return []
+  const { status, detail } = verdictOn(trusted, now)
+  const fix = 'replace the bundle: the file is read again by itself'
+  const name = `authorities of ${useText(use)}`
+  return [{ name, status, detail, ...(status === 'ok' ? {} : { fix }) }]
+}
+
+const checkOf = (use: CertificateUse, certificate: ReadCertificate, now: Date): Check => {
   const { source } = use
   const days = daysUntilExpiry(certificate, now)
   const status = statusAt(certificate, now)

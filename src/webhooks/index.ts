@@ -7,6 +7,7 @@ import {
   type KeyMaterial,
   type Sealer,
   sealedStock,
+  usedFiles,
 } from '#src/platform/security/index.ts'
 import { bookOf } from './book.ts'
 import type { WebhookSettings } from './config.ts'
@@ -88,6 +89,7 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   return {
     ...common,
     routes,
+    certificates: usedFiles('webhooks', tls),
     loops: () => (delivers ? dispatcher.loops : []),
     book: () => bookOf(sql),
     ...(sealer === undefined

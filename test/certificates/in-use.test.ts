@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
 import { createFileMaterial, createStoreMaterial } from '#src/platform/security/index.ts'
+import { trustedMax } from '../../src/certificates/authorities.ts'
 import { createCertificates } from '../../src/certificates/index.ts'
 import { type IssuedPair, issueCertificate } from '../support/pki.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -114,4 +115,52 @@ test('a store without a pair for what it is to serve is a failed check', async (
     [`certificate ${ispb}.PIA`, 'failed', expect.stringContaining('no active')],
     [`certificate ${ispb}.PIC`, 'failed', expect.stringContaining('expired')],
   ])
+})
+
+test('what others are trusted by is told of in metrics, lines and checks, and follows its file', async () => {
+  const { feature, lines, samples } = open()
+  const file = join(temporaryDirectory(), 'ca.pem')
+  const bundle = (...pairs: readonly IssuedPair[]) => pairs.map(({ cert }) => cert).join('')
+  const [over, soon, later] = [issue('over', -3), issue('soon', 5), issue('later', 300)] as const
+  writeFileSync(file, `their roots\n${bundle(later, over, soon, soon)}`)
+  const ca = { text: bundle(later, over, soon, soon), path: file }
+  const material = createFileMaterial({ certificate: undefined, key: undefined, ca })
+  feature.track([{ ispb, type: 'PIC', source: 'files', material }])
+  const days = async () =>
+    (await samples())
+      .filter((line) => line.startsWith('spigw_cert_days_until_expiry{'))
+      .map((line) => Number(line.split(' ').at(-1)))
+  expect(await days()).toEqual([-3, 5, 300])
+  expect((await samples()).filter((line) => /type="PIC_ca".* 1$/.test(line))).toHaveLength(1)
+  await feature.start?.()
+  await until(() => lines.length > 1)
+  await feature.stop?.()
+  expect(lines.map(({ certificate, days: left }) => [certificate, left])).toEqual([
+    [expect.stringMatching(/^12345678\.PIC_ca\.[0-9a-f]{8}$/), -3],
+    [expect.stringMatching(/^12345678\.PIC_ca\.[0-9a-f]{8}$/), 5],
+  ])
+  const check = async () =>
+    (await feature.checks?.())?.map(({ status, detail }) => [status, detail])
+  expect(await check()).toEqual([['warning', '3 certificates, 1 expired, the next ends in 5 days']])
+  writeFileSync(file, bundle(later))
+  expect(await check()).toEqual([['ok', '1 certificate, the next ends in 300 days']])
+  expect(await days()).toEqual([300])
+  writeFileSync(file, bundle(over))
+  expect(await check()).toEqual([['failed', '1 certificate, all expired']])
+})
+
+test('of a bundle as large as that of all public authorities, those that end first are told of', async () => {
+  const { feature, samples } = open()
+  const all = Array.from({ length: trustedMax + 1 }, (_, index) =>
+    issue(`ca ${index}`, 100 + index),
+  )
+  const text = all.map(({ cert }) => cert).join('')
+  const material = createFileMaterial({
+    ...{ certificate: undefined, key: undefined },
+    ca: pemOf(text),
+  })
+  feature.track([{ ispb: '', type: 'webhooks', source: 'files', material }])
+  const found = (await samples()).filter((line) => line.startsWith('spigw_cert_days'))
+  expect(found).toHaveLength(trustedMax)
+  expect(found.at(-1)).toEndWith(` ${100 + trustedMax - 1}`)
 })

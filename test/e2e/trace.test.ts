@@ -1,11 +1,14 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { type CollectedSpan, startCollector } from '../support/collector.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
 import { transfer } from '../support/participant.ts'
+import { issueCertificate } from '../support/pki.ts'
 import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 /** A Kafka starts in seconds, more of them on a busy machine. */
 setDefaultTimeout(150_000)
@@ -27,7 +30,16 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
     const database = await createTestDatabase(2)
     const kafka = way === 'Kafka' ? await startTestKafka() : undefined
     const bank = await createCentralBank({ longPollMs: 200 })
-    const collector = await startCollector()
+    const root = issueCertificate('authority', { authority: true })
+    const own = issueCertificate('collector', { issuer: root, hosts: ['127.0.0.1'] })
+    const collector = await startCollector(own)
+    const authority = join(temporaryDirectory(), 'collector.pem')
+    await Bun.write(authority, root.cert)
+    const collecting = {
+      OTEL_EXPORTER_OTLP_CERTIFICATE: authority,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-tenant=bank%20a,authorization=Bearer%20t1',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    }
     const { file: keyFile, key } = await apiKeyFile('spi:send')
     const running: RunningProgram[] = []
     const serve = async (more: Readonly<Record<string, string>>): Promise<string> => {
@@ -35,6 +47,7 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
         env: {
           ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },
           ...{ DATABASE_DSN: database.dsn, ISPB: ispb, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+          ...collecting,
           ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
           SPI_AUTO_ACCEPT: 'true',
           ...(kafka === undefined ? {} : { BROKER_ADDRESSES: kafka.address }),
@@ -83,6 +96,14 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
       await kafka?.close()
     }
     const { spans } = collector
+    // As the installation has it set: over TLS by its own authority, with its headers, and its name on every span.
+    expect(collector.headers.length).toBeGreaterThan(2)
+    for (const headers of collector.headers) {
+      expect(headers).toMatchObject({ 'x-tenant': 'bank a', authorization: 'Bearer t1' })
+    }
+    for (const resource of collector.resources) {
+      expect(resource).toMatchObject({ 'deployment.environment.name': 'test' })
+    }
     const call = spans.find(({ name, traceId: id }) => name === 'POST' && id === traceId)
     expect(wayUp(spans, call?.spanId ?? '')).toEqual([
       // The transaction that stores and publishes it is shared, so it is no part of the way.

@@ -1,4 +1,4 @@
-import { Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
+import { type Metadata, Server, ServerCredentials, type ServiceDefinition } from '@grpc/grpc-js'
 import { startTracing } from '#src/platform/observe/tracing/start.ts'
 
 export type CollectedSpan = {
@@ -19,6 +19,8 @@ export type Collector = {
   readonly spans: readonly CollectedSpan[]
   /** Attributes of what the spans come from, one for each message. */
   readonly resources: readonly CollectedSpan['attributes'][]
+  /** Headers of each message. */
+  readonly headers: readonly Readonly<Record<string, unknown>>[]
   /** All bytes received, to search for what must not be there. */
   readonly text: () => string
   stop(): void
@@ -102,17 +104,22 @@ const service: ServiceDefinition = {
 }
 
 /** A collector of OTLP over gRPC that keeps what it gets. */
-export const startCollector = async (): Promise<Collector> => {
+export const startCollector = async (tls?: {
+  readonly cert: string
+  readonly key: string
+}): Promise<Collector> => {
   const spans: CollectedSpan[] = []
   const received: Buffer[] = []
   const resources: CollectedSpan['attributes'][] = []
+  const headers: Readonly<Record<string, unknown>>[] = []
   const server = new Server()
   server.addService(service, {
     export: (
-      call: { readonly request: Buffer },
+      call: { readonly request: Buffer; readonly metadata: Metadata },
       done: (error: null, answer: Buffer) => void,
     ): void => {
       received.push(call.request)
+      headers.push(call.metadata.getMap())
       const origins = messages(readFields(call.request), 1)
       resources.push(
         ...origins.flatMap((one) => messages(one, 1)).map((one) => attributesOf(one, 1)),
@@ -123,13 +130,20 @@ export const startCollector = async (): Promise<Collector> => {
     },
   })
   const bound = Promise.withResolvers<number>()
-  server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
+  const credentials =
+    tls === undefined
+      ? ServerCredentials.createInsecure()
+      : ServerCredentials.createSsl(null, [
+          { cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) },
+        ])
+  server.bindAsync('127.0.0.1:0', credentials, (error, port) =>
     error === null ? bound.resolve(port) : bound.reject(error),
   )
   return {
-    url: `http://127.0.0.1:${await bound.promise}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${await bound.promise}`,
     spans,
     resources,
+    headers,
     text: () => received.map((bytes) => bytes.toString('latin1')).join('\n'),
     stop: () => server.forceShutdown(),
   }

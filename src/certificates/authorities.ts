@@ -1,0 +1,86 @@
+import type { CertificateUse } from '#src/platform/security/index.ts'
+import { daysUntilExpiry, expiryStep } from './domain.ts'
+import { readPem } from './read-pem.ts'
+
+/** A certificate that we trust others by: an authority, or the signer of received messages. */
+export type Trusted = {
+  readonly ispb: string
+  /** What the use is for, and `_ca`. */
+  readonly type: string
+  /** The beginning of its fingerprint: a bundle has several, and nobody has numbered them. */
+  readonly version: string
+  readonly fingerprint: string
+  readonly notBefore: Date
+  readonly notAfter: Date
+}
+
+/** Of a bundle as large as that of all public authorities, those that end first. */
+export const trustedMax = 20
+const versionCharacters = 8
+
+const begin = '-----BEGIN CERTIFICATE-----'
+const end = '-----END CERTIFICATE-----'
+
+const certificatesOf = (bundle: string): readonly string[] =>
+  bundle.split(begin).flatMap((after, place) => {
+    const length = after.indexOf(end)
+    return place === 0 || length < 0 ? [] : [`${begin}${after.slice(0, length)}${end}\n`]
+  })
+
+type Read = Omit<Trusted, 'ispb' | 'type'>
+
+/** Bundles that were read; a process has a handful. */
+const known = new Map<string, readonly Read[]>()
+const knownMax = 64
+
+const readBundle = (bundle: string): readonly Read[] => {
+  const before = known.get(bundle)
+  if (before !== undefined) return before
+  const all = certificatesOf(bundle).flatMap((pem): readonly Read[] => {
+    const read = tryReadPem(pem)
+    if (read === undefined) return []
+    const { fingerprint, notBefore, notAfter } = read
+    return [{ version: fingerprint.slice(0, versionCharacters), fingerprint, notBefore, notAfter }]
+  })
+  const first = [...new Map(all.map((one) => [one.fingerprint, one])).values()]
+    .sort((a, b) => a.notAfter.getTime() - b.notAfter.getTime())
+    .slice(0, trustedMax)
+  if (known.size >= knownMax) known.clear()
+  known.set(bundle, first)
+  return first
+}
+
+/** What cannot be read is told of by whoever uses the bundle. */
+const tryReadPem = (pem: string) => {
+  try {
+    return readPem(pem)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a use trusts others by now; the first to end comes first. */
+export const trustedBy = ({ ispb, type, material }: CertificateUse): readonly Trusted[] => {
+  const bundle = material?.current().ca
+  return bundle === undefined
+    ? []
+    : readBundle(bundle).map((read) => ({ ...read, ispb, type: `${type}_ca` }))
+}
+
+/** One that has expired may have a successor beside it: it fails only where none is left. */
+export const verdictOn = (
+  trusted: readonly Trusted[],
+  now: Date,
+): { readonly status: 'ok' | 'warning' | 'failed'; readonly detail: string } => {
+  const days = trusted.map((one) => daysUntilExpiry(one, now))
+  const expired = days.filter((left) => left < 0).length
+  const next = days.find((left) => left >= 0)
+  const count = trusted.length === 1 ? '1 certificate' : `${trusted.length} certificates`
+  if (next === undefined) return { status: 'failed', detail: `${count}, all expired` }
+  const dead = expired === 0 ? '' : `, ${expired} expired`
+  const isDue = expired > 0 || expiryStep(next) !== undefined
+  return {
+    status: isDue ? 'warning' : 'ok',
+    detail: `${count}${dead}, the next ends in ${next} days`,
+  }
+}
