@@ -1,7 +1,7 @@
 import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
-import type { Database } from '../platform/database/index.ts'
+import { type Database, withIdleLimit } from '../platform/database/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
 import {
   type CertificateUse,
@@ -60,7 +60,7 @@ export const createPipeline = (
   const outbound = openOutbound(values, stores, client, deps)
   const sendNow = spi.syncEnabled ? outbound?.sendNow : undefined
   const { revision, learning } = schemas
-  const sql = database?.sql
+  const sql = database && withIdleLimit(database.sql)
   const stages: Feature[] = [
     { ...createCatalogue({ client, missing }), certificates },
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
@@ -99,7 +99,7 @@ const openOutbound = (
   const runsStage = stagesOf(values).includes('OUTBOUND_SEND')
   if (database === undefined || broker === undefined || client === undefined) return undefined
   if (!runsStage && !spi.syncEnabled) return undefined
-  const { sql } = database
+  const sql = withIdleLimit(database.sql)
   const common = { sql, broker, client, emitEvents, logger, metrics }
   const { ispb = '' } = spi
   const onProblem = (err: Error): void =>
