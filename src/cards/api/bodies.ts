@@ -141,7 +141,9 @@ export const readAuthorization = (body: unknown): AuthorizationRequest => {
   }
 }
 
-const nothingMore = { reference: undefined, details: undefined, secrets: undefined } as const
+const nothingMore = {
+  ...{ reference: undefined, details: undefined, secrets: undefined, pin: undefined },
+} as const
 
 /** @throws ApiError that names the first field at fault */
 export const readVerification = (body: unknown): VerificationRequest => {
@@ -154,6 +156,7 @@ export const readVerification = (body: unknown): VerificationRequest => {
     reference: given.reference,
     details: detailsIn(given),
     secrets: secretsIn(given),
+    pin: given.pin,
   }
 }
 
@@ -166,7 +169,8 @@ const moreOf = (given: Given) => {
       details: { field: 'installment_plan', value: given.installment_plan },
     })
   }
-  return { reference: given.reference, details: detailsIn(given), secrets: secretsIn(given) }
+  const { reference, pin } = given
+  return { reference, pin, details: detailsIn(given), secrets: secretsIn(given) }
 }
 
 type Given = z.input<typeof authorizationBody>
@@ -251,6 +255,9 @@ const paymentRefusals: Readonly<Record<keyof typeof paymentFields, Refusal>> = {
   soft_descriptor: ofPayment('1 to 22 printable ASCII characters without a card number'),
   three_ds: ofPayment('eci of two digits, cavv of 20 bytes in base64, ds_transaction_id a UUID'),
   icc_data: ofPayment('BER-TLV as hexadecimal digits, without card number, tracks and name'),
+  pin: ofPayment(
+    'key, the name of one, and block, an encrypted PIN block of 16 hexadecimal digits',
+  ),
   card_sequence: ofPayment('three digits'),
   stored_credential: ofPayment('initiator, reason and as needed network_transaction_id'),
 }

@@ -8,6 +8,7 @@ import {
   type Secrets,
   storedReasons,
 } from '../content/index.ts'
+import { pinSourceName } from '../security/index.ts'
 
 /** Fields of an authorization that not every card network takes. */
 
@@ -62,6 +63,22 @@ export const paymentFields = {
     .meta({
       description:
         'DE 55 of a chip: BER-TLV as hexadecimal digits, without the tags 57, 5A, 5F20, 56, 9F1F, 9F20 and 9F6B. Never stored.',
+    }),
+  pin: z
+    .strictObject({
+      key: z.string().regex(pinSourceName).meta({
+        description: 'Which of the keys that the network is configured with the block is under.',
+        example: 'pos',
+      }),
+      block: z
+        .string()
+        .regex(/^[0-9A-Fa-f]{16}$/)
+        .meta({ description: 'The encrypted PIN block of ISO 9564, as hexadecimal digits.' }),
+    })
+    .optional()
+    .meta({
+      description:
+        'The PIN of the holder, encrypted. It goes out under the key of the network, and is never stored.',
     }),
   card_sequence: z
     .string()

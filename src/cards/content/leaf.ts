@@ -4,6 +4,7 @@ import {
   bitOf,
   type Facts,
   keptPrefix,
+  pinBlock,
   type Source,
   sources,
 } from './sources.ts'
@@ -99,6 +100,9 @@ const givenValue = (form: LeafForm, context: LeafContext, path: string): Leaf | 
     return value === undefined ? undefined : () => value
   }
   const { get, input } = sourceOf(from, context, `${path}.from`)
+  if (from === pinBlock && !/(?:^|\.)fields\.52$/.test(path)) {
+    throw new ContentError(path, `${pinBlock} goes into field 52 only`)
+  }
   const bit = input === undefined ? 0 : bitOf(input)
   const { acquirer } = context
   const mapped = new Map(Object.entries(map ?? {}))

@@ -33,7 +33,10 @@ export const sampleFacts = (
       acceptPartial: true,
       kept: Object.fromEntries([...kept].map(([one, length]) => [one, '9'.repeat(length)])),
     },
-    secrets: { cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=', icc: '9F2608AABBCCDDEEFF0011' },
+    secrets: {
+      ...{ cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=', icc: '9F2608AABBCCDDEEFF0011' },
+      pinBlock: 'FFFFFFFFFFFFFFFF',
+    },
     profile: {
       ...{ merchantId: 'M'.repeat(15), category: '5999', name: 'N'.repeat(25) },
       ...{ city: 'C'.repeat(13), country: 'BR', postalCode: '99999999' },

@@ -54,6 +54,8 @@ export type Secrets = {
   readonly cavv?: string
   /** DE 55 as hexadecimal digits. */
   readonly icc?: string
+  /** DE 52 as hexadecimal digits, under the key of the network. */
+  readonly pinBlock?: string
 }
 
 /** What a network may want to know of a merchant. */
@@ -130,7 +132,12 @@ export const inputs = [
   ...(['entry', 'installments', 'installment_plan', 'soft_descriptor'] as const),
   ...(['three_ds.eci', 'three_ds.cavv', 'three_ds.ds_transaction_id', 'icc_data'] as const),
   ...(['stored_credential.initiator', 'stored_credential.reason'] as const),
-  ...(['stored_credential.network_transaction_id', 'card_sequence', 'accept_partial'] as const),
+  ...([
+    'stored_credential.network_transaction_id',
+    'card_sequence',
+    'accept_partial',
+    'pin',
+  ] as const),
 ] as const
 export type Input = (typeof inputs)[number]
 
@@ -232,6 +239,9 @@ const ofMerchants: Readonly<Record<string, Source>> = {
   'merchant.postal_code': { get: ({ profile }) => profile?.postalCode },
 }
 
+/** The source of DE 52, which goes nowhere else. */
+export const pinBlock = 'pin_block'
+
 const ofPayments: Readonly<Record<string, Source>> = {
   'card.expiry': { get: ({ expiry }) => expiry },
   'card.cryptogram': { get: ({ cryptogram }) => cryptogram },
@@ -259,6 +269,7 @@ const ofPayments: Readonly<Record<string, Source>> = {
     input: 'three_ds.ds_transaction_id',
   },
   icc_data: { get: ({ secrets }) => secrets?.icc, input: 'icc_data' },
+  [pinBlock]: { get: ({ secrets }) => secrets?.pinBlock, input: 'pin' },
   card_sequence: {
     get: ({ details }) => details?.cardSequence,
     input: 'card_sequence',

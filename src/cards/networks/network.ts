@@ -46,6 +46,7 @@ class ConnectionPool implements Network {
   readonly authorizationHours: number | undefined
   readonly answers: AnswerRules
   readonly content: Content
+  readonly keys: LinkKeys | undefined
   private readonly options: NetworkOptions
   private readonly exchanges = new Exchanges()
   private readonly connections: readonly Connection[]
@@ -69,6 +70,7 @@ class ConnectionPool implements Network {
     this.authorizationHours = options.authorizationHours
     this.answers = createAnswerRules(options.answers ?? answerCodes1987)
     this.content = options.content ?? createContent(options.dialect)
+    this.keys = linkKeysOf(options)
     this.counts = options.metrics?.of(options.name, () => this.health()) ?? noCounts
     // Avoids the same numbers right after a restart.
     this.managementStan = Math.floor((options.random ?? Math.random)() * stanMax)
@@ -89,7 +91,7 @@ class ConnectionPool implements Network {
           'a frame of the network holds no message of its dialect',
         )
       },
-      keys: linkKeysOf(options),
+      keys: this.keys,
       onWrongCode: (message: CardMessage) => this.wrongCode(message),
       onUp: () => this.wakeWaiting(),
       onLost: () => this.counts.reconnects.inc(),

@@ -1,5 +1,6 @@
 import type { CardMessage, GatewayMti } from '#codecs/iso8583'
 import type { Content } from '../content/index.ts'
+import type { LinkKeys } from '../security/index.ts'
 import type { AnswerRules } from './answers.ts'
 
 /** The outcome of one request to a card network. */
@@ -56,6 +57,8 @@ export type Network = {
   readonly answers: AnswerRules
   /** What its messages say. */
   readonly content: Content
+  /** Undefined: it has no keys. */
+  readonly keys: Pick<LinkKeys, 'hasPinSource' | 'translatePin'> | undefined
   /**
    * Writes the request exactly once and waits for its answer. The frame is on its way, or refused, when the call
    * returns, so the caller may wipe the request then.

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { macAlgorithms } from '#src/platform/security/index.ts'
-import type { LinkSecurity } from './link-keys.ts'
+import type { LinkSecurity, PinSecurity } from './link-keys.ts'
 import { keyUses, ModuleKey } from './types.ts'
 
 const digitsMax = 999
+/** The name of a key that PIN blocks come under. */
+export const pinSourceName = /^[a-z][a-z0-9_-]{0,31}$/
 
 const placeForm = z.strictObject({
   key: z.enum(keyUses),
@@ -25,6 +27,21 @@ export const securityForm = z.strictObject({
       key_path: z.string().min(1).optional(),
     })
     .optional(),
+  pin: z
+    .strictObject({
+      format: z.enum(['0', '3']).default('0'),
+      key_path: z.string().min(1).optional(),
+      sources: z
+        .record(
+          z.string().regex(pinSourceName),
+          z.strictObject({
+            key_path: z.string().min(1),
+            format: z.enum(['0', '1', '3']).default('0'),
+          }),
+        )
+        .refine((sources) => Object.keys(sources).length > 0, 'a key that PIN blocks come under'),
+    })
+    .optional(),
   key_exchange: z
     .strictObject({
       network_code: z
@@ -40,26 +57,42 @@ export const securityForm = z.strictObject({
 type SecurityForm = z.infer<typeof securityForm>
 
 /** @throws Error that names the file, and nothing of what it holds */
-const keyOf = (path: string | undefined): ModuleKey | undefined => {
-  if (path === undefined) return undefined
+const keyOf = (path: string): ModuleKey => {
   const text = readFileSync(path, 'utf8').trim()
   if (text === '' || text.length > digitsMax) throw new Error(`security: ${path} holds no key`)
   return new ModuleKey(text)
 }
 
+const keyIfAny = (path: string | undefined): ModuleKey | undefined =>
+  path === undefined ? undefined : keyOf(path)
+
+const pinOf = ({ format, key_path, sources }: NonNullable<SecurityForm['pin']>): PinSecurity => ({
+  format,
+  key: keyIfAny(key_path),
+  sources: new Map(
+    Object.entries(sources).map(([name, source]) => [
+      name,
+      { key: keyOf(source.key_path), format: source.format },
+    ]),
+  ),
+})
+
 /** @throws Error that says which key is missing */
 export const linkSecurityOf = (form: SecurityForm): LinkSecurity => {
-  const { mac, key_exchange: exchange } = form
-  const isExchanged = exchange?.keys.some(({ key }) => key === 'mac') ?? false
-  if (mac !== undefined && mac.key_path === undefined && !isExchanged) {
-    throw new Error('security: mac needs key_path, or a key_exchange that brings its key')
+  const { mac, pin, key_exchange: exchange } = form
+  for (const [use, keyed] of Object.entries({ mac, pin })) {
+    const isExchanged = exchange?.keys.some(({ key }) => key === use) ?? false
+    if (keyed !== undefined && keyed.key_path === undefined && !isExchanged) {
+      throw new Error(`security: ${use} needs key_path, or a key_exchange that brings its key`)
+    }
   }
   if (exchange !== undefined && form.zone_key_path === undefined) {
     throw new Error('security: key_exchange needs zone_key_path')
   }
   return {
-    zone: keyOf(form.zone_key_path),
-    mac: mac && { algorithm: mac.algorithm, bytes: mac.bytes, key: keyOf(mac.key_path) },
+    zone: keyIfAny(form.zone_key_path),
+    mac: mac && { algorithm: mac.algorithm, bytes: mac.bytes, key: keyIfAny(mac.key_path) },
+    pin: pin && pinOf(pin),
     exchange: exchange && {
       networkCode: exchange.network_code,
       asks: exchange.asks,

@@ -1,4 +1,4 @@
-export { linkSecurityOf, securityForm } from './form.ts'
+export { linkSecurityOf, pinSourceName, securityForm } from './form.ts'
 export { type FieldReader, LinkKeys, type LinkSecurity } from './link-keys.ts'
 export { createSecurityModule } from './module.ts'
 export { createPayshield, type PayshieldOptions } from './payshield.ts'

@@ -1,6 +1,17 @@
 import type { Logger } from '#src/platform/observe/index.ts'
-import { type MacAlgorithm, macBytes, secretsMatch } from '#src/platform/security/index.ts'
-import { type KeyUse, type ModuleKey, type SecurityModule, SecurityModuleError } from './types.ts'
+import {
+  type MacAlgorithm,
+  macBytes,
+  type PinFormat,
+  secretsMatch,
+} from '#src/platform/security/index.ts'
+import {
+  type KeyUse,
+  type ModuleKey,
+  type PinSide,
+  type SecurityModule,
+  SecurityModuleError,
+} from './types.ts'
 
 /** Where a message of key exchange has one key, in hexadecimal digits of the field. */
 type KeyPlace = {
@@ -34,6 +45,18 @@ export type LinkSecurity = {
       }
     | undefined
   readonly exchange: KeyExchange | undefined
+  /** Undefined: messages carry no PIN. */
+  readonly pin?: PinSecurity | undefined
+}
+
+/** What becomes of a PIN block before it goes out. */
+export type PinSecurity = {
+  /** As the network wants it. */
+  readonly format: PinFormat
+  /** Undefined: the first comes by key exchange. */
+  readonly key: ModuleKey | undefined
+  /** What blocks come in under, by the name that requests give. */
+  readonly sources: ReadonlyMap<string, PinSide>
 }
 
 /** A working key, and until when its predecessor is honoured. */
@@ -80,13 +103,36 @@ export class LinkKeys {
     this.options = options
     this.exchange = options.security.exchange
     this.nowMs = options.nowMs ?? (() => performance.now())
-    const { mac } = options.security
+    const { mac, pin } = options.security
     if (mac?.key !== undefined) this.current.set('mac', mac.key)
+    if (pin?.key !== undefined) this.current.set('pin', pin.key)
   }
 
   /** Whether messages about payments carry a code. */
   get hasMac(): boolean {
     return this.options.security.mac !== undefined
+  }
+
+  /** Whether messages carry PIN blocks that came under the key of that name; undefined if they carry none. */
+  hasPinSource(name: string): boolean | undefined {
+    return this.options.security.pin?.sources.has(name)
+  }
+
+  /**
+   * A PIN block under the key of the network.
+   *
+   * @param source the name of the key that it came under
+   * @param pan ASCII digits; not kept
+   * @throws SecurityModuleError
+   */
+  async translatePin(block: Uint8Array, source: string, pan: Uint8Array): Promise<Uint8Array> {
+    const { security, module } = this.options
+    const from = security.pin?.sources.get(source)
+    const key = this.current.get('pin')
+    if (security.pin === undefined || from === undefined || key === undefined) {
+      throw new SecurityModuleError('refused', 'no PIN key')
+    }
+    return module.translatePin(block, from, { key, format: security.pin.format }, pan)
   }
 
   /** Fields that bring keys. */

@@ -78,10 +78,12 @@ const faults = {
 export class SecurityModuleError extends Error {
   override readonly name = 'SecurityModuleError'
   readonly fault: keyof typeof faults
+  readonly code: string | undefined
 
   /** @param code of the module's answer, where there was one */
   constructor(fault: keyof typeof faults, code?: string) {
     super(code === undefined ? faults[fault] : `${faults[fault]} (error ${code})`)
     this.fault = fault
+    this.code = code
   }
 }

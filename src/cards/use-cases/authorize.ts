@@ -22,6 +22,7 @@ import type { Asked, Verdict } from './exchange.ts'
 import { checkIcc } from './icc.ts'
 import { notTaken, perform, prepare, type Ready, resolveCard, send, written } from './operation.ts'
 import { lostAnswer, settle, stepOf } from './outcomes.ts'
+import { type GivenPin, withPin } from './pin.ts'
 import { requireMerchant } from './rights.ts'
 
 export type AuthorizationRequest = {
@@ -35,6 +36,8 @@ export type AuthorizationRequest = {
   readonly details: Details | undefined
   /** Never stored. */
   readonly secrets: Secrets | undefined
+  /** Never stored. */
+  readonly pin: GivenPin | undefined
   /** Capture the whole amount right after the approval. */
   readonly capture: boolean
 }
@@ -136,9 +139,10 @@ const open = async (
       )
     }
     if (!network.content.has(operation)) throw notTaken(operation)
+    const secrets = await withPin(request, network, pan)
     const numbers = await stans.next(network)
     const at = now()
-    const { capture: _, secrets: __, ...fields } = request
+    const { capture: _, secrets: __, pin: ___, ...fields } = request
     const transaction: CardTransaction = {
       ...nothingYet,
       ...fields,
@@ -155,14 +159,8 @@ const open = async (
       createdAt: at,
       updatedAt: at,
     }
-    const beside = {
-      ...{
-        expiry,
-        cryptogram,
-        secrets: request.secrets,
-        profile: merchants.get(request.merchantId),
-      },
-    }
+    const profile = merchants.get(request.merchantId)
+    const beside = { expiry, cryptogram, secrets, profile }
     const message = carrying(givenIn(request), () =>
       authorizationMessage(network.content, pan, transaction, beside, operation),
     )
@@ -183,8 +181,9 @@ const detailInputs: Readonly<Partial<Record<keyof Details, Input>>> = {
 }
 
 /** Bits of what not every network's messages can carry. */
-const givenIn = ({ installments, details, secrets }: AuthorizationRequest): number => {
+const givenIn = ({ installments, details, secrets, pin }: AuthorizationRequest): number => {
   let given = installments > 1 ? bitOf('installments') : 0
+  if (pin !== undefined) given |= bitOf('pin')
   for (const name in details) {
     const input = detailInputs[name as keyof Details]
     if (input !== undefined) given |= bitOf(input)

@@ -26,7 +26,7 @@ export const carrying = (given: number, build: () => BuiltMessage): CardMessage 
   throw notCarried(input)
 }
 
-const notCarried = (input: Input): ApiError =>
+export const notCarried = (input: Input): ApiError =>
   input === 'installments'
     ? new ApiError(
         cardErrors.invalid_installments,

@@ -55,6 +55,7 @@ export {
 } from './listener-tls.ts'
 export {
   checkValueOf,
+  isClearPinBlock,
   KeyRefusedError,
   type MacAlgorithm,
   macAlgorithms,

@@ -9,6 +9,7 @@ export {
 } from './keys.ts'
 export { type MacAlgorithm, macAlgorithms, macBytes, macOf } from './mac.ts'
 export {
+  isClearPinBlock,
   PinBlockError,
   type PinFormat,
   sealPin,
