@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { macAlgorithms, macOf } from '#src/platform/security/index.ts'
 import {
   type BehaviourName,
   behaviours,
+  type CardNetworkOptions,
   createCardNetwork,
   createTestVault,
   findDialect,
@@ -8,7 +11,7 @@ import {
   testTokens,
   testVaultKey,
 } from '#src/simulators/card-network/index.ts'
-import { UsageError } from '../command.ts'
+import { type CommandArguments, UsageError } from '../command.ts'
 import { faultRates } from './rates.ts'
 import type { Simulator } from './simulator.ts'
 
@@ -34,6 +37,15 @@ export const cardNetworkSimulator: Simulator = {
       doc: 'Faults by chance, such as no_answer=0.01,drop_after=0.001.',
     },
     'late-seconds': { value: 'n', doc: 'When the cards answer that answer late; 35.' },
+    mac: {
+      value: 'algorithm',
+      doc: `Codes of messages about payments: ${macAlgorithms.join(', ')}. None without it.`,
+    },
+    'mac-key': {
+      value: 'file',
+      doc: 'The first key of codes, hexadecimal digits; without it the gateway has to ask for one.',
+    },
+    'zone-key': { value: 'file', doc: 'The key that keys are exchanged under (DE 70 101, DE 48).' },
     seed: { value: 'n', doc: 'The same seed gives the same chances.' },
   },
   example: 'trilho sim card-network --port 10000 --vault-port 10080 --faults no_answer=0.01',
@@ -49,6 +61,7 @@ export const cardNetworkSimulator: Simulator = {
       lateMs: (args.integer('late-seconds', 0, numberMax) ?? 35) * 1_000,
       seed: args.integer('seed', 0, numberMax) ?? 1,
       faults: Object.fromEntries(faultRates(args, faultNames)),
+      ...securityOf(args),
     })
     const vaultPort = args.integer('vault-port', 0, portMax) ?? vaultPortDefault
     network.start()
@@ -70,6 +83,51 @@ export const cardNetworkSimulator: Simulator = {
       },
     }
   },
+}
+
+/** As the files of the gateway's software module have them. */
+const keyForm = /^(?:[0-9A-Fa-f]{16}){1,4}$/
+/** Of two or three keys of DES. */
+const zoneForm = /^(?:[0-9A-Fa-f]{32}|[0-9A-Fa-f]{48})$/
+
+const keyIn = (args: CommandArguments, option: string, form: RegExp): string | undefined => {
+  const path = args.text(option)
+  if (path === undefined) return undefined
+  let text = ''
+  try {
+    text = readFileSync(path, 'utf8').trim()
+  } catch (error) {
+    throw new UsageError(`--${option}: ${(error as Error).message}`)
+  }
+  if (form.test(text)) return text
+  throw new UsageError(`--${option} is no file with a key in hexadecimal digits`)
+}
+
+const securityOf = (args: CommandArguments): Pick<CardNetworkOptions, 'security'> => {
+  const macKey = keyIn(args, 'mac-key', keyForm)
+  const zoneKey = keyIn(args, 'zone-key', zoneForm)
+  const name = args.text('mac')
+  const hasKey = macKey !== undefined || zoneKey !== undefined
+  if (name === undefined && !hasKey) return {}
+  const algorithm = macAlgorithms.find((one) => one === name)
+  if (algorithm === undefined) throw new UsageError(`--mac is ${macAlgorithms.join(', ')}`)
+  if (!hasKey) throw new UsageError('--mac needs --mac-key, --zone-key or both')
+  if (macKey !== undefined) requireFit(algorithm, macKey)
+  return {
+    security: {
+      algorithm,
+      ...(macKey === undefined ? {} : { macKey }),
+      ...(zoneKey === undefined ? {} : { zoneKey }),
+    },
+  }
+}
+
+const requireFit = (algorithm: (typeof macAlgorithms)[number], key: string): void => {
+  try {
+    macOf(algorithm, Uint8Array.fromHex(key), new Uint8Array(1))
+  } catch (error) {
+    throw new UsageError(`--mac-key: ${(error as Error).message}`)
+  }
 }
 
 const unknown = (option: string): never => {
