@@ -44,6 +44,12 @@ export const movingFunctions = [
   'startSwap(address,address,address,uint256)',
   'executeSwap(uint256)',
   'cancelSwap(uint256,string)',
+  'trade(uint256,address,address,uint8,(string,string,uint256),uint256,uint256)',
+  'trade(uint256,uint256,uint256,uint8,(string,string,uint256),uint256,uint256)',
+  'mint(address,uint256,uint256)',
+  'mint(address,(string,string,uint256),uint256)',
+  'burn(address,uint256,uint256)',
+  'burn(address,(string,string,uint256),uint256)',
 ] as const
 
 /** Changes who may do what at a token, or what is told of it, and moves nothing. */
@@ -58,6 +64,12 @@ export const harmlessFunctions = [
   'increaseFrozenBalance(address,uint256)',
   'decreaseFrozenBalance(address,uint256)',
   'decreaseAllowance(address,uint256)',
+  'increaseFrozenBalance(address,(string,string,uint256),uint256)',
+  'decreaseFrozenBalance(address,(string,string,uint256),uint256)',
+  'createTPFt((string,string,uint256))',
+  'enableAddress(address)',
+  'disableAddress(address)',
+  'setTpftIdPaused(uint256,bool)',
   'setAllowed(address,bool)',
   'setAllowlisted(address,bool)',
   'setMetadata(string,bytes32)',
