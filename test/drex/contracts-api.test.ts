@@ -467,6 +467,7 @@ describe('wallets', () => {
     const wallet = created.json as { wallet_id: string; address: string }
     expect(Object.keys(wallet).sort()).toEqual([
       'address',
+      'alerts',
       'created_at',
       'environment',
       'key_name',

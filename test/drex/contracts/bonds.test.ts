@@ -171,14 +171,15 @@ describe('delivery versus payment', () => {
 
   test('random walks: bonds and money only change hands together, at the price, and none are made', async () => {
     const pick = seeded(7)
-    const pending = new Map<bigint, Terms & { readonly part: number }>()
+    type Command = { operation: bigint; amount: bigint; unitPrice: bigint }
+    const pending = new Map<bigint, Command & { readonly part: number }>()
     const worth = { settled: 0, refused: 0 }
     const own = { bonds: 5_000n, cents: 50_000_000n }
     for (let step = 0; step < 80; step++) {
       const operation = BigInt(pick(12))
       const known = pending.get(operation)
       const part = known === undefined ? pick(2) : pick(4) === 0 ? known.part : 1 - known.part
-      const terms = {
+      const terms: Command = {
         ...(known ?? {
           operation,
           amount: BigInt(1 + pick(900)),
@@ -191,8 +192,8 @@ describe('delivery versus payment', () => {
       if (refused === undefined && known === undefined) pending.set(operation, { ...terms, part })
       else if (refused === undefined) {
         worth.settled++
-        own.bonds -= terms['amount'] as bigint
-        own.cents += ((terms['amount'] as bigint) * (terms['unitPrice'] as bigint)) / 10n ** 8n
+        own.bonds -= terms.amount
+        own.cents += (terms.amount * terms.unitPrice) / 10n ** 8n
       } else worth.refused++
       expect(await held(ana)).toEqual([own.bonds, 0n, own.cents])
       expect(await held(bia)).toEqual([5_000n - own.bonds, 5_000n, 100_000_000n - own.cents])
