@@ -2,6 +2,7 @@
  * ECDSA over secp256k1: libsecp256k1 through its prebuilt Node-API module if there is one, `@noble/curves` otherwise.
  * Both take their nonces from RFC 6979, so their output is identical.
  */
+import { randomFillSync } from 'node:crypto'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from './hex.ts'
 import type { Signature } from './transaction.ts'
@@ -19,6 +20,8 @@ export type EcdsaBackend = {
   readonly name: 'native' | 'noble'
   /** @param digest 32 bytes @param key 32 bytes */
   readonly sign: (digest: Uint8Array, key: Uint8Array) => Signature
+  /** @returns the public key, uncompressed */
+  readonly publicKeyOf: (key: Uint8Array) => Uint8Array
 }
 
 export const nobleBackend: EcdsaBackend = {
@@ -27,6 +30,7 @@ export const nobleBackend: EcdsaBackend = {
     const signature = noble().sign(digest, key, { prehash: false, format: 'recovered' })
     return { yParity: parity(signature[0]!), compact: signature.subarray(1) }
   },
+  publicKeyOf: (key) => noble().getPublicKey(key, false),
 }
 
 type NativeModule = {
@@ -39,6 +43,8 @@ type NativeModule = {
       data: undefined,
       nonce: undefined,
     ): number
+    /** @returns 0 when made; as long as `out` says: 33 or 65 bytes */
+    publicKeyCreate(out: Uint8Array, key: Uint8Array): number
   }
 }
 
@@ -56,6 +62,12 @@ export const loadNativeBackend = (): EcdsaBackend | undefined => {
         throw new Error('signing failed')
       }
       return { compact: out.signature, yParity: parity(out.recid) }
+    },
+    publicKeyOf(key) {
+      if (key.length !== keyBytes) throw new RangeError('a key has 32 bytes')
+      const out = new Uint8Array(65)
+      if (context.publicKeyCreate(out, key) !== 0) throw new Error('not a private key')
+      return out
     },
   }
 }
@@ -87,16 +99,33 @@ export const ecdsaBackend = (): EcdsaBackend => {
 export const sign = (digest: Uint8Array, key: Uint8Array): Signature =>
   ecdsaBackend().sign(digest, key)
 
-/** A fresh private key, uniform over the group's order. */
-export const randomPrivateKey = (): Uint8Array => noble().utils.randomSecretKey()
+/**
+ * A fresh private key, uniform over the group's order. It has memory of its own, so that whoever wipes it wipes all of
+ * it: what native code is handed of the runtime's shared memory is copied first, and the copy stays.
+ */
+export const randomPrivateKey = (): Uint8Array => {
+  const key = new Uint8Array(new ArrayBuffer(keyBytes))
+  // `crypto.getRandomValues` keeps what it gave in a pool of its own.
+  do randomFillSync(key)
+  while (!isPrivateKey(key))
+  return key
+}
+
+/** Above zero and below the group's order, told without a number, which could not be wiped. */
+const isPrivateKey = (key: Uint8Array): boolean =>
+  key.some((byte) => byte !== 0) && Buffer.compare(key, orderBytes) < 0
 
 export const addressOfPrivateKey = (key: Uint8Array): Hex =>
-  addressOfPublicKey(noble().getPublicKey(key, false))
+  addressOf(ecdsaBackend().publicKeyOf(key))
+
+/** @param publicKey uncompressed */
+const addressOf = (publicKey: Uint8Array): Hex =>
+  bytesToHex(keccak_256(publicKey.subarray(1)).subarray(12))
 
 /** @param publicKey compressed or not */
 export const addressOfPublicKey = (publicKey: Uint8Array): Hex => {
   const point = noble().Point.fromBytes(publicKey)
-  return bytesToHex(keccak_256(point.toBytes(false).subarray(1)).subarray(12))
+  return addressOf(point.toBytes(false))
 }
 
 /** The address that made the signature. */
@@ -109,6 +138,8 @@ export const recoverAddress = (digest: Uint8Array, signature: Signature): Hex =>
 
 /** The group's order (SEC 2, section 2.4.1). */
 export const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const orderBytes = Buffer.from(curveOrder.toString(16), 'hex')
+const keyBytes = 32
 
 const parity = (recovery: number): 0 | 1 => {
   // 2 and 3 need an r beyond the order, which never occurs in practice.

@@ -84,7 +84,10 @@ export const createSealer = (master: Uint8Array, previous: readonly Uint8Array[]
       try {
         // Of this mode nothing is left for the end, which only checks the tag.
         decipher.final()
-        return new Uint8Array(plain)
+        // Memory of its own: what native code is handed of the runtime's shared memory is copied first, and stays.
+        const opened = new Uint8Array(new ArrayBuffer(plain.length))
+        opened.set(plain)
+        return opened
       } catch {
         throw new SealError('altered')
       } finally {
