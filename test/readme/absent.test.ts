@@ -85,11 +85,6 @@ const notThere: readonly (readonly [english: string, portuguese: string, proof: 
     () => (/não são oferecidos/.test(read('src/pix/charges/body.ts')) ? [] : ['retirada is taken']),
   ],
   [
-    'Digital currency: delivery versus payment of bonds (TPFt)',
-    'Moeda digital: entrega contra pagamento de títulos (TPFt)',
-    noCode('src/drex', /\btpft\b|bond/gi),
-  ],
-  [
     'Digital currency: gRPC',
     'Moeda digital: gRPC',
     () =>
