@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { dialects } from '#codecs/iso8583'
 import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 
 /** Of the text; a longer message is explained by `trilho inspect`. */
@@ -14,9 +15,11 @@ export const inspectionBody = z
       description:
         'What it is: iso20022, rsfn, jose, brcode or iso8583. Left out, it is recognised by its content.',
     }),
-    dialect: text(nameCharsMax).optional().meta({
-      description: 'Of ISO 8583: ascii (the default), ascii-hex or bcd.',
-    }),
+    dialect: text(nameCharsMax)
+      .optional()
+      .meta({
+        description: `Of ISO 8583: one of ${Object.keys(dialects).join(', ')}; left out, ascii.`,
+      }),
     frame: text(nameCharsMax).optional().meta({
       description: 'Of ISO 8583: the framing around the message, such as binary-2; left out, none.',
     }),
@@ -27,7 +30,10 @@ const line = z
   .object({
     depth: z.int().meta({ description: 'How deep in the message, from 0.' }),
     name: z.string(),
-    value: z.string().nullable().meta({ description: 'Card data is masked.' }),
+    value: z.string().nullable().meta({
+      description:
+        'Card data of ISO 8583 is masked; a card number within XML, a token or a QR code is told as it was pasted.',
+    }),
     meaning: z.string().nullable(),
   })
   .meta({ id: 'ExplainedLine' })

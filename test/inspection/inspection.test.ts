@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { CompactSign } from 'jose'
 import { dialects, packIso8583 } from '#codecs/iso8583'
+import { documents, inspectionBody } from '../../src/inspection/documents.ts'
 import { createInspection } from '../../src/inspection/index.ts'
 import { program } from '../../src/main.ts'
 import { testApp, testKey } from '../support/app.ts'
@@ -157,4 +158,11 @@ test('what is pasted is deep or hostile, and every answer is one of the two', as
       true,
     ])
   }
+})
+
+test('the document names every dialect that is taken, and promises no more than is masked', () => {
+  const { description = '' } = inspectionBody.shape.dialect
+  expect(Object.keys(dialects).filter((name) => !description.includes(name))).toEqual([])
+  const line = documents.inspect.responses[200].schema.shape.lines.element
+  expect(line.shape.value.description).toContain('Card data of ISO 8583 is masked;')
 })
