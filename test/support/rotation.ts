@@ -57,10 +57,13 @@ export const startPeer = async (
   answer: (path: string, body: string) => PeerAnswer,
 ) => {
   const shown: string[] = []
+  const shownBy: { readonly path: string; readonly name: string }[] = []
   const server = http2.createSecureServer(
     { cert, key, ca, requestCert: true, rejectUnauthorized: true, allowHTTP1: true },
     (request, response) => {
-      shown.push(shownOn(request.socket as TLSSocket))
+      const name = shownOn(request.socket as TLSSocket)
+      shown.push(name)
+      shownBy.push({ path: request.url, name })
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () => {
@@ -76,6 +79,9 @@ export const startPeer = async (
   return {
     url: `https://127.0.0.1:${port}`,
     shown,
+    /** Whose, of the requests to a path. */
+    shownTo: (path: string): readonly string[] =>
+      shownBy.flatMap((one) => (one.path === path ? [one.name] : [])),
     /** Connections made from now on get the certificate of another pair. */
     show: (pair: IssuedPair) => server.setSecureContext({ cert: pair.cert, key: pair.key, ca }),
     stop: () => server.close(),
