@@ -111,9 +111,17 @@ export const randomPrivateKey = (): Uint8Array => {
   return key
 }
 
-/** Above zero and below the group's order, told without a number, which could not be wiped. */
-const isPrivateKey = (key: Uint8Array): boolean =>
-  key.some((byte) => byte !== 0) && Buffer.compare(key, orderBytes) < 0
+/** Above zero and below the group's order: told without a number, which could not be wiped, in one time for all keys. */
+const isPrivateKey = (key: Uint8Array): boolean => {
+  let bits = 0
+  let borrow = 0
+  for (let at = keyBytes - 1; at >= 0; at--) {
+    const byte = key[at] ?? 0
+    bits |= byte
+    borrow = (byte - (orderBytes[at] ?? 0) - borrow) >>> 31
+  }
+  return bits !== 0 && borrow === 1
+}
 
 export const addressOfPrivateKey = (key: Uint8Array): Hex =>
   addressOf(ecdsaBackend().publicKeyOf(key))

@@ -3,6 +3,7 @@ import type { Feature } from '../lifecycle/index.ts'
 import type { Logger } from '../observe/index.ts'
 import type { Database } from './database.ts'
 import { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
+import { createSilentSessions } from './silent-sessions.ts'
 import { createWriteProbe } from './write-probe.ts'
 
 export type DatabaseFeatureOptions = {
@@ -30,6 +31,7 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
   const writes = createWriteProbe({ name: options.name, sql: database.sql, logger })
+  const silent = createSilentSessions({ ...options, sql: database.sql })
 
   const attempt = async (waitMs: number): Promise<void> => {
     try {
@@ -38,7 +40,10 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
       if (error instanceof SchemaMismatchError) throw error
       logger.error({ database: options.name, err: error }, 'the database cannot be reached')
     }
-    if (isCurrent && !isStopped) writes.start()
+    if (isCurrent && !isStopped) {
+      writes.start()
+      void silent.start()
+    }
     if (isCurrent || isStopped) return
     timer = setTimeout(() => {
       attempt(Math.min(waitMs * 2, retryMaxMs)).catch((error: unknown) => {
@@ -64,11 +69,12 @@ export const createDatabaseFeature = (options: DatabaseFeatureOptions): Feature 
   return {
     name: options.name,
     start: () => attempt(retryFirstMs),
-    stop: () => {
+    stop: async () => {
       isStopped = true
       clearTimeout(timer)
       writes.stop()
-      return database.close()
+      await silent.stop()
+      await database.close()
     },
     health,
   }

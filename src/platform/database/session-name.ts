@@ -18,12 +18,19 @@ export type NamedConnection = {
   readonly hosts: HostOptions
 }
 
+const baseOf = (url: URL | null): string =>
+  url?.searchParams.get(parameter)?.slice(0, baseCharactersMax) || baseDefault
+
+/** What the names of all processes begin with that have this connection string. */
+export const sessionBase = (given: string): string =>
+  baseOf(URL.parse(parseDatabaseUrl(given).servers[0]))
+
 /** The names of this process's connections on the server, by purpose. */
 export const namedConnection = (given: string, purpose?: 'broker'): NamedConnection => {
   const [dsn] = parseDatabaseUrl(given).servers
   const hosts = hostOptions(given)
   const url = URL.parse(dsn)
-  const base = url?.searchParams.get(parameter)?.slice(0, baseCharactersMax) || baseDefault
+  const base = baseOf(url)
   const name = [base, processId, ...(purpose === undefined ? [] : [purpose])].join('-')
   if (url === null || !url.searchParams.has(parameter)) return { dsn, name, hosts }
   url.searchParams.delete(parameter)
