@@ -22,9 +22,9 @@ import { statusEvent } from './events.ts'
 import type { cardTransactions } from './schema.ts'
 
 /** Without what only the database writes. */
-type Row = Omit<typeof cardTransactions.$inferSelect, 'touchedAt'>
+export type TransactionRow = Omit<typeof cardTransactions.$inferSelect, 'touchedAt'>
 
-export type CardTransaction = RecordOf<Row>
+export type CardTransaction = RecordOf<TransactionRow>
 
 /** A step of a transaction, with its events and the answer for its idempotency key. */
 export type CardChange = {
@@ -44,7 +44,7 @@ export type NewCardEvent = {
   readonly data: Readonly<Record<string, string | number | null>>
 }
 
-const columns = createColumns<keyof Row>({
+const columns = createColumns<keyof TransactionRow>({
   id: 'text',
   status: 'text',
   operation: 'text',
@@ -90,7 +90,7 @@ const columns = createColumns<keyof Row>({
 })
 
 /** The members that no step changes. */
-const fixed: ReadonlySet<keyof Row> = new Set([
+const fixed: ReadonlySet<keyof TransactionRow> = new Set([
   ...(['id', 'network', 'brand', 'cardToken', 'currency', 'merchantId'] as const),
   ...([
     'terminalId',
@@ -106,7 +106,7 @@ const fixed: ReadonlySet<keyof Row> = new Set([
 ])
 const changing = columns.all.filter((member) => !fixed.has(member))
 /** The members known before an authorization is sent. */
-const initial: readonly (keyof Row)[] = [
+const initial: readonly (keyof TransactionRow)[] = [
   ...fixed,
   ...([
     'status',
@@ -119,7 +119,7 @@ const initial: readonly (keyof Row)[] = [
   ] as const),
 ]
 
-const texts = {
+export const transactionTexts = {
   selected: columns.selected('t'),
   initialDeclared: columns.declared(initial),
   initialNames: columns.names(initial),
@@ -154,7 +154,7 @@ export const insertTransactions = async (
   const written = await sql<{ id: string }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
-        ${sql(texts.initialDeclared)}, fingerprint text, "auditId" text, "requestId" text)
+        ${sql(transactionTexts.initialDeclared)}, fingerprint text, "auditId" text, "requestId" text)
     ),
     keys as (${claimRows(
       sql,
@@ -174,8 +174,8 @@ export const insertTransactions = async (
       sql`select "auditId", "createdBy",
           case when operation is null then 'cards.authorize' else 'cards.verify' end, id, 'pending', "requestId" from fresh`,
     )})
-    insert into card_transactions (${sql(texts.initialNames)})
-    select ${sql(texts.initialMembers)}
+    insert into card_transactions (${sql(transactionTexts.initialNames)})
+    select ${sql(transactionTexts.initialMembers)}
     from fresh returning id`
   const ids = new Set(written.map(({ id }) => id))
   return rows.map(({ transaction }) => ids.has(transaction.id))
@@ -227,12 +227,12 @@ export const changeTransactions = async (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
         position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text,
         "fromAmount" bigint, "fromCaptured" bigint, "fromRefunded" bigint, "fromReversed" bigint,
-        ${sql(texts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
+        ${sql(transactionTexts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
         frees boolean, "auditId" text, audit json, told json, nothing text)
       where ${looksLikeOne(sql)}
     ),
     changed as (
-      update card_transactions t set ${sql(texts.changingAssigned)}, touched_at = now()
+      update card_transactions t set ${sql(transactionTexts.changingAssigned)}, touched_at = now()
       from input i
       where t.id = i.id and t.status = i."fromStatus"
         and t.operation is not distinct from i."fromOperation"
@@ -288,8 +288,8 @@ export const transactionById = async (
   id: string,
 ): Promise<CardTransaction | undefined> => {
   const [row] = await sql<
-    Row[]
-  >`select ${sql(texts.selected)} from card_transactions t where id = ${id}`
+    TransactionRow[]
+  >`select ${sql(transactionTexts.selected)} from card_transactions t where id = ${id}`
   return row && recordOf(row)
 }
 
@@ -298,8 +298,8 @@ export const lockTransaction = async (
   tx: Queryable,
   id: string,
 ): Promise<CardTransaction | undefined> => {
-  const [row] = await tx<Row[]>`
-    select ${tx(texts.selected)} from card_transactions t where id = ${id} for update`
+  const [row] = await tx<TransactionRow[]>`
+    select ${tx(transactionTexts.selected)} from card_transactions t where id = ${id} for update`
   return row && recordOf(row)
 }
 
@@ -339,8 +339,8 @@ export const listTransactions = async (
   { account, merchantIds, status, merchantId, ...filter }: TransactionFilter,
 ): Promise<readonly CardTransaction[]> => {
   const { reference, rrn, stan, needsAttention, from, to, beforeId, limit } = filter
-  const rows = await sql<Row[]>`
-    select ${sql(texts.selected)} from card_transactions t where account = ${account}
+  const rows = await sql<TransactionRow[]>`
+    select ${sql(transactionTexts.selected)} from card_transactions t where account = ${account}
     ${merchantIds === undefined ? sql`` : sql`and merchant_id = any(${textArray(merchantIds)}::text::text[])`}
     ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
     ${rrn === undefined ? sql`` : sql`and network = any(${networksIn(sql)}) and rrn = ${rrn}`}
@@ -352,54 +352,5 @@ export const listTransactions = async (
     ${to === undefined ? sql`` : sql`and created_at < ${to} and id < ${idAt(to.getTime() + clockMarginMs)}`}
     ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
     order by id desc limit ${limit}`
-  return rows.map(recordOf)
-}
-
-/**
- * Locks transactions on the wire for longer than `ageMs`, by the database's clock: their sender is gone. Other sweeps
- * skip them.
- */
-export const lockAbandoned = async (
-  tx: Queryable,
-  ageMs: number,
-  limit: number,
-): Promise<readonly CardTransaction[]> => {
-  const rows = await tx<Row[]>`
-    select ${tx(texts.selected)} from card_transactions t
-    where ${abandoned(tx, ageMs)}
-    order by touched_at limit ${limit} for update skip locked`
-  return rows.map(recordOf)
-}
-
-/** True when {@link lockAbandoned} would find one that nobody else works on. */
-export const hasAbandoned = async (sql: Queryable, ageMs: number): Promise<boolean> => {
-  const [row] = await sql<{ found: boolean }[]>`
-    select exists (
-      select from card_transactions where ${abandoned(sql, ageMs)} order by touched_at limit 1
-    ) as found`
-  return row?.found === true
-}
-
-const abandoned = (sql: Queryable, ageMs: number) => sql`
-  (status = 'pending' or operation is not null)
-  and touched_at < now() - make_interval(secs => ${ageMs / 1_000})
-  and coalesce(operation, '') not like 'reversing%'`
-
-/**
- * Locks what is authorized for longer than `ageHours`, by the database's clock, and neither captured for good nor under
- * way. What somebody decided to keep after it expired stays. Other sweeps skip them.
- */
-export const lockExpired = async (
-  tx: Queryable,
-  network: string,
-  ageHours: number,
-  limit: number,
-): Promise<readonly CardTransaction[]> => {
-  const rows = await tx<Row[]>`
-    select ${tx(texts.selected)} from card_transactions t
-    where network = ${network} and status = 'authorized' and operation is null
-      and created_at < now() - make_interval(hours => ${ageHours}::int)
-      and reason is distinct from 'expired'
-    order by created_at limit ${limit} for update skip locked`
   return rows.map(recordOf)
 }

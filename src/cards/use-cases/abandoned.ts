@@ -5,12 +5,8 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
 import { changed } from '../transactions/changes.ts'
 import { isStarted } from '../transactions/domain.ts'
-import {
-  type CardTransaction,
-  changeTransactions,
-  hasAbandoned,
-  lockAbandoned,
-} from '../transactions/store.ts'
+import { type CardTransaction, changeTransactions } from '../transactions/store.ts'
+import { hasAbandoned, lockAbandoned } from '../transactions/sweeps.ts'
 import { unknownAnswer } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import type { OperationName } from './context.ts'

@@ -1,0 +1,53 @@
+/** What sweeps look for, each past the locks of the others. */
+import type { Queryable } from '#src/platform/database/index.ts'
+import { recordOf } from '../columns.ts'
+import { type CardTransaction, type TransactionRow, transactionTexts } from './store.ts'
+
+/**
+ * Locks transactions on the wire for longer than `ageMs`, by the database's clock: their sender is gone. Other sweeps
+ * skip them.
+ */
+export const lockAbandoned = async (
+  tx: Queryable,
+  ageMs: number,
+  limit: number,
+): Promise<readonly CardTransaction[]> => {
+  const rows = await tx<TransactionRow[]>`
+    select ${tx(transactionTexts.selected)} from card_transactions t
+    where ${abandoned(tx, ageMs)}
+    order by touched_at limit ${limit} for update skip locked`
+  return rows.map(recordOf)
+}
+
+/** True when {@link lockAbandoned} would find one that nobody else works on. */
+export const hasAbandoned = async (sql: Queryable, ageMs: number): Promise<boolean> => {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from card_transactions where ${abandoned(sql, ageMs)} order by touched_at limit 1
+    ) as found`
+  return row?.found === true
+}
+
+const abandoned = (sql: Queryable, ageMs: number) => sql`
+  (status = 'pending' or operation is not null)
+  and touched_at < now() - make_interval(secs => ${ageMs / 1_000})
+  and coalesce(operation, '') not like 'reversing%'`
+
+/**
+ * Locks what is authorized for longer than `ageHours`, by the database's clock, and neither captured for good nor under
+ * way. What somebody decided to keep after it expired stays. Other sweeps skip them.
+ */
+export const lockExpired = async (
+  tx: Queryable,
+  network: string,
+  ageHours: number,
+  limit: number,
+): Promise<readonly CardTransaction[]> => {
+  const rows = await tx<TransactionRow[]>`
+    select ${tx(transactionTexts.selected)} from card_transactions t
+    where network = ${network} and status = 'authorized' and operation is null
+      and created_at < now() - make_interval(hours => ${ageHours}::int)
+      and reason is distinct from 'expired'
+    order by created_at limit ${limit} for update skip locked`
+  return rows.map(recordOf)
+}
