@@ -63,6 +63,13 @@ const bumps = () =>
   bench.database.sql<FeeRow[]>`
     select raw, max_fee, tip from drex_attempts where kind = 'bump' order by created_at`
 
+/** Mines beyond what was offered until it is replaced: what was sent again after a block needs another for that. */
+const bumped = (): Promise<void> =>
+  bench.until(async () => {
+    await mineAt(100n * gwei)
+    return (await bumps()).length > 0
+  })
+
 test('twice the base fee and the tip, as a transaction of type 2', async () => {
   await mineAt(10n * gwei)
   const id = await pay()
@@ -81,8 +88,7 @@ test('a base fee beyond the offer: replaced at the same nonce by what is asked n
   await mineAt(10n * gwei)
   const id = await pay()
   const before = await reached(id, 'broadcast')
-  await mineAt(100n * gwei)
-  await bench.until(async () => (await bumps()).length > 0)
+  await bumped()
   const [bump] = await bumps()
   expect(bump?.raw).toStartWith('0x02')
   expect(BigInt(bump?.max_fee ?? 0)).toBeGreaterThanOrEqual(200n * gwei)
@@ -103,11 +109,7 @@ test('the base fee falls before the replacement arrives: the first bytes count, 
   const before = await reached(id, 'broadcast')
   await mineAt(100n * gwei)
   bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
-  // What was sent again after a block is replaced only when there is another.
-  await bench.until(async () => {
-    await mineAt(100n * gwei)
-    return (await bumps()).length > 0
-  })
+  await bumped()
   await mineAt(15n * gwei)
   expect((await reached(id, 'confirmed')).tx_hash).toBe(before.tx_hash)
   expect(await bench.balance(bia)).toBe(100n)
@@ -119,13 +121,15 @@ test('replacements stop at the limit, and the transfer waits for the base fee to
   await mineAt(10n * gwei)
   const id = await pay()
   await reached(id, 'broadcast')
-  await mineAt(100n * gwei)
   const looks = async () => {
     const [row] = await bench.database.sql<{ attempts: number }[]>`
       select attempts from drex_transactions`
     return row?.attempts ?? 0
   }
-  await bench.until(async () => (await looks()) >= 3)
+  await bench.until(async () => {
+    await mineAt(100n * gwei)
+    return (await looks()) >= 3
+  })
   for (const { max_fee } of await bumps()) {
     expect(BigInt(max_fee)).toBeLessThanOrEqual(25n * gwei)
   }
