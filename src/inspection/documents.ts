@@ -34,7 +34,12 @@ const line = z
       description:
         'Card data of ISO 8583 is masked; a card number within XML, a token or a QR code is told as it was pasted.',
     }),
-    meaning: z.string().nullable(),
+    meaning: z.string().nullable().meta({
+      description: 'Of ISO 20022 in the language of Accept-Language; of the others in English.',
+    }),
+    path: z.string().nullable().meta({
+      description: 'XPath of the element, as POST /v1/validate names it; null where it is no XML.',
+    }),
   })
   .meta({ id: 'ExplainedLine' })
 

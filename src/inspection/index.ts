@@ -1,4 +1,4 @@
-import { type Route, readJson, refusedValue } from '#src/platform/http/index.ts'
+import { languageOf, type Route, readJson, refusedValue } from '#src/platform/http/index.ts'
 import {
   type ExplainedField,
   type Explanation,
@@ -28,8 +28,9 @@ const inspectionRoute = (inspectors: readonly Inspector[]): Route => ({
   handle: async (c) => {
     const { content, kind, ...options } = await readJson(c, inspectionBody)
     const input = new TextEncoder().encode(content)
+    const language = languageOf(c.req.header('accept-language') ?? null)
     const inspector = inspectorFor(inspectors, kind, input)
-    const explanation = await explained(inspector, input, options)
+    const explanation = await explained(inspector, input, { ...options, language })
     return Response.json(viewOf(inspector.name, explanation))
   },
 })
@@ -72,6 +73,7 @@ type Line = {
   readonly name: string
   readonly value: string | null
   readonly meaning: string | null
+  readonly path: string | null
 }
 
 const viewOf = (kind: string, { title, fields, failure }: Explanation) => ({
@@ -81,7 +83,7 @@ const viewOf = (kind: string, { title, fields, failure }: Explanation) => ({
 
 /** A list is what every client can read; a tree that refers to itself is not. */
 const linesOf = (fields: readonly ExplainedField[], depth: number): readonly Line[] =>
-  fields.flatMap(({ name, value = null, meaning = null, children = [] }) => [
-    { depth, name, value, meaning },
+  fields.flatMap(({ name, value = null, meaning = null, path = null, children = [] }) => [
+    { depth, name, value, meaning, path },
     ...linesOf(children, depth + 1),
   ])

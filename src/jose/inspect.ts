@@ -7,20 +7,22 @@ const signedParts = 3
 const linesMax = 10_000
 
 /** RFC 7519, clause 4.1, and the header of payloads behind codes of the Pix. */
-const meanings: Readonly<Record<string, string>> = {
-  alg: 'algorithm',
-  enc: 'encryption of the content',
-  kid: 'key',
-  jku: 'address of the key set',
-  x5t: 'SHA-1 of the certificate',
-  'x5t#S256': 'SHA-256 of the certificate',
-  typ: 'type',
-  cty: 'type of the content',
-  iss: 'issuer',
-  sub: 'subject',
-  aud: 'audience',
-  jti: 'identifier',
-}
+const meanings: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    alg: 'algorithm',
+    enc: 'encryption of the content',
+    kid: 'key',
+    jku: 'address of the key set',
+    x5t: 'SHA-1 of the certificate',
+    'x5t#S256': 'SHA-256 of the certificate',
+    typ: 'type',
+    cty: 'type of the content',
+    iss: 'issuer',
+    sub: 'subject',
+    aud: 'audience',
+    jti: 'identifier',
+  }),
+)
 const instants: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf'])
 
 /** Explains what a token says. Whether it is true is for `POST /v1/jose/verify`. */
@@ -95,7 +97,7 @@ const linesOf = (value: unknown): readonly ExplainedField[] => {
 
 const lineOf = (path: string, value: unknown): ExplainedField => {
   const isInstant = instants.has(path) && typeof value === 'number'
-  const meaning = isInstant ? instantOf(value) : meanings[path]
+  const meaning = isInstant ? instantOf(value) : meanings.get(path)
   const line = { name: path === '' ? 'value' : path, value: String(value) }
   return meaning === undefined ? line : { ...line, meaning }
 }

@@ -21,6 +21,7 @@ type Answer = {
     readonly name: string
     readonly value: string | null
     readonly meaning: string | null
+    readonly path: string | null
   }[]
 }
 
@@ -62,6 +63,22 @@ describe('a message that is pasted', () => {
     }
   })
 
+  test('of XML tells each element by the path that the validation names, and in Portuguese when asked', async () => {
+    const twice = '<a><b>1</b><b>2</b><c><d>3</d><d/></c></a>'
+    const { lines } = await explain(twice)
+    expect(lines.map(({ path }) => path)).toEqual([
+      ...['/a/b[1]', '/a/b[2]', '/a/c', '/a/c/d[1]', '/a/c/d[2]'],
+    ])
+    const response = await call('POST', '/v1/inspect', {
+      ...{ key, body: { content: pacs008() }, headers: { 'Accept-Language': 'pt-BR' } },
+    })
+    const told = ((await response.json()) as Answer).lines
+    expect(told).toContainEqual(
+      expect.objectContaining({ name: 'CdtTrfTxInf (transferência de crédito)' }),
+    )
+    expect(told).toContainEqual(expect.objectContaining({ value: 'CLRG', meaning: 'Pelo SPI' }))
+  })
+
   test('of a card shows no number, whichever way it is asked for', async () => {
     const hex = packIso8583(authorization, dialects['ascii']!)
     const content = Buffer.from(hex).toString('hex')
@@ -89,7 +106,13 @@ describe('a message that is pasted', () => {
       ...['jose', 'Signed token (JWS); its signature is not verified here'],
     ])
     expect(told.lines).toContainEqual({
-      ...{ depth: 1, name: 'exp', value: '1772463600', meaning: '2026-03-02T15:00:00.000Z' },
+      ...{
+        depth: 1,
+        name: 'exp',
+        value: '1772463600',
+        meaning: '2026-03-02T15:00:00.000Z',
+        path: null,
+      },
     })
     expect(told.lines).toContainEqual(
       expect.objectContaining({ name: 'valor.final', value: '1.00' }),
@@ -148,6 +171,7 @@ test('what is pasted is deep or hostile, and every answer is one of the two', as
     `024c${'ff'.repeat(10)}`,
     '0002010',
     '30313030'.repeat(4_000),
+    '<a><constructor>1</constructor><__proto__>2</__proto__><toString/></a>',
     '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
     '0002012'.repeat(9_000),
   ]
@@ -158,6 +182,16 @@ test('what is pasted is deep or hostile, and every answer is one of the two', as
       true,
     ])
   }
+})
+
+test('a claim that is named as what every object has means nothing', async () => {
+  const payload = Buffer.from('{"constructor":"a","toString":"b"}').toString('base64url')
+  const { lines } = await explain(`eyJhbGciOiJub25lIn0.${payload}.`)
+  expect(lines.slice(-2)).toEqual(
+    ['constructor', 'toString'].map((name, at) => ({
+      ...{ depth: 1, name, value: 'ab'[at]!, meaning: null, path: null },
+    })),
+  )
 })
 
 test('the document names every dialect that is taken, and promises no more than is masked', () => {

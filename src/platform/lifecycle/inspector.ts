@@ -1,10 +1,13 @@
 import type { Environment } from '../config/index.ts'
+import type { Language } from '../http/index.ts'
 
 /** One line of an explanation: a field, its value as text, the meaning of a code, and the lines below it. */
 export type ExplainedField = {
   readonly name: string
   readonly value?: string
   readonly meaning?: string
+  /** XPath of the element, where the input is XML: `/Envelope/AppHdr/Fr`, with positions where names repeat. */
+  readonly path?: string
   readonly children?: readonly ExplainedField[]
 }
 
@@ -28,6 +31,8 @@ export type InspectOptions = {
   readonly network?: unknown
   readonly frame?: string | undefined
   readonly unmasked?: boolean
+  /** Of the names and meanings, where there are both; English when left out. */
+  readonly language?: Language
   /** Validate the whole message with the schema that these settings name; a violation is a failure. */
   readonly validateWith?: Environment | undefined
   /** Open what is encrypted, with the keys that these settings name. */

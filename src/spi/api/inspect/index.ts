@@ -16,6 +16,7 @@ import {
   type XmlDocument,
 } from '#codecs/xml'
 import { type Environment, loadSettings } from '#src/platform/config/index.ts'
+import type { Language } from '#src/platform/http/index.ts'
 import type { ExplainedField, Explanation, Inspector } from '#src/platform/lifecycle/index.ts'
 import { schemaSettings } from '../schemas/config.ts'
 import { builtInSchemas, loadSchemas } from '../schemas/load.ts'
@@ -33,13 +34,13 @@ export const iso20022Inspector: Inspector = {
     return first === '<'
   },
   explain: (input, options) => {
+    const { validateWith, language = 'en' } = options ?? {}
     const document = scan(input)
     const identity = identifyMessage(document)
     const explanation =
       identity === undefined
-        ? { title: 'XML, but no message of the SPI', ...tree(document, document.root) }
-        : explainMessage(document, identity)
-    const { validateWith } = options ?? {}
+        ? { title: 'XML, but no message of the SPI', ...tree(document, language) }
+        : explainMessage(document, identity, language)
     return validateWith === undefined
       ? explanation
       : judged(explanation, document, identity, catalogueOf(validateWith))
@@ -93,9 +94,13 @@ const scan = (input: Uint8Array): XmlDocument => {
   }
 }
 
-const explainMessage = (document: XmlDocument, { type, version }: MessageIdentity): Explanation => {
+const explainMessage = (
+  document: XmlDocument,
+  { type, version }: MessageIdentity,
+  language: Language,
+): Explanation => {
   const title = `${type}, version ${version}`
-  const whole = tree(document, document.root)
+  const whole = tree(document, language)
   if (!isMessageType(type)) return { title, ...whole }
   const reading = readMessage(document, { type, version })
   if (reading.ok) return { title, fields: whole.fields, value: reading.message }
@@ -117,51 +122,91 @@ type Branch = {
   readonly names: readonly string[]
   readonly text?: string
   readonly meaning?: string
+  /** Of the last of the names. */
+  readonly path: string
   readonly branches: readonly Branch[]
 }
 
 /** The elements below a node, as lines to show and as an object. */
-const tree = (document: XmlDocument, root: number): Tree => {
-  const { branches, value } = walk(document, root, [])
-  return { fields: branches.map(fieldOf), value }
+const tree = (document: XmlDocument, language: Language): Tree => {
+  const { branches, value } = walk(document, document.root, {
+    ...{ names: [], path: `/${document.localName(document.root)}`, language },
+  })
+  return { fields: branches.map((branch) => fieldOf(branch, language)), value }
+}
+
+/** What stands around a node. */
+type Around = {
+  /** Names of the elements around, nearest first. */
+  readonly names: readonly string[]
+  readonly path: string
+  readonly language: Language
 }
 
 const walk = (
   document: XmlDocument,
   node: number,
-  around: readonly string[],
+  around: Around,
 ): { readonly branches: readonly Branch[]; readonly value: unknown } => {
   const branches: Branch[] = []
-  const value: Record<string, unknown[]> = {}
+  // A map: a name of the document may be one that every object has.
+  const value = new Map<string, unknown[]>()
+  const stepOf = steps(document, node)
   for (let at = document.firstChild(node); at !== absent; at = document.nextSibling(at, node)) {
     const name = document.localName(at)
-    const inner = walk(document, at, [name, ...around])
+    const path = around.path + stepOf(name)
+    const inner = walk(document, at, { ...around, names: [name, ...around.names], path })
     const text = inner.branches.length === 0 ? leafText(document, at) : undefined
-    branches.push(branchOf(name, text, inner.branches, around))
-    value[name] = [...(value[name] ?? []), text ?? inner.value]
+    branches.push(branchOf(name, text, inner.branches, { ...around, path }))
+    const values = value.get(name) ?? []
+    values.push(text ?? inner.value)
+    value.set(name, values)
   }
-  return { branches, value }
+  return { branches, value: Object.fromEntries(value) }
+}
+
+/** The steps of an XPath below a node, in the order of its children; positions where names repeat. */
+const steps = (document: XmlDocument, node: number): ((name: string) => string) => {
+  const all = new Map<string, number>()
+  for (let at = document.firstChild(node); at !== absent; at = document.nextSibling(at, node)) {
+    const name = document.localName(at)
+    all.set(name, (all.get(name) ?? 0) + 1)
+  }
+  const passed = new Map<string, number>()
+  return (name) => {
+    const position = (passed.get(name) ?? 0) + 1
+    passed.set(name, position)
+    return all.get(name) === 1 ? `/${name}` : `/${name}[${position}]`
+  }
 }
 
 const branchOf = (
   name: string,
   text: string | undefined,
   branches: readonly Branch[],
-  around: readonly string[],
+  { names, path, language }: Around,
 ): Branch => {
   const [only] = branches
   if (only !== undefined && branches.length === 1) return { ...only, names: [name, ...only.names] }
-  if (text === undefined) return { names: [name], branches }
-  const meaning = meaningOf(name, text, around)
-  return { names: [name], text, branches, ...(meaning === undefined ? {} : { meaning }) }
+  if (text === undefined) return { names: [name], path, branches }
+  const meaning = meaningOf(name, text, names, language)
+  return { names: [name], text, path, branches, ...(meaning === undefined ? {} : { meaning }) }
 }
 
-const fieldOf = ({ names, text, meaning, branches }: Branch): ExplainedField => {
-  const path = names.join('/')
-  const plain = names.map(nameOfElement).find((found) => found !== undefined)
+const fieldOf = (
+  { names, text, meaning, path, branches }: Branch,
+  language: Language,
+): ExplainedField => {
+  const name = names.join('/')
+  const plain = names
+    .map((each) => nameOfElement(each, language))
+    .find((found) => found !== undefined)
   return {
-    name: plain === undefined ? path : `${path} (${plain})`,
-    ...(text === undefined ? { children: branches.map(fieldOf) } : { value: text }),
+    name: plain === undefined ? name : `${name} (${plain})`,
+    path,
+    ...(text === undefined
+      ? { children: branches.map((branch) => fieldOf(branch, language)) }
+      : { value: text }),
     ...(meaning === undefined ? {} : { meaning }),
   }
 }

@@ -19,10 +19,11 @@ describe('a pacs.008', () => {
     const { title } = await explain(pacs008())
     expect(title).toBe('pacs.008, version 1.13')
     expect(await find(pacs008(), 'IntrBkSttlmAmt')).toEqual({
+      path: '/Envelope/Document/FIToFICstmrCdtTrf/CdtTrfTxInf/IntrBkSttlmAmt',
       name: 'IntrBkSttlmAmt (amount)',
       value: '1000.50 BRL',
     })
-    expect(await find(pacs008(), 'MndtRltdInf/')).toEqual({
+    expect(await find(pacs008(), 'MndtRltdInf/')).toMatchObject({
       name: 'MndtRltdInf/Tp/LclInstrm/Prtry (how the payment was started)',
       value: 'DICT',
       meaning: 'Pix key typed in',
