@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startBrowser } from '../test/support/browser.ts'
+import { pacs008 } from '../test/support/messages.ts'
 
 /*
  * Pictures of every screen of the console of a running gateway: light, dark, and on a phone.
@@ -28,9 +29,13 @@ type Screen = {
   readonly path: string
   /** What is there once the screen is. */
   readonly there?: string
+  /** What is typed before the screens below are opened. */
+  readonly fill?: Readonly<Record<string, string>>
   /** Screens that are opened from this one by a link or a button, each from the one before. */
   readonly opens?: Readonly<Record<string, { readonly click: string; readonly there: string }>>
 }
+
+const samplePix = pacs008().replace('<ChrgBr>SLEV</ChrgBr>', '')
 
 const one = { click: 'tbody a', there: '.timeline' }
 
@@ -45,6 +50,16 @@ const screens: Readonly<Record<string, Screen>> = {
       'webhooks-endpoint': { click: 'tbody tr:last-child a', there: 'tbody a' },
       'webhooks-rotate': { click: '.actions button:nth-child(3)', there: 'dialog' },
       'webhooks-delivery': { click: 'tbody a', there: '.attempts' },
+    },
+  },
+  tools: {
+    path: '/tools',
+    there: 'textarea',
+    fill: { textarea: samplePix },
+    opens: {
+      'tools-explained': { click: 'button.primary', there: '.tree' },
+      'tools-qr': { click: '.tabs a:nth-child(2)', there: 'input[name=key]' },
+      'tools-samples': { click: '.tabs a:nth-child(3)', there: '.code' },
     },
   },
   attention: { path: '/attention', there: '.card .badge' },
@@ -68,10 +83,13 @@ for (const { name, ...form } of forms) {
   await page.locator('input[name=key]').fill(key)
   await page.locator('button[type=submit]').click()
   await page.locator('aside nav').waitFor()
-  for (const [screen, { path, there = 'tbody tr', opens = {} }] of Object.entries(screens)) {
+  for (const [screen, { path, there = 'tbody tr', fill = {}, opens = {} }] of Object.entries(
+    screens,
+  )) {
     if (only !== undefined && screen !== only) continue
     await page.goto(`${url}/console${path}`)
     await page.locator(there).first().waitFor()
+    for (const [field, text] of Object.entries(fill)) await page.locator(field).fill(text)
     await picture(screen)
     for (const [opened, found] of Object.entries(opens)) {
       await page.locator(found.click).first().click()

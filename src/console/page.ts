@@ -30,7 +30,8 @@ const policyOf = (nonce: string): string =>
     "default-src 'none'",
     `script-src 'nonce-${nonce}'`,
     `style-src 'nonce-${nonce}'`,
-    "img-src 'self'",
+    // Codes to scan come as data. An image runs nothing.
+    "img-src 'self' data:",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { source as axe } from 'axe-core'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { dialects, packIso8583 } from '#codecs/iso8583'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { hasBrowser, startBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
+import { pacs008 } from '../support/messages.ts'
 import { startReceiver, until } from '../webhooks/support.ts'
 
 const firstScreenBytesMax = 200_000
@@ -42,8 +44,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     let bytes = 0
     page.on('pageerror', (error) => problems.push(error.message))
     page.on('console', (message) => {
-      // Chromium itself writes this line for an answer that the page expects before the sign-in.
-      const isRefusal = message.text().includes('status of 401')
+      // Chromium itself writes this line for answers that the page expects: before the sign-in, and to what is pasted.
+      const isRefusal = /status of 40[01] /.test(message.text())
       if (message.type() === 'error' && !isRefusal) problems.push(message.text())
     })
     page.on('request', (request) => {
@@ -264,6 +266,51 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     )
     expect(forged).toBe(403)
     await one.page.context().close()
+  }, 120_000)
+
+  test('what is pasted is explained at its place; a code is made and seen; requests are copied', async () => {
+    const one = await visit({ locale: 'pt-BR' })
+    key = await gateway.keyOf({ name: 'operator' })
+    const { page } = one
+    await signIn(one)
+    await page.getByRole('link', { name: 'Ferramentas' }).click()
+    const paste = page.locator('textarea')
+    const explain = page.getByRole('button', { name: 'Explicar', exact: true })
+    const escaped = hostile.replaceAll('<', '&lt;')
+    const broken = pacs008().replace('<ChrgBr>SLEV</ChrgBr>', '').replace('Pedido 42', escaped)
+    await paste.fill(broken)
+    await explain.click()
+    await page.locator('.marked', { hasText: 'ChrgBr' }).waitFor()
+    await page.getByText('Pelo SPI').waitFor()
+    await page.getByText(hostile).waitFor()
+    expect(await serious(page)).toEqual([])
+    const card = packIso8583({ mti: '0100', fields: { 2: '4111111111111111' } }, dialects['ascii']!)
+    await paste.fill(Buffer.from(card).toString('hex'))
+    await explain.click()
+    await page.getByText('ISO 8583 message 0100').waitFor()
+    expect(await page.locator('.tree').textContent()).not.toContain('4111111111111111')
+    await paste.fill(hostile)
+    await explain.click()
+    await page.getByRole('alert').waitFor()
+    await page.getByRole('link', { name: 'QR code' }).click()
+    await page.locator('input[name=key]').fill('123e4567-e12b-12d1-a456-426655440000')
+    await page.locator('input[name=name]').fill('Fulano <b>de</b> Tal')
+    await page.locator('input[name=city]').fill('BRASILIA')
+    await page.keyboard.press('Enter')
+    const picture = page.locator('img.qr')
+    await picture.waitFor()
+    expect(
+      await picture.evaluate((image) => (image as { naturalWidth?: number }).naturalWidth),
+    ).toBeGreaterThan(0)
+    await page.getByRole('button', { name: 'Explicar este código' }).click()
+    await page.getByText('Pix code, static').waitFor()
+    await page.getByRole('link', { name: 'Exemplos de requisição' }).click()
+    await page.getByLabel('Operação').selectOption('POST /v1/spi/send')
+    await page.getByLabel('Python', { exact: true }).getByText('/v1/spi/send').waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    expect(one.problems).toEqual([])
+    await page.context().close()
   }, 120_000)
 
   test('no page frames it', async () => {

@@ -254,8 +254,28 @@ describe('lists and balances', () => {
     }
     expect(failed.transfers.length).toBeGreaterThan(0)
     expect(failed.transfers.every((each) => each.status === 'failed')).toBe(true)
-    for (const bad of ['limit=0', 'limit=201', 'cursor=x', 'status=gone', 'wallet=1', 'other=1']) {
-      expect((await bench.call('GET', `/v1/drex/transfers?${bad}`)).status).toBe(400)
+    const signed = (await bench.call('GET', '/v1/drex/transfers?status=confirmed&limit=1'))
+      .json as {
+      transfers: TransferBody[]
+    }
+    const [{ tx_hash: hash, transfer_id: id } = { tx_hash: '', transfer_id: '' }] = signed.transfers
+    for (const written of [hash, hash?.toUpperCase().replace('0X', '0x')]) {
+      const found = (await bench.call('GET', `/v1/drex/transfers?tx_hash=${written}`)).json as {
+        transfers: TransferBody[]
+      }
+      expect(found.transfers.map((each) => each.transfer_id)).toEqual([id])
+    }
+    const bad = [
+      'limit=0',
+      'limit=201',
+      'cursor=x',
+      'status=gone',
+      'wallet=1',
+      'other=1',
+      'tx_hash=1',
+    ]
+    for (const query of bad) {
+      expect((await bench.call('GET', `/v1/drex/transfers?${query}`)).status).toBe(400)
     }
   })
 

@@ -9,6 +9,8 @@ import { PaymentPage } from './payment.tsx'
 import { Payments } from './payments.tsx'
 import { rails } from './rails.ts'
 import { Link, type Place, usePlace } from './router.tsx'
+import { Tools } from './tools.tsx'
+import { toolWords } from './tools-words.ts'
 import { DeliveryPage, Webhook } from './webhook.tsx'
 import { webhookWords } from './webhook-words.ts'
 import { Webhooks } from './webhooks.tsx'
@@ -104,6 +106,7 @@ const pages = [
   { to: '/payments', label: words.payments, scope: undefined },
   { to: '/attention', label: attentionWords.attention, scope: undefined },
   { to: '/webhooks', label: webhookWords.webhooks, scope: 'webhooks:read' },
+  { to: '/tools', label: toolWords.tools, scope: undefined },
   { to: '/audit', label: words.audit, scope: 'ops:admin' },
 ]
 
@@ -156,6 +159,7 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   if (place.path === '/payments') return <Payments query={place.query} />
   if (place.path === '/audit') return <Audit />
   if (place.path === '/attention') return <Attention session={session} />
+  if (place.path === '/tools') return <Tools query={place.query} session={session} />
   if (place.path === '/webhooks') return <Webhooks session={session} />
   const known = rails.find((one) => one === first)
   if (section === 'payments' && known !== undefined && second !== undefined) {

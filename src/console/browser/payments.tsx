@@ -7,11 +7,32 @@ import { words } from './words.ts'
 
 const pageSize = 50
 
-const addressOf = (rail: Rail, { find, status }: Filter): string => {
+const parts = ['find', 'as', 'status', 'from', 'to'] as const
+
+const addressOf = (rail: Rail, filter: Filter): string => {
   const query = new URLSearchParams({ rail })
-  if (find !== '') query.set('find', find)
-  if (status !== '') query.set('status', status)
+  for (const part of parts) {
+    const value = filter[part]
+    if (value !== undefined && value !== '') query.set(part, value)
+  }
   return `/payments?${query}`
+}
+
+/** A day that somebody wrote into the address by hand may be none. */
+const dayIn = (text: string | null): string | undefined =>
+  text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
+    ? text
+    : undefined
+
+const filterOf = (get: (name: string) => string | null): Filter => {
+  const as = get('as') ?? ''
+  const [from, to] = [dayIn(get('from')), dayIn(get('to'))]
+  return {
+    ...{ find: (get('find') ?? '').trim(), status: get('status') ?? '' },
+    ...(as === '' ? {} : { as }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  }
 }
 
 const railOf = (query: URLSearchParams): Rail =>
@@ -20,7 +41,7 @@ const railOf = (query: URLSearchParams): Rail =>
 /** The payments of a rail; what is looked for is in the address. */
 export const Payments = ({ query }: { readonly query: URLSearchParams }) => {
   const rail = railOf(query)
-  const filter = { find: query.get('find') ?? '', status: query.get('status') ?? '' }
+  const filter = filterOf((name) => query.get(name))
   const address = addressOf(rail, filter)
   return (
     <>
@@ -41,7 +62,8 @@ export const Payments = ({ query }: { readonly query: URLSearchParams }) => {
 }
 
 const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }) => {
-  const { findLabel, statuses } = railLists[rail]
+  const { finds, statuses, hasTime } = railLists[rail]
+  const [first] = finds
   return (
     <search>
       <form
@@ -49,15 +71,26 @@ const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filte
         onSubmit={(event) => {
           event.preventDefault()
           const given = new FormData(event.currentTarget)
-          const find = String(given.get('find') ?? '').trim()
-          go(addressOf(rail, { find, status: String(given.get('status') ?? '') }))
+          go(
+            addressOf(
+              rail,
+              filterOf((name) => given.get(name)?.toString() ?? null),
+            ),
+          )
         }}
       >
+        <select name="as" aria-label={words.searchBy}>
+          {finds.map(({ parameter, label }) => (
+            <option key={parameter} value={parameter} selected={parameter === filter.as}>
+              {label}
+            </option>
+          ))}
+        </select>
         <input
           name="find"
           type="search"
-          aria-label={findLabel}
-          placeholder={findLabel}
+          aria-label={words.search}
+          placeholder={first?.label}
           defaultValue={filter.find}
           autocomplete="off"
           spellcheck={false}
@@ -74,14 +107,26 @@ const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filte
             </option>
           ))}
         </select>
+        {hasTime && <Day name="from" label={words.fromDay} value={filter.from} />}
+        {hasTime && <Day name="to" label={words.toDay} value={filter.to} />}
         <button type="submit">{words.search}</button>
       </form>
     </search>
   )
 }
 
+const Day = ({
+  name,
+  label,
+  value,
+}: {
+  readonly name: string
+  readonly label: string
+  readonly value: string | undefined
+}) => <input class="day" type="date" name={name} aria-label={label} defaultValue={value ?? ''} />
+
 const List = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }) => {
-  const isFiltered = filter.find !== '' || filter.status !== ''
+  const isFiltered = addressOf(rail, filter) !== addressOf(rail, { find: '', status: '' })
   return (
     <PagedTable
       name={JSON.stringify([rail, filter])}

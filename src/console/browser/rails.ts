@@ -20,7 +20,12 @@ export type Row = {
 
 export type Filter = {
   readonly find: string
+  /** As what it is looked for, one of the rail's; left out, the first of them. */
+  readonly as?: string
   readonly status: string
+  /** Days, `2026-01-31`, in the time of Brasília; both are of it. */
+  readonly from?: string
+  readonly to?: string
   readonly cursor?: string | undefined
 }
 
@@ -63,9 +68,9 @@ export type Transfer = {
 type RailList = {
   readonly label: string
   readonly scope: string
-  /** What is searched for, in the reader's words, and as the API calls it. */
-  readonly findLabel: string
-  readonly findParameter: string
+  /** What can be searched for, in the reader's words, and as the API calls it. */
+  readonly finds: readonly { readonly parameter: string; readonly label: string }[]
+  readonly hasTime: boolean
   readonly statuses: readonly string[]
   readonly page: (query: URLSearchParams, purpose: 'user' | 'background') => Promise<Page<Row>>
 }
@@ -107,8 +112,13 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
   spi: {
     label: words.spi,
     scope: 'messages:read',
-    findLabel: words.searchSpi,
-    findParameter: 'end_to_end_id',
+    finds: [
+      { parameter: 'end_to_end_id', label: 'EndToEndId' },
+      { parameter: 'type', label: words.messageType },
+      { parameter: 'source_ispb', label: words.sourceIspb },
+      { parameter: 'destination_ispb', label: words.destinationIspb },
+    ],
+    hasTime: true,
     statuses: [
       ...['QUEUED', 'SENT', 'ACCEPTED', 'REJECTED'],
       ...['FAILED', 'UNKNOWN', 'RECEIVED', 'PROCESSED'],
@@ -118,16 +128,25 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
   cards: {
     label: words.cards,
     scope: 'cards:read',
-    findLabel: words.searchCards,
-    findParameter: 'rrn',
+    finds: [
+      { parameter: 'rrn', label: 'RRN' },
+      { parameter: 'stan', label: words.stan },
+      { parameter: 'reference', label: words.reference },
+      { parameter: 'merchant_id', label: words.merchant },
+    ],
+    hasTime: true,
     statuses: ['pending', 'authorized', 'declined', 'captured', 'voided'],
     page: pageOf('/v1/transactions', 'transactions', transactionRow),
   },
   drex: {
     label: words.drex,
     scope: 'drex:read',
-    findLabel: words.searchDrex,
-    findParameter: 'reference',
+    finds: [
+      { parameter: 'reference', label: words.reference },
+      { parameter: 'wallet', label: words.wallet },
+      { parameter: 'tx_hash', label: words.transactionHash },
+    ],
+    hasTime: false,
     statuses: [
       ...['pending', 'signed', 'broadcast', 'mined'],
       ...['confirmed', 'reverted', 'failed', 'cancelled'],
@@ -136,17 +155,25 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
   },
 }
 
+/** Brasília has kept this offset all year since 2019. */
+const dayStart = (day: string): string => `${day}T00:00:00-03:00`
+
+const dayMs = 86_400_000
+
 /** One page of a rail. */
 export const pageOfRail = (
   rail: Rail,
-  { find, status, cursor }: Filter,
+  { find, as, status, from, to, cursor }: Filter,
   limit: number,
   purpose: 'user' | 'background' = 'user',
 ): Promise<Page<Row>> => {
-  const { findParameter, page } = railLists[rail]
+  const { finds, page } = railLists[rail]
   const query = new URLSearchParams({ limit: String(limit) })
-  if (find !== '') query.set(findParameter, find)
+  const parameter = finds.find((one) => one.parameter === as) ?? finds[0]
+  if (find !== '' && parameter !== undefined) query.set(parameter.parameter, find)
   if (status !== '') query.set('status', status)
+  if (from !== undefined) query.set('from', new Date(dayStart(from)).toISOString())
+  if (to !== undefined) query.set('to', new Date(Date.parse(dayStart(to)) + dayMs).toISOString())
   if (cursor !== undefined) query.set('cursor', cursor)
   return page(query, purpose)
 }

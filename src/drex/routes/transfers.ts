@@ -12,6 +12,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
+import type { Hex } from '../evm/hex.ts'
 import type { Transfers } from '../transfers/service.ts'
 import { exampleTransfer } from './examples.ts'
 import {
@@ -40,11 +41,19 @@ const ofStatus = (status: (typeof transactionStatuses)[number]) => ({
 })
 const ofAny = { id: 'listTransfers#/transfers/0/transfer_id' }
 
+const transactionHash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes in hexadecimal')
+  .transform((hash) => hash.toLowerCase() as Hex)
+
 const listSchema = z.strictObject({
   ...pageSchema,
   wallet: addressSchema.optional(),
   status: z.enum(transactionStatuses).optional(),
   reference: text(140).optional(),
+  tx_hash: transactionHash.optional().meta({
+    description: 'Of any transaction that was signed for it, mined or not',
+  }),
   full_addresses: fullAddresses,
 })
 
@@ -133,6 +142,7 @@ const listRoute = (transfers: Transfers): Route => ({
         wallet: query.wallet,
         status: query.status,
         reference: query.reference,
+        hash: query.tx_hash,
         beforeId: query.cursor,
         limit: query.limit + 1,
       },

@@ -1,5 +1,5 @@
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
-import type { NetworkId } from '../config.ts'
+import { type NetworkId, networkIds } from '../config.ts'
 import type { TransactionStatus } from '../domain.ts'
 import { before } from '../engine/store.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
@@ -150,6 +150,8 @@ export type TransferFilter = {
   readonly status: TransactionStatus | undefined
   readonly reference: string | undefined
   readonly batch?: string | undefined
+  /** Of any transaction that was signed for it. */
+  readonly hash?: Hex | undefined
   /** Older than this one. */
   readonly beforeId: string | undefined
   readonly limit: number
@@ -161,7 +163,7 @@ export const listTransfers = async (
   filter: TransferFilter,
   by: Visible,
 ): Promise<readonly Transfer[]> => {
-  const { wallet, status, reference, batch, beforeId, limit } = filter
+  const { wallet, status, reference, batch, hash, beforeId, limit } = filter
   const rows = await sql<Row[]>`
     ${selection(sql)} where ${visible(sql, by)}
     ${
@@ -173,10 +175,19 @@ export const listTransfers = async (
     ${status === undefined ? sql`` : sql`and t.status = ${status}`}
     ${batch === undefined ? sql`` : sql`and f.batch = ${batch}`}
     ${reference === undefined ? sql`` : sql`and f.reference = ${reference}`}
+    ${hash === undefined ? sql`` : sql`and f.id in (${signedFor(sql, hash)})`}
     ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}
     order by f.id desc limit ${limit}`
   return rows.map(read)
 }
+
+/** What a transaction was signed for, by its present hash or one of an earlier attempt. */
+const signedFor = (sql: Client, hash: Hex) => sql`
+  select t.subject from drex_transactions t
+  where t.network = any(${[...networkIds]}::text[]) and t.hash = ${hash}
+  union all
+  select t.subject from drex_attempts a join drex_transactions t on t.id = a.transaction_id
+  where a.network = any(${[...networkIds]}::text[]) and a.hash = ${hash}`
 
 /** The steps of a transfer, in their order. */
 export const stepsOf = async (sql: Queryable, transferId: string): Promise<readonly Step[]> => {

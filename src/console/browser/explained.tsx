@@ -1,0 +1,138 @@
+import { Refusal, send } from './api.ts'
+import { toolWords as w } from './tools-words.ts'
+import { fill } from './words.ts'
+
+type Line = {
+  readonly depth: number
+  readonly name: string
+  readonly value: string | null
+  readonly meaning: string | null
+  readonly path: string | null
+}
+
+type Explanation = {
+  readonly kind: string
+  readonly title: string
+  readonly failure: string | null
+  readonly lines: readonly Line[]
+}
+
+type Violation = {
+  readonly path: string
+  readonly line: number
+  readonly rule: string
+  readonly got: string
+  readonly expected: string
+}
+
+type Verdict = { readonly valid: boolean; readonly violations: readonly Violation[] }
+
+/** A message as production code reads it; `verdict` of its schema, where there is one. */
+export type Explained = Explanation & { readonly verdict: Verdict | undefined }
+
+/** What the message is taken for; left out, it is recognised. */
+export type Wanted = { readonly kind?: string; readonly dialect?: string }
+
+/** @throws Refusal with the reason, if it is nothing that can be explained */
+export const explain = async (content: string, wanted: Wanted = {}): Promise<Explained> => {
+  const explanation = await send<Explanation>('POST', '/v1/inspect', { content, ...wanted })
+  if (explanation.kind !== 'iso20022') return { ...explanation, verdict: undefined }
+  const verdict = await verdictOf(content)
+  return {
+    ...explanation,
+    verdict,
+    // Where there is a verdict, what is wrong stands at its place.
+    lines: explanation.lines.filter(({ path }) => verdict === undefined || path !== null),
+  }
+}
+
+/** Undefined for XML that is no message, and for a key that may not validate. */
+const verdictOf = async (message: string): Promise<Verdict | undefined> => {
+  try {
+    return await send<Verdict>('POST', '/v1/validate', { message })
+  } catch (error) {
+    if (error instanceof Refusal) return undefined
+    throw error
+  }
+}
+
+/** For each violation the line that it belongs to: its element, the first line in it, or the nearest around it. */
+const marksOf = (
+  lines: readonly Line[],
+  violations: readonly Violation[],
+): ReadonlyMap<number, readonly Violation[]> => {
+  const marks = new Map<number, Violation[]>()
+  for (const violation of violations) {
+    const at = placeOf(lines, violation.path)
+    marks.set(at, [...(marks.get(at) ?? []), violation])
+  }
+  return marks
+}
+
+const placeOf = (lines: readonly Line[], path: string): number => {
+  const inside = lines.findIndex((line) => line.path === path || line.path?.startsWith(`${path}/`))
+  if (inside >= 0) return inside
+  const around = (line: Line): number =>
+    line.path !== null && path.startsWith(line.path) ? line.path.length : -1
+  let best = 0
+  for (const [at, line] of lines.entries()) {
+    if (around(line) > around(lines[best] ?? line)) best = at
+  }
+  return best
+}
+
+/** The lines of a message below each other, each violation at its place. */
+export const ExplainedLines = ({ lines, verdict }: Explained) => {
+  const marks = marksOf(lines, verdict?.violations ?? [])
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+    <section class="tree" aria-label={w.explain} tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{w.field}</th>
+            <th scope="col">{w.value}</th>
+            <th scope="col">{w.meaning}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line, at) => (
+            // Two lines may be equal in all; those of one message never move.
+            <TreeRow key={at} line={line} marks={marks.get(at) ?? []} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+const indentPx = 16
+const depthMax = 12
+
+const TreeRow = ({
+  line,
+  marks,
+}: {
+  readonly line: Line
+  readonly marks: readonly Violation[]
+}) => (
+  <tr class={marks.length > 0 ? 'marked' : ''}>
+    <td>
+      <span class="name" style={{ paddingLeft: `${Math.min(line.depth, depthMax) * indentPx}px` }}>
+        {line.name
+          .split('/')
+          .flatMap((step, at) => (at === 0 ? [step] : ['/', <wbr key={at} />, step]))}
+      </span>
+    </td>
+    <td class="mono">{line.value}</td>
+    <td>
+      {line.meaning}
+      {marks.map(({ rule, path, got, expected }) => (
+        <p key={`${path} ${rule}`} class="violation">
+          <strong>{rule}</strong> {fill(w.got, { got, expected })}
+          <span class="mono quiet">{path}</span>
+        </p>
+      ))}
+    </td>
+  </tr>
+)

@@ -1,0 +1,166 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Refusal, type Session } from './api.ts'
+import { type Explained, ExplainedLines, explain, type Wanted } from './explained.tsx'
+import { count } from './format.ts'
+import { Card } from './parts.tsx'
+import { paymentColumns } from './payment-columns.tsx'
+import { type Filter, pageOfRail, type Rail, type Row, railLists } from './rails.ts'
+import { Badge } from './state.tsx'
+import { Table } from './table.tsx'
+import { toolWords as w } from './tools-words.ts'
+import { fill } from './words.ts'
+
+const contentCharsMax = 65_536
+const foundMax = 20
+
+const kinds = ['iso20022', 'iso8583', 'brcode', 'jose', 'rsfn']
+const dialects = ['ascii', 'bcd', 'bcd-1993', 'ebcdic']
+
+/** Identifiers of payments, by their form: which rail's list knows them, and as what. */
+const identifiers: readonly { readonly form: RegExp; readonly rail: Rail; readonly as: string }[] =
+  [
+    { form: /^[EDM][0-9A-Z]{8}[0-9]{12}[0-9A-Za-z]{11}$/, rail: 'spi', as: 'end_to_end_id' },
+    { form: /^0x[0-9a-fA-F]{64}$/, rail: 'drex', as: 'tx_hash' },
+    { form: /^0x[0-9a-fA-F]{40}$/, rail: 'drex', as: 'wallet' },
+    { form: /^\d{12}$/, rail: 'cards', as: 'rrn' },
+  ]
+
+type Result =
+  | { readonly kind: 'message'; readonly message: Explained }
+  | { readonly kind: 'payments'; readonly rows: readonly Row[] }
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+
+const resultOf = async (content: string, wanted: Wanted, session: Session): Promise<Result> => {
+  const known = identifiers.find(
+    ({ form, rail }) => form.test(content) && session.scopes.includes(railLists[rail].scope),
+  )
+  try {
+    if (known !== undefined && wanted.kind === undefined) {
+      const filter: Filter = { find: content, as: known.as, status: '' }
+      return { kind: 'payments', rows: (await pageOfRail(known.rail, filter, foundMax)).rows }
+    }
+    return { kind: 'message', message: await explain(content, wanted) }
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : new Refusal(0, String(error), '')
+    return { kind: 'refused', refusal }
+  }
+}
+
+/** Paste anything, and see what it says. */
+export const Explain = ({
+  session,
+  given,
+}: {
+  readonly session: Session
+  readonly given: string
+}) => {
+  const [result, setResult] = useState<Result>()
+  const run = async (content: string, wanted: Wanted) => {
+    setResult(await resultOf(content.trim(), wanted, session))
+  }
+  useEffect(() => {
+    if (given !== '') void run(given, {})
+  }, [given])
+  return (
+    <>
+      <form
+        class="card pad"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const form = new FormData(event.currentTarget)
+          const [kind, dialect] = [String(form.get('kind')), String(form.get('dialect'))]
+          void run(String(form.get('content')), {
+            ...(kind === '' ? {} : { kind }),
+            ...(dialect === '' ? {} : { kind: 'iso8583', dialect }),
+          })
+        }}
+      >
+        <label class="field">
+          {w.paste}
+          <textarea
+            name="content"
+            required
+            rows={8}
+            maxLength={contentCharsMax}
+            spellcheck={false}
+            defaultValue={given}
+          />
+          <small>{w.pasteHint}</small>
+        </label>
+        <div class="filters">
+          <Choice name="kind" label={w.kind} empty={w.recognised} values={kinds} />
+          <Choice name="dialect" label={w.dialect} empty={w.dialect} values={dialects} />
+          <button class="primary" type="submit">
+            {w.explain}
+          </button>
+        </div>
+      </form>
+      <div aria-live="polite">{result !== undefined && <Shown result={result} />}</div>
+    </>
+  )
+}
+
+const Choice = ({
+  name,
+  label,
+  empty,
+  values,
+}: {
+  readonly name: string
+  readonly label: string
+  readonly empty: string
+  readonly values: readonly string[]
+}) => (
+  <select name={name} aria-label={label}>
+    <option value="">{empty}</option>
+    {values.map((value) => (
+      <option key={value} value={value}>
+        {value}
+      </option>
+    ))}
+  </select>
+)
+
+const Shown = ({ result }: { readonly result: Result }) => {
+  switch (result.kind) {
+    case 'refused':
+      return (
+        <div class="problem" role="alert">
+          {result.refusal.message}
+        </div>
+      )
+    case 'payments':
+      return (
+        <Card title={w.found}>
+          {result.rows.length === 0 ? (
+            <p class="empty">{w.noneFound}</p>
+          ) : (
+            <div class="list">
+              <Table columns={paymentColumns} rows={result.rows} keyOf={({ to }) => to} />
+            </div>
+          )}
+        </Card>
+      )
+    case 'message':
+      return (
+        <Card title={result.message.title} aside={<VerdictBadge message={result.message} />}>
+          {result.message.failure !== null && <p role="alert">{result.message.failure}</p>}
+          <ExplainedLines {...result.message} />
+        </Card>
+      )
+  }
+}
+
+/** What the schema says, for messages that have one. */
+const VerdictBadge = ({ message }: { readonly message: Explained }) => {
+  const { kind, failure, verdict } = message
+  if (kind !== 'iso20022')
+    return <Badge status={failure === null ? 'info' : 'failed'} label={kind} />
+  if (verdict === undefined) return <Badge status="unknown" label={w.notJudged} />
+  const many = count(verdict.violations.length)
+  return verdict.valid ? (
+    <Badge status="ok" label={w.valid} />
+  ) : (
+    <Badge status="failed" label={fill(w.invalid, { count: many })} />
+  )
+}

@@ -1,0 +1,124 @@
+import { useState } from 'preact/hooks'
+import { Refusal, send } from './api.ts'
+import { Card, Copy } from './parts.tsx'
+import { go } from './router.tsx'
+import { toolWords as w } from './tools-words.ts'
+
+type Code = {
+  readonly payload: string
+  readonly image?: { readonly media_type: string; readonly data: string }
+}
+
+type Form = { readonly name: string; readonly label: string; readonly hint?: string }
+
+const common: readonly Form[] = [
+  { name: 'name', label: w.name },
+  { name: 'city', label: w.city },
+  { name: 'amount', label: w.amount, hint: w.amountHint },
+]
+
+const forms = {
+  static: [{ name: 'key', label: w.key }, ...common, { name: 'info', label: w.info }],
+  dynamic: [{ name: 'url', label: w.location }, ...common],
+} as const satisfies Record<string, readonly Form[]>
+
+type Kind = keyof typeof forms
+
+const kinds = [
+  { kind: 'static', label: w.static },
+  { kind: 'dynamic', label: w.dynamic },
+] as const
+
+const optional = new Set(['amount', 'info'])
+
+/** Writes a BR Code and shows it as a phone sees it. */
+export const MakeCode = ({ onExplain }: { readonly onExplain: (payload: string) => void }) => {
+  const [kind, setKind] = useState<Kind>('static')
+  const [code, setCode] = useState<Code | Refusal>()
+  const make = async (form: FormData) => {
+    const given = [...form].filter(([, value]) => value !== '')
+    try {
+      const body = { ...Object.fromEntries(given), image: 'png' }
+      setCode(await send<Code>('POST', `/v1/qrcodes/${kind}`, body))
+    } catch (error) {
+      setCode(error instanceof Refusal ? error : new Refusal(0, String(error), ''))
+    }
+  }
+  return (
+    <div class="columns">
+      <form
+        class="card pad"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void make(new FormData(event.currentTarget))
+        }}
+      >
+        <label class="field">
+          {w.kind}
+          <select
+            onChange={(event) =>
+              setKind(event.currentTarget.value === 'dynamic' ? 'dynamic' : 'static')
+            }
+          >
+            {kinds.map(({ kind: value, label }) => (
+              <option key={value} value={value}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        {forms[kind].map((field: Form) => (
+          <label key={field.name} class="field">
+            {field.label}
+            <input
+              name={field.name}
+              required={!optional.has(field.name)}
+              autocomplete="off"
+              spellcheck={false}
+            />
+            {field.hint !== undefined && <small>{field.hint}</small>}
+          </label>
+        ))}
+        <button class="primary" type="submit">
+          {w.make}
+        </button>
+      </form>
+      <div aria-live="polite">
+        {code instanceof Refusal && (
+          <div class="problem" role="alert">
+            {code.message}
+          </div>
+        )}
+        {code !== undefined && !(code instanceof Refusal) && (
+          <Made code={code} onExplain={onExplain} />
+        )}
+      </div>
+    </div>
+  )
+}
+
+const Made = ({
+  code: { payload, image },
+  onExplain,
+}: {
+  readonly code: Code
+  readonly onExplain: (payload: string) => void
+}) => (
+  <Card title={w.copyPaste} aside={<Copy text={payload} label={w.copyPaste} />}>
+    {image !== undefined && (
+      <img class="qr" alt={w.picture} src={`data:${image.media_type};base64,${image.data}`} />
+    )}
+    <code class="secret">{payload}</code>
+    <div class="actions">
+      <button
+        type="button"
+        onClick={() => {
+          onExplain(payload)
+          go('/tools?tool=explain')
+        }}
+      >
+        {w.explainIt}
+      </button>
+    </div>
+  </Card>
+)

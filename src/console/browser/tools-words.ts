@@ -1,0 +1,48 @@
+import { inWords } from './words.ts'
+
+/** What the tools say. */
+export const toolWords = inWords({
+  tools: ['Tools', 'Ferramentas'],
+  explain: ['Explain', 'Explicar'],
+  qrCode: ['QR code', 'QR code'],
+  samples: ['Sample requests', 'Exemplos de requisição'],
+  paste: ['Message, token, code or identifier', 'Mensagem, token, código ou identificador'],
+  pasteHint: [
+    'XML of the SPI, ISO 8583 as hexadecimal, a BR Code, a JWS, an RSFN header, a transaction hash, an EndToEndId. Nothing is stored; card data of ISO 8583 is masked.',
+    'XML do SPI, ISO 8583 em hexadecimal, BR Code, JWS, cabeçalho RSFN, hash de transação, EndToEndId. Nada é armazenado; dados de cartão em ISO 8583 são mascarados.',
+  ],
+  kind: ['Kind', 'Tipo'],
+  recognised: ['Recognised by its content', 'Reconhecido pelo conteúdo'],
+  dialect: ['Dialect of ISO 8583', 'Dialeto ISO 8583'],
+  field: ['Field', 'Campo'],
+  value: ['Value', 'Valor'],
+  meaning: ['Meaning', 'Significado'],
+  valid: ['valid', 'válida'],
+  invalid: ['{count} violations', '{count} violações'],
+  notJudged: ['not validated', 'não validada'],
+  got: ['got {got}, expected {expected}', 'recebido {got}, esperado {expected}'],
+  found: ['What has this identifier', 'O que tem este identificador'],
+  noneFound: [
+    'No payment of this account has this identifier.',
+    'Nenhum pagamento desta conta tem este identificador.',
+  ],
+  key: ['Pix key', 'Chave Pix'],
+  name: ['Name of the receiver', 'Nome do recebedor'],
+  city: ['City', 'Cidade'],
+  amount: ['Amount in reais', 'Valor em reais'],
+  amountHint: ['Left out, the payer chooses.', 'Em branco, o pagador escolhe.'],
+  info: ['Text for the payer', 'Texto para o pagador'],
+  location: ['Location of the charge', 'Localização da cobrança'],
+  static: ['Static', 'Estático'],
+  dynamic: ['Dynamic', 'Dinâmico'],
+  make: ['Make the code', 'Gerar o código'],
+  picture: ['QR code of the payload', 'QR code do conteúdo'],
+  copyPaste: ['Copy and paste', 'Copia e cola'],
+  explainIt: ['Explain this code', 'Explicar este código'],
+  operation: ['Operation', 'Operação'],
+  language: ['Language', 'Linguagem'],
+  sampleNote: [
+    'Put the key into TRILHO_API_KEY. What stands in braces is yours to fill in.',
+    'Ponha a chave em TRILHO_API_KEY. O que está entre chaves é para preencher.',
+  ],
+})

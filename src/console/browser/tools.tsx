@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks'
+import type { Session } from './api.ts'
+import { Link } from './router.tsx'
+import { Explain } from './tools-explain.tsx'
+import { MakeCode } from './tools-qr.tsx'
+import { Samples } from './tools-samples.tsx'
+import { toolWords as w } from './tools-words.ts'
+import { words } from './words.ts'
+
+const tools = [
+  { name: 'explain', label: w.explain, scope: 'messages:read' },
+  { name: 'qr', label: w.qrCode, scope: 'qrcodes:use' },
+  { name: 'samples', label: w.samples, scope: undefined },
+] as const
+
+/** Looks into what is pasted, makes codes, shows how to ask the API. */
+export const Tools = ({
+  query,
+  session,
+}: {
+  readonly query: URLSearchParams
+  readonly session: Session
+}) => {
+  // Made here, and explained there: it stays out of the address, which others log.
+  const [pasted, setPasted] = useState('')
+  const mine = tools.filter(({ scope }) => scope === undefined || session.scopes.includes(scope))
+  const current = mine.find(({ name }) => name === query.get('tool')) ?? mine[0]
+  return (
+    <>
+      <header class="head">
+        <h1>{w.tools}</h1>
+      </header>
+      <nav class="tabs" aria-label={w.tools}>
+        {mine.map(({ name, label }) => (
+          <Link key={name} to={`/tools?tool=${name}`} current={name === current?.name}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      {current === undefined && <p class="empty">{words.lacking}</p>}
+      {current?.name === 'explain' && <Explain session={session} given={pasted} />}
+      {current?.name === 'qr' && <MakeCode onExplain={setPasted} />}
+      {current?.name === 'samples' && <Samples />}
+    </>
+  )
+}
