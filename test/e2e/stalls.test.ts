@@ -1,5 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createTestDatabase } from '../support/database.ts'
+import { transfer } from '../support/participant.ts'
 import { anyVariant, runProgram, startProgram } from '../support/program.ts'
 
 setDefaultTimeout(60_000)
@@ -92,5 +93,52 @@ test('loops that a lock holds up make the program not ready, by name, until it i
   await until(url, (now) => now.status === 200)
   program.signal('SIGTERM')
   expect((await program.end()).code).toBe(0)
+  await close()
+})
+
+test('counterparties that are away or refuse access do not make it not ready: what waits for them is told apart', async () => {
+  const { dsn, close } = await createTestDatabase()
+  let refusals = 0
+  const bank = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0 },
+    fetch: ({ method }) => {
+      if (method === 'POST') refusals++
+      return new Response('', { status: 403 })
+    },
+  })
+  const env = {
+    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', DATABASE_DSN: dsn, ISPB: '12345678' },
+    ...{ SPI_PRIMARY_URL: bank.url.origin, SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER' },
+    // Nothing answers at any of these.
+    ...{ CARDGW_DATABASE_URL: dsn, CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: '1' },
+    ...{ CARDGW_VAULT_URL: 'http://127.0.0.1:1', CARDGW_VAULT_TOKEN: 'a-token-of-the-vault' },
+    ...{ DREX_TESTNET_RPC_URLS: 'http://127.0.0.1:1', TRILHO_STALL_SECONDS: '1' },
+    DREX_TESTNET_TOKEN: `0x${'1'.repeat(40)}`,
+  }
+  const create = ['keys', 'create', '--name', 'ops', '--scopes', 'spi:*,ops:read', '--json']
+  const { key } = JSON.parse((await runProgram(anyVariant, create, { env })).out) as { key: string }
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  const program = startProgram(anyVariant, ['serve'], { env })
+  const line = await program.line((text) => text.includes('"msg":"listening"'))
+  const { http_url: url } = JSON.parse(line) as { http_url: string }
+  const params = { local_instrument: 'MANU', transactions: [transfer('12345678', '99999A04', 100)] }
+  const body = JSON.stringify({ message_type: 'PACS008', params })
+  const sent = await fetch(`${url}/v1/spi/send`, { method: 'POST', headers, body })
+  expect(sent.status).toBe(202)
+  // The next try, five seconds later, comes long after what counts as a stall.
+  const answers = new Set<string>()
+  while (refusals < 2) {
+    const { status, reason } = await readiness(url)
+    answers.add(`${status} ${reason}`)
+    await Bun.sleep(20)
+  }
+  expect([...answers]).toEqual(['200 undefined'])
+  const health = await fetch(`${url}/health`, { headers })
+  expect(await health.json()).toMatchObject({
+    checks: { outbound: { status: 'down', detail: { primary: { access_refused: true } } } },
+  })
+  program.signal('SIGTERM')
+  expect((await program.end()).code).toBe(0)
+  await bank.stop(true)
   await close()
 })

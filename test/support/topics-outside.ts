@@ -52,7 +52,7 @@ const consumerOf = (
         bury: (letter) => publish([letter]),
         remaining: async (left) => left,
         onDeadLetter: () => {},
-        onSettled: () => {},
+        onProgress: () => {},
       })
       at += settled.length
       if (batch.length === 0) await Bun.sleep(2)

@@ -18,8 +18,8 @@ export type DeliverDeps<M extends Delivery = Delivery> = {
   readonly logger: Logger
   /** Aborted when the consumer drains or loses the partition: begin no further attempt. */
   readonly signal: AbortSignal
-  /** Called when one message of several is settled. */
-  readonly onSettled: () => void
+  /** Called when one message of several is settled, and before a rest for somebody whose absence is told elsewhere. */
+  readonly onProgress: (restMs?: number) => void
 }
 
 /** The policy for errors of the surroundings, which we retry without end. */
@@ -59,7 +59,7 @@ export const deliver = async <M extends Delivery>(
     isTogether = settled === 'after_waiting' && !deps.isSuspect
     done.push(message)
     left = left.slice(1)
-    deps.onSettled()
+    deps.onProgress()
   }
 }
 
@@ -97,7 +97,9 @@ const deliverOne = async <M extends Delivery>(
         waits++
         deps.logger.warn({ topic: message.topic, waits, err: failure }, 'a dependency is away')
         await keep(failures)
-        if (!(await pause(backoffMs(waits, transientPolicy), deps.signal))) return 'drained'
+        const restMs = backoffMs(waits, transientPolicy)
+        if (options.isToldElsewhere?.(failure) === true) deps.onProgress(restMs)
+        if (!(await pause(restMs, deps.signal))) return 'drained'
         continue
       }
       failures++

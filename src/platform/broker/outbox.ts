@@ -71,7 +71,8 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
           if (!isOurs) throw new BrokerUnavailableError('the lease of the outbox ends')
           return relayTo(target, batch)
         },
-        isTransient: (error) => error instanceof BrokerUnavailableError,
+        isTransient: isAway,
+        isToldElsewhere: isAway,
       })
       consumers = [relay, keepLetters(target, log, logger)]
       logger.info({ broker: target.kind }, 'what transactions publish goes through the outbox')
@@ -83,6 +84,8 @@ export const withOutbox = ({ broker, log, metrics, logger }: OutboxDeps): Transa
     },
   }
 }
+
+const isAway = (error: unknown): boolean => error instanceof BrokerUnavailableError
 
 /** Publishes a refused batch one by one, since one message may be to blame; the broker would refuse that one again. */
 const relayTo = async (target: Broker, batch: readonly Delivery[]): Promise<void> => {
@@ -103,7 +106,7 @@ const keepLetters = (target: Broker, log: Broker, logger: Logger): Consumer =>
     topic: topics.deadLetters,
     group: readers[topics.deadLetters],
     batchSizeMax: keptMax,
-    isTransient: (error) => error instanceof BrokerUnavailableError,
+    isTransient: isAway,
     handler: async (batch) => {
       try {
         await log.publish(

@@ -50,6 +50,11 @@ export type ConsumeOptions = {
    */
   readonly isTransient?: (error: unknown) => boolean
   /**
+   * Of these, true for one whose cause a health check of its own tells (a counterparty that is away): waiting for it
+   * is no stall of this process.
+   */
+  readonly isToldElsewhere?: (error: unknown) => boolean
+  /**
    * Publishes a letter to `dlq` in the broker's place, together with other changes for its message: all of it, or it
    * rejects and the broker calls it again. If it is undefined, the broker publishes the letter itself.
    */

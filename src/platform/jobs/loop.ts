@@ -8,8 +8,8 @@ export type Loop = {
 
 /** Work that a loop has taken up. */
 export type Work = {
-  /** A part of it is done: the time starts again. */
-  readonly advance: () => void
+  /** A part of it is done, or it rests for so long because of somebody else: the time starts again, after that. */
+  readonly advance: (restMs?: number) => void
   readonly end: () => void
 }
 
@@ -34,8 +34,8 @@ export const createLoop = (name: string): WatchedLoop => {
     const entry: Entry = { sinceMs: performance.now() }
     open.add(entry)
     return {
-      advance: () => {
-        entry.sinceMs = performance.now()
+      advance: (restMs = 0) => {
+        entry.sinceMs = performance.now() + restMs
       },
       end: () => {
         open.delete(entry)

@@ -49,7 +49,7 @@ const delivered = async (
       onDeadLetter: () => {},
       logger: silent,
       signal: over.signal ?? new AbortController().signal,
-      onSettled: () => {},
+      onProgress: () => {},
     },
   )
   return { settled: settled.map(numberOf), attempts, letters }

@@ -67,7 +67,12 @@ export type HandleDeps = {
 
 /** We do not know its outcome, or nothing was stored: we must send the same bytes again. */
 class NotSentError extends Error {
-  override readonly name = 'NotSentError'
+  override readonly name: string = 'NotSentError'
+}
+
+/** No channel has taken it. */
+class ChannelAwayError extends NotSentError {
+  override readonly name = 'ChannelAwayError'
 }
 
 type Final = Extract<MessageOutcome, { kind: 'accepted' | 'refused' }>
@@ -88,6 +93,8 @@ type Parts = HandleDeps & {
 export type OutboundHandler = {
   readonly handle: (batch: readonly Delivery[]) => Promise<void>
   readonly isTransient: (error: unknown) => boolean
+  /** The health of the channels and of signing tells it. */
+  readonly isToldElsewhere: (error: unknown) => boolean
 }
 
 /**
@@ -124,6 +131,8 @@ export const createHandler = (deps: HandleDeps): OutboundHandler => {
       error instanceof SignatureServiceError ||
       error instanceof OverloadedError ||
       isTransientDatabaseError(error),
+    isToldElsewhere: (error) =>
+      error instanceof ChannelAwayError || error instanceof SignatureServiceError,
   }
 }
 
@@ -197,7 +206,7 @@ const transmit = async (
   else if (!isInDoubt) await sendings.withdraw(id)
   const reason = `${outcome.kind}: ${outcome.reason}`
   const asksForTime = outcome.kind === 'unreachable' && !outcome.isDown
-  if (asksForTime || !isBound(stored, parts)) throw new NotSentError(reason)
+  if (asksForTime || !isBound(stored, parts)) throw new ChannelAwayError(reason)
   await setAside(sql, id, new Date(Date.now() + parts.setAsideMs))
   const fields = { id, type, channel, reason }
   parts.logger.warn(fields, 'set aside: its channel is away, and the other is not its to take')

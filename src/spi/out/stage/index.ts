@@ -136,7 +136,7 @@ const createStage = (
     }),
     logger,
   })
-  const { handle, isTransient } = createHandler({
+  const { handle, isTransient, isToldElsewhere } = createHandler({
     ...{ sql, broker, ...parts, emitEvents, logger },
     channels: deps.client.channels,
     ways: (message) => waysOf(message, deps.client.channels, settings.channelFailover),
@@ -151,6 +151,7 @@ const createStage = (
         batchSizeMax,
         handler: handle,
         isTransient,
+        isToldElsewhere,
         bury: createBury({ sql, broker, emitEvents, metrics }),
       })
       void watch.start()
