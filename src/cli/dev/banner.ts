@@ -9,6 +9,8 @@ export const banner = (ready: {
   readonly adminUrl: string | undefined
   readonly hasConsole: boolean
   readonly featureUrls: Readonly<Record<string, string>>
+  /** Of the database that `dev` started itself. */
+  readonly databaseUrl: string | undefined
   readonly state: DevState
   readonly notes: readonly string[]
   readonly demos: readonly Demo[]
@@ -27,6 +29,7 @@ export const banner = (ready: {
     `  API key  ${state.apiKey}`,
     `  Docs     ${adminUrl ?? httpUrl}/docs`,
     ...(ready.hasConsole ? [`  Console  ${adminUrl ?? httpUrl}/console`] : []),
+    ...(ready.databaseUrl === undefined ? [] : [`  Database ${ready.databaseUrl}`]),
     `  State    ${state.directory}`,
     '',
     ...ready.demos.flatMap(demoLines),

@@ -146,7 +146,8 @@ const run = async (
     } else {
       const hasConsole = features.some(({ name, routes }) => name === 'console' && routes?.length)
       const { version } = program
-      io.out(banner({ ...urls, hasConsole, state, notes: allNotes, demos, version }))
+      const told = { ...urls, databaseUrl: database.url, hasConsole, state }
+      io.out(banner({ ...told, notes: allNotes, demos, version }))
     }
     const databaseLost = database.exited.then(() => {
       throw new Error('the database ended by itself; its log is beside its data')
