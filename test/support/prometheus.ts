@@ -15,18 +15,23 @@ export type TestPrometheus = AsyncDisposable & {
   readonly query: (expr: string) => Promise<readonly Sample[]>
   /** What it says of each rule: `ok`, or the error of its last evaluation. */
   readonly ruleHealth: () => Promise<Readonly<Record<string, string>>>
+  /** The names of the alerts that fire now. */
+  readonly firing: () => Promise<readonly string[]>
 }
 
 const shownSeconds = 600
 
-/** A real one that scrapes an address every second and evaluates the rules of deploy/. */
-export const startPrometheus = async (target: string): Promise<TestPrometheus> => {
+/**
+ * A real one that scrapes an address every second, or as often as told, and evaluates the rules of deploy/. A scrape may
+ * take as long as the time between two.
+ */
+export const startPrometheus = async (target: string, every = '1s'): Promise<TestPrometheus> => {
   const directory = temporaryDirectory()
   const config = join(directory, 'prometheus.yaml')
   writeFileSync(
     config,
     JSON.stringify({
-      global: { scrape_interval: '1s', evaluation_interval: '1s' },
+      global: { scrape_interval: every, scrape_timeout: every, evaluation_interval: every },
       rule_files: [join(root, 'deploy/prometheus/alerts.yaml')],
       scrape_configs: [{ job_name: 'trilho', static_configs: [{ targets: [target] }] }],
     }),
@@ -65,6 +70,11 @@ export const startPrometheus = async (target: string): Promise<TestPrometheus> =
       const { groups } = await ask<{ groups: { rules: Rule[] }[] }>('rules')
       const rules = groups.flatMap(({ rules: some }) => some)
       return Object.fromEntries(rules.map((rule) => [rule.name, rule.lastError ?? rule.health]))
+    },
+    firing: async () => {
+      type Alert = { readonly labels: { readonly alertname: string }; readonly state: string }
+      const { alerts } = await ask<{ alerts: Alert[] }>('alerts')
+      return alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname)
     },
     [Symbol.asyncDispose]: async () => {
       server.kill('SIGKILL')

@@ -1,0 +1,262 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { encodeMultipart, multipartContentType } from '#codecs/multipart'
+import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import {
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  testVaultKey,
+} from '../../src/simulators/card-network/index.ts'
+import { createChain } from '../../src/simulators/chain/index.ts'
+import { createAdmin } from '../drex/support.ts'
+import { apiKeyFile } from '../support/api-key.ts'
+import { authorizationBody } from '../support/cards-rig.ts'
+import { createTestDatabase, quietLogger } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { transfer } from '../support/participant.ts'
+import { issueCertificate } from '../support/pki.ts'
+import { anyVariant, root, startProgram } from '../support/program.ts'
+import { noPrometheus, startPrometheus } from '../support/prometheus.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { startReceiver } from '../webhooks/support.ts'
+
+/*
+ * Every alert of deploy/prometheus/alerts.yaml fires in a real Prometheus that watches a real gateway in the trouble it
+ * is for, with its real thresholds: some minutes, a quarter of an hour for the chain. In the long lane (TRILHO_LONG=1).
+ */
+
+const isLong = process.env['TRILHO_LONG'] === '1'
+const minuteMs = 60_000
+const waitMs = 20 * minuteMs
+setDefaultTimeout(25 * minuteMs)
+
+const ispb = '12345678'
+const stages = { SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND' }
+const nothing = () => `http://127.0.0.1:${freePort()}`
+
+type Call = (method: string, path: string, body?: unknown) => Promise<Record<string, string>>
+
+type Trouble = AsyncDisposable & {
+  readonly call: Call
+  readonly dsn: string
+  readonly sql: Awaited<ReturnType<typeof createTestDatabase>>['sql']
+  readonly kill: () => void
+  /** Waits until all of them fire at once. */
+  readonly fire: (...alerts: readonly string[]) => Promise<void>
+}
+
+const seen = new Set<string>()
+
+/** A gateway with these settings, watched by a Prometheus of its own. */
+const inTrouble = async (env: Readonly<Record<string, string>>): Promise<Trouble> => {
+  const database = await createTestDatabase(2)
+  const { file, key } = await apiKeyFile('*')
+  const program = startProgram(anyVariant, ['serve'], {
+    env: {
+      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file, ISPB: ispb },
+      ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: database.dsn },
+      TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
+      ...env,
+    },
+  })
+  const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
+  // A table that is locked holds the metrics of it for two seconds.
+  const prometheus = await startPrometheus(new URL(line.http_url).host, '5s')
+  return {
+    ...{ dsn: database.dsn, sql: database.sql, kill: () => program.signal('SIGKILL') },
+    call: async (method, path, body) => {
+      const url = path.startsWith('/v1/transactions') ? line.cards_url : line.http_url
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const text = await response.text()
+      // A network that does not answer in time is one of the troubles.
+      if (response.status >= 500 && response.status !== 504)
+        throw new Error(`${method} ${path}: ${response.status} ${text}`)
+      return text === '' ? {} : JSON.parse(text)
+    },
+    fire: async (...alerts) => {
+      const endMs = performance.now() + waitMs
+      const missing = async () => {
+        const firing = await prometheus.firing()
+        return alerts.filter((alert) => !firing.includes(alert))
+      }
+      while ((await missing()).length > 0) {
+        if (performance.now() > endMs) throw new Error(`silent: ${await missing()}`)
+        await Bun.sleep(1_000)
+      }
+      for (const alert of alerts) seen.add(alert)
+    },
+    [Symbol.asyncDispose]: async () => {
+      program.signal('SIGKILL')
+      await program.end()
+      await prometheus[Symbol.asyncDispose]()
+      await database.close()
+    },
+  }
+}
+
+const pay = (call: Call) =>
+  call('POST', '/v1/spi/send', {
+    message_type: 'PACS008',
+    params: { local_instrument: 'MANU', transactions: [transfer(ispb, '99999A04', 100)] },
+  })
+
+const nobodySends = async () => {
+  await using gateway = await inTrouble({
+    ...{ SPI_PRIMARY_URL: nothing(), SPI_SECONDARY_URL: nothing() },
+    TRILHO_ROLES: 'api',
+  })
+  await pay(gateway.call)
+  await gateway.fire('TrilhoPaymentsNotSent', 'TrilhoQueueUnread', 'TrilhoQueueOld')
+  gateway.kill()
+  await gateway.fire('TrilhoAway')
+}
+
+const dayMs = 86_400_000
+
+/** As the central bank's tools leave certificates; one has ten days left, one has none. */
+const certificateFolder = (): string => {
+  const folder = temporaryDirectory()
+  const uses = { 'PIA.1': 10, 'PIC.1': -1 }
+  for (const [use, days] of Object.entries(uses)) {
+    const notAfter = new Date(Date.now() + days * dayMs)
+    const { cert, key } = issueCertificate(ispb, {
+      ...{ notBefore: new Date(Date.now() - 30 * dayMs), notAfter },
+    })
+    mkdirSync(join(folder, `${ispb}.${use}`))
+    writeFileSync(join(folder, `${ispb}.${use}/tls.crt`), cert)
+    writeFileSync(join(folder, `${ispb}.${use}/tls.key`), key)
+  }
+  return folder
+}
+
+const bankAway = async () => {
+  await using gateway = await inTrouble({
+    ...{ SPI_PRIMARY_URL: nothing(), SPI_SECONDARY_URL: nothing() },
+    ...{ ...stages, TRILHO_CERTS_DIR: certificateFolder() },
+  })
+  await gateway.fire(
+    ...['TrilhoChannelAway', 'TrilhoChannelSilent'],
+    ...['TrilhoCertificateExpires', 'TrilhoCertificateExpired'],
+  )
+}
+
+/** Takes the first payment and never answers it, refuses whatever comes after, and mumbles to who reads. */
+const mumblingBank = () => {
+  let taken = 0
+  const server = Bun.serve({
+    ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 60 },
+    fetch: async ({ method, url }) => {
+      const next = { 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/1` }
+      if (method === 'POST') {
+        if (taken++ > 0) return new Response('', { status: 403 })
+        return new Response('', { status: 201, headers: { 'PI-ResourceId': 'r1' } })
+      }
+      if (method !== 'GET' || !url.includes('/stream/start')) {
+        await Bun.sleep(1_000)
+        return new Response(null, { status: 204, headers: next })
+      }
+      const parts = [{ headers: { 'PI-ResourceId': 'r2' }, body: Buffer.from('<a/>') }]
+      const body = Buffer.from(encodeMultipart(parts, 'pi')).toString().replaceAll('--pi', '--?')
+      return new Response(body, {
+        headers: { ...next, 'Content-Type': multipartContentType('pi') },
+      })
+    },
+  })
+  return { url: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) }
+}
+
+const hostileBank = async () => {
+  const bank = mumblingBank()
+  await using gateway = await inTrouble({
+    ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.url, ...stages },
+    SPI_SETTLEMENT_LIMIT: '10',
+  })
+  await pay(gateway.call)
+  await Bun.sleep(2_000)
+  await pay(gateway.call)
+  const { dsn, sql } = gateway
+  const outside = createPostgresBroker({ sql, dsn, retentionDays: 1, logger: quietLogger })
+  await outside.publish([
+    { topic: 'spi.outbound', key: 'x', value: Buffer.from('of nobody'), headers: {} },
+  ])
+  await gateway.fire('TrilhoAccessRefused', 'TrilhoUnreadableAnswers', 'TrilhoDeadLetters')
+  await gateway.fire('TrilhoUnknownOutcomes')
+  await bank.stop()
+}
+
+const kafkaAway = async () => {
+  await using gateway = await inTrouble({
+    ...{ SPI_PRIMARY_URL: nothing(), SPI_SECONDARY_URL: nothing() },
+    BROKER_ADDRESSES: `127.0.0.1:${freePort()}`,
+  })
+  await pay(gateway.call)
+  await gateway.fire('TrilhoOutboxOld')
+}
+
+const cardsAndChain = async () => {
+  const network = createCardNetwork({
+    ...{ dialect: findDialect('ascii')!, framing: findFraming('binary-2')! },
+  })
+  network.start()
+  const vault = createTestVault({ key: testVaultKey })
+  const chain = await createChain({ mining: 'manual' })
+  const admin = await createAdmin(chain)
+  const receiver = startReceiver(() => new Response('', { status: 410 }))
+  await using gateway = await inTrouble({
+    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
+    ...{ CARDGW_NETA_POOL_SIZE: '1', CARDGW_NETA_TIMEOUT: '1' },
+    ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
+    ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
+    ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
+  })
+  const { call } = gateway
+  await call('POST', '/v1/webhooks', { url: receiver.url, events: ['card.transaction.declined'] })
+  await call('POST', '/v1/transactions/authorize', authorizationBody('tok_visa_declined_05'))
+  await gateway.fire('TrilhoWebhooksFail')
+  // Acted on and not answered; then nothing answers what is to take it back.
+  network.setSilent(true)
+  await call('POST', '/v1/transactions/authorize', authorizationBody('tok_visa_timeout'))
+  network.stop()
+  const { address } = await call('POST', '/v1/wallets', { type: 'managed', label: 'test' })
+  await admin.currency('enableAccount', String(address).toLowerCase())
+  await admin.currency('mint', String(address).toLowerCase(), 1_000n)
+  const body = { from_wallet: address, to_wallet: address, amount: '1.00' }
+  await call('POST', '/v1/drex/transfers', body)
+  await gateway.fire('TrilhoCardNetworkAway', 'TrilhoReversalsOld')
+  await gateway.sql.begin(async (tx) => {
+    await tx`lock table webhook_endpoints in access exclusive mode`
+    await gateway.fire('TrilhoLoopStuck')
+  })
+  await gateway.fire('TrilhoChainWaits')
+  await vault.stop()
+  await chain.stop()
+  await receiver.stop()
+}
+
+const skipped = isLong ? noPrometheus : ' [skipped: TRILHO_LONG]'
+
+describe.concurrent('alerts fire in the trouble that they are for', () => {
+  test.skipIf(skipped !== '').each([
+    ['nobody sends, and then nobody is there', nobodySends],
+    ['the bank is away, and certificates end', bankAway],
+    ['the bank takes and never answers, refuses and mumbles', hostileBank],
+    ['Kafka is away', kafkaAway],
+    ['a card network is away, a chain and a receiver stand still', cardsAndChain],
+  ])(`%s${skipped}`, (_, provoke) => provoke())
+})
+
+test.skipIf(skipped !== '')(`and that is every alert${skipped}`, () => {
+  const { groups } = Bun.YAML.parse(
+    readFileSync(join(root, 'deploy/prometheus/alerts.yaml'), 'utf8'),
+  ) as { readonly groups: readonly { readonly rules: readonly { readonly alert: string }[] }[] }
+  const names = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert))
+  expect([...seen].sort()).toEqual(names.sort())
+})
