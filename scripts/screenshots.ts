@@ -40,7 +40,7 @@ const samplePix = pacs008().replace('<ChrgBr>SLEV</ChrgBr>', '')
 const one = { click: 'tbody a', there: '.timeline' }
 
 const screens: Readonly<Record<string, Screen>> = {
-  overview: { path: '/' },
+  overview: { path: '/', there: '.chart canvas' },
   payments: { path: '/payments', opens: { 'payments-one': one } },
   cards: { path: '/payments?rail=cards', opens: { 'cards-one': one } },
   'digital-currency': { path: '/payments?rail=drex', opens: { 'digital-currency-one': one } },

@@ -59,8 +59,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     return { page, problems, bytes: () => bytes }
   }
 
-  const signIn = async ({ page }: Visit): Promise<void> => {
-    await page.locator('input[name=key]').fill(key)
+  const signIn = async ({ page }: Visit, by = key): Promise<void> => {
+    await page.locator('input[name=key]').fill(by)
     await page.keyboard.press('Enter')
     await page.locator('aside nav').waitFor()
   }
@@ -99,6 +99,36 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     }
     expect(one.problems).toEqual([])
     await page.context().close()
+  }, 120_000)
+
+  test('the overview tells of each rail what the account did, and of no other account', async () => {
+    const one = await visit()
+    const operator = await gateway.keyOf({ name: 'operator' })
+    const authorized = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(authorizationBody('tok_visa_approved')),
+    })
+    expect(authorized.status).toBe(201)
+    await signIn(one, operator)
+    const cards = one.page.locator('section', { has: one.page.getByText('Cards', { exact: true }) })
+    await cards.locator('.chart canvas').first().waitFor()
+    await cards.getByText('100%').waitFor()
+    await one.page.getByText('spi.outbound').waitFor()
+    await settled(one.page)
+    expect(await serious(one.page)).toEqual([])
+    expect(one.problems).toEqual([])
+    await one.page.context().close()
+    const countedBy = async (more: Parameters<typeof gateway.keyOf>[0]): Promise<number> => {
+      const answer = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/activity`, {
+        headers: { Authorization: `Bearer ${await gateway.keyOf(more)}` },
+      })
+      const { outcomes } = (await answer.json()) as { outcomes: { count: number }[] }
+      return outcomes.reduce((sum, { count }) => sum + count, 0)
+    }
+    expect(await countedBy({})).toBeGreaterThan(0)
+    expect(await countedBy({ account: 'other' })).toBe(0)
+    expect(await countedBy({ restrictions: { merchant_ids: ['ANOTHER'] } })).toBe(0)
   }, 120_000)
 
   test('on a dark phone nothing is cut off, and a path that is none says so', async () => {

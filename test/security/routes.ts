@@ -124,6 +124,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /v1/transform/pacs004': institution(true),
   'GET /v1/transformations': institution(true),
   'GET /v1/messages': institution(true),
+  'GET /v1/messages/activity': institution(true),
   'GET /v1/messages/e2e/{endToEndId}': institution(true),
   'GET /v1/messages/{id}': institution(true),
   'POST /v1/qrcodes/static': institution(true),
@@ -244,6 +245,7 @@ export const rows: Readonly<Record<string, Row>> = {
     },
   },
   'GET /v1/transactions': list(cards),
+  'GET /v1/transactions/activity': list(cards),
   'GET /v1/transactions/{id}': owned(true, cards, transaction('')),
   'GET /v1/transactions/{id}/events': owned(true, cards, transaction('/events')),
   'POST /v1/transactions/{id}/resolve': owned(false, cards, transaction('/resolve'), () => ({
@@ -297,6 +299,7 @@ export const rows: Readonly<Record<string, Row>> = {
     ({ operation }) => `/v1/drex/operations/${operation}`,
   ),
   'GET /v1/drex/transfers': list(drex),
+  'GET /v1/drex/transfers/activity': list(drex),
   'GET /v1/drex/transfers/{id}': owned(true, drex, transfer('')),
   'POST /v1/drex/transfers/{id}/cancel': owned(false, drex, transfer('/cancel')),
   'POST /v1/drex/transfers/{id}/retry': owned(false, drex, transfer('/retry')),

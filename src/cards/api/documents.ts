@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { idParams, instant, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import {
+  activityQuery,
+  activitySchema,
+  idParams,
+  instant,
+  pageQuery,
+  type RouteDocument,
+} from '#src/platform/http/index.ts'
 import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
 import { cardStatuses } from '../transactions/domain.ts'
@@ -291,6 +298,14 @@ export const documents = {
     exampleFrom: ofAny,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [cardErrors.transaction_not_found],
+  },
+  activity: {
+    operation: 'readTransactionActivity',
+    summary: 'The transactions of late: how many, how fast, with what outcome',
+    description: 'The time of one runs from its request to the answer of the network.',
+    tag,
+    query: activityQuery,
+    responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
   },
   list: {
     operation: 'listTransactions',

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  activityQuery,
   callerOf,
   httpErrors,
   idParams,
@@ -103,6 +104,17 @@ const demandDay = (from: Date | undefined, to: Date | undefined): void => {
 }
 
 const readingRoutes = (service: CardService): readonly Route[] => [
+  {
+    method: 'GET',
+    path: `${base}/activity`,
+    scope: 'cards:read',
+    errorStyle: 'envelope',
+    document: documents.activity,
+    handle: async (c) => {
+      const { minutes } = readQuery(c, activityQuery)
+      return Response.json(await service.activity(minutes, callerOf(c)))
+    },
+  },
   {
     method: 'GET',
     path: base,

@@ -327,8 +327,8 @@ export type TransactionFilter = {
 }
 
 /** Identifiers hold the time of their process, rows that of the same clock a moment later. */
-const clockMarginMs = 60_000
-const idAt = (ms: number): string => `txn_${uuidBound(new Date(ms)).replaceAll('-', '')}`
+export const clockMarginMs = 60_000
+export const idAt = (ms: number): string => `txn_${uuidBound(new Date(ms)).replaceAll('-', '')}`
 
 /** The names of all networks that ever were, by which the index on reference numbers begins. */
 const networksIn = (sql: Client) => sql`array(select network from card_stan_blocks)`

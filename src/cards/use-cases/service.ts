@@ -1,5 +1,13 @@
 import { isTransientDatabaseError } from '#src/platform/database/index.ts'
-import { type Answered, ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
+import {
+  type Activity,
+  type Answered,
+  ApiError,
+  type Caller,
+  httpErrors,
+  readActivity,
+} from '#src/platform/http/index.ts'
+import { cardActivity } from '../transactions/activity.ts'
 import { type CardEventRow, eventsOf } from '../transactions/card-events.ts'
 import {
   type CardTransaction,
@@ -44,6 +52,7 @@ export type CardService = {
     filter: Omit<TransactionFilter, 'account' | 'merchantIds'>,
     by: CardRights,
   ) => Promise<readonly CardTransaction[]>
+  readonly activity: (minutes: number, by: CardRights) => Promise<Activity>
   readonly events: (id: string, by: CardRights) => Promise<readonly CardEventRow[]>
 }
 
@@ -69,6 +78,11 @@ export const createCardService = (context: CardContext): CardService => ({
   refund: (id, amountCents, caller) => reached(refund(context, id, amountCents, caller)),
   resolve: (id, request, caller) => reached(resolve(context, id, request, caller)),
   find: (id, by) => reached(find(context, id, by)),
+  activity: (minutes, by) => {
+    const merchantIds = by.restrictions.merchantIds && [...by.restrictions.merchantIds]
+    const ofCaller = { account: by.owner, merchantIds }
+    return reached(readActivity(context.sql, minutes, cardActivity(context.sql, ofCaller)))
+  },
   list: async (filter, by) => {
     if (filter.merchantId !== undefined) requireMerchant(by, filter.merchantId)
     const merchantIds = by.restrictions.merchantIds && [...by.restrictions.merchantIds]

@@ -47,8 +47,11 @@ const messageOf = (body: unknown): string => {
   return [String(detail ?? error?.message ?? ''), ...violations].join(' · ')
 }
 
-export const getText = async (path: string, accept: string): Promise<string> =>
-  (await ask(`/api${path}`, { headers: { Accept: accept } }, 'user')).text()
+export const getText = async (
+  path: string,
+  accept: string,
+  purpose: Purpose = 'user',
+): Promise<string> => (await ask(`/api${path}`, { headers: { Accept: accept } }, purpose)).text()
 
 export const getJson = async <T>(path: string, purpose: Purpose = 'user'): Promise<T> =>
   (await (await ask(`/api${path}`, {}, purpose)).json()) as T

@@ -1,6 +1,6 @@
 import { locale } from './words.ts'
 
-const zone = 'America/Sao_Paulo'
+export const zone = 'America/Sao_Paulo'
 
 const clock = new Intl.DateTimeFormat(locale, {
   timeZone: zone,
@@ -11,6 +11,13 @@ const clock = new Intl.DateTimeFormat(locale, {
   hourCycle: 'h23',
 })
 const day = new Intl.DateTimeFormat(locale, { timeZone: zone, day: '2-digit', month: 'short' })
+const minute = new Intl.DateTimeFormat(locale, {
+  timeZone: zone,
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
+const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const currency = new Intl.NumberFormat(locale, { style: 'currency', currency: 'BRL' })
 const plain = new Intl.NumberFormat(locale)
 const decimals = new Intl.NumberFormat(locale, {
@@ -20,6 +27,9 @@ const decimals = new Intl.NumberFormat(locale, {
 
 export const timeOf = (at: string): string => clock.format(new Date(at))
 export const dayOf = (at: string): string => day.format(new Date(at))
+export const minuteOf = (ms: number): string => minute.format(new Date(ms))
+/** @param part of one */
+export const percent = (part: number): string => share.format(part)
 export const count = (value: number): string => plain.format(value)
 
 /** A decimal in text, never as a float. */

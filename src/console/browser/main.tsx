@@ -155,7 +155,7 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
 
 const Content = ({ place, session }: { readonly place: Place; readonly session: Session }) => {
   const [, section, first, second] = place.path.split('/').map(decoded)
-  if (place.path === '/') return <Overview session={session} />
+  if (place.path === '/') return <Overview session={session} query={place.query} />
   if (place.path === '/payments') return <Payments query={place.query} />
   if (place.path === '/audit') return <Audit />
   if (place.path === '/attention') return <Attention session={session} />

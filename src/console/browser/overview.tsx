@@ -1,121 +1,135 @@
-import { getJson, type Session, useLoaded } from './api.ts'
-import { count } from './format.ts'
+import type { ComponentChildren } from 'preact'
+import { RailActivity } from './activity.tsx'
+import { getJson, getText, type Session, useLoaded } from './api.ts'
+import { type Concern, concernsOf } from './concerns.ts'
+import { count, dayOf, duration, timeOf } from './format.ts'
+import { overviewWords as w } from './overview-words.ts'
 import { Card, type Fact, Facts, Shown } from './parts.tsx'
-import { paymentColumns } from './payment-columns.tsx'
-import { pageOfRail, type Rail, type Row, railLists, rails } from './rails.ts'
+import { railLists, rails } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
-import { Table } from './table.tsx'
-import { words } from './words.ts'
+import { fill, words } from './words.ts'
 
 const everyMs = 5_000
-const recentMax = 8
+const slowlyMs = 30_000
 
 type Check = { readonly status: string; readonly detail?: unknown }
-type Health = {
+export type Health = {
   readonly status: string
   readonly version: string
   readonly checks: Readonly<Record<string, Check>>
 }
 
-/** The three rails at a glance; asks again by itself. */
-export const Overview = ({ session }: { readonly session: Session }) => {
+const windows = [15, 60, 360, 1_440] as const
+
+const windowText = (minutes: number): string =>
+  minutes < 60
+    ? fill(w.minutes, { count: count(minutes) })
+    : fill(w.hours, { count: count(minutes / 60) })
+
+/** The three rails at a glance, and what they stand on; asks again by itself. */
+export const Overview = ({
+  session,
+  query,
+}: {
+  readonly session: Session
+  readonly query: URLSearchParams
+}) => {
   const health = useLoaded('health', (purpose) => getJson<Health>('/health', purpose), everyMs)
   const mine = rails.filter((rail) => session.scopes.includes(railLists[rail].scope))
+  const minutes = windows.find((one) => String(one) === query.get('minutes')) ?? 60
   return (
     <>
       <header class="head">
         <h1>{words.overview}</h1>
+        <nav class="segments" aria-label={w.window}>
+          {windows.map((one) => (
+            <Link key={one} to={`/?minutes=${one}`} current={one === minutes}>
+              {windowText(one)}
+            </Link>
+          ))}
+        </nav>
       </header>
-      <Shown loaded={health}>{(found) => <State health={found} />}</Shown>
-      {mine.map((rail) => (
-        <Recent key={rail} rail={rail} />
-      ))}
+      <Concerns session={session} />
+      <div class="thirds">
+        {mine.map((rail) => (
+          <RailActivity key={`${rail} ${minutes}`} rail={rail} minutes={minutes} />
+        ))}
+      </div>
+      <div class="thirds">
+        <Card title={words.counterparties} aside={<State health={health.value} />}>
+          <Shown loaded={health}>{({ checks }) => <Facts facts={counterparties(checks)} />}</Shown>
+        </Card>
+        <Queues />
+        {session.scopes.includes('ops:admin') && <Certificates />}
+      </div>
     </>
   )
 }
 
-const Recent = ({ rail }: { readonly rail: Rail }) => {
-  const load = async (purpose: 'user' | 'background'): Promise<readonly Row[]> =>
-    (await pageOfRail(rail, { find: '', status: '' }, recentMax, purpose)).rows
-  const loaded = useLoaded(`recent ${rail}`, load, everyMs)
+const State = ({ health }: { readonly health: Health | undefined }) =>
+  health !== undefined && (
+    <Badge
+      status={health.status === 'ok' ? 'ok' : 'failed'}
+      label={health.status === 'ok' ? words.healthy : words.unhealthy}
+    />
+  )
+
+/** What waits for a person, each with a number; one line where nothing does. */
+const Concerns = ({ session }: { readonly session: Session }) => {
+  const loaded = useLoaded('concerns', (purpose) => concernsOf(session, purpose), slowlyMs)
   return (
-    <Card
-      title={railLists[rail].label}
-      aside={<Link to={`/payments?rail=${rail}`}>{words.all}</Link>}
-    >
+    <section class="card strip" aria-label={w.attention}>
       <Shown loaded={loaded}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <p class="empty">{words.noneYet}</p>
+        {(concerns) =>
+          concerns.length === 0 ? (
+            <Badge status="ok" label={w.nothing} />
           ) : (
-            <div class="list">
-              <Table columns={paymentColumns} rows={rows} keyOf={({ to }) => to} />
-            </div>
+            <>
+              <strong>{w.attention}</strong>
+              {concerns.map(linkOf)}
+            </>
           )
         }
       </Shown>
-    </Card>
+    </section>
   )
 }
 
-const State = ({ health }: { readonly health: Health }) => (
-  <div class="thirds">
-    <Card
-      title={words.health}
-      aside={
-        <Badge
-          status={health.status === 'ok' ? 'ok' : 'failed'}
-          label={health.status === 'ok' ? words.healthy : words.unhealthy}
-        />
-      }
-    >
-      <Facts
-        facts={Object.entries(health.checks)
-          .filter(([, { status }]) => status !== 'ok')
-          .map(([name, { status }]) => ({ name, value: status, status }))}
-      />
-      <p class="quiet">Trilho {health.version}</p>
-    </Card>
-    <Card title={words.queues}>
-      <Facts facts={openMessages(health.checks['payments']?.detail)} />
-    </Card>
-    <Card title={words.counterparties}>
-      <Facts facts={counterparties(health.checks)} />
-    </Card>
-  </div>
+const linkOf = ({ name, many }: Concern): ComponentChildren => (
+  <Link key={name} to="/attention">
+    <Badge status="unknown" label={`${many} ${name}`} />
+  </Link>
 )
 
-type Queue = { readonly count: number; readonly oldest_seconds: number }
-
-const openMessages = (detail: unknown): readonly Fact[] => {
-  const queues = (detail ?? {}) as Readonly<Record<string, Queue>>
-  return (['queued', 'sent', 'received', 'unknown'] as const).flatMap((name) => {
-    const queue = queues[name]
-    if (queue === undefined) return []
-    const age = queue.count === 0 ? '' : ` · ${words.oldest} ${count(queue.oldest_seconds)} s`
-    const isOdd = name === 'unknown' && queue.count > 0
-    const value = count(queue.count) + age
-    return [{ name: words[name], value, ...(isOdd ? { status: 'unknown' } : {}) }]
-  })
-}
-
 type Channel = { readonly up?: boolean }
-type Network = { readonly connections_up?: number; readonly in_flight?: number }
+type Pull = { readonly silent_seconds?: number }
+type Network = {
+  readonly connections_up?: number
+  readonly connections_max?: number
+  readonly in_flight?: number
+  readonly last_echo_at?: string | null
+}
 
 /** Channels of the central bank, card networks, chains: as far as they are configured. */
 const counterparties = (checks: Health['checks']): readonly Fact[] => {
-  const channels = entries<Channel>(checks['outbound']).map(([name, { up }]) => ({
-    name: `SPI ${name}`,
-    value: up === true ? words.up : words.down,
-    status: up === true ? 'up' : 'down',
-  }))
-  const networks = entries<Network>(checks['card_networks']).map(([name, found]) => ({
+  const pulls = new Map(detailsOf<Pull>(checks['pull']))
+  const channels = detailsOf<Channel>(checks['outbound']).map(([name, { up }]) => {
+    const silence = pulls.get(name)?.silent_seconds
+    const since =
+      silence === undefined ? '' : ` · ${fill(w.silent, { time: duration(silence * 1_000) })}`
+    return {
+      name: `SPI ${name}`,
+      value: (up === true ? words.up : words.down) + since,
+      status: up === true ? 'up' : 'down',
+    }
+  })
+  const networks = detailsOf<Network>(checks['card_networks']).map(([name, found]) => ({
     name,
-    value: `${found.connections_up ?? 0} ${words.connections} · ${found.in_flight ?? 0} ${words.inFlight}`,
+    value: networkText(found),
     status: (found.connections_up ?? 0) > 0 ? 'up' : 'down',
   }))
-  const chains = entries<string>(checks['drex']).map(([name, state]) => ({
+  const chains = detailsOf<string>(checks['drex']).map(([name, state]) => ({
     name,
     value: state,
     status: state === 'running' ? 'up' : 'down',
@@ -123,5 +137,118 @@ const counterparties = (checks: Health['checks']): readonly Fact[] => {
   return [...channels, ...networks, ...chains]
 }
 
-const entries = <T,>(check: Check | undefined): [string, T][] =>
+const networkText = ({
+  connections_up: up = 0,
+  connections_max: max = 0,
+  in_flight: open = 0,
+  last_echo_at: echo,
+}: Network): string =>
+  [
+    `${count(up)}/${count(max)}`,
+    `${count(open)} ${words.inFlight}`,
+    ...(echo ? [fill(w.echo, { time: timeOf(echo) })] : []),
+  ].join(' · ')
+
+const detailsOf = <T,>(check: Check | undefined): [string, T][] =>
   Object.entries((check?.detail ?? {}) as Readonly<Record<string, T>>)
+
+type Queue = { readonly name: string; readonly depth: number; readonly ageSeconds: number }
+
+const sample = /^(spigw_broker_queue_depth|spigw_broker_queue_age_seconds)\{(.*)\} (\S+)$/
+
+/** The queues of the broker, as the metrics tell of them. Several processes tell of the same: the largest counts. */
+const queuesIn = (metrics: string): readonly Queue[] => {
+  const queues = new Map<string, Queue>()
+  for (const line of metrics.split('\n')) {
+    const [, metric, labels = '', value = ''] = sample.exec(line) ?? []
+    const name = /topic="([^"]*)"/.exec(labels)?.[1]
+    if (metric === undefined || name === undefined) continue
+    const { depth, ageSeconds } = queues.get(name) ?? { depth: 0, ageSeconds: 0 }
+    queues.set(
+      name,
+      metric.endsWith('depth')
+        ? { name, ageSeconds, depth: Math.max(depth, Number(value)) }
+        : { name, depth, ageSeconds: Math.max(ageSeconds, Number(value)) },
+    )
+  }
+  return [...queues.values()]
+}
+
+const Queues = () => {
+  const loaded = useLoaded(
+    'queues',
+    async () => queuesIn(await getText('/metrics', 'text/plain', 'background')),
+    slowlyMs,
+  )
+  return (
+    <Card title={w.queues}>
+      <Shown loaded={loaded}>
+        {(queues) =>
+          queues.length === 0 ? (
+            <p class="empty">{w.noQueues}</p>
+          ) : (
+            <Facts
+              facts={queues.map(({ name, depth, ageSeconds }) => ({
+                name,
+                value:
+                  depth === 0
+                    ? '0'
+                    : `${count(depth)} · ${words.oldest} ${duration(ageSeconds * 1_000)}`,
+                ...(depth === 0 ? {} : { status: 'queued' }),
+              }))}
+            />
+          )
+        }
+      </Shown>
+    </Card>
+  )
+}
+
+type Certificate = {
+  readonly ispb: string
+  readonly type: string
+  readonly version: number
+  readonly not_after: string
+  readonly days_until_expiry: number
+}
+
+const certificatesShown = 6
+const soonDays = 30
+
+const Certificates = () => {
+  const loaded = useLoaded(
+    'certificates',
+    (purpose) => getJson<{ certificates: readonly Certificate[] }>('/v1/certificates', purpose),
+    slowlyMs,
+  )
+  return (
+    <Card title={w.certificates}>
+      <Shown loaded={loaded}>
+        {({ certificates }) =>
+          certificates.length === 0 ? (
+            <p class="empty">{w.noCertificates}</p>
+          ) : (
+            <Facts facts={soonest(certificates).map(expiryOf)} />
+          )
+        }
+      </Shown>
+    </Card>
+  )
+}
+
+const soonest = (certificates: readonly Certificate[]): readonly Certificate[] =>
+  certificates
+    .toSorted((a, b) => a.days_until_expiry - b.days_until_expiry)
+    .slice(0, certificatesShown)
+
+const expiryOf = ({
+  ispb,
+  type,
+  version,
+  not_after,
+  days_until_expiry: days,
+}: Certificate): Fact => ({
+  name: `${ispb} ${type} ${version}`,
+  value: `${dayOf(not_after)} · ${fill(w.days, { count: count(days) })}`,
+  ...(days > soonDays ? {} : { status: days <= 0 ? 'failed' : 'queued' }),
+})

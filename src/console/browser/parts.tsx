@@ -64,7 +64,9 @@ export const Card = ({
 )
 
 export type Fact = {
-  readonly name: string
+  readonly name: ComponentChildren
+  /** Where the name is no text. */
+  readonly key?: string
   readonly value: ComponentChildren
   /** Makes a badge of the value. */
   readonly status?: string
@@ -79,8 +81,8 @@ export const Facts = ({
   readonly isWide?: boolean
 }) => (
   <dl class={isWide ? 'facts tiles' : 'facts'}>
-    {facts.map(({ name, value, status }) => (
-      <div key={name}>
+    {facts.map(({ name, key, value, status }) => (
+      <div key={key ?? String(name)}>
         <dt>{name}</dt>
         <dd>{status === undefined ? value : <Badge status={status} label={value} />}</dd>
       </div>

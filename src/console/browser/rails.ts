@@ -67,6 +67,8 @@ export type Transfer = {
 /** What each rail's list takes, and how its rows read. */
 type RailList = {
   readonly label: string
+  /** Where the API lists them. */
+  readonly list: string
   readonly scope: string
   /** What can be searched for, in the reader's words, and as the API calls it. */
   readonly finds: readonly { readonly parameter: string; readonly label: string }[]
@@ -111,6 +113,7 @@ const pageOf =
 export const railLists: Readonly<Record<Rail, RailList>> = {
   spi: {
     label: words.spi,
+    list: '/v1/messages',
     scope: 'messages:read',
     finds: [
       { parameter: 'end_to_end_id', label: 'EndToEndId' },
@@ -127,6 +130,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
   },
   cards: {
     label: words.cards,
+    list: '/v1/transactions',
     scope: 'cards:read',
     finds: [
       { parameter: 'rrn', label: 'RRN' },
@@ -140,6 +144,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
   },
   drex: {
     label: words.drex,
+    list: '/v1/drex/transfers',
     scope: 'drex:read',
     finds: [
       { parameter: 'reference', label: words.reference },

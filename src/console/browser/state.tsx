@@ -11,6 +11,10 @@ const tones: Readonly<Record<string, Tone>> = {
   authorized: 'settled',
   captured: 'settled',
   confirmed: 'settled',
+  verified: 'settled',
+  partially_captured: 'settled',
+  partially_accepted: 'settled',
+  PARTIALLY_ACCEPTED: 'settled',
   delivered: 'settled',
   done: 'settled',
   ok: 'settled',
@@ -29,6 +33,7 @@ const tones: Readonly<Record<string, Tone>> = {
   UNKNOWN: 'unknown',
   unknown: 'unknown',
   voided: 'info',
+  refunded: 'info',
   paused: 'info',
   cancelled: 'info',
 }
@@ -83,6 +88,8 @@ export const statusText = (status: string): string => {
 }
 
 const toneOf = (status: string): Tone => tones[status] ?? 'pending'
+
+export const toneOfStatus = (status: string): string => toneOf(status)
 
 export const Sign = ({ status }: { readonly status: string }) => (
   <svg class="sign" viewBox="0 0 16 16" aria-hidden="true">

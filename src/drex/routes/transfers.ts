@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import {
+  activityQuery,
+  activitySchema,
   callerOf,
   httpErrors,
   idParams,
@@ -59,6 +61,7 @@ const listSchema = z.strictObject({
 
 export const transferRoutes = (transfers: Transfers): readonly Route[] => [
   createRoute(transfers),
+  activityRoute(transfers),
   listRoute(transfers),
   readRoute(transfers),
   cancelRoute(transfers),
@@ -151,6 +154,26 @@ const listRoute = (transfers: Transfers): Route => ({
     return pageResponse('transfers', found, query.limit, (each) =>
       show(each, addressForm(query.full_addresses)),
     )
+  },
+})
+
+const activityRoute = (transfers: Transfers): Route => ({
+  method: 'GET',
+  path: '/v1/drex/transfers/activity',
+  scope: 'drex:read',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'readTransferActivity',
+    summary: 'The transfers of late: how many, how fast, with what outcome',
+    description: 'The time of one runs from its request to its end on the chain.',
+    tag,
+    query: activityQuery,
+    responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
+    errors: [httpErrors.validation_failed],
+  },
+  async handle(c) {
+    const { minutes } = readQuery(c, activityQuery)
+    return Response.json(await transfers.activity(minutes, callerOf(c)))
   },
 })
 

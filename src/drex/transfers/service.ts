@@ -2,12 +2,14 @@
 
 import { atOneMoment, type Client, type Queryable } from '#src/platform/database/index.ts'
 import {
+  type Activity,
   type Actor,
   type Answered,
   ApiError,
   type AuditEntry,
   actorOf,
   type Caller,
+  readActivity,
   refusedValue,
   replayOf,
   writeAudit,
@@ -28,6 +30,7 @@ import { limitsMoney } from '../wallets/policy.ts'
 import { requireWallet, walletsOf } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
+import { transferActivity } from './activity.ts'
 import { acceptGuarded } from './guarded.ts'
 import { retryTransfer } from './retry.ts'
 import * as store from './store.ts'
@@ -63,6 +66,7 @@ export type Transfers = {
     steps: readonly store.Step[]
     corrections: readonly store.Correction[]
   }>
+  readonly activity: (minutes: number, caller: Caller) => Promise<Activity>
   readonly list: (
     filter: store.TransferFilter,
     caller: Caller,
@@ -126,8 +130,9 @@ export const createTransfers = (deps: {
         steps: await store.stepsOf(tx, id),
         corrections: await store.correctionsOf(tx, id),
       })),
-    list: (filter, caller) =>
-      store.listTransfers(sql, filter, { ...scopeOf(caller), wallets: walletsOf(caller) }),
+    activity: (minutes, caller) =>
+      readActivity(sql, minutes, transferActivity(sql, visibleTo(caller))),
+    list: (filter, caller) => store.listTransfers(sql, filter, visibleTo(caller)),
     async approve(id, caller) {
       await getAsSender(id, caller)
       const isReleased = await approveHeld(sql, id, caller, deps.expirySeconds)
@@ -222,6 +227,11 @@ const build = async (
 }
 
 /** What a caller may see of the transfers. */
+const visibleTo = (caller: Caller): store.Visible => ({
+  ...scopeOf(caller),
+  wallets: walletsOf(caller),
+})
+
 const scopeOf = ({ owner, environment }: Caller): store.Visible => ({
   account: owner,
   networks: networksFor(environment),

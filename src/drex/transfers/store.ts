@@ -125,7 +125,7 @@ export type Visible = {
 }
 
 /** A network that began anew keeps its old transfers under `id@genesis`. */
-const visible = (sql: Queryable, { account, networks }: Visible) => sql`
+export const visible = (sql: Queryable, { account, networks }: Visible) => sql`
   f.account = ${account} and split_part(f.network, '@', 1) = any(${[...networks]}::text[])`
 
 export const transferById = async (

@@ -1,3 +1,11 @@
+export {
+  type Activity,
+  type ActivityRows,
+  activityQuery,
+  activityRowsMax,
+  activitySchema,
+  readActivity,
+} from './activity.ts'
 export { type App, createApp } from './app.ts'
 export { type Acts, createActs, type RecordAct } from './audit/acts.ts'
 export { type Exported, exportAudit } from './audit/chain/export.ts'

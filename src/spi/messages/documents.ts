@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { httpErrors, idParams, instant, pageQuery, whole } from '#src/platform/http/index.ts'
+import {
+  activityQuery,
+  activitySchema,
+  httpErrors,
+  idParams,
+  instant,
+  pageQuery,
+  whole,
+} from '#src/platform/http/index.ts'
 import { channels, countedMax, directions, messageStatuses, signatureVerdicts } from './domain.ts'
 
 const limitDefault = 50
@@ -120,6 +128,16 @@ const detail = record
   .meta({ id: 'MessageDetail' })
 
 export const documents = {
+  activity: {
+    operation: 'readPaymentActivity',
+    summary: 'The payments of late: how many, how fast, with what outcome',
+    description:
+      'Of pacs.008, sent and received. The time of one runs from its storing to its last state.',
+    tag,
+    query: activityQuery,
+    responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
+    errors,
+  },
   list: {
     operation: 'listMessages',
     summary: 'Lists messages, newest first',

@@ -80,7 +80,7 @@ export const createMessages = (deps: MessagesDeps): Feature => {
     const never = (): never => {
       throw new Error('no database')
     }
-    const routes = messageRoutes({ list: never, find: never, document: never })
+    const routes = messageRoutes({ list: never, find: never, document: never, activity: never })
     return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
   }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.

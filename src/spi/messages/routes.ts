@@ -1,6 +1,7 @@
 import { formatCents } from '#codecs/iso20022'
 import {
   ApiError,
+  activityQuery,
   httpErrors,
   idParams,
   pageOf,
@@ -35,6 +36,13 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
       }
       return Response.json(await listOf(service, filter, query))
     },
+  },
+  {
+    method: 'GET',
+    path: '/v1/messages/activity',
+    scope: 'messages:read',
+    document: documents.activity,
+    handle: async (c) => Response.json(await service.activity(readQuery(c, activityQuery).minutes)),
   },
   {
     method: 'GET',

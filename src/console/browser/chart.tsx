@@ -1,0 +1,100 @@
+import { useEffect, useRef } from 'preact/hooks'
+import UPlot from 'uplot'
+import { count, minuteOf, zone } from './format.ts'
+
+/** A line of a chart; the second and later ones are dashed, so that colour is never alone. */
+type Series = { readonly label: string; readonly values: readonly (number | null)[] }
+
+type ChartProps = {
+  /** What it shows, for those who do not see it. */
+  readonly label: string
+  /** Seconds since 1970, ascending. */
+  readonly at: readonly number[]
+  readonly series: readonly Series[]
+  readonly isFilled?: boolean
+}
+
+const heightPx = 96
+
+/** Colours as the style sheet has them for this element: they follow light and dark at each drawing. */
+const inked = (element: Element, property: 'color' | 'borderTopColor' | 'outlineColor') => () =>
+  getComputedStyle(element)[property]
+
+const optionsFor = (
+  element: HTMLElement,
+  { series, isFilled }: ChartProps,
+): ConstructorParameters<typeof UPlot>[0] => {
+  const [line, faint, second] = [
+    inked(element, 'color'),
+    inked(element, 'borderTopColor'),
+    inked(element, 'outlineColor'),
+  ]
+  const axis = {
+    stroke: faint,
+    ticks: { show: false },
+    font: '11px sans-serif',
+  }
+  return {
+    width: element.clientWidth,
+    height: heightPx,
+    legend: { show: false },
+    cursor: { show: false },
+    tzDate: (seconds) => UPlot.tzDate(new Date(seconds * 1_000), zone),
+    scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 20,
+        values: (_, seconds) => seconds.map((one) => minuteOf(one * 1_000)),
+      },
+      {
+        ...axis,
+        grid: { stroke: inked(element, 'borderTopColor'), width: 0.25 },
+        size: 44,
+        space: 28,
+        values: (_, values) => values.map((value) => (Number.isInteger(value) ? count(value) : '')),
+      },
+    ],
+    series: [
+      {},
+      ...series.map(({ label }, at) => ({
+        label,
+        stroke: at === 0 ? line : second,
+        width: 1.5,
+        points: { show: false },
+        spanGaps: true,
+        ...(at === 0 ? {} : { dash: [4, 3] }),
+        ...(isFilled === true
+          ? { paths: UPlot.paths.bars?.({ size: [0.7, 12] }), fill: line, width: 0 }
+          : {}),
+      })),
+    ] as NonNullable<ConstructorParameters<typeof UPlot>[0]['series']>,
+  }
+}
+
+/** Values over time. */
+export const Chart = (props: ChartProps) => {
+  const place = useRef<HTMLDivElement>(null)
+  const chart = useRef<UPlot>()
+  const data = [
+    props.at,
+    ...props.series.map(({ values }) => values),
+  ] as unknown as UPlot.AlignedData
+  useEffect(() => {
+    const element = place.current
+    if (element === null) return
+    const made = new UPlot(optionsFor(element, props), data, element)
+    chart.current = made
+    const watch = new ResizeObserver(() =>
+      made.setSize({ width: element.clientWidth, height: heightPx }),
+    )
+    watch.observe(element)
+    return () => {
+      watch.disconnect()
+      made.destroy()
+    }
+  }, [])
+  useEffect(() => chart.current?.setData(data), [data])
+  return <div ref={place} class="chart" role="img" aria-label={props.label} />
+}

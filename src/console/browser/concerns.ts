@@ -1,0 +1,73 @@
+import { getJson, Refusal, type Session } from './api.ts'
+import { overviewWords as w } from './overview-words.ts'
+
+/** Something that waits for a person, and how many of it; `50+` where there are more than are counted. */
+export type Concern = { readonly name: string; readonly many: string }
+
+const countedMax = 50
+
+type Source = {
+  readonly name: string
+  readonly scope: string
+  readonly path: string
+  readonly count: (answer: never) => number
+}
+
+type Health = { readonly checks: Readonly<Record<string, { readonly status: string }>> }
+type Endpoint = {
+  readonly disabled_reason: string | null
+  readonly health: { readonly exhausted: number }
+}
+
+const sources: readonly Source[] = [
+  {
+    ...{ name: w.parts, scope: 'ops:read', path: '/health' },
+    count: ({ checks }: Health) =>
+      Object.values(checks).filter(({ status }) => status !== 'ok').length,
+  },
+  {
+    ...{ name: w.unknown, scope: 'messages:read' },
+    path: `/v1/messages?status=UNKNOWN&limit=${countedMax}`,
+    count: ({ messages }: { messages: readonly unknown[] }) => messages.length,
+  },
+  {
+    ...{ name: w.reversals, scope: 'cards:read' },
+    path: `/v1/transactions?needs_attention=true&limit=${countedMax}`,
+    count: ({ transactions }: { transactions: readonly unknown[] }) => transactions.length,
+  },
+  {
+    ...{ name: w.letters, scope: 'ops:read' },
+    path: '/v1/ops/dead-letters?limit=1',
+    count: ({ classes }: { classes: readonly { readonly count: number }[] }) =>
+      classes.reduce((sum, one) => sum + one.count, 0),
+  },
+  {
+    ...{ name: w.endpoints, scope: 'webhooks:read', path: '/v1/webhooks' },
+    count: ({ webhooks }: { webhooks: readonly Endpoint[] }) =>
+      webhooks.filter(
+        ({ disabled_reason: reason, health }) =>
+          health.exhausted > 0 || (reason !== null && reason !== 'request'),
+      ).length,
+  },
+]
+
+/** What waits for a person, of that which the key may see; a part that cannot be asked tells of nothing. */
+export const concernsOf = async (
+  { scopes }: Session,
+  purpose: 'user' | 'background',
+): Promise<readonly Concern[]> => {
+  const asked = sources.filter(({ scope }) => scopes.includes(scope))
+  const found = await Promise.all(
+    asked.map(async ({ name, path, count }) => {
+      try {
+        return { name, many: count((await getJson<never>(path, purpose)) as never) }
+      } catch (error) {
+        if (error instanceof Refusal) return { name, many: 0 }
+        throw error
+      }
+    }),
+  )
+  return found
+    .filter(({ many }) => many > 0)
+    .map(({ name, many }) => ({ name, many: many === countedMax ? `${many}+` : String(many) }))
+}

@@ -1,0 +1,37 @@
+import { inWords } from './words.ts'
+
+/** What the overview says. */
+export const overviewWords = inWords({
+  perMinute: ['Per minute', 'Por minuto'],
+  success: ['Success', 'Sucesso'],
+  open: ['In flight', 'Em curso'],
+  median: ['p50', 'p50'],
+  late: ['p99', 'p99'],
+  count: ['Started', 'Iniciados'],
+  time: ['Time to the outcome, ms', 'Tempo até o resultado, ms'],
+  chartOfCount: [
+    '{rail}: started over time, at most {max}',
+    '{rail}: iniciados no tempo, no máximo {max}',
+  ],
+  chartOfTime: ['{rail}: p50 and p99 over time', '{rail}: p50 e p99 no tempo'],
+  window: ['Window', 'Janela'],
+  minutes: ['{count} min', '{count} min'],
+  hours: ['{count} h', '{count} h'],
+  part: ['The newest {count} since {time}.', 'Os {count} mais recentes desde {time}.'],
+  quiet: ['Nothing in this time.', 'Nada neste período.'],
+  attention: ['Needs a person', 'Precisa de alguém'],
+  nothing: ['Nothing needs a person.', 'Nada precisa de alguém.'],
+  unknown: ['Pix without an answer', 'Pix sem resposta'],
+  reversals: ['card reversals not confirmed', 'desfazimentos de cartão não confirmados'],
+  letters: ['dead letters', 'mensagens mortas'],
+  endpoints: ['webhooks that nobody takes', 'webhooks que ninguém aceita'],
+  parts: ['parts not in order', 'partes fora de ordem'],
+  transfers: ['transfers not mined', 'transferências não mineradas'],
+  queues: ['Queues', 'Filas'],
+  certificates: ['Certificates next to expire', 'Próximos certificados a vencer'],
+  days: ['{count} days', '{count} dias'],
+  noQueues: ['No queue of this broker is told of.', 'Não há filas a mostrar.'],
+  noCertificates: ['No certificates.', 'Sem certificados.'],
+  silent: ['silent for {time}', 'em silêncio há {time}'],
+  echo: ['echo {time}', 'eco {time}'],
+})
