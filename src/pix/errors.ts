@@ -1,8 +1,10 @@
 import {
   ApiError,
   defineErrors,
+  detailOf,
   type ErrorDefinition,
   type ErrorRenderer,
+  portugueseViolation,
   problemContentType,
 } from '#src/platform/http/index.ts'
 
@@ -183,12 +185,16 @@ const generalName = (status: number): string => {
   return status >= 500 ? 'ErroInternoDoServidor' : 'RequisicaoInvalida'
 }
 
-/** `Problema` of the standard: RFC 7807, with `violacoes`. */
-export const problemOf = ({ definition, message: detail, details, errors }: ApiError) => {
-  const { title, status } = definition
+/** `Problema` of the standard: RFC 7807, with `violacoes`. It is in Portuguese whatever language was asked for. */
+export const problemOf = (error: ApiError) => {
+  const { definition, details, errors } = error
+  const { status } = definition
+  const { title } = definition.pt
+  // What these routes say of themselves is Portuguese already; what every route says is not.
+  const detail = ownCodes.has(definition.code) ? error.message : detailOf(error, 'pt-BR')
   const violacoes =
     details['violacoes'] ??
-    errors.map(({ pointer, message }) => ({ razao: message, propriedade: pointer }))
+    errors.map((one) => ({ razao: portugueseViolation(one), propriedade: one.pointer }))
   const isListed = Array.isArray(violacoes) && violacoes.length > 0
   return {
     ...{ type: typePrefix + nameOf(definition), title, status, detail },

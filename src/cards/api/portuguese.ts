@@ -1,4 +1,4 @@
-import { httpErrors } from '#src/platform/http/index.ts'
+import { httpErrors, portugueseOf } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { portugueseMessageOf } from '../transactions/domain.ts'
 
@@ -22,7 +22,7 @@ export const inPortuguese = (answer: unknown): unknown => {
   }
   const definition = definitions.get(String(members['code']))
   if (definition !== undefined && typeof members['message'] === 'string') {
-    members['message'] = definition.pt.meaning
+    members['message'] = portugueseOf(members['message']) ?? definition.pt.meaning
   }
   return members
 }

@@ -1,6 +1,6 @@
 /** The REST interface: HTTP on one side, the services on the other. */
 import type { Client } from '#src/platform/database/index.ts'
-import type { Route } from '#src/platform/http/index.ts'
+import { portugueseOf, type Route } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
 import type { Statements } from '../ledger/statement.ts'
@@ -38,7 +38,29 @@ export type RouteDeps = {
   readonly sql: Client
 }
 
-export const createRoutes = (deps: RouteDeps): readonly Route[] => [
+/** Why a transfer or call waits or has failed, in Portuguese; what the chain itself says stays as it is. */
+const inPortuguese = (answer: unknown): unknown => {
+  if (Array.isArray(answer)) return answer.map(inPortuguese)
+  if (typeof answer !== 'object' || answer === null) return answer
+  return Object.fromEntries(
+    Object.entries(answer).map(([name, value]) => [
+      name,
+      name === 'error' ? errorInPortuguese(value) : inPortuguese(value),
+    ]),
+  )
+}
+
+const errorInPortuguese = (error: unknown): unknown => {
+  if (typeof error !== 'object' || error === null) return error
+  const { message } = error as { readonly message?: unknown }
+  if (typeof message !== 'string') return error
+  return { ...error, message: portugueseOf(message) ?? message }
+}
+
+export const createRoutes = (deps: RouteDeps): readonly Route[] =>
+  routesOf(deps).map((route) => ({ ...route, inPortuguese }))
+
+const routesOf = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),
   ...batchRoutes(deps.batches),
   ...networkRoutes(deps.chains, deps.tokens),

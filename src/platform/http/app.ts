@@ -306,9 +306,7 @@ const authorize: (
     )
   }
   if (scope !== 'public' && !principal.scopes.has(scope)) {
-    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${scope}.`, {
-      detailPt: `A chave de API não tem o escopo ${scope}.`,
-    })
+    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${scope}.`)
   }
 }
 

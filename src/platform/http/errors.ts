@@ -56,8 +56,6 @@ export class ApiError extends Error {
   /** Further members of the problem (RFC 9457 section 3.2), or `details` of the envelope style. */
   readonly details: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
-  /** The message in Portuguese; the meaning of the code stands in where there is none. */
-  readonly detailPt: string
 
   constructor(
     definition: ErrorDefinition,
@@ -66,7 +64,6 @@ export class ApiError extends Error {
       readonly errors?: readonly Violation[]
       readonly details?: Readonly<Record<string, unknown>>
       readonly headers?: Readonly<Record<string, string>>
-      readonly detailPt?: string
       readonly cause?: unknown
     } = {},
   ) {
@@ -75,7 +72,6 @@ export class ApiError extends Error {
     this.errors = (more.errors ?? []).map((one) => valueWithoutSecrets(one) as Violation)
     this.details = valueWithoutSecrets(more.details ?? {}) as ApiError['details']
     this.headers = more.headers ?? {}
-    this.detailPt = withoutSecrets(more.detailPt ?? definition.pt.meaning)
   }
 }
 

@@ -88,6 +88,7 @@ export {
 } from './outside/target.ts'
 export { cursor, cursorOf, pageOf, pageQuery } from './page.ts'
 export { forwardedFor } from './peer.ts'
+export { portugueseOf, portugueseViolation } from './portuguese/index.ts'
 export { detailOf, type ErrorRenderer, problemBody, problemContentType } from './render.ts'
 export { requestIdOf } from './request-id.ts'
 export { restrictedBy } from './restricted.ts'

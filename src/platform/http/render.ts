@@ -1,6 +1,7 @@
 import { isInputDatabaseError, isTransientDatabaseError } from '#src/platform/database/index.ts'
-import { ApiError, httpErrors, textOf } from './errors.ts'
+import { ApiError, httpErrors, textOf, type Violation } from './errors.ts'
 import type { Language } from './language.ts'
+import { portugueseOf, portugueseViolation } from './portuguese/index.ts'
 
 /**
  * How a feature's errors look: RFC 9457 problem details, `{error: {code, message, details}}`, or as a foreign standard
@@ -56,9 +57,35 @@ const errorBody = (
   return { error: { code, message, details: envelopeDetails(error) } }
 }
 
-/** What an error says of itself to people. */
+/** What an error says of itself to people: in Portuguese the meaning of its code, where its own words are not known. */
 export const detailOf = (error: ApiError, language: Language): string =>
-  language === 'pt-BR' ? error.detailPt : error.message
+  language === 'en'
+    ? error.message
+    : (portugueseSummary(error) ?? portugueseOf(error.message) ?? error.definition.pt.meaning)
+
+/** Of an error that says of itself no more than what its first violation is. */
+const portugueseSummary = ({ message, errors }: ApiError): string | undefined => {
+  const [first] = errors
+  if (first === undefined) return undefined
+  const more = errors.length - 1
+  const end = `: ${first.message}${more === 0 ? '' : ` (and ${more} more)`}`
+  if (!message.endsWith(end)) return undefined
+  const place = message.slice(0, -end.length)
+  const rest = more === 0 ? '' : ` (e mais ${more})`
+  return `${portugueseOf(place) ?? place}: ${portugueseViolation(first)}${rest}`
+}
+
+/** What it expected is for people, too, where it is a text that is known. */
+const inPortuguese = (one: Violation): Violation => ({
+  ...one,
+  message: portugueseViolation(one),
+  ...(typeof one.expected === 'string' && {
+    expected: portugueseOf(one.expected) ?? one.expected,
+  }),
+})
+
+const violationsOf = ({ errors }: ApiError, language: Language): readonly Violation[] =>
+  language === 'en' ? errors : errors.map(inPortuguese)
 
 /** The problem details of an error (RFC 9457). */
 export const problemBody = (
@@ -76,7 +103,7 @@ export const problemBody = (
     retryable: definition.retryable,
     request_id: requestId,
     ...error.details,
-    ...(error.errors.length === 0 ? {} : { errors: error.errors }),
+    ...(error.errors.length === 0 ? {} : { errors: violationsOf(error, language) }),
   }
 }
 

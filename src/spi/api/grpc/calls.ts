@@ -11,10 +11,9 @@ import {
   type Allowance,
   ApiError,
   createActs,
-  detailOf,
   forwardedFor,
-  httpErrors,
   type Language,
+  portugueseOf,
   type RateLimits,
   type RecordAct,
   type Rooms,
@@ -84,7 +83,7 @@ export const createCalls = (deps: CallsDeps): Calls => {
     idle: running.empty,
     cutOff: () => {
       for (const call of running.items()) {
-        call.refuse(codes.UNAVAILABLE, 'The gateway is stopping.', 'O gateway está parando.')
+        call.refuse(codes.UNAVAILABLE, 'The gateway is stopping.')
       }
     },
   }
@@ -131,7 +130,7 @@ class GatewayCall implements Base, Listener {
     const send = base.sendStatus.bind(base)
     base.sendStatus = (status) => {
       this.end(status.code ?? codes.UNKNOWN)
-      send(this.withRequestId(status))
+      send(this.inLanguage(this.withRequestId(status)))
     }
   }
 
@@ -145,17 +144,13 @@ class GatewayCall implements Base, Listener {
     this.requestId = requestIdOf(onlyText(metadata, requestIdKey) ?? null)
     this.language = languageOfCall(metadata)
     if (metadataBytes(metadata) > metadataBytesMax) {
-      this.refuse(
-        codes.RESOURCE_EXHAUSTED,
-        `The metadata is over ${metadataBytesMax} bytes.`,
-        `Os metadados passam de ${metadataBytesMax} bytes.`,
-      )
+      this.refuse(codes.RESOURCE_EXHAUSTED, `The metadata is over ${metadataBytesMax} bytes.`)
       return
     }
     setText(metadata, requestIdKey, this.requestId)
     if (isTracing()) this.openSpan(onlyText(metadata, 'traceparent'))
     if (this.scope === undefined) {
-      this.refuse(codes.UNIMPLEMENTED, 'There is no such method.', 'Não existe esse método.')
+      this.refuse(codes.UNIMPLEMENTED, 'There is no such method.')
       return
     }
     if (this.scope === 'public') {
@@ -171,11 +166,7 @@ class GatewayCall implements Base, Listener {
       (principal) => this.limit(principal, metadata),
       (err: unknown) => {
         logger.error({ request_id: this.requestId, err }, 'a key cannot be verified')
-        this.refuse(
-          codes.UNAVAILABLE,
-          'The API key cannot be verified now.',
-          'A chave de API não pode ser verificada agora.',
-        )
+        this.refuse(codes.UNAVAILABLE, 'The API key cannot be verified now.')
       },
     )
   }
@@ -239,8 +230,7 @@ class GatewayCall implements Base, Listener {
     return this.base.getMetricsRecorder()
   }
 
-  refuse(code: number, english: string, portuguese: string): void {
-    const details = this.language === 'pt-BR' ? portuguese : english
+  refuse(code: number, details: string): void {
     this.base.sendStatus({ code, details })
   }
 
@@ -255,11 +245,8 @@ class GatewayCall implements Base, Listener {
       if (waitMs === undefined) this.admit(principal, metadata)
       else {
         const whose = name === 'key' ? 'key' : 'key’s account'
-        this.refuse(
-          codes.RESOURCE_EXHAUSTED,
-          `The API ${whose} may make ${perSecond} requests a second.`,
-          httpErrors.rate_limited.pt.meaning,
-        )
+        const details = `The API ${whose} may make ${perSecond} requests a second.`
+        this.refuse(codes.RESOURCE_EXHAUSTED, details)
       }
     }
     if (taken instanceof Promise) void taken.then(pass)
@@ -271,21 +258,16 @@ class GatewayCall implements Base, Listener {
     const { scope } = this
     if (principal === undefined) {
       const details = 'A valid API key is needed: send authorization: Bearer <key>.'
-      this.refuse(codes.UNAUTHENTICATED, details, httpErrors.unauthorized.pt.meaning)
+      this.refuse(codes.UNAUTHENTICATED, details)
     } else if (scope === undefined || scope === 'public' || !principal.scopes.has(scope)) {
-      this.forbid(
-        principal,
-        'forbidden',
-        `The API key lacks the scope ${scope}.`,
-        `A chave de API não tem o escopo ${scope}.`,
-      )
+      this.forbid(principal, 'forbidden', `The API key lacks the scope ${scope}.`)
     } else {
       // Every method computes its answer from the request alone.
       const restriction = forbiddenBy(principal.restrictions, true, () => this.address(metadata))
       if (restriction === undefined) this.enter(metadata)
       else {
         const details = `The API key's restriction ${restriction} forbids this call.`
-        this.forbid(principal, restriction, details, httpErrors.restricted.pt.meaning)
+        this.forbid(principal, restriction, details)
       }
     }
   }
@@ -300,7 +282,7 @@ class GatewayCall implements Base, Listener {
       if (!(error instanceof ApiError)) throw error
       const trailers = new MetadataClass()
       setText(trailers, 'grpc-retry-pushback-ms', String(retryAfterMs))
-      const details = detailOf(error, this.language)
+      const details = error.message
       this.base.sendStatus({ code: codes.UNAVAILABLE, details, metadata: trailers })
       return
     }
@@ -308,10 +290,10 @@ class GatewayCall implements Base, Listener {
     this.listener?.onReceiveMetadata(metadata)
   }
 
-  private forbid({ keyId }: Principal, outcome: string, english: string, portuguese: string): void {
+  private forbid({ keyId }: Principal, outcome: string, details: string): void {
     const { requestId, path } = this
     this.context.acts.refused({ requestId, keyId, object: path, outcome })
-    this.refuse(codes.PERMISSION_DENIED, english, portuguese)
+    this.refuse(codes.PERMISSION_DENIED, details)
   }
 
   private address(metadata: Metadata): string | undefined {
@@ -337,6 +319,12 @@ class GatewayCall implements Base, Listener {
     if (this.hasRoom) this.context.rooms?.leave()
     this.context.observe(this, code)
     this.span?.end(code === codes.OK ? undefined : { code: codes[code] })
+  }
+
+  /** Whoever ends the call, this gateway or its library. */
+  private inLanguage(status: PartialStatus): PartialStatus {
+    if (this.language === 'en' || status.details === undefined) return status
+    return { ...status, details: portugueseOf(status.details) ?? status.details }
   }
 
   /** A successful call has sent the id in its headers already. */

@@ -6,7 +6,6 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
-import { languageOfCall } from './metadata.ts'
 import { type Incoming, malformed, serverMethod } from './methods.ts'
 import { readFields, readText, WireError, wireTypes, writeFields } from './wire.ts'
 
@@ -65,11 +64,7 @@ export const createHealth = (services: readonly string[]): Health => {
   const check: handleUnaryCall<HealthRequest, ServingStatus> = ({ request, metadata }, reply) => {
     if (request instanceof WireError) reply(malformed(request, metadata))
     else if (known.has(request.service)) reply(null, current())
-    else {
-      const isEnglish = languageOfCall(metadata) === 'en'
-      const details = isEnglish ? 'There is no such service.' : 'Não existe esse serviço.'
-      reply({ code: codes.NOT_FOUND, details })
-    }
+    else reply({ code: codes.NOT_FOUND, details: 'There is no such service.' })
   }
 
   const watch: handleServerStreamingCall<HealthRequest, ServingStatus> = (call) => {

@@ -4,7 +4,9 @@ import {
   type ServiceDefinition,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
+import { type Language, portugueseOf } from '#src/platform/http/index.ts'
 import files from './generated/descriptors.json' with { type: 'json' }
+import { languageOfCall } from './metadata.ts'
 import { type Incoming, malformed, serverMethod } from './methods.ts'
 import { readBytes, readFields, readText, WireError, wireTypes, writeFields } from './wire.ts'
 
@@ -84,20 +86,16 @@ for (const { name, symbols, descriptor } of files) {
   for (const symbol of symbols) bySymbol.set(symbol, answer)
 }
 
-const problem = (code: number, message: string) => ({
-  number: 7,
-  message: writeFields([
-    { number: 1, varint: code },
-    { number: 2, text: message },
-  ]),
-})
-
-const found = (answer: Buffer | undefined) =>
-  answer === undefined
-    ? problem(codes.NOT_FOUND, 'There is no such file or symbol.')
-    : { number: 4, message: answer }
-
-const answerTo = (question: Question, services: Buffer) => {
+const answerTo = (question: Question, services: Buffer, language: Language) => {
+  const problem = (code: number, message: string) => {
+    const text = language === 'en' ? message : (portugueseOf(message) ?? message)
+    const fields = [{ number: 1, varint: code } as const, { number: 2, text } as const]
+    return { number: 7, message: writeFields(fields) }
+  }
+  const found = (answer: Buffer | undefined) =>
+    answer === undefined
+      ? problem(codes.NOT_FOUND, 'There is no such file or symbol.')
+      : { number: 4, message: answer }
   switch (question.kind) {
     case 'file':
       return found(byName.get(question.name))
@@ -126,7 +124,7 @@ export const reflectionHandlers = (services: readonly string[]): UntypedServiceI
       const response = writeFields([
         { number: 1, text: request.host },
         { number: 2, message: request.original },
-        answerTo(request.question, listed),
+        answerTo(request.question, listed, languageOfCall(call.metadata)),
       ])
       if (call.write(response)) return
       call.pause()

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { status } from '@grpc/grpc-js'
+import { Metadata, status } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 import { pacs008 } from '../../../support/messages.ts'
 import { root } from '../../../support/program.ts'
@@ -25,8 +25,16 @@ afterAll(async () => {
 const ask = async (
   version: string,
   ...requests: readonly object[]
+): Promise<readonly Record<string, unknown>[]> => askIn('en', version, ...requests)
+
+const askIn = async (
+  language: string,
+  version: string,
+  ...requests: readonly object[]
 ): Promise<readonly Record<string, unknown>[]> => {
-  const call = client.stream(pathOf(version))
+  const metadata = new Metadata()
+  metadata.set('accept-language', language)
+  const call = client.stream(pathOf(version), metadata)
   for (const request of requests) call.write(Buffer.from(requestType.encode(request).finish()))
   call.end()
   const answers: Record<string, unknown>[] = []
@@ -70,6 +78,14 @@ describe.each(versions)('reflection %s', (version) => {
     expect(extension).toMatchObject({ errorResponse: { errorCode: status.NOT_FOUND } })
     expect(unknown).toMatchObject({ errorResponse: { errorCode: status.NOT_FOUND } })
     expect(nothing).toMatchObject({ errorResponse: { errorCode: status.INVALID_ARGUMENT } })
+  })
+
+  test('says what it does not know in the language of the caller', async () => {
+    const answers = await askIn('pt-BR', version, { fileContainingSymbol: 'x' }, { host: 'here' })
+    expect(answers).toMatchObject([
+      { errorResponse: { errorMessage: 'Não existe esse arquivo nem esse símbolo.' } },
+      { errorResponse: { errorMessage: 'A requisição não pede nada.' } },
+    ])
   })
 
   test('gives the file of every service that it lists', async () => {

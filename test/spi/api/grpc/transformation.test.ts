@@ -264,14 +264,17 @@ test('people are answered in the language that the metadata prefers, as over HTT
       weak: await fails(rig.weakKey, encodeRequest(payment)),
       broken: await fails(rig.key, Buffer.from([0x0a, 0xff])),
       method: await fails(rig.key, Buffer.alloc(0), 'Nothing'),
+      // What the library itself refuses.
+      large: (await fails(rig.key, Buffer.alloc(messageBytesMax + 1))).split(' (')[0],
       problem: jsonOf(decodeResponse(bytes))['title'],
     }
   }
   expect(await said('en;q=0.5, pt-BR')).toEqual({
-    unknown: httpErrors.unauthorized.pt.meaning,
+    unknown: 'É preciso uma chave de API válida: envie authorization: Bearer <chave>.',
     weak: 'A chave de API não tem o escopo spi:transform.',
-    broken: httpErrors.bad_request.pt.meaning,
+    broken: 'A requisição termina dentro de um número.',
     method: 'Não existe esse método.',
+    large: 'A mensagem recebida passa do limite de bytes',
     problem: httpErrors.bad_request.pt.title,
   })
   const english = await said('en, pt;q=0.5')

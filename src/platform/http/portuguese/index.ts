@@ -1,0 +1,86 @@
+/**
+ * What an error says of itself, in Portuguese. As catalogues of translations are, this one is by the English text: who
+ * tells of an error says it once, and a test walks over the sources for a text that is missing here. `{}` stands for
+ * what varies, `{1}` for the first of it.
+ */
+import type { Violation } from '../errors.ts'
+import { cardsPhrases } from './phrases-cards.ts'
+import { drexPhrases } from './phrases-drex.ts'
+import { platformPhrases } from './phrases-platform.ts'
+import { spiPhrases } from './phrases-spi.ts'
+import { byRule } from './rules.ts'
+
+const phrases = { ...spiPhrases, ...drexPhrases, ...cardsPhrases, ...platformPhrases }
+
+/** A longer text quotes something long, and is told by its code. */
+const textCharactersMax = 4_096
+/** A phrase within a phrase within a phrase. */
+const depthMax = 4
+
+type Template = { readonly pieces: readonly string[]; readonly portuguese: string }
+
+/** With the most of its own words first: what only has punctuation fits nearly everything. */
+const templates: readonly Template[] = Object.entries(phrases)
+  .filter(([english]) => english.includes('{}'))
+  .map(([english, portuguese]) => ({ pieces: english.split('{}'), portuguese }))
+  .sort((a, b) => b.pieces.join('').length - a.pieces.join('').length)
+
+/** What stands for the placeholders, each as short as can be but the last; undefined if the text is another. */
+const parametersOf = (text: string, pieces: readonly string[]): readonly string[] | undefined => {
+  const [first = '', ...rest] = pieces
+  const last = rest.pop() ?? ''
+  if (!text.startsWith(first) || !text.endsWith(last)) return undefined
+  const found: string[] = []
+  let at = first.length
+  for (const piece of rest) {
+    const next = text.indexOf(piece, at + 1)
+    if (next < 0) return undefined
+    found.push(text.slice(at, next))
+    at = next + piece.length
+  }
+  const end = text.length - last.length
+  if (end <= at) return undefined
+  return [...found, text.slice(at, end)]
+}
+
+/** Words of English that nobody translated. */
+const sentence = /[a-z]{2} [a-z]{2}/
+
+const filled = (
+  { pieces, portuguese }: Template,
+  text: string,
+  depth: number,
+): string | undefined => {
+  const parameters = parametersOf(text, pieces)?.map(
+    (one) => portugueseOf(one, depth + 1) ?? { left: one },
+  )
+  if (parameters === undefined) return undefined
+  // Half a translation is none. Only what is quoted behind a colon may be of others, as what a contract says.
+  const isForeign = (at: number) => pieces[at] !== '' && /(?::|\() ?$/.test(pieces[at] ?? '')
+  const isLeft = (one: string | { readonly left: string }, at: number) =>
+    typeof one !== 'string' && sentence.test(one.left) && !isForeign(at)
+  if (parameters.some(isLeft)) return undefined
+  return portuguese.replace(/\{(\d)\}/g, (_, place: string) => {
+    const one = parameters[Number(place) - 1] ?? ''
+    return typeof one === 'string' ? one : one.left
+  })
+}
+
+/** The Portuguese of a text; undefined if it is not in the catalogue. */
+export const portugueseOf = (text: string, depth = 0): string | undefined => {
+  if (Object.hasOwn(phrases, text)) return (phrases as Readonly<Record<string, string>>)[text]
+  if (depth > depthMax || text.length > textCharactersMax) return undefined
+  for (const template of templates) {
+    const found = filled(template, text, depth)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** What a violation says to people; of one that the catalogue does not have the rule is told. */
+export const portugueseViolation = (violation: Violation): string => {
+  const told = portugueseOf(violation.message)
+  const demanded = violation.message.startsWith('line ') ? byRule(violation) : undefined
+  if (demanded !== undefined) return told === undefined ? demanded : `${told}: ${demanded}`
+  return told ?? `quebra a regra ${violation.rule}`
+}

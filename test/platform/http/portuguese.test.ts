@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { portugueseOf, type Route, readJson, readQuery, text } from '#src/platform/http/index.ts'
+import { testApp, testKey } from '../../support/app.ts'
+import { englishTexts } from '../../support/english-texts.ts'
+
+const user = testKey('*')
+
+const form = z.strictObject({
+  name: text(5).optional(),
+  amount: z.int().min(1).max(100).optional(),
+  kind: z.enum(['a', 'b']).optional(),
+  list: z.array(z.string().regex(/^\d+$/)).min(1).max(2).optional(),
+  code: z
+    .string()
+    .regex(/^\d{4}$/, 'must be four digits')
+    .optional(),
+  at: z.iso.datetime().optional(),
+  url: z.url().optional(),
+  is: z.literal(true).optional(),
+  or: z.union([z.string(), z.boolean()]).optional(),
+  shout: z
+    .string()
+    .refine(() => false, 'is nothing that anybody translated')
+    .optional(),
+})
+const route: Route = {
+  ...{ method: 'POST', path: '/form', scope: 'ops:read', accepts: ['application/json'] },
+  document: { operation: 'form', summary: 'x', tag: 'Operation', responses: {} },
+  handle: async (c) => {
+    readQuery(c, z.strictObject({}))
+    await readJson(c, form)
+    return c.json({})
+  },
+}
+const app = testApp([route], { keys: [user.record] })
+
+type Problem = {
+  readonly title: string
+  readonly detail: string
+  readonly errors: readonly { readonly pointer: string; readonly message: string }[]
+}
+
+const refused = async (body: unknown, language: string, query = ''): Promise<Problem> => {
+  const headers = { 'Accept-Language': language, 'Content-Type': 'application/json' }
+  const sent = { method: 'POST', headers, body: JSON.stringify(body), key: user.key }
+  return (await app.call('POST', `/form${query}`, sent)).json() as Promise<Problem>
+}
+
+const wrong: readonly (readonly [body: unknown, pointer: string, message: string])[] = [
+  [{ name: 7 }, '/name', 'é esperado texto, veio número'],
+  [{ name: 'abcdef' }, '/name', 'deve ter de 1 a 5 caracteres'],
+  [{ name: 'a\u0001' }, '/name', 'deve ser texto sem caracteres de controle'],
+  [{ amount: 0 }, '/amount', 'deve ser 1 ou mais'],
+  [{ amount: 101 }, '/amount', 'deve ser 100 ou menos'],
+  [{ amount: 1.5 }, '/amount', 'é esperado número inteiro, veio número'],
+  [{ kind: 'c' }, '/kind', 'deve ser um de "a"|"b"'],
+  [{ list: [] }, '/list', 'deve ter 1 itens ou mais'],
+  [{ list: ['1', '2', '3'] }, '/list', 'deve ter 2 itens ou menos'],
+  [{ list: ['x'] }, '/list/0', 'não tem a forma /^\\d+$/'],
+  [{ code: '1' }, '/code', 'deve ter quatro dígitos'],
+  [{ at: 'now' }, '/at', 'não é válido como data e hora ISO 8601'],
+  [{ url: '' }, '/url', 'não é válido como URL'],
+  [{ is: false }, '/is', 'é esperado true'],
+  [{ or: 1 }, '/or', 'não é válido'],
+  [{ other: 1 }, '', 'tem um membro que não se conhece: "other"'],
+  // A rule that nobody translated.
+  [{ shout: '' }, '/shout', 'quebra a regra custom'],
+  [[], '', 'é esperado objeto, veio lista'],
+]
+
+describe('in Portuguese', () => {
+  test.each(wrong)('%j is told', async (body, pointer, message) => {
+    const { detail, errors } = await refused(body, 'pt-BR')
+    expect(errors).toMatchObject([{ pointer, message }])
+    expect(detail).toBe(`${pointer || 'O corpo'}: ${message}`)
+  })
+
+  test('several are counted, and the machine’s members are those of English', async () => {
+    const body = { name: 7, amount: 0 }
+    const [english, portuguese] = [await refused(body, 'en'), await refused(body, 'pt')]
+    expect(portuguese.detail).toBe('/name: é esperado texto, veio número (e mais 1)')
+    expect(english.detail).toBe(
+      '/name: Invalid input: expected string, received number (and 1 more)',
+    )
+    const machine = ({ errors }: Problem) => errors.map(({ message: _, ...rest }) => rest)
+    expect(machine(portuguese)).toEqual(machine(english))
+  })
+
+  test('a query is a query', async () => {
+    const { detail } = await refused({}, 'pt', '?x=1')
+    expect(detail).toBe('A consulta: tem um membro que não se conhece: "x"')
+  })
+})
+
+/** What answers no request: settings and what the commands print; what another system or standard has to say. */
+const elsewhere =
+  /(?:config|checks|check|roles|problems|settings|form|definitions|merchants|keys|key-file|restrictions|kinds|database-url|master-key|in-use|authorities|networks\/networks|reach|inspect|inspect\/index|catalogue\/index|verify|verify-archive|dead-letters|worker\/read|swap-log|rpc\/errors)\.ts$|^src\/(?:simulators|cli|composition|console\/browser|pix\/(?!receivers))/
+/** Parts of a text, which is translated as a whole. */
+const parts: ReadonlySet<string> = new Set([
+  ...['has not been read yet', 'has been read up to block {} so far'],
+  ...['does not tell its decimals', 'had {} decimals and now tells {}'],
+  ...['The chain of {} {}.', 'The token {} of {} {}.', '{} U+0000 or half a surrogate pair'],
+  ...['{}: {}', 'must be text without control characters{}'],
+  ...['The message breaks its schema at {}{}.', 'The API {} may make {} requests a second.'],
+  // Examples of what is sent.
+  ...['I own this wallet.', 'AkwDAAAA', ''],
+  // A type of Solidity.
+  'a {}',
+])
+
+test('whatever the sources say of what is wrong is in the catalogue', () => {
+  const folders = ['src', 'codecs/iso20022', 'codecs/brcode']
+  const texts = englishTexts(folders, (file) => !elsewhere.test(file))
+  const missing = [...texts]
+    .flatMap(([file, said]) => said.map((one) => [file, one] as const))
+    .filter(([, one]) => !parts.has(one) && portugueseOf(one.replaceAll('{}', '7')) === undefined)
+  expect(missing.map(([file, one]) => `${file}: ${one}`)).toEqual([])
+  expect([...texts.values()].flat().length).toBeGreaterThan(300)
+})
+
+test('what is not in it is not half translated', () => {
+  for (const one of [
+    'The thing is broken or gone.',
+    'a field of it is over 5 bytes',
+    'must be of some other form',
+    '',
+    'x'.repeat(9_999),
+  ])
+    expect(portugueseOf(one)).toBeUndefined()
+})
