@@ -52,6 +52,17 @@ const screens: Readonly<Record<string, Screen>> = {
       'webhooks-delivery': { click: 'tbody a', there: '.attempts' },
     },
   },
+  connections: { path: '/cards' },
+  currency: {
+    path: '/currency?show=wallets',
+    opens: { 'currency-wallet': { click: 'tbody a', there: '.tiles' } },
+  },
+  contracts: {
+    path: '/currency?show=contracts',
+    opens: { 'currency-contract': { click: 'tbody a', there: 'form select' } },
+  },
+  lanes: { path: '/currency?show=lanes' },
+  networks: { path: '/currency?show=networks' },
   tools: {
     path: '/tools',
     there: 'textarea',
@@ -86,7 +97,7 @@ for (const { name, ...form } of forms) {
   for (const [screen, { path, there = 'tbody tr', fill = {}, opens = {} }] of Object.entries(
     screens,
   )) {
-    if (only !== undefined && screen !== only) continue
+    if (only !== undefined && !only.split(',').includes(screen)) continue
     await page.goto(`${url}/console${path}`)
     await page.locator(there).first().waitFor()
     for (const [field, text] of Object.entries(fill)) await page.locator(field).fill(text)

@@ -343,6 +343,58 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.context().close()
   }, 120_000)
 
+  test('cards and digital currency: what waits, wallets, lanes; a contract is read by its form', async () => {
+    const operator = await gateway.keyOf({ name: 'operator' })
+    const headers = { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' }
+    const authorized = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
+      ...{ method: 'POST', headers },
+      body: JSON.stringify(authorizationBody('tok_visa_approved')),
+    })
+    const { id } = (await authorized.json()) as { id: string }
+    const { sql } = gateway.database
+    // Due only when the test is long over.
+    await sql`
+      insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents,
+        currency, original_mti, original_stan, original_transmission, rrn, merchant_id, next_attempt_at)
+      select id, network, 'authorization', card_token, 1234, 'BRL', '0100', stan, transmission, rrn,
+        merchant_id, now() + interval '1 day' from card_transactions where id = ${id}`
+    await sql`update drex_contracts set label = ${hostile}`
+    const one = await visit({ locale: 'pt-BR' })
+    const { page } = one
+    await signIn(one, operator)
+    await page.getByRole('link', { name: 'Cartões' }).click()
+    await page.locator('tbody', { hasText: '12,34' }).waitFor()
+    await page.getByText('neta').first().waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    await page.getByRole('link', { name: 'Moeda digital' }).click()
+    await page.getByRole('button', { name: 'Nova carteira' }).click()
+    await page.locator('dialog input[name=label]').fill(hostile)
+    await page.getByRole('dialog').getByRole('button', { name: 'Nova carteira' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Fechar' }).click()
+    await page.getByRole('link', { name: hostile }).click()
+    await page.getByText('Disponível').waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    await page.getByRole('link', { name: 'Moeda digital' }).click()
+    await page.getByRole('link', { name: 'Filas de nonce' }).click()
+    await settled(page)
+    await page.getByRole('link', { name: 'Contratos' }).click()
+    await page.getByRole('link', { name: hostile }).click()
+    await page.getByRole('button', { name: 'Ler' }).click()
+    await page.getByLabel('Resultado', { exact: true }).waitFor()
+    await page.getByLabel('Função').selectOption({ label: 'balanceOf(address)' })
+    await page.getByLabel('account', { exact: true }).fill('no address')
+    await page.getByRole('button', { name: 'Ler' }).click()
+    await page.getByRole('alert').waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+    await sql`delete from card_reversals where amount_cents = 1234`
+  }, 120_000)
+
   test('no page frames it', async () => {
     const outside = Bun.serve({
       ...{ port: 0, hostname: '127.0.0.1' },

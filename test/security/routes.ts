@@ -246,6 +246,7 @@ export const rows: Readonly<Record<string, Row>> = {
   },
   'GET /v1/transactions': list(cards),
   'GET /v1/transactions/activity': list(cards),
+  'GET /v1/transactions/reversals': list(cards),
   'GET /v1/transactions/{id}': owned(true, cards, transaction('')),
   'GET /v1/transactions/{id}/events': owned(true, cards, transaction('/events')),
   'POST /v1/transactions/{id}/resolve': owned(false, cards, transaction('/resolve'), () => ({
@@ -300,6 +301,7 @@ export const rows: Readonly<Record<string, Row>> = {
   ),
   'GET /v1/drex/transfers': list(drex),
   'GET /v1/drex/transfers/activity': list(drex),
+  'GET /v1/drex/lanes': list(drex),
   'GET /v1/drex/transfers/{id}': owned(true, drex, transfer('')),
   'POST /v1/drex/transfers/{id}/cancel': owned(false, drex, transfer('/cancel')),
   'POST /v1/drex/transfers/{id}/retry': owned(false, drex, transfer('/retry')),

@@ -9,6 +9,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
+import { reversedOperations } from '../reversals/schema.ts'
 import { cardStatuses } from '../transactions/domain.ts'
 import {
   authorizationBody,
@@ -127,6 +128,23 @@ export const listQuery = z.strictObject({
   to: instant.optional().meta({ description: 'Created before.' }),
   ...pageQuery(/^txn_[0-9a-f]{32}$/, listMax, listDefault),
 })
+
+export const reversalQuery = z.strictObject(pageQuery(/^\d{1,18}$/, listMax, listDefault))
+
+const reversal = z
+  .object({
+    id: z.string(),
+    transaction_id: z.string(),
+    network: z.string(),
+    reverses: z.enum(reversedOperations).meta({ description: 'What is taken back.' }),
+    amount: z.int().meta({ description: 'In cents.' }),
+    attempts: z.int().meta({ description: 'How often the network may have got it.' }),
+    next_attempt_at: z.iso.datetime(),
+    last_attempt_at: z.iso.datetime().nullable(),
+    response_code: z.string().nullable().meta({ description: 'DE 39 of the last answer.' }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'WaitingReversal' })
 
 const networkErrors = [
   cardErrors.network_unavailable,
@@ -298,6 +316,19 @@ export const documents = {
     exampleFrom: ofAny,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [cardErrors.transaction_not_found],
+  },
+  reversals: {
+    operation: 'listReversals',
+    summary: 'Reversals that wait for the network, oldest first',
+    description: 'Each is sent again until the network confirms it or its time is over.',
+    tag,
+    query: reversalQuery,
+    responses: {
+      200: {
+        description: 'A page',
+        schema: z.object({ reversals: z.array(reversal), next_cursor: z.string().nullable() }),
+      },
+    },
   },
   activity: {
     operation: 'readTransactionActivity',

@@ -14,6 +14,7 @@ import {
   readQuery,
   respond,
 } from '#src/platform/http/index.ts'
+import type { WaitingReversal } from '../reversals/waiting.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
 import type { CardService } from '../use-cases/service.ts'
 import {
@@ -25,7 +26,7 @@ import {
   readVerification,
   readVoid,
 } from './bodies.ts'
-import { documents, listQuery } from './documents.ts'
+import { documents, listQuery, reversalQuery } from './documents.ts'
 import { inPortuguese } from './portuguese.ts'
 
 const bodyBytesMax = 16_384
@@ -103,7 +104,33 @@ const demandDay = (from: Date | undefined, to: Date | undefined): void => {
   })
 }
 
+const reversalView = (one: WaitingReversal) => ({
+  id: String(one.id),
+  transaction_id: one.transactionId,
+  network: one.network,
+  reverses: one.reverses,
+  amount: Number(one.amountCents),
+  attempts: one.attempts,
+  next_attempt_at: one.nextAttemptAt.toISOString(),
+  last_attempt_at: one.lastAttemptAt?.toISOString() ?? null,
+  response_code: one.responseCode,
+  created_at: one.createdAt.toISOString(),
+})
+
 const readingRoutes = (service: CardService): readonly Route[] => [
+  {
+    method: 'GET',
+    path: `${base}/reversals`,
+    scope: 'cards:read',
+    errorStyle: 'envelope',
+    document: documents.reversals,
+    handle: async (c) => {
+      const { limit, cursor } = readQuery(c, reversalQuery)
+      const found = await service.reversals({ afterId: cursor, limit: limit + 1 }, callerOf(c))
+      const { items, next } = pageOf(found, limit, ({ id }) => String(id))
+      return Response.json({ reversals: items.map(reversalView), next_cursor: next })
+    },
+  },
   {
     method: 'GET',
     path: `${base}/activity`,

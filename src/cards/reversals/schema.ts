@@ -14,14 +14,16 @@ import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { Details } from '../content/index.ts'
 
 /** What a reversal takes back, or is itself. */
-export type ReversedOperation =
-  | 'authorization'
-  | 'capture'
-  | 'refund'
-  | 'void'
-  | 'partial_void'
-  | 'release'
-  | 'increment'
+export const reversedOperations = [
+  'authorization',
+  'capture',
+  'refund',
+  'void',
+  'partial_void',
+  'release',
+  'increment',
+] as const
+export type ReversedOperation = (typeof reversedOperations)[number]
 
 /** Reversals, sent until their networks confirm them. Holds no card number, only its token. */
 export const cardReversals = pgTable(

@@ -7,6 +7,11 @@ import {
   httpErrors,
   readActivity,
 } from '#src/platform/http/index.ts'
+import {
+  type ReversalFilter,
+  type WaitingReversal,
+  waitingReversals,
+} from '../reversals/waiting.ts'
 import { cardActivity } from '../transactions/activity.ts'
 import { type CardEventRow, eventsOf } from '../transactions/card-events.ts'
 import {
@@ -52,6 +57,10 @@ export type CardService = {
     filter: Omit<TransactionFilter, 'account' | 'merchantIds'>,
     by: CardRights,
   ) => Promise<readonly CardTransaction[]>
+  readonly reversals: (
+    page: Pick<ReversalFilter, 'afterId' | 'limit'>,
+    by: CardRights,
+  ) => Promise<readonly WaitingReversal[]>
   readonly activity: (minutes: number, by: CardRights) => Promise<Activity>
   readonly events: (id: string, by: CardRights) => Promise<readonly CardEventRow[]>
 }
@@ -69,6 +78,12 @@ const reached = async <T>(work: Promise<T>): Promise<T> => {
   }
 }
 
+/** The part of the transactions that a caller may see. */
+const seenBy = ({ owner: account, restrictions: { merchantIds } }: CardRights) => ({
+  account,
+  merchantIds: merchantIds && [...merchantIds],
+})
+
 export const createCardService = (context: CardContext): CardService => ({
   authorize: (request, caller) => reached(authorize(context, request, caller)),
   verify: (request, caller) => reached(verify(context, request, caller)),
@@ -78,15 +93,12 @@ export const createCardService = (context: CardContext): CardService => ({
   refund: (id, amountCents, caller) => reached(refund(context, id, amountCents, caller)),
   resolve: (id, request, caller) => reached(resolve(context, id, request, caller)),
   find: (id, by) => reached(find(context, id, by)),
-  activity: (minutes, by) => {
-    const merchantIds = by.restrictions.merchantIds && [...by.restrictions.merchantIds]
-    const ofCaller = { account: by.owner, merchantIds }
-    return reached(readActivity(context.sql, minutes, cardActivity(context.sql, ofCaller)))
-  },
+  reversals: (page, by) => reached(waitingReversals(context.sql, { ...page, ...seenBy(by) })),
+  activity: (minutes, by) =>
+    reached(readActivity(context.sql, minutes, cardActivity(context.sql, seenBy(by)))),
   list: async (filter, by) => {
     if (filter.merchantId !== undefined) requireMerchant(by, filter.merchantId)
-    const merchantIds = by.restrictions.merchantIds && [...by.restrictions.merchantIds]
-    return reached(listTransactions(context.sql, { ...filter, account: by.owner, merchantIds }))
+    return reached(listTransactions(context.sql, { ...filter, ...seenBy(by) }))
   },
   events: async (id, by) => {
     const { id: found } = await reached(find(context, id, by))

@@ -1,4 +1,6 @@
 import { Refusal, send } from './api.ts'
+import { count } from './format.ts'
+import { Badge } from './state.tsx'
 import { toolWords as w } from './tools-words.ts'
 import { fill } from './words.ts'
 
@@ -136,3 +138,17 @@ const TreeRow = ({
     </td>
   </tr>
 )
+
+/** What the schema says, for messages that have one. */
+export const VerdictBadge = ({ message }: { readonly message: Explained }) => {
+  const { kind, failure, verdict } = message
+  if (kind !== 'iso20022')
+    return <Badge status={failure === null ? 'info' : 'failed'} label={kind} />
+  if (verdict === undefined) return <Badge status="unknown" label={w.notJudged} />
+  const many = count(verdict.violations.length)
+  return verdict.valid ? (
+    <Badge status="ok" label={w.valid} />
+  ) : (
+    <Badge status="failed" label={fill(w.invalid, { count: many })} />
+  )
+}

@@ -25,6 +25,8 @@ const decimals = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 18,
 })
 
+/** To the second, where a millisecond says nothing. */
+export const secondOf = (at: string): string => timeOf(at).slice(0, 8)
 export const timeOf = (at: string): string => clock.format(new Date(at))
 export const dayOf = (at: string): string => day.format(new Date(at))
 export const minuteOf = (ms: number): string => minute.format(new Date(ms))

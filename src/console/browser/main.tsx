@@ -4,6 +4,9 @@ import { currentSession, Refusal, type Session, signIn, signOut } from './api.ts
 import { Attention } from './attention.tsx'
 import { attentionWords } from './attention-words.ts'
 import { Audit } from './audit.tsx'
+import { Cards } from './cards.tsx'
+import { ContractPage } from './contract.tsx'
+import { Currency } from './currency.tsx'
 import { Overview } from './overview.tsx'
 import { PaymentPage } from './payment.tsx'
 import { Payments } from './payments.tsx'
@@ -11,6 +14,7 @@ import { rails } from './rails.ts'
 import { Link, type Place, usePlace } from './router.tsx'
 import { Tools } from './tools.tsx'
 import { toolWords } from './tools-words.ts'
+import { WalletPage } from './wallet.tsx'
 import { DeliveryPage, Webhook } from './webhook.tsx'
 import { webhookWords } from './webhook-words.ts'
 import { Webhooks } from './webhooks.tsx'
@@ -104,6 +108,8 @@ const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => 
 const pages = [
   { to: '/', label: words.overview, scope: undefined },
   { to: '/payments', label: words.payments, scope: undefined },
+  { to: '/cards', label: words.cards, scope: 'cards:read' },
+  { to: '/currency', label: words.drex, scope: 'drex:read' },
   { to: '/attention', label: attentionWords.attention, scope: undefined },
   { to: '/webhooks', label: webhookWords.webhooks, scope: 'webhooks:read' },
   { to: '/tools', label: toolWords.tools, scope: undefined },
@@ -160,10 +166,19 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   if (place.path === '/audit') return <Audit />
   if (place.path === '/attention') return <Attention session={session} />
   if (place.path === '/tools') return <Tools query={place.query} session={session} />
+  if (place.path === '/cards') return <Cards session={session} />
+  if (place.path === '/currency') return <Currency query={place.query} session={session} />
   if (place.path === '/webhooks') return <Webhooks session={session} />
   const known = rails.find((one) => one === first)
   if (section === 'payments' && known !== undefined && second !== undefined) {
     return <PaymentPage key={place.path} rail={known} id={second} />
+  }
+  if (section === 'currency' && first === 'wallets' && second !== undefined) {
+    return <WalletPage key={second} id={second} session={session} />
+  }
+  if (section === 'currency' && first === 'contracts' && second !== undefined) {
+    const network = place.query.get('network')
+    return <ContractPage key={place.path} address={second} network={network} session={session} />
   }
   if (section === 'webhooks' && first !== undefined) {
     return second === undefined ? (

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { RailActivity } from './activity.tsx'
 import { getJson, getText, type Session, useLoaded } from './api.ts'
 import { type Concern, concernsOf } from './concerns.ts'
-import { count, dayOf, duration, timeOf } from './format.ts'
+import { count, dayOf, duration, secondOf } from './format.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, type Fact, Facts, Shown } from './parts.tsx'
 import { railLists, rails } from './rails.ts'
@@ -104,7 +104,7 @@ const linkOf = ({ name, many }: Concern): ComponentChildren => (
 
 type Channel = { readonly up?: boolean }
 type Pull = { readonly silent_seconds?: number }
-type Network = {
+export type Network = {
   readonly connections_up?: number
   readonly connections_max?: number
   readonly in_flight?: number
@@ -116,26 +116,29 @@ const counterparties = (checks: Health['checks']): readonly Fact[] => {
   const pulls = new Map(detailsOf<Pull>(checks['pull']))
   const channels = detailsOf<Channel>(checks['outbound']).map(([name, { up }]) => {
     const silence = pulls.get(name)?.silent_seconds
-    const since =
-      silence === undefined ? '' : ` · ${fill(w.silent, { time: duration(silence * 1_000) })}`
+    const since = silence === undefined ? '' : fill(w.silent, { time: duration(silence * 1_000) })
     return {
       name: `SPI ${name}`,
-      value: (up === true ? words.up : words.down) + since,
-      status: up === true ? 'up' : 'down',
+      value: <Standing isUp={up === true} text={since} />,
     }
   })
   const networks = detailsOf<Network>(checks['card_networks']).map(([name, found]) => ({
     name,
-    value: networkText(found),
-    status: (found.connections_up ?? 0) > 0 ? 'up' : 'down',
+    value: <Standing isUp={(found.connections_up ?? 0) > 0} text={networkText(found)} />,
   }))
   const chains = detailsOf<string>(checks['drex']).map(([name, state]) => ({
     name,
-    value: state,
-    status: state === 'running' ? 'up' : 'down',
+    value: <Standing isUp={state === 'running'} text={state === 'running' ? '' : state} />,
   }))
   return [...channels, ...networks, ...chains]
 }
+
+const Standing = ({ isUp, text }: { readonly isUp: boolean; readonly text: string }) => (
+  <>
+    <span class="quiet">{text}</span>{' '}
+    <Badge status={isUp ? 'up' : 'down'} label={isUp ? words.up : words.down} />
+  </>
+)
 
 const networkText = ({
   connections_up: up = 0,
@@ -146,10 +149,10 @@ const networkText = ({
   [
     `${count(up)}/${count(max)}`,
     `${count(open)} ${words.inFlight}`,
-    ...(echo ? [fill(w.echo, { time: timeOf(echo) })] : []),
+    ...(echo ? [fill(w.echo, { time: secondOf(echo) })] : []),
   ].join(' · ')
 
-const detailsOf = <T,>(check: Check | undefined): [string, T][] =>
+export const detailsOf = <T,>(check: Check | undefined): [string, T][] =>
   Object.entries((check?.detail ?? {}) as Readonly<Record<string, T>>)
 
 type Queue = { readonly name: string; readonly depth: number; readonly ageSeconds: number }

@@ -1,4 +1,5 @@
 import { getJson, getText, useLoaded } from './api.ts'
+import { type Explained, ExplainedLines, explain, VerdictBadge } from './explained.tsx'
 import { centsOf, dayOf, duration, reais, timeOf, tokens } from './format.ts'
 import { Card, Copy, Shown } from './parts.tsx'
 import type { Rail, Transaction, Transfer } from './rails.ts'
@@ -24,6 +25,10 @@ type Payment = {
   readonly decoded: unknown
   /** XML, where the rail's messages are. */
   readonly raw: string | undefined
+  /** The same as production code reads it; undefined for what is too long to explain at once. */
+  readonly explained?: Explained | undefined
+  /** What came of the check of the signature. */
+  readonly signature?: string
 }
 
 type History = { readonly status: string; readonly at: string; readonly detail: string | null }
@@ -33,6 +38,7 @@ type MessageDetail = {
   readonly status: string
   readonly end_to_end_id: string | null
   readonly biz_msg_idr: string
+  readonly signature: string
   readonly transactions: readonly { readonly amount: string | null }[]
   readonly history: readonly History[]
 }
@@ -77,6 +83,8 @@ const spiPayment = async (id: string): Promise<Payment> => {
     moments: [...own, ...others].sort((a, b) => (a.at < b.at ? -1 : 1)),
     decoded: detail,
     raw,
+    explained: raw === undefined ? undefined : await explain(raw).catch(() => undefined),
+    signature: detail.signature,
   }
 }
 
@@ -180,8 +188,9 @@ export const PaymentPage = ({ rail, id }: { readonly rail: Rail; readonly id: st
             </header>
             <div class="columns">
               <Timeline moments={payment.moments} />
-              <Documents {...payment} />
+              <Told decoded={payment.decoded} />
             </div>
+            <Documents {...payment} />
           </>
         )}
       </Shown>
@@ -221,21 +230,60 @@ const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
   )
 }
 
-const Documents = ({ raw, decoded }: Payment) => {
+/** Payment and message are shown as the API tells of them. */
+const Told = ({ decoded }: Pick<Payment, 'decoded'>) => {
   const json = JSON.stringify(decoded, null, 2)
   return (
-    <div class="stack">
-      {raw !== undefined && (
-        <Card title={words.raw} aside={<Copy text={raw} label={words.copy} />}>
-          <Xml text={raw} />
+    <Card title={words.told} aside={<Copy text={json} label={words.copy} />}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <section class="code" aria-label={words.told} tabIndex={0}>
+        {json}
+      </section>
+    </Card>
+  )
+}
+
+const signatureStatus: Readonly<Record<string, string>> = {
+  VALID: 'settled',
+  INVALID: 'failed',
+  ABSENT: 'failed',
+}
+
+/** The message as it went over the wire, and beside it what it says. */
+const Documents = ({ id, raw, explained, signature = '' }: Payment) => {
+  if (raw === undefined) return null
+  return (
+    <div class="pair">
+      <Card
+        title={words.raw}
+        aside={
+          <div class="actions">
+            <Badge
+              status={signatureStatus[signature] ?? 'info'}
+              label={`${words.signature} ${signature.toLowerCase().replaceAll('_', ' ')}`}
+            />
+            <Copy text={raw} label={words.copy} />
+            <button type="button" onClick={() => download(raw, `${id}.xml`)}>
+              {words.download}
+            </button>
+          </div>
+        }
+      >
+        <Xml text={raw} />
+      </Card>
+      {explained !== undefined && (
+        <Card title={words.decoded} aside={<VerdictBadge message={explained} />}>
+          <ExplainedLines {...explained} />
         </Card>
       )}
-      <Card title={words.decoded} aside={<Copy text={json} label={words.copy} />}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-        <section class="code" aria-label={words.decoded} tabIndex={0}>
-          {json}
-        </section>
-      </Card>
     </div>
   )
+}
+
+const download = (text: string, name: string): void => {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: 'application/xml' }))
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(link.href)
 }

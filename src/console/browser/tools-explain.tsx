@@ -1,14 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Refusal, type Session } from './api.ts'
-import { type Explained, ExplainedLines, explain, type Wanted } from './explained.tsx'
-import { count } from './format.ts'
+import { type Explained, ExplainedLines, explain, VerdictBadge, type Wanted } from './explained.tsx'
 import { Card } from './parts.tsx'
 import { paymentColumns } from './payment-columns.tsx'
 import { type Filter, pageOfRail, type Rail, type Row, railLists } from './rails.ts'
-import { Badge } from './state.tsx'
 import { Table } from './table.tsx'
 import { toolWords as w } from './tools-words.ts'
-import { fill } from './words.ts'
 
 const contentCharsMax = 65_536
 const foundMax = 20
@@ -149,18 +146,4 @@ const Shown = ({ result }: { readonly result: Result }) => {
         </Card>
       )
   }
-}
-
-/** What the schema says, for messages that have one. */
-const VerdictBadge = ({ message }: { readonly message: Explained }) => {
-  const { kind, failure, verdict } = message
-  if (kind !== 'iso20022')
-    return <Badge status={failure === null ? 'info' : 'failed'} label={kind} />
-  if (verdict === undefined) return <Badge status="unknown" label={w.notJudged} />
-  const many = count(verdict.violations.length)
-  return verdict.valid ? (
-    <Badge status="ok" label={w.valid} />
-  ) : (
-    <Badge status="failed" label={fill(w.invalid, { count: many })} />
-  )
 }

@@ -18,7 +18,7 @@ export const toolWords = inWords({
   value: ['Value', 'Valor'],
   meaning: ['Meaning', 'Significado'],
   valid: ['valid', 'válida'],
-  invalid: ['{count} violations', '{count} violações'],
+  invalid: ['violations: {count}', 'violações: {count}'],
   notJudged: ['not validated', 'não validada'],
   got: ['got {got}, expected {expected}', 'recebido {got}, esperado {expected}'],
   found: ['What has this identifier', 'O que tem este identificador'],

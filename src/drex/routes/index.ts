@@ -14,6 +14,7 @@ import type { Transfers } from '../transfers/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { batchRoutes } from './batches.ts'
 import { contractRoutes } from './contracts.ts'
+import { laneRoute } from './lanes.ts'
 import { networkRoutes } from './networks.ts'
 import { operationRoutes } from './operations.ts'
 import { sandboxRoutes } from './sandbox.ts'
@@ -64,6 +65,7 @@ const routesOf = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),
   ...batchRoutes(deps.batches),
   ...networkRoutes(deps.chains, deps.tokens),
+  laneRoute(deps.sql),
   ...operationRoutes(deps.operations, deps.sql),
   ...contractRoutes(deps.contracts, deps.sql),
   ...streamRoutes(deps.streams, deps.sql),

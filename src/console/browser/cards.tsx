@@ -1,0 +1,132 @@
+import { getJson, type Session, useLoaded } from './api.ts'
+import { centsOf, count } from './format.ts'
+import { detailsOf, type Health, type Network } from './overview.tsx'
+import { Card, Shown } from './parts.tsx'
+import { railWords as w } from './rails-words.ts'
+import { Link } from './router.tsx'
+import { Badge, statusText } from './state.tsx'
+import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
+import { words } from './words.ts'
+
+const everyMs = 5_000
+const pageSize = 50
+
+type Connection = Network & { readonly name: string }
+
+const connectionColumns: readonly Column<Connection>[] = [
+  { head: w.network, cell: ({ name }) => name, classes: ['mono'] },
+  {
+    head: words.status,
+    cell: ({ connections_up: up = 0 }) =>
+      up > 0 ? <Badge status="up" label={words.up} /> : <Badge status="down" label={words.down} />,
+  },
+  {
+    head: w.openOf,
+    cell: ({ connections_up: up = 0, connections_max: max = 0 }) => `${count(up)}/${count(max)}`,
+    classes: ['number', 'extra'],
+  },
+  {
+    head: w.inFlight,
+    cell: ({ in_flight: open = 0 }) => count(open),
+    classes: ['number', 'extra'],
+  },
+  {
+    head: w.lastEcho,
+    cell: ({ last_echo_at: at }) => (at ? <Moment at={at} /> : '–'),
+    classes: ['number', 'quiet'],
+  },
+]
+
+type Reversal = {
+  readonly id: string
+  readonly transaction_id: string
+  readonly network: string
+  readonly reverses: string
+  readonly amount: number
+  readonly attempts: number
+  readonly next_attempt_at: string
+  readonly response_code: string | null
+  readonly created_at: string
+}
+
+const reversalColumns: readonly Column<Reversal>[] = [
+  {
+    head: words.identifier,
+    classes: ['wide'],
+    cell: ({ transaction_id: id }) => (
+      <Link to={`/payments/cards/${encodeURIComponent(id)}`} class="mono">
+        {id}
+      </Link>
+    ),
+  },
+  { head: w.network, cell: ({ network }) => network, classes: ['mono', 'extra'] },
+  { head: w.takesBack, cell: ({ reverses }) => statusText(reverses) },
+  { head: words.amount, cell: ({ amount }) => centsOf(amount), classes: ['number'] },
+  { head: w.attempts, cell: ({ attempts }) => count(attempts), classes: ['number', 'extra'] },
+  { head: w.answer, cell: ({ response_code: code }) => code ?? '–', classes: ['mono', 'extra'] },
+  {
+    head: w.nextAttempt,
+    cell: ({ next_attempt_at: at }) => <Moment at={at} />,
+    classes: ['number', 'extra'],
+  },
+  momentColumn(({ created_at: at }) => at),
+]
+
+const loadReversals = async (cursor: string | undefined) => {
+  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
+  const { reversals, next_cursor } = await getJson<{
+    reversals: readonly Reversal[]
+    next_cursor: string | null
+  }>(`/v1/transactions/reversals?${query}`)
+  return { rows: reversals, next: next_cursor }
+}
+
+/** What card payments stand on: connections of each network, and what waits to be taken back. */
+export const Cards = ({ session }: { readonly session: Session }) => (
+  <>
+    <header class="head">
+      <h1>{words.cards}</h1>
+      <Link to="/payments?rail=cards">{w.transactions}</Link>
+    </header>
+    <Connections />
+    {session.scopes.includes('cards:read') && (
+      <>
+        <div>
+          <h2>{w.reversals}</h2>
+          <p class="quiet">{w.reversalsNote}</p>
+        </div>
+        <PagedTable
+          {...{ name: 'reversals', load: loadReversals, columns: reversalColumns }}
+          empty={w.noReversals}
+          keyOf={({ id }: Reversal) => id}
+        />
+      </>
+    )}
+  </>
+)
+
+const Connections = () => {
+  const loaded = useLoaded('networks', (purpose) => getJson<Health>('/health', purpose), everyMs)
+  return (
+    <Card title={w.connections}>
+      <Shown loaded={loaded}>
+        {({ checks }) => {
+          const rows = detailsOf<Network>(checks['card_networks']).map(([name, one]) => ({
+            ...one,
+            name,
+          }))
+          return rows.length === 0 ? (
+            <p class="empty">{w.noNetworks}</p>
+          ) : (
+            <>
+              <p class="quiet">{w.connectionsNote}</p>
+              <div class="list">
+                <Table columns={connectionColumns} rows={rows} keyOf={({ name }) => name} />
+              </div>
+            </>
+          )
+        }}
+      </Shown>
+    </Card>
+  )
+}

@@ -1,0 +1,233 @@
+import { useState } from 'preact/hooks'
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, Refusal, type Session, send, useLoaded } from './api.ts'
+import type { Contract, Wallet } from './currency.tsx'
+import { Card, Copy, Shown } from './parts.tsx'
+import { railWords as w } from './rails-words.ts'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { fill, words } from './words.ts'
+
+type Input = { readonly name?: string; readonly type: string }
+
+type Entry = {
+  readonly type: string
+  readonly name?: string
+  readonly inputs?: readonly Input[]
+  readonly stateMutability?: string
+}
+
+type Detail = Contract & { readonly abi: readonly Entry[] }
+
+type Outcome = { readonly result?: unknown; readonly transaction_id?: string }
+
+const signatureOf = ({ name = '', inputs = [] }: Entry): string =>
+  `${name}(${inputs.map(({ type }) => type).join(',')})`
+
+const isView = ({ stateMutability }: Entry): boolean =>
+  stateMutability === 'view' || stateMutability === 'pure'
+
+const isList = (type: string): boolean => type.endsWith(']') || type.startsWith('tuple')
+
+/** What was typed, as the API takes it. @throws SyntaxError for a list that is no JSON */
+const argumentOf = ({ type }: Input, text: string): unknown => {
+  if (isList(type)) return JSON.parse(text)
+  return type === 'bool' ? text === 'true' : text
+}
+
+const argumentsOf = ({ inputs = [] }: Entry, form: FormData): readonly unknown[] =>
+  inputs.map((input, at) => argumentOf(input, String(form.get(`argument-${at}`) ?? '')))
+
+/** A contract: its functions, read or called by a form made of its ABI. */
+export const ContractPage = ({
+  address,
+  network,
+  session,
+}: {
+  readonly address: string
+  readonly network: string | null
+  readonly session: Session
+}) => {
+  const where = network === null ? '' : `?network=${encodeURIComponent(network)}`
+  const path = `/v1/contracts/${encodeURIComponent(address)}`
+  const loaded = useLoaded(`contract ${address} ${network}`, () =>
+    getJson<Detail>(`${path}${where}`),
+  )
+  return (
+    <>
+      <p class="back">
+        <Link to="/currency?show=contracts">← {w.contracts}</Link>
+      </p>
+      <Shown loaded={loaded}>
+        {(contract) => (
+          <>
+            <header class="head">
+              <div>
+                <h1>{contract.label}</h1> <Badge status={contract.status} />
+                <p class="mono quiet">
+                  {address} · {contract.network}
+                </p>
+              </div>
+              <div class="actions">
+                <Copy text={address} label={words.copy} />
+              </div>
+            </header>
+            {may(session, 'contracts:call') && (
+              <Functions contract={contract} path={path} session={session} />
+            )}
+          </>
+        )}
+      </Shown>
+    </>
+  )
+}
+
+const Functions = ({
+  contract,
+  path,
+  session,
+}: {
+  readonly contract: Detail
+  readonly path: string
+  readonly session: Session
+}) => {
+  const functions = contract.abi.filter(({ type }) => type === 'function')
+  const [chosen, setChosen] = useState(0)
+  const [shown, setShown] = useState<Outcome | Refusal>()
+  const { ask, dialog } = useActs(() => {})
+  const entry = functions[chosen]
+  const post = (form: FormData, key?: string): Promise<Outcome> => {
+    if (entry === undefined) throw new Refusal(0, words.none, '')
+    const signer = String(form.get('signer') ?? '')
+    const body = {
+      function: signatureOf(entry),
+      params: argumentsOf(entry, form),
+      network: contract.network,
+      ...(signer === '' ? {} : { signer_wallet: signer }),
+    }
+    return send<Outcome>('POST', `${path}/call`, body, key)
+  }
+  const read = async (form: FormData) => {
+    try {
+      setShown(await post(form))
+    } catch (error) {
+      setShown(error instanceof Refusal ? error : new Refusal(0, String(error), ''))
+    }
+  }
+  const call = (given: Entry, form: FormData): Act => ({
+    title: `${w.call} ${given.name ?? ''}`,
+    consequence: fill(w.callConsequence, {
+      function: signatureOf(given),
+      label: contract.label,
+    }),
+    verb: w.call,
+    run: async (_, key) => {
+      const { transaction_id: id } = await post(form, key)
+      return fill(w.sent, { id: id ?? '' })
+    },
+  })
+  return (
+    <div class="columns">
+      <form
+        class="card pad"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (entry === undefined) return
+          const form = new FormData(event.currentTarget)
+          if (isView(entry)) void read(form)
+          else ask(call(entry, form))
+        }}
+      >
+        <label class="field">
+          {w.function}
+          <select
+            onChange={(event) => {
+              setChosen(Number(event.currentTarget.value))
+              setShown(undefined)
+            }}
+          >
+            {functions.map((one, at) => (
+              <option key={signatureOf(one)} value={at}>
+                {signatureOf(one)}
+              </option>
+            ))}
+          </select>
+        </label>
+        {(entry?.inputs ?? []).map((input, at) => (
+          <Argument key={`${chosen} ${at}`} input={input} at={at} />
+        ))}
+        {entry !== undefined && !isView(entry) && <Signer session={session} />}
+        <button class="primary" type="submit">
+          {entry === undefined || isView(entry) ? w.read : w.call}
+        </button>
+      </form>
+      <div aria-live="polite">{shown !== undefined && <Result shown={shown} />}</div>
+      {dialog}
+    </div>
+  )
+}
+
+const Argument = ({ input, at }: { readonly input: Input; readonly at: number }) => {
+  const name = `argument-${at}`
+  const label = input.name || String(at + 1)
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      {input.type === 'bool' ? (
+        <select id={name} name={name}>
+          <option value="true">true</option>
+          <option value="false">false</option>
+        </select>
+      ) : (
+        <input id={name} name={name} required autocomplete="off" spellcheck={false} />
+      )}
+      <small class="mono">
+        {input.type} {isList(input.type) && w.asJson}
+      </small>
+    </div>
+  )
+}
+
+const walletsMax = 200
+
+const Signer = ({ session }: { readonly session: Session }) => {
+  const loaded = useLoaded('signers', async () =>
+    session.scopes.includes('wallets:read')
+      ? (await getJson<{ wallets: readonly Wallet[] }>(`/v1/wallets?limit=${walletsMax}`)).wallets
+      : [],
+  )
+  return (
+    <label class="field">
+      {w.signer}
+      <select name="signer">
+        <option value="">{w.ownWallet}</option>
+        {(loaded.value ?? [])
+          .filter(({ status }) => status === 'active')
+          .map(({ wallet_id: id, address, label }) => (
+            <option key={id} value={address}>
+              {label} · {address}
+            </option>
+          ))}
+      </select>
+    </label>
+  )
+}
+
+const Result = ({ shown }: { readonly shown: Outcome | Refusal }) => {
+  if (shown instanceof Refusal) {
+    return (
+      <div class="problem" role="alert">
+        {shown.message}
+      </div>
+    )
+  }
+  const text = JSON.stringify(shown.result, null, 2)
+  return (
+    <Card title={w.result} aside={<Copy text={text} label={words.copy} />}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
+      <section class="code" aria-label={w.result} tabIndex={0}>
+        {text}
+      </section>
+    </Card>
+  )
+}

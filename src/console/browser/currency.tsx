@@ -1,0 +1,282 @@
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, type Session, send, useLoaded } from './api.ts'
+import { count, duration } from './format.ts'
+import { Card, Shown } from './parts.tsx'
+import { railWords as w } from './rails-words.ts'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
+import { fill, words } from './words.ts'
+
+const pageSize = 50
+
+const tabs = [
+  { name: 'wallets', label: w.wallets, scope: 'wallets:read' },
+  { name: 'contracts', label: w.contracts, scope: 'contracts:read' },
+  { name: 'networks', label: w.networks, scope: 'drex:read' },
+  { name: 'lanes', label: w.lanes, scope: 'drex:read' },
+] as const
+
+/** Wallets, contracts, networks and lanes of nonces; transfers are among the payments. */
+export const Currency = ({
+  query,
+  session,
+}: {
+  readonly query: URLSearchParams
+  readonly session: Session
+}) => {
+  const mine = tabs.filter(({ scope }) => session.scopes.includes(scope))
+  const current = mine.find(({ name }) => name === query.get('show')) ?? mine[0]
+  return (
+    <>
+      <header class="head">
+        <h1>{words.drex}</h1>
+        <Link to="/payments?rail=drex">{w.transfers}</Link>
+      </header>
+      <nav class="tabs" aria-label={words.drex}>
+        {mine.map(({ name, label }) => (
+          <Link key={name} to={`/currency?show=${name}`} current={name === current?.name}>
+            {label}
+          </Link>
+        ))}
+      </nav>
+      {current === undefined && <p class="empty">{words.lacking}</p>}
+      {current?.name === 'wallets' && <Wallets session={session} />}
+      {current?.name === 'contracts' && <Contracts />}
+      {current?.name === 'networks' && <Networks />}
+      {current?.name === 'lanes' && <Lanes />}
+    </>
+  )
+}
+
+/** A page of a list of the API. */
+export const pageFrom =
+  <T,>(path: string, member: string) =>
+  async (cursor: string | undefined) => {
+    const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
+    const answer = await getJson<
+      Readonly<Record<string, readonly T[]>> & { readonly next_cursor: string | null }
+    >(`${path}?${query}`)
+    return { rows: answer[member] ?? [], next: answer.next_cursor }
+  }
+
+export type Wallet = {
+  readonly wallet_id: string
+  readonly address: string
+  readonly type: string
+  readonly label: string
+  readonly status: string
+  readonly created_at: string
+}
+
+const walletColumns: readonly Column<Wallet>[] = [
+  {
+    head: w.label,
+    classes: ['wide'],
+    cell: ({ wallet_id: id, label }) => (
+      <Link to={`/currency/wallets/${encodeURIComponent(id)}`}>{label}</Link>
+    ),
+  },
+  { head: w.address, cell: ({ address }) => address, classes: ['mono', 'wide'] },
+  { head: w.type, cell: ({ type }) => type.replaceAll('_', ' '), classes: ['extra'] },
+  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  momentColumn(({ created_at: at }) => at),
+]
+
+const createWallet: Act = {
+  title: w.create,
+  consequence: w.createConsequence,
+  verb: w.create,
+  fields: (
+    <label class="field">
+      {w.label}
+      <input name="label" required maxLength={100} autocomplete="off" />
+    </label>
+  ),
+  run: async (form, key) => {
+    const body = { type: 'managed', label: String(form.get('label')) }
+    const { address } = await send<Wallet>('POST', '/v1/wallets', body, key)
+    return fill(w.created, { address })
+  },
+}
+
+const Wallets = ({ session }: { readonly session: Session }) => {
+  const listed = useLoaded('wallets turn', async () => null)
+  const { ask, dialog } = useActs(listed.again)
+  return (
+    <>
+      {may(session, 'wallets:manage') && (
+        <div class="actions">
+          <button type="button" onClick={() => ask(createWallet)}>
+            {w.create}
+          </button>
+        </div>
+      )}
+      <PagedTable
+        name={`wallets ${listed.turn}`}
+        load={pageFrom<Wallet>('/v1/wallets', 'wallets')}
+        columns={walletColumns}
+        empty={w.noWallets}
+        keyOf={({ wallet_id: id }) => id}
+      />
+      {dialog}
+    </>
+  )
+}
+
+export type Contract = {
+  readonly contract_id: string
+  readonly address: string | null
+  readonly network: string
+  readonly template: string | null
+  readonly label: string
+  readonly status: string
+  readonly created_at: string
+}
+
+const contractColumns: readonly Column<Contract>[] = [
+  {
+    head: w.label,
+    classes: ['wide'],
+    cell: ({ address, network, label }) =>
+      address === null ? (
+        label
+      ) : (
+        <Link to={`/currency/contracts/${address}?network=${encodeURIComponent(network)}`}>
+          {label}
+        </Link>
+      ),
+  },
+  { head: w.address, cell: ({ address }) => address ?? '–', classes: ['mono', 'wide'] },
+  { head: w.network, cell: ({ network }) => network, classes: ['extra'] },
+  { head: w.template, cell: ({ template }) => template ?? '–', classes: ['extra'] },
+  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  momentColumn(({ created_at: at }) => at),
+]
+
+const Contracts = () => (
+  <PagedTable
+    name="contracts"
+    load={pageFrom<Contract>('/v1/contracts', 'contracts')}
+    columns={contractColumns}
+    empty={w.noContracts}
+    keyOf={({ contract_id: id }) => id}
+  />
+)
+
+type Network = {
+  readonly id: string
+  readonly environment: string
+  readonly configured: boolean
+  readonly chain_id: number | null
+  readonly block_time_ms: number
+  readonly confirmations: number
+  readonly gas_policy: string
+  readonly token: string | null
+  readonly state: string | null
+}
+
+const networkColumns: readonly Column<Network>[] = [
+  { head: w.network, cell: ({ id }) => id, classes: ['mono'] },
+  {
+    head: words.status,
+    cell: ({ configured, state }) =>
+      configured ? (
+        <Badge status={state === 'running' ? 'up' : 'down'} label={state ?? w.notConfigured} />
+      ) : (
+        <span class="quiet">{w.notConfigured}</span>
+      ),
+  },
+  { head: w.environment, cell: ({ environment }) => environment, classes: ['extra'] },
+  { head: w.chain, cell: ({ chain_id: id }) => id ?? '–', classes: ['number', 'extra'] },
+  {
+    head: w.blocks,
+    cell: ({ block_time_ms: ms }) => duration(ms),
+    classes: ['number', 'extra'],
+  },
+  {
+    head: w.confirmations,
+    cell: ({ confirmations }) => count(confirmations),
+    classes: ['number', 'extra'],
+  },
+  { head: w.fees, cell: ({ gas_policy: policy }) => policy, classes: ['extra'] },
+]
+
+const Networks = () => {
+  const loaded = useLoaded('chains', (purpose) =>
+    getJson<{ networks: readonly Network[] }>('/v1/drex/networks', purpose),
+  )
+  return (
+    <Shown loaded={loaded}>
+      {({ networks }) => (
+        <div class="card list">
+          <Table columns={networkColumns} rows={networks} keyOf={({ id }) => id} />
+        </div>
+      )}
+    </Shown>
+  )
+}
+
+type Lane = {
+  readonly network: string
+  readonly sender: string
+  readonly wallet_id: string
+  readonly label: string
+  readonly next_nonce: number
+  readonly open: number
+  readonly oldest_at: string | null
+  readonly oldest_status: string | null
+}
+
+const laneColumns: readonly Column<Lane>[] = [
+  {
+    head: w.address,
+    classes: ['mono', 'wide'],
+    cell: ({ wallet_id: id, sender }) => (
+      <Link to={`/currency/wallets/${encodeURIComponent(id)}`}>{sender}</Link>
+    ),
+  },
+  { head: w.label, cell: ({ label }) => label, classes: ['extra'] },
+  { head: w.network, cell: ({ network }) => network },
+  { head: w.nextNonce, cell: ({ next_nonce: next }) => count(next), classes: ['number'] },
+  { head: w.waiting, cell: ({ open }) => count(open), classes: ['number'] },
+  {
+    head: words.status,
+    cell: ({ oldest_status: status }) =>
+      status === null ? <Badge status="ok" label="–" /> : <Badge status={status} />,
+  },
+  {
+    head: w.oldest,
+    cell: ({ oldest_at: at }) => (at === null ? '–' : <Moment at={at} />),
+    classes: ['number', 'quiet'],
+  },
+]
+
+const everyMs = 5_000
+
+const Lanes = () => {
+  const loaded = useLoaded(
+    'lanes',
+    (purpose) => getJson<{ lanes: readonly Lane[] }>('/v1/drex/lanes', purpose),
+    everyMs,
+  )
+  return (
+    <Shown loaded={loaded}>
+      {({ lanes }) =>
+        lanes.length === 0 ? (
+          <Card title={w.lanes}>
+            <p class="empty">{w.noLanes}</p>
+          </Card>
+        ) : (
+          <div class="card list">
+            <Table
+              columns={laneColumns}
+              rows={lanes}
+              keyOf={({ network, sender }) => `${network} ${sender}`}
+            />
+          </div>
+        )
+      }
+    </Shown>
+  )
+}

@@ -1,0 +1,137 @@
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, type Session, send, useLoaded } from './api.ts'
+import { pageFrom, type Wallet } from './currency.tsx'
+import { tokens } from './format.ts'
+import { Copy, Facts, Shown } from './parts.tsx'
+import { railWords as w } from './rails-words.ts'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { type Column, momentColumn, PagedTable } from './table.tsx'
+import { fill, words } from './words.ts'
+
+type Balance = {
+  readonly balance: string
+  readonly available: string
+  readonly frozen: string
+  readonly currency: string
+}
+
+type Movement = {
+  readonly movement_id: string
+  readonly booked_at: string
+  readonly direction: 'in' | 'out'
+  readonly kind: string
+  readonly amount: string
+  readonly balance: string
+  readonly counterparty: string | null
+  readonly tx_hash: string
+  readonly transfer_id: string | null
+}
+
+const unit = 'DREX'
+
+const columns: readonly Column<Movement>[] = [
+  {
+    head: w.movement,
+    classes: ['wide', 'mono'],
+    cell: ({ transfer_id: id, tx_hash: hash }) =>
+      id === null ? hash : <Link to={`/payments/drex/${encodeURIComponent(id)}`}>{hash}</Link>,
+  },
+  { head: words.kind, cell: ({ kind }) => kind, classes: ['extra'] },
+  {
+    head: w.counterparty,
+    cell: ({ counterparty }) => counterparty ?? '–',
+    classes: ['mono', 'extra'],
+  },
+  {
+    head: words.amount,
+    cell: ({ direction, amount }) => `${direction === 'in' ? '+' : '−'}${tokens(amount, unit)}`,
+    classes: ['number'],
+  },
+  { head: w.after, cell: ({ balance }) => tokens(balance, unit), classes: ['number', 'extra'] },
+  momentColumn(({ booked_at: at }) => at),
+]
+
+const switchAct = ({ wallet_id: id, label, status }: Wallet): Act => {
+  const isActive = status === 'active'
+  const verb = isActive ? w.disable : w.enable
+  return {
+    ...{ title: verb, verb },
+    consequence: fill(isActive ? w.disableConsequence : w.enableConsequence, { label }),
+    run: async () => {
+      const body = { status: isActive ? 'disabled' : 'active' }
+      await send('PATCH', `/v1/wallets/${encodeURIComponent(id)}`, body)
+      return undefined
+    },
+  }
+}
+
+/** A wallet: what it holds, and every movement with the balance after it. */
+export const WalletPage = ({ id, session }: { readonly id: string; readonly session: Session }) => {
+  const path = `/v1/wallets/${encodeURIComponent(id)}`
+  const loaded = useLoaded(`wallet ${id}`, () => getJson<Wallet>(path))
+  const { ask, dialog } = useActs(loaded.again)
+  return (
+    <>
+      <p class="back">
+        <Link to="/currency?show=wallets">← {w.wallets}</Link>
+      </p>
+      <Shown loaded={loaded}>
+        {(wallet) => (
+          <>
+            <header class="head">
+              <div>
+                <h1>{wallet.label}</h1> <Badge status={wallet.status} />
+                <p class="mono quiet">{wallet.address}</p>
+              </div>
+              <div class="actions">
+                <Copy text={wallet.address} label={words.copy} />
+                {may(session, 'wallets:manage') && wallet.status !== 'archived' && (
+                  <button type="button" onClick={() => ask(switchAct(wallet))}>
+                    {wallet.status === 'active' ? w.disable : w.enable}
+                  </button>
+                )}
+              </div>
+            </header>
+            {session.scopes.includes('drex:read') && <Holdings address={wallet.address} />}
+            <h2>{w.statement}</h2>
+            <PagedTable
+              name={`statement ${id}`}
+              load={pageFrom<Movement>(`${path}/statement`, 'movements')}
+              columns={columns}
+              empty={w.noMovements}
+              keyOf={({ movement_id: key }) => key}
+            />
+          </>
+        )}
+      </Shown>
+      {dialog}
+    </>
+  )
+}
+
+const everyMs = 10_000
+
+const Holdings = ({ address }: { readonly address: string }) => {
+  const loaded = useLoaded(
+    `balance ${address}`,
+    (purpose) => getJson<Balance>(`/v1/drex/balance/${encodeURIComponent(address)}`, purpose),
+    everyMs,
+  )
+  return (
+    <section class="card pad" aria-label={w.balance}>
+      <Shown loaded={loaded}>
+        {({ balance, available, frozen, currency }) => (
+          <Facts
+            isWide
+            facts={[
+              { name: w.balance, value: tokens(balance, currency) },
+              { name: w.available, value: tokens(available, currency) },
+              { name: w.frozen, value: tokens(frozen, currency) },
+            ]}
+          />
+        )}
+      </Shown>
+    </section>
+  )
+}

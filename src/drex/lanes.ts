@@ -1,0 +1,47 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { type NetworkId, networkIds } from './config.ts'
+import type { Hex } from './evm/hex.ts'
+
+/** The nonces of one sender on one network: they go one after the other, so the oldest holds up the others. */
+export type Lane = {
+  readonly network: string
+  readonly sender: Hex
+  readonly walletId: string
+  readonly label: string
+  readonly nextNonce: number
+  /** Up to {@link openMax}. */
+  readonly open: number
+  readonly oldestAt: Date | null
+  readonly oldestStatus: string | null
+}
+
+export const lanesMax = 500
+export const openMax = 1_000
+
+/** Lanes of the account's wallets, those with the oldest open transaction first. */
+export const lanesOf = (
+  sql: Client,
+  by: {
+    readonly account: string
+    readonly networks: readonly NetworkId[]
+    /** Undefined: all. */
+    readonly wallets: readonly string[] | undefined
+  },
+): Promise<readonly Lane[]> => sql<Lane[]>`
+  select l.network, l.sender, w.id as "walletId", w.label, l.next_nonce::float8 as "nextNonce",
+    open.count as open, open.oldest as "oldestAt", open.status as "oldestStatus"
+  from drex_wallets w
+  join drex_lanes l on l.sender = w.address and l.network = any(${[...networkIds]}::text[])
+  cross join lateral (
+    select count(*)::int as count, min(created_at) as oldest,
+      (array_agg(status order by id))[1] as status
+    from (
+      select id, status, created_at from drex_transactions t
+      where t.network = l.network and t.sender = l.sender
+        and t.status in ('pending', 'signed', 'broadcast', 'mined')
+      order by t.id limit ${openMax}
+    ) t
+  ) open
+  where w.account = ${by.account} and l.network = any(${[...by.networks]}::text[])
+    ${by.wallets === undefined ? sql`` : sql`and w.address = any(${[...by.wallets]}::text[])`}
+  order by open.oldest nulls last, l.network, l.sender limit ${lanesMax}`
