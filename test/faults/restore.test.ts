@@ -3,8 +3,17 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase, startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import {
+  type CardNetwork,
+  createCardNetwork,
+  createTestVault,
+  findDialect,
+  findFraming,
+  testVaultKey,
+} from '../../src/simulators/card-network/index.ts'
 import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
+import { authorizationBody } from '../support/cards-rig.ts'
 import { commandHere } from '../support/command-here.ts'
 import { quietLogger } from '../support/database.ts'
 import { build, transfer } from '../support/participant.ts'
@@ -46,34 +55,65 @@ const statusesOf = async (dsn: string): Promise<readonly string[]> => {
   return rows.map(({ line }) => line)
 }
 
+const cardsOf = async (dsn: string): Promise<readonly string[]> => {
+  const options = { connectionsMax: 1, statementTimeoutMs: 10_000, logger: quietLogger }
+  const { sql, close } = openDatabase({ dsn, ...options })
+  const rows = await sql<{ line: string }[]>`
+    select rrn || ' ' || status as line from card_transactions order by created_at`
+  await close()
+  return rows.map(({ line }) => line)
+}
+
+/** What the network holds, has booked and has given back, in the order of its book. */
+const bookOf = (network: CardNetwork): readonly string[] =>
+  network
+    .book()
+    .map(({ rrn, authorizedAmount, capturedAmount, reversedAmount }) =>
+      [rrn, authorizedAmount, capturedAmount, reversedAmount].join(' '),
+    )
+
+type Counterparties = {
+  readonly bank: CentralBank
+  readonly network: CardNetwork
+  readonly vault: ReturnType<typeof createTestVault>
+}
+
+type Answer = { readonly end_to_end_ids?: string[]; readonly id?: string }
+
+type Gateway = {
+  readonly program: RunningProgram
+  readonly call: (path: string, body: unknown) => Promise<Answer>
+}
+
 /** The gateway with all that a copy must go on with; `roles` says what of it runs. */
 const startGateway = async (
   dsn: string,
-  bank: CentralBank,
+  { bank, network, vault }: Counterparties,
   roles: string,
-): Promise<{
-  readonly program: RunningProgram
-  readonly call: (path: string, body: unknown) => Promise<{ readonly end_to_end_ids?: string[] }>
-}> => {
+): Promise<Gateway> => {
   const program = startProgram(anyVariant, ['serve'], {
     env: {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keys.file },
       ...{ DATABASE_DSN: dsn, ISPB: ispb, TRILHO_MASTER_KEY: masterKey, TRILHO_ROLES: roles },
       ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
       ...{ SPI_AUTO_ACCEPT: 'true', WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
+      ...{ CARDGW_DATABASE_URL: dsn, CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_TIMEOUT: '1' },
+      ...{ CARDGW_NETA_PORT: String(network.port()), CARDGW_NETA_POOL_SIZE: '1' },
+      ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
     },
   })
   const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
   return {
     program,
     call: async (path, body) => {
-      const response = await fetch(`${line.http_url}${path}`, {
+      const url = path.startsWith('/v1/transactions') ? line.cards_url : line.http_url
+      const response = await fetch(`${url}${path}`, {
         method: 'POST',
         headers: { Authorization: `Bearer ${keys.key}`, 'Content-Type': 'application/json' },
         body: JSON.stringify(body),
       })
       if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
-      return (await response.json()) as { readonly end_to_end_ids?: string[] }
+      return (await response.json()) as Answer
     },
   }
 }
@@ -100,15 +140,42 @@ const statementOf = (
 
 const keys = await apiKeyFile('*')
 
+const startCounterparties = async (): Promise<Counterparties> => {
+  const network = createCardNetwork({
+    ...{ dialect: findDialect('ascii')!, framing: findFraming('binary-2')! },
+  })
+  network.start()
+  return {
+    bank: await createCentralBank({ longPollMs: 200, settlementLimitMs: 300_000 }),
+    network,
+    vault: createTestVault({ key: testVaultKey }),
+  }
+}
+
+/** An authorization, as soon as the network is there. @returns its id */
+const authorize = async ({ call }: Gateway): Promise<string> => {
+  let id: string | undefined
+  await until(async () => {
+    const answer = await call(
+      '/v1/transactions/authorize',
+      authorizationBody('tok_visa_approved'),
+    ).catch(() => undefined)
+    id = answer?.id
+    return id !== undefined
+  })
+  return id ?? ''
+}
+
 const end = async (program: RunningProgram): Promise<void> => {
   program.signal('SIGKILL')
   await program.end()
 }
 
 test.skipIf(noTools !== '')(
-  `payments, queue and webhooks of a copy go on once, and the books say what came after it${noTools}`,
+  `payments, reversals, queue and webhooks of a copy go on once, and the books say what came after it${noTools}`,
   async () => {
-    const bank = await createCentralBank({ longPollMs: 200, settlementLimitMs: 300_000 })
+    const peers = await startCounterparties()
+    const { bank, network, vault } = peers
     const receiver = startReceiver()
     const [first, second] = await Promise.all([startCluster(), startCluster()])
     const send = async ({ call }: Awaited<ReturnType<typeof startGateway>>, cents: number) => {
@@ -119,22 +186,34 @@ test.skipIf(noTools !== '')(
       })
       return ids?.[0] ?? ''
     }
-    const everything = 'api,pull,worker,send,webhooks,jobs'
-    const whole = await startGateway(first.url, bank, everything)
+    const everything = 'api,pull,worker,send,webhooks,jobs,cards'
+    const whole = await startGateway(first.url, peers, everything)
     await whole.call('/v1/webhooks', { url: receiver.url, events: ['*'] })
     const settled = await send(whole, 100)
     await until(async () => (await statusesOf(first.url)).join() === `${settled} ACCEPTED`)
     await until(() => receiver.received.some(({ body }) => body.includes(settled)))
+    const captured = await authorize(whole)
+    await whole.call(`/v1/transactions/${captured}/capture`, {})
+    const given = await authorize(whole)
     await end(whole.program)
     // What is asked for from here on waits: nobody sends, and nobody delivers.
-    const taking = await startGateway(first.url, bank, 'api')
+    const taking = await startGateway(first.url, peers, 'api,cards')
     const open = [await send(taking, 200), await send(taking, 300)]
+    // Once the network is there, it falls silent: a reversal is on its way when the copy is made.
+    await authorize(taking)
+    network.setSilent(true)
+    await taking.call(`/v1/transactions/${given}/void`, {}).catch(() => undefined)
     const copy = Bun.spawnSync([join(bin ?? '', 'pg_dump'), '--no-owner', first.url])
     expect([copy.exitCode, copy.stderr.toString()]).toEqual([0, ''])
     await end(taking.program)
     // After the copy: the first of the two, and another that the copy does not have.
-    const later = await startGateway(first.url, bank, everything)
+    const later = await startGateway(first.url, peers, everything)
+    network.setSilent(false)
     const lost = await send(later, 400)
+    await authorize(later)
+    const voided = async (dsn: string) => (await cardsOf(dsn))[1]?.endsWith(' voided') === true
+    await until(() => voided(first.url))
+    const book = bookOf(network)
     await until(async () =>
       (await statusesOf(first.url)).every((line) => line.endsWith(' ACCEPTED')),
     )
@@ -156,13 +235,21 @@ test.skipIf(noTools !== '')(
     expect(told.book).toContainEqual(
       expect.objectContaining({ what: 'messages of spi.outbound', open: 2 }),
     )
-    const restored = await startGateway(second.url, bank, everything)
+    const restored = await startGateway(second.url, peers, everything)
     await until(async () =>
       (await statusesOf(second.url)).every((line) => line.endsWith(' ACCEPTED')),
     )
     expect(await statusesOf(second.url)).toEqual(
       [settled, ...open].map((id) => `${id} ACCEPTED`).sort(),
     )
+    // The reversal is sent once more, and the network takes it for the same.
+    await until(() => voided(second.url))
+    const reversals = network.book().map((entry) => entry.reversals)
+    expect([bookOf(network), reversals[1]]).toEqual([book, 2])
+    // What was authorized after the copy is in the network's book alone.
+    const ours = (await cardsOf(second.url)).map((line) => line.slice(0, line.indexOf(' ')))
+    const theirs = network.book().map(({ rrn }) => rrn)
+    expect([theirs.slice(0, -1), ours.length]).toEqual([ours, 3])
     await until(() => open.every((id) => receiver.received.some(({ body }) => body.includes(id))))
     await end(restored.program)
     // The bank's book has each once, and one more than the copy.
@@ -179,6 +266,7 @@ test.skipIf(noTools !== '')(
       1,
       [expect.objectContaining({ outcome: 'missing_here', reference: lost, amount: '4.00' })],
     ])
-    await Promise.all([bank.stop(), receiver.stop(), second.stop()])
+    network.stop()
+    await Promise.all([vault.stop(), bank.stop(), receiver.stop(), second.stop()])
   },
 )
