@@ -34,6 +34,19 @@ const receivedMessage = z
   })
   .meta({ id: 'ReceivedMessageEvent' })
 
+const untrustedMessage = z
+  .strictObject({
+    message_id: z.string(),
+    type: text.meta({ description: 'As it calls itself.' }),
+    direction: z.literal('INBOUND'),
+    status: z.literal('FAILED'),
+    channel: text,
+    source_ispb: text.meta({ description: 'As it calls its sender.' }),
+    resource_id: text,
+    signature: z.enum(['INVALID', 'ABSENT']),
+  })
+  .meta({ id: 'UntrustedMessageEvent' })
+
 const sentMessage = z
   .strictObject({
     message_id: z.string(),
@@ -121,6 +134,15 @@ export const instantPaymentEvents = {
     payload: receivedMessage,
     subject: 'EndToEndId of the first payment, else BizMsgIdr, else message_id',
     types: { ...receivedTypes, 'message.other': 'A message of any other type was received.' },
+  },
+  untrusted: {
+    title: 'Instant payments',
+    payload: untrustedMessage,
+    subject: 'message_id',
+    types: {
+      'message.untrusted':
+        'A message was received that nobody whom we trust has signed: it changed nothing and is in `dlq`.',
+    },
   },
   sent: {
     title: 'Instant payments',

@@ -6,6 +6,7 @@ import { id as keccak } from 'ethers'
 import { messageTypes } from '#codecs/iso20022'
 import { type EventType, eventGroups, eventTypes } from '#src/events/index.ts'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { createEnvelopeSigner, createNativeSigner } from '#src/spi/out/signing/index.ts'
 import {
   createCardNetwork,
   createTestVault,
@@ -25,6 +26,7 @@ import { envelope } from '../spi/in/worker/support.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
+import { sliceEnvelope } from '../support/envelope.ts'
 import { pacs008, utf8 } from '../support/messages.ts'
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
@@ -80,6 +82,20 @@ const startCards = () => {
 }
 
 const signer = issueCertificate(ispb)
+const bankSigner = issueCertificate('bank')
+
+/** Lets the bank deliver messages that it would not send of itself, signed as it signs. */
+const deliverSigned = async (
+  all: readonly (readonly [type: string, version: string, body: string])[],
+): Promise<void> => {
+  const native = await createNativeSigner(bankSigner.cert, bankSigner.key, null)
+  for (const [type, version, body] of all) {
+    const namespace = `https://www.bcb.gov.br/pi/${type}/${version}`
+    const message = sliceEnvelope(envelope(type, version, body), namespace)
+    bank.deliver(ispb, new Uint8Array(await createEnvelopeSigner(native).sign(message)))
+  }
+  native.close()
+}
 
 /** As the central bank's tools leave a certificate, by owner, use and version. */
 const certificateFolder = (): string => {
@@ -92,7 +108,10 @@ const certificateFolder = (): string => {
 
 beforeAll(async () => {
   ;[database, cardDatabase] = await Promise.all([createTestDatabase(2), createTestDatabase(2)])
-  bank = await createCentralBank({ longPollMs: 200 })
+  bank = await createCentralBank({
+    longPollMs: 200,
+    signing: { certificate: bankSigner.cert, key: bankSigner.key },
+  })
   chain = await createChain({ mining: 'manual' })
   admin = await createAdmin(chain)
   // The endpoint that is gone is disabled, and what was for it is exhausted.
@@ -115,7 +134,10 @@ beforeAll(async () => {
       ...{ SPI_SYNC_ENABLED: 'true', TRILHO_CONCURRENCY_CARDS: '6' },
       ...{ SPI_SIGN_ENABLED: 'true', SPI_SIGN_PROVIDER: 'node' },
       ...{ SPI_SIGN_CERT_BASE64: btoa(signer.cert), SPI_SIGN_KEY_BASE64: btoa(signer.key) },
-      TRILHO_CERTS_DIR: certificateFolder(),
+      ...{
+        TRILHO_CERTS_DIR: certificateFolder(),
+        SPI_TRUSTED_CERTS_BASE64: btoa(bankSigner.cert),
+      },
     },
   })
   const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
@@ -191,15 +213,15 @@ const instantPayments = async () => {
     params: { ...tooMuch, original_end_to_end_id: paidIn.split('/').at(-1) },
   })
   // What the simulated bank sends of itself is not every type: others, as it could send them.
-  for (const type of [...messageTypes, 'xxxx.001']) {
-    if (!type.startsWith('pacs')) bank.deliver(ispb, utf8(envelope(type, '1.0', '<a></a>')))
-  }
+  const others = [...messageTypes, 'xxxx.001'].filter((type) => !type.startsWith('pacs'))
+  await deliverSigned(others.map((type) => [type, '1.0', '<a></a>'] as const))
+  bank.deliver(ispb, utf8(envelope('pibr.001', '1.3', '<a></a>')))
   bank.setFaults([{ kind: 'entry_amount', times: 1 }])
   await call('POST', '/v1/pix/reports', { report: 'entry', entry_id: paidIn.split('/').at(-1) })
   await call('POST', '/v1/spi/send', { message_type: 'PAIN013', params: chargeParams })
   bank.askMandate(ispb)
   const returned = `<PmtRtr><GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-02T15:00:00.000Z</CreDtTm><NbOfTxs>1</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr></PmtRtr>`
-  bank.deliver(ispb, utf8(envelope('pacs.004', '1.5', returned)))
+  await deliverSigned([['pacs.004', '1.5', returned]])
 }
 
 const cards = async () => {

@@ -297,6 +297,7 @@ test('what is not signed by the central bank settles nothing', async () => {
     } as unknown as MessageVerifier
     const context = {
       verifier,
+      mustBeSigned: false,
       ispb,
       now: () => new Date(),
       scanner: createMessageScanner(nativeText),

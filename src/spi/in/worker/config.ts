@@ -1,6 +1,7 @@
 import {
   boolean,
   defineSettings,
+  oneOf,
   pem,
   type SettingValues,
   setting,
@@ -10,6 +11,10 @@ import {
 export const workerSettings = defineSettings({
   trustedCertificates: setting('SPI_TRUSTED_CERTS_PATH', pem(), {
     doc: 'Certificates (PEM, one after the other) that received messages may be signed with; without it signatures are not checked.',
+  }),
+  signaturePolicy: setting('SPI_SIGNATURE_POLICY', oneOf('enforce', 'advisory'), {
+    default: 'enforce',
+    doc: 'What becomes of a received message without a signature by one of `SPI_TRUSTED_CERTS_PATH`: `enforce` keeps it as FAILED and in `dlq`, and it changes nothing; `advisory` stores it with a warning, and what it answers ends.',
   }),
   autoAccept: setting('SPI_AUTO_ACCEPT', boolean(), {
     default: 'false',

@@ -1,5 +1,6 @@
 import { formatCents, isMessageType } from '#codecs/iso20022'
 import type { AppEvent } from '#src/events/index.ts'
+import type { NewMessage } from '../../messages/index.ts'
 import type { ReadInbound } from './read.ts'
 
 /** An event tells of so many transactions at most; the message itself holds them all. */
@@ -7,7 +8,7 @@ const eventTransactionsMax = 10
 
 /** Reports a received message under its own type: identifiers, amounts and states, no personal data. */
 export const receivedEvents = ({ message, view }: ReadInbound): readonly AppEvent[] => {
-  if (view === undefined) return []
+  if (view === undefined) return untrustedEvents(message)
   const { transactions, identity } = view
   const endToEndId = transactions[0]?.endToEndId
   return [
@@ -38,6 +39,27 @@ export const receivedEvents = ({ message, view }: ReadInbound): readonly AppEven
           status: one.status ?? null,
           reason: one.reason ?? null,
         })),
+      },
+    },
+  ]
+}
+
+/** Under a type of its own: whoever moves money by received messages must not take it for one. */
+const untrustedEvents = ({ signature, ...message }: NewMessage): readonly AppEvent[] => {
+  if (signature !== 'INVALID' && signature !== 'ABSENT') return []
+  return [
+    {
+      type: 'message.untrusted',
+      subject: message.id,
+      data: {
+        message_id: message.id,
+        type: message.type ?? null,
+        direction: 'INBOUND',
+        status: 'FAILED',
+        channel: message.channel ?? null,
+        source_ispb: message.sourceIspb ?? null,
+        resource_id: message.resourceId ?? null,
+        signature,
       },
     },
   ]

@@ -49,7 +49,13 @@ export const createWorker = (deps: WorkerDeps): Feature => {
   const trust = createTrust(settings, logger)
   const metrics = createWorkerMetrics(deps.metrics)
   const remembered = createPending({ sql, emitEvents, metrics, logger })
-  const reader = createInboundReader({ verifier: trust.verifier, ispb, now, learning })
+  const reader = createInboundReader({
+    verifier: trust.verifier,
+    mustBeSigned: settings.signaturePolicy === 'enforce',
+    ispb,
+    now,
+    learning,
+  })
   const service = createWorkerService({
     sql,
     broker,
@@ -74,6 +80,9 @@ export const createWorker = (deps: WorkerDeps): Feature => {
     start: () => {
       if (settings.autoAccept) {
         logger.warn({}, 'SPI_AUTO_ACCEPT: every payment received is accepted without asking anyone')
+      }
+      if (trust.verifier !== undefined && settings.signaturePolicy === 'advisory') {
+        logger.warn({}, 'SPI_SIGNATURE_POLICY: messages that nobody whom we trust has signed count')
       }
       trust.start()
       void remembered.start()

@@ -9,6 +9,7 @@ export type LargeInboundSetup = { readonly learning: boolean }
 export type LargeInbound = {
   readonly delivery: Delivery
   readonly ispb: string | undefined
+  readonly mustBeSigned: boolean
   readonly now: Date
   /** Those that signatures are checked with, in PEM; undefined: we do not check them. */
   readonly certificates: readonly string[] | undefined
@@ -29,9 +30,10 @@ serveThread(({ learning }: LargeInboundSetup) => {
   }
   return (request: LargeInbound): Omit<ReadInbound, 'delivery'> => {
     moment = request.now
-    const { ispb, certificates } = request
+    const { ispb, certificates, mustBeSigned } = request
     const verifier = certificates === undefined ? undefined : verifierOf(certificates)
-    const { delivery: _, ...read } = readInbound(request.delivery, { verifier, ispb, now, scanner })
+    const context = { verifier, mustBeSigned, ispb, now, scanner }
+    const { delivery: _, ...read } = readInbound(request.delivery, context)
     return read
   }
 })

@@ -41,6 +41,8 @@ export type ReadInbound = {
 export type ReadContext = {
   /** Undefined: we do not check signatures. */
   readonly verifier: MessageVerifier | undefined
+  /** True: what is not signed by one whom we trust has no effect. */
+  readonly mustBeSigned: boolean
   readonly ispb: string | undefined
   readonly now: () => Date
   /** We read one document completely before we scan the next: nothing of it outlives {@link readInbound}. */
@@ -60,15 +62,7 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     readMs: performance.now() - startMs,
   })
   const failed = (errorCode: string): ReadInbound =>
-    done({
-      message: { ...base, ...unread, status: 'FAILED', errorCode },
-      answers: [],
-      view: undefined,
-      facts: [],
-      reported: [],
-      payments: [],
-      ends: [],
-    })
+    done({ ...noEffect, message: { ...base, ...unread, status: 'FAILED', errorCode } })
   let document: XmlDocument
   try {
     document = context.scanner.scan(base.xml)
@@ -87,6 +81,9 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     ...validate({ view, document, ispb, nowMs: now.getTime() }),
   ]
   const isGood = isTrusted(signature.verdict)
+  if (!isGood && context.mustBeSigned) {
+    return done({ ...noEffect, message: { ...base, ...untrustedOf(view, signature) } })
+  }
   const transactions = isGood ? withSettlements(view, base.receivedAt) : view.transactions
   return done({
     message: { ...base, ...recordOf(view, signature, warnings), transactions },
@@ -97,6 +94,33 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
     payments: isGood ? paymentsIn(document, view.identity) : [],
     ends: isGood ? endsIn(view) : [],
   })
+}
+
+const noEffect = {
+  answers: [],
+  view: undefined,
+  facts: [],
+  reported: [],
+  payments: [],
+  ends: [],
+} as const
+
+/**
+ * Anybody may have written it, so its ids keep no other message away: neither the true one nor this one, when it comes
+ * again out of `dlq` because its certificate is trusted by then.
+ */
+const untrustedOf = (view: MessageView, signature: Judgement) =>
+  ({
+    ...recordOf(view, signature, signature.warnings),
+    status: 'FAILED',
+    bizMsgIdr: undefined,
+    errorCode: untrustedCodes[signature.verdict],
+    transactions: [],
+  }) as const
+
+const untrustedCodes: Readonly<Partial<Record<SignatureVerdict, string>>> = {
+  ABSENT: 'signature_missing',
+  INVALID: 'signature_untrusted',
 }
 
 /** Where the SPI does not say when it settled, it was when we received that. */

@@ -30,9 +30,9 @@ export const createInboundReader = ({ learning, ...deps }: ReaderDeps): InboundR
     idleMs,
   )
   const readBeside = async (delivery: Delivery): Promise<ReadInbound> => {
-    const { ispb, now, verifier } = context
+    const { ispb, now, verifier, mustBeSigned } = context
     const certificates = verifier?.certificates()
-    const request = { delivery, ispb, now: now(), certificates }
+    const request = { delivery, ispb, mustBeSigned, now: now(), certificates }
     return { ...(await thread.ask(request)), delivery }
   }
   return {

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { deadLetterHeaders, openDeadLetters } from '#src/platform/broker/index.ts'
 import { createLogger } from '#src/platform/observe/index.ts'
 import { createEnvelopeSigner, createNativeSigner } from '#src/spi/out/signing/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
@@ -17,9 +18,14 @@ const { sql } = database
 afterAll(() => database.close())
 
 const namespace = 'https://www.bcb.gov.br/pi/pacs.008/1.13'
-const signedBy = async ({ cert, key }: ReturnType<typeof issueCertificate>, xml: string) => {
+const reportNamespace = 'https://www.bcb.gov.br/pi/pacs.002/1.14'
+const signedBy = async (
+  { cert, key }: ReturnType<typeof issueCertificate>,
+  xml: string,
+  of = namespace,
+) => {
   const signer = await createNativeSigner(cert, key, null)
-  const signed = await createEnvelopeSigner(signer).sign(sliceEnvelope(xml, namespace))
+  const signed = await createEnvelopeSigner(signer).sign(sliceEnvelope(xml, of))
   signer.close()
   return Buffer.from(signed).toString()
 }
@@ -31,6 +37,7 @@ test('signatures are judged where certificates are trusted; the bundle may chang
   writeFileSync(path, trusted.cert)
   const worker = await workerOn(database, {
     trustedCertificates: { text: trusted.cert, path },
+    signaturePolicy: 'advisory',
     autoAccept: true,
   })
   await worker.feature.start?.()
@@ -66,6 +73,59 @@ test('signatures are judged where certificates are trusted; the bundle may chang
   }
   expect(await verdictOf(await signedBy(trusted, payment()))).toEqual(['VALID', 0])
   await worker.stop()
+}, 60_000)
+
+test('what is not signed by whom we trust moves nothing: it is kept in dlq, told, and read again once it is trusted', async () => {
+  const own = await createTestDatabase(10)
+  const trusted = issueCertificate('Bank')
+  const later = issueCertificate('Bank, renewed')
+  const trust = (text: string) =>
+    ({
+      trustedCertificates: { text, path: undefined },
+      signaturePolicy: 'enforce',
+      autoAccept: true,
+    }) as const
+  const worker = await workerOn(own, trust(trusted.cert))
+  await subscribe(own.sql)
+  await worker.feature.start?.()
+  const endToEndId = fresh.endToEndId()
+  const sent = await queued(own, 'pacs.008', [{ endToEndId }])
+  const settled = report([{ endToEndId, status: 'ACSC' }])
+  const signed = await signedBy(trusted, settled, reportNamespace)
+  const received = async (xml: string) => {
+    const resourceId = fresh.resourceId()
+    await worker.broker.publish([inbound(xml, { resourceId })])
+    return storedWhen(own, 'resource_id', resourceId)
+  }
+  const cases = [
+    ['ABSENT', 'signature_missing', settled],
+    ['INVALID', 'signature_untrusted', signed.replace('>ACSC<', '>RJCT<')],
+    ['ABSENT', 'signature_missing', payment()],
+    ['INVALID', 'signature_untrusted', await signedBy(later, settled, reportNamespace)],
+  ] as const
+  for (const [signature, errorCode, xml] of cases) {
+    expect(await received(xml)).toMatchObject({ signature, errorCode, status: 'FAILED' })
+  }
+  const [one] = await own.sql<{ status: string; others: number }[]>`
+    select status, (select count(*)::int from spi_messages where direction = 'OUTBOUND') as others
+    from spi_messages where id = ${sent.id}`
+  expect(one).toEqual({ status: 'QUEUED', others: 1 })
+  const told = await own.sql<{ type: string }[]>`select type from webhook_events order by type`
+  expect(told.map(({ type }) => type)).toEqual(cases.map(() => 'message.untrusted'))
+
+  await worker.stop()
+  const letters = await lettersIn(own.sql)
+  expect(letters.map(({ headers }) => headers[deadLetterHeaders.errorCode])).toEqual(
+    cases.map(([, code]) => code),
+  )
+
+  const renewed = await workerOn(own, trust(`${trusted.cert}\n${later.cert}`))
+  await renewed.feature.start?.()
+  await openDeadLetters(own.sql).retry(letters.at(-1)?.id ?? 0n)
+  await storedWhen(own, 'id', sent.id, ({ status }) => status === 'ACCEPTED')
+  expect(await lettersIn(own.sql)).toHaveLength(cases.length - 1)
+  await renewed.stop()
+  await own.close()
 }, 60_000)
 
 test('a database that breaks statements off loses nothing, stores nothing twice, fills no dlq', async () => {

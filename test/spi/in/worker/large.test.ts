@@ -17,7 +17,7 @@ const trusted = issueCertificate('Bank')
 const moment = new Date()
 const now = () => moment
 const verifier = createMessageVerifier([trusted.cert], now)
-const reader = createInboundReader({ verifier, ispb, now, learning: true })
+const reader = createInboundReader({ verifier, mustBeSigned: true, ispb, now, learning: true })
 afterAll(reader.close)
 
 const signed = async (xml: string): Promise<Uint8Array> => {
@@ -66,12 +66,12 @@ test('a large message is read in a thread as a small one is here', async () => {
     const read = await beside
     verdicts.push([read.message.status, read.message.signature])
     expect(comparable(read)).toEqual(
-      comparable(readInbound(delivery, { verifier, ispb, now, scanner })),
+      comparable(readInbound(delivery, { verifier, mustBeSigned: true, ispb, now, scanner })),
     )
   }
   expect(verdicts).toEqual([
     ['PROCESSED', 'VALID'],
-    ['PROCESSED', 'INVALID'],
+    ['FAILED', 'INVALID'],
     ['FAILED', 'NOT_CHECKED'],
   ])
   verifier.replace([issueCertificate('Other').cert])
@@ -86,6 +86,6 @@ test('a message is large from a certain size on', async () => {
   }
   expect(reader.read(padded(largeInboundBytesMin - 1))).not.toBeInstanceOf(Promise)
   expect(await reader.read(padded(largeInboundBytesMin))).toMatchObject({
-    message: { status: 'PROCESSED' },
+    message: { status: 'FAILED', signature: 'ABSENT' },
   })
 })

@@ -155,7 +155,12 @@ export const workerOn = async (
   const feature = createWorker({
     sql,
     broker,
-    settings: { trustedCertificates: undefined, autoAccept: false, ...settings },
+    settings: {
+      trustedCertificates: undefined,
+      signaturePolicy: 'enforce',
+      autoAccept: false,
+      ...settings,
+    },
     ispb,
     revision: '5.10.1',
     emitEvents,
