@@ -28,6 +28,8 @@ export type InterfaceDeps = {
   readonly metrics: Metrics
   /** Milliseconds since 1970; tests set it, otherwise it is the system's clock. */
   readonly now?: () => number
+  /** After how long a hanging read is asked again beside the first; tests set it. */
+  readonly readAgainMs?: number
 }
 
 const secondMs = 1_000
@@ -44,7 +46,8 @@ export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
   const streams: Record<Channel, number> = { PRIMARY: 0, SECONDARY: 0 }
   const holds = { PRIMARY: createHold(), SECONDARY: createHold() }
   const pullMs = settings.pullTimeoutSeconds * secondMs
-  const patiences = { PRIMARY: createPatience(pullMs), SECONDARY: createPatience(pullMs) }
+  const patienceOf = () => createPatience(pullMs, deps.readAgainMs)
+  const patiences = { PRIMARY: patienceOf(), SECONDARY: patienceOf() }
   const observe = createObserver(deps)
 
   const baseOf = (channel: Channel): string => {

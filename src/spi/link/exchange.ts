@@ -18,6 +18,8 @@ export type ExchangeRequest = {
   readonly signal?: AbortSignal | undefined
   /** Leaves the body of the answer compressed. */
   readonly isRaw?: boolean
+  /** Takes no kept connection: its other end may be gone. */
+  readonly isFresh?: boolean
 }
 
 export type ExchangeAnswer = RawAnswer
@@ -68,6 +70,7 @@ const ask = async (
       headers: headersOf(request),
       redirect: 'manual',
       decompress: request.isRaw !== true,
+      keepalive: request.isFresh !== true,
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       ...(body === undefined ? {} : { body }),
       ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),

@@ -2,13 +2,29 @@
 export const usualReadMs = 9_000
 /** Of so many reads in a row without an answer, the last waits in full: the interface may hold them longer now. */
 export const fullReadEvery = 3
+/** A read that is unanswered for so long is asked again beside the first. */
+export const readAgainMs = 4_000
+/** The same where the interface holds reads longer than that, and has done nothing wrong lately. */
+export const readAgainMaxMs = 6_000
+/** Of the time that the interface holds reads for. */
+const heldShare = 1.1
 
 /** How long the reads of a channel wait for their answer. */
 export type Patience = {
   readonly limitMs: () => number
-  /** Called when a read was answered in full, so long after it was asked. */
-  readonly answered: (afterMs: number) => void
+  /** True: the next read waits in full. */
+  readonly isFull: () => boolean
+  /** After this time the same read is asked again, while the first still waits. */
+  readonly againMs: () => number
+  /**
+   * Called when a read was answered in full, so long after it was asked.
+   *
+   * @param isRescued - another ask of the same read was, and is, unanswered
+   */
+  readonly answered: (afterMs: number, isRescued?: boolean) => void
   readonly late: () => void
+  /** Called when a read failed in another way. */
+  readonly failed: () => void
 }
 
 /**
@@ -16,23 +32,31 @@ export type Patience = {
  * asked again has the same answer, so asking too early costs one request, and asking late holds up payments.
  *
  * @param fullMs - the longest that a read may take
+ * @param againMs - {@link readAgainMs}; tests set it
  */
-export const createPatience = (fullMs: number): Patience => {
+export const createPatience = (fullMs: number, againMs = readAgainMs): Patience => {
   const usualMs = Math.min(usualReadMs, fullMs)
   let lateInARow = 0
   let isHeldLonger = false
+  /** The longest that the interface has held a read since it last did something wrong. */
+  let heldMs = 0
+  const isFull = (): boolean => isHeldLonger || lateInARow % fullReadEvery === fullReadEvery - 1
   return {
-    limitMs: () => {
-      const isFull = isHeldLonger || lateInARow % fullReadEvery === fullReadEvery - 1
-      return isFull ? fullMs : usualMs
-    },
-    answered: (afterMs) => {
+    isFull,
+    limitMs: () => (isFull() ? fullMs : usualMs),
+    againMs: () => Math.max(againMs, Math.min(heldMs * heldShare, readAgainMaxMs)),
+    answered: (afterMs, isRescued = false) => {
       lateInARow = 0
       isHeldLonger = afterMs > usualMs
+      heldMs = isRescued ? afterMs : Math.max(heldMs, afterMs)
     },
     late: () => {
       lateInARow++
       isHeldLonger = false
+      heldMs = 0
+    },
+    failed: () => {
+      heldMs = 0
     },
   }
 }

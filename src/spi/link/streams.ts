@@ -7,6 +7,7 @@ import {
   salvageMultipart,
 } from '#codecs/multipart'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
+import { askBeside } from './beside.ts'
 import {
   AnswerTooLargeError,
   InterfaceError,
@@ -24,7 +25,7 @@ import {
   NotConnectedError,
   retryAfterMs,
 } from './exchange.ts'
-import type { Patience } from './patience.ts'
+import { type Patience, readAgainMaxMs } from './patience.ts'
 import { problemOf } from './problem.ts'
 import type { PulledMessage, PullStream } from './types.ts'
 
@@ -133,13 +134,14 @@ const read = async (
 ): Promise<Reading> => {
   const request = { method: 'GET', url, accept: 'multipart/mixed', signal } as const
   const isRepeatable = url !== startUrl
+  const asking = { patience, isRepeatable }
   let answer: RawAnswer
   try {
-    answer = await patiently(request, tls, patience)
+    answer = await patiently(request, tls, asking)
   } catch (error) {
     // The same read again gives the same answer, and this time its bytes.
     if (error instanceof UndecodableError) {
-      const raw = await patiently({ ...request, isRaw: true }, tls, patience)
+      const raw = await patiently({ ...request, isRaw: true }, tls, asking)
       if (!isGzip(raw.body)) return readingOf(raw, startUrl, isRepeatable)
       throw uncut('content_encoding', raw, [], isRepeatable, startUrl)
     }
@@ -172,18 +174,41 @@ const readingOf = (answer: RawAnswer, startUrl: string, isRepeatable: boolean): 
   return { nextUrl, messages }
 }
 
+/**
+ * Where a read is repeatable, it is asked again beside the one that hangs, over a connection of its own. The request
+ * that opens a stream is so only when it has hung repeatedly, because each that is answered opens one.
+ */
 const patiently = async (
   request: Omit<ExchangeRequest, 'timeoutMs'>,
   tls: KeyMaterial | undefined,
-  patience: Patience,
+  { patience, isRepeatable }: { readonly patience: Patience; readonly isRepeatable: boolean },
 ): Promise<RawAnswer> => {
-  const startedMs = performance.now()
+  const limitMs = patience.limitMs()
+  const everyMs = patience.againMs()
+  const mayHold = isRepeatable || patience.isFull()
   try {
-    const answer = await exchange({ ...request, timeoutMs: patience.limitMs() }, tls)
-    patience.answered(performance.now() - startedMs)
+    const { answer, afterMs, isRescued } = await askBeside({
+      ask: (given, isBeside) =>
+        exchange(
+          {
+            ...request,
+            timeoutMs: mayHold ? limitMs : Math.min(limitMs, readAgainMaxMs),
+            isFresh: isBeside,
+            signal: request.signal === undefined ? given : AbortSignal.any([request.signal, given]),
+          },
+          tls,
+        ),
+      // A stream that is gone may be so for the second of two equal reads only, until the first has waited too long.
+      isGood: ({ status }, waitedMs) =>
+        status === 200 || status === 204 || (status === 410 && waitedMs >= readAgainMaxMs),
+      isOver: (error) => error instanceof LateError,
+      everyMs: mayHold ? everyMs : limitMs,
+    })
+    patience.answered(afterMs, isRescued)
     return answer
   } catch (error) {
     if (error instanceof LateError) patience.late()
+    else patience.failed()
     throw error
   }
 }

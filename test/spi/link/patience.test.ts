@@ -1,5 +1,12 @@
 import { expect, test } from 'bun:test'
-import { createPatience, fullReadEvery, usualReadMs } from '../../../src/spi/link/patience.ts'
+import {
+  createPatience,
+  fullReadEvery,
+  type Patience,
+  readAgainMaxMs,
+  readAgainMs,
+  usualReadMs,
+} from '../../../src/spi/link/patience.ts'
 
 const fullMs = 45_000
 
@@ -28,4 +35,27 @@ test('an interface that holds reads longer is waited for, until it does so no mo
 
 test('nothing waits longer than the setting says', () => {
   expect(createPatience(5_000).limitMs()).toBe(5_000)
+})
+
+test('a hanging read is asked again soon, and later where the interface is known to hold reads', () => {
+  const patience = createPatience(fullMs)
+  expect(patience.againMs()).toBe(readAgainMs)
+  patience.answered(20)
+  expect(patience.againMs()).toBe(readAgainMs)
+  patience.answered(5_000)
+  patience.answered(20)
+  expect(patience.againMs()).toBe(5_500)
+  patience.answered(30_000)
+  expect(patience.againMs()).toBe(readAgainMaxMs)
+})
+
+test.each([
+  ['a read that was late', ({ late }: Patience) => late()],
+  ['one that failed', ({ failed }: Patience) => failed()],
+  ['one that only its repetition answered', ({ answered }: Patience) => answered(20, true)],
+])('after %s a hanging read is asked again soon', (_, wrong) => {
+  const patience = createPatience(fullMs)
+  patience.answered(5_000)
+  wrong(patience)
+  expect(patience.againMs()).toBe(readAgainMs)
 })

@@ -104,6 +104,73 @@ describe('a read stream', () => {
     expect(requests).toHaveLength(1)
   })
 
+  const soon = { readAgainMs: 20, timeoutSeconds: 60 }
+  const idsOf = (messages: readonly { readonly resourceId: string | undefined }[]) =>
+    messages.map(({ resourceId }) => resourceId)
+
+  test('a read that hangs is asked again beside it, and any of the two may answer', async () => {
+    const requests = await opened(
+      [answer(204, nextHeader), 'silent', 'silent', answer(200, multipartHeaders, multipart)],
+      async (client) => {
+        const stream = await client.openStream('PRIMARY')
+        await stream.next()
+        expect(idsOf(await stream.next())).toEqual(['r1', 'r2'])
+      },
+      soon,
+    )
+    expect(requests.map(([line]) => line?.split(' ')[1]).slice(1)).toEqual(
+      Array.from({ length: 3 }, () => nextHeader['PI-Pull-Next']),
+    )
+  })
+
+  test.each([429, 410, 503, 400])(
+    'an interface that answers %d to the second of two equal reads is waited for with the first',
+    async (status) => {
+      const held: Array<() => void> = []
+      const bank = Bun.serve({
+        hostname: '127.0.0.1',
+        port: 0,
+        fetch: async () => {
+          asked++
+          if (asked === 1) return new Response(null, { status: 204, headers: nextHeader })
+          if (asked > 2) {
+            for (const release of asked > 4 ? held.splice(0) : []) release()
+            return new Response('', { status })
+          }
+          await new Promise<void>((resolve) => held.push(resolve))
+          return new Response(multipart, { headers: multipartHeaders })
+        },
+      })
+      let asked = 0
+      const url = `http://127.0.0.1:${bank.port}`
+      const stream = await interfaceClient({ PRIMARY: url }, soon).openStream('PRIMARY')
+      await stream.next()
+      expect(idsOf(await stream.next())).toEqual(['r1', 'r2'])
+      await bank.stop(true)
+    },
+  )
+
+  test('one that ends the first of two equal reads is waited for with the second', async () => {
+    const held: Array<(response: Response) => void> = []
+    let asked = 0
+    const bank = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => {
+        asked++
+        if (asked === 1) return new Response(null, { status: 204, headers: nextHeader })
+        for (const end of held.splice(0)) end(new Response('', { status: 503 }))
+        if (asked > 4) return new Response(multipart, { headers: multipartHeaders })
+        return new Promise<Response>((resolve) => held.push(resolve))
+      },
+    })
+    const url = `http://127.0.0.1:${bank.port}`
+    const stream = await interfaceClient({ PRIMARY: url }, soon).openStream('PRIMARY')
+    await stream.next()
+    expect(idsOf(await stream.next())).toEqual(['r1', 'r2'])
+    await bank.stop(true)
+  })
+
   const lines = multipart.toString().replaceAll('\r\n', '\n')
   test.each([
     ['no boundary', { ...nextHeader, 'Content-Type': 'multipart/mixed' }, multipart.toString()],

@@ -13,6 +13,7 @@ export const interfaceClient = (
     readonly tls?: KeyMaterial
     readonly attemptsMax?: number
     readonly timeoutSeconds?: number
+    readonly readAgainMs?: number
   } = {},
   participant = ispb,
 ): InterfaceClient =>
@@ -30,6 +31,7 @@ export const interfaceClient = (
     },
     logger: { ...quietLogger, warn: () => {} },
     metrics: createMetrics({ version: 'test', withProcess: false }),
+    ...(more.readAgainMs === undefined ? {} : { readAgainMs: more.readAgainMs }),
   })
 
 export type RawRequest = {

@@ -182,17 +182,19 @@ const send = async (socket: Socket<Peer>, answer: Answer): Promise<void> => {
 }
 
 const idlePollMs = 20
-/** A stream that nobody asks is forgotten, and another gets what it was given. */
-const forgottenMs = 1_000
+/** A stream that nobody asks for so long is forgotten, and another gets what it was given. */
+const forgottenSoonMs = 1_000
 
 /**
  * Delivers what waits, in batches, and repeats a batch until the read behind it comes. Bytes on a socket, because a well
  * made server would not lie about them.
  *
  * @param wrong - undefined: this answer is right
+ * @param forgottenMs - how long nobody asks for a stream until it is forgotten
  */
 export const hostileBank = (
   wrong: (answer: Answer, held: readonly Held[]) => Answer | 'silent' | undefined,
+  forgottenMs = forgottenSoonMs,
 ) => {
   const waiting: Held[] = []
   /** By the stream's number: a batch belongs to the stream that it was given to. */

@@ -1,0 +1,80 @@
+/** One ask of a read: its answer, and what ends it. */
+type Ask<Answer> = {
+  readonly startedMs: number
+  readonly answer: Promise<Answer>
+  readonly giveUp: () => void
+}
+
+export type Answered<Answer> = {
+  readonly answer: Answer
+  /** How long after it was asked. */
+  readonly afterMs: number
+  /** True: an older ask of the same was unanswered. */
+  readonly isRescued: boolean
+}
+
+export type AskingBeside<Answer> = {
+  /** @param isBeside - another one is under way */
+  readonly ask: (signal: AbortSignal, isBeside: boolean) => Promise<Answer>
+  /**
+   * False: it counts only when no other ask is under way.
+   *
+   * @param waitedMs - how long the oldest ask is unanswered
+   */
+  readonly isGood: (answer: Answer, waitedMs: number) => boolean
+  /** True: no other ask is waited for. */
+  readonly isOver: (error: unknown) => boolean
+  readonly everyMs: number
+}
+
+/**
+ * Asks, and asks again beside the oldest ask every so often: the first good answer counts. What is not good, or fails,
+ * counts only when it is the last one under way, for a server may refuse one of two equal asks. Never more than two are.
+ */
+export const askBeside = <Answer>({
+  ask,
+  isGood,
+  isOver,
+  everyMs,
+}: AskingBeside<Answer>): Promise<Answered<Answer>> =>
+  new Promise((resolve, reject) => {
+    let underWay: readonly Ask<Answer>[] = []
+    const end = (): void => {
+      clearInterval(timer)
+      for (const { giveUp } of underWay) giveUp()
+      underWay = []
+    }
+    const leave = (one: Ask<Answer>): boolean => {
+      underWay = underWay.filter((other) => other !== one)
+      return underWay.length === 0
+    }
+    const follow = async (one: Ask<Answer>): Promise<void> => {
+      try {
+        const answer = await one.answer
+        if (!underWay.includes(one)) return
+        const nowMs = performance.now()
+        const [oldest = one] = underWay
+        if (!leave(one) && !isGood(answer, nowMs - oldest.startedMs)) return
+        end()
+        resolve({ answer, afterMs: nowMs - one.startedMs, isRescued: oldest !== one })
+      } catch (error) {
+        if (!underWay.includes(one) || !(leave(one) || isOver(error))) return
+        end()
+        reject(error)
+      }
+    }
+    const begin = (): void => {
+      const [oldest, newer] = underWay
+      const abort = new AbortController()
+      const one: Ask<Answer> = {
+        startedMs: performance.now(),
+        answer: ask(abort.signal, oldest !== undefined),
+        giveUp: () => abort.abort(),
+      }
+      underWay = oldest === undefined ? [one] : [oldest, one]
+      newer?.giveUp()
+      void follow(one)
+    }
+    const timer = setInterval(begin, everyMs)
+    begin()
+  })
