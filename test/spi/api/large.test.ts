@@ -1,10 +1,11 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { createMessageScanner } from '#codecs/iso20022'
 import { createLogger, createMetrics } from '#src/platform/observe/index.ts'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { createSchemas, createTransform } from '#src/spi/index.ts'
 import { largeBytesMin, largeWaitingMax } from '../../../src/spi/api/large/index.ts'
 import { validateMessage } from '../../../src/spi/api/schemas/service.ts'
+import { unknownMembersShown } from '../../../src/spi/api/transform/request.ts'
 import { createTransformer } from '../../../src/spi/api/transform/service.ts'
 import { testApp, testKey } from '../../support/app.ts'
 import { pacs008, utf8 } from '../../support/messages.ts'
@@ -33,11 +34,11 @@ const scannedAtOnceMax = 65_536
 
 const { record, key } = testKey('spi:transform')
 const app = testApp([...(schemas.routes ?? []), ...(transform.routes ?? [])], { keys: [record] })
-const post = async (path: string, body: Uint8Array) => {
+const post = async (path: string, body: Uint8Array, type = 'application/xml') => {
   const response = await app.app.fetch(
     new Request(`http://localhost${path}`, {
       method: 'POST',
-      headers: { 'Content-Type': 'application/xml', Authorization: `Bearer ${key}` },
+      headers: { 'Content-Type': type, Authorization: `Bearer ${key}` },
       body: new Uint8Array(body),
     }),
   )
@@ -99,6 +100,38 @@ describe('a message of megabytes', () => {
       expect(json.body.violations ?? []).toHaveLength(generic.violations?.length ?? 0)
     })
   }
+
+  test('within JSON is read beside the event loop, with the same result', async () => {
+    const parse = spyOn(JSON, 'parse')
+    const parsedAt = () => Math.max(0, ...parse.mock.calls.map(([text]) => String(text).length))
+    const sent = (value: unknown) => utf8(typeof value === 'string' ? value : JSON.stringify(value))
+    const asJson = async (path: string, value: unknown) => {
+      parse.mockClear()
+      const answer = await post(path, sent(value), 'application/json')
+      return { ...answer, parsed: parsedAt() }
+    }
+    const request = { source_format: 'pacs.008', target_format: 'json', message: good }
+    const bodies: readonly (readonly [status: number, value: unknown])[] = [
+      [200, request],
+      [400, JSON.stringify(request).slice(0, -1)],
+      [400, `{"message":${JSON.stringify(good)},"message":""}`],
+      [400, { message: [good] }],
+      [400, `{${Array.from({ length: 200_000 }, (_, i) => `"m${i}":${i}.50`).join()}}`],
+      [400, '\r\n'.repeat(100_000)],
+      [400, { message: '\ud800'.padEnd(100_000) }],
+    ]
+    for (const [status, value] of bodies) {
+      const transformed = await asJson('/v1/transform', value)
+      const judged = await asJson('/v1/validate', value)
+      expect([transformed.status, judged.status]).toEqual([status, status])
+      for (const { parsed, body } of [transformed, judged]) {
+        expect(parsed).toBeLessThan(largeBytesMin)
+        expect(body.errors?.length ?? 0).toBeLessThanOrEqual(unknownMembersShown + 5)
+      }
+      if (status === 200) expect(judged.body.type).toBe('pacs.008')
+    }
+    parse.mockRestore()
+  })
 
   test('is large from a certain size on', async () => {
     const small = utf8(pacs008())

@@ -2,7 +2,15 @@ import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { createThread } from '#src/platform/runtime/index.ts'
 import type { ReportedFile } from '../../reports/file.ts'
 import type { Validation } from '../schemas/service.ts'
+import type { ProjectedType } from '../transform/formats.ts'
 import type { TransformOutcome, TransformRequest } from '../transform/service.ts'
+import {
+  type JsonBody,
+  type ReadBody,
+  readTransformBody,
+  readValidateBody,
+  refusalOf,
+} from './json-body.ts'
 import type { LargeAnswer, LargeRequest, LargeSetup } from './large-document-worker.ts'
 
 /**
@@ -24,6 +32,13 @@ export type LargeDocuments = {
   readonly validate: (message: Uint8Array) => Promise<Validation>
   /** @throws ApiError 503 when too many wait */
   readonly reported: (message: Uint8Array) => Promise<ReportedFile>
+  /** Reads the body of a transformation. @throws ApiError also for a body that is not in order */
+  readonly transformBody: (
+    body: Uint8Array,
+    declared: ProjectedType | undefined,
+  ) => Promise<TransformRequest>
+  /** Reads the body of a validation. @throws ApiError also for a body that is not in order */
+  readonly validateBody: (body: Uint8Array) => Promise<Uint8Array>
   readonly close: () => void
 }
 
@@ -42,7 +57,22 @@ export const createLargeDocuments = (setup: LargeSetup): LargeDocuments => {
     }
     return thread.ask(request)
   }
+  const askBody = async (json: JsonBody): Promise<Exclude<ReadBody, { refused: unknown }>> => {
+    const read = (await ask({ json })) as ReadBody
+    if ('refused' in read) throw refusalOf(read.refused)
+    return read
+  }
   return {
+    transformBody: async (body, declared) => {
+      if (body.length < largeBytesMin) return readTransformBody(body, declared)
+      const read = await askBody({ body, purpose: { declared } })
+      return (read as { readonly transform: TransformRequest }).transform
+    },
+    validateBody: async (body) => {
+      if (body.length < largeBytesMin) return readValidateBody(body)
+      const read = await askBody({ body, purpose: 'validate' })
+      return (read as { readonly validate: Uint8Array }).validate
+    },
     transform: async (transform) => (await ask({ transform })) as TransformOutcome,
     validate: async (validate) => (await ask({ validate })) as Validation,
     reported: async (reported) => (await ask({ reported })) as ReportedFile,

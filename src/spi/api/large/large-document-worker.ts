@@ -8,6 +8,7 @@ import {
   type TransformOutcome,
   type TransformRequest,
 } from '../transform/service.ts'
+import { type JsonBody, type ReadBody, readBody } from './json-body.ts'
 
 /** What the thread needs to judge as the process does. */
 export type LargeSetup = { readonly files: SchemaFiles | undefined; readonly learning: boolean }
@@ -16,8 +17,9 @@ export type LargeRequest =
   | { readonly transform: TransformRequest }
   | { readonly validate: Uint8Array }
   | { readonly reported: Uint8Array }
+  | { readonly json: JsonBody }
 
-export type LargeAnswer = TransformOutcome | Validation | ReportedFile
+export type LargeAnswer = TransformOutcome | Validation | ReportedFile | ReadBody
 
 // The entry of a separate thread: one document of some megabytes takes hundreds of milliseconds.
 serveThread(({ files, learning }: LargeSetup) => {
@@ -26,6 +28,7 @@ serveThread(({ files, learning }: LargeSetup) => {
   const transform = createTransformer(catalogue, scanner)
   return (request: LargeRequest): LargeAnswer => {
     if ('transform' in request) return transform(request.transform)
+    if ('json' in request) return readBody(request.json)
     return 'validate' in request
       ? validateMessage(catalogue, scanner, request.validate)
       : readReported(scanner, request.reported)

@@ -44,10 +44,14 @@ export const createSchemas = ({
     catalogue: loaded.catalogue,
     scanner,
     large,
-    routes: schemaRoutes(loaded, revision, (message) =>
-      message.length < largeBytesMin
-        ? validateMessage(loaded.catalogue, scanner, message)
-        : large.validate(message),
+    routes: schemaRoutes(
+      loaded,
+      revision,
+      (message) =>
+        message.length < largeBytesMin
+          ? validateMessage(loaded.catalogue, scanner, message)
+          : large.validate(message),
+      large.validateBody,
     ),
     stop: large.close,
   }

@@ -6,21 +6,10 @@ import {
   revisions,
   versionOf,
 } from '#codecs/iso20022'
-import {
-  ApiError,
-  httpErrors,
-  parseJson,
-  type RequestContext,
-  type Route,
-  validated,
-} from '#src/platform/http/index.ts'
+import { ApiError, httpErrors, type RequestContext, type Route } from '#src/platform/http/index.ts'
+import type { LargeDocuments } from '../large/index.ts'
 import { isXml, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
-import {
-  codesDocumentation,
-  schemasDocumentation,
-  validateBody,
-  validateDocumentation,
-} from './documents.ts'
+import { codesDocumentation, schemasDocumentation, validateDocumentation } from './documents.ts'
 import type { LoadedSchemas } from './load.ts'
 import type { Validation } from './service.ts'
 
@@ -30,6 +19,7 @@ export const schemaRoutes = (
   { report }: LoadedSchemas,
   revision: Revision,
   validate: (message: Uint8Array) => Validation | Promise<Validation>,
+  readBody: LargeDocuments['validateBody'],
 ): readonly Route[] => {
   const schemas = {
     revision,
@@ -48,7 +38,7 @@ export const schemaRoutes = (
       accepts: [...xmlTypes, jsonType],
       isPure: true,
       document: validateDocumentation,
-      handle: async (c) => Response.json(answer(await validate(await readMessage(c)))),
+      handle: async (c) => Response.json(answer(await validate(await readMessage(c, readBody)))),
     },
     {
       method: 'GET',
@@ -84,11 +74,12 @@ const codes = {
   ),
 }
 
-const readMessage = async (c: RequestContext): Promise<Uint8Array> => {
+const readMessage = async (
+  c: RequestContext,
+  readBody: LargeDocuments['validateBody'],
+): Promise<Uint8Array> => {
   const body = await readMessageBody(c)
-  if (isXml(c)) return body
-  const { message } = validated(validateBody, parseJson(body), '')
-  return new TextEncoder().encode(message)
+  return isXml(c) ? body : readBody(body)
 }
 
 const answer = (validation: Validation): object => {

@@ -19,7 +19,7 @@ export type TransformDeps = {
   readonly catalogue?: SchemaCatalogue
   readonly scanner?: MessageScanner
   /** Reads by the same schemas what is too large for the event loop. */
-  readonly large?: Pick<LargeDocuments, 'transform'>
+  readonly large?: Pick<LargeDocuments, 'transform' | 'transformBody'>
 }
 
 export type Transform = Feature & {
@@ -40,5 +40,6 @@ export const createTransform = ({
       request.message.length < largeBytesMin ? transform(request) : large.transform(request),
     metrics,
   )
-  return { name: 'transform', demo: transformDemo, routes: transformRoutes(run), run }
+  const routes = transformRoutes(run, large.transformBody)
+  return { name: 'transform', demo: transformDemo, routes, run }
 }

@@ -19,9 +19,7 @@ export const parseTransformRequest = (
 ): TransformRequest | readonly Violation[] => {
   if (!isObject(body)) return [violation('', 'type', 'must be an object')]
   const violations: Violation[] = []
-  for (const name in body) {
-    if (!members.some((member) => member === name)) violations.push(unknownMember('', name))
-  }
+  tellUnknown('', body, members, violations)
   const sourceFormat = format(body, 'source_format', declared, violations)
   const targetFormat = format(
     body,
@@ -74,11 +72,7 @@ const parseOptions = (options: unknown, violations: Violation[]): TransformOptio
     violations.push(violation('/options', 'type', 'must be an object'))
     return parsed
   }
-  for (const name in options) {
-    if (!optionMembers.some((member) => member === name)) {
-      violations.push(unknownMember('/options', name))
-    }
-  }
+  tellUnknown('/options', options, optionMembers, violations)
   for (const name of optionMembers) {
     const value = options[name]
     if (typeof value === 'boolean') parsed[name] = value
@@ -99,6 +93,22 @@ const violation = (pointer: string, rule: string, message: string): Violation =>
 })
 
 const nameLengthShown = 64
+/** An answer that lists what nobody reads is larger than the request. */
+export const unknownMembersShown = 50
+
+const tellUnknown = (
+  parent: string,
+  object: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  violations: Violation[],
+): void => {
+  let shown = 0
+  for (const name in object) {
+    if (known.includes(name)) continue
+    violations.push(unknownMember(parent, name))
+    if (++shown === unknownMembersShown) return
+  }
+}
 
 const unknownMember = (parent: string, name: string): Violation =>
   violation(

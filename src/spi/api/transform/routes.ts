@@ -1,12 +1,12 @@
 import {
   invalid,
-  parseJson,
   type RequestContext,
   type Route,
   readyHeaders,
   type Violation,
 } from '#src/platform/http/index.ts'
 import { timestamp } from '#src/platform/observe/index.ts'
+import type { LargeDocuments } from '../large/index.ts'
 import { isXml, readMessageBody, xmlTypes } from '../message-body.ts'
 import { listDocument, transformDocument } from './documents.ts'
 import {
@@ -15,16 +15,18 @@ import {
   projectionTargets,
   supportedTransformations,
 } from './formats.ts'
-import { parseTransformRequest } from './request.ts'
 import type { RunTransform } from './run.ts'
 import type { TransformRequest } from './service.ts'
 
 const jsonType = 'application/json'
 const headers = readyHeaders(jsonType)
 
-export const transformRoutes = (run: RunTransform): readonly Route[] => {
+export const transformRoutes = (
+  run: RunTransform,
+  readBody: LargeDocuments['transformBody'],
+): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
-    const outcome = await run(await readRequest(c, declared))
+    const outcome = await run(await readRequest(c, declared, readBody))
     if (!outcome.ok) throw outcome.error
     const { transformationId, sourceFormat, targetFormat, result, violations } = outcome
     const beside = violations.length === 0 ? '' : `"violations":${JSON.stringify(violations)},`
@@ -66,11 +68,10 @@ export const transformRoutes = (run: RunTransform): readonly Route[] => {
 const readRequest = async (
   c: RequestContext,
   declared: ProjectedType | undefined,
+  readBody: LargeDocuments['transformBody'],
 ): Promise<TransformRequest> => {
-  if (isXml(c)) return rawRequest(c, declared, await readMessageBody(c))
-  const parsed = parseTransformRequest(parseJson(await readMessageBody(c)), declared)
-  if ('message' in parsed) return parsed
-  throw invalid(parsed)
+  const body = await readMessageBody(c)
+  return isXml(c) ? rawRequest(c, declared, body) : readBody(body, declared)
 }
 
 /** The body is the XML itself; query parameters carry the rest of the request. */
