@@ -169,7 +169,8 @@ const anas = (restrictions: StoredRestrictions) => gateway.keyOf({ account: 'ana
 const expectRefused = (name: string, answer: Answer, restriction: string): void => {
   expect([name, answer.status, answer.text]).toEqual([
     ...[name, 403],
-    expect.stringContaining(`restriction ${restriction} `),
+    // The API Pix speaks Portuguese whatever is asked for.
+    expect.stringMatching(new RegExp(`\\b(restriction|restrição) ${restriction} `)),
   ])
 }
 
