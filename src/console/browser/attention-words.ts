@@ -33,6 +33,11 @@ export const attentionWords = inWords({
     'Sent more than ten minutes ago. The gateway goes on sending it with a higher fee.',
     'Enviadas há mais de dez minutos. O gateway continua reenviando com taxa maior.',
   ],
+  lanes: ['Digital currency: lanes held up', 'Moeda digital: filas paradas'],
+  lanesNote: [
+    'What was open first has been so for more than ten minutes, and all that the wallet sends waits for it.',
+    'O mais antigo está aberto há mais de dez minutos, e tudo o que a carteira envia espera por ele.',
+  ],
   cancel: ['Take back', 'Cancelar'],
   cancelConsequence: [
     'An empty transaction takes the place of the transfer of {amount} to {to}. The chain decides which of the two counts.',

@@ -11,7 +11,7 @@ import {
   retryLetterAct,
 } from './attention-acts.tsx'
 import { attentionWords as w } from './attention-words.ts'
-import { centsOf, count, tokens } from './format.ts'
+import { centsOf, count, reais, tokens } from './format.ts'
 import { Card, Shown } from './parts.tsx'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
@@ -166,6 +166,11 @@ const unknownColumns: readonly Column<Message>[] = [
     classes: ['mono', 'extra'],
   },
   { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  {
+    head: words.amount,
+    cell: ({ amount }) => (amount === null ? '' : reais(amount)),
+    classes: ['number'],
+  },
   momentColumn(({ created_at }) => created_at),
 ]
 
@@ -247,6 +252,40 @@ const Transfers: View = ({ session }) => {
   )
 }
 
+type Lane = {
+  readonly network: string
+  readonly sender: string
+  readonly wallet_id: string
+  readonly open: number
+  readonly oldest_at: string | null
+  readonly oldest_status: string | null
+}
+
+const isStuck = ({ oldest_at: at }: Lane): boolean =>
+  at !== null && Date.parse(at) < Date.now() - minedWithinMs
+
+const laneColumns: readonly Column<Lane>[] = [
+  linkColumn(
+    ({ wallet_id: id }) => `/currency/wallets/${encodeURIComponent(id)}`,
+    ({ sender }) => sender,
+  ),
+  { head: words.kind, cell: ({ network }) => network, classes: ['extra'] },
+  { head: words.status, cell: ({ oldest_status: status }) => <Badge status={status ?? ''} /> },
+  { head: w.count, cell: ({ open }) => count(open), classes: ['number'] },
+  momentColumn(({ oldest_at: at }) => at ?? ''),
+]
+
+const Lanes: View = () => {
+  const loaded = useList<{ lanes: readonly Lane[] }>('lanes', () => '/v1/drex/lanes')
+  return (
+    <Section
+      {...{ title: w.lanes, note: w.lanesNote, loaded, columns: laneColumns }}
+      rowsOf={({ lanes }) => lanes.filter(isStuck)}
+      keyOf={({ network, sender }) => `${network} ${sender}`}
+    />
+  )
+}
+
 type Letters = {
   readonly dead_letters: readonly DeadLetter[]
   readonly classes: readonly LetterClass[]
@@ -324,6 +363,7 @@ const all: readonly { readonly title: string; readonly scope: string; readonly V
   { title: w.unknown, scope: 'messages:read', View: UnknownPix },
   { title: w.cards, scope: 'cards:read', View: Cards },
   { title: w.transfers, scope: 'drex:read', View: Transfers },
+  { title: w.lanes, scope: 'drex:read', View: Lanes },
   { title: w.letters, scope: 'ops:read', View: Letters },
   { title: w.endpoints, scope: 'webhooks:read', View: Endpoints },
 ]

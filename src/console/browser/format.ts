@@ -11,6 +11,13 @@ const clock = new Intl.DateTimeFormat(locale, {
   hourCycle: 'h23',
 })
 const day = new Intl.DateTimeFormat(locale, { timeZone: zone, day: '2-digit', month: 'short' })
+const wholeDay = new Intl.DateTimeFormat(locale, {
+  timeZone: zone,
+  day: '2-digit',
+  month: 'short',
+  year: 'numeric',
+})
+const month = new Intl.DateTimeFormat(locale, { timeZone: zone, month: 'short', year: '2-digit' })
 const minute = new Intl.DateTimeFormat(locale, {
   timeZone: zone,
   hour: '2-digit',
@@ -28,7 +35,10 @@ const decimals = new Intl.NumberFormat(locale, {
 /** To the second, where a millisecond says nothing. */
 export const secondOf = (at: string): string => timeOf(at).slice(0, 8)
 export const timeOf = (at: string): string => clock.format(new Date(at))
-export const dayOf = (at: string): string => day.format(new Date(at))
+/** @param isWhole with its year */
+export const dayOf = (at: string, isWhole = false): string =>
+  (isWhole ? wholeDay : day).format(new Date(at))
+export const monthOf = (at: Date): string => month.format(at)
 export const minuteOf = (ms: number): string => minute.format(new Date(ms))
 /** @param part of one */
 export const percent = (part: number): string => share.format(part)

@@ -5,6 +5,7 @@ import { Attention } from './attention.tsx'
 import { attentionWords } from './attention-words.ts'
 import { Audit } from './audit.tsx'
 import { Cards } from './cards.tsx'
+import { Certificates, certificateWords } from './certificates.tsx'
 import { ContractPage } from './contract.tsx'
 import { Currency } from './currency.tsx'
 import { Overview } from './overview.tsx'
@@ -113,6 +114,7 @@ const pages = [
   { to: '/attention', label: attentionWords.attention, scope: undefined },
   { to: '/webhooks', label: webhookWords.webhooks, scope: 'webhooks:read' },
   { to: '/tools', label: toolWords.tools, scope: undefined },
+  { to: '/certificates', label: certificateWords.certificates, scope: 'ops:admin' },
   { to: '/audit', label: words.audit, scope: 'ops:admin' },
 ]
 
@@ -168,6 +170,7 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   if (place.path === '/tools') return <Tools query={place.query} session={session} />
   if (place.path === '/cards') return <Cards session={session} />
   if (place.path === '/currency') return <Currency query={place.query} session={session} />
+  if (place.path === '/certificates') return <Certificates session={session} />
   if (place.path === '/webhooks') return <Webhooks session={session} />
   const known = rails.find((one) => one === first)
   if (section === 'payments' && known !== undefined && second !== undefined) {

@@ -6,6 +6,8 @@ import { PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
 const pageSize = 50
+/** New payments appear by themselves, unless more than the first page is read. */
+const liveMs = 2_000
 
 const parts = ['find', 'as', 'status', 'from', 'to'] as const
 
@@ -130,7 +132,8 @@ const List = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }
   return (
     <PagedTable
       name={JSON.stringify([rail, filter])}
-      load={(cursor) => pageOfRail(rail, { ...filter, cursor }, pageSize)}
+      load={(cursor, purpose) => pageOfRail(rail, { ...filter, cursor }, pageSize, purpose)}
+      everyMs={liveMs}
       empty={isFiltered ? words.none : words.noneYet}
       columns={paymentColumns}
       keyOf={({ to }) => to}

@@ -1,5 +1,5 @@
 import { getJson } from './api.ts'
-import { centsOf, tokens } from './format.ts'
+import { centsOf, reais, tokens } from './format.ts'
 import type { Page } from './table.tsx'
 import { words } from './words.ts'
 
@@ -38,6 +38,7 @@ export type Message = {
   readonly destination_ispb: string
   readonly end_to_end_id: string | null
   readonly biz_msg_idr: string
+  readonly amount: string | null
   readonly created_at: string
 }
 
@@ -82,7 +83,8 @@ const messageRow = (one: Message): Row => ({
   id: one.end_to_end_id ?? one.biz_msg_idr,
   kind: `${one.type} ${one.direction === 'INBOUND' ? '←' : '→'}`,
   party: one.direction === 'INBOUND' ? one.source_ispb : one.destination_ispb,
-  ...{ status: one.status, amount: '', at: one.created_at },
+  ...{ status: one.status, at: one.created_at },
+  amount: one.amount === null ? '' : reais(one.amount),
 })
 
 const transactionRow = (one: Transaction): Row => ({

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Refusal, useLoaded } from './api.ts'
 import { count, dayOf, timeOf } from './format.ts'
 import { Shown } from './parts.tsx'
@@ -72,19 +72,36 @@ export const PagedTable = <T,>({
   name,
   load,
   empty,
+  everyMs,
   ...table
 }: {
   readonly name: string
-  readonly load: (cursor: string | undefined) => Promise<Page<T>>
+  readonly load: (cursor: string | undefined, purpose?: 'user' | 'background') => Promise<Page<T>>
   readonly empty: string
+  /** Asks for the first page again by itself; what is new stands at the top, until more is loaded. */
+  readonly everyMs?: number
   readonly columns: readonly Column<T>[]
   readonly keyOf: (row: T) => string
 }) => {
   const [later, setLater] = useState<readonly Page<T>[]>([])
   const [refusal, setRefusal] = useState<Refusal>()
-  const first = useLoaded(name, () => load(undefined))
+  const kept = useRef<Page<T>>()
+  const isRead = useRef(false)
+  const first = useLoaded(
+    name,
+    async (purpose) => {
+      // Whoever reads on is left in peace.
+      if (purpose === 'background' && isRead.current && kept.current !== undefined) {
+        return kept.current
+      }
+      kept.current = await load(undefined, purpose)
+      return kept.current
+    },
+    everyMs,
+  )
   const more = async (cursor: string) => {
     try {
+      isRead.current = true
       const page = await load(cursor)
       setRefusal(undefined)
       setLater((pages) => [...pages, page])

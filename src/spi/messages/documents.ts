@@ -73,6 +73,9 @@ const record = z
     biz_msg_idr: z.string().nullable(),
     resource_id: z.string().nullable(),
     transaction_count: z.int(),
+    amount: z.string().nullable().meta({
+      description: 'Of all its transactions together, with two fraction digits; null without any.',
+    }),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'Message' })

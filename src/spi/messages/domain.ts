@@ -168,6 +168,8 @@ export type MessageRecord = {
   readonly bizMsgIdr: string | null
   readonly resourceId: string | null
   readonly transactionCount: number
+  /** Of all its transactions together, as digits; null where none has an amount. */
+  readonly totalCents: string | null
 }
 
 export type MessageDetail = {

@@ -16,6 +16,10 @@ const recordColumns = (sql: Client) => sql`
   biz_msg_idr as "bizMsgIdr", resource_id as "resourceId",
   transaction_count as "transactionCount"`
 
+/** Asked for the rows of a page alone, by the key of the transactions. A sum of many may be more than a bigint. */
+const amountOf = (sql: Client, id: PendingQuery<Row[]>) => sql`
+  (select sum(t.amount_cents)::text from spi_transactions t where t.message_id = ${id}) as "totalCents"`
+
 /** The condition on one transaction of a message; undefined: there is none. */
 const ofTransactions = (sql: Client, { endToEndId, transactionStatus }: MessageFilter) => {
   const byStatus = sql`status = ${transactionStatus ?? null}`
@@ -59,8 +63,10 @@ export const listMessages = async (
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {
   const [messages, [count]] = await Promise.all([
     sql<MessageRecord[]>`
-      select ${recordColumns(sql)} ${matching(sql, filter, before)}
-      limit ${limit} offset ${offset}`,
+      select page.*, ${amountOf(sql, sql`page.id`)} from (
+        select ${recordColumns(sql)} ${matching(sql, filter, before)}
+        limit ${limit} offset ${offset}
+      ) page order by page.id desc`,
     sql<{ total: number }[]>`
       select count(*)::int as total from (
         select ${matching(sql, filter, undefined)} limit ${countedMax + 1}
@@ -84,7 +90,8 @@ type HistoryRow = {
 export const findMessage = async (sql: Client, id: string): Promise<MessageDetail | undefined> => {
   const [rows, transactions, history] = await Promise.all([
     sql<DetailRow[]>`
-      select ${recordColumns(sql)}, definition, error_code as "errorCode", signature, warnings
+      select ${recordColumns(sql)}, ${amountOf(sql, sql`spi_messages.id`)},
+        definition, error_code as "errorCode", signature, warnings
       from spi_messages where id = ${id}::uuid`,
     sql<{ [K in keyof MessageTransaction]: MessageTransaction[K] | null }[]>`
       select end_to_end_id as "endToEndId", instruction_id as "instructionId",

@@ -101,6 +101,7 @@ const recordView = (record: MessageRecord) => ({
   biz_msg_idr: record.bizMsgIdr,
   resource_id: record.resourceId,
   transaction_count: record.transactionCount,
+  amount: record.totalCents === null ? null : formatCents(BigInt(record.totalCents)),
   created_at: momentOf(record.id).toISOString(),
 })
 

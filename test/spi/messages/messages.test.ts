@@ -61,6 +61,7 @@ describe('stored messages', () => {
       biz_msg_idr: stored.bizMsgIdr,
       resource_id: stored.resourceId,
       transaction_count: 2,
+      amount: '1234567890123456.83',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       definition: 'pacs.008.spi.1.13',
       error_code: null,
@@ -206,6 +207,33 @@ describe('stored messages', () => {
 })
 
 describe('the list', () => {
+  test('tells of the amount of all transactions together, however large; of none where there is none', async () => {
+    const largest = 9_223_372_036_854_775_807n
+    const [one] = message().transactions
+    const both = message({
+      sourceIspb: 'AMOUNTS1',
+      transactions: [
+        { ...one!, amountCents: largest },
+        { ...one!, endToEndId: undefined, amountCents: largest },
+      ],
+    })
+    const none = message({
+      sourceIspb: 'AMOUNTS1',
+      transactions: [{ ...one!, amountCents: undefined }],
+    })
+    await insertMessages(sql, [both, none])
+    const { body } = await get('/v1/messages?source_ispb=AMOUNTS1')
+    const amounts = (body['messages'] as { id: string; amount: unknown }[]).map(
+      ({ id, amount }) => [id, amount] as const,
+    )
+    expect(new Map(amounts)).toEqual(
+      new Map<string, unknown>([
+        [both.id, '184467440737095516.14'],
+        [none.id, null],
+      ]),
+    )
+  })
+
   const many = Array.from({ length: 120 }, (_, index) =>
     message(
       {

@@ -1,0 +1,226 @@
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, type Session, send, useLoaded } from './api.ts'
+import { count, dayOf, monthOf } from './format.ts'
+import { Card, Shown } from './parts.tsx'
+import { Badge } from './state.tsx'
+import { type Column, Table } from './table.tsx'
+import { fill, inWords, words } from './words.ts'
+
+export const certificateWords = inWords({
+  certificates: ['Certificates', 'Certificados'],
+  import: ['Import', 'Importar'],
+  importConsequence: [
+    'The certificate and its key are stored, the key sealed. Where it is the newest of its institution and type, the gateway signs or connects with it from then on.',
+    'O certificado e sua chave são guardados, a chave selada. Se for o mais novo de sua instituição e tipo, o gateway passa a assinar ou conectar com ele.',
+  ],
+  imported: ['Version {version}, until {day}.', 'Versão {version}, até {day}.'],
+  ispb: ['ISPB', 'ISPB'],
+  type: ['Type', 'Tipo'],
+  version: ['Version', 'Versão'],
+  file: ['PKCS#12 or PEM file', 'Arquivo PKCS#12 ou PEM'],
+  password: ['Password of the file', 'Senha do arquivo'],
+  passwordHint: ['Empty where there is none.', 'Em branco se não houver.'],
+  subject: ['Subject', 'Titular'],
+  key: ['Key', 'Chave'],
+  withKey: ['with key', 'com chave'],
+  expires: ['Expires', 'Vence'],
+  days: ['{count} days', '{count} dias'],
+  expired: ['expired', 'vencido'],
+  remove: ['Remove', 'Remover'],
+  removeConsequence: [
+    'Version {version} of {type} of {ispb} and its key are deleted for good. What signs or connects with it takes the next one, or none.',
+    'A versão {version} de {type} de {ispb} e sua chave são excluídas de vez. O que assina ou conecta com ela passa à seguinte, ou a nenhuma.',
+  ],
+  calendar: ['Expiry over the next twelve months', 'Vencimentos nos próximos doze meses'],
+  none: ['No certificates yet.', 'Ainda não há certificados.'],
+})
+const w = certificateWords
+
+const types = ['SPB', 'PIA', 'PIC', 'MES', 'QRC']
+const soonDays = 30
+const monthsShown = 12
+
+type Certificate = {
+  readonly ispb: string
+  readonly type: string
+  readonly version: number
+  readonly subject: string
+  readonly not_after: string
+  readonly days_until_expiry: number
+  readonly has_private_key: boolean
+}
+
+const pathOf = ({ ispb, type, version }: Certificate): string =>
+  `/v1/certificates/${encodeURIComponent(ispb)}/${encodeURIComponent(type)}/${version}`
+
+const isFile = (value: unknown): value is File => value instanceof File
+
+/** PEM is text; whatever else there is, is taken for PKCS#12. */
+const contentOf = async (file: File): Promise<{ format: string; content: string }> => {
+  const bytes = new Uint8Array(await file.arrayBuffer())
+  const text = new TextDecoder().decode(bytes)
+  if (text.includes('-----BEGIN')) return { format: 'pem', content: text }
+  const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('')
+  return { format: 'pkcs12', content: btoa(binary) }
+}
+
+const importAct: Act = {
+  title: w.import,
+  consequence: w.importConsequence,
+  verb: w.import,
+  fields: (
+    <>
+      <label class="field">
+        {w.ispb}
+        <input name="ispb" required pattern="[0-9A-Z]{8}" autocomplete="off" />
+      </label>
+      <label class="field">
+        {w.type}
+        <select name="type">
+          {types.map((type) => (
+            <option key={type} value={type}>
+              {type}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        {w.file}
+        <input name="file" type="file" required />
+      </label>
+      <label class="field">
+        {w.password}
+        <input name="password" type="password" autocomplete="off" />
+        <small>{w.passwordHint}</small>
+      </label>
+    </>
+  ),
+  run: async (form, key) => {
+    const file = form.get('file')
+    const password = String(form.get('password') ?? '')
+    const body = {
+      ispb: String(form.get('ispb')),
+      type: String(form.get('type')),
+      ...(isFile(file) ? await contentOf(file) : {}),
+      ...(password === '' ? {} : { password }),
+    }
+    const made = await send<Certificate>('POST', '/v1/certificates', body, key)
+    return fill(w.imported, { version: String(made.version), day: dayOf(made.not_after) })
+  },
+}
+
+const removeAct = (one: Certificate): Act => ({
+  title: w.remove,
+  consequence: fill(w.removeConsequence, {
+    ...{ version: String(one.version), type: one.type, ispb: one.ispb },
+  }),
+  verb: w.remove,
+  run: async () => {
+    await send('DELETE', pathOf(one))
+    return undefined
+  },
+})
+
+const Expiry = ({ one }: { readonly one: Certificate }) => {
+  const days = one.days_until_expiry
+  if (days <= 0) return <Badge status="failed" label={w.expired} />
+  return (
+    <Badge
+      status={days > soonDays ? 'ok' : 'queued'}
+      label={fill(w.days, { count: count(days) })}
+    />
+  )
+}
+
+const columns: readonly Column<Certificate>[] = [
+  { head: w.subject, cell: ({ subject }) => subject, classes: ['wide'] },
+  { head: w.ispb, cell: ({ ispb }) => ispb, classes: ['mono'] },
+  { head: w.type, cell: ({ type, version }) => `${type} ${version}` },
+  {
+    head: w.key,
+    cell: ({ has_private_key: hasKey }) => (hasKey ? w.withKey : '–'),
+    classes: ['extra'],
+  },
+  { head: w.expires, cell: (one) => <Expiry one={one} /> },
+  {
+    head: words.time,
+    cell: ({ not_after: at }) => <time dateTime={at}>{dayOf(at, true)}</time>,
+    classes: ['number', 'quiet'],
+  },
+]
+
+/** Every certificate of the store, the next to expire first. */
+export const Certificates = ({ session }: { readonly session: Session }) => {
+  const loaded = useLoaded('certificates all', () =>
+    getJson<{ certificates: readonly Certificate[] }>('/v1/certificates'),
+  )
+  const { ask, dialog } = useActs(loaded.again)
+  const mayAct = may(session, 'ops:admin')
+  const acts: readonly Column<Certificate>[] = mayAct
+    ? [
+        {
+          head: words.action,
+          classes: ['number', 'acts'],
+          cell: (one) => (
+            <button type="button" onClick={() => ask(removeAct(one))}>
+              {w.remove}
+            </button>
+          ),
+        },
+      ]
+    : []
+  return (
+    <>
+      <header class="head">
+        <h1>{w.certificates}</h1>
+        {mayAct && (
+          <button type="button" onClick={() => ask(importAct)}>
+            {w.import}
+          </button>
+        )}
+      </header>
+      <Shown loaded={loaded}>
+        {({ certificates }) =>
+          certificates.length === 0 ? (
+            <p class="empty">{w.none}</p>
+          ) : (
+            <>
+              <Calendar certificates={certificates} />
+              <div class="card list">
+                <Table
+                  columns={[...columns, ...acts]}
+                  rows={certificates.toSorted((a, b) => (a.not_after < b.not_after ? -1 : 1))}
+                  keyOf={pathOf}
+                />
+              </div>
+            </>
+          )
+        }
+      </Shown>
+      {dialog}
+    </>
+  )
+}
+
+const Calendar = ({ certificates }: { readonly certificates: readonly Certificate[] }) => {
+  const now = new Date()
+  const months = Array.from(
+    { length: monthsShown + 1 },
+    (_, at) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + at, 15)),
+  )
+  const many = (month: Date): number =>
+    certificates.filter(({ not_after: at }) => at.slice(0, 7) === month.toISOString().slice(0, 7))
+      .length
+  return (
+    <Card title={w.calendar}>
+      <ol class="calendar">
+        {months.map((month) => (
+          <li key={month.toISOString()} class={many(month) > 0 ? 'some' : ''}>
+            {monthOf(month)}
+            <strong>{count(many(month))}</strong>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}
