@@ -135,10 +135,12 @@ const isJson = (body: SampleRequest['body']): boolean => body?.contentType === j
 
 const typescript: Writer['write'] = ({ method, path, isIdempotent, body }, origin) =>
   [
+    "import { env } from 'node:process'",
+    '',
     `const answer = await fetch(${JSON.stringify(origin + path)}, {`,
     `  method: '${method}',`,
     '  headers: {',
-    "    Authorization: 'Bearer ' + process.env.TRILHO_API_KEY,",
+    "    Authorization: 'Bearer ' + env.TRILHO_API_KEY,",
     ...(isIdempotent ? ["    'Idempotency-Key': crypto.randomUUID(),"] : []),
     ...(body === undefined ? [] : [`    'Content-Type': '${body.contentType}',`]),
     '  },',
