@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { ServiceError } from '@grpc/grpc-js'
 import { createKeyTableStore } from '#src/platform/security/index.ts'
 import { program as whole } from '../../src/main.ts'
@@ -21,9 +23,11 @@ import { authorizationBody } from '../support/cards-rig.ts'
 import { type Collector, startCollector } from '../support/collector.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { dumpOf } from '../support/database-dump.ts'
+import { type HostileKafka, startHostileKafka } from '../support/hostile-kafka.ts'
 import { examplesOf, type Schema, stringPlaces, withString } from '../support/json-schema.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { anyVariant, type RunningProgram, runProgram, startProgram } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import type { OpenApi } from '../support/whole-gateway.ts'
 import { type Receiver, startReceiver } from '../webhooks/support.ts'
@@ -85,6 +89,7 @@ type Answer = { readonly status: number; readonly text: string; readonly headers
 let database: TestDatabase
 let collector: Collector
 let receiver: Receiver
+let kafka: HostileKafka
 let program: RunningProgram
 let document: OpenApi
 let env: Readonly<Record<string, string>>
@@ -130,7 +135,9 @@ const made = async (method: string, path: string, body?: unknown, showsSecret = 
 }
 
 beforeAll(async () => {
-  ;[database, collector] = await Promise.all([createTestDatabase(2), startCollector()])
+  ;[database, collector, kafka] = await Promise.all([
+    ...([createTestDatabase(2), startCollector(), startHostileKafka()] as const),
+  ])
   const { password } = new URL(database.dsn)
   // The server of the tests has one of its own; another that was given to them may have a short one, or none.
   if (password.length >= secretCharactersMin) secrets.set('password of the DSN', password)
@@ -165,7 +172,7 @@ beforeAll(async () => {
   program = startProgram(anyVariant, ['serve'], { env })
   closing.push(
     ...[() => network.stop(), () => vault.stop(), () => chain.stop(), () => receiver.stop()],
-    ...[() => collector.stop(), () => database.close()],
+    ...[() => collector.stop(), () => kafka.close(), () => database.close()],
   )
   const line = await program.line((text) => text.includes('"msg":"listening"'))
   const listening = JSON.parse(line) as { readonly http_url: string; readonly grpc_url: string }
@@ -311,6 +318,66 @@ const misplaceInCalls = async (): Promise<void> => {
   client.close()
 }
 
+/** Goes through the broker, and waits for it. */
+const kafkasPayment = {
+  message_type: 'PACS008',
+  params: {
+    ...{ local_instrument: 'MANU', service_level: 'PAGPRI' },
+    transactions: [
+      {
+        ...{ amount: 100, purpose: 'IPAY' },
+        debtor: {
+          ...{ ispb: '12345678', name: 'Ana', document: '12345678909' },
+          ...{ account_num: '1', account_type: 'CACC' },
+        },
+        creditor: {
+          ...{ ispb: '87654321', document: '98765432100' },
+          ...{ account_num: '2', account_type: 'TRAN' },
+        },
+      },
+    ],
+  },
+}
+
+type Kafkas = { readonly log: string; readonly answers: string }
+
+/** A gateway over a Kafka that refuses it, and says with which password. */
+const useKafka = async (more: Readonly<Record<string, string>>): Promise<Kafkas> => {
+  const other = startProgram(anyVariant, ['serve'], { env: { ...env, ...more } })
+  const line = await other.line((text) => text.includes('"msg":"listening"'))
+  const { http_url: base } = JSON.parse(line) as { readonly http_url: string }
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  await until(() => kafka.signIns() > 2)
+  const said: string[] = []
+  const post = (path: string, body: object) =>
+    fetch(base + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const asked = [
+    post('/v1/spi/send', kafkasPayment),
+    post('/v1/webhooks', { url: receiver.url, events: ['*'] }),
+    ...['/health', '/ready', '/metrics', '/v1/messages', '/v1/ops/dead-letters', '/v1/audit'].map(
+      (path) => fetch(base + path, { headers }),
+    ),
+  ]
+  for (const answer of await Promise.all(asked)) {
+    said.push(`${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`)
+  }
+  other.signal('SIGTERM')
+  const { out, err } = await other.end()
+  expect(said.filter((one) => !/^20[0-2] /.test(one))).toEqual([])
+  expect(out).toContain('SASL authentication failed')
+  return { log: out + err, answers: said.join('\n') }
+}
+
+/** What support is sent. */
+const bundleOf = async (log: string, more: Readonly<Record<string, string>>): Promise<string> => {
+  const directory = temporaryDirectory()
+  const [file, logFile] = [join(directory, 'bundle.tar.gz'), join(directory, 'log')]
+  writeFileSync(logFile, log)
+  await printed(['support-bundle', '--out', file, '--log', logFile], more)
+  const files = await new Bun.Archive(await Bun.file(file).bytes()).files()
+  return (await Promise.all([...files.values()].map((one) => one.text()))).join('\n')
+}
+
 /** Of a command with the settings of the gateway. */
 const printed = async (argv: string[], more = {}): Promise<string> => {
   const { out, err } = await runProgram(anyVariant, argv, { env: { ...env, ...more } })
@@ -324,14 +391,16 @@ test('no secret comes out, wherever it is and wherever a caller puts it', async 
   expect(await misplace()).toBeGreaterThan(400)
   await misplaceInCalls()
   const metrics = (await ask('GET', '/metrics')).text
-  const kafka = {
-    ...{ BROKER_ADDRESSES: '127.0.0.1:1', TRILHO_BROKER_SASL_MECHANISM: 'PLAIN' },
+  const kafkas = {
+    ...{ BROKER_ADDRESSES: kafka.address, TRILHO_BROKER_SASL_MECHANISM: 'PLAIN' },
     TRILHO_BROKER_SASL_USERNAME: 'trilho',
     TRILHO_BROKER_SASL_PASSWORD: secrets.get('password of Kafka') ?? '',
   }
-  const [shownSettings, ...diagnoses] = await Promise.all([
-    printed(['config'], kafka),
-    printed(['doctor'], kafka),
+  const overKafka = await useKafka(kafkas)
+  const [shownSettings, bundle, ...diagnoses] = await Promise.all([
+    printed(['config'], kafkas),
+    bundleOf(overKafka.log, kafkas),
+    printed(['doctor'], kafkas),
     printed(['doctor', '--json']),
     // A password that is not taken.
     printed(['doctor'], {
@@ -349,7 +418,10 @@ test('no secret comes out, wherever it is and wherever a caller puts it', async 
     ['traces', collector.text],
     ['metrics', () => metrics],
     ['audit', () => dump.get('public.audit_log') ?? ''],
+    ['log over Kafka', () => overKafka.log],
+    ['answers over Kafka', () => overKafka.answers],
     ['settings', () => shownSettings],
+    ['support bundle', () => bundle],
     ['doctor', () => diagnoses.join('\n')],
     ['refusals', () => refusals.join('\n')],
   ]
