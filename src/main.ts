@@ -204,7 +204,7 @@ const cards = (
   values: Values,
   roles: Roles,
   { cards: database, shared }: Databases,
-  { cardsLogger: logger, metrics }: PlatformDeps,
+  { cardsLogger: logger, metrics, rooms }: PlatformDeps,
 ): readonly Feature[] => {
   const { networkA, networkB, vault, reversals } = values
   const settings = {
@@ -228,7 +228,8 @@ const cards = (
     ]
   }
   const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics })
-  return [networks.feature, createCards({ ...common, sql, networks, settings: cardSettings })]
+  const { away } = rooms?.cards ?? {}
+  return [networks.feature, createCards({ ...common, sql, networks, settings: cardSettings, away })]
 }
 
 /** The most reliable test comes first. */

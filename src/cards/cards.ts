@@ -1,6 +1,6 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import { type Client, withIdleLimit } from '#src/platform/database/index.ts'
-import { withMissingSettings } from '#src/platform/http/index.ts'
+import { type Away, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Job } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -40,6 +40,8 @@ export type CardsDeps = {
     /** Undefined: there is no profile of any merchant. */
     readonly merchantsFile?: string | undefined
   }
+  /** Undefined: nobody asks how much there is to do. */
+  readonly away?: Away | undefined
   readonly logger: Logger
   readonly metrics: Metrics
   /** Times of reversals that tests shorten. */
@@ -108,6 +110,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     merchants,
     writer: createCardWriter(sql, insertReversals, reversals.kick, emission),
     emission,
+    away: deps.away ?? ((wait) => wait),
     logger,
     now,
     count: (operation, network, outcome) => outcomes.inc({ operation, network, outcome }),

@@ -21,6 +21,7 @@ import {
   type InterfaceClient,
   type OutboundFeature,
   type Receivables,
+  type SendNow,
   signingMaterial,
   spiStages,
 } from '../spi/index.ts'
@@ -58,7 +59,11 @@ export const createPipeline = (
   const runs = new Set(stagesOf(values))
   const broker = opened?.transactional
   const outbound = openOutbound(values, stores, client, deps)
-  const sendNow = spi.syncEnabled ? outbound?.sendNow : undefined
+  const now = spi.syncEnabled ? outbound?.sendNow : undefined
+  const away = deps.rooms?.spi.away
+  // The message interface's time says nothing about how much there is to do here.
+  const sendNow: SendNow | undefined =
+    now && away ? { ...now, send: (ready) => away(now.send(ready)) } : now
   const { revision, learning } = schemas
   const sql = database && withIdleLimit(database.sql)
   const stages: Feature[] = [

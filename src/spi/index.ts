@@ -30,6 +30,7 @@ export {
   createOutbound,
   type OutboundFeature,
   outboundSettings,
+  type SendNow,
 } from './out/stage/index.ts'
 export { createPayments, createRefunds } from './payments/index.ts'
 export { createRecurring, rebuildRecurring } from './recurring/index.ts'

@@ -1,4 +1,5 @@
 import { loadSettings } from '#src/platform/config/index.ts'
+import type { Away } from '#src/platform/http/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { emitWithin } from '#src/webhooks/index.ts'
 import { createCards } from '../../src/cards/cards.ts'
@@ -90,6 +91,8 @@ export const createCardsRig = async (
     readonly windowMs?: number
     /** In place of the simulator of network A. */
     readonly networkA?: { readonly port: () => number; readonly stop: () => void }
+    /** Is told what requests wait for that others do. */
+    readonly away?: Away
     /** Beside or in place of the rig's own. */
     readonly environment?: Readonly<Record<string, string>>
   } = {},
@@ -137,6 +140,7 @@ export const createCardsRig = async (
     networks,
     emission: emitWithin,
     settings: { vault, reversals, merchantsFile: settings.merchantsFile },
+    away: options.away,
     logger: quietLogger,
     metrics,
     reversalTiming: { pollMs: 20, backoffBaseMs: 20, holdMs: 20, windowMs: options.windowMs ?? 0 },

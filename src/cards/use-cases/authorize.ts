@@ -122,13 +122,14 @@ type Prepared = {
 }
 
 const open = async (
-  { networks, vault, stans, merchants, now }: CardContext,
+  context: CardContext,
   operation: FirstOperation,
   request: AuthorizationRequest,
   { owner, keyId, idempotencyKey }: Caller,
 ): Promise<Prepared> => {
   if (request.secrets !== undefined) checkIcc(request.secrets)
-  const { pan, expiry, cryptogram } = await resolveCard(vault, request.cardToken)
+  const { pan, expiry, cryptogram } = await resolveCard(context, request.cardToken)
+  const { networks, stans, merchants, now, away } = context
   try {
     const network = networks.networkFor(pan)
     if (network === undefined) {
@@ -139,7 +140,7 @@ const open = async (
       )
     }
     if (!network.content.has(operation)) throw notTaken(operation)
-    const secrets = await withPin(request, network, pan)
+    const secrets = await away(withPin(request, network, pan))
     const numbers = await stans.next(network)
     const at = now()
     const { capture: _, secrets: __, pin: ___, ...fields } = request

@@ -1,6 +1,6 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import type { Answer, Answered } from '#src/platform/http/index.ts'
+import type { Answer, Answered, Away } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { CardNetworks } from '../networks/index.ts'
@@ -21,6 +21,8 @@ export type CardContext = {
   readonly merchants: Merchants
   readonly writer: CardWriter
   readonly emission: EmitWithin | undefined
+  /** Waits for the vault and the networks, which do not tell how much there is to do here. */
+  readonly away: Away
   readonly logger: Logger
   readonly now: () => Date
   /** Counts outcomes, by operation. */

@@ -7,12 +7,7 @@ import { changed } from '../transactions/changes.ts'
 import type { StartedOperation } from '../transactions/domain.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
-import {
-  type Card,
-  CardTokenNotFoundError,
-  type Vault,
-  VaultUnavailableError,
-} from '../vault/index.ts'
+import { type Card, CardTokenNotFoundError, VaultUnavailableError } from '../vault/index.ts'
 import { unwritten } from './answers.ts'
 import { reversalOf } from './begun-reversals.ts'
 import type { CardContext, OperationName } from './context.ts'
@@ -20,9 +15,12 @@ import { type Asked, exchange, type Verdict } from './exchange.ts'
 import { settle } from './outcomes.ts'
 
 /** @throws ApiError `card_token_not_found`, `vault_unavailable` */
-export const resolveCard = async (vault: Vault, token: string): Promise<Card> => {
+export const resolveCard = async (
+  { vault, away }: Pick<CardContext, 'vault' | 'away'>,
+  token: string,
+): Promise<Card> => {
   try {
-    return await vault.resolve(token)
+    return await away(vault.resolve(token))
   } catch (cause) {
     const details = { field: 'card_token', value: null }
     if (cause instanceof CardTokenNotFoundError) {
@@ -56,14 +54,15 @@ export type Ready = {
 
 /** @throws ApiError as {@link resolveCard} */
 export const prepare = async (
-  { vault, stans, now }: CardContext,
+  context: CardContext,
   network: Network,
   operation: Ready['operation'],
   before: CardTransaction,
   amountCents: bigint,
 ): Promise<Ready> => {
-  const { pan, expiry } = await resolveCard(vault, before.cardToken)
+  const { pan, expiry } = await resolveCard(context, before.cardToken)
   try {
+    const { stans, now } = context
     const numbers = await stans.next(network)
     const fields = {
       operationStan: numbers.stan,
@@ -105,7 +104,7 @@ export const perform = async (
 
 /** Sends the built message, and wipes the card number. Sends nothing if the message cannot be built or written. */
 export const send = async (
-  { logger, count }: CardContext,
+  { logger, count, away }: CardContext,
   network: Network,
   operation: OperationName,
   { id }: CardTransaction,
@@ -116,8 +115,8 @@ export const send = async (
   let verdict: Verdict
   try {
     const up = network.whenUp()
-    if (up !== undefined) await up
-    verdict = await exchange(network, build(), asked)
+    if (up !== undefined) await away(up)
+    verdict = await away(exchange(network, build(), asked))
   } catch (err) {
     logger.error(
       { err, transaction_id: id },

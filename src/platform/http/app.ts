@@ -46,6 +46,9 @@ export type App = {
   readonly fetch: (request: Request, peers?: Peers) => Promise<Response>
 }
 
+/** What is done once for its Idempotency-Key is committed here, and waits for others only where it says so. */
+const isWork = ({ route }: Exchange): boolean => route?.document.idempotent === true
+
 type Handler = (c: RequestContext) => Response | Promise<Response>
 
 const unmatched = 'unmatched'
@@ -102,7 +105,7 @@ export const createApp = (options: AppOptions): App => {
     } catch (error) {
       response = failed(error, exchange, request)
     }
-    exchange.rooms?.leave()
+    exchange.rooms?.leave(isWork(exchange))
     const { inPortuguese } = exchange.route ?? {}
     if (inPortuguese !== undefined) response = await inLanguage(response, request, inPortuguese)
     setHeaders(response.headers, exchange.requestId)
@@ -249,7 +252,7 @@ const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
     checkUrl(c.req.raw.url, route.path)
     checkBodyHeaders(c.req.raw, route)
     const rooms = options.roomsFor?.(route)
-    rooms?.enter()
+    rooms?.enter(isWork(c.env))
     c.env.rooms = rooms
     const { act } = route
     return act === undefined ? route.handle(c) : acts.done(act, c, () => route.handle(c))

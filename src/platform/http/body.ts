@@ -43,10 +43,12 @@ const unsupported = (route: Route, type: string): ApiError =>
 
 /** Reads the body's bytes; the route's limit holds even without a Content-Length. */
 export const readBytes = async (c: RequestContext): Promise<Uint8Array> => {
-  const request = c.req.raw
-  const bytes = request.headers.has('content-length')
-    ? new Uint8Array(await request.arrayBuffer())
-    : await readChunked(request, c.env.route)
+  const { raw: request } = c.req
+  const { rooms, route } = c.env
+  const read = request.headers.has('content-length')
+    ? request.arrayBuffer().then((buffer) => new Uint8Array(buffer))
+    : readChunked(request, route)
+  const bytes = await (route?.document.idempotent && rooms ? rooms.away(read) : read)
   c.env.body = bytes
   return bytes
 }

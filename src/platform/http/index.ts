@@ -61,6 +61,7 @@ export { parseJson, repeatsMember } from './json.ts'
 export { jsonMembers, jsonValue } from './json-value.ts'
 export { type Language, languageOf } from './language.ts'
 export {
+  type Away,
   createRailRooms,
   createRooms,
   type Rail,

@@ -1,5 +1,6 @@
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { ApiError, httpErrors } from '../errors.ts'
+import { createCongestion } from './congestion.ts'
 
 /** The rails whose requests are bounded each by itself: one that is slow takes no room of another. */
 export type Rail = 'spi' | 'cards' | 'drex'
@@ -9,10 +10,19 @@ export type ConcurrencyBounds = Readonly<Record<Rail, number>>
 
 /** Room for the requests of a rail. What comes while there is none is refused at once: nothing queues here. */
 export type Rooms = {
-  /** @throws ApiError `overloaded` */
-  readonly enter: () => void
-  readonly leave: () => void
+  /**
+   * @param isWork it is work that we do and commit ourselves, so that how long it takes tells whether there is too much
+   * @throws ApiError `overloaded`
+   */
+  readonly enter: (isWork?: boolean) => void
+  /** @param isWork as it entered */
+  readonly leave: (isWork?: boolean) => void
+  /** Of work only: a wait for others, which says nothing about how much there is to do here. */
+  readonly away: Away
 }
+
+/** Waits for somebody else: a caller's body, a counterparty. */
+export type Away = <T>(wait: Promise<T>) => Promise<T>
 
 /** The rooms of each rail, which all its listeners share: HTTP and gRPC. */
 export type RailRooms = Readonly<Record<Rail, Rooms>>
@@ -20,25 +30,41 @@ export type RailRooms = Readonly<Record<Rail, Rooms>>
 export const retryAfterMs = 1_000
 
 /** @param onShed hears of each request that is refused */
-export const createRooms = (rail: Rail, roomsMax: number, onShed: (rail: Rail) => void): Rooms => {
+export const createRooms = (
+  rail: Rail,
+  roomsMax: number,
+  onShed: (rail: Rail) => void,
+  nowMs = (): number => performance.now(),
+): Rooms => {
+  const congestion = createCongestion({ requestsMax: roomsMax, nowMs })
   let taken = 0
   return {
-    enter: () => {
+    enter: (isWork = false) => {
       if (taken >= roomsMax) {
         onShed(rail)
-        throw new ApiError(
-          httpErrors.overloaded,
-          `${roomsMax} requests of this kind run now, which is as many as may.`,
-          { details: { sent: false }, headers: { 'Retry-After': String(retryAfterMs / 1_000) } },
+        throw overloaded(`${roomsMax} requests of this kind run now, which is as many as may.`)
+      }
+      if (isWork && !congestion.enter()) {
+        onShed(rail)
+        throw overloaded(
+          'More requests of this kind come than are done; those that run come first.',
         )
       }
       taken++
     },
-    leave: () => {
+    leave: (isWork = false) => {
       taken--
+      if (isWork) congestion.leave()
     },
+    away: congestion.away,
   }
 }
+
+const overloaded = (message: string): ApiError =>
+  new ApiError(httpErrors.overloaded, message, {
+    details: { sent: false },
+    headers: { 'Retry-After': String(retryAfterMs / 1_000) },
+  })
 
 export const createRailRooms = (metrics: Metrics, bounds: ConcurrencyBounds): RailRooms => {
   const shed = metrics.counter(

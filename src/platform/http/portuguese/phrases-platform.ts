@@ -106,6 +106,8 @@ export const platformPhrases: Readonly<Record<string, string>> = {
   'No such error code.': 'Não existe esse código de erro.',
   'No such file.': 'Não existe esse arquivo.',
   '{} large documents wait to be read.': '{1} documentos grandes esperam leitura.',
+  'More requests of this kind come than are done; those that run come first.':
+    'Chegam mais requisições deste tipo do que são atendidas; as que estão em andamento vêm primeiro.',
   '{} requests of this kind run now, which is as many as may.':
     'Correm agora {1} requisições deste tipo, que são tantas quantas podem.',
 

@@ -57,6 +57,57 @@ test('at twice what a rail can do, half is refused at once, and the other half i
   expect(app.lines.filter((line) => line.includes('request failed'))).toEqual([])
 })
 
+test('where more comes than is done, what is inside is answered and the rest is refused at once', async () => {
+  let nowMs = 0
+  let gate = Promise.withResolvers<void>()
+  const cards = createRooms(
+    'cards',
+    1_000,
+    () => {},
+    () => nowMs,
+  )
+  const work = (path: string, handle: Route['handle']): Route => ({
+    ...{ method: 'POST', path, scope: 'cards:read', handle },
+    document: { operation: path, summary: 'x', tag: 'Cards', idempotent: true, responses: {} },
+  })
+  const routes = [
+    work('/own', async (c) => {
+      await gate.promise
+      return c.json({})
+    }),
+    work('/others', async (c) => {
+      await cards.away(gate.promise)
+      return c.json({})
+    }),
+  ]
+  const app = testApp(routes, { keys: [shop.record], roomsFor: () => cards })
+  /** So many at once, which take so long; their statuses. */
+  const round = async (path: string, count: number, tookMs: number) => {
+    gate = Promise.withResolvers<void>()
+    const asked = Array.from({ length: count }, () => app.call('POST', path, { key: shop.key }))
+    await Bun.sleep(0)
+    nowMs += tookMs
+    gate.resolve()
+    return Promise.all(asked)
+  }
+  // A counterparty that takes five seconds makes nothing smaller.
+  for (let at = 0; at < 3; at++) {
+    const answers = await round('/others', 500, 5_000)
+    expect(answers.every(({ status }) => status === 200)).toBe(true)
+  }
+  for (let at = 0; at < 10; at++) await round('/own', 500, 5_000)
+  const answers = await round('/own', 500, 5_000)
+  const refused = answers.filter(({ status }) => status === 503)
+  expect(refused.length).toBeGreaterThan(400)
+  expect(refused.every(({ headers }) => headers.get('Retry-After') === '1')).toBe(true)
+  expect(await refused[0]?.json()).toMatchObject({ code: 'overloaded', sent: false })
+  expect(answers.filter(({ status }) => status === 200).length).toBe(500 - refused.length)
+  // Work that takes its time well lets more in again, as many as ever.
+  for (let at = 0; at < 80; at++) await round('/own', 10, 50)
+  const again = await round('/own', 500, 1)
+  expect(again.every(({ status }) => status === 200)).toBe(true)
+})
+
 test('a room is free again, however the request ended', async () => {
   const { get, gate } = harness()
   for (let at = 0; at < 2 * sustained; at++) expect((await get('/fails')).status).toBe(500)

@@ -15,6 +15,7 @@ test('one call more than there is room for is refused at once; the others are se
     shed++
   })
   const rooms = {
+    ...counted,
     enter: () => {
       counted.enter()
       inside++

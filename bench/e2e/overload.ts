@@ -1,0 +1,140 @@
+/*
+ * Each rail at twice what it can do: how many are answered, how many refused, and how long both take.
+ *
+ *   bun bench/e2e/overload.ts --seconds 8 --clients 64 --rounds 3 --rail spi --rail cards --rail drex
+ *
+ * The gateway runs as `trilho dev`, the load comes from a program of Go's standard library (`go` must be found). The
+ * rate that is sustained is measured first, by clients that wait for their answers; then twice as many come, at even
+ * times, whether they are answered or not. Fails where less than nine tenths of that rate is answered, where anything
+ * is answered that is neither done nor a 503 with Retry-After, or where what is done takes much longer than at the rate
+ * itself. Only such ratios count: of each, the median of the rounds.
+ */
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { transfer } from '../../test/support/participant.ts'
+import { type RunningDev, startDev } from '../../test/support/running-dev.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
+import { median } from '../harness.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '8' },
+    clients: { type: 'string', default: '64' },
+    rounds: { type: 'string', default: '3' },
+    rail: { type: 'string', multiple: true, default: ['spi', 'cards', 'drex'] },
+  },
+})
+
+const overloadTimes = 2
+const answeredMin = 0.9
+/** Of what is done at twice the rate, by that of what is done at the rate itself. */
+const slowerMax = 3
+
+const side = z.object({ count: z.int(), p50_ms: z.number(), p99_ms: z.number() })
+const resultSchema = z.object({
+  seconds: z.number(),
+  done: side,
+  refused: side,
+  other: z.record(z.string(), z.int()),
+})
+type Result = z.infer<typeof resultSchema>
+
+type Rail = { readonly path: string; readonly bodies: readonly unknown[] }
+
+const railsOf = ({ ispb, wallets }: RunningDev): Readonly<Record<string, Rail>> => ({
+  spi: {
+    path: '/v1/spi/send',
+    bodies: [
+      {
+        message_type: 'PACS008',
+        params: { local_instrument: 'MANU', transactions: [transfer(ispb, '87654321', 100)] },
+      },
+    ],
+  },
+  cards: {
+    path: '/v1/transactions/authorize',
+    bodies: [
+      {
+        ...{ card_token: 'tok_visa_approved', amount: 10_000, currency: 'BRL' },
+        merchant_id: 'MERCHANT000001',
+      },
+    ],
+  },
+  drex: {
+    path: '/v1/drex/transfers',
+    bodies: wallets.map((from, at) => ({
+      ...{ from_wallet: from, to_wallet: wallets[(at + 1) % wallets.length], amount: '0.01' },
+    })),
+  },
+})
+
+const generator = join(temporaryDirectory(), 'load')
+const built = Bun.spawnSync(
+  ['go', 'build', '-o', generator, join(import.meta.dir, 'overload/load.go')],
+  { stdio: ['ignore', 'inherit', 'inherit'] },
+)
+if (built.exitCode !== 0) throw new Error('the load generator does not build')
+
+const load = async (
+  { url, key }: RunningDev,
+  { path, bodies }: Rail,
+  how: Readonly<Record<string, string>>,
+): Promise<Result> => {
+  const lines = bodies.map((body) => JSON.stringify(body)).join('\n')
+  const child = Bun.spawn([generator], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { URL: url + path, KEY: key, BODY: lines, SECONDS: values.seconds, ...how },
+  })
+  return resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
+}
+
+type Round = { readonly at: Result; readonly over: Result; readonly sustained: number }
+
+/** Right after one another, so that both meet the same machine. */
+const roundOf = async (dev: RunningDev, rail: Rail): Promise<Round> => {
+  const at = await load(dev, rail, { CLIENTS: values.clients })
+  const sustained = at.done.count / at.seconds
+  const over = await load(dev, rail, { RATE: String(Math.ceil(sustained * overloadTimes)) })
+  return { at, over, sustained }
+}
+
+const answeredOf = ({ over, sustained }: Round): number =>
+  over.done.count / over.seconds / sustained
+const slowerOf = ({ over, at }: Round): number => over.done.p99_ms / at.done.p99_ms
+
+const show = (name: string, round: Round): void => {
+  const { at, over, sustained } = round
+  const times = ({ p50_ms, p99_ms }: z.infer<typeof side>) =>
+    `p50 ${p50_ms.toFixed(0)} ms, p99 ${p99_ms.toFixed(0)} ms`
+  console.log(
+    `${name}: ${sustained.toFixed(0)}/s, ${times(at.done)}; at ${overloadTimes}×: ` +
+      `${(answeredOf(round) * 100).toFixed(0)} % of it done, ${times(over.done)}; ` +
+      `${over.refused.count} refused, ${times(over.refused)}; ` +
+      `other ${JSON.stringify(over.other)}; load ${loadavg()[0]?.toFixed(1)}`,
+  )
+}
+
+const misses: string[] = []
+for (const name of values.rail) {
+  await using dev = await startDev()
+  const rail = railsOf(dev)[name]
+  if (rail === undefined) throw new Error(`no rail ${name}`)
+  // Warms up.
+  await load(dev, rail, { CLIENTS: values.clients, SECONDS: '3' })
+  const rounds: Round[] = []
+  for (let at = 0; at < Number(values.rounds); at++) {
+    const round = await roundOf(dev, rail)
+    show(name, round)
+    rounds.push(round)
+  }
+  const answered = median(rounds.map(answeredOf))
+  const slower = median(rounds.map(slowerOf))
+  if (answered < answeredMin) misses.push(`${name}: only ${(answered * 100).toFixed(0)} % is done`)
+  if (slower > slowerMax) misses.push(`${name}: ${slower.toFixed(1)} times as slow`)
+  const other = rounds.flatMap(({ over }) => Object.entries(over.other))
+  if (other.length > 0) misses.push(`${name}: answered otherwise: ${JSON.stringify(other)}`)
+}
+for (const miss of misses) console.error(`missed: ${miss}`)
+process.exit(misses.length === 0 ? 0 : 1)

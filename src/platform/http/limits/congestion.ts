@@ -1,0 +1,92 @@
+/**
+ * How many requests may be in our own hands at once, found by how long they stay there: what arrives faster than it
+ * leaves would wait, and those who wait longest have given up before they are served. A request is in our hands unless
+ * it waits for its body or for a counterparty, so a slow card network makes nothing smaller here. A burst is let in as
+ * it comes; only where requests stay too long on the average are there fewer, and more again as soon as they do not.
+ */
+export type Congestion = {
+  /** False: as many are in our hands as may be. True: this one is too, until {@link Congestion.leave}. */
+  readonly enter: () => boolean
+  readonly leave: () => void
+  /** Takes a request out of our hands while `wait` lasts. */
+  readonly away: <T>(wait: Promise<T>) => Promise<T>
+}
+
+export type CongestionOptions = {
+  readonly requestsMax: number
+  /** Of `performance.now()`. */
+  readonly nowMs: () => number
+}
+
+/** How long a request may be in our own hands, on the average of a window. */
+export const ownMsMax = 100
+/** So many are always let in: fewer would not use what a database and several cores can do at once. */
+export const requestsMin = 64
+/** How often the bound is judged. */
+export const windowMs = 100
+/** In a window. */
+const growth = 1.1
+/** A window of a single long pause says nothing about how many there should be. */
+const shrinkMin = 0.5
+
+export const createCongestion = ({ requestsMax, nowMs }: CongestionOptions): Congestion => {
+  const floor = Math.min(requestsMin, requestsMax)
+  let bound = requestsMax
+  let own = 0
+  let left = 0
+  let atMs = nowMs()
+  let startMs = atMs
+  /** Time that requests have been in our hands within the window, all of them together. */
+  let heldMs = 0
+
+  const judge = (lastedMs: number): void => {
+    // Little's law: how long one stays is how many there are, by how many leave in that time.
+    const stayMs = heldMs / Math.max(1, left)
+    const many = heldMs / lastedMs
+    bound =
+      stayMs > ownMsMax
+        ? Math.max(
+            floor,
+            Math.floor(Math.min(bound, many) * Math.max(shrinkMin, ownMsMax / stayMs)),
+          )
+        : Math.min(requestsMax, Math.ceil(bound * growth ** (lastedMs / windowMs)))
+  }
+
+  const pass = (): void => {
+    const now = nowMs()
+    heldMs += own * (now - atMs)
+    atMs = now
+    const lastedMs = now - startMs
+    if (lastedMs < windowMs) return
+    judge(lastedMs)
+    startMs = now
+    heldMs = 0
+    left = 0
+  }
+
+  const put = (change: 1 | -1): void => {
+    pass()
+    own += change
+  }
+
+  return {
+    enter: () => {
+      pass()
+      if (own >= bound) return false
+      own++
+      return true
+    },
+    leave: () => {
+      put(-1)
+      left++
+    },
+    away: async (wait) => {
+      put(-1)
+      try {
+        return await wait
+      } finally {
+        put(1)
+      }
+    },
+  }
+}
