@@ -62,15 +62,17 @@ const answerFields = [11, 39] as const
  *
  * @param content undefined for that of the gateway
  * @param takesInstallments whether DE 67 says in how many parts the holder pays, where there is no content
+ * @param takesPins whether the network's security has keys for PIN blocks
  * @throws ContentError or Error that names the place, the field and the rule
  */
 export const createContent = (
   dialect: Dialect,
   content?: ContentForm | undefined,
   takesInstallments = true,
+  takesPins = false,
 ): Content => {
   const acquirer = acquirerOf(content)
-  const context: LeafContext = { acquirer, kept: keptLengths(content, dialect) }
+  const context: LeafContext = { acquirer, kept: keptLengths(content, dialect), takesPins }
   const composites = new Map(
     Object.entries(content?.composites ?? {}).map(([de, form]) => [
       Number(de),

@@ -48,6 +48,8 @@ export type LeafContext = {
   readonly acquirer: AcquirerNumbers
   /** Names of `keep`, and how long their values may be. */
   readonly kept: ReadonlyMap<string, number>
+  /** Whether there are keys that PIN blocks come under and go out under. */
+  readonly takesPins: boolean
 }
 
 const keptSource = (name: string): Source => ({
@@ -102,6 +104,9 @@ const givenValue = (form: LeafForm, context: LeafContext, path: string): Leaf | 
   const { get, input } = sourceOf(from, context, `${path}.from`)
   if (from === pinBlock && !/(?:^|\.)fields\.52$/.test(path)) {
     throw new ContentError(path, `${pinBlock} goes into field 52 only`)
+  }
+  if (from === pinBlock && !context.takesPins) {
+    throw new ContentError(path, `${pinBlock} needs security.pin`)
   }
   const bit = input === undefined ? 0 : bitOf(input)
   const { acquirer } = context

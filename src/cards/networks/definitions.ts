@@ -126,10 +126,11 @@ type Spoken = {
 /** @throws Error that names the first place where dialect and content do not fit together */
 const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
   const dialect = dialectOf(given.dialect ?? dialectDefault)
+  const takesPins = given.security?.pin !== undefined
   const takesInstallments = given.installments === 'extended_payment'
   return {
     dialect,
-    content: createContent(dialect, given.content, takesInstallments),
+    content: createContent(dialect, given.content, takesInstallments, takesPins),
     answers: checkedCodes(given.answers),
     security: given.security && checkedSecurity(given.security, dialect),
   }

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { createCipheriv } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Socket } from 'bun'
 import {
   checkValueOf,
@@ -12,7 +16,11 @@ import {
   ModuleKey,
   type PayshieldOptions,
 } from '../../../src/cards/security/index.ts'
+import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { createNetworkRig, payment, until } from '../../support/card-network.ts'
+import { authorizationBody, createCardsRig } from '../../support/cards-rig.ts'
+import { createScriptedNetwork } from '../../support/scripted-network.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
 
 /* Host commands over TCP, against a module that takes them by their letter and refuses anything else. */
 
@@ -215,5 +223,58 @@ describe('a hardware module', () => {
     expect((await rig.network.exchange(payment(2), 20_000)).kind).toBe('answered')
     expect(rig.simulator.statistics()).toMatchObject({ wrongCodes: 0 })
     module.stop()
+  })
+
+  test('translates the PIN of a payment, and one that holds none is the request’s fault', async () => {
+    const directory = temporaryDirectory()
+    const fileOf = (name: string, text: string): string => {
+      const path = join(directory, name)
+      writeFileSync(path, text)
+      return path
+    }
+    const posKey = '89B07A34A1B3F47F89B07A34A1B3F489'
+    const pos = { key_path: fileOf('pos', held(posKey)) }
+    const messages = {
+      content: { fields: { 52: { from: 'pin_block' } }, messages: {} },
+      security: { pin: { key_path: fileOf('network', held(zpk2)), sources: { pos } } },
+    }
+    const network = createScriptedNetwork()
+    const blocks: (string | undefined)[] = []
+    network.on((request, peer) => {
+      blocks.push(request.pinBlock && hexOf(request.pinBlock))
+      peer.answer({ responseCode: '00', authCode: 'A00001', pinBlock: undefined })
+    })
+    await using rig = await createCardsRig({
+      networkA: network,
+      environment: {
+        CARDGW_NETA_MESSAGES_FILE: fileOf('messages.json', JSON.stringify(messages)),
+        CARDGW_SECURITY_MODULE: 'payshield',
+        CARDGW_SECURITY_MODULE_ADDRESS: `127.0.0.1:${fake.port}`,
+      },
+    })
+    const pan = testTokens.get('tok_visa_approved') ?? new Uint8Array()
+    const account = Buffer.from(`0000${Buffer.from(pan).toString().slice(-13, -1)}`, 'hex')
+    const under = (key: string, pin: string): string => {
+      const block = Buffer.from(`0${pin.length}${pin}`.padEnd(16, 'F'), 'hex')
+      const cipher = createCipheriv(
+        'des-ede3-cbc',
+        Buffer.from(key + key.slice(0, 16), 'hex'),
+        Buffer.alloc(8),
+      )
+      cipher.setAutoPadding(false)
+      return hexOf(cipher.update(block.map((byte, at) => byte ^ (account[at] ?? 0))))
+    }
+    const pay = (block: string) =>
+      rig.post(
+        '/v1/transactions/authorize',
+        authorizationBody('tok_visa_approved', { pin: { key: 'pos', block } }),
+      )
+    expect((await pay(under(posKey, '1234'))).status).toBe(201)
+    expect(blocks).toEqual([under(zpk2, '1234')])
+    const refused = await pay(under(macKey, '1234'))
+    expect([refused.status, await refused.json()]).toMatchObject([
+      ...[400, { error: { code: 'VALUE_REFUSED', details: { field: 'pin' } } }],
+    ])
+    expect(blocks).toHaveLength(1)
   })
 })

@@ -145,6 +145,13 @@ test('a file that puts it elsewhere, or has no key for it, is refused at start',
   const given = messages()
   const other = { fields: { 48: { from: 'pin_block' } } }
   expect(() => parseNetwork({ ...given, content: other })).toThrow('goes into field 52 only')
+  expect(() => parseNetwork({ content: given.content })).toThrow(
+    'content.messages.authorization.fields.52: pin_block needs security.pin',
+  )
+  const shared = { fields: given.content.messages.authorization.fields }
+  expect(() => parseNetwork({ content: shared, security: {} })).toThrow(
+    'content.fields.52: pin_block needs security.pin',
+  )
   const { key_path: _, ...pin } = given.security.pin
   expect(() => parseNetwork({ ...given, security: { pin } })).toThrow('pin needs key_path')
 })
