@@ -8,7 +8,7 @@ import { type AdviceData, idByReference, isAdvised } from '../transactions/advic
 import { changed } from '../transactions/changes.ts'
 import { transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
-import { lastCaptured } from './amounts.ts'
+import { capturesOf, lastCaptured } from './amounts.ts'
 import { takeBackWithin } from './late-approvals.ts'
 
 /** Response codes: taken; no such transaction. */
@@ -73,6 +73,7 @@ const takeWithin = async (
   const before = await lockTransaction(tx, id)
   if (before === undefined || (await isAdvised(tx, id, data))) return 'taken'
   if (before.status === 'pending' && before.operation === undefined) return 'undecided'
+  if (data.mti === '0220' && isUnderWay(before, message)) return 'undecided'
   const rules = deps.networks.byName(before.network)?.answers
   const { responseCode } = message
   const isApproved = responseCode !== undefined && rules?.of(responseCode) !== 'declined'
@@ -116,15 +117,62 @@ const agreesOnBooking = (
   message: CardMessage,
   isApproved: boolean,
 ): boolean => {
-  const { capturedCents, refundedCents, captures = [], status } = before
-  const isRefund = message.processingCode?.startsWith('20') === true
-  const booked = isRefund
-    ? [refundedCents]
-    : [capturedCents, lastCaptured(before), ...captures.map(({ cents }) => BigInt(cents))]
   const cents = centsOf(message)
-  const isInBook = status !== 'voided' && cents !== undefined && booked.includes(cents)
+  const isInBook =
+    before.status !== 'voided' &&
+    cents !== undefined &&
+    amountsBooked(before, message).includes(cents)
   return isInBook === isApproved
 }
+
+/** What is in the book of that which the message is about: by its numbers, and where it gives none any amount. */
+const amountsBooked = (
+  before: CardTransaction,
+  message: CardMessage,
+): readonly (bigint | undefined)[] => {
+  if (message.processingCode?.startsWith('20') === true) return [before.refundedCents]
+  const captures = capturesOf(before) ?? []
+  const of = (numbers: Numbers): readonly bigint[] =>
+    captures.filter((one) => isSame(one, numbers)).map(({ cents }) => BigInt(cents))
+  const named = namedBy(message)
+  // One that names the authorization says nothing of which capture it means.
+  if (named !== undefined && !isSame(before, named)) return of(named)
+  const own = of(ownOf(message))
+  if (own.length > 0) return own
+  return [before.capturedCents, lastCaptured(before), ...captures.map(({ cents }) => BigInt(cents))]
+}
+
+/** DE 11 and DE 7 of a message. */
+type Numbers = { readonly stan: string | undefined; readonly transmission: string | undefined }
+
+const isSame = (one: Numbers, other: Numbers): boolean =>
+  one.stan !== undefined && one.stan === other.stan && one.transmission === other.transmission
+
+const ownOf = ({
+  stan,
+  transmissionDateTime: transmission,
+}: Pick<CardMessage, 'stan' | 'transmissionDateTime'>): Numbers => ({
+  stan,
+  transmission,
+})
+
+/** The message that DE 90 names, which is none if it cannot be read; undefined without DE 90. */
+const namedBy = ({ originalData }: CardMessage): Numbers | undefined => {
+  if (originalData === undefined) return undefined
+  try {
+    return ownOf(parseOriginalData(originalData))
+  } catch (error) {
+    if (error instanceof CodecError) return { stan: undefined, transmission: undefined }
+    throw error
+  }
+}
+
+/** Whether the answer to what the booking is about has not come yet. */
+const isUnderWay = (
+  { operation, operationStan: stan, operationTransmission: transmission }: CardTransaction,
+  message: CardMessage,
+): boolean =>
+  operation !== undefined && isSame({ stan, transmission }, namedBy(message) ?? ownOf(message))
 
 const note = async (
   tx: Transaction,
@@ -152,19 +200,10 @@ const reversed = (before: CardTransaction, message: CardMessage, at: Date): Card
 }
 
 /** Whether the message takes back the whole authorization, by the numbers that it gives. */
-const isOfAll = (
-  { stan, transmission, amountCents }: CardTransaction,
-  message: CardMessage,
-): boolean => {
-  const { originalData, replacementAmounts } = message
-  if (centsOf(message) !== amountCents) return false
+const isOfAll = (before: CardTransaction, message: CardMessage): boolean => {
+  const { replacementAmounts } = message
+  if (centsOf(message) !== before.amountCents) return false
   if (replacementAmounts !== undefined && /[1-9]/.test(replacementAmounts)) return false
-  if (originalData === undefined) return true
-  try {
-    const original = parseOriginalData(originalData)
-    return original.stan === stan && original.transmissionDateTime === transmission
-  } catch (error) {
-    if (error instanceof CodecError) return false
-    throw error
-  }
+  const named = namedBy(message)
+  return named === undefined || isSame(before, named)
 }

@@ -19,8 +19,8 @@ export const incrementedBy = ({ amountCents, operationCents = 0n }: CardTransact
   incrementError: undefined,
 })
 
-/** The approved captures. */
-const capturesOf = (transaction: CardTransaction): readonly Capture[] | undefined => {
+/** The approved captures, with the numbers under which the network has them. */
+export const capturesOf = (transaction: CardTransaction): readonly Capture[] | undefined => {
   const { captures, captureStan: stan, captureTransmission: transmission } = transaction
   if (stan === undefined || transmission === undefined) return captures
   return [...(captures ?? []), { stan, transmission, cents: Number(lastCaptured(transaction)) }]

@@ -112,6 +112,76 @@ test('a decision and a booking that agree with the book change nothing, and coun
   expect(network.answers.slice(-4).map(({ mti }) => mti)).toEqual(['0130', '0130', '0230', '0230'])
 })
 
+test('a booking is of the capture whose numbers it gives, whatever others amount to', async () => {
+  const { id, rrn } = await rig.authorize('tok_visa_approved')
+  const part = (amount: number) =>
+    rig.post(`/v1/transactions/${id}/capture`, { amount, final: false })
+  for (const amount of [3_000, 4_000]) expect((await part(amount)).status).toBe(200)
+  const [authorization, first, second] = network.seen.filter((one) => one.rrn === rrn)
+  const booking = (amount: number, change: Partial<CardMessage>): Partial<CardMessage> => ({
+    ...{ mti: '0220', rrn: String(rrn), amount: String(amount).padStart(12, '0') },
+    ...{ currency: '986', responseCode: '00', ...change },
+  })
+  const naming = (mti: string, one = first): Partial<CardMessage> => {
+    const { stan = '', transmissionDateTime = '' } = one ?? {}
+    const ids = { acquirerId: '', forwarderId: '' }
+    return { originalData: formatOriginalData({ mti, stan, transmissionDateTime, ...ids }) }
+  }
+  const { stan, transmissionDateTime } = second ?? {}
+  for (const known of [
+    booking(3_000, naming('0200')),
+    booking(4_000, naming('0200', second)),
+    booking(4_000, naming('0100', authorization)),
+    booking(4_000, { stan, transmissionDateTime }),
+  ]) {
+    expect(await tell(known)).toBe('00')
+    expect((await read(id))['needs_attention']).toBeUndefined()
+  }
+  for (const other of [
+    booking(4_000, naming('0200')),
+    booking(3_000, { stan: first?.stan, transmissionDateTime, ...naming('0200', second) }),
+    booking(4_000, { originalData: '9'.repeat(42) }),
+    booking(4_000, { originalData: '9'.repeat(41) }),
+  ]) {
+    expect(await tell(other)).toBe('00')
+    expect((await read(id))['needs_attention']).toBe(true)
+    await rig.database.sql`update card_transactions set needs_attention = false where id = ${id}`
+  }
+})
+
+test('a booking of a capture whose answer is on its way is answered once that has come', async () => {
+  const record = await rig.authorize('tok_visa_approved')
+  let answerCapture = (): void => undefined
+  network.on(({ mti }, peer) => {
+    answerCapture = () => peer.answer({ responseCode: '00', authCode: 'A00001' })
+    if (mti !== '0200') answerCapture()
+  })
+  const capturing = rig.post(`/v1/transactions/${record.id}/capture`)
+  const sent = () => network.seen.find(({ mti, rrn }) => mti === '0200' && rrn === record['rrn'])
+  await until(() => sent() !== undefined, 'the capture')
+  const { stan = '', transmissionDateTime = '' } = sent() ?? {}
+  const ids = { acquirerId: '', forwarderId: '' }
+  const original = { mti: '0200', stan, transmissionDateTime, ...ids }
+  const booking = decisionOn(record, {
+    ...{ mti: '0220', stan: '900030', transmissionDateTime: '1122120000' },
+    originalData: formatOriginalData(original),
+  })
+  const { sql } = rig.database
+  const take = createAdvices({
+    ...{ sql, networks: rig.networks, emission: undefined, logger: quietLogger },
+    ...{ onReversals: () => undefined, now: () => new Date() },
+  })
+  const message = () => Object.assign(new CardMessage(), booking)
+  expect(await take({ network: 'neta', message: message() })).toBeUndefined()
+  answerCapture()
+  expect((await capturing).status).toBe(200)
+  expect(await take({ network: 'neta', message: message() })).toBe('00')
+  const after = await read(record.id)
+  expect(after.status).toBe('captured')
+  expect(after['needs_attention']).toBeUndefined()
+  network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+})
+
 test('a refund that the network has booked is the one in the book, or somebody’s business', async () => {
   const record = await rig.authorize('tok_visa_approved', { capture: true })
   const refund = decisionOn(record, { mti: '0220', processingCode: '200000' })
