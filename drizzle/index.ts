@@ -56,6 +56,7 @@ import m52 from './0052_pix_due_charges.sql' with { type: 'text' }
 import m53 from './0053_settlement_moments.sql' with { type: 'text' }
 import m54 from './0054_drex_low_balances.sql' with { type: 'text' }
 import m55 from './0055_pix_batches.sql' with { type: 'text' }
+import m56 from './0056_pix_recurrences.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -114,4 +115,5 @@ export const migrations: readonly Migration[] = [
   { name: '0053_settlement_moments', sql: m53 },
   { name: '0054_drex_low_balances', sql: m54 },
   { name: '0055_pix_batches', sql: m55 },
+  { name: '0056_pix_recurrences', sql: m56 },
 ]

@@ -83,6 +83,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   })
   const pix = createPix({
     ...{ ...deps, sql, settings: values.pix, signing: jose.signPublished },
+    ispb: spi.ispb,
     ...{ topics: createTopics(values.webhooks), runsJobs: roles.has('jobs') },
     refunds: createRefunds({ ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }),
   })

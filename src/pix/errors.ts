@@ -119,6 +119,41 @@ export const pixErrors = defineErrors({
     'A parameter breaks a rule.',
     'Um parâmetro quebra uma regra.',
   ),
+  payload_location_rec_nao_encontrado: absent(
+    'Location não encontrada',
+    'The account has no location of recurrences of this id.',
+    'A conta não tem location de recorrência com este id.',
+  ),
+  payload_location_rec_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter of the list breaks a rule.',
+    'Um parâmetro da lista quebra uma regra.',
+  ),
+  rec_payload_nao_encontrado: absent(
+    'Recorrência não encontrada',
+    'The location shows no recurrence.',
+    'A location não apresenta recorrência.',
+  ),
+  rec_payload_operacao_invalida: invalid(
+    'Recorrência encerrada.',
+    'The recurrence of the location is expired, rejected or cancelled.',
+    'A recorrência da location está expirada, rejeitada ou cancelada.',
+  ),
+  rec_nao_encontrada: absent(
+    'Recorrência não encontrada',
+    'The account has no recurrence of this idRec.',
+    'A conta não tem recorrência com este idRec.',
+  ),
+  rec_operacao_invalida: invalid(
+    'Recorrência inválida.',
+    'The recurrence breaks a rule.',
+    'A recorrência quebra uma regra.',
+  ),
+  rec_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter breaks a rule.',
+    'Um parâmetro quebra uma regra.',
+  ),
   pix_nao_encontrado: absent(
     'Pix não encontrado',
     'The account has received no such Pix.',

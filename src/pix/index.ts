@@ -24,6 +24,10 @@ import { pixRoutes } from './received/routes.ts'
 import { createPixService, type Refunds } from './received/service.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { createReceiverService } from './receivers/service.ts'
+import { createRecurrenceLocationService } from './recurrences/locations.ts'
+import { recurrenceLocationRoutes, recurrenceRoutes } from './recurrences/routes.ts'
+import { createRecurrenceService } from './recurrences/service.ts'
+import { recurrenceAddressOn } from './recurrences/view.ts'
 
 export { pixSettings } from './config.ts'
 
@@ -33,6 +37,8 @@ export type PixDeps = {
   readonly settings: PixSettings
   readonly authenticator: Authenticator
   readonly signing: SignPayload
+  /** Ours. Undefined: recurrences answer 503 and name ISPB. */
+  readonly ispb: string | undefined
   /** Undefined: returns answer 503 and name ISPB. */
   readonly refunds: Refunds | undefined
   /** Where receivers are told of what they have received. */
@@ -64,6 +70,7 @@ export const createPix = (deps: PixDeps): PixFeature => {
     ...receiverRoutes(createReceiverService(sql, deps.topics)),
     ...webhookRoutes(createPixWebhookService(sql, deps.topics)),
     ...chargingRoutes(deps, sql),
+    ...recurringRoutes(deps, sql),
     ...receivedRoutes(deps, sql),
   ]
   if (deps.sql === undefined) {
@@ -88,7 +95,7 @@ export const createPix = (deps: PixDeps): PixFeature => {
 
 /** What needs a host for locations, and what needs a key to sign with besides. */
 const chargingRoutes = (
-  { settings, signing, now = () => new Date() }: PixDeps,
+  { settings, signing, ispb, now = () => new Date() }: PixDeps,
   sql: Client,
 ): readonly Route[] => {
   const { locationHost: host, signingKid: kid } = settings
@@ -100,13 +107,36 @@ const chargingRoutes = (
     ...batchRoutes(createBatchService({ sql, charges: due, now })),
     ...locationRoutes(createLocationService({ sql, addresses, now })),
   ]
-  const payloads = payloadRoutes({ sql, signing, kid: kid ?? '', host: host ?? '', now })
+  const payloads = payloadRoutes({
+    ...{ sql, signing, kid: kid ?? '', host: host ?? '', now },
+    ispb: ispb ?? '',
+  })
   const missing = host === undefined ? ['PIX_LOCATION_HOST'] : []
   const missingToSign = [...missing, ...(kid === undefined ? ['PIX_SIGNING_KID'] : [])]
   return [
     ...(missing.length === 0 ? charging : withMissingSettings(charging, missing)),
     ...(missingToSign.length === 0 ? payloads : withMissingSettings(payloads, missingToSign)),
   ]
+}
+
+/** Of Pix Automático. */
+const recurringRoutes = (
+  { settings, ispb, now = () => new Date() }: PixDeps,
+  sql: Client,
+): readonly Route[] => {
+  const { locationHost: host } = settings
+  const addressOf = recurrenceAddressOn(host ?? '')
+  const addresses = addressesOn(host ?? '')
+  const recurring = createRecurrenceService({ sql, addresses, addressOf, ispb: ispb ?? '', now })
+  const routes = [
+    ...recurrenceRoutes(recurring),
+    ...recurrenceLocationRoutes(createRecurrenceLocationService({ sql, addressOf, now })),
+  ]
+  const missing = [
+    ...(host === undefined ? ['PIX_LOCATION_HOST'] : []),
+    ...(ispb === undefined ? ['ISPB'] : []),
+  ]
+  return missing.length === 0 ? routes : withMissingSettings(routes, missing)
 }
 
 const receivedRoutes = (

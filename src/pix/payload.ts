@@ -10,6 +10,9 @@ import { pixErrors, renderPixError, violates } from './errors.ts'
 import { findByToken } from './locations/store.ts'
 import type { Receiver } from './receivers/domain.ts'
 import { findReceiver } from './receivers/store.ts'
+import { endedStatuses, type Recurrence } from './recurrences/domain.ts'
+import { recurrenceByToken } from './recurrences/store.ts'
+import { recurrencePayload } from './recurrences/view.ts'
 
 /** The JOSE feature signs; `src/main.ts` passes it. */
 export type SignPayload = {
@@ -24,6 +27,8 @@ export type PayloadDeps = {
   readonly kid: string
   /** Of PIX_LOCATION_HOST. */
   readonly host: string
+  /** Ours; empty where there are no recurrences. */
+  readonly ispb: string
   readonly now: () => Date
 }
 
@@ -66,6 +71,15 @@ export const payloadRoutes = (deps: PayloadDeps): readonly Route[] => [
       return signed(deps, duePayloadOf(charge, receiver, readPayment(c, charge, deps.now())))
     },
   },
+  {
+    ...{ method: 'GET', path: `${payloadPath}/rec/{token}`, scope: 'public' },
+    errorStyle: renderPixError,
+    document: shownAs('Recuperar o payload JSON que representa a recorrência.'),
+    handle: async (c) => {
+      const recurrence = await recurrenceAt(deps.sql, c.req.param('token') ?? '')
+      return signed(deps, recurrencePayload(recurrence, deps.ispb))
+    },
+  },
 ]
 
 const signed = async (deps: PayloadDeps, payload: object): Promise<Response> => {
@@ -87,6 +101,19 @@ const shownAt = async (sql: Client, token: string, kind: ChargeKind): Promise<Ch
   const charge = id === null || id === undefined ? undefined : await chargeById(sql, id)
   if (charge !== undefined) return charge
   throw new ApiError(pixErrors.cob_payload_nao_encontrado, 'A location não apresenta cobrança.')
+}
+
+/** @throws ApiError 404 if the location shows nothing, 400 if what it shows has ended */
+const recurrenceAt = async (sql: Client, token: string): Promise<Recurrence> => {
+  const recurrence = tokenForm.test(token) ? await recurrenceByToken(sql, token) : undefined
+  if (recurrence === undefined) {
+    const message = 'A location não apresenta recorrência.'
+    throw new ApiError(pixErrors.rec_payload_nao_encontrado, message)
+  }
+  if (!endedStatuses.has(recurrence.status)) return recurrence
+  const propriedade = 'recUrlAccessToken'
+  const razao = `O campo ${propriedade} referencia uma recorrência expirada, rejeitada ou cancelada.`
+  throw violates(pixErrors.rec_payload_operacao_invalida, [{ razao, propriedade }])
 }
 
 /** One that is paid, removed or expired is shown too: its status says so. */

@@ -173,6 +173,57 @@ export const pixLocations = pgTable(
   ],
 )
 
+/** Addresses of the payloads of recurrences: each shows one at a time. */
+export const pixRecurrenceLocations = pgTable(
+  'pix_recurrence_locations',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    account: text().notNull(),
+    /** The secret end of the address. */
+    token: text().notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('pix_recurrence_locations_token').on(table.token),
+    index('pix_recurrence_locations_listed').on(table.account, table.createdAt, table.id),
+  ],
+)
+
+/** Recurrences (`rec`) of Pix Automático, each as it is now. */
+export const pixRecurrences = pgTable(
+  'pix_recurrences',
+  {
+    /** idRec. */
+    id: text().primaryKey(),
+    account: text().notNull(),
+    /** CNPJ of the receiver. */
+    taxId: text('tax_id').notNull(),
+    receiverName: text('receiver_name').notNull(),
+    agreement: text(),
+    status: text().notNull().default('CRIADA'),
+    debtorTaxId: text('debtor_tax_id').notNull(),
+    /** JSON of the terms, with amounts as the standard writes them. */
+    terms: text().notNull(),
+    /** JSON of each status it has had, and since when. */
+    history: text().notNull(),
+    locationId: bigint('location_id', { mode: 'bigint' }).references(
+      () => pixRecurrenceLocations.id,
+    ),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('pix_recurrences_location').on(table.locationId),
+    index('pix_recurrences_listed').on(table.account, table.createdAt, table.id),
+    index('pix_recurrences_by_status').on(table.account, table.status, table.createdAt, table.id),
+    index('pix_recurrences_by_debtor').on(
+      table.account,
+      table.debtorTaxId,
+      table.createdAt,
+      table.id,
+    ),
+  ],
+)
+
 /** Payments to receivers whom we know, from the moment that the SPI tells of them. */
 export const pixReceived = pgTable(
   'pix_received',

@@ -8,7 +8,7 @@ given = json.load(sys.stdin)
 components = given["components"]
 
 # Where the description contradicts itself: patterns with slashes, members that are required and nowhere described.
-NOWHERE = {"idCob", "cobs"}
+NOWHERE = {"idCob", "cobs", "retentativa"}
 ADDRESS = {"logradouro", "cidade", "uf", "cep"}
 
 
@@ -22,8 +22,16 @@ def mend(node):
             # The address is of the receiver, and required beside it.
             if "recebedor" in node.get("properties", {}):
                 node["required"] = [name for name in node["required"] if name not in ADDRESS]
+            # The participant is the payer's, and shown beside its other members.
+            if "pagador" in node.get("properties", {}):
+                node["required"] = [name for name in node["required"] if name != "ispbParticipante"]
             if "PayloadLocation" in str(node.get("allOf")):
                 node["required"] = [name for name in node["required"] if name != "txid"]
+        # Alternatives that tell themselves apart by a member, which none of them requires.
+        for branch in node.get("oneOf", []):
+            members = list(branch.get("properties", {}))
+            if len(members) == 1 and "required" not in branch:
+                branch["required"] = members
         for value in node.values():
             mend(value)
     elif isinstance(node, list):

@@ -42,6 +42,19 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       components.requestBodies[request]?.content['application/json'].examples,
     ).map(({ $ref }) => components.examples[$ref.split('/').at(-1) ?? '']?.value)
 
+  const recBody = (dataInicial: string) => ({
+    vinculo: { contrato: '1', devedor: { cpf: '12345678909', nome: 'Francisco da Silva' } },
+    calendario: { dataInicial, periodicidade: 'MENSAL' },
+    ...{ valor: { valorRec: '35.00' }, politicaRetentativa: 'PERMITE_3R_7D' },
+    ativacao: { dadosJornada: { txid: freshTxid() } },
+  })
+
+  /** What a payer's institution reads there. */
+  const payloadAt = async (address: string): Promise<Json> => {
+    const { text } = await pix.call('GET', address.slice(address.indexOf('/')))
+    return JSON.parse(Buffer.from(text.split('.')[1] ?? '', 'base64url').toString())
+  }
+
   test('has every path, method and scope that we serve', () => {
     const served = pix.routes.filter(({ path }) => path.startsWith('/pix/v2/'))
     expect(served.length).toBeGreaterThanOrEqual(9)
@@ -51,6 +64,38 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
         ...[path, method, [scope.replace(':', '.')]],
       ])
     }
+  })
+
+  test('has no other operation than those, and these that are not offered yet', () => {
+    const served = new Set(
+      pix.routes.map(({ method, path }) => `${method} ${path.replace(/^\/(?:pix|qr)\/v2/, '')}`),
+    )
+    const missing = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations)
+        .filter((name) => ['get', 'put', 'post', 'patch', 'delete'].includes(name))
+        .map(
+          (name) =>
+            `${name.toUpperCase()} ${path.replace(/\{(?:pix|rec)UrlAccessToken\}/, '{token}')}`,
+        )
+        .filter((operation) => !served.has(operation)),
+    )
+    expect(missing.sort()).toEqual([
+      'DELETE /webhookcobr',
+      'DELETE /webhookrec',
+      'GET /cobr',
+      'GET /cobr/{txid}',
+      'GET /solicrec/{idSolicRec}',
+      'GET /webhookcobr',
+      'GET /webhookrec',
+      'PATCH /cobr/{txid}',
+      'PATCH /solicrec/{idSolicRec}',
+      'POST /cobr',
+      'POST /cobr/{txid}/retentativa/{data}',
+      'POST /solicrec',
+      'PUT /cobr/{txid}',
+      'PUT /webhookcobr',
+      'PUT /webhookrec',
+    ])
   })
 
   test('has schemas that fit every answer', async () => {
@@ -83,7 +128,18 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       await pix.call('PUT', `/pix/v2/webhook/${key}`, { token, body: url })
       return call('GET', `/webhook/${key}`)
     }
+    const place = await call('POST', '/locrec')
+    const rec = await call('POST', '/rec', { ...recBody(nextYear), loc: place.id })
     const answers: readonly (readonly [string, Json])[] = [
+      ['PayloadLocationRecGerada', place],
+      ['RecGerada', rec],
+      ['RecCompleta', await call('GET', `/rec/${rec.idRec}`)],
+      ['RecPayload', await payloadAt(rec.loc.location)],
+      ['RecsConsultadas', await call('GET', `/rec?${days}`)],
+      ['PayloadLocationRecCompleta', await call('GET', `/locrec/${place.id}`)],
+      ['PayloadLocationRecConsultadas', await call('GET', `/locrec?${days}`)],
+      ['RecGerada', await call('PATCH', `/rec/${rec.idRec}`, { status: 'CANCELADA' })],
+      ['PayloadLocationRecCompleta', await call('DELETE', `/locrec/${place.id}/idRec`)],
       ['CobGerada', made],
       ['CobGerada', await call('POST', '/cob', { ...chargeBody(key), devedor: undefined })],
       ['CobGerada', await call('PATCH', `/cob/${txid}`, { valor: { original: '1.00' } })],
@@ -120,6 +176,26 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       const body = { ...value, chave: key, loc: undefined }
       const { status } = await pix.call('PUT', `/pix/v2/cob/${freshTxid()}`, { token, body })
       expect([value, status]).toEqual([value, isCash ? 403 : 201])
+    }
+  })
+
+  test('has examples of recurrences that we take, but for their days and locations', async () => {
+    const { token } = await pix.receiver('caio')
+    const dataInicial = `${new Date().getUTCFullYear() + 1}-01-01`
+    const bodies = bodiesOf('RecBody')
+    expect(bodies.length).toBeGreaterThan(0)
+    for (const value of bodies) {
+      const calendario = { ...value.calendario, dataInicial, dataFinal: undefined }
+      const body = { ...value, calendario, loc: undefined }
+      const made = await pix.call('POST', '/pix/v2/rec', { token, body })
+      expect([value, made.status]).toEqual([value, 201])
+      for (const revision of bodiesOf('RecBodyRevisada')) {
+        const change = { ...revision, calendario: { dataInicial }, loc: undefined }
+        const { status } = await pix.call('PATCH', `/pix/v2/rec/${made.json.idRec}`, {
+          ...{ token, body: change },
+        })
+        expect([revision, status]).toEqual([revision, 200])
+      }
     }
   })
 })

@@ -67,6 +67,7 @@ export const startPix = async (now?: () => Date) => {
     ...{ sql, authenticator, logger: quietLogger, runsJobs: false },
     topics: createTopics({ allowedTargets: ['127.0.0.0/8', 'localhost'] }),
     refunds: createRefunds({ ispb: '12345678', sql, broker, revision: '5.10.1' }),
+    ispb: '12345678',
     settings: { locationHost: host, signingKid: kid, tokenSeconds: 3_600 },
     signing: joseFeature(store).signPublished,
     ...(now === undefined ? {} : { now }),

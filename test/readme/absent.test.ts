@@ -75,9 +75,9 @@ const notThere: readonly (readonly [english: string, portuguese: string, proof: 
     noPath(/dict|\/v1\/pix\/keys/i),
   ],
   [
-    'Pix: Pix Automático',
-    'Pix: Pix Automático',
-    noPath(/\/pix\/v2\/(?:rec|locrec|solicrec|cobr)\b/),
+    'Pix: charging by Pix Automático (`cobr`, `solicrec`)',
+    'Pix: a cobrança do Pix Automático (`cobr`, `solicrec`)',
+    noPath(/\/pix\/v2\/(?:solicrec|cobr)\b/),
   ],
   [
     'Pix: Pix Saque in the API Pix',

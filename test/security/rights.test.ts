@@ -103,7 +103,9 @@ const make = async (): Promise<Made> => {
 
 const address = { street: 'Rua 1', state: 'PE', postal_code: '50000000' }
 
-const makeCharge = async (): Promise<Pick<Made, 'charge' | 'due' | 'location'>> => {
+const makeCharge = async (): Promise<
+  Pick<Made, 'charge' | 'due' | 'location' | 'recurrence' | 'place'>
+> => {
   const key = pixKey
   const receiver = {
     key,
@@ -138,7 +140,17 @@ const makeCharge = async (): Promise<Pick<Made, 'charge' | 'due' | 'location'>> 
   await sql`
     insert into pix_returns (end_to_end_id, id, return_id, amount_cents, nature, requested_at)
     values (${received}, '1', 'D1', 50, 'ORIGINAL', now())`
-  return { charge, due, location: String(loc.id) }
+  return { charge, due, location: String(loc.id), ...(await makeRecurrence()) }
+}
+
+const makeRecurrence = async (): Promise<Pick<Made, 'recurrence' | 'place'>> => {
+  const { id } = (await demand('/pix/v2/locrec', undefined)) as Record<string, string>
+  const { idRec } = await demand('/pix/v2/rec', {
+    vinculo: { contrato: '1', devedor: { cpf: '12345678909', nome: 'Bia' } },
+    calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+    ...{ politicaRetentativa: 'NAO_PERMITE', loc: id },
+  })
+  return { recurrence: idRec ?? '', place: String(id) }
 }
 
 beforeAll(async () => {

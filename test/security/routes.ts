@@ -27,6 +27,9 @@ export type Made = {
   readonly charge: string
   readonly due: string
   readonly location: string
+  readonly recurrence: string
+  /** Of recurrences. */
+  readonly place: string
 }
 
 /** The restrictions that forbid a key what belongs to ana, but is not what the restriction names. */
@@ -84,6 +87,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /qr/v2/jwks.json': { kind: 'public' },
   'GET /qr/v2/{token}': { kind: 'public' },
   'GET /qr/v2/cobv/{token}': { kind: 'public' },
+  'GET /qr/v2/rec/{token}': { kind: 'public' },
   // What is behind them asks for the session, and then for the key in it.
   'POST /console/session': { kind: 'public' },
   'GET /console/session': { kind: 'public' },
@@ -178,6 +182,19 @@ export const rows: Readonly<Record<string, Row>> = {
   'PATCH /pix/v2/lotecobv/{id}': owned(
     ...([false, [], () => '/pix/v2/lotecobv/1'] as const),
     () => ({ cobsv: [{ txid: batched, valor: { original: '2.00' } }] }),
+  ),
+  'POST /pix/v2/rec': { kind: 'new' },
+  'GET /pix/v2/rec': listOf('rec'),
+  'GET /pix/v2/rec/{idRec}': owned(true, [], ({ recurrence }) => `/pix/v2/rec/${recurrence}`),
+  'PATCH /pix/v2/rec/{idRec}': owned(
+    ...([false, [], ({ recurrence }: Made) => `/pix/v2/rec/${recurrence}`] as const),
+    () => ({ vinculo: { devedor: { nome: 'Bia' } } }),
+  ),
+  'POST /pix/v2/locrec': { kind: 'new' },
+  'GET /pix/v2/locrec': listOf('locrec'),
+  'GET /pix/v2/locrec/{id}': owned(true, [], ({ place }) => `/pix/v2/locrec/${place}`),
+  'DELETE /pix/v2/locrec/{id}/idRec': owned(
+    ...([false, [], ({ place }: Made) => `/pix/v2/locrec/${place}/idRec`] as const),
   ),
   'GET /pix/v2/pix': listOf('pix'),
   'GET /pix/v2/pix/{e2eid}': owned(true, [], () => `/pix/v2/pix/${received}`),

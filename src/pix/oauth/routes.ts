@@ -27,7 +27,9 @@ const form = 'application/x-www-form-urlencoded'
 const json = 'application/json'
 
 /** The scopes that a token may have, as the standard spells them: `cob.read`. */
-const families = new Set(['cob', 'cobv', 'lotecobv', 'payloadlocation', 'pix', 'webhook'])
+const families = new Set([
+  ...['cob', 'cobv', 'lotecobv', 'payloadlocation', 'payloadlocationrec', 'pix', 'rec', 'webhook'],
+])
 const standardScopes: ReadonlyMap<string, Scope> = new Map(
   allScopes
     .filter((scope) => families.has(scope.split(':')[0] ?? ''))

@@ -35,6 +35,8 @@ const reasons: Readonly<Record<string, string>> = {
   pix_batch_items: 'part of their batches',
   pix_charge_revisions: 'part of their charges',
   pix_locations: 'printed in QR codes, which nobody calls back',
+  pix_recurrence_locations: 'printed in QR codes, which nobody calls back',
+  pix_recurrences: 'merchants look up what payers agreed to',
   pix_received: 'merchants look up what they were paid',
   pix_returns: 'part of what was received',
   rate_buckets: 'a row for each key and account that is limited',

@@ -1,0 +1,200 @@
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { kindOf } from '../charges/domain.ts'
+import { findCharge } from '../charges/store.ts'
+import type { Addresses } from '../charges/view.ts'
+import { dayAt } from '../due/calendar.ts'
+import { pixErrors, violates } from '../errors.ts'
+import { locationsOf } from '../locations/store.ts'
+import { parametersOf } from '../pages.ts'
+import {
+  onlyWhenCreated,
+  type RecurrenceRequest,
+  type RecurrenceRevision,
+  readNewRecurrence,
+  refuseRecurrence,
+} from './body.ts'
+import {
+  endedStatuses,
+  freshRecurrenceId,
+  type Recurrence,
+  type RecurrenceLocation,
+} from './domain.ts'
+import {
+  addRecurrence,
+  companiesOf,
+  findRecurrence,
+  listRecurrences,
+  lockRecurrence,
+  lockRecurrenceLocation,
+  printedOf,
+  type RecurrenceFilter,
+  reviseRecurrence,
+} from './store.ts'
+import { type CodeCharge, codeView, type RecurrenceAddress, recurrenceView } from './view.ts'
+
+export type RecurrenceServiceDeps = {
+  readonly sql: Client
+  /** Of charges. */
+  readonly addresses: Addresses
+  readonly addressOf: RecurrenceAddress
+  readonly ispb: string
+  readonly now: () => Date
+}
+
+export type RecurrenceService = {
+  /** @throws ApiError `rec_operacao_invalida` */
+  readonly create: (value: unknown, caller: Caller) => Promise<Answered>
+  readonly revise: (account: string, id: string, revision: RecurrenceRevision) => Promise<object>
+  /** @param txid of a charge that the QR code is to ask for as well */
+  readonly find: (account: string, id: string, txid: string | undefined) => Promise<object>
+  readonly list: (
+    account: string,
+    filter: RecurrenceFilter,
+    asGiven: Readonly<Record<string, unknown>>,
+  ) => Promise<object>
+}
+
+/** Recurrences of receivers, as far as the receiver alone makes them: CRIADA and CANCELADA. */
+export const createRecurrenceService = (deps: RecurrenceServiceDeps): RecurrenceService => {
+  const { sql, addressOf, now } = deps
+  const view = (recurrence: Recurrence) => recurrenceView(recurrence, addressOf)
+  return {
+    create: (value, caller) => {
+      const request = readNewRecurrence(value, dayAt(now()))
+      return runOnce(sql, caller.idempotencyKey, async (tx) => {
+        const made = await makeRecurrence(tx, caller.owner, request, deps)
+        return { status: 201, body: JSON.stringify(view(made)) }
+      })
+    },
+    revise: (account, id, revision) =>
+      sql.begin(async (tx) => {
+        const before = await lockRecurrence(tx, account, id)
+        if (before === undefined) throw noRecurrence()
+        const after = await revised(tx, before, revision, now())
+        await reviseRecurrence(tx, after)
+        return view(after)
+      }),
+    find: async (account, id, txid) => {
+      const found = await findRecurrence(sql, account, id)
+      if (found === undefined) throw noRecurrence()
+      const charge = txid === undefined ? undefined : await chargeOf(deps, found, txid)
+      const printed = await printedOf(sql, account, found.taxId)
+      const dadosQR = codeView(found, addressOf, printed, charge)
+      return { ...view(found), ...(dadosQR === undefined ? {} : { dadosQR }) }
+    },
+    list: async (account, filter, asGiven) => {
+      const { items, total } = await listRecurrences(sql, account, filter)
+      const parametros = parametersOf(filter, asGiven, total, pixErrors.rec_consulta_invalida)
+      return { parametros, recs: items.map(view) }
+    },
+  }
+}
+
+const noRecurrence = (): ApiError =>
+  new ApiError(pixErrors.rec_nao_encontrada, 'Recorrência não encontrada para o idRec informado.')
+
+const makeRecurrence = async (
+  tx: Transaction,
+  account: string,
+  { terms, agreement, locationId }: RecurrenceRequest,
+  { ispb, now }: RecurrenceServiceDeps,
+): Promise<Recurrence> => {
+  const { taxId, name: receiverName } = await companyFor(tx, account, agreement)
+  const at = now()
+  const id = freshRecurrenceId(ispb, terms.retries, at)
+  const made: Recurrence = {
+    ...{ id, account, taxId, receiverName, agreement: agreement ?? null, terms },
+    ...{ status: 'CRIADA', history: [{ status: 'CRIADA', data: at.toISOString() }] },
+    location: locationId === undefined ? undefined : await placeFor(tx, account, id, locationId),
+    createdAt: at,
+  }
+  await addRecurrence(tx, made)
+  return made
+}
+
+/**
+ * Who is paid: a recurrence names no key. An account that receives for several companies says in `convenio`, by its
+ * CNPJ, for which.
+ */
+const companyFor = async (tx: Transaction, account: string, agreement: string | undefined) => {
+  const companies = await companiesOf(tx, account)
+  const [first] = companies
+  if (first === undefined) {
+    throw new ApiError(pixErrors.acesso_negado, 'A conta não tem recebedor com CNPJ.')
+  }
+  const wanted = companies.find(({ taxId }) => taxId === agreement)
+  if (wanted !== undefined || companies.length === 1) return wanted ?? first
+  const propriedade = 'rec.recebedor.convenio'
+  const razao = `O valor do campo ${propriedade} não é aceito pelo PSP Recebedor: a conta tem vários CNPJ, e o convênio deve ser um deles.`
+  throw refuseRecurrence({ razao, propriedade, valor: agreement })
+}
+
+/** @throws ApiError if the location is not the account's, or another recurrence has it */
+const placeFor = async (
+  tx: Transaction,
+  account: string,
+  id: string,
+  locationId: number,
+): Promise<RecurrenceLocation> => {
+  const location = await lockRecurrenceLocation(tx, account, BigInt(locationId))
+  const isFree = location?.recurrenceId === null || location?.recurrenceId === id
+  if (location !== undefined && isFree) return { ...location, recurrenceId: id }
+  const razao =
+    location === undefined
+      ? 'O location referenciado por rec.loc inexiste.'
+      : 'O location referenciado por rec.loc já está sendo utilizado por outra recorrência.'
+  throw refuseRecurrence({ razao, propriedade: 'rec.loc', valor: String(locationId) })
+}
+
+const revised = async (
+  tx: Transaction,
+  before: Recurrence,
+  revision: RecurrenceRevision,
+  now: Date,
+): Promise<Recurrence> => {
+  const { status, account, id } = before
+  const { locationId, isCancelled } = revision
+  if (endedStatuses.has(status)) {
+    const razao = 'A recorrência encontra-se expirada, cancelada ou rejeitada.'
+    throw refuseRecurrence({ razao, propriedade: 'rec.status', valor: status })
+  }
+  if (status !== 'CRIADA' && locationId !== undefined) {
+    throw onlyWhenCreated('rec.loc', String(locationId))
+  }
+  const terms = revision.revise(before)
+  const location =
+    locationId === undefined ? before.location : await placeFor(tx, account, id, locationId)
+  const after = { ...before, terms, location }
+  if (!isCancelled) return after
+  const ended = { status: 'CANCELADA', data: now.toISOString() } as const
+  return { ...after, status: ended.status, history: [...before.history, ended] }
+}
+
+const shownCharsMax = 100
+
+/** @throws ApiError `rec_consulta_invalida` if the recurrence cannot begin with the charge */
+const chargeOf = async (
+  { sql, addresses }: RecurrenceServiceDeps,
+  { account, terms }: Recurrence,
+  txid: string,
+): Promise<CodeCharge> => {
+  const refuse = (razao: string): ApiError =>
+    violates(pixErrors.rec_consulta_invalida, [
+      { razao, propriedade: 'txid', valor: txid.slice(0, shownCharsMax) },
+    ])
+  const charge = await findCharge(sql, account, txid)
+  if (charge === undefined) {
+    throw refuse(
+      'O parâmetro txid não corresponde a uma cobrança compatível com o campo ativacao.tipoJornada.',
+    )
+  }
+  const kind = kindOf(charge.terms)
+  if (kind === 'cob' && terms.firstTxid !== txid) {
+    throw refuse(
+      'O parâmetro txid corresponde a uma cobrança imediata diferente da informada no campo ativacao.dadosJornada.txid.',
+    )
+  }
+  const location = (await locationsOf(sql, [charge.id])).get(charge.id)
+  return { kind, address: location && addresses.of(location) }
+}

@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto'
+import type { Queryable } from '#src/platform/database/index.ts'
+import { debtorTaxIdOf } from '../charges/domain.ts'
+import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
+
+/** More random bits than a token must have (122): nobody finds the address of somebody else's recurrence. */
+const tokenBytes = 16
+
+type Row = {
+  readonly id: string
+  readonly account: string
+  readonly taxId: string
+  readonly receiverName: string
+  readonly agreement: string | null
+  readonly status: RecurrenceStatus
+  readonly terms: string
+  readonly history: string
+  readonly createdAt: Date
+  readonly locationId: bigint | null
+  readonly token: string | null
+  readonly locatedAt: Date | null
+}
+
+const recurrenceOf = ({ locationId, token, locatedAt, ...row }: Row): Recurrence => ({
+  ...row,
+  terms: JSON.parse(row.terms) as RecurrenceTerms,
+  history: JSON.parse(row.history) as Recurrence['history'],
+  location:
+    locationId === null || token === null || locatedAt === null
+      ? undefined
+      : { id: locationId, token, recurrenceId: row.id, createdAt: locatedAt },
+})
+
+const columns = (sql: Queryable) => sql`
+  r.id, r.account, r.tax_id as "taxId", r.receiver_name as "receiverName", r.agreement, r.status,
+  r.terms, r.history, r.created_at as "createdAt", r.location_id as "locationId", l.token,
+  l.created_at as "locatedAt"`
+
+const withLocation = (sql: Queryable) =>
+  sql`left join pix_recurrence_locations l on l.id = r.location_id`
+
+export const addRecurrence = async (tx: Queryable, made: Recurrence): Promise<void> => {
+  const { id, account, taxId, receiverName, agreement, status, terms, history, createdAt } = made
+  await tx`
+    insert into pix_recurrences (id, account, tax_id, receiver_name, agreement, status,
+      debtor_tax_id, terms, history, location_id, created_at)
+    values (${id}, ${account}, ${taxId}, ${receiverName}, ${agreement}, ${status},
+      ${debtorTaxIdOf(terms.debtor) ?? ''}, ${JSON.stringify(terms)}, ${JSON.stringify(history)},
+      ${made.location?.id ?? null}, ${createdAt})`
+}
+
+/** Writes what a revision may change. */
+export const reviseRecurrence = async (tx: Queryable, after: Recurrence): Promise<void> => {
+  const { id, status, terms, history, location } = after
+  await tx`
+    update pix_recurrences set status = ${status}, terms = ${JSON.stringify(terms)},
+      history = ${JSON.stringify(history)}, location_id = ${location?.id ?? null}
+    where id = ${id}`
+}
+
+export const findRecurrence = async (
+  sql: Queryable,
+  account: string,
+  id: string,
+): Promise<Recurrence | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from pix_recurrences r ${withLocation(sql)}
+    where r.id = ${id} and r.account = ${account}`
+  return row && recurrenceOf(row)
+}
+
+/** Locks it until the transaction ends. */
+export const lockRecurrence = async (
+  tx: Queryable,
+  account: string,
+  id: string,
+): Promise<Recurrence | undefined> => {
+  await tx`select from pix_recurrences where id = ${id} and account = ${account} for update`
+  return findRecurrence(tx, account, id)
+}
+
+/** Whoever knows the token may read what it shows. */
+export const recurrenceByToken = async (
+  sql: Queryable,
+  token: string,
+): Promise<Recurrence | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from pix_recurrence_locations l
+      join pix_recurrences r on r.location_id = l.id
+    where l.token = ${token}`
+  return row && recurrenceOf(row)
+}
+
+/** The CNPJ and name of each receiver of an account, by the CNPJ. */
+export const companiesOf = (
+  sql: Queryable,
+  account: string,
+): Promise<readonly { readonly taxId: string; readonly name: string }[]> => sql<
+  { taxId: string; name: string }[]
+>`
+  select distinct on (tax_id) tax_id as "taxId", name from pix_receivers
+  where account = ${account} and length(tax_id) = 14 order by tax_id, key`
+
+/** City and name for the QR code of a receiver. */
+export const printedOf = async (
+  sql: Queryable,
+  account: string,
+  taxId: string,
+): Promise<{ readonly name: string; readonly city: string } | undefined> => {
+  const [found] = await sql<{ name: string; city: string }[]>`
+    select name, city from pix_receivers where account = ${account} and tax_id = ${taxId}
+    order by key limit 1`
+  return found
+}
+
+export type RecurrenceFilter = ListRequest & {
+  readonly status: string | undefined
+  readonly debtorTaxId: string | undefined
+  readonly isShown: boolean | undefined
+  readonly agreement: string | undefined
+}
+
+const matching = (sql: Queryable, account: string, filter: RecurrenceFilter) => {
+  const { status, debtorTaxId, isShown, agreement } = filter
+  return sql`
+    from pix_recurrences where account = ${account}
+      and created_at between ${filter.from} and ${filter.to}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}
+      ${agreement === undefined ? sql`` : sql`and agreement = ${agreement}`}
+      ${isShown === undefined ? sql`` : sql`and (location_id is not null) = ${isShown}`}`
+}
+
+type Listed<T> = { readonly items: readonly T[]; readonly total: number }
+
+/** In the order in which they were made. */
+export const listRecurrences = async (
+  sql: Queryable,
+  account: string,
+  filter: RecurrenceFilter,
+): Promise<Listed<Recurrence>> => {
+  const { offset, limit } = sliceOf(filter)
+  const [rows, [counted]] = await Promise.all([
+    sql<Row[]>`
+      select ${columns(sql)}
+      from (
+        select * ${matching(sql, account, filter)}
+        order by created_at, id offset ${offset} limit ${limit}
+      ) r ${withLocation(sql)} order by r.created_at, r.id`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from (
+        select ${matching(sql, account, filter)} limit ${itemsMax + 1}
+      ) counted`,
+  ])
+  return { items: rows.map(recurrenceOf), total: counted?.total ?? 0 }
+}
+
+export const addRecurrenceLocation = async (
+  tx: Queryable,
+  account: string,
+  now: Date,
+): Promise<RecurrenceLocation> => {
+  const token = randomBytes(tokenBytes).toString('hex')
+  const [added] = await tx<{ id: bigint }[]>`
+    insert into pix_recurrence_locations (account, token, created_at)
+    values (${account}, ${token}, ${now}) returning id`
+  if (added === undefined) throw new Error('the location was not stored')
+  return { id: added.id, token, recurrenceId: null, createdAt: now }
+}
+
+const locationColumns = (sql: Queryable) =>
+  sql`l.id, l.token, r.id as "recurrenceId", l.created_at as "createdAt"`
+
+const withRecurrence = (sql: Queryable) => sql`left join pix_recurrences r on r.location_id = l.id`
+
+export const findRecurrenceLocation = async (
+  sql: Queryable,
+  account: string,
+  id: bigint,
+): Promise<RecurrenceLocation | undefined> => {
+  const [found] = await sql<RecurrenceLocation[]>`
+    select ${locationColumns(sql)} from pix_recurrence_locations l ${withRecurrence(sql)}
+    where l.id = ${id} and l.account = ${account}`
+  return found
+}
+
+/** Locks it until the transaction ends, so that two recurrences do not take it. */
+export const lockRecurrenceLocation = async (
+  tx: Queryable,
+  account: string,
+  id: bigint,
+): Promise<RecurrenceLocation | undefined> => {
+  await tx`
+    select from pix_recurrence_locations where id = ${id} and account = ${account} for update`
+  return findRecurrenceLocation(tx, account, id)
+}
+
+/** Makes the location show nothing. */
+export const unlinkRecurrence = async (tx: Queryable, id: bigint): Promise<void> => {
+  await tx`update pix_recurrences set location_id = null where location_id = ${id}`
+}
+
+export type RecurrenceLocationFilter = ListRequest & {
+  readonly isUsed: boolean | undefined
+  readonly agreement: string | undefined
+}
+
+/** In the order in which they were made. */
+export const listRecurrenceLocations = async (
+  sql: Queryable,
+  account: string,
+  { isUsed, agreement, ...request }: RecurrenceLocationFilter,
+): Promise<Listed<RecurrenceLocation>> => {
+  const { offset, limit } = sliceOf(request)
+  const matching = sql`
+    from pix_recurrence_locations l ${withRecurrence(sql)}
+    where l.account = ${account} and l.created_at between ${request.from} and ${request.to}
+      ${isUsed === undefined ? sql`` : sql`and (r.id is not null) = ${isUsed}`}
+      ${agreement === undefined ? sql`` : sql`and r.agreement = ${agreement}`}`
+  const [items, [counted]] = await Promise.all([
+    sql<RecurrenceLocation[]>`
+      select ${locationColumns(sql)} ${matching}
+      order by l.created_at, l.id offset ${offset} limit ${limit}`,
+    sql<{ total: number }[]>`
+      select count(*)::int as total from (select ${matching} limit ${itemsMax + 1}) counted`,
+  ])
+  return { items, total: counted?.total ?? 0 }
+}

@@ -1,0 +1,98 @@
+import { buildCompositeBrCode, toAscii } from '#codecs/brcode'
+import { payloadPath } from '../charges/view.ts'
+import { endedStatuses, type Recurrence, type RecurrenceLocation } from './domain.ts'
+
+/** Where the payloads of recurrences are, without a scheme, as QR codes hold it. */
+export type RecurrenceAddress = (location: Pick<RecurrenceLocation, 'token'>) => string
+
+export const recurrenceAddressOn =
+  (host: string): RecurrenceAddress =>
+  ({ token }) =>
+    `${host}${payloadPath}/rec/${token}`
+
+/** `tipo` is required by the standard, though it describes no such member. */
+export const recurrenceLocationView = (
+  { id, recurrenceId, createdAt, token }: RecurrenceLocation,
+  addressOf: RecurrenceAddress,
+) => ({
+  id: Number(id),
+  ...(recurrenceId === null ? {} : { idRec: recurrenceId }),
+  ...{ location: addressOf({ token }), tipo: 'rec', criacao: createdAt.toISOString() },
+})
+
+/** What the receiver's answers and the payload have alike. */
+const termsView = ({ id, terms, history }: Recurrence) => ({
+  idRec: id,
+  vinculo: {
+    contrato: terms.contract,
+    ...(terms.object === undefined ? {} : { objeto: terms.object }),
+    devedor: terms.debtor,
+  },
+  calendario: {
+    dataInicial: terms.startsOn,
+    ...(terms.endsOn === undefined ? {} : { dataFinal: terms.endsOn }),
+    periodicidade: terms.period,
+  },
+  ...(terms.amount === undefined ? {} : { valor: { valorRec: terms.amount } }),
+  ...(terms.minimum === undefined ? {} : { valor: { valorMinimoRecebedor: terms.minimum } }),
+  politicaRetentativa: terms.retries,
+  atualizacao: history,
+})
+
+const cancellation = {
+  ...{ solicitante: 'USUARIO_RECEBEDOR', codigo: 'SLCR' },
+  descricao: 'Cancelamento solicitado pelo usuário recebedor',
+}
+
+export const recurrenceView = (recurrence: Recurrence, addressOf: RecurrenceAddress) => {
+  const { terms, status, taxId, receiverName, agreement, location } = recurrence
+  const { firstTxid } = terms
+  return {
+    ...termsView(recurrence),
+    recebedor: {
+      ...{ cnpj: taxId, nome: receiverName },
+      ...(agreement === null ? {} : { convenio: agreement }),
+    },
+    status,
+    ...(location === undefined ? {} : { loc: recurrenceLocationView(location, addressOf) }),
+    ...(status === 'CANCELADA' ? { encerramento: { cancelamento: cancellation } } : {}),
+    ativacao: {
+      tipoJornada: 'AGUARDANDO_DEFINICAO',
+      ...(firstTxid === undefined ? {} : { dadosJornada: { txid: firstTxid } }),
+    },
+  }
+}
+
+/** @param ispb ours */
+export const recurrencePayload = (recurrence: Recurrence, ispb: string) => ({
+  ...termsView(recurrence),
+  recebedor: {
+    ...{ cnpj: recurrence.taxId, nome: recurrence.receiverName, ispbParticipante: ispb },
+  },
+})
+
+const merchantNameMax = 25
+const merchantCityMax = 15
+
+/** The charge that a composite code asks to pay as well; undefined address: it has no location. */
+export type CodeCharge = { readonly kind: 'cob' | 'cobv'; readonly address: string | undefined }
+
+/** `dadosQR`; undefined where there is nothing that a code could point to. */
+export const codeView = (
+  { status, location }: Recurrence,
+  addressOf: RecurrenceAddress,
+  receiver: { readonly name: string; readonly city: string } | undefined,
+  charge: CodeCharge | undefined,
+) => {
+  if (location === undefined || receiver === undefined || endedStatuses.has(status))
+    return undefined
+  if (charge !== undefined && charge.address === undefined) return undefined
+  const text = buildCompositeBrCode({
+    recurrenceUrl: addressOf(location),
+    ...(charge === undefined ? {} : { url: charge.address }),
+    merchantName: toAscii(receiver.name).slice(0, merchantNameMax).trim(),
+    merchantCity: toAscii(receiver.city).slice(0, merchantCityMax).trim(),
+  })
+  const journey = charge === undefined ? 2 : charge.kind === 'cob' ? 3 : 4
+  return { jornada: `JORNADA_${journey}`, pixCopiaECola: text }
+}
