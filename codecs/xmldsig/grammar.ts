@@ -15,6 +15,7 @@ import {
 
 // Signature     = SignedInfo SignatureValue KeyInfo
 // SignedInfo    = CanonicalizationMethod(exc-c14n) SignatureMethod(rsa-sha256) 3*3 Reference
+//                 (2*2 in a document that is signed whole, without the third)
 // Reference     = Transforms DigestMethod(sha256) DigestValue
 //   first       URI="#<KeyInfo Id>"  Transform(exc-c14n)
 //   second      URI=""               Transform(enveloped-signature) Transform(exc-c14n)
@@ -31,19 +32,32 @@ const valueCharsMax = 1024
 
 const encoder = new TextEncoder()
 
+type EnvelopeDigests = readonly [keyInfo: Uint8Array, appHdr: Uint8Array, document: Uint8Array]
+type WholeDigests = readonly [keyInfo: Uint8Array, root: Uint8Array]
+
+/** A reference: its URI, none if undefined, and its transforms. */
+type ReferenceForm = readonly [uri: string | undefined, transforms: readonly string[]]
+
+/** What follows the reference to KeyInfo. */
+const envelopeReferences: readonly ReferenceForm[] = [
+  ['', [enveloped, excC14n]],
+  [undefined, [excC14n]],
+]
+const wholeReferences: readonly ReferenceForm[] = [['', [enveloped, excC14n]]]
+
 /**
  * A signature that keeps to the profile; nothing in it has been verified yet.
  *
  * @property signedInfo - canonical bytes
  * @property keyInfo - canonical bytes
  */
-export type SignatureParts = {
+export type SignatureParts<D extends readonly Uint8Array[] = EnvelopeDigests> = {
   readonly signedInfo: Uint8Array
   readonly signedInfoAt: number
   readonly keyInfo: Uint8Array
   readonly keyInfoAt: number
   readonly signatureValue: Uint8Array
-  readonly digests: readonly [keyInfo: Uint8Array, appHdr: Uint8Array, document: Uint8Array]
+  readonly digests: D
   /** Text of X509IssuerName. */
   readonly issuer: string
   /** Decimal without leading zeros. */
@@ -145,6 +159,27 @@ const locateSignature = (document: XmlDocument, appHdr: number): number => {
   return signature
 }
 
+/**
+ * Finds the one signature of a document that is signed whole: a child of the root.
+ *
+ * @throws RefusalSignal if there is none, or one stands elsewhere
+ */
+export const locateInRoot = (document: XmlDocument): number => {
+  const { root } = document
+  const limit = document.next(root)
+  for (let node = root + 1; node < limit; node = document.next(node)) {
+    if (
+      document.isElement(node) &&
+      document.localName(node) === 'Signature' &&
+      document.namespaceUri(node) === dsig
+    ) {
+      checkWhole(document, node)
+      return node
+    }
+  }
+  return refuse(document, root, 'signature_missing')
+}
+
 const identifier = /^(?:.*:)?id$/i
 
 /** Refuses any comment or CDATA, a second XML Signature element, and any other Id. */
@@ -178,7 +213,10 @@ class SignatureReader {
     this.#namespaceId = document.namespaceId(signature)
   }
 
-  read(signature: number): SignatureParts {
+  read<D extends readonly Uint8Array[]>(
+    signature: number,
+    references: readonly ReferenceForm[],
+  ): SignatureParts<D> {
     const [signedInfo, value, keyInfo] = this.#children(
       signature,
       'SignedInfo',
@@ -199,7 +237,8 @@ class SignatureReader {
       digests: this.#references(
         signedInfo,
         id ?? refuse(this.#document, keyInfo, 'signature_structure'),
-      ),
+        references,
+      ) as readonly Uint8Array[] as D,
       issuer,
       serial,
     }
@@ -252,21 +291,23 @@ class SignatureReader {
     return refuse(this.#document, node, 'value_malformed')
   }
 
-  #references(signedInfo: number, id: string): SignatureParts['digests'] {
-    const [canonicalization, method, keyInfo, appHdr, body] = this.#children(
+  #references(
+    signedInfo: number,
+    id: string,
+    others: readonly ReferenceForm[],
+  ): readonly Uint8Array[] {
+    const [canonicalization, method, keyInfo, ...rest] = this.#children(
       signedInfo,
       'CanonicalizationMethod',
       'SignatureMethod',
       'Reference',
-      'Reference',
-      'Reference',
-    ) as [number, number, number, number, number]
+      ...others.map(() => 'Reference'),
+    ) as [number, number, number, ...number[]]
     this.#algorithm(canonicalization, excC14n, 'algorithm_not_allowed')
     this.#algorithm(method, rsaSha256, 'algorithm_not_allowed')
     return [
       this.#reference(keyInfo, `#${id}`, [excC14n]),
-      this.#reference(appHdr, '', [enveloped, excC14n]),
-      this.#reference(body, undefined, [excC14n]),
+      ...others.map(([uri, transforms], i) => this.#reference(rest[i]!, uri, transforms)),
     ]
   }
 
@@ -319,4 +360,15 @@ class SignatureReader {
  * @throws RefusalSignal for anything outside the profile
  */
 export const readSignature = (document: XmlDocument, signature: number): SignatureParts =>
-  new SignatureReader(document, signature).read(signature)
+  new SignatureReader(document, signature).read(signature, envelopeReferences)
+
+/**
+ * The same of a signature over the whole document that it stands in.
+ *
+ * @throws RefusalSignal for anything outside the profile
+ */
+export const readWholeSignature = (
+  document: XmlDocument,
+  signature: number,
+): SignatureParts<WholeDigests> =>
+  new SignatureReader(document, signature).read(signature, wholeReferences)

@@ -14,11 +14,15 @@ export {
   type PreparedKeyInfo,
   prepareKeyInfo,
   prepareSignature,
+  type Signer,
   signEnvelope,
+  signWhole,
 } from './sign.ts'
 export {
   type SignerCertificate,
   type VerifyPorts,
   verifyEnvelope,
+  verifyWhole,
   type XmldsigVerified,
+  type XmldsigVerifiedWhole,
 } from './verify.ts'

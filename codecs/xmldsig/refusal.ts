@@ -16,6 +16,7 @@ const xmldsigRefusals = {
   digest_key_info: 'the digest of KeyInfo differs',
   digest_app_hdr: 'the digest of AppHdr differs',
   digest_document: 'the digest of Document differs',
+  digest_root: 'the digest of the whole document differs',
 } as const
 
 export type XmldsigRefusalCode = keyof typeof xmldsigRefusals

@@ -1,4 +1,6 @@
 import { CodecError } from '#codecs/bytes'
+import type { XmlDocument } from '#codecs/xml'
+import { canonicalForm } from './canonical.ts'
 import {
   digestBytes,
   digestChars,
@@ -38,6 +40,9 @@ export type CanonicalEnvelope = {
 
 /** SHA-256 of some bytes: 32 bytes. */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
+
+const quote = 0x22
+const greaterThan = 0x3e
 
 const text = new TextEncoder()
 
@@ -79,6 +84,31 @@ const escapeText = (value: string): string =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 /**
+ * @property keyInfo - as in the message, where the prefix `ds` is declared outside
+ * @property opening - canonical SignedInfo up to the digest of the reference with an empty URI
+ */
+type KeyInfoTexts = { readonly keyInfo: Uint8Array; readonly opening: string }
+
+const keyInfoTexts = (issuer: string, serial: string, id: string, sha256: Sha256): KeyInfoTexts => {
+  if (!/^\d{1,60}$/.test(serial) || !/^[A-Za-z_][A-Za-z0-9._-]{0,63}$/.test(id)) {
+    throw new CodecError('key_info', 0, 'serial must be decimal and Id a short name')
+  }
+  const content =
+    ` Id="${id}"><ds:X509Data><ds:X509IssuerSerial>` +
+    `<ds:X509IssuerName>${escapeText(issuer)}</ds:X509IssuerName>` +
+    `<ds:X509SerialNumber>${serial}</ds:X509SerialNumber>` +
+    '</ds:X509IssuerSerial></ds:X509Data></ds:KeyInfo>'
+  const digest = sha256(ascii(`<ds:KeyInfo xmlns:ds="${dsig}"${content}`)).toBase64()
+  const opening =
+    `${signedInfoOpen}${methods}` +
+    `<ds:Reference URI="#${id}"><ds:Transforms>${c14nTransform}</ds:Transforms>` +
+    `${digestOpen}${digest}${digestClose}` +
+    `<ds:Reference URI=""><ds:Transforms>${envelopedTransform}${c14nTransform}</ds:Transforms>` +
+    digestOpen
+  return { keyInfo: ascii(`<ds:KeyInfo${content}`), opening }
+}
+
+/**
  * Prepares KeyInfo for one certificate.
  *
  * @param issuer - RFC 2253 text, see `issuerText`
@@ -92,31 +122,14 @@ export const prepareKeyInfo = (
   id: string,
   sha256: Sha256,
 ): PreparedKeyInfo => {
-  if (!/^\d{1,60}$/.test(serial) || !/^[A-Za-z_][A-Za-z0-9._-]{0,63}$/.test(id)) {
-    throw new CodecError('key_info', 0, 'serial must be decimal and Id a short name')
-  }
-  const content =
-    ` Id="${id}"><ds:X509Data><ds:X509IssuerSerial>` +
-    `<ds:X509IssuerName>${escapeText(issuer)}</ds:X509IssuerName>` +
-    `<ds:X509SerialNumber>${serial}</ds:X509SerialNumber>` +
-    '</ds:X509IssuerSerial></ds:X509Data></ds:KeyInfo>'
-  const canonical = ascii(`<ds:KeyInfo xmlns:ds="${dsig}"${content}`)
-  const keyInfoDigest = sha256(canonical).toBase64()
-  const beforeAppHdr =
-    `${signedInfoOpen}${methods}` +
-    `<ds:Reference URI="#${id}"><ds:Transforms>${c14nTransform}</ds:Transforms>` +
-    `${digestOpen}${keyInfoDigest}${digestClose}` +
-    `<ds:Reference URI=""><ds:Transforms>${envelopedTransform}${c14nTransform}</ds:Transforms>` +
-    digestOpen
+  const { keyInfo, opening } = keyInfoTexts(issuer, serial, id, sha256)
   const beforeDocument = `${digestClose}<ds:Reference><ds:Transforms>${c14nTransform}</ds:Transforms>${digestOpen}`
   const blank = ' '.repeat(digestChars)
   return {
-    keyInfo: ascii(`<ds:KeyInfo${content}`),
-    signedInfo: ascii(
-      `${beforeAppHdr}${blank}${beforeDocument}${blank}${digestClose}</ds:SignedInfo>`,
-    ),
-    appHdrDigestAt: beforeAppHdr.length,
-    documentDigestAt: beforeAppHdr.length + digestChars + beforeDocument.length,
+    keyInfo,
+    signedInfo: ascii(`${opening}${blank}${beforeDocument}${blank}${digestClose}</ds:SignedInfo>`),
+    appHdrDigestAt: opening.length,
+    documentDigestAt: opening.length + digestChars + beforeDocument.length,
   }
 }
 
@@ -161,6 +174,39 @@ const checkEnvelope = ({ bytes, appHdr, signatureAt, document, namespace }: Cano
 }
 
 /**
+ * Puts a signature into a message.
+ *
+ * @param at - where it goes
+ * @param signedInfo - canonical
+ */
+const withSignature = (
+  bytes: Uint8Array,
+  at: number,
+  signedInfo: Uint8Array,
+  keyInfo: Uint8Array,
+  signature: Uint8Array,
+): Uint8Array<ArrayBuffer> => {
+  const parts = [
+    bytes.subarray(0, at),
+    signatureOpen,
+    signedInfo.subarray(signedInfoOpen.length),
+    beforeValue,
+    ascii(signature.toBase64()),
+    afterValue,
+    keyInfo,
+    signatureClose,
+    bytes.subarray(at),
+  ]
+  const out = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let end = 0
+  for (const part of parts) {
+    out.set(part, end)
+    end += part.length
+  }
+  return out
+}
+
+/**
  * @property signedInfo - the bytes that the RSA signature is over
  * @property complete - puts the signature in its place and returns the whole message
  */
@@ -189,26 +235,7 @@ export const prepareSignature = (
   writeDigest(signedInfo, key.documentDigestAt, sha256(withNamespace('Document', namespace, body)))
   return {
     signedInfo,
-    complete: (signature) => {
-      const parts = [
-        bytes.subarray(0, signatureAt),
-        signatureOpen,
-        signedInfo.subarray(signedInfoOpen.length),
-        beforeValue,
-        ascii(signature.toBase64()),
-        afterValue,
-        key.keyInfo,
-        signatureClose,
-        bytes.subarray(signatureAt),
-      ]
-      const out = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-      let at = 0
-      for (const part of parts) {
-        out.set(part, at)
-        at += part.length
-      }
-      return out
-    },
+    complete: (signature) => withSignature(bytes, signatureAt, signedInfo, key.keyInfo, signature),
   }
 }
 
@@ -227,4 +254,50 @@ export const signEnvelope = async (
 ): Promise<Uint8Array<ArrayBuffer>> => {
   const unsigned = prepareSignature(envelope, key, sha256)
   return unsigned.complete(await sign(unsigned.signedInfo))
+}
+
+/**
+ * Where the content of a canonical element begins: after the first ">" outside an attribute's value, in which the
+ * canonical form leaves it as it is.
+ */
+const contentAt = (canonical: Uint8Array): number => {
+  let isQuoted = false
+  for (let at = 0; at < canonical.length; at++) {
+    if (canonical[at] === quote) isQuoted = !isQuoted
+    else if (canonical[at] === greaterThan && !isQuoted) return at + 1
+  }
+  return canonical.length
+}
+
+/** What signs for one certificate: see `prepareKeyInfo` for issuer, serial and id. */
+export type Signer = {
+  readonly issuer: string
+  readonly serial: string
+  readonly id: string
+  /** RSASSA-PKCS1-v1_5 with SHA-256. */
+  readonly sign: (signedInfo: Uint8Array) => Promise<Uint8Array>
+}
+
+/**
+ * Signs a document whole, as the directory of Pix keys has it: two references, KeyInfo and the document, and the
+ * signature as the first child of the root.
+ *
+ * @param document - without a signature; what its canonical form leaves out (comments, layout of tags) is not sent
+ * @returns the canonical document with `ds:Signature` in its root, in UTF-8 without an XML declaration
+ * @throws CodecError `key_info`; `signature_present` if the document holds a signature already; whatever `sign`
+ *   rejects with
+ */
+export const signWhole = async (
+  document: XmlDocument,
+  { issuer, serial, id, sign }: Signer,
+  sha256: Sha256,
+): Promise<Uint8Array<ArrayBuffer>> => {
+  if (document.namespaces.includes(dsig)) {
+    throw new CodecError('signature_present', 0, 'the document holds a signature already')
+  }
+  const canonical = canonicalForm(document, document.root)
+  const { keyInfo, opening } = keyInfoTexts(issuer, serial, id, sha256)
+  const digest = sha256(canonical).toBase64()
+  const signedInfo = ascii(`${opening}${digest}${digestClose}</ds:SignedInfo>`)
+  return withSignature(canonical, contentAt(canonical), signedInfo, keyInfo, await sign(signedInfo))
 }

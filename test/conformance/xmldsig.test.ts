@@ -2,7 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { join } from 'node:path'
 import { createXmlScanner } from '#codecs/xml'
-import { parseName, prepareKeyInfo, signEnvelope, verifyEnvelope } from '#codecs/xmldsig'
+import {
+  parseName,
+  prepareKeyInfo,
+  type SignerCertificate,
+  signEnvelope,
+  signWhole,
+  type VerifyPorts,
+  verifyEnvelope,
+  verifyWhole,
+} from '#codecs/xmldsig'
 import { envelopeOf, sha256 } from '../support/envelope.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
@@ -24,14 +33,21 @@ const signed = async (): Promise<Uint8Array> => {
   return signEnvelope(envelopeOf(body), key, sha256, signBytes)
 }
 
+const ports: VerifyPorts<SignerCertificate> = {
+  sha256,
+  findCertificate: (name, serial) =>
+    parseName(name) === parseName(issuer) && serial === pair.serial
+      ? { valid: true, verify: (content, value) => verify('sha256', content, publicKey, value) }
+      : undefined,
+}
+
 const verdict = (bytes: Uint8Array): string => {
-  const result = verifyEnvelope(createXmlScanner().scan(bytes), {
-    sha256,
-    findCertificate: (name, serial) =>
-      parseName(name) === parseName(issuer) && serial === pair.serial
-        ? { valid: true, verify: (content, value) => verify('sha256', content, publicKey, value) }
-        : undefined,
-  })
+  const result = verifyEnvelope(createXmlScanner().scan(bytes), ports)
+  return result.ok ? 'ok' : result.code
+}
+
+const wholeVerdict = (xml: string): string => {
+  const result = verifyWhole(createXmlScanner().scan(new TextEncoder().encode(xml)), ports)
   return result.ok ? 'ok' : result.code
 }
 
@@ -68,6 +84,67 @@ describe.skipIf(java.missing)(`the JDK's XMLDSig${java.note}`, () => {
     })
   }, 60_000)
 })
+
+const request =
+  '<CreateEntryRequest>\n  <Entry><Key>joao@example.com</Key><Name>Irm\u00e3os &amp; Cia</Name><TradeName/></Entry>' +
+  '\n  <Reason>USER_REQUESTED</Reason>\n</CreateEntryRequest>'
+
+const signedWhole = (): Promise<Uint8Array> => {
+  const document = createXmlScanner().scan(new TextEncoder().encode(request))
+  const signBytes = async (bytes: Uint8Array) => sign('sha256', bytes, privateKey)
+  return signWhole(document, { issuer, serial: pair.serial, id: 'ki-1', sign: signBytes }, sha256)
+}
+
+describe.skipIf(java.missing)(`the JDK's XMLDSig, of a document signed whole${java.note}`, () => {
+  test('accepts what we sign, refuses it altered', async () => {
+    await withScratch(async (directory) => {
+      const [keyFile, good, bad] = ['key.der', 'good.xml', 'bad.xml'].map((name) =>
+        join(directory, name),
+      ) as [string, string, string]
+      const message = await signedWhole()
+      await Bun.write(keyFile, publicKey.export({ format: 'der', type: 'spki' }))
+      await Bun.write(good, message)
+      await Bun.write(bad, new TextDecoder().decode(message).replace('joao@', 'jose@'))
+      const check = (file: string) => runTool(['java', program, 'verify', keyFile, file])
+      expect(check(good)).toMatchObject({ stdout: 'valid', stderr: '' })
+      expect(check(bad).stdout).toBe('invalid')
+    })
+  }, 60_000)
+
+  test('signs what we accept; altered we refuse it', async () => {
+    await withScratch(async (directory) => {
+      const [keyFile, unsigned, out] = ['key.der', 'unsigned.xml', 'signed.xml'].map((name) =>
+        join(directory, name),
+      ) as [string, string, string]
+      await Bun.write(keyFile, privateKey.export({ format: 'der', type: 'pkcs8' }))
+      await Bun.write(unsigned, request)
+      const made = runTool(['java', program, 'sign', keyFile, unsigned, issuer, pair.serial, out])
+      expect(made.stderr).toBe('')
+      const text = await Bun.file(out).text()
+      expect(wholeVerdict(text)).toBe('ok')
+      expect(wholeVerdict(text.replace('joao@', 'jose@'))).toBe('digest_root')
+    })
+  }, 60_000)
+})
+
+test.skipIf(xmlsec.missing)(
+  `xmlsec1 accepts a document signed whole${xmlsec.note}`,
+  async () => {
+    await withScratch(async (directory) => {
+      const message = new TextDecoder().decode(await signedWhole())
+      const [keyFile, file] = [join(directory, 'key.pem'), join(directory, 'message.xml')]
+      await Bun.write(keyFile, publicKey.export({ format: 'pem', type: 'spki' }))
+      const id = ['--id-attr:Id', 'http://www.w3.org/2000/09/xmldsig#:KeyInfo']
+      const check = async (text: string) => {
+        await Bun.write(file, text)
+        return runTool(['xmlsec1', '--verify', '--pubkey-pem', keyFile, ...id, file]).exitCode
+      }
+      expect(await check(message)).toBe(0)
+      expect(await check(message.replace('joao@', 'jose@'))).not.toBe(0)
+    })
+  },
+  30_000,
+)
 
 /**
  * xmlsec1 resolves the reference to KeyInfo and, for `URI=""`, the whole document. So it is given

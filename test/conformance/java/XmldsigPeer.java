@@ -36,7 +36,10 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NamedNodeMap;
 import org.w3c.dom.Node;
 
-/** The JDK's XMLDSig with the two references that the profile leaves to the application. */
+/**
+ * The JDK's XMLDSig with the two references that the profile leaves to the application. A document whose root is no
+ * Envelope is signed whole, by references that XMLDSig itself resolves.
+ */
 public class XmldsigPeer {
   static final String EXC = CanonicalizationMethod.EXCLUSIVE;
   static final XMLSignatureFactory FACTORY = XMLSignatureFactory.getInstance("DOM");
@@ -90,7 +93,18 @@ public class XmldsigPeer {
     return (NodeSetData<Node>) nodes::iterator;
   }
 
+  static boolean isEnvelope(Document document) {
+    return "Envelope".equals(document.getDocumentElement().getLocalName());
+  }
+
+  /** The element that holds the signature. */
+  static Element holder(Document document) {
+    Element root = document.getDocumentElement();
+    return isEnvelope(document) ? child(child(root, "AppHdr"), "Sgntr") : root;
+  }
+
   static URIDereferencer dereferencer(Document document) {
+    if (!isEnvelope(document)) return FACTORY.getURIDereferencer();
     Element appHdr = apex(document, "AppHdr");
     Element body = apex(document, "Document");
     URIDereferencer standard = FACTORY.getURIDereferencer();
@@ -102,8 +116,7 @@ public class XmldsigPeer {
   }
 
   static boolean verify(Document document, PublicKey key) throws Exception {
-    Element holder = child(child(document.getDocumentElement(), "AppHdr"), "Sgntr");
-    Element signature = child(holder, "Signature");
+    Element signature = child(holder(document), "Signature");
     Element keyInfo = child(signature, "KeyInfo");
     keyInfo.setIdAttribute("Id", true);
     DOMValidateContext context = new DOMValidateContext(key, signature);
@@ -120,16 +133,19 @@ public class XmldsigPeer {
   }
 
   static void sign(Document document, PrivateKey key, String issuer, String serial) throws Exception {
+    List<Reference> references = new ArrayList<>();
+    references.add(reference("#key-1", EXC));
+    references.add(reference("", Transform.ENVELOPED, EXC));
+    if (isEnvelope(document)) references.add(reference(null, EXC));
     SignedInfo signedInfo = FACTORY.newSignedInfo(
         FACTORY.newCanonicalizationMethod(EXC, (C14NMethodParameterSpec) null),
         FACTORY.newSignatureMethod("http://www.w3.org/2001/04/xmldsig-more#rsa-sha256", null),
-        List.of(reference("#key-1", EXC), reference("", Transform.ENVELOPED, EXC), reference(null, EXC)));
+        references);
     KeyInfoFactory keys = FACTORY.getKeyInfoFactory();
     KeyInfo keyInfo = keys.newKeyInfo(
         List.of(keys.newX509Data(List.of(
             keys.newX509IssuerSerial(issuer, new java.math.BigInteger(serial))))), "key-1");
-    Element holder = child(child(document.getDocumentElement(), "AppHdr"), "Sgntr");
-    DOMSignContext context = new DOMSignContext(key, holder);
+    DOMSignContext context = new DOMSignContext(key, holder(document));
     context.setDefaultNamespacePrefix("ds");
     context.setURIDereferencer(dereferencer(document));
     XMLSignature signature = FACTORY.newXMLSignature(signedInfo, keyInfo);
