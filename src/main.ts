@@ -33,8 +33,15 @@ import { type Environment, loadSettings } from './platform/config/index.ts'
 import type { Database } from './platform/database/index.ts'
 import { createAudit, createOutsideReader } from './platform/http/index.ts'
 import type { Feature } from './platform/lifecycle/index.ts'
-import { createTracing } from './platform/observe/index.ts'
-import { createSealer, networksOf, type Sealer, usedFiles } from './platform/security/index.ts'
+import { createTracing, type Logger } from './platform/observe/index.ts'
+import {
+  createFileMaterial,
+  createSealer,
+  type KeyMaterial,
+  networksOf,
+  type Sealer,
+  usedFiles,
+} from './platform/security/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
 import {
   createGrpc,
@@ -91,7 +98,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     certificates,
     deps,
     withEndpoints(roles, [
-      createTracing(platform, logger),
+      createTracing(platform, collectorMaterial(platform, logger), logger),
       ...databases.features,
       withJobs(roles, audit),
       ...(opened === undefined
@@ -171,6 +178,17 @@ const openSharedBroker = (
     logger,
     metrics,
   })
+
+/** The authorities of the collector of traces, where they are given. */
+const collectorMaterial = (
+  { otlpCa: ca }: Values['platform'],
+  logger: Logger,
+): KeyMaterial | undefined =>
+  ca === undefined
+    ? undefined
+    : createFileMaterial({ certificate: undefined, key: undefined, ca }, (err) =>
+        logger.error({ err }, 'changed OTEL_EXPORTER_OTLP_CERTIFICATE cannot be used'),
+      )
 
 const sealerOf = ({ platform }: Values): Sealer | undefined => {
   const { masterKey, previousMasterKey } = platform

@@ -77,6 +77,8 @@ test('every certificate of the settings is told of, whatever it serves', async (
     ...{ CARDGW_SECURITY_MODULE_TLS: 'true', ...pairAt('CARDGW_SECURITY_MODULE_TLS_') },
     ...{ CARDGW_VAULT_URL: `https://${nowhere}`, ...pairAt('CARDGW_VAULT_') },
     ...{ DREX_WEB3SIGNER_URL: `https://${nowhere}`, ...pairAt('DREX_WEB3SIGNER_') },
+    OTEL_EXPORTER_OTLP_ENDPOINT: `https://${nowhere}`,
+    OTEL_EXPORTER_OTLP_CERTIFICATE_BASE64: base64(pair.cert),
   })
   const ofFiles = [
     ...['broker', 'card_network_neta', 'grpc', 'http', 'security_module'],
@@ -87,11 +89,12 @@ test('every certificate of the settings is told of, whatever it serves', async (
     `${ispb} SPB 2`,
     ...ofFiles.map((type) => `${type} files`),
   ])
-  // Both versions of the store, and every one of files.
-  expect(await days()).toHaveLength(2 + 1 + ofFiles.length)
-  expect([...(await checks())].sort()).toEqual(
-    [`${ispb}.PIC`, `${ispb}.SPB`, ...ofFiles].map((name) => `certificate ${name}: ok`),
-  )
+  // Both versions of the store, every one of files, and the collector's authority, which serves nobody here.
+  expect(await days()).toHaveLength(2 + 1 + ofFiles.length + 1)
+  expect([...(await checks())].sort()).toEqual([
+    'authorities of trace_collector: ok',
+    ...[`${ispb}.PIC`, `${ispb}.SPB`, ...ofFiles].map((name) => `certificate ${name}: ok`),
+  ])
   await stop()
 })
 

@@ -130,7 +130,7 @@ export const platformSettings = defineSettings({
     },
   ),
   otlpCa: setting('OTEL_EXPORTER_OTLP_CERTIFICATE', pem(), {
-    doc: 'Authorities the collector\u2019s certificate comes from; the public ones when not set. Read at the start.',
+    doc: 'Authorities the collector\u2019s certificate comes from; the public ones when not set. A change of the file counts from the next connection on.',
   }),
   resourceAttributes: setting('OTEL_RESOURCE_ATTRIBUTES', pairs(), {
     doc: 'Attributes of everything exported, such as `deployment.environment.name=production`; name and version of the service have settings of their own.',

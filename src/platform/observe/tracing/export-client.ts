@@ -21,8 +21,8 @@ export class ExportError extends Error {
 export type ExportOptions = {
   /** Besides the client's own. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** PEM: authorities of the collector; the public ones when undefined. */
-  readonly ca?: string | undefined
+  /** PEM: authorities of the collector, asked for at each connection; the public ones when undefined. */
+  readonly ca?: (() => string | undefined) | undefined
   readonly timeoutMs?: number | undefined
 }
 
@@ -44,7 +44,8 @@ export const createExportClient = (
   let isClosed = false
   const connected = (): ClientHttp2Session => {
     if (session !== undefined && !session.closed && !session.destroyed) return session
-    const fresh = connect(endpoint, ca === undefined ? {} : { ca })
+    const authorities = ca?.()
+    const fresh = connect(endpoint, authorities === undefined ? {} : { ca: authorities })
     session = fresh
     const forget = (): void => {
       if (session === fresh) session = undefined

@@ -7,8 +7,8 @@ export type TracingOptions = {
   /** The collector's, `http://` or `https://`; spans go out as OTLP over gRPC. */
   readonly endpoint: string
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** PEM: authorities of the collector; the public ones when undefined. */
-  readonly ca?: string | undefined
+  /** PEM: authorities of the collector, asked for at each connection; the public ones when undefined. */
+  readonly ca?: (() => string | undefined) | undefined
   readonly serviceName: string
   readonly serviceVersion: string
   readonly resourceAttributes?: Readonly<Record<string, string>> | undefined

@@ -167,11 +167,11 @@ test('over TLS to a collector of an authority of its own', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   closing.push(() => server.close())
   const { port } = server.address() as AddressInfo
-  const client = createExportClient(`https://localhost:${port}`, { ca: authority.cert })
+  const client = createExportClient(`https://localhost:${port}`, { ca: () => authority.cert })
   closing.push(client.close)
   await client.send(message)
   const { cert: ca } = issueCertificate('other', { authority: true })
-  const other = createExportClient(`https://localhost:${port}`, { ca })
+  const other = createExportClient(`https://localhost:${port}`, { ca: () => ca })
   closing.push(other.close)
   expect(await reasonOf(other.send(message))).toMatch(/CERT|SELF_SIGNED|UNABLE/)
 })
