@@ -5,17 +5,18 @@ import { supportedTransformations } from '../../src/spi/api/transform/formats.ts
 import { type Rig, startRig } from '../spi/api/grpc/support.ts'
 import { pacs008 } from '../support/messages.ts'
 import { issueCertificate } from '../support/pki.ts'
-import { runTool } from '../support/second-implementation.ts'
+import { pythonWith } from '../support/python-tools.ts'
 
-const missing = runTool(['python3', '-c', 'import grpc, google.protobuf']).exitCode !== 0
-const note = missing ? ' [skipped: no grpcio for python3]' : ''
+const python = pythonWith('grpc, google.protobuf')
+const missing = python === undefined
+const note = missing ? ' [skipped: no python3 with grpcio, and no way to PyPI]' : ''
 const pairs = 200
 
 const peer = async (rig: Rig, more: object = {}): Promise<Record<string, unknown>> => {
   const { target, key, weakKey: weak_key } = rig
   const descriptors = files.map(({ descriptor }) => descriptor)
   const input = { target, key, weak_key, descriptors, message: pacs008(), pairs, ...more }
-  const child = Bun.spawn(['python3', join(import.meta.dir, 'python/grpc_peer.py')], {
+  const child = Bun.spawn([python ?? 'python3', join(import.meta.dir, 'python/grpc_peer.py')], {
     stdin: Buffer.from(JSON.stringify(input)),
     stdout: 'pipe',
     stderr: 'pipe',

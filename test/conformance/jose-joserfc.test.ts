@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { createKeyring } from '../../src/jose/keyring.ts'
 import { createJoseService } from '../../src/jose/service.ts'
 import { keySourceOf } from '../support/jose-keys.ts'
-import { runTool } from '../support/second-implementation.ts'
+import { pythonWith } from '../support/python-tools.ts'
 
-const missing =
-  runTool(['sh', '-c', 'openssl version && python3 -c "import joserfc"']).exitCode !== 0
-const note = missing ? ' [skipped: no joserfc for python3, or no openssl]' : ''
+const python = pythonWith('joserfc') ?? ''
+const missing = python === '' || Bun.which('openssl') === null
+const note = missing ? ' [skipped: no python3 with joserfc and no way to PyPI, or no openssl]' : ''
 const script = join(import.meta.dir, 'python/jose_peer.py')
 
 const peer = (key: KeyObject, request: object): string => {
   const input = JSON.stringify({ key: key.export({ format: 'jwk' }), ...request })
-  const { stdout, stderr, exitCode } = Bun.spawnSync(['python3', script], {
+  const { stdout, stderr, exitCode } = Bun.spawnSync([python, script], {
     stdin: Buffer.from(input),
   })
   if (exitCode !== 0) throw new Error(stderr.toString())

@@ -8,7 +8,7 @@ import { createKeyring } from '../../src/jose/keyring.ts'
 import { createJoseService } from '../../src/jose/service.ts'
 import { classpathOf } from '../support/maven.ts'
 import { issueCertificate } from '../support/pki.ts'
-import { runTool } from '../support/second-implementation.ts'
+import { pythonWith } from '../support/python-tools.ts'
 
 setDefaultTimeout(60_000)
 
@@ -41,11 +41,11 @@ const run = (command: readonly string[], input: unknown): unknown => {
   return JSON.parse(stdout.toString())
 }
 
-const python = (library: string): Peer => {
+const python = (library: string, interpreter = 'python3'): Peer => {
   const script = join(import.meta.dir, 'python/jose_third.py')
   return (requests) =>
     run(
-      ['python3', script],
+      [interpreter, script],
       requests.map((request) => ({ library, key, ...request })),
     ) as readonly unknown[]
 }
@@ -59,12 +59,17 @@ const nimbus: Peer = (requests) => {
   return (run(command, input) as { readonly answers: readonly unknown[] }).answers
 }
 
-const lacks = (module: string): boolean =>
-  runTool(['python3', '-c', `import ${module}`]).exitCode !== 0
+const pyjwt = pythonWith('jwt.api_jws, cryptography')
+const jwcrypto = pythonWith('jwcrypto')
 
 const peers = [
-  { name: 'PyJWT', missing: lacks('jwt.api_jws'), peer: python('PyJWT'), encrypts: false },
-  { name: 'jwcrypto', missing: lacks('jwcrypto'), peer: python('jwcrypto'), encrypts: true },
+  { name: 'PyJWT', missing: pyjwt === undefined, peer: python('PyJWT', pyjwt), encrypts: false },
+  {
+    name: 'jwcrypto',
+    missing: jwcrypto === undefined,
+    peer: python('jwcrypto', jwcrypto),
+    encrypts: true,
+  },
   { name: 'nimbus-jose-jwt', missing: jars === undefined, peer: nimbus, encrypts: true },
 ]
 

@@ -5,16 +5,21 @@ import { join } from 'node:path'
 import { madeOnce } from './made-once.ts'
 
 /*
- * Tools of PyPI that judge the API from outside. They are taken from TEST_PYTHON_TOOLS (a folder with their
- * executables), or installed once by pip into a virtual environment of their own under the temporary folder.
+ * Tools and libraries of PyPI that judge the program from outside. They are taken from TEST_PYTHON_TOOLS (the folder with the
+ * executables of a virtual environment), or installed once by pip into a virtual environment of their own under the temporary folder.
  */
 
-/** The last two are what the client of openapi-generator stands on, beside what the tools bring. */
+/** Two are what the client of openapi-generator stands on, beside what the tools bring; the last are libraries. */
 const packages = [
   'schemathesis==4.32.5',
   'openapi-python-client==0.29.1',
   'python-dateutil==2.9.0.post0',
   'urllib3==2.8.0',
+  'PyJWT==2.15.1',
+  'jwcrypto==1.6.1',
+  'grpcio==1.85.1',
+  'protobuf==7.36.2',
+  'joserfc==1.8.0',
 ] as const
 /** What the tools call their executables. */
 const executables = ['schemathesis', 'openapi-python-client'] as const
@@ -61,3 +66,9 @@ export const noPythonTools =
   pythonTools === undefined
     ? ' [skipped: needs python3 3.10 with a way to PyPI, or TEST_PYTHON_TOOLS]'
     : ''
+
+/** The interpreter that knows these modules: the machine's own, or that of the tools; undefined where neither does. */
+export const pythonWith = (modules: string): string | undefined =>
+  ['python3', ...(pythonTools === undefined ? [] : [join(pythonTools, 'python3')])].find((python) =>
+    succeeds(python, '-c', `import ${modules}`),
+  )
