@@ -57,6 +57,7 @@ import m53 from './0053_settlement_moments.sql' with { type: 'text' }
 import m54 from './0054_drex_low_balances.sql' with { type: 'text' }
 import m55 from './0055_pix_batches.sql' with { type: 'text' }
 import m56 from './0056_pix_recurrences.sql' with { type: 'text' }
+import m57 from './0057_drex_held.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -116,4 +117,5 @@ export const migrations: readonly Migration[] = [
   { name: '0054_drex_low_balances', sql: m54 },
   { name: '0055_pix_batches', sql: m55 },
   { name: '0056_pix_recurrences', sql: m56 },
+  { name: '0057_drex_held', sql: m57 },
 ]

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Emit } from '#src/events/index.ts'
 import { type Client, withIdleLimit } from '#src/platform/database/index.ts'
-import { ApiError, type HealthCheck, withMissingSettings } from '#src/platform/http/index.ts'
+import { ApiError, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
@@ -17,13 +17,17 @@ import { demonstrate } from './demo.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
+import { countHeld } from './engine/held-store.ts'
 import { createProver } from './engine/prover.ts'
+import { createReckoned } from './engine/reckoned.ts'
 import { signerRestMs } from './engine/sign.ts'
 import { createSigners } from './engine/signers.ts'
 import { countOpen } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
 import { correctionsOf, eventsOf } from './events.ts'
 import type { Hex } from './evm/hex.ts'
+import { healthOf } from './health.ts'
+import { createHeld } from './held.ts'
 import { createLedgerFollower } from './ledger/follower.ts'
 import { createStatements } from './ledger/statement.ts'
 import { countDiffering, positions } from './ledger/store.ts'
@@ -79,6 +83,7 @@ export const createDrex = (given: DrexDeps): Drex => {
   watchOpen(deps)
   watchLedger(deps)
   watchHeads(deps, contexts)
+  watchHeld(deps, [...contexts.keys()])
   const { expirySeconds } = settings
   const transfers = createTransfers({
     sql,
@@ -112,6 +117,7 @@ export const createDrex = (given: DrexDeps): Drex => {
       operations,
       streams: createStreams({ sql, chains, contracts }),
       statements: createStatements(sql, tokens),
+      held: createHeld(sql, chains),
     }),
     start: async () => {
       if (deps.isRotating) {
@@ -161,6 +167,7 @@ const openChains = (
         logger,
       }),
       heads: createHeads(),
+      reckoned: createReckoned(),
       settings: engineSettings(settings, network),
     }
     contexts.set(id, context)
@@ -326,6 +333,21 @@ const watchOpen = ({ metrics, sql }: DrexDeps): void => {
   )
 }
 
+/** Counts what waits for a decision, on every network: none is worth knowing, too. */
+const watchHeld = ({ metrics, sql }: DrexDeps, networks: readonly NetworkId[]): void => {
+  metrics.gauge(
+    'drex_transactions_held',
+    'Transactions that may be on the chain already and wait for a decision.',
+    ['network'],
+    async (gauge) => {
+      const rows = await countHeld(sql).catch(() => undefined)
+      if (rows === undefined) return gauge.reset()
+      for (const network of networks) gauge.set({ network }, 0)
+      for (const { network, count } of rows) gauge.set({ network }, count)
+    },
+  )
+}
+
 const networksFile = (settings: DrexSettings) => {
   const { networksFile } = settings
   return networksFile === undefined ? {} : readNetworksFile(readFileSync(networksFile, 'utf8'))
@@ -356,24 +378,3 @@ const engineSettings = (settings: DrexSettings, network: Network): EngineContext
   stallMs: settings.stallSeconds * 1_000,
   nodesAgreeing: settings.nodesAgreeing,
 })
-
-const healthOf = (chains: ReadonlyMap<NetworkId, Chain>, canOpenKeys: boolean): HealthCheck => {
-  const states = [...chains].map(
-    ([id, chain]) => [id, chain.engine?.state().status ?? 'off'] as const,
-  )
-  const isDown = states.some(([, status]) => status === 'unreachable' || status === 'wrong_network')
-  const still = [...chains].flatMap(([id, { engine }]) => {
-    const seconds = engine?.stalledSeconds()
-    return seconds === undefined ? [] : [`${id} has made no new block for ${seconds} s`]
-  })
-  // An unreachable or standing chain does not make the process unready: accepted requests wait for it.
-  return {
-    status: isDown || still.length > 0 || !canOpenKeys ? 'degraded' : 'ok',
-    ready: true,
-    ...(still.length > 0 ? { reason: still.join(', ') } : {}),
-    detail: {
-      ...Object.fromEntries(states),
-      ...(canOpenKeys ? {} : { wallet_keys: 'sealed with another master key' }),
-    },
-  }
-}

@@ -95,7 +95,11 @@ export const deploymentSteps = (network: Network, sender: Hex, data: Hex): reado
 }
 
 /** A permit's call needs the address that its deployment got. */
-export const withPermitData = (transaction: OpenTransaction): OpenTransaction => {
+export const withPermitData = <
+  T extends Pick<OpenTransaction, 'kind' | 'data' | 'afterSender' | 'afterNonce'>,
+>(
+  transaction: T,
+): T => {
   const { kind, afterSender, afterNonce } = transaction
   if (kind !== 'permit' || afterSender === undefined || afterNonce === undefined) return transaction
   return { ...transaction, data: encodeAddTarget(createdAddress(afterSender, afterNonce)) }

@@ -101,6 +101,8 @@ export const drexTransactions = pgTable(
     /** What the receipt tells of having moved, where that is not what was asked. */
     mismatch: text(),
     error: jsonb(),
+    /** Since when it is not signed because it may be on the chain already, and what there looks like it. */
+    held: jsonb(),
     attempts: integer().notNull().default(0),
     createdBy: text('created_by').notNull(),
     createdAt: instant('created_at').notNull().defaultNow(),
@@ -124,6 +126,7 @@ export const drexTransactions = pgTable(
       .on(table.network, table.blockNumber)
       .where(sql`block_number is not null`),
     index('drex_transactions_after').on(table.afterId).where(sql`after_id is not null`),
+    index('drex_transactions_held').on(table.network, table.id).where(sql`held is not null`),
   ],
 )
 

@@ -47,6 +47,8 @@ type Made = {
 const beyondThisMachine = [
   // A charge on the server of another institution, on the internet.
   'resolveQrCode',
+  // No request makes a transaction that is held; its own tests decide about it.
+  'resolveHeldTransaction',
   // No request makes a dead letter, so there is none to name; their own test tries both.
   ...['retryDeadLetter', 'deleteDeadLetter'],
 ]

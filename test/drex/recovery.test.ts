@@ -255,7 +255,7 @@ test('an ephemeral network that began anew: what was signed is lost, the rest go
   const signed = await pay(ana, bia)
   await status(signed, 'broadcast')
   await bench.drex().stop?.()
-  const waiting = await pay(ana, bia)
+  const waiting = await pay(ana, bia, '2.00')
   // Out of the way, as on a network that is new: nothing is mined from here on.
   await bench.chain.mine()
   await bench.database.sql`update drex_network_state set genesis_hash = ${`0x${'ab'.repeat(32)}`}`

@@ -316,6 +316,8 @@ export const rows: Readonly<Record<string, Row>> = {
     ...([true, drex] as const),
     ({ operation }) => `/v1/drex/operations/${operation}`,
   ),
+  'GET /v1/drex/held': institution(true),
+  'POST /v1/drex/held/{id}/resolve': institution(),
   'GET /v1/drex/transfers': list(drex),
   'GET /v1/drex/transfers/activity': list(drex),
   'GET /v1/drex/lanes': list(drex),

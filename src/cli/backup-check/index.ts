@@ -151,8 +151,7 @@ const stepsFrom = (last: Date): string => {
   return `the copy ends at ${at}. Whatever was paid after that is not in it. From then on compare
   instant payments         trilho reconcile <camt.054 of each day since>
   cards                    the networks' files, by their reference numbers
-  digital currency         what waits to be signed: it may have been sent since, and would be paid again. Cancel
-                           what the chain has (POST /v1/drex/transfers/{id}/cancel) while no process has
-                           the role drex; everything else is read from the chain again
+  digital currency         read from the chain again; what was sent after the copy is found there, and what
+                           may have been waits for a decision: GET /v1/drex/held
 and start one process with TRILHO_ROLES=pull,worker before any that sends.`
 }

@@ -8,6 +8,7 @@ import type { Corrected } from './correction-store.ts'
 import type { FeeLimits } from './fees.ts'
 import type { Heads } from './heads.ts'
 import type { Prover } from './prover.ts'
+import type { Reckoned } from './reckoned.ts'
 import type { Signers } from './signers.ts'
 import type { Ended, TransactionError } from './transaction.ts'
 
@@ -20,6 +21,8 @@ export type EngineContext = {
   readonly logger: Logger
   readonly signers: Signers
   readonly heads: Heads
+  /** Which senders' nonces this process has compared with the chain. */
+  readonly reckoned: Reckoned
   /** Notifies followers; runs in the database transaction that ends them. */
   readonly onEnded: (sql: Transaction, network: string, ended: readonly Ended[]) => Promise<void>
   /** Tells of ends that were taken back; runs in the database transaction that takes them back. */

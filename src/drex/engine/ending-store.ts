@@ -90,13 +90,17 @@ type EndedRow = {
 
 const ended = (row: EndedRow): Ended => ({ ...row, hash: row.hash ?? undefined })
 
-export const expired = async (sql: Client, network: string): Promise<readonly string[]> => {
-  const rows = await sql<{ id: string }[]>`
-    select id from drex_transactions
+/** Without those that may be on the chain already, of which nobody can say that they were not sent. */
+export const expired = (
+  sql: Client,
+  network: string,
+): Promise<readonly { readonly id: string; readonly sender: Hex }[]> => sql<
+  { id: string; sender: Hex }[]
+>`
+    select id, sender from drex_transactions
     where network = ${network} and status in (${before(sql, 'refused')}) and expires_at <= now()
+      and held is null
     order by id limit 1000`
-  return rows.map((row) => row.id)
-}
 
 /** What distinguishes a network from any other. */
 export const identityOf = async (sql: Client, network: string): Promise<Identity | undefined> => {

@@ -4,6 +4,7 @@ import { createLoop, type Loop, type WatchedLoop } from '#src/platform/jobs/inde
 import { RpcFailure } from '../rpc/errors.ts'
 import type { EngineContext } from './context.ts'
 import { createFollower } from './follow.ts'
+import { countHeldOf } from './held-store.ts'
 import { identify } from './identity.ts'
 import { createStallLook } from './stall.ts'
 import { createSubmitter } from './submit.ts'
@@ -18,6 +19,8 @@ export type Engine = {
   readonly state: () => EngineState
   /** Seconds since the last new block, once they are too many. */
   readonly stalledSeconds: () => number | undefined
+  /** Transactions of the network that wait for somebody's decision, as the last look found them. */
+  readonly held: () => number
   /** A failed turn counts as ended, so an unreachable chain does not make a loop look stalled. */
   readonly loops: readonly Loop[]
 }
@@ -44,6 +47,7 @@ export const createEngine = (
   const status = createStatus(context)
   let running: Promise<unknown> | undefined
   let isStopped = false
+  let held = 0
   const alarm = createAlarm()
   const sending = createLoop(`sending to ${network.id}`)
   const following = createLoop(`following of ${network.id}`)
@@ -95,6 +99,7 @@ export const createEngine = (
       await ended.wait(settings.resendMs / 2)
       if (isStopped) return false
       await status.attempt('sweeping', async () => {
+        held = await countHeldOf(context.sql, network.id)
         const swept = await sweeper.sweepOnce()
         return swept + (await fillGaps(context))
       })
@@ -116,6 +121,7 @@ export const createEngine = (
     },
     state: status.get,
     stalledSeconds: stall.stalledSeconds,
+    held: () => held,
     loops: [sending, following, sweeping],
   }
 }

@@ -30,6 +30,7 @@ export const identify = async (context: EngineContext): Promise<void> => {
     })
     await endSagas(context, tx, ended)
   })
+  context.reckoned.clear()
 }
 
 const checkpointEveryMs = 60_000

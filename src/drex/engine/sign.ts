@@ -156,7 +156,8 @@ const keep = (
     return kept
   })
 
-const save = async (
+/** Gives transactions their signatures; the caller has locked them. */
+export const save = async (
   tx: Transaction,
   signed: readonly Signed[],
   resendMs: number,

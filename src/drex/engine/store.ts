@@ -141,7 +141,7 @@ export const takePending = async (
       select t.id, p.sender as after_sender, p.nonce as after_nonce
       from drex_transactions t left join drex_transactions p on p.id = t.after_id
       where t.network = ${network} and t.status in (${before(sql, 'signed')}) and t.due_at <= now()
-        and t.expires_at > now() and (t.after_id is null or p.status = 'confirmed')
+        and t.expires_at > now() and t.held is null and (t.after_id is null or p.status = 'confirmed')
         ${options.except.length === 0 ? sql`` : sql`and t.sender <> all(${[...options.except]}::text[])`}
       order by t.id limit ${options.limit} for update of t skip locked
     )
@@ -168,14 +168,14 @@ export const countOpen = async (
     select network, status, count(*)::int as count from drex_transactions
     where status in (${listed(sql, open)}) group by network, status`
 
-/** @returns those still pending; they stay locked until the transaction ends */
+/** @returns those still pending and not held; they stay locked until the transaction ends */
 export const lockPending = async (
   sql: Transaction,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   const rows = await sql<{ id: string }[]>`
     select id from drex_transactions where id = any(${[...ids]}::text[])
-      and status in (${before(sql, 'signed')})
+      and status in (${before(sql, 'signed')}) and held is null
     order by id for update`
   return new Set(rows.map((row) => row.id))
 }

@@ -9,9 +9,11 @@ import { endSagas, withPermitData } from '../sagas.ts'
 import { afford } from './afford.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
+import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
+import { reckon } from './reckoning.ts'
 import { type Offer, sendersOf, signLocally, signRemotely } from './sign.ts'
-import { createSimulator, type Passed, retryMs } from './simulate.ts'
+import { createSimulator, retryMs } from './simulate.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
@@ -32,11 +34,10 @@ export type Submitter = {
 export const createSubmitter = (context: EngineContext, onRoom: () => void): Submitter => {
   const { sql, network, settings, signers } = context
   const simulate = createSimulator(context)
-  const seed = createSeeding(context)
   const remote = createRemote(context, onRoom)
 
   const submit = async (taken: readonly OpenTransaction[]): Promise<void> => {
-    const offers = await afford(context, await seed(await simulate(taken)))
+    const offers = await afford(context, await simulate(await unsent(context, taken)))
     const local: Offer[] = []
     for (const sender of sendersOf(offers)) {
       const own = offers.filter(({ transaction }) => transaction.sender === sender)
@@ -113,9 +114,43 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
   }
 }
 
+/**
+ * Those that are certainly not on the chain yet: asked before anything else, for what has moved already looks as if it
+ * could no longer be paid.
+ */
+const unsent = async (
+  context: EngineContext,
+  taken: readonly OpenTransaction[],
+): Promise<readonly OpenTransaction[]> => {
+  const fresh = taken.filter(({ sender }) => !context.reckoned.has(sender))
+  if (fresh.length === 0) return taken
+  const waiting = await reckonedAmong(context, fresh)
+  const unknown = fresh.filter(({ sender }) => !context.reckoned.has(sender))
+  if (unknown.length > 0)
+    await store.defer(
+      context.sql,
+      unknown.map(({ id }) => id),
+      retryMs,
+    )
+  const isFresh = new Set(fresh)
+  return taken.filter((each) => !isFresh.has(each) || waiting.has(each.id))
+}
+
+/** @returns those of them whose sender's nonces are known, and that still wait then */
+const reckonedAmong = async (
+  context: EngineContext,
+  all: readonly { readonly id: string; readonly sender: Hex }[],
+): Promise<ReadonlySet<string>> => {
+  const known = await reckon(context, [...new Set(all.map(({ sender }) => sender))])
+  const ids = all.flatMap(({ id, sender }) => (known.has(sender) ? [id] : []))
+  return heldStore.unsentAmong(context.sql, ids)
+}
+
 const failExpired = async (context: EngineContext): Promise<void> => {
   const { sql, network } = context
-  const ids = await endings.expired(sql, network.id)
+  const due = await endings.expired(sql, network.id)
+  if (due.length === 0) return
+  const ids = [...(await reckonedAmong(context, due))]
   if (ids.length === 0) return
   const error: TransactionError = {
     code: 'EXPIRED',
@@ -125,27 +160,6 @@ const failExpired = async (context: EngineContext): Promise<void> => {
     const rows = ids.map((id) => ({ id, error }))
     await endSagas(context, tx, await endings.refuse(tx, rows))
   })
-}
-
-/** Compares each sender's lane with the chain, once in the life of this process. */
-const createSeeding = ({ network, rpc, sql }: EngineContext) => {
-  const seeded = new Set<string>()
-  /** @returns those whose lane is known: a sender whose nonce no node tells holds up no other */
-  return async (passed: readonly Passed[]): Promise<readonly Passed[]> => {
-    const fresh = sendersOf(passed).filter((sender) => !seeded.has(sender))
-    if (fresh.length === 0) return passed
-    const counts = await rpc.batch(
-      fresh.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
-    )
-    const nonces = new Map<string, number>()
-    for (const [i, sender] of fresh.entries()) {
-      const count = counts[i]!
-      if ('result' in count) nonces.set(sender, count.result)
-    }
-    await lanes.seedLanes(sql, network.id, nonces)
-    for (const sender of nonces.keys()) seeded.add(sender)
-    return passed.filter(({ transaction }) => seeded.has(transaction.sender))
-  }
 }
 
 export type Sendable = { readonly id: string; readonly raw: Hex }

@@ -4,15 +4,16 @@
  * every node that answers, says that ours can never be mined. A node may invent blocks; it cannot sign.
  */
 import { type Hex, quantity } from '../evm/hex.ts'
-import { isSignedBy } from '../evm/signed-by.ts'
+import { bytesSignedBy, isSignedBy } from '../evm/signed-by.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Block } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
 import { nodesNeeded } from './agreement.ts'
-import type { Attempt } from './attempt-store.ts'
+import { type Attempt, insertAttempt } from './attempt-store.ts'
 import type { EngineContext } from './context.ts'
 import * as corrections from './correction-store.ts'
-import * as lanes from './lane-store.ts'
+import { firstWhere } from './first-where.ts'
+import { paidFees } from './sent.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 const nonceTaken: TransactionError = {
@@ -38,6 +39,8 @@ export const createTakers = (context: EngineContext): Takers => {
     for (const suspect of suspects.slice(0, suspectsMax)) {
       const hashes = hashesOf(suspect, attempts)
       const taker = await takerOf(context, suspect, hashes).catch(passing)
+      // Another signature for the same call: a fee that was raised after a copy of this book was made.
+      if (taker !== undefined && (await isOurs(context, suspect, taker.hash))) continue
       const isSecond = taker !== undefined && seen.get(suspect.id) === taker.hash
       if (seen.size >= rememberedMax) seen.clear()
       if (taker === undefined) seen.delete(suspect.id)
@@ -89,30 +92,6 @@ const takerOf = async (
   return undefined
 }
 
-/** @returns the first block of which it is true, if it is true of the last; nodes keep the states of few blocks */
-const firstWhere = async (
-  last: number,
-  isTrue: (number: number) => Promise<boolean>,
-): Promise<number | undefined> => {
-  if (last < 0 || !(await isTrue(last))) return undefined
-  let high = last
-  let low = -1
-  for (let step = 1; high > 0; step *= 2) {
-    const number = Math.max(0, high - step)
-    if (!(await isTrue(number))) {
-      low = number
-      break
-    }
-    high = number
-  }
-  while (high - low > 1) {
-    const middle = (high + low) >> 1
-    if (await isTrue(middle)) high = middle
-    else low = middle
-  }
-  return high
-}
-
 /** The other's transaction is one that the wallet has signed, with this nonce. */
 const isProven = async (
   { network, rpc }: EngineContext,
@@ -123,6 +102,23 @@ const isProven = async (
   const transaction = await rpc.call('eth_getTransactionByHash', hash).catch(passing)
   if (transaction?.hash !== hash) return false
   return isSignedBy(transaction, { sender, nonce, chainId: network.chainId })
+}
+
+/** Keeps the bytes of the wallet that do what ours were to do, so that their receipt is known for ours. */
+const isOurs = async (
+  { network, rpc, sql }: EngineContext,
+  { id, sender, nonce, recipient, data, value }: OpenTransaction,
+  hash: Hex,
+): Promise<boolean> => {
+  if (nonce === undefined) return false
+  const sent = await rpc.call('eth_getTransactionByHash', hash).catch(passing)
+  if (!sent || sent.hash !== hash || (sent.to ?? undefined) !== recipient) return false
+  if (sent.input !== data || sent.value !== value) return false
+  const raw = await bytesSignedBy(sent, { sender, nonce, chainId: network.chainId })
+  if (raw === undefined) return false
+  const attempt = { transactionId: id, kind: 'bump', hash, raw, ...paidFees(sent) } as const
+  await insertAttempt(sql, network.id, attempt)
+  return true
 }
 
 /** Every node that answers has the other's block, and none has a receipt of ours. */
@@ -149,24 +145,16 @@ const giveUp = async (
   lost: readonly OpenTransaction[],
   attempts: readonly Attempt[],
 ): Promise<void> => {
-  const { logger, network, rpc, sql } = context
+  const { logger, network, reckoned, sql } = context
   logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
   const withdrawn = new Set(
     attempts.filter(({ kind }) => kind === 'cancel').map(({ transactionId }) => transactionId),
   )
   const isOver = ({ id, kind }: OpenTransaction) => kind === 'gap_fill' || withdrawn.has(id)
   const idsOf = (all: readonly OpenTransaction[]) => all.map(({ id }) => id)
-  const senders = [...new Set(lost.map(({ sender }) => sender))]
-  const counts = await rpc.batch(
-    senders.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
-  )
-  const nonces = new Map<string, number>()
-  for (const [i, sender] of senders.entries()) {
-    const count = counts[i]!
-    if ('result' in count) nonces.set(sender, count.result)
-  }
+  // Whoever used one nonce may have used more of them.
+  for (const { sender } of lost) reckoned.doubt(sender)
   await sql.begin(async (tx) => {
-    await lanes.seedLanes(tx, network.id, nonces)
     const again = lost.filter((each) => !isOver(each))
     await corrections.loseNonces(tx, idsOf(again), nonceTaken)
     await endSagas(context, tx, await corrections.nonceUsed(tx, idsOf(lost.filter(isOver))))

@@ -79,6 +79,8 @@ export type TransactionError = {
     | 'INVALID_TRANSACTION'
     | 'EXPIRED'
     | 'NONCE_TAKEN'
+    | 'FOUND_ON_CHAIN'
+    | 'MAY_BE_SENT'
     | 'NO_CONTRACT'
     | 'TOKEN_REFUSED'
     | 'TRANSFER_MISMATCH'

@@ -1,24 +1,27 @@
-/** Whether a wallet signed a transaction: the one thing of it that no node can invent. */
+/** What a wallet signed: the one thing of a transaction that no node can invent. */
 import type { SignedTransaction } from '../rpc/methods.ts'
 import type { Hex } from './hex.ts'
+
+type Signatory = { readonly sender: Hex; readonly nonce: number; readonly chainId: number }
+
+export const isSignedBy = async (
+  transaction: SignedTransaction,
+  signatory: Signatory,
+): Promise<boolean> => (await bytesSignedBy(transaction, signatory)) !== undefined
 
 /**
  * Builds the bytes that the hash is of and recovers who signed them.
  *
- * @returns false also for a type of transaction that is not known here: what cannot be checked proves nothing
+ * @returns undefined also for a type of transaction that is not known here: what cannot be checked proves nothing
  */
-export const isSignedBy = async (
+export const bytesSignedBy = async (
   transaction: SignedTransaction,
-  {
-    sender,
-    nonce,
-    chainId,
-  }: { readonly sender: Hex; readonly nonce: number; readonly chainId: number },
-): Promise<boolean> => {
+  { sender, nonce, chainId }: Signatory,
+): Promise<Hex | undefined> => {
   const { Signature, Transaction } = await import('ethers')
   const { type, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas, to, value, v, r, s } =
     transaction
-  if (transaction.nonce !== nonce || type > feeMarketType) return false
+  if (transaction.nonce !== nonce || type > feeMarketType) return undefined
   try {
     const word = (part: bigint): string => `0x${part.toString(16).padStart(64, '0')}`
     const built = Transaction.from({
@@ -38,9 +41,10 @@ export const isSignedBy = async (
           }),
       signature: Signature.from({ r: word(r), s: word(s), v }),
     })
-    return built.hash === transaction.hash && built.from?.toLowerCase() === sender
+    const isIts = built.hash === transaction.hash && built.from?.toLowerCase() === sender
+    return isIts ? (built.serialized as Hex) : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -3,6 +3,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { portugueseOf, type Route } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
+import type { HeldTransactions } from '../held.ts'
 import type { Statements } from '../ledger/statement.ts'
 import type { Operations } from '../operations/service.ts'
 import type { Sandbox } from '../sandbox.ts'
@@ -14,6 +15,7 @@ import type { Transfers } from '../transfers/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { batchRoutes } from './batches.ts'
 import { contractRoutes } from './contracts.ts'
+import { heldRoutes } from './held.ts'
 import { laneRoute } from './lanes.ts'
 import { networkRoutes } from './networks.ts'
 import { operationRoutes } from './operations.ts'
@@ -36,6 +38,7 @@ export type RouteDeps = {
   readonly sandbox: Sandbox
   readonly signatures: Signatures
   readonly statements: Statements
+  readonly held: HeldTransactions
   readonly sql: Client
 }
 
@@ -64,6 +67,7 @@ export const createRoutes = (deps: RouteDeps): readonly Route[] =>
 const routesOf = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),
   ...batchRoutes(deps.batches),
+  ...heldRoutes(deps.held, deps.sql),
   ...networkRoutes(deps.chains, deps.tokens),
   laneRoute(deps.sql),
   ...operationRoutes(deps.operations, deps.sql),

@@ -9,6 +9,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { networkIds } from '../config.ts'
 import { addressSchema } from '../evm/address.ts'
+import type { Hex } from '../evm/hex.ts'
 
 const listMax = 200
 const listDefault = 50
@@ -22,6 +23,11 @@ export const metadataSchema = jsonMembers(64).refine(
   (value) => Buffer.byteLength(JSON.stringify(value)) <= metadataBytesMax,
   `must be at most ${metadataBytesMax} bytes of JSON`,
 )
+
+export const transactionHash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes in hexadecimal')
+  .transform((hash) => hash.toLowerCase() as Hex)
 
 /** Responses abbreviate the addresses of transfers, unless they are asked not to. */
 export const fullAddresses = z

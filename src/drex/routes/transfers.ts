@@ -14,7 +14,6 @@ import {
 } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
-import type { Hex } from '../evm/hex.ts'
 import type { Transfers } from '../transfers/service.ts'
 import { exampleTransfer } from './examples.ts'
 import {
@@ -23,6 +22,7 @@ import {
   pageResponse,
   pageResponses,
   pageSchema,
+  transactionHash,
   walletsFrom,
 } from './shared.ts'
 import {
@@ -42,11 +42,6 @@ const ofStatus = (status: (typeof transactionStatuses)[number]) => ({
   id: `listTransfers?status=${status}#/transfers/0/transfer_id`,
 })
 const ofAny = { id: 'listTransfers#/transfers/0/transfer_id' }
-
-const transactionHash = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{64}$/, 'must be 32 bytes in hexadecimal')
-  .transform((hash) => hash.toLowerCase() as Hex)
 
 const listSchema = z.strictObject({
   ...pageSchema,

@@ -17,6 +17,7 @@ export const auditActions = [
   'drex.retry',
   'drex.fund',
   'drex.approve',
+  'drex.resolve',
   'drex.operation',
   'wallets.create',
   'wallets.change',

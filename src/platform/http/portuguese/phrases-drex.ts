@@ -134,6 +134,14 @@ export const drexPhrases: Readonly<Record<string, string>> = {
     'Está assinada, mas a carteira não tem moeda da rede que baste para pagar o gás.',
   'A transaction that is not of this gateway used the wallet’s nonce; it is signed again.':
     'Uma transação que não é deste gateway usou o nonce da carteira; é assinada de novo.',
+  'It was on the chain already when this database knew nothing of its signature.':
+    'Já estava na cadeia quando este banco de dados nada sabia da sua assinatura.',
+  'The wallet has sent on the chain what this database does not know, and this may be it: it waits for a decision.':
+    'A carteira enviou à cadeia o que este banco de dados não conhece, e pode ser isto: espera uma decisão.',
+  'No transaction of this id is held.': 'Nenhuma transação com este id está retida.',
+  'is no transaction of the wallet on this network that does the same':
+    'não é transação da carteira nesta rede que faça o mesmo',
+  'must be given with `sent`, and only then': 'deve vir com `sent`, e só então',
   'The network asks for a higher fee than the settings allow; it waits for a lower one.':
     'A rede pede uma taxa maior que a configurada; espera-se uma menor.',
   'The wallet has not enough of the network’s coin to pay for the gas.':

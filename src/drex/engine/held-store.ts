@@ -1,0 +1,144 @@
+/** SQL of what may have been sent before this book knew of it: found on the chain, or held until somebody decides. */
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { NetworkId } from '../config.ts'
+import type { Hex } from '../evm/hex.ts'
+import { before } from './store.ts'
+import { errorColumn, type TransactionError, type TransactionKind } from './transaction.ts'
+
+/** A transaction without a nonce, as it would be sent. */
+export type Unsent = {
+  readonly id: string
+  readonly kind: TransactionKind
+  readonly recipient: Hex | null
+  readonly data: Hex
+  readonly value: bigint
+  readonly createdAt: Date
+  readonly afterSender: Hex | undefined
+  readonly afterNonce: number | undefined
+}
+
+/** More of one wallet wait nowhere; what is beyond is looked at once these have ended. */
+const unsentMax = 5_000
+
+/** Everything of a sender that has no nonce and is not held, oldest first. */
+export const unsentOf = async (
+  sql: Queryable,
+  network: string,
+  sender: Hex,
+): Promise<readonly Unsent[]> => {
+  const rows = await sql<
+    (Omit<Unsent, 'value' | 'afterSender' | 'afterNonce'> & {
+      value: string
+      afterSender: Hex | null
+      afterNonce: bigint | null
+    })[]
+  >`
+    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at as "createdAt",
+      p.sender as "afterSender", p.nonce as "afterNonce"
+    from drex_transactions t left join drex_transactions p on p.id = t.after_id
+    where t.network = ${network} and t.sender = ${sender} and t.status in (${before(sql, 'signed')})
+      and t.held is null
+    order by t.id limit ${unsentMax}`
+  return rows.map(({ value, afterSender, afterNonce, ...row }) => ({
+    ...row,
+    value: BigInt(value),
+    afterSender: afterSender ?? undefined,
+    afterNonce: afterNonce === null ? undefined : Number(afterNonce),
+  }))
+}
+
+/** @returns those of them that have no nonce and are not held */
+export const unsentAmong = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const rows = await sql<{ id: string }[]>`
+    select id from drex_transactions
+    where id = any(${[...ids]}::text[]) and status in (${before(sql, 'signed')}) and held is null`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Leaves transactions unsigned, and out of the reach of their expiry, until somebody decides. */
+export const hold = async (
+  sql: Transaction,
+  rows: ReadonlyMap<string, readonly Hex[]>,
+  reason: TransactionError,
+): Promise<void> => {
+  if (rows.size === 0) return
+  await sql`
+    update drex_transactions t set error = ${errorColumn(reason)}::text::jsonb,
+      held = jsonb_build_object('since', now(), 'candidates', v.candidates::jsonb)
+    from unnest(
+      ${[...rows.keys()]}::text[], ${[...rows.values()].map((each) => JSON.stringify(each))}::text[]
+    ) as v(id, candidates)
+    where t.id = v.id and t.status in (${before(sql, 'signed')}) and t.held is null`
+}
+
+/** Notes that transactions were found on the chain: signed by the book that this one is a copy of. */
+export const noteFound = async (
+  sql: Transaction,
+  found: ReadonlyMap<string, Hex>,
+  reason: TransactionError,
+): Promise<void> => {
+  await sql`
+    insert into drex_corrections (id, transaction_id, from_status, to_status, reason, hash)
+    select 'cor_' || replace(gen_random_uuid()::text, '-', ''), v.id, 'pending', 'signed',
+      ${errorColumn(reason)}::text::jsonb, v.hash
+    from unnest(${[...found.keys()]}::text[], ${[...found.values()]}::text[]) as v(id, hash)`
+}
+
+export type Held = {
+  readonly id: string
+  readonly network: NetworkId
+  readonly sender: Hex
+  readonly kind: TransactionKind
+  readonly subject: string
+  readonly recipient: Hex | null
+  readonly data: Hex
+  readonly value: string
+  readonly createdAt: Date
+  readonly since: Date
+  readonly candidates: readonly Hex[]
+}
+
+const columns = (sql: Queryable) => sql`
+  id, network, sender, kind, subject, recipient, data, value::text, created_at as "createdAt",
+  (held ->> 'since')::timestamptz as since, held -> 'candidates' as candidates`
+
+export const listHeld = (
+  sql: Client,
+  page: { readonly afterId: string | undefined; readonly limit: number },
+): Promise<readonly Held[]> => sql<Held[]>`
+    select ${columns(sql)} from drex_transactions
+    where held is not null and status in (${before(sql, 'signed')}) and id > ${page.afterId ?? ''}
+    order by id limit ${page.limit}`
+
+export const findHeld = async (sql: Queryable, id: string): Promise<Held | undefined> => {
+  const [row] = await sql<Held[]>`
+    select ${columns(sql)} from drex_transactions
+    where id = ${id} and held is not null and status in (${before(sql, 'signed')})`
+  return row
+}
+
+/** Time that a released transaction has at least. */
+const releasedMinutes = 10
+
+/** @returns false if it is not held any more */
+export const release = async (sql: Transaction, id: string): Promise<boolean> => {
+  const released = await sql`
+    update drex_transactions set held = null, error = null, due_at = now(),
+      expires_at = greatest(expires_at, now() + ${releasedMinutes} * interval '1 minute')
+    where id = ${id} and held is not null and status in (${before(sql, 'signed')})`
+  return released.count === 1
+}
+
+export const countHeld = (
+  sql: Client,
+): Promise<readonly { readonly network: string; readonly count: number }[]> => sql<
+  { network: string; count: number }[]
+>`
+    select network, count(*)::int as count from drex_transactions
+    where held is not null and status in (${before(sql, 'signed')}) group by network`
+
+export const countHeldOf = async (sql: Client, network: string): Promise<number> =>
+  (await countHeld(sql)).find((each) => each.network === network)?.count ?? 0

@@ -1,0 +1,148 @@
+/**
+ * The nonces that the chain has seen and this book has not. A copy of the book, restored or promoted after its original
+ * went on, holds transactions as unsigned that are mined. So before this process first signs for a sender whose nonces
+ * are ahead, it reads what was mined under them. A waiting transaction whose very call is there is that transaction, if
+ * there are as many of the one as of the other, and is held if that is not clear. What another program sent with the
+ * wallet's key holds up nothing else, and neither is anything held that was accepted after it.
+ */
+
+import type { Transaction } from '#src/platform/database/index.ts'
+import type { Hex } from '../evm/hex.ts'
+import { isRetryable, RpcFailure } from '../rpc/errors.ts'
+import { withPermitData } from '../sagas.ts'
+import type { EngineContext } from './context.ts'
+import * as heldStore from './held-store.ts'
+import * as lanes from './lane-store.ts'
+import { type Sent, type SentCall, sentSince } from './sent.ts'
+import { save } from './sign.ts'
+import * as store from './store.ts'
+import type { TransactionError } from './transaction.ts'
+
+/** By this much the clocks of the chain and of the database may differ. */
+const clockSkewMs = 60_000
+/** The clock of a block has whole seconds. */
+const blockClockMs = 1_000
+
+const foundOnChain: TransactionError = {
+  code: 'FOUND_ON_CHAIN',
+  message: 'It was on the chain already when this database knew nothing of its signature.',
+}
+
+const mayBeSent: TransactionError = {
+  code: 'MAY_BE_SENT',
+  message:
+    'The wallet has sent on the chain what this database does not know, and this may be it: it waits for a decision.',
+}
+
+/**
+ * @returns those whose nonces are known now: a sender whose nonce no node tells holds up no other
+ * @throws RpcFailure if no node answers at all
+ */
+export const reckon = async (
+  context: EngineContext,
+  senders: readonly Hex[],
+): Promise<ReadonlySet<Hex>> => {
+  const { network, reckoned, rpc, sql, logger } = context
+  const fresh = senders.filter((sender) => !reckoned.has(sender))
+  if (fresh.length > 0) {
+    const counts = await rpc.batch(
+      fresh.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
+    )
+    const known = await lanes.nextNonces(sql, network.id, fresh)
+    const even = new Map<Hex, number>()
+    for (const [i, sender] of fresh.entries()) {
+      const count = counts[i]!
+      if (!('result' in count)) continue
+      if (count.result <= (known.get(sender) ?? 0) && !reckoned.isDoubted(sender))
+        even.set(sender, count.result)
+      else
+        await compare(context, sender, count.result).catch((err: unknown) => {
+          logger.warn({ network: network.id, sender, err }, 'nonces not compared with the chain')
+        })
+    }
+    await lanes.seedLanes(sql, network.id, even)
+    for (const sender of even.keys()) reckoned.add(sender)
+  }
+  return new Set(senders.filter(reckoned.has))
+}
+
+/** Reads what was mined under nonces that this book does not know, and moves the lane behind it. */
+const compare = async (context: EngineContext, sender: Hex, count: number): Promise<void> => {
+  const { network, reckoned, logger, sql } = context
+  const unsent = (await heldStore.unsentOf(sql, network.id, sender)).map(withPermitData)
+  const sinceMs = Math.min(...unsent.map(({ createdAt }) => createdAt.getTime())) - clockSkewMs
+  const sent =
+    unsent.length === 0 ? [] : await sentSince(context, sender, { count, sinceMs }).catch(untold)
+  const { adopted, held } =
+    sent === undefined
+      ? { adopted: new Map<string, Sent>(), held: new Map(unsent.map(({ id }) => [id, []])) }
+      : match(unsent, sent)
+  await sql.begin(async (tx) => {
+    await lanes.seedLanes(tx, network.id, new Map([[sender, count]]))
+    await heldStore.hold(tx, held, mayBeSent)
+    await takeFromChain(tx, sender, unsent, adopted)
+  })
+  reckoned.add(sender)
+  if (adopted.size + held.size === 0) return
+  const told = { network: network.id, sender, found: adopted.size, held: held.size }
+  logger.error(told, 'transactions were sent that this database did not know of')
+}
+
+/** What a node refuses for good, such as the state of a block that it no longer has. */
+const untold = (error: unknown): undefined => {
+  if (!(error instanceof RpcFailure) || isRetryable(error.kind)) throw error
+}
+
+/** Takes what is on the chain for the signatures of these transactions; the follower finds their receipts. */
+export const takeFromChain = async (
+  tx: Transaction,
+  sender: Hex,
+  unsent: readonly Pick<heldStore.Unsent, 'id' | 'kind'>[],
+  adopted: ReadonlyMap<string, SentCall>,
+): Promise<void> => {
+  if (adopted.size === 0) return
+  const open = await store.lockPending(tx, [...adopted.keys()])
+  const rows = unsent.flatMap(({ id, kind }) => {
+    const sent = adopted.get(id)
+    return sent === undefined || !open.has(id) ? [] : [{ ...sent, id, kind, sender }]
+  })
+  await save(tx, rows, 0)
+  const hashes = new Map(rows.map(({ id, hash }) => [id, hash]))
+  await heldStore.noteFound(tx, hashes, foundOnChain)
+}
+
+type Call = { readonly value: bigint; readonly data: Hex }
+
+const keyOf = (to: Hex | null, { value, data }: Call): string => `${to} ${value} ${data}`
+
+/** Pairs what waits with what was sent, call by call. */
+export const match = (
+  unsent: readonly heldStore.Unsent[],
+  sent: readonly Sent[],
+): {
+  readonly adopted: ReadonlyMap<string, Sent>
+  readonly held: ReadonlyMap<string, readonly Hex[]>
+} => {
+  const adopted = new Map<string, Sent>()
+  const held = new Map<string, readonly Hex[]>()
+  const waiting = Map.groupBy(unsent, (each) => keyOf(each.recipient, each))
+  const mined = Map.groupBy(sent, (each) => keyOf(each.to, each))
+  for (const [key, alike] of waiting) {
+    const all = mined.get(key) ?? []
+    const last = Math.max(...all.map(({ minedMs }) => minedMs))
+    const rows = alike.filter(({ createdAt }) => createdAt.getTime() - clockSkewMs <= last)
+    if (rows.length === 0) continue
+    const acceptedMs = rows.map(({ createdAt }) => createdAt.getTime())
+    const those = all.filter(({ minedMs }) => minedMs >= Math.min(...acceptedMs) - clockSkewMs)
+    const isAfter = those.every(({ minedMs }) => minedMs > Math.max(...acceptedMs) - blockClockMs)
+    if (those.length === rows.length && isAfter)
+      for (const [i, { id }] of rows.entries()) adopted.set(id, those[i]!)
+    else
+      for (const { id } of rows)
+        held.set(
+          id,
+          those.map(({ hash }) => hash),
+        )
+  }
+  return { adopted, held }
+}

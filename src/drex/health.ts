@@ -1,0 +1,33 @@
+import type { HealthCheck } from '#src/platform/http/index.ts'
+import type { Chain } from './chains.ts'
+import type { NetworkId } from './config.ts'
+
+/** What can be done on each network now, and what waits for somebody. */
+export const healthOf = (
+  chains: ReadonlyMap<NetworkId, Chain>,
+  canOpenKeys: boolean,
+): HealthCheck => {
+  const states = [...chains].map(
+    ([id, chain]) => [id, chain.engine?.state().status ?? 'off'] as const,
+  )
+  const isDown = states.some(([, status]) => status === 'unreachable' || status === 'wrong_network')
+  const still = [...chains].flatMap(([id, { engine }]) => {
+    const seconds = engine?.stalledSeconds()
+    return seconds === undefined ? [] : [`${id} has made no new block for ${seconds} s`]
+  })
+  const held = [...chains].flatMap(([id, { engine }]) => {
+    const count = engine?.held() ?? 0
+    return count === 0 ? [] : [`${count} held on ${id}: see GET /v1/drex/held`]
+  })
+  const reasons = [...still, ...held]
+  // An unreachable or standing chain does not make the process unready: accepted requests wait for it.
+  return {
+    status: isDown || reasons.length > 0 || !canOpenKeys ? 'degraded' : 'ok',
+    ready: true,
+    ...(reasons.length > 0 ? { reason: reasons.join(', ') } : {}),
+    detail: {
+      ...Object.fromEntries(states),
+      ...(canOpenKeys ? {} : { wallet_keys: 'sealed with another master key' }),
+    },
+  }
+}

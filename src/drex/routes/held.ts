@@ -1,0 +1,126 @@
+import { z } from 'zod'
+import type { Client } from '#src/platform/database/index.ts'
+import {
+  httpErrors,
+  idParams,
+  type Route,
+  readParams,
+  readQuery,
+} from '#src/platform/http/index.ts'
+import type { Held } from '../engine/held-store.ts'
+import { drexErrors } from '../errors.ts'
+import { checksumAddress } from '../evm/address.ts'
+import type { HeldTransactions } from '../held.ts'
+import { once } from './once.ts'
+import {
+  networkSchema,
+  pageResponse,
+  pageResponses,
+  pageSchema,
+  transactionHash,
+} from './shared.ts'
+
+const tag = 'Digital currency'
+const path = '/v1/drex/held'
+const bodyBytesMax = 4_096
+
+const heldSchema = z
+  .object({
+    transaction_id: z.string(),
+    kind: z.string(),
+    subject: z.string().meta({ description: 'The transfer, operation or contract it belongs to' }),
+    network: networkSchema,
+    from_wallet: z.string(),
+    to: z.string().nullable().meta({ description: 'The contract that it calls' }),
+    data: z.string().meta({ description: 'What it calls, as it would be sent' }),
+    created_at: z.iso.datetime(),
+    held_since: z.iso.datetime(),
+    candidates: z.array(z.string()).meta({
+      description:
+        'Hashes of the same call by the same wallet on the chain; none if the nodes no longer tell',
+    }),
+  })
+  .meta({ id: 'HeldTransaction' })
+
+const pageQuery = z.strictObject(pageSchema)
+
+const decisionSchema = z
+  .strictObject({
+    decision: z.enum(['send', 'sent']),
+    tx_hash: transactionHash.optional().meta({ description: 'Exactly where it was sent' }),
+  })
+  .refine(({ decision, tx_hash }) => (decision === 'sent') === (tx_hash !== undefined), {
+    path: ['tx_hash'],
+    message: 'must be given with `sent`, and only then',
+  })
+  .meta({ id: 'HeldDecision' })
+
+const decidedSchema = z.object({ transaction_id: z.string(), subject: z.string() })
+
+export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[] => [
+  {
+    method: 'GET',
+    path,
+    scope: 'ops:read',
+    errorStyle: 'envelope',
+    document: {
+      operation: 'listHeldTransactions',
+      summary: 'What may be on the chain already',
+      description:
+        'Of all accounts. A wallet has sent what this database does not know, as after it was restored from a copy; what may be just that is not signed until somebody decides.',
+      tag,
+      query: pageQuery,
+      responses: pageResponses('held', heldSchema),
+      errors: [httpErrors.validation_failed],
+    },
+    async handle(c) {
+      const { cursor, limit } = readQuery(c, pageQuery)
+      const found = await held.list(cursor, limit + 1)
+      return pageResponse('held', found, limit, show)
+    },
+  },
+  {
+    method: 'POST',
+    path: `${path}/{id}/resolve`,
+    scope: 'ops:admin',
+    accepts: ['application/json'],
+    bodyBytesMax,
+    errorStyle: 'envelope',
+    document: {
+      operation: 'resolveHeldTransaction',
+      summary: 'Decide about a held transaction',
+      description:
+        '`sent`: it is the transaction with this hash, and ends as that did. `send`: none of those on the chain is it, and it is signed and sent now. To give a transfer up instead, cancel it.',
+      tag,
+      params: idParams,
+      exampleFrom: { id: 'listHeldTransactions#/held/0/transaction_id' },
+      idempotent: true,
+      body: { 'application/json': decisionSchema },
+      bodyExamples: { send: { decision: 'send' } },
+      responses: { 200: { description: 'It goes on', schema: decidedSchema } },
+      errors: [httpErrors.validation_failed, httpErrors.not_found, drexErrors.network_unreachable],
+    },
+    handle: (c) =>
+      once(sql, c, {
+        schema: decisionSchema,
+        status: 200,
+        allow: () => {},
+        prepare: ({ tx_hash: hash }) => held.decide(readParams(c, idParams).id, hash),
+        show: ({ id, subject }) => ({ transaction_id: id, subject }),
+        audit: ({ id }) => ({ action: 'drex.resolve', object: id, outcome: 'released' }),
+      }),
+  },
+]
+
+const show = (held: Held): z.infer<typeof heldSchema> => ({
+  transaction_id: held.id,
+  kind: held.kind,
+  subject: held.subject,
+  network: held.network,
+  from_wallet: checksumAddress(held.sender),
+  to: held.recipient === null ? null : checksumAddress(held.recipient),
+  data: held.data,
+  created_at: held.createdAt.toISOString(),
+  held_since: held.since.toISOString(),
+  candidates: [...held.candidates],
+})
