@@ -3,74 +3,29 @@
  * skipped.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Hex } from '../../src/drex/evm/hex.ts'
 import { type Anvil, findAnvil, startAnvil } from '../support/anvil.ts'
-import {
-  type Admin,
-  type Bench,
-  createAdmin,
-  createBench,
-  currencyAbi,
-  hostileCode,
-  type TransferBody,
-} from './support.ts'
+import { createNodeBench, type NodeBench } from './node-bench.ts'
+import { createAdmin, hostileCode } from './support.ts'
 
 const path = findAnvil()
 
 describe.skipIf(path === undefined)('anvil', () => {
   let anvil: Anvil
-  let admin: Admin
-  let bench: Bench
-  let ana: Hex
-  let bia: Hex
-
-  const wallet = async (cents: bigint): Promise<Hex> => {
-    const body = { type: 'managed', label: 'anvil' }
-    const { json } = await bench.call('POST', '/v1/wallets', body)
-    const address = (json as { address: string }).address.toLowerCase() as Hex
-    await admin.currency('enableAccount', address)
-    if (cents > 0n) await admin.currency('mint', address, cents)
-    return address
-  }
-  const demand = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
-    const outcome = await anvil.request(method, params)
-    if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
-    return outcome.result
-  }
-  const balance = async (of: Hex): Promise<bigint> => {
-    const data = currencyAbi.encodeFunctionData('balanceOf', [of])
-    return BigInt(String(await demand('eth_call', [{ to: admin.token, data }, 'latest'])))
-  }
-  const read = async (id: string) =>
-    (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-  const pay = async (): Promise<string> => {
-    const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
-    const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-    expect(status).toBe(202)
-    return (json as TransferBody).transfer_id
-  }
-  const reached = (id: string, wanted: string) =>
-    bench.until(async () => (await read(id)).status === wanted)
+  let node: NodeBench
 
   beforeAll(async () => {
     anvil = await startAnvil(String(path))
-    admin = await createAdmin(anvil)
-    bench = await createBench({
-      env: {
-        DREX_TESTNET_RPC_URLS: anvil.url,
-        DREX_TESTNET_TOKEN: admin.token,
-        DREX_TESTNET_CONFIRMATIONS: '2',
-      },
-    })
-    ana = await wallet(1_000n)
-    bia = await wallet(0n)
+    const admin = await createAdmin(anvil)
+    const env = { DREX_TESTNET_CONFIRMATIONS: '2' }
+    node = await createNodeBench({ node: anvil, admin, env, cents: 1_000n })
   }, 60_000)
   afterAll(async () => {
-    await bench.stop()
+    await node.bench.stop()
     await anvil.stop()
   })
 
   test('a transfer from the request to its confirmation', async () => {
+    const { balance, bia, demand, pay, reached } = node
     const id = await pay()
     await reached(id, 'broadcast')
     await demand('evm_mine')
@@ -81,6 +36,7 @@ describe.skipIf(path === undefined)('anvil', () => {
   })
 
   test('a reorganisation drops the transaction: the same bytes are mined in another block', async () => {
+    const { balance, bench, bia, demand, pay, reached, read } = node
     const id = await pay()
     await reached(id, 'broadcast')
     await demand('evm_mine')
@@ -97,6 +53,7 @@ describe.skipIf(path === undefined)('anvil', () => {
   }, 60_000)
 
   test('a call that reverts in its block with text nobody can store: the transfers beside it are confirmed', async () => {
+    const { admin, ana, bench, demand, pay, reached } = node
     const hostile = (await admin.send(undefined, hostileCode))!
     const abi = [
       { type: 'function', name: 'poke', inputs: [], outputs: [], stateMutability: 'nonpayable' },
@@ -127,6 +84,7 @@ describe.skipIf(path === undefined)('anvil', () => {
   }, 60_000)
 
   test('a token that answers true and moves nothing: never confirmed', async () => {
+    const { admin, bench, demand, pay, reached, read } = node
     const token = (await admin.send(undefined, hostileCode))!
     await bench.restart({ DREX_TESTNET_TOKEN: token })
     const id = await pay()
@@ -139,6 +97,7 @@ describe.skipIf(path === undefined)('anvil', () => {
   }, 60_000)
 
   test('confirmed, then reorganised out: taken back, sent again, and confirmed in another block', async () => {
+    const { balance, bench, bia, demand, pay, reached, read } = node
     const before = await balance(bia)
     const id = await pay()
     await reached(id, 'broadcast')

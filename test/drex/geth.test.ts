@@ -2,15 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { findGeth, type Geth, startGeth } from '../support/geth.ts'
-import {
-  type Admin,
-  adminAddress,
-  type Bench,
-  createAdmin,
-  createBench,
-  currencyAbi,
-  type TransferBody,
-} from './support.ts'
+import { createNodeBench, type NodeBench } from './node-bench.ts'
+import { adminAddress, createAdmin } from './support.ts'
 
 const path = findGeth()
 const batchCallsMax = 12
@@ -18,63 +11,26 @@ const tenGwei = 10_000_000_000n
 
 describe.skipIf(path === undefined)('geth (GETH_PATH)', () => {
   let geth: Geth
-  let admin: Admin
-  let bench: Bench
-  let ana: Hex
-  let bia: Hex
-
-  const wallet = async (cents: bigint): Promise<Hex> => {
-    const body = { type: 'managed', label: 'geth' }
-    const { json } = await bench.call('POST', '/v1/wallets', body)
-    const address = (json as { address: string }).address.toLowerCase() as Hex
-    await geth.fund(address)
-    await admin.currency('enableAccount', address)
-    if (cents > 0n) await admin.currency('mint', address, cents)
-    return address
-  }
-  const demand = async (method: string, params: readonly unknown[] = []): Promise<unknown> => {
-    const outcome = await geth.request(method, params)
-    if ('error' in outcome) throw new Error(`${method}: ${outcome.error.message}`)
-    return outcome.result
-  }
-  const balance = async (of: Hex): Promise<bigint> => {
-    const data = currencyAbi.encodeFunctionData('balanceOf', [of])
-    return BigInt(String(await demand('eth_call', [{ to: admin.token, data }, 'latest'])))
-  }
-  const read = async (id: string) =>
-    (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
-  const pay = async (): Promise<string> => {
-    const body = { from_wallet: ana, to_wallet: bia, amount: '1.00' }
-    const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
-    expect(status).toBe(202)
-    return (json as TransferBody).transfer_id
-  }
-  const confirmed = (id: string) => bench.until(async () => (await read(id)).status === 'confirmed')
+  let node: NodeBench
 
   beforeAll(async () => {
     geth = await startGeth(String(path), batchCallsMax)
     await geth.fund(adminAddress)
-    admin = await createAdmin(geth, tenGwei, true)
-    bench = await createBench({
-      env: {
-        DREX_TESTNET_RPC_URLS: geth.url,
-        DREX_TESTNET_TOKEN: admin.token,
-        DREX_TESTNET_CHAIN_ID: String(geth.chainId),
-        DREX_TESTNET_GAS_POLICY: 'eip1559',
-        DREX_STALL_SECONDS: '0',
-      },
+    node = await createNodeBench({
+      ...{ node: geth, fund: geth.fund, cents: 10_000n },
+      admin: await createAdmin(geth, tenGwei, true),
+      env: { DREX_TESTNET_GAS_POLICY: 'eip1559', DREX_STALL_SECONDS: '0' },
     })
-    ana = await wallet(10_000n)
-    bia = await wallet(0n)
   }, 60_000)
   afterAll(async () => {
-    await bench.stop()
+    await node.bench.stop()
     await geth.stop()
   })
 
   test('more transfers at once than it takes calls: all confirmed, by the proofs of its blocks', async () => {
-    const ids = await Promise.all(Array.from({ length: 3 * batchCallsMax }, pay))
-    for (const id of ids) await confirmed(id)
+    const { balance, bench, bia, demand, pay, reached, read } = node
+    const ids = await Promise.all(Array.from({ length: 3 * batchCallsMax }, () => pay()))
+    for (const id of ids) await reached(id, 'confirmed')
     expect(await balance(bia)).toBe(BigInt(ids.length) * 100n)
     const { tx_hash } = await read(ids[0]!)
     expect(await demand('eth_getTransactionByHash', [tx_hash])).toMatchObject({ type: '0x2' })
@@ -89,9 +45,10 @@ describe.skipIf(path === undefined)('geth (GETH_PATH)', () => {
   }, 60_000)
 
   test('its blocks are taken back: what was confirmed is sent again, and confirmed once', async () => {
+    const { admin, balance, bench, bia, demand, pay, reached, read } = node
     const before = await balance(bia)
     const id = await pay()
-    await confirmed(id)
+    await reached(id, 'confirmed')
     const { tx_hash, block_number } = await read(id)
     await demand('debug_setHead', [`0x${(block_number! - 1).toString(16)}`])
     expect(await balance(bia)).toBe(before)
@@ -106,8 +63,9 @@ describe.skipIf(path === undefined)('geth (GETH_PATH)', () => {
   }, 60_000)
 
   test('what it had mined already is known for mined when it is sent again', async () => {
+    const { balance, bench, bia, pay, reached } = node
     const id = await pay()
-    await confirmed(id)
+    await reached(id, 'confirmed')
     const before = await balance(bia)
     const [sent] = await bench.database.sql<{ raw: Hex }[]>`
       select raw from drex_transactions where subject = ${id}`
@@ -118,7 +76,7 @@ describe.skipIf(path === undefined)('geth (GETH_PATH)', () => {
       update drex_transactions set status = 'broadcast', due_at = now(), block_number = null,
         block_hash = null, mined_hash = null, succeeded = null, settled_at = null
       where subject = ${id}`
-    await confirmed(id)
+    await reached(id, 'confirmed')
     expect(await balance(bia)).toBe(before)
   }, 60_000)
 })

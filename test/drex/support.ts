@@ -35,6 +35,8 @@ export type Admin = {
 
 type Receipt = { readonly contractAddress: Hex | null; readonly status: Hex }
 
+const receiptTimeoutMs = 30_000
+
 export const createAdmin = async (
   chain: Pick<Chain, 'chainId' | 'request'>,
   gasPrice = 0n,
@@ -59,9 +61,14 @@ export const createAdmin = async (
     const { raw } = assemble(unsigned, sign(signingDigest(unsigned), adminKey))
     const hash = await call('eth_sendRawTransaction', raw)
     if (!minesItself) await call('evm_mine')
-    const find = async () => (await call('eth_getTransactionReceipt', hash)) as Receipt | null
+    // A node that still reads its own blocks answers with an error.
+    const find = async () => {
+      const outcome = await chain.request('eth_getTransactionReceipt', [hash])
+      return 'result' in outcome ? (outcome.result as Receipt | null) : null
+    }
+    const deadline = performance.now() + receiptTimeoutMs
     let receipt = await find()
-    for (let looks = 0; receipt === null && looks < 500; looks++) {
+    while (receipt === null && performance.now() < deadline) {
       await Bun.sleep(5)
       receipt = await find()
     }
