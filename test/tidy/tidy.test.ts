@@ -185,8 +185,6 @@ describe('the layers', () => {
         file !== 'src/main.ts' &&
         // Not a setting of ours: the proxies that the runtime follows.
         file !== 'src/platform/lifecycle/reach.ts' &&
-        // Text of programs that callers write.
-        file !== 'src/console/browser/samples.ts' &&
         /process\.env\b(?!\['PATH'\])|Bun\.env\b/.test(withoutComments(read(file))),
     )
     expect(broken).toEqual([])
