@@ -135,7 +135,12 @@ test('counterparties that are away or refuse access do not make it not ready: wh
   expect([...answers]).toEqual(['200 undefined'])
   const health = await fetch(`${url}/health`, { headers })
   expect(await health.json()).toMatchObject({
-    checks: { outbound: { status: 'down', detail: { primary: { access_refused: true } } } },
+    checks: {
+      outbound: { status: 'down', detail: { primary: { access_refused: true } } },
+      drex: { status: 'degraded', detail: { drex_testnet: 'unreachable' } },
+      card_networks: { status: 'down', detail: { neta: { connections_up: 0 } } },
+      cards: { status: 'down', detail: { vault: 'away' } },
+    },
   })
   program.signal('SIGTERM')
   expect((await program.end()).code).toBe(0)

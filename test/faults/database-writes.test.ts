@@ -71,7 +71,7 @@ test('a database that answers and takes no writes is neither ready nor ok, and i
 
 const mounted = (path: string): boolean =>
   process.getuid?.() === 0 &&
-  Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', path]).exitCode === 0
+  Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', path]).exitCode === 0
 
 const disk = temporaryDirectory()
 const isSmall = mounted(disk)

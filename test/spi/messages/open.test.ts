@@ -35,8 +35,25 @@ test('a process that sends nothing tells that nobody does, once a message has wa
   const { text } = await metrics.render()
   expect(text).toContain('trilho_spi_messages_open{status="QUEUED"} 2')
   expect(text).toMatch(/trilho_spi_messages_open_oldest_seconds\{status="QUEUED"\} 4\d/)
+  // What waits for its answer is told as well; it is nobody's lack of a sender.
+  for (const status of ['SENT', 'UNKNOWN']) {
+    await sql`update spi_messages set status = ${status}`
+    await until(async () =>
+      (await metrics.render()).text.includes(`trilho_spi_messages_open{status="${status}"} 2`),
+    )
+    expect(await open.health?.()).toMatchObject({
+      status: 'ok',
+      detail: { [status.toLowerCase()]: { count: 2 }, queued: { count: 0 } },
+    })
+    const waiting = (await metrics.render()).text
+    expect(waiting).toMatch(
+      new RegExp(`trilho_spi_messages_open_oldest_seconds\\{status="${status}"\\} [45]\\d`),
+    )
+  }
   await sql`update spi_messages set status = 'ACCEPTED'`
-  await until(async () => (await count()) === 0)
+  await until(async () =>
+    (await metrics.render()).text.includes('trilho_spi_messages_open{status="UNKNOWN"} 0'),
+  )
   expect(await open.health?.()).toMatchObject({ status: 'ok' })
   await open.drain?.()
 })
