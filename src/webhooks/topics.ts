@@ -1,5 +1,5 @@
 import type { Emit } from '#src/events/index.ts'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
 import { allowListOf, checkUrl, TargetError } from '#src/platform/http/index.ts'
 import type { WebhookSettings } from './config.ts'
 import { emitEvents } from './events.ts'
@@ -43,7 +43,7 @@ export type Topics = {
   readonly remove: (tx: Queryable, topic: string, account?: string) => Promise<boolean>
   /** In the order in which they were made. */
   readonly list: (
-    sql: Client,
+    sql: Queryable,
     account: string,
     filter: TopicFilter,
   ) => Promise<{ readonly items: readonly TopicEndpoint[]; readonly total: number }>

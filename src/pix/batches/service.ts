@@ -1,4 +1,4 @@
-import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import type { ChargeService, Named } from '../charges/service.ts'
@@ -65,7 +65,7 @@ export const createBatchService = ({ sql, charges, now }: BatchServiceDeps): Bat
     return batchView(batch)
   },
   list: async (account, request) => {
-    const { items, total } = await listBatches(sql, account, request)
+    const { items, total } = await atOneMoment(sql, (tx) => listBatches(tx, account, request))
     const parametros = parametersOf(request, {}, total, pixErrors.lote_cobv_consulta_invalida)
     return { parametros, lotes: items.map(batchView) }
   },

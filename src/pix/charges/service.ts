@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
 import { violates } from '../errors.ts'
@@ -111,7 +111,9 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
       ])
     },
     list: async (account, filter, asGiven) => {
-      const { items, total } = await listCharges(sql, account, { ...filter, kind: wording.kind })
+      const { items, total } = await atOneMoment(sql, (tx) =>
+        listCharges(tx, account, { ...filter, kind: wording.kind }),
+      )
       const parametros = parametersOf(filter, asGiven, total, wording.query)
       const shown = await shownOf(sql, items)
       const paid = await pixOfCharges(

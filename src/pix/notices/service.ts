@@ -1,5 +1,5 @@
 import type { Emit } from '#src/events/index.ts'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { atOneMoment, type Client, type Queryable } from '#src/platform/database/index.ts'
 import { type Actor, ApiError, type Caller, writeAudit } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { type ListRequest, parametersOf, sliceOf } from '../pages.ts'
@@ -24,7 +24,7 @@ export type Topics = {
   readonly find: (sql: Queryable, topic: string, account: string) => Promise<Endpoint | undefined>
   readonly remove: (tx: Queryable, topic: string, account?: string) => Promise<boolean>
   readonly list: (
-    sql: Client,
+    sql: Queryable,
     account: string,
     filter: {
       readonly prefix: string
@@ -80,9 +80,9 @@ export const createPixWebhookService = (sql: Client, topics: Topics): WebhookSer
     }),
   list: async (account, filter) => {
     const { from, to } = filter
-    const { items, total } = await topics.list(sql, account, {
-      ...{ prefix: topicPrefix, from, to, ...sliceOf(filter) },
-    })
+    const { items, total } = await atOneMoment(sql, (tx) =>
+      topics.list(tx, account, { prefix: topicPrefix, from, to, ...sliceOf(filter) }),
+    )
     const parametros = parametersOf(filter, {}, total, pixErrors.webhook_consulta_invalida)
     const receivers = await receiversOf(
       sql,

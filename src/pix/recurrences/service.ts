@@ -1,4 +1,4 @@
-import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { kindOf } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
@@ -84,7 +84,7 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
       return { ...view(found), ...(dadosQR === undefined ? {} : { dadosQR }) }
     },
     list: async (account, filter, asGiven) => {
-      const { items, total } = await listRecurrences(sql, account, filter)
+      const { items, total } = await atOneMoment(sql, (tx) => listRecurrences(tx, account, filter))
       const parametros = parametersOf(filter, asGiven, total, pixErrors.rec_consulta_invalida)
       return { parametros, recs: items.map(view) }
     },

@@ -10,18 +10,18 @@ import {
 } from './domain.ts'
 import { type SendingRow, sendingOf, sendingOfMessage, sentBytes } from './sending.ts'
 
-const recordColumns = (sql: Client) => sql`
+const recordColumns = (sql: Queryable) => sql`
   id, type, direction, status, channel, source_ispb as "sourceIspb",
   destination_ispb as "destinationIspb", end_to_end_id as "endToEndId",
   biz_msg_idr as "bizMsgIdr", resource_id as "resourceId",
   transaction_count as "transactionCount"`
 
 /** Asked for the rows of a page alone, by the key of the transactions. A sum of many may be more than a bigint. */
-const amountOf = (sql: Client, id: PendingQuery<Row[]>) => sql`
+const amountOf = (sql: Queryable, id: PendingQuery<Row[]>) => sql`
   (select sum(t.amount_cents)::text from spi_transactions t where t.message_id = ${id}) as "totalCents"`
 
 /** The condition on one transaction of a message; undefined: there is none. */
-const ofTransactions = (sql: Client, { endToEndId, transactionStatus }: MessageFilter) => {
+const ofTransactions = (sql: Queryable, { endToEndId, transactionStatus }: MessageFilter) => {
   const byStatus = sql`status = ${transactionStatus ?? null}`
   if (endToEndId === undefined) return transactionStatus === undefined ? undefined : byStatus
   const byId = sql`end_to_end_id = ${endToEndId}`
@@ -29,7 +29,7 @@ const ofTransactions = (sql: Client, { endToEndId, transactionStatus }: MessageF
 }
 
 /** The messages of a filter, newest first. Each condition has an index that ends in the id. */
-const matching = (sql: Client, filter: MessageFilter, before: string | undefined) => {
+const matching = (sql: Queryable, filter: MessageFilter, before: string | undefined) => {
   const { type, direction, status, sourceIspb, destinationIspb, from, to } = filter
   const named = ofTransactions(sql, filter)
   const inTime = (id: PendingQuery<Row[]>) => sql`
@@ -55,9 +55,12 @@ const matching = (sql: Client, filter: MessageFilter, before: string | undefined
     order by ${named === undefined ? sql`id` : sql`message_id`} desc`
 }
 
-/** Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}. */
+/**
+ * Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}. Both
+ * are of one moment only where the caller's transaction sees one.
+ */
 export const listMessages = async (
-  sql: Client,
+  sql: Queryable,
   filter: MessageFilter,
   { limit, offset, before }: Page,
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {

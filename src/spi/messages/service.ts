@@ -1,4 +1,4 @@
-import type { Client } from '#src/platform/database/index.ts'
+import { atOneMoment, type Client } from '#src/platform/database/index.ts'
 import { type Activity, readActivity } from '#src/platform/http/index.ts'
 import { paymentActivity } from './activity.ts'
 import type { MessageDetail, MessageFilter, MessageRecord, Page } from './domain.ts'
@@ -17,7 +17,7 @@ export type MessageService = {
 }
 
 export const createMessageService = (sql: Client): MessageService => ({
-  list: (filter, page) => listMessages(sql, filter, page),
+  list: (filter, page) => atOneMoment(sql, (tx) => listMessages(tx, filter, page)),
   find: (id) => findMessage(sql, id),
   activity: (minutes) => readActivity(sql, minutes, paymentActivity(sql)),
   document: (id) => readDocument(sql, id),
