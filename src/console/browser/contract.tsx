@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
 import { getJson, Refusal, type Session, send, useLoaded } from './api.ts'
 import type { Contract, Wallet } from './currency.tsx'
-import { Card, Copy, Shown } from './parts.tsx'
+import { CodeCard, Copy, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -221,13 +221,5 @@ const Result = ({ shown }: { readonly shown: Outcome | Refusal }) => {
       </div>
     )
   }
-  const text = JSON.stringify(shown.result, null, 2)
-  return (
-    <Card title={w.result} aside={<Copy text={text} label={words.copy} />}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-      <section class="code" aria-label={w.result} tabIndex={0}>
-        {text}
-      </section>
-    </Card>
-  )
+  return <CodeCard title={w.result} text={JSON.stringify(shown.result, null, 2)} />
 }

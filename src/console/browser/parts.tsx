@@ -63,6 +63,27 @@ export const Card = ({
   </section>
 )
 
+/** Text as a machine has it, in a frame that scrolls. */
+export const Code = ({
+  label,
+  children,
+}: {
+  readonly label: string
+  readonly children: ComponentChildren
+}) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
+  <section class="code" aria-label={label} tabIndex={0}>
+    {children}
+  </section>
+)
+
+/** The same on a card of its own, to copy. */
+export const CodeCard = ({ title, text }: { readonly title: string; readonly text: string }) => (
+  <Card title={title} aside={<Copy text={text} label={words.copy} />}>
+    <Code label={title}>{text}</Code>
+  </Card>
+)
+
 export type Fact = {
   readonly name: ComponentChildren
   /** Where the name is no text. */

@@ -1,7 +1,7 @@
 import { getJson, getText, useLoaded } from './api.ts'
 import { type Explained, ExplainedLines, explain, VerdictBadge } from './explained.tsx'
 import { centsOf, dayOf, duration, reais, timeOf, tokens } from './format.ts'
-import { Card, Copy, Shown } from './parts.tsx'
+import { Card, CodeCard, Copy, Shown } from './parts.tsx'
 import type { Rail, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge, Sign, toneClass } from './state.tsx'
@@ -231,17 +231,9 @@ const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
 }
 
 /** Payment and message are shown as the API tells of them. */
-const Told = ({ decoded }: Pick<Payment, 'decoded'>) => {
-  const json = JSON.stringify(decoded, null, 2)
-  return (
-    <Card title={words.told} aside={<Copy text={json} label={words.copy} />}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-      <section class="code" aria-label={words.told} tabIndex={0}>
-        {json}
-      </section>
-    </Card>
-  )
-}
+const Told = ({ decoded }: Pick<Payment, 'decoded'>) => (
+  <CodeCard title={words.told} text={JSON.stringify(decoded, null, 2)} />
+)
 
 const signatureStatus: Readonly<Record<string, string>> = {
   VALID: 'settled',

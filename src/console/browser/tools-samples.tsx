@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { useLoaded } from './api.ts'
-import { Card, Copy, Shown } from './parts.tsx'
+import { CodeCard, Shown } from './parts.tsx'
 import {
   type ApiDocument,
   loadDocument,
@@ -9,7 +9,6 @@ import {
   writers,
 } from './samples.ts'
 import { toolWords as w } from './tools-words.ts'
-import { words } from './words.ts'
 
 /** How to ask the API for something, to copy into a program. */
 export const Samples = () => {
@@ -44,16 +43,8 @@ const Choose = ({ document }: { readonly document: ApiDocument }) => {
 
 const Written = ({ request }: { readonly request: SampleRequest }) => (
   <div class="stack">
-    {writers.map(({ label, write }) => {
-      const text = write(request, location.origin)
-      return (
-        <Card key={label} title={label} aside={<Copy text={text} label={words.copy} />}>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it */}
-          <section class="code" aria-label={label} tabIndex={0}>
-            {text}
-          </section>
-        </Card>
-      )
-    })}
+    {writers.map(({ label, write }) => (
+      <CodeCard key={label} title={label} text={write(request, location.origin)} />
+    ))}
   </div>
 )

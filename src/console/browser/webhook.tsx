@@ -1,7 +1,7 @@
 import { type Act, may, useActs } from './act.tsx'
 import { getJson, type Session, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
-import { Card, Copy, Facts, Shown } from './parts.tsx'
+import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
@@ -263,12 +263,7 @@ const RequestCard = ({ url, body }: DeliveryDetail['request']) => {
     <Card title={w.request} aside={body !== null && <Copy text={body} label={words.copy} />}>
       <p class="mono">POST {url}</p>
       <p class="quiet">{shown === undefined ? w.hiddenBody : w.signed}</p>
-      {shown !== undefined && (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-        <section class="code" aria-label={w.request} tabIndex={0}>
-          {shown}
-        </section>
-      )}
+      {shown !== undefined && <Code label={w.request}>{shown}</Code>}
     </Card>
   )
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Code } from './parts.tsx'
 
 type Piece = { readonly kind: 'tag' | 'text'; readonly text: string }
 
@@ -38,10 +39,5 @@ export const Xml = ({ text }: { readonly text: string }) => {
     if (isLeaf) at += 2
     else if (piece.kind === 'tag' && isOpening(piece.text)) depth++
   }
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-    <section class="code" aria-label="XML" tabIndex={0}>
-      {lines}
-    </section>
-  )
+  return <Code label="XML">{lines}</Code>
 }
