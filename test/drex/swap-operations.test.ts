@@ -27,6 +27,8 @@ let ana: Hex
 let bia: Hex
 let retailA: Hex
 let retailB: Hex
+/** The network's address directory. */
+let named: Hex
 
 const deploy = async (artifact: { bytecode: string }, abi: Interface, args: readonly unknown[]) =>
   (await bench.admin.send(undefined, artifact.bytecode + abi.encodeDeploy(args).slice(2)))!
@@ -49,10 +51,10 @@ beforeAll(async () => {
   bench = await createBench()
   const { token } = bench.admin
   swap = await deploy(swapArtifact, swapAbi, [adminAddress, adminAddress, token])
-  const directory = await deploy(directoryArtifact, directoryAbi, [adminAddress])
-  const named = directoryAbi.encodeFunctionData('updateAddress', [id('SwapTwoStepsReserve'), swap])
-  await bench.admin.send(directory, named)
-  await bench.restart({ DREX_TESTNET_DIRECTORY: directory })
+  named = await deploy(directoryArtifact, directoryAbi, [adminAddress])
+  const entry = directoryAbi.encodeFunctionData('updateAddress', [id('SwapTwoStepsReserve'), swap])
+  await bench.admin.send(named, entry)
+  await bench.restart({ DREX_TESTNET_DIRECTORY: named })
   await bench.admin.currency('enableAccount', swap)
   reserve = await bench.wallet(10_000n)
   const otherReserve = await bench.wallet(0n)
@@ -107,6 +109,16 @@ test('proposed, then accepted: the steps show it, and no allowance is left', asy
   expect(await view(bench.admin.token, 'balanceOf', swap)).toBe(0n)
   expect(await view(bench.admin.token, 'allowance', reserve, swap)).toBe(0n)
   expect(await view(retailA, 'allowance', ana, swap)).toBe(0n)
+}, 60_000)
+
+test('where blocks prove nothing, an exchange that came about is told as one', async () => {
+  const directory = { DREX_TESTNET_DIRECTORY: named }
+  await bench.restart({ ...directory, DREX_TESTNET_PROOFS: 'false' })
+  const { status, result } = await perform('propose_swap', terms('5.00'), ana)
+  expect(status).toBe('confirmed')
+  const accepted = await perform('accept_swap', { proposal_id: result?.proposal_id }, bia)
+  expect([accepted.status, accepted.error]).toEqual(['confirmed', null])
+  await bench.restart(directory)
 }, 60_000)
 
 test('accepted too late it has failed, although its transaction succeeded, and all went back', async () => {

@@ -264,8 +264,8 @@ type JudgedRow = Omit<Judged, 'recipient' | 'data'> & {
   readonly data: Hex | null
 }
 
-/** A deployment's data is large, and says nothing about its receipt. */
-const judgedData = (sql: Client) => sql`case when t.kind in ('transfer', 'swap') then t.data end`
+/** A deployment's data is large, and says nothing about its receipt; that of all others may. */
+const judgedData = (sql: Client) => sql`case when t.kind <> 'deploy' then t.data end`
 
 export const markMined = async (sql: Client, rows: readonly MinedRow[]): Promise<void> => {
   await sql`
