@@ -1,9 +1,13 @@
 import { expect, test } from 'bun:test'
-import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
 import { dependencyFindings } from '../../scripts/release/findings.ts'
+import { releasedPackages } from '../../scripts/release/packages.ts'
+import { billOfMaterials } from '../../scripts/release/texts.ts'
 import { root } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
+import { zipOf } from '../support/zip.ts'
 
 const one = (name: string, license: string) => ({ name, version: '1.0.0', license })
 
@@ -69,3 +73,56 @@ test('every install script that is not run is named, with the reason', () => {
     names.filter((name) => !page.includes(`\`${name.replace(/\/(linux|darwin)-.*/, '/*')}\``)),
   ).toEqual([])
 })
+
+const advisories = process.env['OSV_SCANNER_LOCAL_DB_CACHE_DIRECTORY']
+const noScanner = Bun.which('osv-scanner') === null ? ' (needs osv-scanner)' : ''
+const noAdvisories =
+  noScanner === '' && advisories === undefined
+    ? ' (needs OSV_SCANNER_LOCAL_DB_CACHE_DIRECTORY)'
+    : noScanner
+
+/** What the scanner says of the bill of a release, by the advisories in a folder, without a network. */
+const scan = (folder: string): readonly [exitCode: number, report: string] => {
+  const packages = releasedPackages(root, { os: process.platform, cpu: process.arch })
+  const origin = { ...manifest, commit: '', at: new Date(0), bun: manifest.devDependencies.bun }
+  const bill = join(temporaryDirectory(), 'trilho.cdx.json')
+  writeFileSync(bill, billOfMaterials(origin, packages))
+  const { exitCode, stdout } = Bun.spawnSync(
+    ['osv-scanner', 'scan', 'source', '--offline', '-L', bill],
+    { env: { ...process.env, OSV_SCANNER_LOCAL_DB_CACHE_DIRECTORY: folder } },
+  )
+  return [exitCode, stdout.toString()]
+}
+
+test.skipIf(noScanner !== '')(
+  `an advisory against a package of a release is found by its bill, one against an older version is not${noScanner}`,
+  () => {
+    const advisory = (name: string, fixed: string) => ({
+      ...{ schema_version: '1.6.0', id: `GHSA-${name}`, modified: '2026-01-01T00:00:00Z' },
+      affected: [
+        {
+          package: { ecosystem: 'npm', name },
+          ranges: [{ type: 'SEMVER', events: [{ introduced: '0' }, { fixed }] }],
+        },
+      ],
+    })
+    const known = [
+      advisory('hono', '99.0.0'),
+      advisory('zod', '1.0.0'),
+      advisory('absent', '9.0.0'),
+    ]
+    const folder = join(temporaryDirectory(), 'osv-scanner/npm')
+    mkdirSync(folder, { recursive: true })
+    const files = known.map((one) => [`${one.id}.json`, JSON.stringify(one)])
+    writeFileSync(join(folder, 'all.zip'), zipOf(Object.fromEntries(files)))
+    const [exitCode, report] = scan(join(folder, '../..'))
+    expect([exitCode, report.match(/GHSA-\w+/g)]).toEqual([1, ['GHSA-hono']])
+  },
+)
+
+test.skipIf(noAdvisories !== '')(
+  `no known advisory stands against a package of a release${noAdvisories}`,
+  () => {
+    expect(scan(advisories ?? '')).toEqual([0, expect.any(String)])
+  },
+)
