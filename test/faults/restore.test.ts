@@ -1,8 +1,6 @@
 /** A restore as docs/operation.md has it, with pg_dump and psql: what the copy has open goes on, once. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
-import { openDatabase, startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { openDatabase } from '#src/platform/database/index.ts'
 import {
   type CardNetwork,
   createCardNetwork,
@@ -15,35 +13,19 @@ import { type CentralBank, createCentralBank } from '../../src/simulators/centra
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { commandHere } from '../support/command-here.ts'
+import { copyOf, noCopies, restoreInto, startCluster } from '../support/copies.ts'
 import { quietLogger } from '../support/database.ts'
 import { build, transfer } from '../support/participant.ts'
 import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../webhooks/support.ts'
 
 setDefaultTimeout(120_000)
 
-/** pg_dump takes servers of its own version and older ones. */
-const debian = '/usr/lib/postgresql'
-const bin = existsSync(debian)
-  ? readdirSync(debian)
-      .map((version) => join(debian, version, 'bin'))
-      .find((path) => ['postgres', 'pg_dump', 'psql'].every((name) => existsSync(join(path, name))))
-  : undefined
-const noTools = bin === undefined ? ' [skipped: no postgres, pg_dump and psql of one version]' : ''
-
 const ispb = '12345678'
 const masterKey = Buffer.from(Uint8Array.from({ length: 32 }, (_, at) => at * 7 + 1)).toString(
   'base64',
 )
-
-const startCluster = () =>
-  startEmbeddedPostgres({
-    directory: temporaryDirectory(),
-    settings: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
-    binaries: { bin: bin ?? '', version: 'system' },
-  })
 
 const statusesOf = async (dsn: string): Promise<readonly string[]> => {
   const options = { connectionsMax: 1, statementTimeoutMs: 10_000, logger: quietLogger }
@@ -171,8 +153,8 @@ const end = async (program: RunningProgram): Promise<void> => {
   await program.end()
 }
 
-test.skipIf(noTools !== '')(
-  `payments, reversals, queue and webhooks of a copy go on once, and the books say what came after it${noTools}`,
+test.skipIf(noCopies !== '')(
+  `payments, reversals, queue and webhooks of a copy go on once, and the books say what came after it${noCopies}`,
   async () => {
     const peers = await startCounterparties()
     const { bank, network, vault } = peers
@@ -203,8 +185,7 @@ test.skipIf(noTools !== '')(
     await authorize(taking)
     network.setSilent(true)
     await taking.call(`/v1/transactions/${given}/void`, {}).catch(() => undefined)
-    const copy = Bun.spawnSync([join(bin ?? '', 'pg_dump'), '--no-owner', first.url])
-    expect([copy.exitCode, copy.stderr.toString()]).toEqual([0, ''])
+    const copy = copyOf(first.url)
     await end(taking.program)
     // After the copy: the first of the two, and another that the copy does not have.
     const later = await startGateway(first.url, peers, everything)
@@ -220,11 +201,7 @@ test.skipIf(noTools !== '')(
     await end(later.program)
     await first.stop()
 
-    const restore = Bun.spawnSync(
-      [join(bin ?? '', 'psql'), '-q', '-v', 'ON_ERROR_STOP=1', '-f', '-', second.url],
-      { stdin: copy.stdout, stdout: 'ignore' },
-    )
-    expect([restore.exitCode, restore.stderr.toString()]).toEqual([0, ''])
+    restoreInto(second.url, copy)
     const env = { DATABASE_DSN: second.url, ISPB: ispb, TRILHO_MASTER_KEY: masterKey }
     const checked = await commandHere(['backup-check', '--json'], env)
     const told = JSON.parse(checked.out)
