@@ -1,5 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import {
   acceptingPsp,
   type CentralBank,
@@ -10,6 +9,7 @@ import {
   revisions,
 } from '#src/simulators/central-bank/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
+import { pairOf, signersIn } from './files.ts'
 import type { Simulator } from './simulator.ts'
 
 /** Those of the real one's test environment. */
@@ -127,33 +127,6 @@ const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> =>
     hostWithoutPort: args.flag('host-without-port'),
     rateLimits: args.flag('rate-limits'),
   }
-}
-
-/** The files of a certificate and its key: both, or neither. */
-const pairOf = async (args: CommandArguments, certificateOption: string, keyOption: string) => {
-  const [certificate, key] = [args.text(certificateOption), args.text(keyOption)]
-  if (certificate !== undefined && key !== undefined) {
-    return { cert: await readFile(certificate, 'utf8'), key: await readFile(key, 'utf8') }
-  }
-  if (certificate === key) return undefined
-  throw new UsageError(`say both --${certificateOption} and --${keyOption}`)
-}
-
-const signerFile = /^([0-9A-Z]{8})(?:\..+)?\.pem$/
-
-/** PEM by ISPB. */
-const signersIn = async (folder: string): Promise<Record<string, readonly string[]>> => {
-  const certificates: Record<string, readonly string[]> = {}
-  for (const name of await readdir(folder)) {
-    const [, ispb] = signerFile.exec(name) ?? []
-    if (ispb === undefined) continue
-    const pem = await readFile(join(folder, name), 'utf8')
-    certificates[ispb] = [...(certificates[ispb] ?? []), pem]
-  }
-  if (Object.keys(certificates).length === 0) {
-    throw new UsageError(`${folder} holds no <ISPB>.pem: nobody could send anything`)
-  }
-  return certificates
 }
 
 const revisionOf = (args: CommandArguments): Revision => {

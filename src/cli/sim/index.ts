@@ -4,12 +4,14 @@ import { type Command, type CommandOption, exitCodes, UsageError } from '../comm
 import { cardNetworkSimulator } from './card-network.ts'
 import { centralBankSimulator } from './central-bank.ts'
 import { chainSimulator } from './chain.ts'
+import { directorySimulator } from './directory.ts'
 import type { Simulator } from './simulator.ts'
 
 const simulators: readonly Simulator[] = [
   cardNetworkSimulator,
   centralBankSimulator,
   chainSimulator,
+  directorySimulator,
 ]
 
 /** The options of all simulators; the text of a shared option tells what each simulator means by it. */

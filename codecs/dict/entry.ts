@@ -1,0 +1,166 @@
+import { CodecError } from '#codecs/bytes'
+import type { XmlDocument } from '#codecs/xml'
+import type { DirectoryEntry, KeyType } from './cid.ts'
+import { demandText, type Element, nodeAt, textAt } from './markup.ts'
+
+// Source: DICT API, schemas Entry, BrazilianAccount, NaturalPerson and LegalPerson.
+
+export const keyTypes = [
+  'CPF',
+  'CNPJ',
+  'PHONE',
+  'EMAIL',
+  'EVP',
+] as const satisfies readonly KeyType[]
+
+/** An entry as a participant asks for it. @property openedAt - of the account, ISO 8601 */
+export type EntryRequest = Omit<DirectoryEntry, 'key'> & {
+  /** Undefined of an EVP, which the directory makes. */
+  readonly key: string | undefined
+  readonly openedAt: string
+}
+
+/** An entry as the directory shows it; moments in ISO 8601. */
+export type KeptEntry = DirectoryEntry & {
+  readonly openedAt: string
+  readonly createdAt: string
+  readonly ownedSince: string
+  /** Of a claim that is under way. */
+  readonly claimedSince: string | undefined
+}
+
+const cpfChars = 11
+const nameCharsMax = 120
+const ispbForm = /^[0-9A-Z]{8}$/
+const branchForm = /^[0-9]{1,4}$/
+const accountForm = /^[0-9A-Z]{1,20}$/
+const accountTypeForm = /^[A-Z]{4}$/
+const taxIdForm = /^(?:[0-9]{11}|[0-9A-Z]{12}[0-9]{2})$/
+const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+const nameForm = new RegExp(`^[^\\p{Cc}]{1,${nameCharsMax}}$`, 'u')
+const keyForm = /^[!-~]{1,77}$/
+
+export const personTypeOf = (taxIdNumber: string): 'NATURAL_PERSON' | 'LEGAL_PERSON' =>
+  taxIdNumber.length === cpfChars ? 'NATURAL_PERSON' : 'LEGAL_PERSON'
+
+export const accountElement = (
+  name: string,
+  account: DirectoryEntry['account'],
+  openedAt: string,
+): Element => [
+  name,
+  [
+    ['Participant', account.participant],
+    ['Branch', account.branch],
+    ['AccountNumber', account.accountNumber],
+    ['AccountType', account.accountType],
+    ['OpeningDate', openedAt],
+  ],
+]
+
+export const personElement = (name: string, owner: DirectoryEntry['owner']): Element => [
+  name,
+  [
+    ['Type', personTypeOf(owner.taxIdNumber)],
+    ['TaxIdNumber', owner.taxIdNumber],
+    ['Name', owner.name],
+    ['TradeName', owner.tradeName],
+  ],
+]
+
+export const entryElement = (entry: EntryRequest | KeptEntry): Element => [
+  'Entry',
+  [
+    ['Key', entry.key],
+    ['KeyType', entry.keyType],
+    accountElement('Account', entry.account, entry.openedAt),
+    personElement('Owner', entry.owner),
+    ...('createdAt' in entry ? momentsOf(entry) : []),
+  ],
+]
+
+const momentsOf = (entry: KeptEntry): readonly Element[] => [
+  ['CreationDate', entry.createdAt],
+  ['KeyOwnershipDate', entry.ownedSince],
+  ['OpenClaimCreationDate', entry.claimedSince],
+]
+
+/** @throws CodecError `dict_document` */
+export const readAccount = (document: XmlDocument, node: number, path: string) => ({
+  account: {
+    participant: demandText(document, node, `${path}/Participant`, ispbForm),
+    branch:
+      textAt(document, node, `${path}/Branch`) === undefined
+        ? undefined
+        : demandText(document, node, `${path}/Branch`, branchForm),
+    accountNumber: demandText(document, node, `${path}/AccountNumber`, accountForm),
+    accountType: demandText(document, node, `${path}/AccountType`, accountTypeForm),
+  },
+  openedAt: demandText(document, node, `${path}/OpeningDate`, momentForm),
+})
+
+/** @throws CodecError `dict_document` */
+export const readPerson = (
+  document: XmlDocument,
+  node: number,
+  path: string,
+): DirectoryEntry['owner'] => {
+  const taxIdNumber = demandText(document, node, `${path}/TaxIdNumber`, taxIdForm)
+  const type = demandText(document, node, `${path}/Type`)
+  if (type !== personTypeOf(taxIdNumber)) {
+    throw new CodecError('dict_document', document.start(node), `${path}/Type is of another person`)
+  }
+  const tradeName = textAt(document, node, `${path}/TradeName`)
+  return {
+    taxIdNumber,
+    name: demandText(document, node, `${path}/Name`, nameForm),
+    ...(tradeName === undefined ? {} : { tradeName }),
+  }
+}
+
+/** @throws CodecError `dict_document` for a type that is not known here */
+export const readKeyType = (document: XmlDocument, node: number, path: string): KeyType => {
+  const text = demandText(document, node, path)
+  const known = keyTypes.find((type) => type === text)
+  if (known !== undefined) return known
+  throw new CodecError('dict_document', document.start(node), `${path} is no type that we know`)
+}
+
+const entryNode = (document: XmlDocument, node: number): number => {
+  const found = nodeAt(document, node, 'Entry')
+  if (found !== undefined) return found
+  throw new CodecError('dict_document', document.start(node), 'Entry is missing')
+}
+
+/** Of a CreateEntryRequest. @throws CodecError `dict_document` */
+export const readEntryRequest = (document: XmlDocument, parent: number): EntryRequest => {
+  const node = entryNode(document, parent)
+  const key = textAt(document, node, 'Key')
+  return {
+    keyType: readKeyType(document, node, 'KeyType'),
+    key: key === undefined || key === '' ? undefined : demandText(document, node, 'Key', keyForm),
+    ...readAccount(document, node, 'Account'),
+    owner: readPerson(document, node, 'Owner'),
+  }
+}
+
+/**
+ * The entry that an answer of the directory holds.
+ *
+ * @param parent - the root of the answer
+ * @throws CodecError `dict_document`
+ */
+export const readKeptEntry = (document: XmlDocument, parent: number): KeptEntry => {
+  const node = entryNode(document, parent)
+  const claimedSince = textAt(document, node, 'OpenClaimCreationDate')
+  return {
+    ...readEntryRequest(document, parent),
+    key: demandText(document, node, 'Key', keyForm),
+    createdAt: demandText(document, node, 'CreationDate', momentForm),
+    ownedSince: demandText(document, node, 'KeyOwnershipDate', momentForm),
+    claimedSince:
+      claimedSince === undefined
+        ? undefined
+        : demandText(document, node, 'OpenClaimCreationDate', momentForm),
+  }
+}

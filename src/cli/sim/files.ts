@@ -1,0 +1,34 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CommandArguments, UsageError } from '../command.ts'
+
+/** The files of a certificate and its key: both, or neither. */
+export const pairOf = async (
+  args: CommandArguments,
+  certificateOption: string,
+  keyOption: string,
+) => {
+  const [certificate, key] = [args.text(certificateOption), args.text(keyOption)]
+  if (certificate !== undefined && key !== undefined) {
+    return { cert: await readFile(certificate, 'utf8'), key: await readFile(key, 'utf8') }
+  }
+  if (certificate === key) return undefined
+  throw new UsageError(`say both --${certificateOption} and --${keyOption}`)
+}
+
+const signerFile = /^([0-9A-Z]{8})(?:\..+)?\.pem$/
+
+/** PEM by ISPB. */
+export const signersIn = async (folder: string): Promise<Record<string, readonly string[]>> => {
+  const certificates: Record<string, readonly string[]> = {}
+  for (const name of await readdir(folder)) {
+    const [, ispb] = signerFile.exec(name) ?? []
+    if (ispb === undefined) continue
+    const pem = await readFile(join(folder, name), 'utf8')
+    certificates[ispb] = [...(certificates[ispb] ?? []), pem]
+  }
+  if (Object.keys(certificates).length === 0) {
+    throw new UsageError(`${folder} holds no <ISPB>.pem: nobody could send anything`)
+  }
+  return certificates
+}

@@ -1,0 +1,173 @@
+/** The entries, and the rules by which they are made, changed and taken out. */
+import { createHmac } from 'node:crypto'
+import { pixKeyKind } from '#codecs/brcode'
+import {
+  cidOf,
+  createVsync,
+  type DirectoryEntry,
+  type EntryRequest,
+  type KeptEntry,
+  type KeyType,
+  type Vsync,
+} from '#codecs/dict'
+import { entriesMax } from './options.ts'
+import { Refusal } from './refusal.ts'
+
+export type Kept = { readonly entry: KeptEntry; readonly requestId: string; readonly cid: string }
+
+/** What an account may have of keys. */
+const naturalKeysMax = 5
+const legalKeysMax = 20
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+const createReasons = ['USER_REQUESTED', 'RECONCILIATION']
+const updateReasons = ['USER_REQUESTED', 'BRANCH_TRANSFER', 'RECONCILIATION']
+const deleteReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'RECONCILIATION', 'FRAUD']
+
+const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
+  createHmac('sha256', key).update(message).digest()
+
+const cidFor = (entry: DirectoryEntry, requestId: string): string =>
+  cidOf(entry, Uint8Array.fromHex(requestId.replaceAll('-', '')), hmac)
+
+/** What counts as one account. */
+const accountOf = ({ account }: Pick<DirectoryEntry, 'account'>): string =>
+  [account.participant, account.branch ?? '', account.accountNumber, account.accountType].join(' ')
+
+/** The entries, by all that they are asked for by. */
+const createShelf = () => {
+  const entries = new Map<string, Kept>()
+  const byCid = new Map<string, Kept>()
+  const perAccount = new Map<string, number>()
+  const checks = new Map<string, Vsync>()
+
+  /** Of one participant and type of key. */
+  const checkOf = (participant: string, type: KeyType): Vsync => {
+    const name = `${participant} ${type}`
+    const check = checks.get(name) ?? createVsync()
+    checks.set(name, check)
+    return check
+  }
+
+  const count = ({ entry }: Kept, by: number): void => {
+    const account = accountOf(entry)
+    perAccount.set(account, (perAccount.get(account) ?? 0) + by)
+  }
+
+  return {
+    ...{ entries, byCid, checkOf },
+    keysOf: (entry: DirectoryEntry): number => perAccount.get(accountOf(entry)) ?? 0,
+    put: (kept: Kept): void => {
+      entries.set(kept.entry.key, kept)
+      byCid.set(kept.cid, kept)
+      count(kept, 1)
+      checkOf(kept.entry.account.participant, kept.entry.keyType).toggle(kept.cid)
+    },
+    take: (kept: Kept): void => {
+      entries.delete(kept.entry.key)
+      byCid.delete(kept.cid)
+      count(kept, -1)
+      checkOf(kept.entry.account.participant, kept.entry.keyType).toggle(kept.cid)
+    },
+  }
+}
+
+type Shelf = ReturnType<typeof createShelf>
+
+/** @throws Refusal if the key is somebody's, or the account has as many as it may */
+const refuseTaken = (shelf: Shelf, request: DirectoryEntry): void => {
+  const there = shelf.entries.get(request.key)?.entry
+  const isOwn = there?.owner.taxIdNumber === request.owner.taxIdNumber
+  if (there !== undefined) {
+    if (!isOwn) throw new Refusal('EntryKeyOwnedByDifferentPerson')
+    const isHere = there.account.participant === request.account.participant
+    throw new Refusal(isHere ? 'EntryAlreadyExists' : 'EntryKeyInCustodyOfDifferentParticipant')
+  }
+  const max = request.owner.taxIdNumber.length === 11 ? naturalKeysMax : legalKeysMax
+  if (shelf.keysOf(request) >= max || shelf.entries.size >= entriesMax) {
+    throw new Refusal('EntryLimitExceeded')
+  }
+}
+
+/** The entry of a key that this participant keeps. @throws Refusal */
+const ownEntry = (shelf: Shelf, key: string, participant: string): Kept => {
+  const kept = shelf.entries.get(key)
+  if (kept === undefined) throw new Refusal('NotFound')
+  if (kept.entry.account.participant !== participant) throw new Refusal('Forbidden')
+  return kept
+}
+
+/** @param made the key of an EVP. @throws Refusal */
+const keyOf = ({ keyType, key: asked, owner }: EntryRequest, made: string): string => {
+  const isEvp = keyType === 'EVP'
+  if (isEvp && asked !== undefined) throw new Refusal('EntryInvalid', 'An EVP is made here')
+  const key = isEvp ? made : (asked ?? '')
+  if (pixKeyKind(key)?.toUpperCase() !== keyType) {
+    throw new Refusal('EntryInvalid', 'Entry has invalid fields')
+  }
+  if ((keyType === 'CPF' || keyType === 'CNPJ') && key !== owner.taxIdNumber) {
+    throw new Refusal('EntryTaxIdNumberByDifferentOwner')
+  }
+  return key
+}
+
+export const createBook = (now: () => number) => {
+  const shelf = createShelf()
+  const byRequest = new Map<string, string>()
+
+  return {
+    find: (key: string): Kept | undefined => shelf.entries.get(key),
+    findByCid: (cid: string): Kept | undefined => shelf.byCid.get(cid),
+    size: (): number => shelf.entries.size,
+    /** 64 hexadecimal digits. */
+    check: (participant: string, type: KeyType): string => shelf.checkOf(participant, type).hex(),
+
+    /** @throws Refusal */
+    create: (asked: EntryRequest, reason: string, requestId: string): Kept => {
+      if (!createReasons.includes(reason)) throw new Refusal('InvalidReason')
+      if (!uuidForm.test(requestId)) throw new Refusal('BadRequest', 'RequestId is no UUID')
+      const key = keyOf(asked, byRequest.get(requestId) ?? crypto.randomUUID())
+      const request = { ...asked, key }
+      const cid = cidFor(request, requestId)
+      const repeated = shelf.byCid.get(cid)
+      if (repeated !== undefined) return repeated
+      if (byRequest.has(requestId)) throw new Refusal('RequestIdAlreadyUsed')
+      refuseTaken(shelf, request)
+      const at = new Date(now()).toISOString()
+      const entry = { ...request, createdAt: at, ownedSince: at, claimedSince: undefined }
+      const kept = { entry, requestId, cid }
+      byRequest.set(requestId, key)
+      shelf.put(kept)
+      return kept
+    },
+
+    /** @throws Refusal */
+    update: (
+      key: string,
+      change: Pick<EntryRequest, 'account' | 'openedAt' | 'owner'>,
+      reason: string,
+    ): Kept => {
+      const kept = ownEntry(shelf, key, change.account.participant)
+      const isEvp = kept.entry.keyType === 'EVP'
+      if (!updateReasons.includes(reason) || (isEvp && reason === 'USER_REQUESTED')) {
+        throw new Refusal('InvalidReason')
+      }
+      if (kept.entry.owner.taxIdNumber !== change.owner.taxIdNumber) {
+        throw new Refusal('EntryTaxIdNumberByDifferentOwner')
+      }
+      const entry = { ...kept.entry, ...change }
+      const next = { ...kept, entry, cid: cidFor(entry, kept.requestId) }
+      shelf.take(kept)
+      shelf.put(next)
+      return next
+    },
+
+    /** @throws Refusal */
+    remove: (key: string, participant: string, reason: string): void => {
+      if (!deleteReasons.includes(reason)) throw new Refusal('InvalidReason')
+      shelf.take(ownEntry(shelf, key, participant))
+    },
+  }
+}
+
+export type DirectoryBook = ReturnType<typeof createBook>

@@ -1,0 +1,98 @@
+/** The simulator's own endpoints: faults, entries of others, payments made. Loopback only, JSON. */
+import { z } from 'zod'
+import { keyTypes } from '#codecs/dict'
+import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
+
+const delayMsMax = 600_000
+const faultsMax = 100
+
+const faultsBody = z
+  .array(
+    z.strictObject({
+      kind: z.enum(faultKinds),
+      operation: z.enum(['lookup', 'write']).optional(),
+      probability: z.number().min(0).max(1).optional(),
+      times: z.int().min(1).optional(),
+      delayMs: z.int().min(0).max(delayMsMax).optional(),
+    }),
+  )
+  .max(faultsMax)
+
+const entryBody = z.strictObject({
+  key_type: z.enum(keyTypes),
+  /** Absent of an EVP. */
+  key: z.string().optional(),
+  name: z.string().min(1).max(120),
+  trade_name: z.string().min(1).max(100).optional(),
+  tax_id: z.string().regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/),
+  ispb: z.string().regex(/^[0-9A-Z]{8}$/),
+  branch: z
+    .string()
+    .regex(/^\d{1,4}$/)
+    .optional(),
+  account: z.string().regex(/^[0-9A-Z]{1,20}$/),
+  account_type: z.enum(['CACC', 'TRAN', 'SLRY', 'SVGS']).default('CACC'),
+})
+
+export type EntryBody = z.output<typeof entryBody>
+
+const orderBody = z.strictObject({ end_to_end_id: z.string() })
+
+type Control = (method: string, path: string, body: Uint8Array) => Response
+
+export const createControl = (deps: {
+  readonly faults: FaultPlan
+  /** @returns the key */
+  readonly register: (entry: EntryBody) => string
+  /** False: nothing was looked up with this id. */
+  readonly orderSent: (endToEndId: string) => boolean
+  readonly statistics: () => unknown
+}): Control => {
+  const act = <T>(schema: z.ZodType<T>, body: Uint8Array, run: (value: T) => Response) => {
+    const asked = schema.safeParse(parsed(body))
+    if (asked.success) return run(asked.data)
+    const problems = asked.error.issues.map(({ path, message }) => ({ path, message }))
+    return Response.json({ error: 'bad_request', problems }, { status: 400 })
+  }
+  return (method, path, body) => {
+    switch (`${method} ${path}`) {
+      case 'GET /simulator/faults':
+        return Response.json(deps.faults.active())
+      case 'PUT /simulator/faults':
+      case 'POST /simulator/faults':
+        return act(faultsBody, body, (faults) => {
+          // A member that is absent is the same as one that is undefined.
+          deps.faults.set(faults as readonly Fault[])
+          return Response.json(deps.faults.active())
+        })
+      case 'POST /simulator/entries':
+        return act(entryBody, body, (entry) =>
+          Response.json({ key: deps.register(entry) }, { status: 201 }),
+        )
+      case 'POST /simulator/orders':
+        return act(orderBody, body, ({ end_to_end_id: id }) =>
+          Response.json({ known: deps.orderSent(id) }),
+        )
+      case 'GET /simulator/statistics':
+        return Response.json(deps.statistics())
+      default:
+        return Response.json({ error: 'not_found', endpoints }, { status: 404 })
+    }
+  }
+}
+
+const endpoints = [
+  'GET|PUT /simulator/faults',
+  'POST /simulator/entries',
+  'POST /simulator/orders',
+  'GET /simulator/statistics',
+]
+
+/** The body as JSON; undefined for anything else. */
+const parsed = (body: Uint8Array): unknown => {
+  try {
+    return JSON.parse(Buffer.from(body).toString())
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+/** Faults that a test asks the directory for. */
+import { createStrikes, type Strike } from '../strikes.ts'
+
+export const faultKinds = [
+  /** Answers `delayMs` later. */
+  'latency',
+  /** Does what was asked, then answers 500. */
+  'error_after_storing',
+  /** Answers 503 with Retry-After and does nothing. */
+  'unavailable',
+  /** Answers 429 and does nothing. */
+  'rate_limited',
+  /** Changes a value of an answer after it was signed. */
+  'wrong_signature',
+  /** Leaves the signature out. */
+  'no_signature',
+  /** Answers with the entry of another key. */
+  'other_key',
+  /** Answers with what is no XML. */
+  'garbage',
+] as const
+
+type FaultKind = (typeof faultKinds)[number]
+
+export type Fault = Strike & {
+  readonly kind: FaultKind
+  /** Only lookups, or only what changes entries. */
+  readonly operation?: 'lookup' | 'write'
+  /** For `latency`. */
+  readonly delayMs?: number
+}
+
+/** @param random source of chance in [0, 1), so that a run can be repeated */
+export const createFaultPlan = (random: () => number) => {
+  const { set, active, strike } = createStrikes<Fault>(random)
+  return {
+    ...{ set, active },
+    /** The fault of one of these kinds that strikes now, or undefined. */
+    strike: (kinds: readonly FaultKind[], operation: Fault['operation']): Fault | undefined =>
+      strike(
+        (fault) =>
+          kinds.includes(fault.kind) &&
+          (fault.operation === undefined || fault.operation === operation),
+      ),
+  }
+}
+
+export type FaultPlan = ReturnType<typeof createFaultPlan>

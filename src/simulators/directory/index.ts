@@ -1,0 +1,224 @@
+/**
+ * The directory of Pix keys (DICT) on this machine: entries as XML over HTTP, signed, with the buckets that bound how
+ * often they are asked for. All state is in memory.
+ */
+import { randomUUID } from 'node:crypto'
+import { type EntryRequest, problemElement, writeElement } from '#codecs/dict'
+import { readBounded } from '#src/platform/runtime/index.ts'
+import { createBook } from './book.ts'
+import { createControl, type EntryBody } from './control.ts'
+import { createFaultPlan, type Fault } from './faults.ts'
+import { type Done, operate } from './interface.ts'
+import {
+  bodyBytesMax,
+  type DirectoryOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts'
+import { createPolicies } from './policies.ts'
+import { Refusal } from './refusal.ts'
+import { createAnswerSigner, createSignatureCheck } from './signatures.ts'
+
+export type { EntryBody } from './control.ts'
+export { categories } from './options.ts'
+
+export type Directory = {
+  /** With the version of the API: `http://127.0.0.1:port/api/v2`. */
+  readonly url: string
+  /** Puts an entry in, as if its participant had. @returns its key */
+  readonly register: (entry: EntryBody) => string
+  /** Takes an entry out, as if its participant had. */
+  readonly remove: (key: string) => void
+  /** Replaces all faults. */
+  readonly setFaults: (faults: readonly Fault[]) => void
+  /** A payment went out with the EndToEndId of a lookup: its token comes back. False: no such lookup. */
+  readonly orderSent: (endToEndId: string) => boolean
+  readonly statistics: () => Statistics
+  readonly stop: () => Promise<void>
+}
+
+type Statistics = {
+  readonly entries: number
+  /** Requests by status. */
+  readonly answers: Readonly<Record<string, number>>
+  /** EndToEndIds of the lookups that found something, the last ones. */
+  readonly lookups: readonly string[]
+  readonly tokens: Readonly<Record<string, number>>
+}
+
+type Lookup = { readonly participant: string; readonly payer: string; readonly kind: string }
+
+const versionForm = /^\/api\/v[12](\/.*)$/
+const problemBase = 'https://dict.pi.rsfn.net.br/api/v2'
+const retryAfterSeconds = 1
+const lookupsMax = 10_000
+const openedAt = '2020-01-01T03:00:00.000Z'
+const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+
+/** Starts the directory. */
+export const createDirectory = async (given: DirectoryOptions = {}): Promise<Directory> => {
+  const options = resolveOptions(given)
+  const { now, hostname, tls, signing, participantCertificates } = options
+  const book = createBook(now)
+  const policies = createPolicies(options.category, now)
+  const faults = createFaultPlan(options.random)
+  const lookups = new Map<string, Lookup>()
+  const answers: Record<string, number> = {}
+  const sign = signing && createAnswerSigner(signing)
+
+  const register = (entry: EntryBody): string =>
+    book.create(requestOf(entry), 'USER_REQUESTED', randomUUID()).entry.key
+  const orderSent = (endToEndId: string): boolean => {
+    const lookup = lookups.get(endToEndId)
+    if (lookup === undefined) return false
+    lookups.delete(endToEndId)
+    policies.afterPayment(lookup.participant, lookup.payer, lookup.kind)
+    return true
+  }
+  const statistics = (): Statistics => ({
+    entries: book.size(),
+    answers: { ...answers },
+    lookups: [...lookups.keys()],
+    tokens: policies.left(),
+  })
+  const deps = {
+    ...{ book, policies, cacheSeconds: options.cacheSeconds },
+    checkSignature: participantCertificates && createSignatureCheck(participantCertificates),
+    onLookup: (endToEndId: string, by: Lookup) => {
+      if (lookups.size >= lookupsMax) lookups.clear()
+      lookups.set(endToEndId, by)
+    },
+  }
+  const control = createControl({ faults, register, orderSent, statistics })
+
+  const answer = async (request: Request, path: string): Promise<Response> => {
+    const operation = request.method === 'GET' ? 'lookup' : 'write'
+    const before = faults.strike(['latency', 'unavailable', 'rate_limited'], operation)
+    if (before?.kind === 'latency') await Bun.sleep(before.delayMs ?? 0)
+    if (before?.kind === 'unavailable') {
+      throw new Refusal('ServiceUnavailable', '', { 'Retry-After': String(retryAfterSeconds) })
+    }
+    if (before?.kind === 'rate_limited') throw new Refusal('RateLimited')
+    const { bytes, isWhole } = await readBounded(request.body, bodyBytesMax)
+    if (!isWhole) throw new Refusal('BadRequest', 'The body is too large')
+    const header = (name: string): string => request.headers.get(name) ?? ''
+    const done = operate({ method: request.method, path, header, body: bytes }, deps)
+    const after = faults.strike(
+      ['error_after_storing', 'wrong_signature', 'no_signature', 'other_key', 'garbage'],
+      operation,
+    )
+    if (after?.kind === 'error_after_storing') throw new Refusal('InternalServerError')
+    return respond(request, done, await bodyOf(done, after?.kind, sign, now))
+  }
+
+  const server = serve(options, { answer, control, answers })
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}/api/v2`,
+    register,
+    remove: (key) => {
+      const kept = book.find(key)
+      if (kept !== undefined) book.remove(key, kept.entry.account.participant, 'USER_REQUESTED')
+    },
+    setFaults: faults.set,
+    orderSent,
+    statistics,
+    stop: () => server.stop(true),
+  }
+}
+
+type Parts = {
+  /** @param path without the version */
+  readonly answer: (request: Request, path: string) => Promise<Response>
+  readonly control: ReturnType<typeof createControl>
+  /** Counted here, by status. */
+  readonly answers: Record<string, number>
+}
+
+const serve = ({ hostname, port, tls }: ResolvedOptions, { answer, control, answers }: Parts) =>
+  Bun.serve({
+    ...{ hostname, port },
+    ...(tls === undefined ? {} : { tls: serverTls(tls) }),
+    fetch: async (request, server) => {
+      const { pathname } = new URL(request.url)
+      if (pathname.startsWith('/simulator/')) {
+        const isLocal = loopback.has(server.requestIP(request)?.address ?? '')
+        if (!isLocal) return problemOf(new Refusal('Forbidden'))
+        const { bytes } = await readBounded(request.body, bodyBytesMax)
+        return control(request.method, pathname, bytes)
+      }
+      const response = await answer(request, versionForm.exec(pathname)?.[1] ?? '').catch(
+        (error: unknown) =>
+          problemOf(error instanceof Refusal ? error : new Refusal('InternalServerError')),
+      )
+      answers[response.status] = (answers[response.status] ?? 0) + 1
+      return response
+    },
+  })
+
+const serverTls = ({ cert, key, clientCa }: NonNullable<DirectoryOptions['tls']>) => ({
+  ...{ cert, key },
+  ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+})
+
+const requestOf = (entry: EntryBody): EntryRequest => ({
+  ...{ keyType: entry.key_type, key: entry.key, openedAt },
+  owner: {
+    ...{ taxIdNumber: entry.tax_id, name: entry.name },
+    ...(entry.trade_name === undefined ? {} : { tradeName: entry.trade_name }),
+  },
+  account: {
+    ...{ participant: entry.ispb, branch: entry.branch },
+    ...{ accountNumber: entry.account, accountType: entry.account_type },
+  },
+})
+
+const bodyOf = async (
+  { name, elements }: Done,
+  fault: Fault['kind'] | undefined,
+  sign: ReturnType<typeof createAnswerSigner> | undefined,
+  now: () => number,
+): Promise<Uint8Array> => {
+  if (fault === 'garbage') return Buffer.from('<html>no answer</html')
+  const plain = writeElement([
+    name,
+    [
+      ['ResponseTime', new Date(now()).toISOString()],
+      ['CorrelationId', randomUUID().replaceAll('-', '')],
+      ...elements,
+    ],
+  ])
+  const changed = (bytes: Uint8Array, tag: string, value: string): Uint8Array =>
+    Buffer.from(
+      Buffer.from(bytes)
+        .toString()
+        .replace(new RegExp(`(<${tag}>)[^<]*`), `$1${value}`),
+    )
+  const shown = fault === 'other_key' ? changed(plain, 'Key', randomUUID()) : plain
+  const signed = sign === undefined || fault === 'no_signature' ? shown : await sign(shown)
+  return fault === 'wrong_signature' ? changed(signed, 'Name', 'Another') : signed
+}
+
+const respond = (request: Request, { status, headers }: Done, body: Uint8Array): Response => {
+  const isGzip = request.headers.get('accept-encoding')?.includes('gzip') === true
+  return new Response(isGzip ? Bun.gzipSync(Buffer.from(body)) : Buffer.from(body), {
+    status,
+    headers: {
+      'Content-Type': 'application/xml; charset=utf-8',
+      'Keep-Alive': 'timeout=30',
+      ...(isGzip ? { 'Content-Encoding': 'gzip' } : {}),
+      ...headers,
+    },
+  })
+}
+
+const problemOf = ({ code, title, status, message, headers }: Refusal): Response => {
+  const detail = message === '' ? undefined : message
+  const [name, content = []] = problemElement(problemBase, { code, title, status, detail })
+  const text = Buffer.from(writeElement([name, content]))
+    .toString()
+    .replace('<problem>', '<problem xmlns="urn:ietf:rfc:7807">')
+  return new Response(text, {
+    status,
+    headers: { 'Content-Type': 'application/problem+xml', ...headers },
+  })
+}

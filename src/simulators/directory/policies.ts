@@ -1,0 +1,99 @@
+/** How often a participant may ask: buckets of tokens, each refilled at a steady rate. */
+import type { Category } from './options.ts'
+import { Refusal } from './refusal.ts'
+
+type Bucket = { readonly perMinute: number; readonly size: number }
+
+const natural: Bucket = { perMinute: 2, size: 100 }
+const legal: Bucket = { perMinute: 20, size: 1_000 }
+const lookups: Readonly<Record<Category, Bucket>> = {
+  A: { perMinute: 25_000, size: 50_000 },
+  B: { perMinute: 20_000, size: 40_000 },
+  C: { perMinute: 15_000, size: 30_000 },
+  D: { perMinute: 8_000, size: 16_000 },
+  E: { perMinute: 2_500, size: 5_000 },
+  F: { perMinute: 250, size: 500 },
+  G: { perMinute: 25, size: 250 },
+  H: { perMinute: 2, size: 50 },
+}
+
+/** Of a participant, whatever its category. */
+const plain = {
+  ENTRIES_WRITE: { perMinute: 1_200, size: 36_000 },
+  ENTRIES_UPDATE: { perMinute: 600, size: 600 },
+  SYNC_VERIFICATIONS_WRITE: { perMinute: 10, size: 50 },
+  CIDS_ENTRIES_READ: { perMinute: 1_200, size: 36_000 },
+} as const satisfies Readonly<Record<string, Bucket>>
+
+export type PlainPolicy = keyof typeof plain
+
+const userMissing = 20
+const participantMissing = 3
+const minuteMs = 60_000
+
+type State = { tokens: number; atMs: number }
+
+export const createPolicies = (category: Category, now: () => number) => {
+  const states = new Map<string, State>()
+
+  const filled = (name: string, { perMinute, size }: Bucket): State => {
+    const atMs = now()
+    const state = states.get(name) ?? { tokens: size, atMs }
+    states.set(name, state)
+    state.tokens = Math.min(size, state.tokens + ((atMs - state.atMs) / minuteMs) * perMinute)
+    state.atMs = atMs
+    return state
+  }
+
+  /** @throws Refusal if there is no token */
+  const demand = (name: string, bucket: Bucket): void => {
+    if (filled(name, bucket).tokens < 1) throw new Refusal('RateLimited')
+  }
+
+  const change = (name: string, bucket: Bucket, by: number): void => {
+    const state = filled(name, bucket)
+    state.tokens = Math.max(0, Math.min(bucket.size, state.tokens + by))
+  }
+
+  const lookupBuckets = (participant: string, payer: string, kind: string) => {
+    const version = kind === 'EMAIL' || kind === 'PHONE' ? '' : '_V2'
+    return {
+      user: [
+        `ENTRIES_READ_USER_ANTISCAN${version} ${participant} ${payer}`,
+        payer.length === 11 ? natural : legal,
+      ],
+      participant: [`ENTRIES_READ_PARTICIPANT_ANTISCAN ${participant}`, lookups[category]],
+    } as const
+  }
+
+  return {
+    /** @throws Refusal; takes nothing: what a lookup costs is known by its answer */
+    beforeLookup: (participant: string, payer: string, kind: string): void => {
+      const buckets = lookupBuckets(participant, payer, kind)
+      demand(...buckets.user)
+      demand(...buckets.participant)
+    },
+    afterLookup: (participant: string, payer: string, kind: string, isFound: boolean): void => {
+      const buckets = lookupBuckets(participant, payer, kind)
+      change(...buckets.user, isFound ? -1 : -userMissing)
+      change(...buckets.participant, isFound ? -1 : -participantMissing)
+    },
+    /** A payment went out with the EndToEndId of the lookup. */
+    afterPayment: (participant: string, payer: string, kind: string): void => {
+      const buckets = lookupBuckets(participant, payer, kind)
+      change(...buckets.user, payer.length === 11 ? 1 : 2)
+      change(...buckets.participant, 1)
+    },
+    /** @throws Refusal */
+    take: (policy: PlainPolicy, participant: string): void => {
+      const name = `${policy} ${participant}`
+      demand(name, plain[policy])
+      change(name, plain[policy], -1)
+    },
+    /** Tokens by bucket, whole. */
+    left: (): Readonly<Record<string, number>> =>
+      Object.fromEntries([...states].map(([name, { tokens }]) => [name, Math.floor(tokens)])),
+  }
+}
+
+export type Policies = ReturnType<typeof createPolicies>

@@ -1,0 +1,41 @@
+/** Why the directory refuses, by the names of its description, with the status that goes with each. */
+const refusals = {
+  BadRequest: [400, 'Bad Request'],
+  Forbidden: [403, 'Forbidden'],
+  NotFound: [404, 'Not found'],
+  RateLimited: [429, 'Rate limited'],
+  InternalServerError: [500, 'Internal server error'],
+  ServiceUnavailable: [503, 'Service Unavailable'],
+  RequestSignatureInvalid: [400, 'Request signature is invalid'],
+  RequestIdAlreadyUsed: [400, 'RequestId was used before'],
+  InvalidReason: [400, 'Reason is invalid'],
+  EntryInvalid: [400, 'Entry is invalid'],
+  EntryLimitExceeded: [400, 'Entry limit exceeded'],
+  EntryAlreadyExists: [400, 'Entry already exists'],
+  EntryCannotBeQueriedForBookTransfer: [400, 'Entry is in custody of the payer’s participant'],
+  EntryKeyOwnedByDifferentPerson: [400, 'Key is owned by a different person'],
+  EntryKeyInCustodyOfDifferentParticipant: [400, 'Key is in custody of a different participant'],
+  EntryTaxIdNumberByDifferentOwner: [400, 'TaxIdNumber is not that of the owner of the key'],
+} as const
+
+type RefusalCode = keyof typeof refusals
+
+/** What the directory answers instead of what was asked for. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: RefusalCode, detail = '', headers: Readonly<Record<string, string>> = {}) {
+    super(detail)
+    this.code = code
+    this.headers = headers
+  }
+
+  get status(): number {
+    return refusals[this.code][0]
+  }
+
+  get title(): string {
+    return refusals[this.code][1]
+  }
+}
