@@ -22,7 +22,7 @@ import { createProver } from './engine/prover.ts'
 import { createReckoned } from './engine/reckoned.ts'
 import { signerRestMs } from './engine/sign.ts'
 import { createSigners } from './engine/signers.ts'
-import { countOpen } from './engine/store.ts'
+import { countOpen, open } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
 import { correctionsOf, eventsOf } from './events.ts'
 import type { Hex } from './evm/hex.ts'
@@ -80,7 +80,7 @@ export const createDrex = (given: DrexDeps): Drex => {
   const { all, contexts } = openChains(deps, { wallets, tokens, onEnded, onCorrected })
   const chains = createChains(all)
   const contextOf = (id: NetworkId) => contexts.get(id)
-  watchOpen(deps)
+  watchOpen(deps, [...contexts.keys()])
   watchLedger(deps)
   watchHeads(deps, contexts)
   watchHeld(deps, [...contexts.keys()])
@@ -319,15 +319,19 @@ const watchLedger = ({ metrics, sql }: DrexDeps): void => {
 }
 
 /** Counts open transactions by network and state: the first sign of a chain that stands still. */
-const watchOpen = ({ metrics, sql }: DrexDeps): void => {
+const watchOpen = ({ metrics, sql }: DrexDeps, networks: readonly NetworkId[]): void => {
   metrics.gauge(
     'drex_transactions_open',
     'Tracked transactions that have not ended.',
     ['network', 'status'],
     async (gauge) => {
       // Without the database, a scrape leaves these out.
-      const rows = await countOpen(sql).catch(() => [])
+      const rows = await countOpen(sql).catch(() => undefined)
       gauge.reset()
+      if (rows === undefined) return
+      for (const network of networks) {
+        for (const status of open) gauge.set({ network, status }, 0)
+      }
       for (const { network, status, count } of rows) gauge.set({ network, status }, count)
     },
   )

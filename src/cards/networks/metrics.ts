@@ -47,6 +47,10 @@ export const createNetworkMetrics = (metrics: Metrics): NetworkMetrics => {
   return {
     of: (network, health) => {
       networks.set(network, health)
+      // From the start on: the increase that is the first event is one only where there was a zero before it.
+      for (const one of [timeouts, lateAnswers, mismatches, reconnects, unexpected, wrongCodes]) {
+        one.inc({ network }, 0)
+      }
       return {
         timeouts: timeouts.labels(network),
         lateAnswers: lateAnswers.labels(network),

@@ -160,7 +160,11 @@ class Engine {
       leaseMarginMs,
       windowMs: ({ timeoutMs }) =>
         timing.windowMs ?? Math.max(settings.windowSeconds * 1_000, 2 * timeoutMs),
-      metrics: createReversalMetrics(deps.metrics, sql),
+      metrics: createReversalMetrics(
+        deps.metrics,
+        sql,
+        deps.networks.all.map(({ name }) => name),
+      ),
       logger,
     }
   }

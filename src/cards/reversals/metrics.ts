@@ -22,13 +22,17 @@ export type ReversalMetrics = {
 }
 
 /** Declares the metrics of reversals; once for the process. */
-export const createReversalMetrics = (metrics: Metrics, sql: Client): ReversalMetrics => {
+export const createReversalMetrics = (
+  metrics: Metrics,
+  sql: Client,
+  networks: readonly string[],
+): ReversalMetrics => {
   type Pending = Awaited<ReturnType<typeof pendingByNetwork>>
-  let asked: Promise<Pending> | undefined
+  let asked: Promise<Pending | undefined> | undefined
   // Both gauges of a scrape share one statement. Without the database they have no value.
-  const pending = (): Promise<Pending> => {
+  const pending = (): Promise<Pending | undefined> => {
     asked ??= pendingByNetwork(sql)
-      .catch(() => [])
+      .catch(() => undefined)
       .finally(() => {
         asked = undefined
       })
@@ -38,6 +42,8 @@ export const createReversalMetrics = (metrics: Metrics, sql: Client): ReversalMe
     const collect = async (one: Gauge<'network'>): Promise<void> => {
       const rows = await pending()
       one.reset()
+      if (rows === undefined) return
+      for (const network of networks) one.set({ network }, 0)
       for (const row of rows) one.set({ network: row.network }, value(row))
     }
     metrics.gauge(name, help, ['network'], collect)

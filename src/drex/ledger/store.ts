@@ -286,14 +286,15 @@ export const saveChecks = async (
       and h.total = v.total and h.moved_block <= ${block}`
 }
 
-/** Wallets whose balance by the ledger is not the chain's, by network. */
+/** Wallets whose balance by the ledger is not the chain's, on each network that was read. */
 export const countDiffering = (
   sql: Client,
 ): Promise<readonly { readonly network: string; readonly count: number }[]> => sql<
   { network: string; count: number }[]
 >`
-    select network, count(*)::int as count from drex_holdings
-    where difference <> 0 and network in (select network from drex_positions) group by network`
+    select p.network, count(h.network)::int as count from drex_positions p
+    left join drex_holdings h on h.network = p.network and h.difference <> 0
+    group by p.network`
 
 /** All positions, for the metrics. */
 export const positions = (

@@ -152,7 +152,7 @@ describe('no attempt is used up', () => {
     const [first] = await rig.until(isEnded)
     expect(first).toMatchObject({ status: 'confirmed', attempts: 1 })
     expect(rig.simulator.statistics().received).toMatchObject({ '0400': 1 })
-    expect((await metrics.render()).text).not.toContain('cardgw_reversals_pending{')
+    expect((await metrics.render()).text).toContain('cardgw_reversals_pending{network="neta"} 0')
   })
 
   test('by a full window, and then it goes out as 0400', async () => {

@@ -72,6 +72,9 @@ export const createRailRooms = (metrics: Metrics, bounds: ConcurrencyBounds): Ra
     'Requests that were refused because as many of their rail ran as may.',
     ['rail'],
   )
-  const roomsOf = (rail: Rail) => createRooms(rail, bounds[rail], () => shed.inc({ rail }))
+  const roomsOf = (rail: Rail) => {
+    shed.inc({ rail }, 0)
+    return createRooms(rail, bounds[rail], () => shed.inc({ rail }))
+  }
   return { spi: roomsOf('spi'), cards: roomsOf('cards'), drex: roomsOf('drex') }
 }

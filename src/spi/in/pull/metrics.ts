@@ -52,6 +52,7 @@ export const createPullMetrics = (
     'Answers that could not be read in whole, and messages that the broker does not take.',
     labels,
   )
+  for (const channel of channels) letters.inc({ channel }, 0)
   return {
     onLetter: (channel) => letters.inc({ channel }),
     onBatch: (channel, messages) => sizes.observe({ channel }, messages),
