@@ -1,4 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Capture } from './schema.ts'
 
 export type CardEventRow = {
   readonly id: bigint
@@ -20,6 +21,16 @@ export const isCounted = async (sql: Queryable, id: string, stan: string): Promi
     where transaction_id = ${id} and type in ('refunded', 'incremented') and data ->> 'stan' = ${stan} limit 1`
   return found.length > 0
 }
+
+/** The refunds that count, with the numbers under which the network has them. */
+export const refundsOf = async (sql: Queryable, id: string): Promise<readonly Capture[]> =>
+  sql<Capture[]>`
+    select s.data ->> 'stan' as stan, s.data ->> 'transmission' as transmission,
+      (s.data ->> 'amount')::float8 as cents
+    from card_events s
+    where s.transaction_id = ${id} and s.type = 'refund_sent' and exists (
+      select from card_events r where r.transaction_id = s.transaction_id and r.id > s.id
+        and r.type = 'refunded' and r.data ->> 'stan' = s.data ->> 'stan')`
 
 /** A capture, refund or increment that was sent under the STAN, with its DE 7 and DE 4; undefined if there was none. */
 export const sentUnder = async (

@@ -5,8 +5,10 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { CardNetworks, TakeAdvice } from '../networks/index.ts'
 import { type AdviceData, idByReference, isAdvised } from '../transactions/advices.ts'
+import { refundsOf } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { transition } from '../transactions/domain.ts'
+import type { Capture } from '../transactions/schema.ts'
 import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
 import { capturesOf, lastCaptured } from './amounts.ts'
 import { takeBackWithin } from './late-approvals.ts'
@@ -77,7 +79,9 @@ const takeWithin = async (
   const rules = deps.networks.byName(before.network)?.answers
   const { responseCode } = message
   const isApproved = responseCode !== undefined && rules?.of(responseCode) !== 'declined'
-  const after = afterAdvice(data.mti, before, message, isApproved, deps.now())
+  const isRefund = data.mti === '0220' && message.processingCode?.startsWith('20') === true
+  const refunds = isRefund ? await refundsOf(tx, id) : undefined
+  const after = afterAdvice(data.mti, before, message, isApproved, refunds, deps.now())
   await note(tx, before, after, data, deps.emission)
   if (data.mti !== '0120' || !isApproved || after !== before) return 'taken'
   return takeBackWithin(deps, tx, before, { answers: 'authorization', stan: before.stan })
@@ -89,12 +93,16 @@ const afterAdvice = (
   before: CardTransaction,
   message: CardMessage,
   isApproved: boolean,
+  refunds: readonly Capture[] | undefined,
   at: Date,
 ): CardTransaction => {
   if (mti === '0620') return before
   if (mti === '0420') return reversed(before, message, at)
-  const agrees = mti === '0120' ? agreesOnHold : agreesOnBooking
-  const isKnown = message.responseCode !== undefined && agrees(before, message, isApproved)
+  const agrees =
+    mti === '0120'
+      ? agreesOnHold(before, message, isApproved)
+      : agreesOnBooking(before, message, refunds) === isApproved
+  const isKnown = message.responseCode !== undefined && agrees
   return isKnown ? before : { ...before, needsAttention: true, updatedAt: at }
 }
 
@@ -111,35 +119,40 @@ const agreesOnHold = (
   return isHeld ? isApproved && centsOf(message) === amountCents : true
 }
 
-/** Whether the network has booked a capture or refund of the book. */
+/** Whether what the network tells of is a capture of the book, or one of the refunds where it tells of one. */
 const agreesOnBooking = (
   before: CardTransaction,
   message: CardMessage,
-  isApproved: boolean,
+  refunds: readonly Capture[] | undefined,
 ): boolean => {
   const cents = centsOf(message)
-  const isInBook =
-    before.status !== 'voided' &&
-    cents !== undefined &&
-    amountsBooked(before, message).includes(cents)
-  return isInBook === isApproved
+  if (before.status === 'voided' || cents === undefined) return false
+  const captures = capturesOf(before) ?? []
+  const amounts =
+    refunds === undefined
+      ? amountsNamed(message, captures, [before], [before.capturedCents, lastCaptured(before)])
+      : amountsNamed(message, refunds, [before, ...captures], [before.refundedCents])
+  return amounts.includes(cents)
 }
 
-/** What is in the book of that which the message is about: by its numbers, and where it gives none any amount. */
-const amountsBooked = (
-  before: CardTransaction,
+/**
+ * What is in the book of that which the message is about: by its numbers, and where it gives none any amount.
+ *
+ * @param earlier what they all follow: a message that names it says nothing of which of them it means
+ */
+const amountsNamed = (
   message: CardMessage,
+  booked: readonly Capture[],
+  earlier: readonly Numbers[],
+  sums: readonly (bigint | undefined)[],
 ): readonly (bigint | undefined)[] => {
-  if (message.processingCode?.startsWith('20') === true) return [before.refundedCents]
-  const captures = capturesOf(before) ?? []
   const of = (numbers: Numbers): readonly bigint[] =>
-    captures.filter((one) => isSame(one, numbers)).map(({ cents }) => BigInt(cents))
+    booked.filter((one) => isSame(one, numbers)).map(({ cents }) => BigInt(cents))
   const named = namedBy(message)
-  // One that names the authorization says nothing of which capture it means.
-  if (named !== undefined && !isSame(before, named)) return of(named)
+  if (named !== undefined && !earlier.some((one) => isSame(one, named))) return of(named)
   const own = of(ownOf(message))
   if (own.length > 0) return own
-  return [before.capturedCents, lastCaptured(before), ...captures.map(({ cents }) => BigInt(cents))]
+  return [...sums, ...booked.map(({ cents }) => BigInt(cents))]
 }
 
 /** DE 11 and DE 7 of a message. */

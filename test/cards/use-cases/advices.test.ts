@@ -193,6 +193,44 @@ test('a refund that the network has booked is the one in the book, or somebodyâ€
   expect(await read(record.id)).toMatchObject({ needs_attention: true })
 })
 
+test('a booking of one of several refunds is the one whose numbers it gives, and of none if they are other', async () => {
+  const { id, rrn } = await rig.authorize('tok_visa_approved', { capture: true })
+  for (const amount of [1_000, 2_500]) {
+    expect((await rig.post(`/v1/transactions/${id}/refund`, { amount })).status).toBe(200)
+  }
+  const sent = network.seen.filter((one) => one.rrn === rrn && one.mti === '0200')
+  const [capture, first, second] = sent
+  const booking = (amount: number, change: Partial<CardMessage> = {}): Partial<CardMessage> => ({
+    ...{ mti: '0220', processingCode: '200000', rrn: String(rrn), currency: '986' },
+    ...{ amount: String(amount).padStart(12, '0'), responseCode: '00', ...change },
+  })
+  const naming = (one = first): Partial<CardMessage> => {
+    const { stan = '', transmissionDateTime = '' } = one ?? {}
+    const ids = { acquirerId: '', forwarderId: '' }
+    return { originalData: formatOriginalData({ mti: '0200', stan, transmissionDateTime, ...ids }) }
+  }
+  const own = { stan: second?.stan, transmissionDateTime: second?.transmissionDateTime }
+  for (const known of [
+    booking(1_000),
+    booking(2_500),
+    booking(3_500),
+    booking(1_000, naming()),
+    booking(2_500, naming(second)),
+    booking(2_500, naming(capture)),
+    booking(2_500, own),
+  ]) {
+    expect(await tell(known)).toBe('00')
+    expect((await read(id))['needs_attention']).toBeUndefined()
+  }
+  for (const other of [booking(900), booking(2_500, naming()), booking(1_000, own)]) {
+    await rig.database.sql`
+      delete from card_events where transaction_id = ${id} and type = 'network_advice'`
+    expect(await tell(other)).toBe('00')
+    expect((await read(id))['needs_attention']).toBe(true)
+    await rig.database.sql`update card_transactions set needs_attention = false where id = ${id}`
+  }
+})
+
 test('a decision or a booking that differs from the book is somebodyâ€™s business', async () => {
   const differing: readonly Partial<CardMessage>[] = [
     { amount: '000000009999' },
