@@ -58,6 +58,7 @@ import m54 from './0054_drex_low_balances.sql' with { type: 'text' }
 import m55 from './0055_pix_batches.sql' with { type: 'text' }
 import m56 from './0056_pix_recurrences.sql' with { type: 'text' }
 import m57 from './0057_drex_held.sql' with { type: 'text' }
+import m58 from './0058_card_advised.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -118,4 +119,5 @@ export const migrations: readonly Migration[] = [
   { name: '0055_pix_batches', sql: m55 },
   { name: '0056_pix_recurrences', sql: m56 },
   { name: '0057_drex_held', sql: m57 },
+  { name: '0058_card_advised', sql: m58 },
 ]

@@ -22,7 +22,7 @@ import { createAbandonedSweep } from './use-cases/abandoned.ts'
 import { createAdvices } from './use-cases/advices.ts'
 import { createExpiry } from './use-cases/expiry.ts'
 import { createLateAnswers } from './use-cases/late-answers.ts'
-import { endReversal } from './use-cases/resolve.ts'
+import { endStored } from './use-cases/resolve.ts'
 import { type CardService, createCardService } from './use-cases/service.ts'
 import { createVault, type VaultSettings } from './vault/index.ts'
 
@@ -96,7 +96,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     vaultTimeoutMs: settings.vault.timeoutMs,
     nextStan: stans.next,
     merchants,
-    onEnded: (tx, reversal, outcome) => endReversal(tx, reversal, outcome, now(), emission),
+    onEnded: (tx, ended, outcome) => endStored(tx, ended, outcome, now(), emission),
     settings: settings.reversals,
     logger,
     metrics,

@@ -47,6 +47,8 @@ export const cardEvents = {
       'card.transaction.voided': 'It was voided, was never sent, or its reversal is confirmed.',
       'card.transaction.expired': 'Nobody captured it in time, and what is left is released.',
       'card.transaction.refunded': 'The network has approved a refund.',
+      'card.transaction.advice_refused':
+        'The network refuses what was done while it was away: an authorization in its place, a capture or a refund.',
       'card.transaction.partially_voided': 'A part of the authorization was taken back.',
     },
   },

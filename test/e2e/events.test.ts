@@ -8,6 +8,7 @@ import { type EventType, eventGroups, eventTypes } from '#src/events/index.ts'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { createEnvelopeSigner, createNativeSigner } from '#src/spi/out/signing/index.ts'
 import {
+  type CardNetwork,
   createCardNetwork,
   createTestVault,
   findDialect,
@@ -56,6 +57,7 @@ let grpcUrl: string
 let apiKey: string
 let receiver: Receiver
 let closeCards: () => Promise<void>
+let network: CardNetwork
 let admin: Awaited<ReturnType<typeof createAdmin>>
 let call: (method: string, path: string, body?: unknown) => Promise<Record<string, never>>
 
@@ -63,7 +65,7 @@ const startCards = () => {
   const dialect = findDialect('ascii')
   const framing = findFraming('binary-2')
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect')
-  const network = createCardNetwork({ dialect, framing })
+  network = createCardNetwork({ dialect, framing })
   network.start()
   const vault = createTestVault({ key: testVaultKey })
   closeCards = async () => {
@@ -75,6 +77,7 @@ const startCards = () => {
     ...{
       ...{ CARDGW_NETA_POOL_SIZE: '1', CARDGW_NETA_TIMEOUT: '1' },
       CARDGW_NETA_AUTHORIZATION_HOURS: '1',
+      CARDGW_NETA_MESSAGES_FILE: messagesFile(),
       CARDGW_VAULT_URL: vault.url,
       CARDGW_VAULT_TOKEN: testVaultKey,
     },
@@ -224,6 +227,28 @@ const instantPayments = async () => {
   await deliverSigned([['pacs.004', '1.5', returned]])
 }
 
+/** Captures go on while the network is away. */
+const messagesFile = (): string => {
+  const path = join(temporaryDirectory(), 'messages.json')
+  writeFileSync(path, JSON.stringify({ advices: { operations: ['capture'] } }))
+  return path
+}
+
+/** The network refuses it once it is back. */
+const captureWhileAway = async ({ id }: { readonly id?: string }) => {
+  const isUp = async (): Promise<boolean> => {
+    const { checks } = (await call('GET', '/health')) as {
+      checks?: Record<string, { detail: { neta: { connections_up: number } } }>
+    }
+    return checks?.['card_networks']?.detail.neta.connections_up === 1
+  }
+  network.ask('002')
+  await until('the network being away', async () => !(await isUp()))
+  await call('POST', `/v1/transactions/${id}/capture`, {})
+  network.ask('001')
+  await until('the network being back', isUp)
+}
+
 const cards = async () => {
   const authorize = (token: string) =>
     call('POST', '/v1/transactions/authorize', authorizationBody(token))
@@ -243,6 +268,7 @@ const cards = async () => {
   const { amount: _, ...card } = authorizationBody('tok_visa_approved')
   await call('POST', '/v1/transactions/verify', card)
   await authorize('tok_visa_declined_05')
+  await captureWhileAway((await authorize('tok_visa_capture_declined')) as { readonly id?: string })
 }
 
 const wallet = async (cents: bigint): Promise<string> => {

@@ -199,7 +199,11 @@ const kafkaAway = async () => {
   await gateway.fire('TrilhoOutboxOld')
 }
 
+const authorizing = '/v1/transactions/authorize'
+
 const cardsAndChain = async () => {
+  const messages = join(temporaryDirectory(), 'messages.json')
+  writeFileSync(messages, JSON.stringify({ advices: { operations: ['capture'] } }))
   const network = createCardNetwork({
     ...{ dialect: findDialect('ascii')!, framing: findFraming('binary-2')! },
   })
@@ -211,6 +215,7 @@ const cardsAndChain = async () => {
   await using gateway = await inTrouble({
     ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
     ...{ CARDGW_NETA_POOL_SIZE: '1', CARDGW_NETA_TIMEOUT: '1' },
+    CARDGW_NETA_MESSAGES_FILE: messages,
     ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
     ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
     ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
@@ -219,6 +224,15 @@ const cardsAndChain = async () => {
   await call('POST', '/v1/webhooks', { url: receiver.url, events: ['card.transaction.declined'] })
   await call('POST', '/v1/transactions/authorize', authorizationBody('tok_visa_declined_05'))
   await gateway.fire('TrilhoWebhooksFail')
+  // Captured while the network is away, which never answers what tells it of that.
+  const { id } = await call('POST', authorizing, authorizationBody('tok_visa_capture_timeout'))
+  network.ask('002')
+  while (!JSON.stringify(await call('GET', '/health')).includes('"connections_up":0')) {
+    await Bun.sleep(100)
+  }
+  await call('POST', `/v1/transactions/${id}/capture`)
+  network.ask('001')
+  await gateway.fire('TrilhoAdvicesOld')
   // Acted on and not answered; then nothing answers what is to take it back.
   network.setSilent(true)
   await call('POST', '/v1/transactions/authorize', authorizationBody('tok_visa_timeout'))

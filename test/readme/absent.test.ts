@@ -59,12 +59,6 @@ type Proof = () => readonly unknown[]
 /** In the order of the README, in both languages. */
 const notThere: readonly (readonly [english: string, portuguese: string, proof: Proof])[] = [
   [
-    'Cards: advices of authorizations that we send (0120)',
-    'Cartões: avisos de autorização que nós enviamos (0120)',
-    // Where a network's file says which type each message has.
-    noCode('src/cards/content', /'012[01]'/g),
-  ],
-  [
     'Cards: reconciliation (0500, 0510)',
     'Cartões: conciliação (0500, 0510)',
     () => gatewayMtis.filter((mti) => mti.startsWith('05')),

@@ -58,6 +58,10 @@ const cases: Readonly<Record<string, Case>> = {
   TrilhoReversalsOld: {
     'cardgw_reversals_oldest_age_seconds{network="neta"}': ['301x50', '300x50'],
   },
+  TrilhoAdvicesOld: {
+    'cardgw_advices_oldest_age_seconds{network="neta"}': ['301x50', '300x50'],
+    'cardgw_network_connections_up{network="neta"}': ['1x50', '1x50'],
+  },
   TrilhoChainWaits: {
     'drex_transactions_open{network="drex_testnet",status="mined"}': ['2x50', '2x50', '2x50'],
     'drex_transactions_ended_total{network="drex_testnet",kind="call",status="confirmed"}': [
@@ -71,6 +75,10 @@ const cases: Readonly<Record<string, Case>> = {
 
 /** What is well, too, though it looks like trouble: the first transfer after a quiet time has just been sent. */
 const calm: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  TrilhoAdvicesOld: {
+    'cardgw_advices_oldest_age_seconds{network="neta"}': '301x50',
+    'cardgw_network_connections_up{network="neta"}': '0x50',
+  },
   TrilhoChainWaits: {
     'drex_transactions_open{network="drex_testnet",status="broadcast"}': '_x44 1x5',
   },

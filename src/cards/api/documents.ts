@@ -83,7 +83,10 @@ const record = z
     voided_at: z.iso.datetime().optional(),
     operation: z.string().optional().meta({
       description:
-        'What is under way: verification, increment, capture, partial_capture, void, partial_void, release, refund, or the reversal of one, such as reversing_refund.',
+        'What is under way: verification, increment, capture, partial_capture, void, partial_void, release, refund, the reversal of one, such as reversing_refund, or what a network that was away has yet to hear of, such as advising_capture.',
+    }),
+    stand_in: z.boolean().optional().meta({
+      description: 'Approved here while the network was away; auth_code is ours.',
     }),
     capture_error: z.string().optional().meta({
       description:
@@ -131,20 +134,41 @@ export const listQuery = z.strictObject({
 
 export const reversalQuery = z.strictObject(pageQuery(/^\d{1,18}$/, listMax, listDefault))
 
+const waiting = {
+  id: z.string(),
+  transaction_id: z.string(),
+  network: z.string(),
+  amount: z.int().meta({ description: 'In cents.' }),
+  attempts: z.int().meta({ description: 'How often the network may have got it.' }),
+  next_attempt_at: z.iso.datetime(),
+  last_attempt_at: z.iso.datetime().nullable(),
+  response_code: z.string().nullable().meta({ description: 'DE 39 of the last answer.' }),
+  created_at: z.iso.datetime(),
+}
+
 const reversal = z
   .object({
-    id: z.string(),
-    transaction_id: z.string(),
-    network: z.string(),
+    ...waiting,
     reverses: z.enum(reversedOperations).meta({ description: 'What is taken back.' }),
-    amount: z.int().meta({ description: 'In cents.' }),
-    attempts: z.int().meta({ description: 'How often the network may have got it.' }),
-    next_attempt_at: z.iso.datetime(),
-    last_attempt_at: z.iso.datetime().nullable(),
-    response_code: z.string().nullable().meta({ description: 'DE 39 of the last answer.' }),
-    created_at: z.iso.datetime(),
   })
   .meta({ id: 'WaitingReversal' })
+
+const advice = z
+  .object({
+    ...waiting,
+    advises: z.enum(['authorization', 'capture', 'partial_capture', 'refund']).meta({
+      description: 'What was decided while the network was away.',
+    }),
+    expires_at: z.iso.datetime().nullable().meta({ description: 'When it is given up.' }),
+  })
+  .meta({ id: 'WaitingAdvice' })
+
+/** Where the network is away, and its rules let it go on. */
+const advised = {
+  description:
+    'The network is away and hears of it later: operation shows what it has yet to confirm',
+  schema: record,
+}
 
 const networkErrors = [
   cardErrors.network_unavailable,
@@ -237,7 +261,7 @@ export const documents = {
     body: { 'application/json': captureBody },
     exampleFrom: ofStatus('authorized'),
     isBodyOptional: true,
-    responses: { 200: { description: 'The transaction', schema: record } },
+    responses: { 200: { description: 'The transaction', schema: record }, 202: advised },
     errors: [
       cardErrors.transaction_not_found,
       cardErrors.invalid_amount,
@@ -258,7 +282,7 @@ export const documents = {
     body: { 'application/json': voidBody },
     exampleFrom: ofStatus('authorized'),
     isBodyOptional: true,
-    responses: { 200: { description: 'The transaction', schema: record } },
+    responses: { 200: { description: 'The transaction', schema: record }, 202: advised },
     errors: [
       cardErrors.transaction_not_found,
       cardErrors.invalid_state,
@@ -279,7 +303,7 @@ export const documents = {
     body: { 'application/json': refundBody },
     exampleFrom: ofStatus('captured'),
     isBodyOptional: true,
-    responses: { 200: { description: 'The transaction', schema: record } },
+    responses: { 200: { description: 'The transaction', schema: record }, 202: advised },
     errors: [
       cardErrors.transaction_not_found,
       cardErrors.invalid_amount,
@@ -327,6 +351,20 @@ export const documents = {
       200: {
         description: 'A page',
         schema: z.object({ reversals: z.array(reversal), next_cursor: z.string().nullable() }),
+      },
+    },
+  },
+  advices: {
+    operation: 'listAdvices',
+    summary: 'Advices that wait for the network, oldest first',
+    description:
+      'What was decided while a network was away, where its rules allow it. Each is sent again until the network confirms or refuses it, or its time is over.',
+    tag,
+    query: reversalQuery,
+    responses: {
+      200: {
+        description: 'A page',
+        schema: z.object({ advices: z.array(advice), next_cursor: z.string().nullable() }),
       },
     },
   },

@@ -104,17 +104,24 @@ const demandDay = (from: Date | undefined, to: Date | undefined): void => {
   })
 }
 
-const reversalView = (one: WaitingReversal) => ({
+const waitingView = (one: WaitingReversal) => ({
   id: String(one.id),
   transaction_id: one.transactionId,
   network: one.network,
-  reverses: one.reverses,
   amount: Number(one.amountCents),
   attempts: one.attempts,
   next_attempt_at: one.nextAttemptAt.toISOString(),
   last_attempt_at: one.lastAttemptAt?.toISOString() ?? null,
   response_code: one.responseCode,
   created_at: one.createdAt.toISOString(),
+})
+
+const reversalView = (one: WaitingReversal) => ({ ...waitingView(one), reverses: one.reverses })
+
+const adviceView = (one: WaitingReversal) => ({
+  ...waitingView(one),
+  advises: one.reverses.replace('_advice', ''),
+  expires_at: one.expiresAt?.toISOString() ?? null,
 })
 
 const readingRoutes = (service: CardService): readonly Route[] => [
@@ -126,9 +133,24 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     document: documents.reversals,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, reversalQuery)
-      const found = await service.reversals({ afterId: cursor, limit: limit + 1 }, callerOf(c))
+      const page = { isAdvice: false, afterId: cursor, limit: limit + 1 }
+      const found = await service.reversals(page, callerOf(c))
       const { items, next } = pageOf(found, limit, ({ id }) => String(id))
       return Response.json({ reversals: items.map(reversalView), next_cursor: next })
+    },
+  },
+  {
+    method: 'GET',
+    path: `${base}/advices`,
+    scope: 'cards:read',
+    errorStyle: 'envelope',
+    document: documents.advices,
+    handle: async (c) => {
+      const { limit, cursor } = readQuery(c, reversalQuery)
+      const page = { isAdvice: true, afterId: cursor, limit: limit + 1 }
+      const found = await service.reversals(page, callerOf(c))
+      const { items, next } = pageOf(found, limit, ({ id }) => String(id))
+      return Response.json({ advices: items.map(adviceView), next_cursor: next })
     },
   },
   {

@@ -22,11 +22,25 @@ const purchase = '000000'
 const returnOfGoods = '200000'
 
 export type MessageDefault = {
-  readonly mti: '0100' | '0200' | '0400' | '0800'
+  readonly mti: '0100' | '0120' | '0200' | '0220' | '0400' | '0800'
   readonly fields: Fields
 }
 
 const reversal = { '3': { from: 'original.processing_code' }, '90': { from: 'original' } }
+
+/** The messages of what was decided while a network was away, by those in whose place they are. */
+export const advisedMessages = {
+  authorization_advice: 'authorization',
+  capture_advice: 'capture',
+  refund_advice: 'refund',
+} as const
+export type AdviceName = keyof typeof advisedMessages
+
+export const isAdviceName = (name: MessageName): name is AdviceName =>
+  Object.hasOwn(advisedMessages, name)
+
+/** What the caller was told, and by which code it knows it. */
+const told = { '38': { from: 'auth_code' }, '39': { from: 'response_code' } }
 
 export const baseMessages: Readonly<Record<MessageName, MessageDefault>> = {
   // DE 38 is that of an answer.
@@ -35,6 +49,10 @@ export const baseMessages: Readonly<Record<MessageName, MessageDefault>> = {
   increment: { mti: '0100', fields: { '3': purchase } },
   capture: { mti: '0200', fields: { '3': purchase } },
   refund: { mti: '0200', fields: { '3': returnOfGoods } },
+  // Beside all that the message in whose place they are has.
+  authorization_advice: { mti: '0120', fields: told },
+  capture_advice: { mti: '0220', fields: told },
+  refund_advice: { mti: '0220', fields: told },
   reversal: { mti: '0400', fields: reversal },
   partial_reversal: { mti: '0400', fields: { ...reversal, '95': { from: 'replacement' } } },
   management: {

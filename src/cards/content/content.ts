@@ -10,7 +10,7 @@ import {
   type FieldValue,
   type GatewayMti,
 } from '#codecs/iso8583'
-import { baseFields, baseMessages, extendedPayment } from './base.ts'
+import { advisedMessages, baseFields, baseMessages, extendedPayment, isAdviceName } from './base.ts'
 import { compileComposite } from './composite.ts'
 import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
 import { createKeeper, type Keeper, keptLengths } from './keep.ts'
@@ -82,7 +82,7 @@ export const createContent = (
   const place = { dialect, content }
   const messages = new Map<MessageName, Compiled>()
   for (const name of messageNames) {
-    if (content?.messages[name] === null) continue
+    if (!isTaken(name, content)) continue
     const fields = fieldsOf(name, place, takesInstallments)
     messages.set(name, compileMessage(name, fields, place, composites, context))
   }
@@ -112,6 +112,11 @@ export const createContent = (
   return compiled
 }
 
+/** What a network takes no message of, it takes no advice of either. */
+const isTaken = (name: MessageName, content: ContentForm | undefined): boolean =>
+  content?.messages[name] !== null &&
+  (!isAdviceName(name) || content?.messages[advisedMessages[name]] !== null)
+
 const minutesPerHour = 60
 
 const acquirerOf = (content: ContentForm | undefined): AcquirerNumbers => {
@@ -126,24 +131,37 @@ const acquirerOf = (content: ContentForm | undefined): AcquirerNumbers => {
 
 type Fields = ReadonlyMap<number, readonly [form: FieldForm, path: string]>
 
-/** The fields of a message: those of the gateway, then those of all messages, then its own. */
+type Layer = readonly (readonly [string, FieldForm])[]
+
+/**
+ * The fields of a message: those of the gateway, then those of all messages, then its own. An advice has those of the
+ * message in whose place it is, and its own.
+ */
 const fieldsOf = (
   name: MessageName,
   { dialect, content }: Place,
   takesInstallments: boolean,
 ): Fields => {
   const isPayment = name !== 'management'
-  const inDialect = Object.entries(baseMessages[name].fields).filter(
+  const plain = isAdviceName(name) ? advisedMessages[name] : name
+  const inDialect = Object.entries(baseMessages[plain].fields).filter(
     // Where it is missing, DE 37 alone says what a reversal takes back.
     ([de]) => Number(de) !== originalData || dialect.fields[originalData] !== undefined,
   )
-  const hasInstallments = name === 'authorization' && content === undefined && takesInstallments
-  const layers: readonly (readonly [string, readonly (readonly [string, FieldForm])[]])[] = [
+  const hasInstallments = plain === 'authorization' && content === undefined && takesInstallments
+  const ofFile = (one: MessageName): readonly [string, Layer] => [
+    `messages.${one}.fields`,
+    Object.entries(content?.messages[one]?.fields ?? {}),
+  ]
+  const layers: readonly (readonly [string, Layer])[] = [
     [gateway, isPayment ? Object.entries(baseFields) : []],
     ['fields', isPayment ? Object.entries(content?.fields ?? {}) : []],
     [gateway, inDialect],
     [gateway, hasInstallments ? Object.entries(extendedPayment) : []],
-    [`messages.${name}.fields`, Object.entries(content?.messages[name]?.fields ?? {})],
+    ofFile(plain),
+    ...(plain === name
+      ? []
+      : [[gateway, Object.entries(baseMessages[name].fields)] as const, ofFile(name)]),
   ]
   const fields = new Map<number, readonly [FieldForm, string]>()
   for (const [layer, given] of layers) {
@@ -159,7 +177,7 @@ const compileMessage = (
   composites: ReadonlyMap<number, Composite<Leaf>>,
   context: LeafContext,
 ): Compiled => {
-  const mti = content?.messages[name]?.mti ?? baseMessages[name].mti
+  const mti = mtiOf(name, content)
   const put = [...fields].map(([de, [form, path]]) => {
     // Whether the dialect carries those of the gateway, the longest messages show.
     const isOurs = path.startsWith(`${gateway}.`)
@@ -183,6 +201,13 @@ const compileMessage = (
         ? undefined
         : compileLeaf(form, undefined, context, 'fields.3'),
   }
+}
+
+/** An advice in place of a message that is an advice already, as some captures are, has its type. */
+const mtiOf = (name: MessageName, content: ContentForm | undefined): GatewayMti => {
+  const given = content?.messages[name]?.mti
+  if (given !== undefined || !isAdviceName(name)) return given ?? baseMessages[name].mti
+  return `${mtiOf(advisedMessages[name], content).slice(0, 2)}20` as GatewayMti
 }
 
 const formOf = (form: FieldForm): LeafForm =>
@@ -244,6 +269,9 @@ const titles: Readonly<Record<MessageName, string>> = {
   increment: 'an increment',
   capture: 'a capture',
   refund: 'a refund',
+  authorization_advice: 'an advice of an authorization',
+  capture_advice: 'an advice of a capture',
+  refund_advice: 'an advice of a refund',
   reversal: 'a reversal',
   partial_reversal: 'a partial reversal',
   management: 'a sign-on',

@@ -93,6 +93,8 @@ export type Facts = {
   readonly rrn: string | undefined
   readonly transmission: string
   readonly authCode: string | undefined
+  /** DE 39: what the caller was told, of an advice only. */
+  readonly responseCode: string | undefined
   readonly merchantId: string
   readonly terminalId: string | undefined
   readonly installments: number
@@ -197,6 +199,7 @@ const ofMessages: Readonly<Record<string, Source>> = {
   'local.time': { get: (facts, by) => localOf(facts, by).slice(4) },
   'local.date': { get: (facts, by) => localOf(facts, by).slice(0, 4) },
   auth_code: { get: ({ authCode }) => authCode },
+  response_code: { get: ({ responseCode }) => responseCode },
   network_code: { get: ({ networkCode }) => networkCode },
   original: { get: originalOf },
   'original.processing_code': {

@@ -13,6 +13,7 @@ import type { KeyFiles } from '#src/platform/security/index.ts'
 import { type CardSettings, type NetworkSettings, tpduForm } from '../config.ts'
 import { type Content, contentForm, createContent } from '../content/index.ts'
 import { type LinkSecurity, linkSecurityOf, securityForm } from '../security/index.ts'
+import { type AdviceRules, adviceRulesForm, adviceRulesOf } from './advice-rules.ts'
 import { type AnswerCodes, answerCodesForm, createAnswerRules } from './answers.ts'
 import {
   authorizationHoursMax,
@@ -41,6 +42,7 @@ export type NetworkDefinition = Pick<
   | 'connectWaitMs'
   | 'authorizationHours'
   | 'security'
+  | 'advices'
 > & {
   readonly prefixes: readonly string[]
   /** Undefined: plain TCP. */
@@ -63,6 +65,7 @@ const messageMembers = {
   content: contentForm.optional(),
   answers: answerCodesForm.default(answerCodesForm.parse({})),
   security: securityForm.optional(),
+  advices: adviceRulesForm.optional(),
 }
 const messagesForm = z.strictObject(messageMembers)
 type MessagesForm = z.infer<typeof messagesForm>
@@ -121,6 +124,7 @@ type Spoken = {
   readonly content: Content
   readonly answers: AnswerCodes
   readonly security: LinkSecurity | undefined
+  readonly advices: AdviceRules | undefined
 }
 
 /** @throws Error that names the first place where dialect and content do not fit together */
@@ -128,11 +132,13 @@ const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
   const dialect = dialectOf(given.dialect ?? dialectDefault)
   const takesPins = given.security?.pin !== undefined
   const takesInstallments = given.installments === 'extended_payment'
+  const content = createContent(dialect, given.content, takesInstallments, takesPins)
   return {
     dialect,
-    content: createContent(dialect, given.content, takesInstallments, takesPins),
+    content,
     answers: checkedCodes(given.answers),
     security: given.security && checkedSecurity(given.security, dialect),
+    advices: given.advices && adviceRulesOf(given.advices, content),
   }
 }
 

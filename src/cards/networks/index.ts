@@ -1,3 +1,4 @@
+export type { AdviceRules } from './advice-rules.ts'
 export { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
 export {
   definitionsOf,

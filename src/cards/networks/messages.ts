@@ -1,5 +1,6 @@
 import type { CardMessage, GatewayMti } from '#codecs/iso8583'
 import type {
+  AdviceName,
   Content,
   Details,
   Facts,
@@ -48,6 +49,7 @@ const factsOf = (
   rrn: subject.rrn,
   transmission,
   authCode: subject.authCode,
+  responseCode: undefined,
   merchantId: subject.merchantId,
   terminalId: subject.terminalId,
   installments: subject.installments ?? 1,
@@ -104,6 +106,41 @@ export const followingMessage = (
   return content.build(name, { ...facts, ...mark, totalCents })
 }
 
+/** The code of what was approved while a network was away. */
+export const advisedCode = '00'
+
+/** What was decided while a network was away, and the number of attempts to tell it so far. */
+type AdviceSubject = Subject & {
+  readonly attempts: number
+  readonly reverses: string
+  readonly captureNumber?: number | undefined
+}
+
+/** The message for each kind of advice that is stored. */
+const adviceNames: Readonly<Record<string, AdviceName>> = {
+  authorization_advice: 'authorization_advice',
+  capture_advice: 'capture_advice',
+  partial_capture_advice: 'capture_advice',
+  refund_advice: 'refund_advice',
+}
+
+/** A 0120 or 0220, or its repeat if bytes of it may have reached the network. Holds `pan` itself, no copy of it. */
+export const adviceMessage = (
+  content: Content,
+  advice: AdviceSubject,
+  numbers: Numbers,
+  pan: Uint8Array,
+  beside: Beside = {},
+): CardMessage => {
+  const name = adviceNames[advice.reverses] ?? 'capture_advice'
+  const facts = factsOf(pan, numbers, advice, beside)
+  const mark =
+    name === 'capture_advice'
+      ? { isFinal: advice.reverses === name, captureNumber: advice.captureNumber }
+      : {}
+  return content.build(name, { ...facts, ...mark, responseCode: advisedCode }, advice.attempts > 0)
+}
+
 /** The message to reverse, and the number of attempts so far. */
 type ReversalSubject = Subject & {
   readonly attempts: number
@@ -119,6 +156,8 @@ type Original = Pick<ReversalSubject, 'originalMti' | 'reverses'>
 
 /** The message that a reversal takes back, as a content names it. */
 const originalName = ({ originalMti, reverses }: Original): MessageName => {
+  if (originalMti === '0120') return 'authorization_advice'
+  if (originalMti === '0220') return 'capture_advice'
   if (originalMti === '0100') return reverses === 'increment' ? 'increment' : 'authorization'
   return reverses === 'refund' ? 'refund' : 'capture'
 }

@@ -3,6 +3,7 @@ import type { CardMessage } from '#codecs/iso8583'
 import { type ActiveSpan, inSpan, isTracing } from '#src/platform/observe/index.ts'
 import { type Content, createContent } from '../content/index.ts'
 import { LinkKeys } from '../security/index.ts'
+import type { AdviceRules } from './advice-rules.ts'
 import { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
 import { Connection } from './connection.ts'
 import { isHere } from './dial.ts'
@@ -44,6 +45,7 @@ class ConnectionPool implements Network {
   readonly brand: string
   readonly timeoutMs: number
   readonly authorizationHours: number | undefined
+  readonly advices: AdviceRules | undefined
   readonly answers: AnswerRules
   readonly content: Content
   readonly keys: LinkKeys | undefined
@@ -68,6 +70,7 @@ class ConnectionPool implements Network {
     this.brand = options.brand
     this.timeoutMs = options.timeoutMs
     this.authorizationHours = options.authorizationHours
+    this.advices = options.advices
     this.answers = createAnswerRules(options.answers ?? answerCodes1987)
     this.content = options.content ?? createContent(options.dialect)
     this.keys = linkKeysOf(options)

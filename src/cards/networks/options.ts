@@ -3,6 +3,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Content } from '../content/index.ts'
 import type { LinkSecurity, SecurityModule } from '../security/index.ts'
+import type { AdviceRules } from './advice-rules.ts'
 import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
 import type { LateAnswer, TakeAdvice } from './types.ts'
@@ -58,6 +59,8 @@ export type NetworkOptions = {
   readonly connectWaitMs?: number
   /** Hours after which what is authorized and not captured is released; undefined: never. */
   readonly authorizationHours?: number | undefined
+  /** What goes on while the network is away; undefined: nothing. */
+  readonly advices?: AdviceRules | undefined
   readonly random?: () => number
   readonly logger: Logger
   readonly metrics?: NetworkMetrics | undefined

@@ -1,6 +1,7 @@
 import type { CardMessage, GatewayMti } from '#codecs/iso8583'
 import type { Content } from '../content/index.ts'
 import type { LinkKeys } from '../security/index.ts'
+import type { AdviceRules } from './advice-rules.ts'
 import type { AnswerRules } from './answers.ts'
 
 /** The outcome of one request to a card network. */
@@ -53,6 +54,8 @@ export type Network = {
   readonly timeoutMs: number
   /** From the configuration: hours after which what is not captured is released; undefined: never. */
   readonly authorizationHours: number | undefined
+  /** What goes on while it is away; undefined: nothing. */
+  readonly advices: AdviceRules | undefined
   /** The meaning of its response codes. */
   readonly answers: AnswerRules
   /** What its messages say. */

@@ -3,7 +3,7 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
-import { originalMtiOf, reversalMessage } from '../networks/messages.ts'
+import { adviceMessage, originalMtiOf, reversalMessage } from '../networks/messages.ts'
 import { type Backoff, backoffDelayMs } from '../networks/options.ts'
 import {
   type Card,
@@ -13,7 +13,7 @@ import {
 } from '../vault/index.ts'
 import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
 import { beginAttempt, confirm, hold, release } from './store.ts'
-import type { Reversal, ReversalOutcome } from './types.ts'
+import { isAdviceOf, type Reversal, type ReversalOutcome } from './types.ts'
 
 /** DE 11 and DE 7 of the reversal. */
 export type ReversalNumbers = { readonly stan: string; readonly transmission: string }
@@ -87,15 +87,21 @@ export const attemptReversal = async (
   }
   const result = await sent
   const { outcome, responseCode = '' } = result
-  if (outcome === 'confirmed') await end(context, claimed, responseCode, 0)
-  else if (outcome === 'not_known') await endOrHold(context, network, claimed, responseCode)
+  if (outcome === 'confirmed' || outcome === 'declined') {
+    await end(context, claimed, responseCode, 0, outcome === 'confirmed' ? outcome : 'refused')
+  } else if (outcome === 'not_known') await endOrHold(context, network, claimed, responseCode)
   else await putBack(context, claimed, result, noByteWritten.has(result.outcome))
   return outcome
 }
 
-/** A repeat keeps the numbers of the first sending; a reversal that was never sent gets new ones. */
-const numbersOf = ({ attempts, stan, transmission }: Reversal): ReversalNumbers | undefined =>
-  attempts === 0 || stan === undefined || transmission === undefined
+/** A repeat keeps the numbers of the first sending; a reversal that was never sent gets new ones, an advice has its own. */
+const numbersOf = ({
+  attempts,
+  reverses,
+  stan,
+  transmission,
+}: Reversal): ReversalNumbers | undefined =>
+  (attempts === 0 && !isAdviceOf(reverses)) || stan === undefined || transmission === undefined
     ? undefined
     : { stan, transmission }
 
@@ -118,18 +124,24 @@ const send = async (
   network: Network,
   reversal: Reversal,
   numbers: ReversalNumbers,
-  { pan, expiry }: Card,
+  { pan, expiry, cryptogram }: Card,
 ): Promise<Result> => {
+  const { content, timeoutMs } = network
+  const isAdvice = isAdviceOf(reversal.reverses)
   try {
     const beside = { expiry, profile: merchants.get(reversal.merchantId) }
-    const request = reversalMessage(network.content, reversal, numbers, pan, beside)
-    const exchanged: ExchangeOutcome = await network.exchange(request, network.timeoutMs, {
-      mti: originalMtiOf(network.content, reversal),
-      stan: reversal.originalStan,
-    })
+    const token = reversal.reverses === 'authorization_advice' ? { cryptogram } : {}
+    const request = isAdvice
+      ? adviceMessage(content, reversal, numbers, pan, { ...beside, ...token })
+      : reversalMessage(content, reversal, numbers, pan, beside)
+    const follows = { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
+    const exchanged: ExchangeOutcome = await (isAdvice
+      ? network.exchange(request, timeoutMs)
+      : network.exchange(request, timeoutMs, follows))
     if (exchanged.kind !== 'answered') return { outcome: exchanged.kind, responseCode: undefined }
     const { response } = exchanged
-    const result = readAnswer(network.answers, request, response)
+    const read = isAdvice ? readAdviceAnswer : readAnswer
+    const result = read(network.answers, request, response)
     response.wipe()
     return result
   } catch (err) {
@@ -172,17 +184,20 @@ const end = async (
   { reversal, owner }: ClaimedReversal,
   responseCode: string,
   ageMsMin: number,
+  outcome: 'confirmed' | 'refused' = 'confirmed',
 ): Promise<boolean> => {
   const isEnded = await sql.begin(async (tx) => {
-    if (!(await confirm(tx, reversal.id, owner, responseCode, ageMsMin))) return false
-    await onEnded(tx, { ...reversal, responseCode }, 'confirmed')
+    if (!(await confirm(tx, reversal.id, owner, responseCode, ageMsMin, outcome))) return false
+    await onEnded(tx, { ...reversal, responseCode }, outcome)
     return true
   })
   if (!isEnded) return false
-  metrics.ended.inc({ network: reversal.network, outcome: 'confirmed' })
-  logger.info(
-    { transaction: reversal.transactionId, network: reversal.network, response_code: responseCode },
-    'a reversal is confirmed',
+  const { network, reverses, transactionId: transaction } = reversal
+  metrics.of(reverses).ended.inc({ network, outcome })
+  const what = isAdviceOf(reverses) ? 'an advice' : 'a reversal'
+  logger[outcome === 'confirmed' ? 'info' : 'error'](
+    { transaction, network, response_code: responseCode },
+    `${what} is ${outcome}`,
   )
   return true
 }
@@ -207,3 +222,30 @@ export const readAnswer = (
   const meaning = rules.ofReversal(responseCode, request.mti.endsWith('1'))
   return { outcome: meaning === 'done' ? 'confirmed' : meaning, responseCode }
 }
+
+/** What an answer means for its advice. Whether one is done or not, only such codes decide as the network is certain of. */
+const readAdviceAnswer = (
+  rules: AnswerRules,
+  request: CardMessage,
+  response: CardMessage,
+): {
+  readonly outcome: 'confirmed' | 'declined' | 'refused'
+  readonly responseCode: string | undefined
+} => {
+  const { responseCode } = response
+  const isOfIt =
+    (response.mti === '0130' || response.mti === '0230') &&
+    (response.amount === undefined || response.amount === request.amount)
+  if (!isOfIt || responseCode === undefined) return { outcome: 'refused', responseCode }
+  const isRepeat = request.mti.endsWith('1')
+  if (rules.ofReversal(responseCode, isRepeat) === 'done') {
+    return { outcome: 'confirmed', responseCode }
+  }
+  if (rules.of(responseCode) === 'approved') return { outcome: 'confirmed', responseCode }
+  // Neither the network nor the issuer could say.
+  const isCertain = rules.of(responseCode) === 'declined' && !undecided.has(responseCode)
+  return { outcome: isCertain ? 'declined' : 'refused', responseCode }
+}
+
+/** Late, issuer away, malfunction: asked again. */
+const undecided: ReadonlySet<string> = new Set(['68', '90', '91', '96'])

@@ -229,7 +229,8 @@ class Engine {
     const { logger, metrics } = this.context
     try {
       const outcome = await this.traced(network, claimed)
-      if (outcome !== undefined) metrics.attempts.inc({ network: network.name, outcome })
+      const { attempts } = metrics.of(claimed.reversal.reverses)
+      if (outcome !== undefined) attempts.inc({ network: network.name, outcome })
     } catch (err) {
       logger.error(
         { err, transaction: claimed.reversal.transactionId },
@@ -265,7 +266,7 @@ class Engine {
         })
         if (expired === undefined) continue
         const { transactionId: transaction, network, attempts, responseCode } = expired
-        metrics.ended.inc({ network, outcome: 'expired' })
+        metrics.of(expired.reverses).ended.inc({ network, outcome: 'expired' })
         logger.error(
           { transaction, network, attempts, response_code: responseCode },
           'a reversal was not confirmed in time: it needs attention',

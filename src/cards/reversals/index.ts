@@ -5,5 +5,11 @@ export {
   type ReversalsDeps,
   reversalSettings,
 } from './engine.ts'
-export { insertReversals, isUnresolved, renewReversal, resolveReversals } from './store.ts'
+export {
+  dropAdvices,
+  insertReversals,
+  isUnresolved,
+  renewReversal,
+  resolveReversals,
+} from './store.ts'
 export type { NewReversal, Reversal } from './types.ts'

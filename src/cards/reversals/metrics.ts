@@ -1,6 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Counter, Gauge, Metrics } from '#src/platform/observe/index.ts'
 import { pendingByNetwork } from './store.ts'
+import { isAdviceOf, type NewReversal } from './types.ts'
 
 /** The outcome of an attempt; the last four wrote no byte and do not count as an attempt. */
 export type AttemptOutcome =
@@ -8,6 +9,8 @@ export type AttemptOutcome =
   /** The network does not know the original, which may still be on its way. */
   | 'not_known'
   | 'refused'
+  /** The network does not take the advice. */
+  | 'declined'
   | 'timed_out'
   | 'connection_lost'
   | 'unreadable'
@@ -16,10 +19,13 @@ export type AttemptOutcome =
   | 'token_unknown'
   | 'failed'
 
-export type ReversalMetrics = {
+type AttemptCounts = {
   readonly attempts: Counter<'network' | 'outcome'>
   readonly ended: Counter<'network' | 'outcome'>
 }
+
+/** Those of reversals, and those of advices. */
+export type ReversalMetrics = { readonly of: (reverses: NewReversal['reverses']) => AttemptCounts }
 
 /** Declares the metrics of reversals; once for the process. */
 export const createReversalMetrics = (
@@ -38,24 +44,39 @@ export const createReversalMetrics = (
       })
     return asked
   }
-  const gauge = (name: string, help: string, value: (row: Pending[number]) => number): void => {
+  const gauge = (
+    name: string,
+    help: string,
+    ofAdvices: boolean,
+    value: (row: Pending[number]) => number,
+  ): void => {
     const collect = async (one: Gauge<'network'>): Promise<void> => {
       const rows = await pending()
       one.reset()
       if (rows === undefined) return
       for (const network of networks) one.set({ network }, 0)
-      for (const row of rows) one.set({ network: row.network }, value(row))
+      for (const row of rows) {
+        if (row.isAdvice === ofAdvices) one.set({ network: row.network }, value(row))
+      }
     }
     metrics.gauge(name, help, ['network'], collect)
   }
-  gauge('cardgw_reversals_pending', 'Reversals that wait for confirmation.', ({ count }) => count)
+  const count = ({ count: found }: Pending[number]): number => found
+  const age = ({ ageSeconds }: Pending[number]): number => ageSeconds
+  gauge('cardgw_reversals_pending', 'Reversals that wait for confirmation.', false, count)
   gauge(
     'cardgw_reversals_oldest_age_seconds',
     'Age of the oldest reversal that waits for confirmation.',
-    ({ ageSeconds }) => ageSeconds,
+    ...([false, age] as const),
+  )
+  gauge('cardgw_advices_pending', 'Advices that wait for confirmation.', true, count)
+  gauge(
+    'cardgw_advices_oldest_age_seconds',
+    'Age of the oldest advice that waits for confirmation.',
+    ...([true, age] as const),
   )
   const labels = ['network', 'outcome'] as const
-  return {
+  const ofReversals = {
     attempts: metrics.counter(
       'cardgw_reversal_attempts_total',
       'Attempts to send a reversal, by what became of them.',
@@ -63,4 +84,13 @@ export const createReversalMetrics = (
     ),
     ended: metrics.counter('cardgw_reversals_total', 'Reversals that ended, by outcome.', labels),
   }
+  const ofAdvices = {
+    attempts: metrics.counter(
+      'cardgw_advice_attempts_total',
+      'Attempts to send an advice, by what became of them.',
+      labels,
+    ),
+    ended: metrics.counter('cardgw_advices_total', 'Advices that ended, by outcome.', labels),
+  }
+  return { of: (reverses) => (isAdviceOf(reverses) ? ofAdvices : ofReversals) }
 }

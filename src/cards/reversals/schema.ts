@@ -25,7 +25,19 @@ export const reversedOperations = [
 ] as const
 export type ReversedOperation = (typeof reversedOperations)[number]
 
-/** Reversals, sent until their networks confirm them. Holds no card number, only its token. */
+/** What a network hears of because it was away when it was decided. */
+export const advisedOperations = [
+  'authorization_advice',
+  'capture_advice',
+  'partial_capture_advice',
+  'refund_advice',
+] as const
+export type AdvisedOperation = (typeof advisedOperations)[number]
+
+/**
+ * Reversals, and advices of what was decided while a network was away: both are sent until their networks confirm them,
+ * and those of one transaction in one order. Holds no card number, only its token.
+ */
 export const cardReversals = pgTable(
   'card_reversals',
   {
@@ -35,14 +47,15 @@ export const cardReversals = pgTable(
     network: text().notNull(),
     /**
      * The operation to undo. `void`, `partial_void` and `release` repeat the void itself, because nobody knows whether it
-     * was done; the original is then the authorization.
+     * was done; the original is then the authorization. `…_advice` takes nothing back: it tells the network of the
+     * operation, under numbers that it has from the beginning.
      */
-    reverses: text().$type<ReversedOperation>().notNull(),
+    reverses: text().$type<ReversedOperation | AdvisedOperation>().notNull(),
     cardToken: text('card_token').notNull(),
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
     currency: text().notNull(),
     /** MTI, DE 11 and DE 7 of the original. */
-    originalMti: text('original_mti').$type<'0100' | '0200' | '0400'>().notNull(),
+    originalMti: text('original_mti').$type<'0100' | '0120' | '0200' | '0220' | '0400'>().notNull(),
     originalStan: text('original_stan').notNull(),
     originalTransmission: text('original_transmission').notNull(),
     rrn: text().notNull(),
@@ -53,9 +66,13 @@ export const cardReversals = pgTable(
     details: jsonb().$type<Details>(),
     /** What a partial reversal leaves of the original; null: nothing. */
     remainingCents: bigint('remaining_cents', { mode: 'bigint' }),
+    /** Of a capture by advice: which of those of its authorization it is, from 1. */
+    captureNumber: integer('capture_number'),
+    /** Hours after which it is given up; null: those of the settings. */
+    expiryHours: integer('expiry_hours'),
     /** W3C trace context of the request whose message is taken back. */
     traceparent: text().$type<Traceparent>(),
-    /** `pending`, `confirmed`, `expired`, or `resolved`: it expired, and a person has asked the network. */
+    /** `pending`, `confirmed`, `refused` (an advice that the network does not take), `expired`, or `resolved`: it expired, and a person has asked the network. */
     status: text().notNull().default('pending'),
     /** How often bytes of it may have reached the network. */
     attempts: integer().notNull().default(0),

@@ -25,6 +25,8 @@ const columns = createColumns<keyof Reversal>({
   installments: 'int',
   details: 'jsonb',
   remainingCents: 'bigint',
+  captureNumber: 'int',
+  expiryHours: 'int',
   traceparent: 'text',
   attempts: 'int',
   stan: 'text',
@@ -86,7 +88,7 @@ export const claimDue = async (
         where w.network = n.network and w.status = 'pending' and w.next_attempt_at <= now()
           and (w.lease_until is null or w.lease_until <= now())
           and w.attempts < ${attemptsMax}
-          and w.created_at > now() - make_interval(secs => ${expirySeconds})
+          and w.created_at > now() - coalesce(make_interval(hours => w.expiry_hours), make_interval(secs => ${expirySeconds}))
           and not exists (
             select from card_reversals o
             where o.transaction_id = w.transaction_id and o.id < w.id and o.status = 'pending')
@@ -139,17 +141,18 @@ export const release = async (
     where id = ${id} and status = 'pending' and lease_owner = ${owner}`
 }
 
-/** Ends the reversal; false if the owner has lost it, or it is younger than `ageMsMin`. */
+/** Ends it, confirmed or refused; false if the owner has lost it, or it is younger than `ageMsMin`. */
 export const confirm = async (
   tx: Queryable,
   id: bigint,
   owner: string,
   responseCode: string,
   ageMsMin: number,
+  status: 'confirmed' | 'refused' = 'confirmed',
 ): Promise<boolean> =>
   (
     await tx`
-      update card_reversals set status = 'confirmed', response_code = ${responseCode},
+      update card_reversals set status = ${status}, response_code = ${responseCode},
         ended_at = now(), lease_owner = null, lease_until = null
       where id = ${id} and status = 'pending' and lease_owner = ${owner}
         and created_at <= now() - make_interval(secs => ${ageMsMin / 1_000})`
@@ -191,7 +194,8 @@ export const renewReversal = async (tx: Queryable, reversal: NewReversal): Promi
 
 const isOver = (sql: Queryable, { expirySeconds, attemptsMax }: Limits) => sql`
   status = 'pending' and (lease_until is null or lease_until <= now())
-    and (attempts >= ${attemptsMax} or created_at <= now() - make_interval(secs => ${expirySeconds}))`
+    and (attempts >= ${attemptsMax} or created_at <= now()
+      - coalesce(make_interval(hours => expiry_hours), make_interval(secs => ${expirySeconds})))`
 
 /** The oldest reversals, at most `limit`, that may no longer be tried and that nobody works on. */
 export const findOver = async (
@@ -226,6 +230,13 @@ export const isUnresolved = async (tx: Queryable, transactionId: string): Promis
   return found.length > 0
 }
 
+/** Ends the advices of what the network refuses altogether. */
+export const dropAdvices = async (tx: Queryable, transactionId: string): Promise<void> => {
+  await tx`
+    update card_reversals set status = 'refused', ended_at = now()
+    where transaction_id = ${transactionId} and status = 'pending' and ${isAdviceRow(tx)}`
+}
+
 /** A person has asked the network about all that were given up. */
 export const resolveReversals = async (tx: Queryable, transactionId: string): Promise<void> => {
   await tx`
@@ -233,13 +244,21 @@ export const resolveReversals = async (tx: Queryable, transactionId: string): Pr
     where transaction_id = ${transactionId} and status = 'expired'`
 }
 
-/** For each network, the number of pending reversals and the age of the oldest. */
+/** For each network, the number of pending reversals and of pending advices, and the age of the oldest. */
 export const pendingByNetwork = (
   sql: Client,
 ): Promise<
-  readonly { readonly network: string; readonly count: number; readonly ageSeconds: number }[]
+  readonly {
+    readonly network: string
+    readonly isAdvice: boolean
+    readonly count: number
+    readonly ageSeconds: number
+  }[]
 > =>
   sql`
-    select network, count(*)::int as count,
+    select network, ${isAdviceRow(sql)} as "isAdvice", count(*)::int as count,
       extract(epoch from now() - min(created_at))::float8 as "ageSeconds"
-    from card_reversals where status = 'pending' group by network`
+    from card_reversals where status = 'pending' group by 1, 2`
+
+/** Whether a row of `card_reversals` is an advice. */
+export const isAdviceRow = (sql: Queryable) => sql`reverses like '%\\_advice'`

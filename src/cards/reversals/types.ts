@@ -1,6 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { RecordOf } from '../columns.ts'
-import type { cardReversals } from './schema.ts'
+import type { AdvisedOperation, cardReversals } from './schema.ts'
 
 /** The members that only the table and its engine know. */
 type Engine =
@@ -21,5 +21,9 @@ export type NewReversal = Omit<Reversal, 'id' | 'responseCode' | 'createdAt'>
 /** Inserts reversals within the caller's transaction. */
 export type InsertReversals = (tx: Queryable, rows: readonly NewReversal[]) => Promise<void>
 
-/** `expired`: the network did not confirm it in time; a person has to ask. */
-export type ReversalOutcome = 'confirmed' | 'expired'
+/** `refused`: the network does not take an advice. `expired`: it did not confirm in time; a person has to ask. */
+export type ReversalOutcome = 'confirmed' | 'refused' | 'expired'
+
+/** Whether it tells of something, and takes nothing back. */
+export const isAdviceOf = (reverses: NewReversal['reverses']): reverses is AdvisedOperation =>
+  reverses.endsWith('_advice')

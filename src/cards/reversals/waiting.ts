@@ -1,21 +1,26 @@
 import { type Client, textArray } from '#src/platform/database/index.ts'
-import type { ReversedOperation } from './schema.ts'
+import type { AdvisedOperation, ReversedOperation } from './schema.ts'
+import { isAdviceRow } from './store.ts'
 
-/** A reversal that no network has confirmed yet. */
+/** A reversal, or an advice, that no network has confirmed yet. */
 export type WaitingReversal = {
   readonly id: bigint
   readonly transactionId: string
   readonly network: string
-  readonly reverses: ReversedOperation
+  readonly reverses: ReversedOperation | AdvisedOperation
   readonly amountCents: bigint
   readonly attempts: number
   readonly nextAttemptAt: Date
   readonly lastAttemptAt: Date | null
   readonly responseCode: string | null
   readonly createdAt: Date
+  /** When it is given up; null: as the settings say. */
+  readonly expiresAt: Date | null
 }
 
 export type ReversalFilter = {
+  /** Advices, or reversals. */
+  readonly isAdvice: boolean
   readonly account: string
   /** Undefined: of every merchant. */
   readonly merchantIds: readonly string[] | undefined
@@ -27,13 +32,14 @@ export type ReversalFilter = {
 /** Those of an account, oldest first. Reads what waits, by its index, and nothing that has ended. */
 export const waitingReversals = (
   sql: Client,
-  { account, merchantIds, afterId, limit }: ReversalFilter,
+  { isAdvice, account, merchantIds, afterId, limit }: ReversalFilter,
 ): Promise<readonly WaitingReversal[]> => sql<WaitingReversal[]>`
-  with waiting as materialized (select * from card_reversals where status = 'pending')
+  with waiting as materialized (select * from card_reversals where status = 'pending' and ${isAdviceRow(sql)} = ${isAdvice}::boolean)
   select r.id, r.transaction_id as "transactionId", r.network, r.reverses,
     r.amount_cents as "amountCents", r.attempts, r.next_attempt_at as "nextAttemptAt",
     r.last_attempt_at as "lastAttemptAt", r.response_code as "responseCode",
-    r.created_at as "createdAt"
+    r.created_at as "createdAt",
+    r.created_at + make_interval(hours => r.expiry_hours) as "expiresAt"
   from waiting r join card_transactions t on t.id = r.transaction_id
   where t.account = ${account}
     ${merchantIds === undefined ? sql`` : sql`and t.merchant_id = any(${textArray(merchantIds)}::text::text[])`}

@@ -35,6 +35,11 @@ export type CardOperation =
   | 'reversing_release'
   | 'reversing_increment'
   | 'reversing_refund'
+  /** Decided while the network was away, and not told to it yet. */
+  | 'advising_authorization'
+  | 'advising_capture'
+  | 'advising_partial_capture'
+  | 'advising_refund'
 
 export type CardState = {
   readonly status: CardStatus
@@ -87,6 +92,16 @@ export type CardEvent =
   | 'refund_approved'
   | 'refund_refused'
   | 'refund_unknown'
+  /** The network is away, and its rules let it go on: it hears of it later. */
+  | 'authorization_advised'
+  | 'capture_advised'
+  | 'partial_capture_advised'
+  | 'refund_advised'
+  /** The network has taken the advice under way, or refused it. */
+  | 'advice_confirmed'
+  | 'advice_refused'
+  /** The network refused the authorization in its place, before it heard of the capture. */
+  | 'stand_in_refused'
   /** An approval came when the transaction had ended without it. */
   | 'late_authorization'
   | 'late_capture'
@@ -125,11 +140,22 @@ const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
     capture_approved: idle('captured'),
     capture_refused: idle('authorized'),
     capture_unknown: during('authorized', 'reversing_capture'),
+    capture_advised: during('authorized', 'advising_capture'),
+  },
+  [`${phase} advising_capture`]: {
+    advice_confirmed: idle('captured'),
+    advice_refused: idle('authorized'),
+    stand_in_refused: idle('declined'),
   },
   [`${phase} partial_capture`]: {
     partial_capture_approved: idle('authorized'),
     partial_capture_refused: idle('authorized'),
     partial_capture_unknown: during('authorized', 'reversing_capture'),
+    partial_capture_advised: during('authorized', 'advising_partial_capture'),
+  },
+  [`${phase} advising_partial_capture`]: {
+    advice_confirmed: idle('authorized'),
+    advice_refused: idle('authorized'),
   },
   [`${phase} reversing_capture`]: {
     reversal_confirmed: idle('authorized'),
@@ -167,6 +193,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
     authorization_unwanted: during('declined', 'reversing_authorization'),
     authorization_not_sent: idle('voided'),
     authorization_unknown: during('pending', 'reversing_authorization'),
+    authorization_advised: during('authorized', 'advising_authorization'),
   },
   'pending verification': {
     verification_approved: idle('verified'),
@@ -199,6 +226,12 @@ const transitions: Readonly<Record<string, Transitions>> = {
     partial_void_started: during('authorized', 'partial_void'),
   },
   ...ofAuthorized('authorized'),
+  'authorized advising_authorization': {
+    capture_advised: during('authorized', 'advising_capture'),
+    advice_confirmed: idle('authorized'),
+    advice_refused: idle('declined'),
+    stand_in_refused: idle('declined'),
+  },
   part_captured: {
     authorization_expired: during('authorized', 'reversing_release'),
     rest_lapsed: idle('captured'),
@@ -227,6 +260,11 @@ const transitions: Readonly<Record<string, Transitions>> = {
     refund_approved: idle('authorized'),
     refund_refused: idle('authorized'),
     refund_unknown: during('authorized', 'reversing_refund'),
+    refund_advised: during('authorized', 'advising_refund'),
+  },
+  'part_captured advising_refund': {
+    advice_confirmed: idle('authorized'),
+    advice_refused: idle('authorized'),
   },
   'part_captured reversing_refund': {
     reversal_confirmed: idle('authorized'),
@@ -246,6 +284,11 @@ const transitions: Readonly<Record<string, Transitions>> = {
     refund_approved: idle('captured'),
     refund_refused: idle('captured'),
     refund_unknown: during('captured', 'reversing_refund'),
+    refund_advised: during('captured', 'advising_refund'),
+  },
+  'captured advising_refund': {
+    advice_confirmed: idle('captured'),
+    advice_refused: idle('captured'),
   },
   'captured reversing_refund': {
     reversal_confirmed: idle('captured'),
@@ -291,6 +334,10 @@ export type StartedOperation = (typeof startedOperations)[number]
 export const isStarted = (operation: CardOperation | undefined): operation is StartedOperation =>
   startedOperations.some((one) => one === operation)
 
+/** Whether the network has yet to hear of what was decided while it was away. */
+export const isAdvising = (operation: CardOperation | undefined): boolean =>
+  operation?.startsWith('advising_') === true
+
 /**
  * How a person who asked the network may end an unconfirmed reversal: with a status, or with what stands in it. A
  * refund that is taken back ends `captured`, a partial void that was not done `authorized`.
@@ -327,6 +374,17 @@ const resolvingEnds: Readonly<
   reversing_refund: { captured: 'reversal_confirmed', refunded: 'reversal_denied' },
   reversing_increment: { incremented: 'reversal_denied' },
   reversing_capture: { partially_captured: 'reversal_denied_in_part' },
+  advising_authorization: { authorized: 'advice_confirmed', declined: 'advice_refused' },
+  advising_capture: {
+    captured: 'advice_confirmed',
+    authorized: 'advice_refused',
+    declined: 'stand_in_refused',
+  },
+  advising_partial_capture: {
+    partially_captured: 'advice_confirmed',
+    authorized: 'advice_refused',
+  },
+  advising_refund: { refunded: 'advice_confirmed', captured: 'advice_refused' },
 }
 
 /** In English and in Portuguese. */

@@ -1,8 +1,20 @@
 import type { AppEvent } from '#src/events/index.ts'
+import { isAdvising } from './domain.ts'
 import type { CardTransaction } from './store.ts'
+
+/** Whether the network refused what was done while it was away. */
+const isRefused = (before: CardTransaction, after: CardTransaction): boolean => {
+  if (!isAdvising(before.operation) || after.operation !== undefined) return false
+  if (after.status === 'declined') return true
+  if (before.operation === 'advising_authorization') return false
+  return (
+    after.capturedCents === before.capturedCents && after.refundedCents === before.refundedCents
+  )
+}
 
 const nameOf = (before: CardTransaction, after: CardTransaction) => {
   const { status } = after
+  if (isRefused(before, after)) return 'advice_refused'
   if (after.reason === 'expired' && before.reason !== 'expired') return 'expired'
   if (status !== before.status) return status === 'pending' ? undefined : status
   if (after.amountCents !== before.amountCents) return 'incremented'

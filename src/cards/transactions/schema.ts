@@ -20,6 +20,8 @@ export type Capture = {
   readonly stan: string
   readonly transmission: string
   readonly cents: number
+  /** The network heard of it by a 0220, because it was away. */
+  readonly advised?: boolean
 }
 
 /** One row per authorization, committed before its first byte goes out. No card number, only its token. */
@@ -49,6 +51,10 @@ export const cardTransactions = pgTable(
     /** DE 11 and DE 7 of the capture that was approved: a void of what is captured names it. */
     captureStan: text('capture_stan'),
     captureTransmission: text('capture_transmission'),
+    /** The same network heard of it by an advice. */
+    captureAdvised: boolean('capture_advised'),
+    /** Approved here, while the network was away. */
+    standIn: boolean('stand_in'),
     /** The approved captures before the last one, oldest first; a void takes each of them back. */
     captures: jsonb().$type<readonly Capture[]>(),
     currency: text().$type<Currency>().notNull(),

@@ -59,6 +59,8 @@ const columns = createColumns<keyof TransactionRow>({
   capturedCents: 'bigint',
   captureStan: 'text',
   captureTransmission: 'text',
+  captureAdvised: 'boolean',
+  standIn: 'boolean',
   captures: 'jsonb',
   currency: 'text',
   merchantId: 'text',

@@ -31,7 +31,7 @@ export const hasAbandoned = async (sql: Queryable, ageMs: number): Promise<boole
 const abandoned = (sql: Queryable, ageMs: number) => sql`
   (status = 'pending' or operation is not null)
   and touched_at < now() - make_interval(secs => ${ageMs / 1_000})
-  and coalesce(operation, '') not like 'reversing%'`
+  and coalesce(operation, '') not like 'reversing%' and coalesce(operation, '') not like 'advising%'`
 
 /**
  * Locks what is authorized for longer than `ageHours`, by the database's clock, and neither captured for good nor under

@@ -1,3 +1,4 @@
+import { isAdvising } from '../transactions/domain.ts'
 import type { Capture } from '../transactions/schema.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 
@@ -5,6 +6,7 @@ export type Fields = Partial<Omit<CardTransaction, 'id' | 'status' | 'operation'
 
 /** The fields that an approved capture sets; `before` is the transaction while it is under way. */
 export const capturedBy = (before: CardTransaction, at: Date): Fields => ({
+  captureAdvised: isAdvising(before.operation) || undefined,
   capturedCents: (before.capturedCents ?? 0n) + (before.operationCents ?? 0n),
   captures: capturesOf(before),
   captureStan: before.operationStan,
@@ -23,7 +25,9 @@ export const incrementedBy = ({ amountCents, operationCents = 0n }: CardTransact
 export const capturesOf = (transaction: CardTransaction): readonly Capture[] | undefined => {
   const { captures, captureStan: stan, captureTransmission: transmission } = transaction
   if (stan === undefined || transmission === undefined) return captures
-  return [...(captures ?? []), { stan, transmission, cents: Number(lastCaptured(transaction)) }]
+  const advised = transaction.captureAdvised === true ? { advised: true } : {}
+  const last = { stan, transmission, cents: Number(lastCaptured(transaction)), ...advised }
+  return [...(captures ?? []), last]
 }
 
 /** What the last capture took. */

@@ -39,6 +39,7 @@ export const recordOf = (transaction: CardTransaction) => {
     captured_at: transaction.capturedAt?.toISOString(),
     voided_at: transaction.voidedAt?.toISOString(),
     operation: transaction.operation,
+    stand_in: transaction.standIn,
     increment_error: transaction.incrementError,
     capture_error: transaction.captureError,
     void_error: transaction.voidError,

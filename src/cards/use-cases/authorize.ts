@@ -13,9 +13,11 @@ import { bitOf, type Details, type Input, type Secrets } from '../content/index.
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
 import { authorizationMessage } from '../networks/messages.ts'
+import { changed } from '../transactions/changes.ts'
 import type { Currency } from '../transactions/domain.ts'
-import type { CardTransaction } from '../transactions/store.ts'
+import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
+import { reversalsBegun } from './begun-reversals.ts'
 import { carrying } from './carrying.ts'
 import { type CardContext, fresh } from './context.ts'
 import type { Asked, Verdict } from './exchange.ts'
@@ -100,12 +102,18 @@ const first = async (
     return repetitionOf(context.sql, caller.idempotencyKey as IdempotencyKey)
   }
   const asked = askedOf(operation, transaction)
-  const verdict = await send(context, network, operation, transaction, pan, () => message, asked)
-  const answer = await written(transaction, () =>
-    verdict.kind === 'approved' && request.capture
-      ? captureAtOnce(context, network, transaction, verdict)
-      : settle(context, operation, transaction, verdict, false),
+  const hasSecrets = request.secrets !== undefined || request.pin !== undefined
+  const build = (): CardMessage => message
+  const verdict = await send(
+    ...([context, network, operation, transaction, pan, build, asked, hasSecrets] as const),
   )
+  const answer = await written(transaction, () => {
+    if (!request.capture) return settle(context, operation, transaction, verdict, false)
+    if (verdict.kind === 'approved') return captureAtOnce(context, network, transaction, verdict)
+    return verdict.kind === 'advised'
+      ? adviseAtOnce(context, network, transaction, verdict)
+      : settle(context, operation, transaction, verdict, false)
+  })
   return fresh(answer)
 }
 
@@ -204,6 +212,8 @@ const nothingYet = {
   capturedCents: undefined,
   captureStan: undefined,
   captureTransmission: undefined,
+  captureAdvised: undefined,
+  standIn: undefined,
   captures: undefined,
   authCode: undefined,
   responseCode: undefined,
@@ -248,4 +258,32 @@ const captureAtOnce = async (
     if (!isOurs) ready.pan.fill(0)
   }
   return isOurs ? perform(context, network, ready, true) : lostAnswer(before)
+}
+
+/** The network is to hear of the approval in its place, and then of the capture: both advices are in one commit. */
+const adviseAtOnce = async (
+  { writer, stans, now }: CardContext,
+  network: Network,
+  before: CardTransaction,
+  verdict: Extract<Verdict, { kind: 'advised' }>,
+): Promise<Answer> => {
+  const { advices } = network
+  const { after: authorized, event } = stepOf('authorization', before, verdict, now())
+  const first = reversalsBegun(before, authorized, advices)
+  const events: NewCardEvent[] = [event]
+  let after: CardTransaction = { ...authorized, captureError: 'not_sent' }
+  let reversals = first
+  if (advices?.may('capture') === true) {
+    const { stan, transmission } = await stans.next(network)
+    const cents = before.amountCents
+    const numbers = { operationStan: stan, operationTransmission: transmission }
+    after = changed(authorized, 'capture_advised', { ...numbers, operationCents: cents }, now())
+    const amount = Number(cents)
+    events.push({ type: 'capture_sent', data: { stan, transmission, amount } })
+    events.push({ type: 'capture_advised', data: { amount } })
+    reversals = [...first, ...reversalsBegun(authorized, after, advices)]
+  }
+  const answer = answerOf(201, after)
+  const isOurs = await writer.reverse({ before, after, events, answer, reversals })
+  return isOurs ? answer : lostAnswer(before)
 }

@@ -1,3 +1,4 @@
+import type { AdviceRules } from '../networks/index.ts'
 import type { NewReversal } from '../reversals/types.ts'
 import { isStarted } from '../transactions/domain.ts'
 import type { CardTransaction } from '../transactions/store.ts'
@@ -13,30 +14,66 @@ const reversing = {
   reversing_refund: 'refund',
 } as const
 
-/** The reversals that a step begins, to be committed with it, in their order. */
+const advising = {
+  advising_authorization: 'authorization_advice',
+  advising_capture: 'capture_advice',
+  advising_partial_capture: 'partial_capture_advice',
+  advising_refund: 'refund_advice',
+} as const
+
+/**
+ * The reversals and advices that a step begins, to be committed with it, in their order.
+ *
+ * @param rules of a network that may be advised
+ */
 export const reversalsBegun = (
   before: CardTransaction,
   after: CardTransaction,
+  rules?: AdviceRules | undefined,
 ): readonly NewReversal[] => {
   const { operation } = after
   if (operation === undefined || operation === before.operation) return []
   if (isStarted(operation) || operation === 'verification') return []
-  const reversal = reversalOf(after, reversing[operation])
+  if (operation in advising) {
+    return [adviceOf(after, advising[operation as keyof typeof advising], rules?.expiryHours)]
+  }
+  const reversal = reversalOf(after, reversing[operation as keyof typeof reversing])
   // A void takes back the last capture: the others go before the hold beneath them.
   const isAfterVoid = operation === 'reversing_authorization' && before.status !== 'pending'
   return isAfterVoid ? [...earlierCaptures(after), reversal] : [reversal]
 }
 
 const earlierCaptures = (after: CardTransaction): readonly NewReversal[] =>
-  (after.captures ?? []).map(({ stan, transmission, cents }) =>
-    reversalOf(
+  (after.captures ?? []).map(({ stan, transmission, cents, advised = false }) => {
+    const reversal = reversalOf(
       {
         ...{ ...after, operationStan: stan, operationTransmission: transmission },
         operationCents: BigInt(cents),
       },
       'capture',
-    ),
-  )
+    )
+    return advised ? { ...reversal, originalMti: '0220' } : reversal
+  })
+
+/** Tells the network of the operation; its message has the numbers that the operation has. */
+const adviceOf = (
+  transaction: CardTransaction,
+  advises: (typeof advising)[keyof typeof advising],
+  expiryHours: number | undefined,
+): NewReversal => {
+  const { captures = [], captureStan, stan, transmission, amountCents } = transaction
+  const isFirst = advises === 'authorization_advice'
+  const isCapture = advises === 'capture_advice' || advises === 'partial_capture_advice'
+  return {
+    ...reversalOf(transaction, 'authorization'),
+    reverses: advises,
+    amountCents: isFirst ? amountCents : (transaction.operationCents ?? 0n),
+    stan: isFirst ? stan : transaction.operationStan,
+    transmission: isFirst ? transmission : transaction.operationTransmission,
+    captureNumber: isCapture ? captures.length + (captureStan === undefined ? 1 : 2) : undefined,
+    expiryHours,
+  }
+}
 
 /** What the partial void under way leaves of the authorization. */
 const remainingOf = ({ amountCents, reversedCents = 0n, operationCents = 0n }: CardTransaction) =>
@@ -64,6 +101,7 @@ export const reversalOf = (
     installments: transaction.installments,
     details: transaction.details,
     remainingCents: isPart ? remainingOf(transaction) : undefined,
+    ...{ captureNumber: undefined, expiryHours: undefined },
     traceparent: transaction.traceparent,
     attempts: isSent ? 1 : 0,
     stan: isSent ? transaction.operationStan : undefined,
@@ -86,14 +124,14 @@ const originalOf = (transaction: CardTransaction, reverses: NewReversal['reverse
   const isCapture = reverses === 'void' && capturedCents > 0n
   if (isCapture && captureStan !== undefined && captureTransmission !== undefined) {
     return {
-      originalMti: '0200',
+      originalMti: transaction.captureAdvised === true ? '0220' : '0200',
       originalStan: captureStan,
       originalTransmission: captureTransmission,
       amountCents: lastCaptured(transaction),
     } as const
   }
   return {
-    originalMti: '0100',
+    originalMti: transaction.standIn === true ? '0120' : '0100',
     originalStan: transaction.stan,
     originalTransmission: transaction.transmission,
     amountCents: transaction.amountCents,

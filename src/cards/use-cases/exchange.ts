@@ -22,6 +22,8 @@ export type Verdict =
     }
   /** Nothing that we take for an approval, but the network may hold the money. */
   | { readonly kind: 'unwanted'; readonly responseCode: string }
+  /** The network is away, and its rules let it go on. */
+  | { readonly kind: 'advised' }
   /** The network cannot have acted. */
   | { readonly kind: 'not_sent'; readonly why: string }
   /** The network may have acted. */

@@ -4,7 +4,7 @@ import type { CardNetworks } from '../networks/index.ts'
 import { type NewReversal, renewReversal } from '../reversals/index.ts'
 import { isCounted, sentUnder } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
-import { type CardEvent, isStarted, transition } from '../transactions/domain.ts'
+import { type CardEvent, isAdvising, isStarted, transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
 import { reversalOf } from './begun-reversals.ts'
 
@@ -92,6 +92,8 @@ const ofFollowing = async (
   const isTaken = row.captures?.some((one) => one.stan === stan) ?? false
   if (isTaken || row.captureStan === stan) return 'taken'
   if (isStarted(row.operation) && row.operationStan === stan) return 'undecided'
+  // The repeat of the advice gets the same answer.
+  if (isAdvising(row.operation) && row.operationStan === stan) return 'taken'
   const sent = await sentUnder(tx, row.id, stan)
   if (sent === undefined || (await isCounted(tx, row.id, stan))) return 'taken'
   const fields = {

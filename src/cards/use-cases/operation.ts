@@ -12,6 +12,7 @@ import { unwritten } from './answers.ts'
 import { reversalOf } from './begun-reversals.ts'
 import type { CardContext, OperationName } from './context.ts'
 import { type Asked, exchange, type Verdict } from './exchange.ts'
+import { orGoingOn } from './going-on.ts'
 import { settle } from './outcomes.ts'
 
 /** @throws ApiError `card_token_not_found`, `vault_unavailable` */
@@ -102,24 +103,30 @@ export const perform = async (
   return written(after, () => settle(context, operation, after, verdict, asPart))
 }
 
-/** Sends the built message, and wipes the card number. Sends nothing if the message cannot be built or written. */
+/**
+ * Sends the built message, and wipes the card number. Sends nothing if the message cannot be built or written.
+ *
+ * @param hasSecrets the message has what is stored nowhere
+ */
 export const send = async (
   { logger, count, away }: CardContext,
   network: Network,
   operation: OperationName,
-  { id }: CardTransaction,
+  transaction: CardTransaction,
   pan: Uint8Array,
   build: () => CardMessage,
   asked: Asked = 'whole',
+  hasSecrets = false,
 ): Promise<Verdict> => {
   let verdict: Verdict
   try {
     const up = network.whenUp()
     if (up !== undefined) await away(up)
-    verdict = await away(exchange(network, build(), asked))
+    const answered = await away(exchange(network, build(), asked))
+    verdict = orGoingOn(network, operation, transaction, answered, hasSecrets)
   } catch (err) {
     logger.error(
-      { err, transaction_id: id },
+      { err, transaction_id: transaction.id },
       `the message of a card ${operation} cannot be written`,
     )
     verdict = { kind: 'not_sent', why: 'message_invalid' }

@@ -8,6 +8,7 @@ import { answerOf, notSentAnswer, refusalOf, unknownAnswer } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import type { CardContext, OperationName } from './context.ts'
 import type { Verdict } from './exchange.ts'
+import { standInFields, unsentVoid } from './going-on.ts'
 
 type Of<K extends Verdict['kind']> = Extract<Verdict, { readonly kind: K }>
 type Data = NewCardEvent['data']
@@ -26,7 +27,10 @@ type Outcome<K extends Verdict['kind']> = {
   readonly frees?: true
 }
 
-type Outcomes = { readonly [K in Verdict['kind']]: Outcome<K> }
+type Outcomes = { readonly [K in Exclude<Verdict['kind'], 'advised'>]: Outcome<K> } & {
+  /** Left out where nothing goes on without the network. */
+  readonly advised?: Outcome<'advised'>
+}
 
 const codeOf = ({ responseCode }: Of<'approved' | 'declined' | 'unwanted'>): Data => ({
   response_code: responseCode,
@@ -58,6 +62,18 @@ const unknown = (event: CardEvent, fields: (why: string, at: Date) => Fields) =>
     data: ({ why, field }) => ({ reason: why, field: field ?? null }),
     answer: ({ id }, verdict) => unknownAnswer(id, verdict),
   }) satisfies Outcome<'unknown'>
+
+/** The network is away and hears of it later: 202, as it has yet to take it. */
+const advised = (
+  event: CardEvent,
+  type: string,
+  fields: Outcome<'advised'>['fields'],
+): Outcome<'advised'> => ({
+  ...{ event, type, fields },
+  data: (_verdict, { operationCents }) =>
+    operationCents === undefined ? {} : { amount: Number(operationCents) },
+  answer: (after) => answerOf(202, after),
+})
 
 /** All but authorizations fail alike: the status stays, and one field says why. */
 const failuresOf = <O extends StartedOperation>(
@@ -143,6 +159,12 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       voidedAt: at,
     })),
     unknown: unknown('authorization_unknown', (why) => ({ reason: why })),
+    advised: {
+      ...advised('authorization_advised', 'authorized_in_place', (_verdict, before) =>
+        standInFields(before),
+      ),
+      answer: (after) => answerOf(201, after),
+    },
   },
   verification: {
     approved: {
@@ -194,6 +216,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       answer: (after) => answerOf(200, after),
     },
     ...failuresOf('capture', 'captureError'),
+    advised: advised('capture_advised', 'capture_advised', () => ({ captureError: undefined })),
   },
   partial_capture: {
     approved: {
@@ -204,6 +227,9 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       answer: (after) => answerOf(200, after),
     },
     ...failuresOf('partial_capture', 'captureError'),
+    advised: advised('partial_capture_advised', 'capture_advised', () => ({
+      captureError: undefined,
+    })),
   },
   void: {
     approved: {
@@ -214,6 +240,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       answer: (after) => answerOf(200, after),
     },
     ...failuresOf('void', 'voidError'),
+    advised: advised('void_unknown', 'void_advised', unsentVoid),
   },
   partial_void: {
     approved: {
@@ -224,6 +251,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       answer: (after) => answerOf(200, after),
     },
     ...failuresOf('partial_void', 'voidError'),
+    advised: advised('partial_void_unknown', 'void_advised', unsentVoid),
   },
   release: {
     approved: {
@@ -234,6 +262,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       answer: (after) => answerOf(200, after),
     },
     ...failuresOf('release', 'voidError'),
+    advised: advised('release_unknown', 'void_advised', unsentVoid),
   },
   refund: {
     approved: {
@@ -244,6 +273,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       answer: (after) => answerOf(200, after),
     },
     ...failuresOf('refund', 'refundError'),
+    advised: advised('refund_advised', 'refund_advised', () => ({ refundError: undefined })),
   },
 }
 
@@ -267,7 +297,7 @@ export const stepOf = <K extends Verdict['kind']>(
  * @param asPart of an authorization that captures at once: then the answer is the record, even if the capture failed
  */
 export const settle = async <K extends Verdict['kind']>(
-  { writer, now }: CardContext,
+  { writer, now, networks }: CardContext,
   operation: OperationName,
   before: CardTransaction,
   verdict: Of<K>,
@@ -280,7 +310,7 @@ export const settle = async <K extends Verdict['kind']>(
     ...{ before, after, events: [event] },
     answer: frees === true && !asPart ? ('free' as const) : answer,
   }
-  const reversals = reversalsBegun(before, after)
+  const reversals = reversalsBegun(before, after, networks.byName(after.network)?.advices)
   const isOurs = await (reversals.length === 0
     ? writer.change(change)
     : writer.reverse({ ...change, reversals }))

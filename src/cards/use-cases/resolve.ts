@@ -10,15 +10,17 @@ import {
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import {
+  dropAdvices,
   insertReversals,
   isUnresolved,
   type NewReversal,
+  type Reversal,
   resolveReversals,
 } from '../reversals/index.ts'
-import type { ReversalOutcome } from '../reversals/types.ts'
+import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
 import { isAdviceOpen } from '../transactions/advices.ts'
 import { changed } from '../transactions/changes.ts'
-import { type Resolution, resolvingEvent, transition } from '../transactions/domain.ts'
+import { isAdvising, type Resolution, resolvingEvent, transition } from '../transactions/domain.ts'
 import {
   type CardChange,
   type CardTransaction,
@@ -29,6 +31,7 @@ import { capturedBy, incrementedBy, partiallyVoidedBy, refundedBy } from './amou
 import { answerOf } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import type { CardContext } from './context.ts'
+import { endAdvice } from './going-on.ts'
 import { underClaim } from './operations.ts'
 import { requireOwn } from './rights.ts'
 
@@ -67,6 +70,8 @@ export const resolve = async (
     )
     if (isOurs !== true) throw notWaiting()
     await resolveReversals(tx, id)
+    // Another advice of it may still wait behind the one that was given up.
+    if (isAdvising(before.operation)) await dropAdvices(tx, id)
     await begin(tx, before, after)
     return answerOf(200, after)
   })
@@ -99,10 +104,14 @@ const fieldsOf = (
   if (outcome === 'partially_voided') return partiallyVoidedBy(before)
   if (outcome === 'incremented') return incrementedBy(before)
   if (outcome === 'partially_captured') return capturedBy(before, at)
+  if (outcome === 'declined') return { reason: 'advice_refused' }
   if (outcome !== 'captured') return {}
+  if (before.operation === 'advising_refund') return {}
   if (before.operation === 'reversing_release') return partiallyVoidedBy(before)
   // If the void was not done, the capture stays as it was.
-  return before.operation === 'reversing_capture' ? capturedBy(before, at) : {}
+  const isOfCapture =
+    before.operation === 'reversing_capture' || before.operation === 'advising_capture'
+  return isOfCapture ? capturedBy(before, at) : {}
 }
 
 const unconfirmed = (
@@ -176,3 +185,15 @@ export const endReversal = async (
   await changeTransactions(tx, [{ before, after, events }], emission)
   await begin(tx, before, after)
 }
+
+/** Updates the card transaction when one of its reversals or advices ends. */
+export const endStored = (
+  tx: Queryable,
+  stored: Reversal,
+  outcome: ReversalOutcome,
+  at: Date,
+  emission: EmitWithin | undefined,
+): Promise<void> =>
+  isAdviceOf(stored.reverses)
+    ? endAdvice(tx, stored, outcome, at, emission)
+    : endReversal(tx, stored, outcome, at, emission)

@@ -58,7 +58,7 @@ export type CardService = {
     by: CardRights,
   ) => Promise<readonly CardTransaction[]>
   readonly reversals: (
-    page: Pick<ReversalFilter, 'afterId' | 'limit'>,
+    page: Pick<ReversalFilter, 'isAdvice' | 'afterId' | 'limit'>,
     by: CardRights,
   ) => Promise<readonly WaitingReversal[]>
   readonly activity: (minutes: number, by: CardRights) => Promise<Activity>

@@ -37,11 +37,13 @@ const connectionColumns: readonly Column<Connection>[] = [
   },
 ]
 
-type Reversal = {
+/** A reversal or an advice. */
+type Waiting = {
   readonly id: string
   readonly transaction_id: string
   readonly network: string
-  readonly reverses: string
+  readonly reverses?: string
+  readonly advises?: string
   readonly amount: number
   readonly attempts: number
   readonly next_attempt_at: string
@@ -49,7 +51,7 @@ type Reversal = {
   readonly created_at: string
 }
 
-const reversalColumns: readonly Column<Reversal>[] = [
+const waitingColumns = (what: string): readonly Column<Waiting>[] => [
   {
     head: words.identifier,
     classes: ['wide'],
@@ -60,7 +62,7 @@ const reversalColumns: readonly Column<Reversal>[] = [
     ),
   },
   { head: w.network, cell: ({ network }) => network, classes: ['mono', 'extra'] },
-  { head: w.takesBack, cell: ({ reverses }) => statusText(reverses) },
+  { head: what, cell: ({ reverses, advises = '' }) => statusText(reverses ?? advises) },
   { head: words.amount, cell: ({ amount }) => centsOf(amount), classes: ['number'] },
   { head: w.attempts, cell: ({ attempts }) => count(attempts), classes: ['number', 'extra'] },
   { head: w.answer, cell: ({ response_code: code }) => code ?? '–', classes: ['mono', 'extra'] },
@@ -72,14 +74,19 @@ const reversalColumns: readonly Column<Reversal>[] = [
   momentColumn(({ created_at: at }) => at),
 ]
 
-const loadReversals = async (cursor: string | undefined) => {
-  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
-  const { reversals, next_cursor } = await getJson<{
-    reversals: readonly Reversal[]
-    next_cursor: string | null
-  }>(`/v1/transactions/reversals?${query}`)
-  return { rows: reversals, next: next_cursor }
+const reversalColumns = waitingColumns(w.takesBack)
+const adviceColumns = waitingColumns(w.tellsOf)
+
+type Page = Readonly<Partial<Record<'reversals' | 'advices', readonly Waiting[]>>> & {
+  readonly next_cursor: string | null
 }
+
+const loaderOf = (what: 'reversals' | 'advices') => async (cursor: string | undefined) => {
+  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
+  const page = await getJson<Page>(`/v1/transactions/${what}?${query}`)
+  return { rows: page[what] ?? [], next: page.next_cursor }
+}
+const [loadReversals, loadAdvices] = [loaderOf('reversals'), loaderOf('advices')]
 
 /** What card payments stand on: connections of each network, and what waits to be taken back. */
 export const Cards = ({ session }: { readonly session: Session }) => (
@@ -98,7 +105,16 @@ export const Cards = ({ session }: { readonly session: Session }) => (
         <PagedTable
           {...{ name: 'reversals', load: loadReversals, columns: reversalColumns }}
           empty={w.noReversals}
-          keyOf={({ id }: Reversal) => id}
+          keyOf={({ id }: Waiting) => id}
+        />
+        <div>
+          <h2>{w.advices}</h2>
+          <p class="quiet">{w.advicesNote}</p>
+        </div>
+        <PagedTable
+          {...{ name: 'advices', load: loadAdvices, columns: adviceColumns }}
+          empty={w.noAdvices}
+          keyOf={({ id }: Waiting) => id}
         />
       </>
     )}

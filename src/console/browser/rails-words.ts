@@ -19,6 +19,13 @@ export const railWords = inWords({
   ],
   noReversals: ['No reversal waits.', 'Nenhum desfazimento em espera.'],
   takesBack: ['Takes back', 'Desfaz'],
+  advices: ['Advices that wait', 'Avisos em espera'],
+  advicesNote: [
+    'What was decided while a network was away, and it has yet to take.',
+    'O que foi decidido com a rede fora do ar e ela ainda não aceitou.',
+  ],
+  noAdvices: ['No advice waits.', 'Nenhum aviso em espera.'],
+  tellsOf: ['Tells of', 'Avisa de'],
   attempts: ['Attempts', 'Tentativas'],
   nextAttempt: ['Next attempt', 'Próxima tentativa'],
   answer: ['Last answer', 'Última resposta'],

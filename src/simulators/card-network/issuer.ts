@@ -25,6 +25,8 @@ const nothingAgainst = '85'
 
 const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
   '0100': '0110',
+  '0120': '0130',
+  '0121': '0130',
   '0200': '0210',
   '0220': '0230',
   '0221': '0230',

@@ -24,7 +24,7 @@ const facts = (change: Partial<Facts> = {}): Facts => ({
   amountCents: 12_345n,
   currency: 'BRL',
   ...{ stan: '402087', rrn: '204716402087', transmission: '0216161034' },
-  authCode: undefined,
+  ...{ authCode: undefined, responseCode: undefined },
   merchantId: 'MERCHANT000001',
   terminalId: 'TERM01',
   installments: 1,

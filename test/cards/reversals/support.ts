@@ -46,6 +46,7 @@ export const reversalOf = (number: number, change: Partial<NewReversal> = {}): N
   installments: 1,
   details: undefined,
   remainingCents: undefined,
+  ...{ captureNumber: undefined, expiryHours: undefined },
   traceparent: undefined,
   attempts: 0,
   stan: undefined,

@@ -42,6 +42,7 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ reference: undefined, details: undefined, refundError: undefined },
     ...{ incrementError: undefined, requestedCents: undefined },
     ...{ refundedCents: undefined, reversedCents: undefined },
+    ...{ captureAdvised: undefined, standIn: undefined },
     ...{ capturedAt: undefined, voidedAt: undefined },
   } as const satisfies CardTransaction
   await insertTransactions(database.sql, [

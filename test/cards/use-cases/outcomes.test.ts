@@ -18,6 +18,7 @@ const transaction = (state: CardState): CardTransaction => ({
   ...{ reference: undefined, details: undefined, refundError: undefined },
   ...{ incrementError: undefined, requestedCents: undefined },
   ...{ refundedCents: undefined, reversedCents: undefined },
+  ...{ captureAdvised: undefined, standIn: undefined },
   ...{ claimKey: undefined, traceparent: undefined },
   ...{
     account: 'default',
@@ -36,6 +37,7 @@ const verdicts: { readonly [K in Verdict['kind']]: Extract<Verdict, { kind: K }>
   not_sent: { kind: 'not_sent', why: 'no_connection' },
   unwanted: { kind: 'unwanted', responseCode: '10' },
   unknown: { kind: 'unknown', why: 'timed_out' },
+  advised: { kind: 'advised' },
 }
 
 const states = {

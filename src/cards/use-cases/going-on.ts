@@ -1,0 +1,144 @@
+import type { EmitWithin } from '#src/events/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
+import type { Network } from '../networks/index.ts'
+import { advisedCode } from '../networks/messages.ts'
+import { dropAdvices, isUnresolved, type Reversal } from '../reversals/index.ts'
+import type { ReversalOutcome } from '../reversals/types.ts'
+import { isAdviceOpen } from '../transactions/advices.ts'
+import { changed } from '../transactions/changes.ts'
+import { type CardEvent, isAdvising, transition } from '../transactions/domain.ts'
+import {
+  type CardTransaction,
+  changeTransactions,
+  lockTransaction,
+  type NewCardEvent,
+} from '../transactions/store.ts'
+import { capturedBy, type Fields, refundedBy } from './amounts.ts'
+import type { OperationName } from './context.ts'
+import type { Verdict } from './exchange.ts'
+
+/**
+ * What goes on while a network is away: its rules say which operations are decided here, and it hears of them by
+ * advices, which are stored.
+ */
+
+const advisable = {
+  ...({ capture: 'capture', partial_capture: 'capture', refund: 'refund' } as const),
+  ...({ void: 'void', partial_void: 'void', release: 'void' } as const),
+} as const
+
+/** Whether the network's rules let an operation go on that nothing was sent of. */
+const mayGoOn = (
+  { advices }: Network,
+  operation: OperationName,
+  { amountCents, currency }: CardTransaction,
+  hasSecrets: boolean,
+): boolean => {
+  if (advices === undefined) return false
+  if (operation === 'authorization') {
+    // A PIN, a chip's data or the proof of the holder is in no table, so no advice could tell them.
+    return !hasSecrets && advices.may(operation) && amountCents <= advices.floorCents(currency)
+  }
+  return operation in advisable && advices.may(advisable[operation as keyof typeof advisable])
+}
+
+/** The verdict, or, where a network that is away lets it go on, that it does. */
+export const orGoingOn = (
+  network: Network,
+  operation: OperationName,
+  transaction: CardTransaction,
+  verdict: Verdict,
+  hasSecrets: boolean,
+): Verdict => {
+  // Of no other reason is it certain that the network is away, and not this process too busy.
+  if (verdict.kind !== 'not_sent' || verdict.why !== 'no_connection') return verdict
+  return mayGoOn(network, operation, transaction, hasSecrets) ? { kind: 'advised' } : verdict
+}
+
+/** The fields of an authorization that is approved in place of the network. */
+export const standInFields = ({ stan }: CardTransaction): Fields => ({
+  // The holder's receipt needs a code, and this one is of this payment only.
+  ...{ responseCode: advisedCode, authCode: stan, standIn: true },
+})
+
+/** Nothing was sent of it, so its reversal has no numbers yet. */
+export const unsentVoid = (): Fields => ({
+  ...{ operationStan: undefined, operationTransmission: undefined, voidError: undefined },
+})
+
+const refusalOf = ({ operation }: CardTransaction, responseCode: string): Fields => {
+  const error = `declined_${responseCode}`
+  return operation === 'advising_refund' ? { refundError: error } : { captureError: error }
+}
+
+const confirmationOf = (before: CardTransaction, at: Date): Fields => {
+  if (before.operation === 'advising_authorization') return {}
+  if (before.operation === 'advising_refund') return refundedBy(before)
+  return capturedBy(before, at)
+}
+
+type Step = { readonly event: CardEvent; readonly fields: Fields }
+
+/** What the end of an advice does to its transaction; undefined: nothing, as it is about an earlier step. */
+const stepOf = (
+  before: CardTransaction,
+  { reverses, responseCode = '' }: Reversal,
+  outcome: 'confirmed' | 'refused',
+  at: Date,
+): Step | undefined => {
+  const isFirst = reverses === 'authorization_advice'
+  if (isFirst && outcome === 'refused') {
+    // The goods may be with the holder: somebody has to know.
+    const fields = { responseCode, reason: 'advice_refused', needsAttention: true }
+    return { event: 'stand_in_refused', fields }
+  }
+  if (isFirst && before.operation !== 'advising_authorization') return undefined
+  return outcome === 'confirmed'
+    ? { event: 'advice_confirmed', fields: confirmationOf(before, at) }
+    : { event: 'advice_refused', fields: refusalOf(before, responseCode) }
+}
+
+/**
+ * Updates the card transaction when its advice ends, in the same database transaction. Without an answer in time it
+ * stays as it is, and needs attention.
+ */
+export const endAdvice = async (
+  tx: Queryable,
+  advice: Reversal,
+  outcome: ReversalOutcome,
+  at: Date,
+  emission: EmitWithin | undefined,
+): Promise<void> => {
+  const { transactionId, responseCode = '' } = advice
+  const before = await lockTransaction(tx, transactionId)
+  if (before === undefined || !isAdvising(before.operation)) return
+  const advises = advice.reverses.replace('_advice', '')
+  const ended = { type: `advice_${outcome}`, data: { advises, response_code: responseCode } }
+  const change = (after: CardTransaction, events: readonly NewCardEvent[]) =>
+    changeTransactions(tx, [{ before, after, events }], emission)
+  if (outcome === 'expired') {
+    await change({ ...before, needsAttention: true, updatedAt: at }, [ended])
+    return
+  }
+  const step = stepOf(before, advice, outcome, at)
+  if (step === undefined) {
+    await change({ ...before, updatedAt: at }, [ended])
+    return
+  }
+  if (transition(before, step.event) === undefined) return
+  const needsAttention =
+    before.needsAttention &&
+    ((await isUnresolved(tx, transactionId)) || (await isAdviceOpen(tx, transactionId)))
+  if (step.event === 'stand_in_refused') await dropAdvices(tx, transactionId)
+  const after = changed(before, step.event, { needsAttention, ...step.fields }, at)
+  await change(after, [...countedBy(before, outcome), ended])
+}
+
+/** By this a late answer, and a booking of the network, know that the refund counts. */
+const countedBy = (
+  { operation, operationStan: stan = '', operationCents = 0n }: CardTransaction,
+  outcome: ReversalOutcome,
+): readonly NewCardEvent[] =>
+  operation === 'advising_refund' && outcome === 'confirmed'
+    ? [{ type: 'refunded', data: { stan, amount: Number(operationCents) } }]
+    : []
