@@ -24,6 +24,8 @@ export type AskingBeside<Answer> = {
   readonly isGood: (answer: Answer, waitedMs: number) => boolean
   /** True: no other ask is waited for. */
   readonly isOver: (error: unknown) => boolean
+  /** Told of the answer to the other ask, where one has counted; absent: that one is given up. */
+  readonly late?: ((answer: Answer) => void) | undefined
   readonly everyMs: number
 }
 
@@ -35,14 +37,21 @@ export const askBeside = <Answer>({
   ask,
   isGood,
   isOver,
+  late,
   everyMs,
 }: AskingBeside<Answer>): Promise<Answered<Answer>> =>
   new Promise((resolve, reject) => {
     let underWay: readonly Ask<Answer>[] = []
-    const end = (): void => {
+    const end = (leave: (one: Ask<Answer>) => void): void => {
       clearInterval(timer)
-      for (const { giveUp } of underWay) giveUp()
+      const left = underWay
       underWay = []
+      for (const one of left) leave(one)
+    }
+    const giveUp = (one: Ask<Answer>): void => one.giveUp()
+    const awaitLate = (one: Ask<Answer>): void => {
+      if (late === undefined) giveUp(one)
+      else one.answer.then(late, () => {})
     }
     const leave = (one: Ask<Answer>): boolean => {
       underWay = underWay.filter((other) => other !== one)
@@ -55,11 +64,11 @@ export const askBeside = <Answer>({
         const nowMs = performance.now()
         const [oldest = one] = underWay
         if (!leave(one) && !isGood(answer, nowMs - oldest.startedMs)) return
-        end()
+        end(awaitLate)
         resolve({ answer, afterMs: nowMs - one.startedMs, isRescued: oldest !== one })
       } catch (error) {
         if (!underWay.includes(one) || !(leave(one) || isOver(error))) return
-        end()
+        end(giveUp)
         reject(error)
       }
     }

@@ -12,8 +12,6 @@ const heldShare = 1.1
 /** How long the reads of a channel wait for their answer. */
 export type Patience = {
   readonly limitMs: () => number
-  /** True: the next read waits in full. */
-  readonly isFull: () => boolean
   /** After this time the same read is asked again, while the first still waits. */
   readonly againMs: () => number
   /**
@@ -42,7 +40,6 @@ export const createPatience = (fullMs: number, againMs = readAgainMs): Patience 
   let heldMs = 0
   const isFull = (): boolean => isHeldLonger || lateInARow % fullReadEvery === fullReadEvery - 1
   return {
-    isFull,
     limitMs: () => (isFull() ? fullMs : usualMs),
     againMs: () => Math.max(againMs, Math.min(heldMs * heldShare, readAgainMaxMs)),
     answered: (afterMs, isRescued = false) => {

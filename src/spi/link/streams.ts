@@ -61,7 +61,8 @@ export const openStream = async (
   deps: StreamDeps,
   signal: AbortSignal | undefined,
 ): Promise<PullStream> => {
-  let first: Reading | UncutAnswerError | undefined = await opening(deps, signal)
+  const twice = createTwice(deps)
+  let first: Reading | UncutAnswerError | undefined = await opening(deps, signal, twice.late)
   let { nextUrl } = first
   let hasEnded = false
   /** True when the interface may have answered the last read with messages that nobody has seen. */
@@ -83,6 +84,8 @@ export const openStream = async (
   }
   return {
     next: async (given) => {
+      const more = twice.next()
+      if (more !== undefined) return more
       const reading = first ?? (await readOn(given))
       first = undefined
       if (reading instanceof UncutAnswerError) throw reading
@@ -95,15 +98,55 @@ export const openStream = async (
     },
     close: async () => {
       end()
-      if (isUnseen) return
-      const { status } = await exchange(
-        { method: 'DELETE', url: nextUrl, accept: '*/*', timeoutMs: closeTimeoutMs },
-        deps.tls,
-      )
-      if (status !== 200 && status !== 410) {
-        throw new InterfaceError(`closing a read stream: status ${status}`, { status })
+      twice.confirm()
+      if (!isUnseen) await closeStream(deps, nextUrl)
+    },
+  }
+}
+
+/**
+ * The stream that the same request opened once more, where it was asked twice and the first was late. What it holds
+ * comes between the reads of the other, and would come again otherwise when the interface has missed it for long enough.
+ */
+const createTwice = (deps: StreamDeps) => {
+  let held: Reading | undefined
+  let unconfirmed: string | undefined
+  /** Nobody waits for it: if it fails, it ends by itself, and what is delivered again is known. */
+  const close = (url: string): void => void closeStream(deps, url).catch(() => {})
+  const confirm = (): void => {
+    if (unconfirmed !== undefined) close(unconfirmed)
+    unconfirmed = undefined
+  }
+  return {
+    late: (answer: RawAnswer): void => {
+      try {
+        const reading = readingOf(answer, deps.startUrl, false)
+        if (reading.messages.length === 0) close(reading.nextUrl)
+        else held = reading
+      } catch {
+        // It is not confirmed, so what cannot be read comes again over another stream.
       }
     },
+    /** What it holds; the next call confirms that. */
+    next: (): readonly PulledMessage[] | undefined => {
+      confirm()
+      unconfirmed = held?.nextUrl
+      const messages = held?.messages
+      held = undefined
+      return messages
+    },
+    confirm,
+  }
+}
+
+/** Confirms what the interface delivered last. */
+const closeStream = async ({ tls }: StreamDeps, url: string): Promise<void> => {
+  const { status } = await exchange(
+    { method: 'DELETE', url, accept: '*/*', timeoutMs: closeTimeoutMs },
+    tls,
+  )
+  if (status !== 200 && status !== 410) {
+    throw new InterfaceError(`closing a read stream: status ${status}`, { status })
   }
 }
 
@@ -111,9 +154,10 @@ export const openStream = async (
 const opening = async (
   deps: StreamDeps,
   signal: AbortSignal | undefined,
+  late: (answer: RawAnswer) => void,
 ): Promise<Reading | UncutAnswerError> => {
   try {
-    return await read(deps, deps.startUrl, signal)
+    return await read(deps, deps.startUrl, signal, late)
   } catch (error) {
     if (error instanceof UncutAnswerError) return error
     throw error
@@ -131,10 +175,11 @@ const read = async (
   { startUrl, tls, patience }: StreamDeps,
   url: string,
   signal: AbortSignal | undefined,
+  late?: (answer: RawAnswer) => void,
 ): Promise<Reading> => {
   const request = { method: 'GET', url, accept: 'multipart/mixed', signal } as const
   const isRepeatable = url !== startUrl
-  const asking = { patience, isRepeatable }
+  const asking = { patience, late }
   let answer: RawAnswer
   try {
     answer = await patiently(request, tls, asking)
@@ -174,25 +219,21 @@ const readingOf = (answer: RawAnswer, startUrl: string, isRepeatable: boolean): 
   return { nextUrl, messages }
 }
 
-/**
- * Where a read is repeatable, it is asked again beside the one that hangs, over a connection of its own. The request
- * that opens a stream is so only when it has hung repeatedly, because each that is answered opens one.
- */
+/** Asked again beside the one that hangs, over a connection of its own. */
 const patiently = async (
   request: Omit<ExchangeRequest, 'timeoutMs'>,
   tls: KeyMaterial | undefined,
-  { patience, isRepeatable }: { readonly patience: Patience; readonly isRepeatable: boolean },
+  asking: { readonly patience: Patience; readonly late: ((answer: RawAnswer) => void) | undefined },
 ): Promise<RawAnswer> => {
-  const limitMs = patience.limitMs()
-  const everyMs = patience.againMs()
-  const mayHold = isRepeatable || patience.isFull()
+  const { patience, late } = asking
+  const timeoutMs = patience.limitMs()
   try {
     const { answer, afterMs, isRescued } = await askBeside({
       ask: (given, isBeside) =>
         exchange(
           {
             ...request,
-            timeoutMs: mayHold ? limitMs : Math.min(limitMs, readAgainMaxMs),
+            timeoutMs,
             isFresh: isBeside,
             signal: request.signal === undefined ? given : AbortSignal.any([request.signal, given]),
           },
@@ -202,7 +243,8 @@ const patiently = async (
       isGood: ({ status }, waitedMs) =>
         status === 200 || status === 204 || (status === 410 && waitedMs >= readAgainMaxMs),
       isOver: (error) => error instanceof LateError,
-      everyMs: mayHold ? everyMs : limitMs,
+      everyMs: patience.againMs(),
+      late,
     })
     patience.answered(afterMs, isRescued)
     return answer

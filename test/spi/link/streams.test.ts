@@ -4,6 +4,7 @@ import { InterfaceError, StreamGoneError, TooManyStreamsError } from '#src/spi/l
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { UncutAnswerError } from '../../../src/spi/link/errors.ts'
 import { answerBytesMax } from '../../../src/spi/link/exchange.ts'
+import { until } from '../../support/until.ts'
 import { answer, interfaceClient, ispb, type RawAnswer, rawServer } from './support.ts'
 
 const nextHeader = { 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/t2?x=1` }
@@ -121,6 +122,60 @@ describe('a read stream', () => {
     expect(requests.map(([line]) => line?.split(' ')[1]).slice(1)).toEqual(
       Array.from({ length: 3 }, () => nextHeader['PI-Pull-Next']),
     )
+  })
+
+  test('the request that opens a stream is asked again beside it, too', async () => {
+    const requests = await opened(
+      ['silent', 'silent', answer(200, multipartHeaders, multipart)],
+      async (client) => {
+        const stream = await client.openStream('PRIMARY')
+        expect(idsOf(await stream.next())).toEqual(['r1', 'r2'])
+      },
+      soon,
+    )
+    const asked = requests.map(([line]) => line?.split(' ')[1]?.split('/').at(-1))
+    expect(asked.slice(0, 3)).toEqual(['start', 'start', 'start'])
+  })
+
+  test.each([
+    ['nothing is closed', 204, []],
+    ['messages is read, and closed once the next read confirms it', 200, ['r1', 'r2']],
+  ])('a stream that was opened twice, and late with %s', async (_, status, ids) => {
+    const held: Array<() => void> = []
+    const asked: string[] = []
+    const bank = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: async ({ method, url }) => {
+        const place = new URL(url).pathname.split('/').at(-1)
+        asked.push(`${method} ${place}`)
+        const starts = asked.filter((one) => one === 'GET start').length
+        if (method === 'DELETE') return new Response()
+        if (place !== 'start' || starts > 1) {
+          return new Response(null, { status: 204, headers: nextHeader })
+        }
+        await new Promise<void>((resolve) => held.push(resolve))
+        const headers = { ...multipartHeaders, 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/late` }
+        return new Response(status === 200 ? multipart : null, { status, headers })
+      },
+    })
+    const url = `http://127.0.0.1:${bank.port}`
+    const stream = await interfaceClient({ PRIMARY: url }, soon).openStream('PRIMARY')
+    expect(await stream.next()).toEqual([])
+    for (const release of held) release()
+    const read: (string | undefined)[] = []
+    await until(async () => {
+      const before = read.length
+      read.push(...idsOf(await stream.next()))
+      const isClosed = asked.includes('DELETE late')
+      // Nothing confirms what has just come.
+      expect(read.length > before && isClosed).toBeFalse()
+      return isClosed
+    })
+    expect(read).toEqual([...ids])
+    expect(asked.filter((one) => one === 'DELETE late')).toHaveLength(1)
+    await stream.close()
+    await bank.stop(true)
   })
 
   test.each([429, 410, 503, 400])(
