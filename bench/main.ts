@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { progressLine } from '../src/cli/progress.ts'
 import {
   type FigureResult,
   full,
@@ -22,11 +23,13 @@ const { values } = parseArgs({
 const mode = values.smoke ? smoke : full
 const results: GroupResult[] = []
 const figures: FigureResult[] = []
-for (const [name, load] of Object.entries(suites)) {
-  if (values.only !== undefined && !values.only.includes(name)) continue
+const chosen = Object.entries(suites).filter(([name]) => values.only?.includes(name) ?? true)
+const startMs = performance.now()
+for (const [done, [, load]] of chosen.entries()) {
   const suite = await load()
   for (const group of await suite.groups()) {
-    console.error(`${suite.name}: ${group.name}`)
+    const pace = { done, total: chosen.length, afterMs: performance.now() - startMs }
+    console.error(`${suite.name}: ${group.name} (${progressLine('suites', pace)})`)
     results.push(await runGroup(suite.name, group, mode))
   }
   for (const figure of (await suite.figures?.(mode)) ?? []) {
