@@ -59,6 +59,7 @@ import m55 from './0055_pix_batches.sql' with { type: 'text' }
 import m56 from './0056_pix_recurrences.sql' with { type: 'text' }
 import m57 from './0057_drex_held.sql' with { type: 'text' }
 import m58 from './0058_card_advised.sql' with { type: 'text' }
+import m59 from './0059_drex_agreements.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -120,4 +121,5 @@ export const migrations: readonly Migration[] = [
   { name: '0056_pix_recurrences', sql: m56 },
   { name: '0057_drex_held', sql: m57 },
   { name: '0058_card_advised', sql: m58 },
+  { name: '0059_drex_agreements', sql: m59 },
 ]

@@ -310,4 +310,54 @@ export const drexErrors = defineErrors({
     },
     retryable: false,
   },
+  delivery_not_found: {
+    status: 404,
+    title: 'Delivery not found',
+    meaning: 'There is no delivery with this id.',
+    remedy: 'Check the id.',
+    pt: {
+      title: 'Entrega não encontrada',
+      meaning: 'Não existe entrega com este id.',
+      remedy: 'Confira o id.',
+    },
+    retryable: false,
+  },
+  delivery_not_cancellable: {
+    status: 409,
+    title: 'Delivery cannot be cancelled',
+    meaning:
+      'It has ended, its command is just being sent, or its taking back is under way: its status says which.',
+    remedy: 'Read the delivery, and repeat once its command is on the chain.',
+    pt: {
+      title: 'Entrega não pode ser cancelada',
+      meaning:
+        'Terminou, o seu comando está sendo enviado agora, ou a sua desistência está em curso: o status diz qual.',
+      remedy: 'Leia a entrega, e repita quando o comando estiver na cadeia.',
+    },
+    retryable: false,
+  },
+  lien_not_found: {
+    status: 404,
+    title: 'Lien not found',
+    meaning: 'There is no lien with this id.',
+    remedy: 'Check the id.',
+    pt: {
+      title: 'Gravame não encontrado',
+      meaning: 'Não existe gravame com este id.',
+      remedy: 'Confira o id.',
+    },
+    retryable: false,
+  },
+  lien_not_ready: {
+    status: 409,
+    title: 'Lien not ready',
+    meaning: 'Its contract is not on the chain, or another step of it is under way.',
+    remedy: 'Read the lien, and repeat once its steps have ended.',
+    pt: {
+      title: 'Gravame não está pronto',
+      meaning: 'O seu contrato não está na cadeia, ou outro passo seu está em curso.',
+      remedy: 'Leia o gravame, e repita quando os seus passos tiverem terminado.',
+    },
+    retryable: true,
+  },
 })

@@ -109,7 +109,7 @@ const described = (transfer: Transfer) =>
   }) as const
 
 const contractEvent = (ended: Ended): readonly AppEvent[] => {
-  if (ended.kind !== 'deploy') return []
+  if (ended.kind !== 'deploy' || !ended.subject.startsWith('ctr_')) return []
   return [
     {
       type: ended.status === 'confirmed' ? 'drex.contract.deployed' : 'drex.contract.failed',

@@ -6,6 +6,10 @@ import { ApiError, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
+import { advance, isAgreement } from './agreements/advance.ts'
+import { createDeliveries } from './agreements/deliveries.ts'
+import { createAgreementFollower } from './agreements/follower.ts'
+import { createLiens } from './agreements/liens.ts'
 import { bookOf } from './book.ts'
 import { type Chain, createChains } from './chains.ts'
 import { chainChecks, signerChecks } from './checks.ts'
@@ -98,6 +102,7 @@ export const createDrex = (given: DrexDeps): Drex => {
   const batches = createBatches({ sql, chains, wallets, tokens, expirySeconds, transfers })
   const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
   const operations = createOperations({ sql, chains, wallets, tokens, expirySeconds, contextOf })
+  const agreed = { sql, chains, wallets, tokens, expirySeconds, onEnded }
   const signatures = createSignatures({ sql, chains, wallets, tokens })
   const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
@@ -114,7 +119,7 @@ export const createDrex = (given: DrexDeps): Drex => {
     errors: drexErrors,
     routes: createRoutes({
       ...{ chains, transfers, batches, wallets, contracts, tokens, sandbox, signatures, sql },
-      operations,
+      ...{ operations, deliveries: createDeliveries(agreed), liens: createLiens(agreed) },
       streams: createStreams({ sql, chains, contracts }),
       statements: createStatements(sql, tokens),
       held: createHeld(sql, chains),
@@ -184,7 +189,11 @@ const openChains = (
       ...{ network, rpc, sql, logger, emitEvents },
       currencyDecimals: () => followedDecimals(tokens, all.get(id)!, network.token),
     })
-    const companions = [ledger, streams, balances]
+    const agreements = createAgreementFollower({
+      ...{ network, rpc, prover, sql, logger, emitEvents },
+      ...{ pollMs: context.settings.pollMs, watchBlocks: settings.watchBlocks },
+    })
+    const companions = [ledger, streams, agreements, balances]
     const engine = settings.engineEnabled ? createEngine(context, companions) : undefined
     all.set(id, { network, rpc, permission, engine })
   }
@@ -192,6 +201,9 @@ const openChains = (
 }
 
 type Tellings = Pick<EngineContext, 'onEnded' | 'onCorrected'>
+
+const agreementsOf = (steps: readonly { readonly subject: string }[]): readonly string[] =>
+  steps.map(({ subject }) => subject).filter(isAgreement)
 
 /** What is told, and to whom, in the database transaction of the change. */
 const createTellings = (deps: DrexDeps): Tellings => {
@@ -205,10 +217,12 @@ const createTellings = (deps: DrexDeps): Tellings => {
       for (const { kind, status } of ended) endings.inc({ network, kind, status })
       const events = await eventsOf(tx, ended)
       if (events.length > 0) await deps.emitEvents(tx, events)
+      await advance(tx, deps.emitEvents, agreementsOf(ended))
     },
     async onCorrected(tx, corrected) {
       const events = await correctionsOf(tx, corrected)
       if (events.length > 0) await deps.emitEvents(tx, events)
+      await advance(tx, deps.emitEvents, agreementsOf(corrected))
     },
   }
 }

@@ -11,9 +11,11 @@ import type { IdPrefix } from './ids.ts'
 const everyMs = 6 * 3_600_000
 const dayMs = 86_400_000
 
+type Sagas = 'drex_transfers' | 'drex_operations' | 'drex_agreements'
+
 /**
- * Deletes transfers and operations whose steps have all ended before the retention, with their steps, calls that belong
- * to none, and movements. What made a contract stays with it.
+ * Deletes transfers, operations and deliveries whose steps have all ended before the retention, with their steps, calls
+ * that belong to none, and movements. What made a contract stays with it, and so do liens.
  */
 export const forgetDrex = async (sql: Client, days: number, round?: Round): Promise<number> => {
   const before = new Date(Date.now() - days * dayMs)
@@ -23,11 +25,13 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
     status in ('confirmed', 'reverted', 'failed', 'cancelled')
     and coalesce(settled_at, created_at) < ${before}`
   /** With all their steps. @param prefix of their ids */
-  const sagas = (table: 'drex_transfers' | 'drex_operations', prefix: IdPrefix) => async () => {
-    const [row] = await sql<{ count: number }[]>`
+  const sagas =
+    (table: Sagas, prefix: IdPrefix, ended = sql`true`) =>
+    async () => {
+      const [row] = await sql<{ count: number }[]>`
       with over as materialized (
         select f.id from ${sql(table)} f
-        where f.id < ${`${prefix}_${bound}`} and not exists (
+        where f.id < ${`${prefix}_${bound}`} and ${ended} and not exists (
           select from drex_transactions where subject = f.id and not (${isOver}))
         order by f.id limit ${deletedMax} for update skip locked
       ), steps as (
@@ -36,20 +40,26 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
         delete from drex_attempts a using steps where a.transaction_id = steps.id
       ), corrections as (
         delete from drex_corrections c using steps where c.transaction_id = steps.id
+      ), told as (
+        delete from drex_agreement_events e using over where e.agreement_id = over.id
       ), gone as (
         delete from ${sql(table)} f using over where f.id = over.id returning f.id
       )
       select count(*)::int as count from gone`
-    return row?.count ?? 0
-  }
+      return row?.count ?? 0
+    }
   const transfers = await deleteInBatches(sagas('drex_transfers', 'trf'), round)
   const operations = await deleteInBatches(sagas('drex_operations', 'opr'), round)
+  const isOverDelivery = sql`
+    f.kind = 'delivery' and f.status in ('settled', 'cancelled', 'failed', 'mismatched')
+    and f.changed_at < ${before}`
+  const deliveries = await deleteInBatches(sagas('drex_agreements', 'dlv', isOverDelivery), round)
   const calls = await deleteInBatches(async () => {
     const [row] = await sql<{ count: number }[]>`
       with over as materialized (
         select id from drex_transactions
         where kind in ('call', 'gas', 'gap_fill') and created_at < ${before} and ${isOver}
-          and not starts_with(subject, 'opr_')
+          and left(subject, 4) not in ('opr_', 'dlv_', 'lin_')
         limit ${deletedMax} for update skip locked
       ), attempts as (
         delete from drex_attempts a using over where a.transaction_id = over.id
@@ -61,7 +71,7 @@ export const forgetDrex = async (sql: Client, days: number, round?: Round): Prom
       select count(*)::int as count from gone`
     return row?.count ?? 0
   }, round)
-  return transfers + operations + calls + (await forgetMovements(sql, before, round))
+  return transfers + operations + deliveries + calls + (await forgetMovements(sql, before, round))
 }
 
 /** The last movement of each wallet stays: the balance is told by it. */

@@ -8,7 +8,12 @@ import type { EngineContext } from './engine/context.ts'
 import * as endings from './engine/ending-store.ts'
 import * as sagaStore from './engine/saga-store.ts'
 import * as store from './engine/store.ts'
-import type { Ended, NewTransaction, OpenTransaction } from './engine/transaction.ts'
+import type {
+  Ended,
+  NewTransaction,
+  OpenTransaction,
+  TransactionKind,
+} from './engine/transaction.ts'
 import type { Hex } from './evm/hex.ts'
 import {
   addressArgument,
@@ -125,8 +130,7 @@ export const endSagas = async (
         })
   // One that succeeded may have left some of what was allowed for it.
   const given = ended.filter(
-    ({ kind, status }) =>
-      kind === 'swap' || kind === 'propose' || (kind === 'approve' && status !== 'confirmed'),
+    ({ kind, status }) => usesAllowance.has(kind) || (kind === 'approve' && status !== 'confirmed'),
   )
   await revokeAllowances(
     sql,
@@ -135,6 +139,11 @@ export const endSagas = async (
   )
   if (ended.length > 0) await onEnded(sql, network.id, [...ended, ...followers])
 }
+
+/** With these, what the steps before them allow is used or needed no more. */
+const usesAllowance: ReadonlySet<TransactionKind> = new Set<TransactionKind>([
+  ...(['swap', 'propose', 'pledge'] as const),
+])
 
 const revokeExpiryMs = 7 * 24 * 3_600_000
 

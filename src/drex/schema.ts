@@ -72,9 +72,12 @@ export const drexTransactions = pgTable(
     id: text().primaryKey(),
     network: text().notNull(),
     sender: text().notNull(),
-    /** transfer, approve, swap, propose, accept, revoke, deploy, permit, call, gas or gap_fill */
+    /**
+     * transfer, approve, swap, propose, accept, revoke, allow, disallow, command, pledge, deploy, permit, call, gas or
+     * gap_fill
+     */
     kind: text().notNull(),
-    /** Transfer, contract or operation it belongs to. */
+    /** Transfer, contract, operation, delivery or lien it belongs to. */
     subject: text().notNull(),
     status: text().notNull(),
     /** Null creates a contract. */

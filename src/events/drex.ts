@@ -103,6 +103,41 @@ const operation = z
   })
   .meta({ id: 'OperationEvent' })
 
+const agreement = {
+  status: z.string(),
+  previous_status: z.string(),
+  wallet: z.string(),
+  network: z.string(),
+  reference: text,
+  tx_hash: text.meta({ description: 'Of the transaction that made it so.' }),
+  error: z.record(z.string(), z.unknown()).nullable(),
+}
+
+const delivery = z
+  .strictObject({
+    delivery_id: z.string(),
+    ...agreement,
+    part: z.enum(['seller', 'buyer']),
+    counterparty: z.string(),
+    contract: z.string(),
+    operation_id: z.string(),
+    amount: z.string().meta({ description: 'Of bonds; a decimal.' }),
+    price: money,
+  })
+  .meta({ id: 'BondDeliveryEvent' })
+
+const lien = z
+  .strictObject({
+    lien_id: z.string(),
+    ...agreement,
+    part: z.enum(['owner', 'beneficiary']),
+    contract: text.meta({ description: 'Null until it is on the chain.' }),
+    token: z.string(),
+    pledged: z.string().meta({ description: 'What secures the beneficiary now; a decimal.' }),
+    expiry: z.iso.datetime(),
+  })
+  .meta({ id: 'LienEvent' })
+
 const contractEvent = z
   .strictObject({
     log_id: z.string().meta({ description: 'Network, block’s hash and place in it.' }),
@@ -186,6 +221,24 @@ export const digitalCurrencyEvents = {
     types: {
       'drex.operation.changed':
         'An operation has ended, or the chain has taken its end back: `status` says which.',
+    },
+  },
+  bondDeliveries: {
+    title: 'Digital currency',
+    payload: delivery,
+    subject: 'delivery_id',
+    types: {
+      'drex.delivery.changed':
+        'A delivery against payment has another status, or the chain has taken one back.',
+    },
+  },
+  liens: {
+    title: 'Digital currency',
+    payload: lien,
+    subject: 'lien_id',
+    types: {
+      'drex.lien.changed':
+        'A lien has another status, another sum or another expiry, or the chain has taken one back.',
     },
   },
   streams: {

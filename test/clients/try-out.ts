@@ -90,6 +90,43 @@ const held = async (made: Made): Promise<void> => {
   await post(made, '/v1/drex/transfers', transferOf(made, from, '2.00'))
 }
 
+/** A bond, and a contract that delivers it; the newest of the contracts. */
+const bondDelivery = async (made: Made): Promise<void> => {
+  const [signer_wallet] = made.dev.wallets
+  const deploy = async (template: string, params: object): Promise<string> => {
+    const { address = '' } = await post(made, '/v1/contracts/deploy', {
+      ...{ template, params, signer_wallet },
+    })
+    await until(async () => {
+      const { status } = (await read(made, `/v1/contracts/${address}`)) ?? {}
+      return ['deployed', 'permitted'].includes(status ?? '')
+    })
+    return address
+  }
+  const bond = await deploy('tokenized_bond', { authority: signer_wallet })
+  const data = { acronym: 'LTN', code: '100000', maturityDate: '1924992000' }
+  await post(made, `/v1/contracts/${bond}/call`, {
+    ...{ function: 'createTPFt', params: { data }, signer_wallet },
+  })
+  const known = { function: 'getTPFtId', params: { data } }
+  await until(async () => {
+    const { result } = await post(made, `/v1/contracts/${bond}/call`, known)
+    return result === '1'
+  })
+  await deploy('bond_delivery', { bond })
+}
+
+/** Nothing of the newest lien of an owner is under way. */
+const isAtRest = async (made: Made): Promise<boolean> => {
+  const { liens } = (await read(made, '/v1/drex/liens?status=active&part=owner')) ?? {}
+  const [newest] = (liens ?? []) as readonly { readonly lien_id: string }[]
+  if (newest === undefined) return false
+  const { steps } = (await read(made, `/v1/drex/liens/${newest.lien_id}`)) ?? {}
+  return ((steps ?? []) as readonly { readonly status: string }[]).every(({ status }) =>
+    ['confirmed', 'cancelled'].includes(status),
+  )
+}
+
 /** What must be there, or be so, before an operation is tried. */
 const before: Readonly<Record<string, (made: Made) => Promise<unknown>>> = {
   captureTransaction: authorized,
@@ -108,6 +145,11 @@ const before: Readonly<Record<string, (made: Made) => Promise<unknown>>> = {
     const transfers = [transferOf(made, await strictWallet(made), '2.00')]
     made.answers.set('createBatch', await post(made, '/v1/drex/batches', { transfers }))
   },
+  createBondDelivery: bondDelivery,
+  cancelBondDelivery: (made) =>
+    until(() => isListed(made, '/v1/drex/deliveries?status=commanded', 'deliveries')),
+  registerLien: (made) => until(() => isListed(made, '/v1/drex/liens?status=active', 'liens')),
+  updateLien: (made) => until(() => isAtRest(made)),
   getMandate: async (made) => {
     const body = JSON.stringify({ to: made.dev.ispb })
     await fetch(`${made.dev.centralBankUrl}/simulator/mandate`, { method: 'POST', body })

@@ -21,6 +21,7 @@ import {
   payingPsp,
 } from '../../src/simulators/central-bank/index.ts'
 import { type Chain, createChain } from '../../src/simulators/chain/index.ts'
+import { deployBond, deployDelivery, ltn } from '../drex/bond-delivery.ts'
 import { createAdmin } from '../drex/support.ts'
 import { encodeRequest, rawClient, service, withKey } from '../spi/api/grpc/support.ts'
 import { envelope } from '../spi/in/worker/support.ts'
@@ -278,6 +279,22 @@ const wallet = async (cents: bigint): Promise<string> => {
   return String(address)
 }
 
+/** A purchase of bonds, and a lien whose contract nobody has admitted: it fails. */
+const agreements = async (ana: string, bia: string): Promise<void> => {
+  const bond = await deployBond(admin, [bia.toLowerCase() as `0x${string}`])
+  await call('POST', '/v1/drex/deliveries', {
+    ...{
+      contract: await deployDelivery(admin, admin.token, bond),
+      operation_id: '1',
+      part: 'buyer',
+    },
+    ...{ wallet: ana, counterparty: bia, bond: ltn, amount: '1.00', unit_price: '1.00' },
+  })
+  await call('POST', '/v1/drex/liens', {
+    ...{ owner_wallet: ana, beneficiary: bia, amount: '1.00', expiry: '2100-01-01T00:00:00Z' },
+  })
+}
+
 const digitalCurrency = async () => {
   const [ana, bia] = [await wallet(1_000n), await wallet(0n)]
   const pay = async (amount: string): Promise<string> => {
@@ -313,10 +330,15 @@ const digitalCurrency = async () => {
   await call('POST', `/v1/contracts/${admin.token}/call`, {
     ...{ function: 'approve', params: { spender: bia, amount: '1' }, signer_wallet: ana },
   })
+  await agreements(ana, bia)
   const have = () => new Set(delivered().map(({ type }) => type))
   await until(
     'mined',
-    () => have().has('drex.transfer.reverted') && have().has('drex.contract.deployed'),
+    () =>
+      have().has('drex.transfer.reverted') &&
+      have().has('drex.contract.deployed') &&
+      have().has('drex.delivery.changed') &&
+      have().has('drex.lien.changed'),
   )
   const away = (method: string) => ({ kind: 'unavailable', method }) as const
   chain.faults.set([away('eth_estimateGas')])

@@ -15,6 +15,7 @@ import {
   type Made,
   merchant,
   pixKey,
+  pledge,
   type Restriction,
   received,
   row,
@@ -69,6 +70,7 @@ const make = async (): Promise<Made> => {
   const { transfer_id } = await demand('/v1/drex/transfers', sent)
   const { batch_id } = await demand('/v1/drex/batches', { transfers: [row(address)] })
   const { operation_id } = await demand('/v1/drex/operations', admission(address))
+  const { lien_id } = await demand('/v1/drex/liens', pledge(address))
   const deployed = await demand('/v1/contracts/deploy', deployment(address))
   const at = `/v1/contracts/${deployed['address']}`
   await until(async () => {
@@ -95,10 +97,23 @@ const make = async (): Promise<Made> => {
     transfer: transfer_id ?? '',
     batch: batch_id ?? '',
     operation: operation_id ?? '',
+    delivered: await makeDelivery(address),
+    lien: lien_id ?? '',
     contract: deployed['address'] ?? '',
     call: transaction_id ?? '',
     stream: stream_id ?? '',
   }
+}
+
+/** Its contracts need a bond and a second side: the row alone is enough to ask whose it is. */
+const makeDelivery = async (address: string): Promise<string> => {
+  const id = `dlv_${'d'.repeat(32)}`
+  await gateway.database.sql`
+    insert into drex_agreements (id, kind, status, network, contract, wallet, part, terms, state,
+      account, created_by)
+    values (${id}, 'delivery', 'settled', 'drex_testnet', ${anywhere}, ${address.toLowerCase()},
+      'seller', '{}', '{"status": "settled"}', 'ana', 'k')`
+  return id
 }
 
 const address = { street: 'Rua 1', state: 'PE', postal_code: '50000000' }

@@ -21,6 +21,8 @@ export type Made = {
   readonly transfer: string
   readonly batch: string
   readonly operation: string
+  readonly delivered: string
+  readonly lien: string
   readonly contract: string
   readonly call: string
   readonly stream: string
@@ -77,6 +79,9 @@ const former = (suffix: string) => (made: Made) =>
   `/v1/webhooks/deliveries/${made.delivery}${suffix}`
 const transfer = (suffix: string) => (made: Made) => `/v1/drex/transfers/${made.transfer}${suffix}`
 const batch = (suffix: string) => (made: Made) => `/v1/drex/batches/${made.batch}${suffix}`
+const delivered = (suffix: string) => (made: Made) =>
+  `/v1/drex/deliveries/${made.delivered}${suffix}`
+const lien = (suffix: string) => (made: Made) => `/v1/drex/liens/${made.lien}${suffix}`
 const wallet = (suffix: string) => (made: Made) => `/v1/wallets/${made.wallet}${suffix}`
 const contract = (suffix: string) => (made: Made) => `/v1/contracts/${made.contract}${suffix}`
 
@@ -317,6 +322,27 @@ export const rows: Readonly<Record<string, Row>> = {
     ...([true, drex] as const),
     ({ operation }) => `/v1/drex/operations/${operation}`,
   ),
+  'POST /v1/drex/deliveries': owned(
+    ...([false, drex, () => '/v1/drex/deliveries'] as const),
+    ({ address }) => ({
+      ...{ contract: anywhere, operation_id: '1', part: 'seller', wallet: address },
+      ...{ counterparty: anywhere, amount: '1.00', unit_price: '1.00' },
+      bond: { acronym: 'LTN', code: '1', maturity_date: '2031-01-01' },
+    }),
+  ),
+  'GET /v1/drex/deliveries': list(drex),
+  'GET /v1/drex/deliveries/{id}': owned(true, drex, delivered('')),
+  'POST /v1/drex/deliveries/{id}/cancel': owned(false, drex, delivered('/cancel'), () => ({})),
+  'POST /v1/drex/liens': owned(...([false, drex, () => '/v1/drex/liens'] as const), ({ address }) =>
+    pledge(address),
+  ),
+  'POST /v1/drex/liens/adopt': owned(
+    ...([false, drex, () => '/v1/drex/liens/adopt'] as const),
+    ({ address }) => ({ contract: anywhere, wallet: address }),
+  ),
+  'GET /v1/drex/liens': list(drex),
+  'GET /v1/drex/liens/{id}': owned(true, drex, lien('')),
+  'POST /v1/drex/liens/{id}/acts': owned(false, drex, lien('/acts'), () => ({ act: 'reclaim' })),
   'GET /v1/drex/held': institution(true),
   'POST /v1/drex/held/{id}/resolve': institution(),
   'GET /v1/drex/transfers': list(drex),
@@ -367,6 +393,11 @@ export const row = (address: string) => ({
 export const admission = (address: string) => ({
   ...{ operation: 'enable_account', params: { wallet: anywhere } },
   signer_wallet: address,
+})
+
+export const pledge = (address: string) => ({
+  ...{ owner_wallet: address, beneficiary: anywhere, amount: '1.00' },
+  expiry: '2100-01-01T00:00:00Z',
 })
 
 export const deployment = (address: string) => ({

@@ -159,6 +159,9 @@ export const resetNetwork = async (
   await sql`update drex_contracts set network = ${name}
     where network = ${network} and account <> ${gatewayAccount}`
   await sql`delete from drex_lanes where network = ${network}`
+  await sql`update drex_agreements set network = ${name}, until_block = 0 where network = ${network}`
+  await sql`update drex_agreement_events set network = ${name} where network = ${network}`
+  await sql`delete from drex_agreement_positions where network = ${network}`
   // What came in on the old network is told by the name of the old one, too.
   await sql`update drex_movements set network = ${name} where network = ${network}`
   await sql`update drex_holdings set network = ${name} where network = ${network}`

@@ -46,6 +46,11 @@ export const mismatchOf = (
     case 'deploy':
     case 'permit':
     case 'call':
+    // What becomes of these the contract tells, of which a follower reads.
+    case 'allow':
+    case 'disallow':
+    case 'command':
+    case 'pledge':
     case 'gas':
     case 'gap_fill':
       return undefined

@@ -54,7 +54,7 @@ export const heldLanes = async (
       and a.status in (${listed(sql, begun)})
     join drex_transactions t on t.sender = a.sender and t.recipient = a.recipient
       and t.subject <> a.subject
-    where o.network = ${network} and o.kind in ('swap', 'propose', 'revoke') and o.status in (${listed(sql, open)})
+    where o.network = ${network} and o.kind in ('swap', 'propose', 'pledge', 'revoke') and o.status in (${listed(sql, open)})
       and t.id = any(${[...approvals]}::text[])`
   return new Set(rows.map(({ id }) => id))
 }

@@ -51,6 +51,10 @@ const fixedGas = (kind: TransactionKind): bigint | undefined => {
     case 'call':
     case 'propose':
     case 'accept':
+    case 'allow':
+    case 'disallow':
+    case 'command':
+    case 'pledge':
     case 'gas':
       return undefined
   }
@@ -58,7 +62,7 @@ const fixedGas = (kind: TransactionKind): bigint | undefined => {
 
 /** Calls whose answer says whether the token does them: `true`, or nothing from tokens of the older kind. */
 const answersTrue = (kind: TransactionKind): boolean =>
-  kind === 'transfer' || kind === 'approve' || kind === 'revoke'
+  kind === 'transfer' || kind === 'approve' || kind === 'revoke' || kind === 'allow'
 
 export type Simulator = (taken: readonly OpenTransaction[]) => Promise<readonly Passed[]>
 

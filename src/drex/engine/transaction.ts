@@ -16,6 +16,13 @@ const transactionKinds = [
   'propose',
   /** Accepts what was proposed; only what the contract tells says whether it came in time. */
   'accept',
+  /** Lets a contract take what a delivery costs, or the bonds; takes that back. */
+  'allow',
+  'disallow',
+  /** Our side’s word to a contract for deliveries. */
+  'command',
+  /** Puts tokens under a lien. */
+  'pledge',
   /** Native coin from the funding wallet of a sandbox network, for a wallet to pay its gas with. */
   'gas',
   /** Sends zero to the sender itself, so that a missing nonce no longer blocks those after it. */

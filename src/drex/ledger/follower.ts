@@ -94,7 +94,7 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
       const tokens = await usable(context)
       const page = await source.read(position, to, {
         addresses: [...tokens.keys()],
-        topic: transferTopic,
+        topics: [transferTopic],
       })
       if (page === undefined) {
         await goBack(context, position)

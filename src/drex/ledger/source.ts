@@ -31,8 +31,8 @@ export type Page = {
   readonly blocks: ReadonlyMap<number, Block>
 }
 
-/** The events of some contracts that have one first topic. */
-type Wanted = { readonly addresses: readonly Hex[]; readonly topic: Hex }
+/** The events of some contracts that have one of these first topics. */
+type Wanted = { readonly addresses: readonly Hex[]; readonly topics: readonly Hex[] }
 
 export type Source = {
   /**
@@ -160,8 +160,11 @@ const near = async (
   }
   const last = chain.at(-1)
   if (last === undefined) throw new RpcFailure('transient', `no node has block ${numbers[0]}`)
-  const topicBits = bloomBits(wanted.topic)
-  const bits = wanted.addresses.map((address) => [...bloomBits(address), ...topicBits])
+  const topicBits = wanted.topics.map(bloomBits)
+  const bits = wanted.addresses.flatMap((address) => {
+    const addressBits = bloomBits(address)
+    return topicBits.map((each) => [...addressBits, ...each])
+  })
   const asked = chain.filter(({ logsBloom }) => logsBloom === undefined || mayHold(logsBloom, bits))
   const logs = await logsOf(context, asked, wanted)
   return { last, logs, blocks: found }
@@ -197,11 +200,14 @@ const logsOf = async (
 }
 
 const isOf =
-  ({ addresses, topic }: Wanted) =>
-  ({ address, topics }: Log): boolean =>
-    topics[0] === topic && addresses.includes(address)
+  (wanted: Wanted) =>
+  ({ address, topics: [topic] }: Log): boolean =>
+    topic !== undefined && wanted.topics.includes(topic) && wanted.addresses.includes(address)
 
-const filterOf = ({ addresses, topic }: Wanted) => ({ address: addresses, topics: [topic] })
+const filterOf = ({ addresses, topics }: Wanted) => ({
+  address: addresses,
+  topics: topics.length === 1 ? topics : [topics],
+})
 
 const isParted = (first: Block | undefined, after: Place): boolean =>
   first !== undefined && after.hash !== undefined && first.parentHash !== after.hash
@@ -212,12 +218,11 @@ const inOrder = (
   wanted: Wanted,
   isAsked: (log: Log) => boolean,
 ): readonly Log[] => {
-  const addresses = new Set(wanted.addresses)
+  const isWanted = isOf(wanted)
   const places = new Set<string>()
   for (const log of logs) {
     const place = `${log.blockNumber} ${log.logIndex}`
-    const fits = isAsked(log) && !log.removed && addresses.has(log.address)
-    if (!fits || log.topics[0] !== wanted.topic || places.has(place)) {
+    if (!isAsked(log) || log.removed || !isWanted(log) || places.has(place)) {
       throw new RpcFailure('malformed', 'the node tells of events that were not asked for')
     }
     places.add(place)

@@ -1,10 +1,9 @@
 /** Operations with the network's own contracts: planned, simulated, and written as a saga that the engine sends. */
 import { atOneMoment, type Client } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
-import { type Chain, type Chains, networksFor } from '../chains.ts'
+import { type Chains, networksFor } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
-import { requirePermission } from '../contracts/rights.ts'
-import { simulateCall } from '../contracts/simulation.ts'
+import { tryFirst } from '../contracts/steps.ts'
 import type { Creation } from '../creation.ts'
 import type { EngineContext } from '../engine/context.ts'
 import { receiptIn } from '../engine/receipt.ts'
@@ -12,13 +11,11 @@ import { insertTransactions } from '../engine/store.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
-import { type Step as PlannedStep, sagaOf } from '../sagas.ts'
+import { sagaOf } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { type Step, stepsOf } from '../transfers/store.ts'
-import { limitsMoney } from '../wallets/policy.ts'
-import { requireWallet, walletsOf } from '../wallets/rights.ts'
+import { requireUnlimited, requireWallet, walletsOf } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
-import type { Wallet } from '../wallets/store.ts'
 import type { OperationDefinition, OperationResult } from './definition.ts'
 import { type OperationName, operations } from './index.ts'
 import * as store from './store.ts'
@@ -100,16 +97,6 @@ export const allowOperation = (
   )
 }
 
-/** @throws ApiError `policy_refused` */
-const requireUnlimited = ({ address, policy }: Wallet): void => {
-  if (!limitsMoney(policy)) return
-  throw new ApiError(
-    drexErrors.policy_refused,
-    'The wallet’s policy limits what it moves: it moves money by transfers alone.',
-    { details: { rule: 'contracts', wallet: address } },
-  )
-}
-
 const resultOf = async (
   { contextOf }: Deps,
   { kind, status, network, hash, blockHash, call }: store.Operation,
@@ -164,14 +151,4 @@ const create = async (
       return written
     },
   }
-}
-
-/** Those after it stand on what it does: the engine simulates each when its turn comes. */
-const tryFirst = async (chain: Chain, steps: readonly PlannedStep[]): Promise<void> => {
-  for (const { sender, recipient, data } of steps) {
-    await requirePermission(chain, { sender, target: recipient, payload: data })
-  }
-  const [first] = steps
-  if (first?.recipient === undefined) return
-  await simulateCall(chain, { from: first.sender, to: first.recipient, data: first.data }, [])
 }

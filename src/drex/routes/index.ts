@@ -1,6 +1,8 @@
 /** The REST interface: HTTP on one side, the services on the other. */
 import type { Client } from '#src/platform/database/index.ts'
 import { portugueseOf, type Route } from '#src/platform/http/index.ts'
+import type { Deliveries } from '../agreements/deliveries.ts'
+import type { Liens } from '../agreements/liens.ts'
 import type { Chains } from '../chains.ts'
 import type { Contracts } from '../contracts/service.ts'
 import type { HeldTransactions } from '../held.ts'
@@ -15,8 +17,10 @@ import type { Transfers } from '../transfers/service.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { batchRoutes } from './batches.ts'
 import { contractRoutes } from './contracts.ts'
+import { deliveryRoutes } from './deliveries.ts'
 import { heldRoutes } from './held.ts'
 import { laneRoute } from './lanes.ts'
+import { lienRoutes } from './liens.ts'
 import { networkRoutes } from './networks.ts'
 import { operationRoutes } from './operations.ts'
 import { sandboxRoutes } from './sandbox.ts'
@@ -35,6 +39,8 @@ export type RouteDeps = {
   readonly contracts: Contracts
   readonly streams: Streams
   readonly operations: Operations
+  readonly deliveries: Deliveries
+  readonly liens: Liens
   readonly sandbox: Sandbox
   readonly signatures: Signatures
   readonly statements: Statements
@@ -71,6 +77,8 @@ const routesOf = (deps: RouteDeps): readonly Route[] => [
   ...networkRoutes(deps.chains, deps.tokens),
   laneRoute(deps.sql),
   ...operationRoutes(deps.operations, deps.sql),
+  ...deliveryRoutes(deps.deliveries, deps.sql),
+  ...lienRoutes(deps.liens, deps.sql),
   ...contractRoutes(deps.contracts, deps.sql),
   ...streamRoutes(deps.streams, deps.sql),
   ...sandboxRoutes(deps.sandbox, deps.sql),

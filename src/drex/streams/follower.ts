@@ -84,7 +84,9 @@ const follow = async (
   const [topic] = stream.topics
   if (to <= stream.position.number || topic === undefined || topic === null) return false
   try {
-    const page = await source.read(stream.position, to, { addresses: [stream.address], topic })
+    const page = await source.read(stream.position, to, {
+      ...{ addresses: [stream.address], topics: [topic] },
+    })
     if (page === undefined) {
       await goBack(context, stream)
       return true

@@ -1,5 +1,8 @@
-import { type Caller, restrictedBy } from '#src/platform/http/index.ts'
+import { ApiError, type Caller, restrictedBy } from '#src/platform/http/index.ts'
+import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
+import { limitsMoney } from './policy.ts'
+import type { Wallet } from './store.ts'
 
 /** What of a caller decides which wallets are its own. */
 export type WalletRights = Pick<Caller, 'owner' | 'keyId' | 'environment' | 'restrictions'>
@@ -13,3 +16,13 @@ export const requireWallet = ({ restrictions: { wallets } }: WalletRights, ...an
 /** The wallets that a list is cut down to; undefined: all of the account. */
 export const walletsOf = ({ restrictions: { wallets } }: WalletRights): string[] | undefined =>
   wallets && [...wallets]
+
+/** @throws ApiError `policy_refused` if the wallet's policy limits what it moves */
+export const requireUnlimited = ({ address, policy }: Wallet): void => {
+  if (!limitsMoney(policy)) return
+  throw new ApiError(
+    drexErrors.policy_refused,
+    'The wallet’s policy limits what it moves: it moves money by transfers alone.',
+    { details: { rule: 'contracts', wallet: address } },
+  )
+}

@@ -19,6 +19,7 @@ const reasons: Readonly<Record<string, string>> = {
   card_stan_blocks: 'a row for each network',
   certificates: 'people import them',
   audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
+  drex_agreement_positions: 'a row for each network',
   drex_contracts: 'what was deployed stands on its chain for good',
   drex_holdings: 'a row for each wallet and token',
   drex_lanes: 'a row for each wallet',
@@ -68,7 +69,12 @@ const rows: Readonly<Record<string, string>> = {
   drex_transactions: `insert into drex_transactions (id, network, sender, kind, subject, status, data, created_by, created_at, expires_at, settled_at)
     values ('txn_${hex}', 'n', 's', 'transfer', 'trf_${hex}', 'confirmed', '0x', 'k', $1, $1, $1),
       ('txo_${hex}', 'n', 's', 'call', 'opr_${hex}', 'confirmed', '0x', 'k', $1, $1, $1),
-      ('gap_${hex}', 'n', 's', 'gap_fill', '', 'confirmed', '0x', 'k', $1, $1, $1)`,
+      ('gap_${hex}', 'n', 's', 'gap_fill', '', 'confirmed', '0x', 'k', $1, $1, $1),
+      ('txd_${hex}', 'n', 's', 'command', 'dlv_${hex}', 'confirmed', '0x', 'k', $1, $1, $1)`,
+  drex_agreements: `insert into drex_agreements (id, kind, status, network, wallet, part, terms, state, account, created_by, created_at, changed_at)
+    values ('dlv_${hex}', 'delivery', 'settled', 'n', 's', 'seller', '{}', '{}', 'default', 'k', $1, $1)`,
+  drex_agreement_events: `insert into drex_agreement_events (agreement_id, network, block_number, log_index, hash, name, args)
+    values ('dlv_${hex}', 'n', 1, 0, '0x', 'TradeSettled', '{}')`,
   drex_attempts: `insert into drex_attempts (network, hash, transaction_id, kind, raw, max_fee, tip)
     values ('n', '0x1', 'txn_${hex}', 'bump', '0x', 1, 1), ('n', '0x2', 'gap_${hex}', 'bump', '0x', 1, 1)`,
   drex_corrections: `insert into drex_corrections (id, transaction_id, from_status, to_status, reason)

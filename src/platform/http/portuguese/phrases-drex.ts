@@ -151,6 +151,30 @@ export const drexPhrases: Readonly<Record<string, string>> = {
   'The contract refused.': 'O contrato recusou.',
   'The contract refused: {}.': 'O contrato recusou: {1}.',
 
+  // Deliveries and liens.
+  'No such delivery.': 'Não existe essa entrega.',
+  'No such lien.': 'Não existe esse gravame.',
+  'The delivery cannot be cancelled now.': 'A entrega não pode ser cancelada agora.',
+  'The lien’s contract is not on the chain, or another step of it is under way.':
+    'O contrato do gravame não está na cadeia, ou outro passo seu está em curso.',
+  'The node lags behind: repeat later.': 'O nó está atrasado: repita mais tarde.',
+  'has not the code of the template {}': 'não tem o código do modelo {1}',
+  'must be more than zero': 'deve ser maior que zero',
+  'must differ from wallet': 'deve ser diferente de wallet',
+  'must differ from owner_wallet': 'deve ser diferente de owner_wallet',
+  'must be in the future': 'deve estar no futuro',
+  'comes to less than the smallest unit of money': 'dá menos que a menor unidade de dinheiro',
+  'is paid in a money without two decimals': 'paga-se em dinheiro sem duas casas decimais',
+  'is none that the contract’s bonds know': 'não é nenhum que os títulos do contrato conheçam',
+  'is no party of this lien': 'não é parte deste gravame',
+  'must be a number of at most 77 digits, without leading zeros':
+    'deve ser um número de no máximo 77 algarismos, sem zeros à esquerda',
+  'must be given with `pledge` and `release`, and only then':
+    'deve vir com `pledge` e `release`, e só então',
+  'The money’s events tell of {} of its smallest units paid, instead of {}.':
+    'Os eventos do dinheiro dizem que {1} das suas menores unidades foram pagas, em vez de {2}.',
+  'The bond’s events tell of no delivery.': 'Os eventos do título não dizem de entrega.',
+
   // Contracts and streams.
   'No contract with this address is known.': 'Não se conhece contrato com este endereço.',
   'is not a contract’s ABI': 'não é a ABI de um contrato',

@@ -1,0 +1,134 @@
+/**
+ * What follows once a step has ended or a contract has told something: the status, its event, the next steps of a lien,
+ * and the taking back of what was allowed for nothing. It runs in the database transaction of its cause, so that a crash
+ * leaves either both or none.
+ */
+import type { AppEvent, Emit } from '#src/events/index.ts'
+import type { Transaction } from '#src/platform/database/index.ts'
+import type { TransactionStatus } from '../domain.ts'
+import { insertTransactions } from '../engine/store.ts'
+import { encodeApprove } from '../evm/token-call.ts'
+import { newId } from '../ids.ts'
+import { callStep } from '../operations/definition.ts'
+import { type Step, sagaOf } from '../sagas.ts'
+import { deliveryState, isDeliveryEnd, lienState, type State } from './domain.ts'
+import { agreementEvent } from './events.ts'
+import * as store from './store.ts'
+import type { LienTerms } from './terms.ts'
+
+/** A follow-up step has as long as this to be signed. */
+const stepExpiryMs = 7 * 24 * 3_600_000
+
+type Known = {
+  readonly agreement: store.Agreement
+  readonly steps: readonly store.OwnStep[]
+  readonly told: readonly store.Event[]
+}
+
+export const isAgreement = (subject: string): boolean => /^(dlv|lin)_/.test(subject)
+
+export const advance = async (
+  tx: Transaction,
+  emitEvents: Emit,
+  ids: readonly string[],
+): Promise<void> => {
+  if (ids.length === 0) return
+  const agreements = await store.lockAgreements(tx, [...new Set(ids)])
+  const steps = await store.ownSteps(tx, ids)
+  const told = await store.eventsOf(tx, ids)
+  const events: AppEvent[] = []
+  for (const agreement of agreements) {
+    const { id } = agreement
+    const known = { agreement, steps: steps.get(id) ?? [], told: told.get(id) ?? [] }
+    if (agreement.kind === 'lien') await continueLien(tx, known, agreement.terms)
+    const state = stateOf({ ...known, steps: (await store.ownSteps(tx, [id])).get(id) ?? [] })
+    if (agreement.kind === 'delivery') await takeBack(tx, known, state)
+    if (isSame(state, agreement.state)) continue
+    await store.saveState(tx, id, state)
+    events.push(agreementEvent(agreement, state))
+  }
+  if (events.length > 0) await emitEvents(tx, events)
+}
+
+const stateOf = ({ agreement, steps, told }: Known): State => {
+  if (agreement.kind === 'delivery') return deliveryState(steps, told)
+  const { amount, expiry, isOurs } = agreement.terms
+  return lienState(steps, told, { pledged: isOurs ? 0n : BigInt(amount), expiry, isOurs })
+}
+
+const isSame = (a: State, b: State): boolean =>
+  a.status === b.status &&
+  a.hash === b.hash &&
+  a.pledged === b.pledged &&
+  a.expiry === b.expiry &&
+  a.error?.code === b.error?.code
+
+const termsOf = ({ id, network, createdBy }: store.Agreement) => ({
+  ...{ subject: id, network, createdBy },
+  expiresAt: new Date(Date.now() + stepExpiryMs),
+})
+
+/** The contract is there: its address is known now, and what needs it can follow. */
+const continueLien = async (
+  tx: Transaction,
+  { agreement, steps }: Known,
+  { admission, amount, token, owner }: LienTerms,
+): Promise<void> => {
+  const deployment = steps.find(({ kind }) => kind === 'deploy')
+  if (agreement.contract !== undefined || deployment === undefined) return
+  const contract = await store.deployedBy(tx, deployment.id)
+  if (contract === undefined) return
+  await store.saveContract(tx, agreement.id, contract)
+  const next: Step[] = []
+  if (admission !== null) {
+    const to = { sender: owner, to: admission }
+    next.push(await callStep('account_access', to, 'enableAccount', [contract]))
+  }
+  next.push(...(await pledgeSteps({ contract, owner, token }, BigInt(amount))))
+  await insertTransactions(tx, sagaOf(next, termsOf(agreement)))
+}
+
+/** The owner lets the lien take what it then takes. */
+export const pledgeSteps = async (
+  {
+    contract,
+    owner,
+    token,
+  }: Pick<LienTerms, 'owner' | 'token'> & { readonly contract: `0x${string}` },
+  units: bigint,
+): Promise<readonly Step[]> => [
+  { kind: 'approve', sender: owner, recipient: token, data: encodeApprove(contract, units) },
+  {
+    ...(await callStep('lien', { sender: owner, to: contract }, 'pledge', [units])),
+    kind: 'pledge',
+  },
+]
+
+/** From the signature on, what is allowed takes effect unless it ends otherwise. */
+const begun: ReadonlySet<TransactionStatus> = new Set<TransactionStatus>([
+  ...(['signed', 'broadcast', 'mined', 'confirmed'] as const),
+])
+
+/** A purchase that does not come about needs its money no more; one that does has used it. */
+const takeBack = async (
+  tx: Transaction,
+  { agreement, steps }: Known,
+  { status }: State,
+): Promise<void> => {
+  if (agreement.kind !== 'delivery' || agreement.part !== 'buyer') return
+  if (!isDeliveryEnd(status) || status === 'settled' || status === 'mismatched') return
+  const given = steps.find(({ kind }) => kind === 'allow')
+  if (given === undefined || !begun.has(given.status)) return
+  if (steps.some(({ kind }) => kind === 'disallow')) return
+  const { contract, terms, wallet } = agreement
+  const args = [contract, BigInt(terms.price)]
+  const step = await callStep(
+    'currency',
+    { sender: wallet, to: terms.money },
+    'decreaseAllowance',
+    args,
+  )
+  await insertTransactions(tx, [
+    { id: newId('dtx'), ...termsOf(agreement), ...step, kind: 'disallow', afterId: given.id },
+  ])
+}

@@ -1,0 +1,236 @@
+/** Bonds against money, both or neither: our side's command, and what becomes of it. */
+import type { Transaction } from '#src/platform/database/index.ts'
+import { ApiError, type Caller, refusedValue } from '#src/platform/http/index.ts'
+import type { Chain } from '../chains.ts'
+import type { NetworkId } from '../config.ts'
+import { simulateCall } from '../contracts/simulation.ts'
+import type { Creation } from '../creation.ts'
+import { isFinal } from '../domain.ts'
+import { drexErrors } from '../errors.ts'
+import type { Hex } from '../evm/hex.ts'
+import { newId } from '../ids.ts'
+import { callStep } from '../operations/definition.ts'
+import type { Step as PlannedStep } from '../sagas.ts'
+import { scaled } from '../templates/fields.ts'
+import { cancelPending, type Step, stepsOf } from '../transfers/store.ts'
+import { requireUnlimited } from '../wallets/rights.ts'
+import {
+  type AgreementDeps,
+  creationOf,
+  type ListFilter,
+  listOf,
+  type Of,
+  readWhole,
+  reread,
+  stepCreation,
+  type Whole,
+} from './service.ts'
+import { createViews, requireTemplateCode } from './template-code.ts'
+import type { DeliveryTerms } from './terms.ts'
+
+export const bondDecimals = 2
+export const priceDecimals = 8
+
+type DeliveryRequest = {
+  readonly contract: Hex
+  readonly number: string
+  readonly part: 'seller' | 'buyer'
+  /** Ours, which signs. */
+  readonly wallet: Hex
+  readonly counterparty: Hex
+  readonly bond: {
+    readonly acronym: string
+    readonly code: string
+    /** Unix seconds. */
+    readonly maturity: number
+  }
+  /** A decimal of two digits. */
+  readonly amount: string
+  /** A decimal of eight digits. */
+  readonly unitPrice: string
+  readonly network: NetworkId | undefined
+  readonly reference: string | undefined
+}
+
+export type Deliveries = {
+  readonly create: (request: DeliveryRequest, caller: Caller) => Promise<Creation<Of<'delivery'>>>
+  /** @throws ApiError `delivery_not_found` */
+  readonly get: (id: string, caller: Caller) => Promise<Whole<'delivery'>>
+  readonly list: (filter: ListFilter, caller: Caller) => Promise<readonly Of<'delivery'>[]>
+  /** @throws ApiError `delivery_not_found`, `delivery_not_cancellable` or `contract_reverted` */
+  readonly cancel: (id: string, reason: string, caller: Caller) => Promise<Creation<Of<'delivery'>>>
+}
+
+export const createDeliveries = (deps: AgreementDeps): Deliveries => ({
+  create: (request, caller) => create(deps, request, caller),
+  get: (id, caller) => readWhole(deps, 'delivery', id, caller),
+  list: (filter, caller) => listOf(deps, 'delivery', filter, caller),
+  cancel: (id, reason, caller) => cancel(deps, id, reason, caller),
+})
+
+const create = async (
+  deps: AgreementDeps,
+  request: DeliveryRequest,
+  caller: Caller,
+): Promise<Creation<Of<'delivery'>>> => {
+  const { part, contract, reference } = request
+  const chain = deps.chains.require(request.network, caller.environment)
+  const wallet = await deps.wallets.requireSigning(request.wallet, 'wallet', caller)
+  requireUnlimited(wallet)
+  await requireTemplateCode(chain, contract, 'bond_delivery', 'contract')
+  const terms = await termsOf(deps, chain, request)
+  const command = await commandOf(request, terms)
+  await tryCommand(chain, command)
+  const allow = await allowanceOf(chain, request, terms)
+  const row = {
+    ...({ id: newId('dlv'), kind: 'delivery', network: chain.network.id, contract } as const),
+    ...{ wallet: wallet.address, part, terms, reference, account: caller.owner },
+    state: { status: 'pending', hash: null, error: null, pledged: null, expiry: null } as const,
+    ...{ createdBy: caller.keyId, createdAt: new Date() },
+  }
+  return creationOf<'delivery'>(deps, chain, row, [...allow, command])
+}
+
+const refuse = (field: string, rule: string, message: string, got?: string): never => {
+  throw refusedValue([
+    { pointer: `/${field}`, rule, message, ...(got === undefined ? {} : { got }) },
+  ])
+}
+
+const decimal = (field: string, text: string, decimals: number): bigint => {
+  const units = scaled(text, decimals)
+  if (units === undefined)
+    return refuse(field, 'decimals', `has more than ${decimals} fraction digits`, text)
+  return units > 0n ? units : refuse(field, 'range', 'must be more than zero', text)
+}
+
+/** What the contract itself says of its two halves, and what they come to. */
+const termsOf = async (
+  { tokens }: AgreementDeps,
+  chain: Chain,
+  request: DeliveryRequest,
+): Promise<DeliveryTerms> => {
+  const { contract, number, part, wallet, counterparty, bond: named } = request
+  if (wallet === counterparty) refuse('counterparty', 'differs', 'must differ from wallet')
+  const amount = decimal('amount', request.amount, bondDecimals)
+  const unitPrice = decimal('unit_price', request.unitPrice, priceDecimals)
+  const price = (amount * unitPrice) / 10n ** BigInt(priceDecimals)
+  if (price === 0n) refuse('amount', 'range', 'comes to less than the smallest unit of money')
+  const ask = await createViews(chain, 'bond_delivery')
+  const [money = '', bond = ''] = (
+    await Promise.all([ask(contract, 'money'), ask(contract, 'bond')])
+  ).map(([told = '']) => told.toLowerCase())
+  const decimals = await tokens.decimalsOf(chain, money as Hex)
+  // Amounts of bonds times prices are cents.
+  if (decimals !== bondDecimals)
+    refuse('contract', 'decimals', 'is paid in a money without two decimals')
+  const { acronym, code, maturity } = named
+  const askBond = await createViews(chain, 'tokenized_bond')
+  const tuple = [acronym, code, BigInt(maturity)]
+  const [bondId = '0'] = await askBond(bond as Hex, 'getTPFtId', [tuple])
+  if (bondId === '0') refuse('bond', 'unknown', 'is none that the contract’s bonds know')
+  return {
+    ...{ number, bond: bond as Hex, bondId, acronym, code, maturity, money: money as Hex },
+    seller: part === 'seller' ? wallet : counterparty,
+    buyer: part === 'buyer' ? wallet : counterparty,
+    ...{ amount: String(amount), unitPrice: String(unitPrice), price: String(price) },
+  }
+}
+
+const commandOf = async (
+  { contract, part, wallet }: DeliveryRequest,
+  terms: DeliveryTerms,
+): Promise<PlannedStep> => {
+  const { number, seller, buyer, acronym, code, maturity, amount, unitPrice } = terms
+  const bond = [acronym, code, BigInt(maturity)]
+  const caller = part === 'seller' ? 0 : 1
+  const args = [BigInt(number), seller, buyer, caller, bond, BigInt(amount), BigInt(unitPrice)]
+  const step = await callStep('bond_delivery', { sender: wallet, to: contract }, 'trade', args)
+  return { ...step, kind: 'command' }
+}
+
+/** What a second command is refused for before anything else; the others may be for want of what is allowed first. */
+const finalRefusals = new Set(['NotAllowed', 'NotPending', 'TermsDiffer', 'InvalidTerms'])
+
+/** @throws ApiError `contract_reverted` if the number is another's, or its terms differ */
+const tryCommand = async (
+  chain: Chain,
+  { sender, recipient, data }: PlannedStep,
+): Promise<void> => {
+  try {
+    await simulateCall(chain, { from: sender, to: recipient, data }, [])
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.definition !== drexErrors.contract_reverted)
+      throw error
+    const { revert } = error.details as { readonly revert: { readonly name: string } | null }
+    if (revert !== null && finalRefusals.has(revert.name)) throw error
+  }
+}
+
+/** The seller's approval is of all its bonds, and stays; the buyer's is of this very price. */
+const allowanceOf = async (
+  chain: Chain,
+  { contract, part, wallet }: DeliveryRequest,
+  { bond, money, price }: DeliveryTerms,
+): Promise<readonly PlannedStep[]> => {
+  if (part === 'buyer') {
+    const to = { sender: wallet, to: money }
+    const step = await callStep('currency', to, 'increaseAllowance', [contract, BigInt(price)])
+    return [{ ...step, kind: 'allow' }]
+  }
+  const ask = await createViews(chain, 'tokenized_bond')
+  const [isApproved] = await ask(bond, 'isApprovedForAll', [wallet, contract])
+  if (isApproved === 'true') return []
+  const to = { sender: wallet, to: bond }
+  const step = await callStep('tokenized_bond', to, 'setApprovalForAll', [contract, true])
+  return [{ ...step, kind: 'allow' }]
+}
+
+const notCancellable = {
+  definition: drexErrors.delivery_not_cancellable,
+  message: 'The delivery cannot be cancelled now.',
+}
+
+const cancel = async (
+  deps: AgreementDeps,
+  id: string,
+  reason: string,
+  caller: Caller,
+): Promise<Creation<Of<'delivery'>>> => {
+  const { agreement } = await readWhole(deps, 'delivery', id, caller)
+  const { status } = agreement.state
+  if (status === 'pending') return withdrawal(deps, agreement)
+  if (status !== 'commanded') throw new ApiError(notCancellable.definition, notCancellable.message)
+  const chain = deps.chains.require(agreement.network as NetworkId, caller.environment)
+  const { address: sender } = await deps.wallets.requireSigning(agreement.wallet, 'wallet', caller)
+  const { number } = agreement.terms
+  const to = { sender, to: agreement.contract! }
+  const step = await callStep('bond_delivery', to, 'cancel', [BigInt(number), reason])
+  return stepCreation(deps, chain, agreement, [step], {
+    ...{ caller, otherwise: notCancellable },
+    mayBegin: (steps) => !steps.some(isCancelling),
+  })
+}
+
+const isCancelling = ({ kind, status }: Step): boolean => kind === 'call' && !isFinal(status)
+
+/** Before its command is signed, nobody else knows of it. */
+const withdrawal = async (
+  { onEnded }: AgreementDeps,
+  agreement: Of<'delivery'>,
+): Promise<Creation<Of<'delivery'>>> => ({
+  async write(tx: Transaction) {
+    const gone = new Set(await cancelPending(tx, agreement.id))
+    const ended = (await stepsOf(tx, agreement.id)).filter(({ id }) => gone.has(id))
+    if (!ended.some(({ kind }) => kind === 'command')) {
+      throw new ApiError(notCancellable.definition, notCancellable.message)
+    }
+    await onEnded(
+      tx,
+      agreement.network,
+      ended.map((each) => ({ ...each, subject: agreement.id })),
+    )
+    return reread(tx, agreement)
+  },
+  settle: async (written) => written,
+})

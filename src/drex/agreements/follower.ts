@@ -1,0 +1,159 @@
+/**
+ * Reads what the contracts of agreements told, in blocks that have their confirmations, and keeps it in the transaction
+ * that moves the place: nothing is left out or told anew by a restart, and what a reorganisation takes back is taken back
+ * here, too.
+ */
+import type { Emit } from '#src/events/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { createJob } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { Prover } from '../engine/prover.ts'
+import { receiptIn } from '../engine/receipt.ts'
+import { quantity } from '../evm/hex.ts'
+import { type LedgerFollower, lastOnChain, pause } from '../ledger/follower.ts'
+import { type Place, withAnchor } from '../ledger/place.ts'
+import { createSource, type Page, type Source } from '../ledger/source.ts'
+import type { Network } from '../networks.ts'
+import type { RpcClient } from '../rpc/client.ts'
+import { RpcFailure } from '../rpc/errors.ts'
+import type { Log } from '../rpc/methods.ts'
+import { advance } from './advance.ts'
+import * as store from './store.ts'
+import { createReader, mismatchOf, type Reader } from './told.ts'
+
+export type AgreementContext = {
+  readonly network: Network
+  readonly rpc: RpcClient
+  readonly prover: Prover
+  readonly sql: Client
+  readonly logger: Logger
+  readonly emitEvents: Emit
+  readonly pollMs: number
+  /** Blocks below the confirmations in which what was told is still compared with the chain. */
+  readonly watchBlocks: number
+}
+
+/** How long a process that died keeps the others from following. */
+const leaseMs = 10_000
+const turnMs = 30_000
+const lookMs = 1_000
+const pollMinMs = 100
+
+export const createAgreementFollower = (context: AgreementContext): LedgerFollower => {
+  const { network, sql, logger, pollMs } = context
+  const source = createSource(context)
+  return createJob({
+    ...{ name: `agreements of ${network.id}`, everyMs: lookMs },
+    ...{ fleet: { sql, leaseMs }, logger },
+    async run(round) {
+      const endMs = performance.now() + turnMs
+      while (!round.signal.aborted && performance.now() < endMs) {
+        if (!(await look(context, source))) await pause(Math.max(pollMinMs, pollMs), round)
+        round.advance()
+      }
+    },
+  })
+}
+
+/** @returns whether there is more to read at once */
+const look = async (context: AgreementContext, source: Source): Promise<boolean> => {
+  const { network, rpc, sql, logger } = context
+  try {
+    // Before the list: what is not in it yet was not signed when the chain had this head.
+    const head = await rpc.call('eth_blockNumber')
+    const to = head - network.confirmations + 1
+    const position = await store.positionOf(sql, network.id)
+    if (position === undefined || to <= position.place.number) return false
+    const agreements = await store.followed(sql, network.id, position.place.number)
+    const addresses = [...new Set(agreements.flatMap(({ contract }) => contract ?? []))]
+    if (addresses.length === 0) {
+      const there = { place: { number: to, hash: undefined }, anchors: [] }
+      await store.movePosition(sql, network.id, position.place, there)
+      return false
+    }
+    const reader = await createReader()
+    const page = await source.read(position.place, to, { addresses, topics: reader.topics })
+    if (page === undefined) await goBack(context, position)
+    else await keep(context, { reader, position, page, agreements })
+    return page === undefined || page.last.number < to
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error
+    logger.warn({ network: network.id, err: error }, 'agreements wait')
+    return false
+  }
+}
+
+type Reading = {
+  readonly reader: Reader
+  readonly position: store.Position
+  readonly page: Page
+  readonly agreements: readonly store.Agreement[]
+}
+
+const keep = async (
+  context: AgreementContext,
+  { reader, position, page, agreements }: Reading,
+): Promise<void> => {
+  const { network, sql, emitEvents, watchBlocks } = context
+  const events: store.Event[] = []
+  for (const log of page.logs) {
+    events.push(...(await eventsIn(context, reader, agreements, log)))
+  }
+  const { number, hash } = page.last
+  const anchors = withAnchor(position.anchors, { number, hash })
+  await sql.begin(async (tx) => {
+    const there = { place: { number, hash }, anchors }
+    if (!(await store.movePosition(tx, network.id, position.place, there))) return
+    await store.keepEvents(tx, network.id, events)
+    await advance(
+      tx,
+      emitEvents,
+      events.map(({ agreementId }) => agreementId),
+    )
+    const untilBlock = number + network.confirmations + watchBlocks
+    const blockTime = Number(page.blocks.get(number)?.timestamp ?? 0n)
+    await store.endFollowing(tx, network.id, { untilBlock, blockTime })
+  })
+}
+
+/** One event may be of several agreements: both sides may be ours. */
+const eventsIn = async (
+  context: AgreementContext,
+  reader: Reader,
+  agreements: readonly store.Agreement[],
+  told: Log,
+): Promise<readonly store.Event[]> => {
+  const { blockHash, blockNumber, logIndex, transactionHash: hash } = told
+  const concerned = agreements.filter((each) => reader.decode(each, told) !== undefined)
+  if (concerned.length === 0) return []
+  const receipt = await receiptIn(context, blockHash, hash)
+  const log = receipt?.logs.find((each) => each.logIndex === logIndex)
+  if (receipt === undefined || log === undefined) {
+    throw new RpcFailure('transient', `the receipt of ${hash} is not proven`)
+  }
+  return concerned.flatMap((agreement): store.Event[] => {
+    const decoded = reader.decode(agreement, log)
+    if (decoded === undefined) return []
+    const mismatch = mismatchOf(agreement, decoded, receipt)
+    return [{ agreementId: agreement.id, blockNumber, logIndex, hash, ...decoded, mismatch }]
+  })
+}
+
+/** Goes back to the last block that is still on the chain, and takes back what was told since. */
+const goBack = async (context: AgreementContext, position: store.Position): Promise<void> => {
+  const { network, rpc, sql, logger, emitEvents } = context
+  const { place, anchors } = position
+  const there = await rpc.poll('eth_getBlockByNumber', quantity(place.number), false)
+  if (there.some((each) => 'result' in each && each.result?.hash === place.hash)) {
+    throw new RpcFailure('transient', `the nodes differ about block ${place.number}`)
+  }
+  const anchor = await lastOnChain(context, anchors)
+  const oldest = anchors[0]?.number ?? place.number
+  const back: Place = anchor ?? { number: oldest - 1, hash: undefined }
+  await sql.begin(async (tx) => {
+    const left = anchors.filter(({ number }) => number <= back.number)
+    if (!(await store.movePosition(tx, network.id, place, { place: back, anchors: left }))) return
+    await advance(tx, emitEvents, await store.forgetEvents(tx, network.id, back.number))
+  })
+  logger.warn({ network: network.id, from: back.number + 1 }, 'agreements went back')
+}

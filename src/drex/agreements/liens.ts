@@ -1,0 +1,231 @@
+/** Liens: an owner's tokens that secure a beneficiary, in a contract of their own. */
+import { ApiError, type Caller, refusedValue } from '#src/platform/http/index.ts'
+import { type Chain, reaching } from '../chains.ts'
+import type { NetworkId } from '../config.ts'
+import { readAbi } from '../contracts/abi.ts'
+import { insertContract } from '../contracts/store.ts'
+import type { Creation } from '../creation.ts'
+import { findContract } from '../directory.ts'
+import { isFinal } from '../domain.ts'
+import { drexErrors } from '../errors.ts'
+import type { Hex } from '../evm/hex.ts'
+import { quantity } from '../evm/hex.ts'
+import { newId } from '../ids.ts'
+import { callStep } from '../operations/definition.ts'
+import { deploymentSteps, type Step as PlannedStep } from '../sagas.ts'
+import { loadArtifact } from '../templates/index.ts'
+import type { Step } from '../transfers/store.ts'
+import { requireUnlimited } from '../wallets/rights.ts'
+import { pledgeSteps } from './advance.ts'
+import {
+  type AgreementDeps,
+  creationOf,
+  type ListFilter,
+  listOf,
+  type Of,
+  readWhole,
+  stepCreation,
+  type Whole,
+} from './service.ts'
+import * as store from './store.ts'
+import { createViews, requireTemplateCode } from './template-code.ts'
+import type { LienTerms } from './terms.ts'
+
+type LienRequest = {
+  /** Signs, deploys and pledges. */
+  readonly owner: Hex
+  readonly beneficiary: Hex
+  /** The network's currency if absent. */
+  readonly token: Hex | undefined
+  readonly amount: string
+  /** Unix seconds. */
+  readonly expiry: number
+  readonly documentHash: string
+  readonly network: NetworkId | undefined
+  readonly reference: string | undefined
+}
+
+type Adoption = {
+  readonly contract: Hex
+  /** The owner's or the beneficiary's. */
+  readonly wallet: Hex
+  readonly network: NetworkId | undefined
+  readonly reference: string | undefined
+}
+
+/** What a party does with a lien that is there. */
+export type LienAct =
+  | { readonly act: 'pledge' | 'release'; readonly amount: string }
+  | { readonly act: 'reclaim' }
+
+export type Liens = {
+  readonly create: (request: LienRequest, caller: Caller) => Promise<Creation<Of<'lien'>>>
+  /** Follows one that somebody else has made. */
+  readonly adopt: (adoption: Adoption, caller: Caller) => Promise<Creation<Of<'lien'>>>
+  /** @throws ApiError `lien_not_found` */
+  readonly get: (id: string, caller: Caller) => Promise<Whole<'lien'>>
+  readonly list: (filter: ListFilter, caller: Caller) => Promise<readonly Of<'lien'>[]>
+  /** @throws ApiError `lien_not_found`, `lien_not_ready` or `contract_reverted` */
+  readonly act: (id: string, act: LienAct, caller: Caller) => Promise<Creation<Of<'lien'>>>
+}
+
+export const createLiens = (deps: AgreementDeps): Liens => ({
+  create: (request, caller) => create(deps, request, caller),
+  adopt: (adoption, caller) => adopt(deps, adoption, caller),
+  get: (id, caller) => readWhole(deps, 'lien', id, caller),
+  list: (filter, caller) => listOf(deps, 'lien', filter, caller),
+  act: (id, act, caller) => perform(deps, id, act, caller),
+})
+
+const create = async (
+  deps: AgreementDeps,
+  request: LienRequest,
+  caller: Caller,
+): Promise<Creation<Of<'lien'>>> => {
+  const { beneficiary, expiry, documentHash, reference } = request
+  const chain = deps.chains.require(request.network, caller.environment)
+  const wallet = await deps.wallets.requireSigning(request.owner, 'owner_wallet', caller)
+  requireUnlimited(wallet)
+  const { address: owner } = wallet
+  const token = request.token ?? chain.network.token
+  const amount = await deps.tokens.unitsOf(chain, token, request.amount, 'amount')
+  const terms: LienTerms = {
+    ...{ token, decimals: await deps.tokens.decimalsOf(chain, token), owner, beneficiary },
+    ...{ documentHash, expiry, amount: String(amount), isOurs: true },
+    admission: await admissionOf(chain, token),
+  }
+  const { bytecode, abi } = await loadArtifact('lien')
+  const values = [token, owner, beneficiary, documentHash, expiry]
+  const encoded = (await readAbi(abi)).encodeDeploy(values)
+  const steps = deploymentSteps(chain.network, owner, `${bytecode}${encoded.slice(2)}` as Hex)
+  const row = {
+    ...({
+      id: newId('lin'),
+      kind: 'lien',
+      network: chain.network.id,
+      contract: undefined,
+    } as const),
+    ...({ wallet: owner, part: 'owner', terms, reference, account: caller.owner } as const),
+    state: { status: 'pending', hash: null, error: null, pledged: '0', expiry } as const,
+    ...{ createdBy: caller.keyId, createdAt: new Date() },
+  }
+  return creationOf<'lien'>(deps, chain, row, steps, async (tx, [deployment, permit]) => {
+    await insertContract(tx, {
+      ...{ id: newId('ctr'), network: row.network, address: undefined, template: 'lien', abi },
+      ...{ label: 'lien', deployer: owner, transactionId: deployment!.id },
+      params: { token, owner, beneficiary, document_hash: documentHash, expiry },
+      ...{ permitTransactionId: permit?.id, account: row.account },
+      ...{ createdBy: row.createdBy, createdAt: row.createdAt },
+    })
+  })
+}
+
+/** Only the network's own currency knows admitted accounts, and a contract of the directory admits them. */
+const admissionOf = async (chain: Chain, token: Hex): Promise<Hex | null> =>
+  token === chain.network.token
+    ? ((await findContract(chain, 'RealDigitalEnableAccount')) ?? null)
+    : null
+
+const adopt = async (
+  deps: AgreementDeps,
+  { contract, wallet: named, network, reference }: Adoption,
+  caller: Caller,
+): Promise<Creation<Of<'lien'>>> => {
+  const { tokens } = deps
+  const chain = deps.chains.require(network, caller.environment)
+  const { address } = await deps.wallets.requireSigning(named, 'wallet', caller)
+  await requireTemplateCode(chain, contract, 'lien', 'contract')
+  const head = await reaching(chain, () => chain.rpc.call('eth_blockNumber'))
+  const told = await readLien(chain, contract, head)
+  if (address !== told.owner && address !== told.beneficiary) {
+    const message = 'is no party of this lien'
+    throw refusedValue([{ pointer: '/wallet', rule: 'party', message, got: named }])
+  }
+  const { pledged, expiry, ...parties } = told
+  const decimals = await tokens.decimalsOf(chain, told.token)
+  const terms: LienTerms = {
+    ...{ ...parties, decimals, expiry, amount: pledged, admission: null, isOurs: false },
+  }
+  const status = BigInt(pledged) > 0n ? 'active' : 'pending'
+  const row = {
+    ...({ id: newId('lin'), kind: 'lien', network: chain.network.id, contract } as const),
+    ...({ wallet: address, part: address === told.owner ? 'owner' : 'beneficiary' } as const),
+    ...{ terms, reference, account: caller.owner, createdBy: caller.keyId },
+    ...({
+      state: { status, hash: null, error: null, pledged, expiry },
+      createdAt: new Date(),
+    } as const),
+  }
+  return {
+    async write(tx) {
+      await store.beginPosition(tx, row.network, head)
+      const position = await store.positionOf(tx, row.network)
+      // What it told between the block that was asked and the place of reading would be missed.
+      if (position !== undefined && position.place.number > head) {
+        throw new ApiError(drexErrors.network_unreachable, 'The node lags behind: repeat later.')
+      }
+      await store.insertAgreement(tx, row)
+      return { ...row, changedAt: row.createdAt }
+    },
+    settle: async (written) => written,
+  }
+}
+
+/** What the contract says of itself at a block. */
+const readLien = async (chain: Chain, contract: Hex, block: number) => {
+  const ask = await createViews(chain, 'lien', quantity(block))
+  const names = ['token', 'owner', 'beneficiary', 'documentHash', 'expiry', 'pledged'] as const
+  const values = await Promise.all(names.map(async (name) => (await ask(contract, name))[0] ?? ''))
+  const [token = '', owner = '', beneficiary = '', documentHash = '', expiry, pledged = '0'] =
+    values
+  return {
+    token: token.toLowerCase() as Hex,
+    owner: owner.toLowerCase() as Hex,
+    beneficiary: beneficiary.toLowerCase() as Hex,
+    ...{ documentHash, expiry: Number(expiry), pledged },
+  }
+}
+
+const notReady = {
+  definition: drexErrors.lien_not_ready,
+  message: 'The lien’s contract is not on the chain, or another step of it is under way.',
+}
+
+const perform = async (
+  deps: AgreementDeps,
+  id: string,
+  act: LienAct,
+  caller: Caller,
+): Promise<Creation<Of<'lien'>>> => {
+  const { agreement } = await readWhole(deps, 'lien', id, caller)
+  const chain = deps.chains.require(agreement.network as NetworkId, caller.environment)
+  const wallet = await deps.wallets.requireSigning(agreement.wallet, 'wallet', caller)
+  requireUnlimited(wallet)
+  const { contract } = agreement
+  if (contract === undefined) throw new ApiError(notReady.definition, notReady.message)
+  const steps = await stepsFor(deps, chain, { ...agreement, contract }, act)
+  return stepCreation(deps, chain, agreement, steps, {
+    ...{ caller, otherwise: notReady },
+    mayBegin: (begun) => begun.every(isOver),
+  })
+}
+
+const isOver = ({ status }: Step): boolean => isFinal(status)
+
+const stepsFor = async (
+  { tokens }: AgreementDeps,
+  chain: Chain,
+  { wallet, contract, terms }: Of<'lien'> & { readonly contract: Hex },
+  act: LienAct,
+): Promise<readonly PlannedStep[]> => {
+  const to = { sender: wallet, to: contract }
+  if (act.act === 'reclaim') return [await callStep('lien', to, 'reclaim', [])]
+  const units = await tokens.unitsOf(chain, terms.token, act.amount, 'amount')
+  if (act.act === 'release') return [await callStep('lien', to, 'release', [units])]
+  if (wallet !== terms.owner) {
+    throw new ApiError(drexErrors.contract_reverted, 'The contract refuses: NotAllowed.', {
+      details: { revert: { name: 'NotAllowed', args: [wallet] } },
+    })
+  }
+  return pledgeSteps({ contract, owner: wallet, token: terms.token }, units)
+}

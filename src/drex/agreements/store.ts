@@ -1,0 +1,301 @@
+/** SQL of agreements, and of what contracts told of them. */
+import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { NetworkId } from '../config.ts'
+import type { TransactionError } from '../engine/transaction.ts'
+import type { Hex } from '../evm/hex.ts'
+import type { Anchor, Place } from '../ledger/place.ts'
+import type { State, Step, Told } from './domain.ts'
+import type { Terms } from './terms.ts'
+
+type Common = {
+  readonly id: string
+  readonly network: string
+  /** Undefined until the contract of a lien is on the chain. */
+  readonly contract: Hex | undefined
+  /** Our party’s, which signs. */
+  readonly wallet: Hex
+  readonly reference: string | undefined
+  readonly account: string
+  readonly createdBy: string
+  readonly createdAt: Date
+}
+
+export type NewAgreement = Common & Terms & { readonly state: State }
+
+export type Agreement = NewAgreement & { readonly changedAt: Date }
+
+type Row = {
+  id: string
+  kind: 'delivery' | 'lien'
+  network: string
+  contract: Hex | null
+  wallet: Hex
+  part: never
+  terms: never
+  state: State
+  reference: string | null
+  account: string
+  created_by: string
+  created_at: Date
+  changed_at: Date
+}
+
+const read = (row: Row): Agreement => ({
+  ...{
+    id: row.id,
+    kind: row.kind as never,
+    network: row.network,
+    contract: row.contract ?? undefined,
+  },
+  ...{ wallet: row.wallet, part: row.part, terms: row.terms, state: row.state },
+  ...{ reference: row.reference ?? undefined, account: row.account, createdBy: row.created_by },
+  ...{ createdAt: row.created_at, changedAt: row.changed_at },
+})
+
+const columns = (sql: Queryable) => sql`
+  id, kind, network, contract, wallet, part, terms, state, reference, account, created_by,
+  created_at, changed_at`
+
+const kept = (state: State) => JSON.stringify(state)
+
+export const insertAgreement = async (sql: Queryable, row: NewAgreement): Promise<void> => {
+  const { state } = row
+  await sql`
+    insert into drex_agreements (id, kind, status, network, contract, wallet, part, terms, state,
+      expiry, reference, account, created_by, created_at, changed_at)
+    values (${row.id}, ${row.kind}, ${state.status}, ${row.network}, ${row.contract ?? null},
+      ${row.wallet}, ${row.part}, ${JSON.stringify(row.terms)}::text::jsonb,
+      ${kept(state)}::text::jsonb, ${state.expiry}, ${row.reference ?? null}, ${row.account},
+      ${row.createdBy}, ${row.createdAt.toISOString()}, ${row.createdAt.toISOString()})`
+}
+
+/** The part of the agreements that somebody may see. */
+export type Visible = {
+  readonly account: string
+  readonly networks: readonly NetworkId[]
+  /** Undefined: all. */
+  readonly wallets: string[] | undefined
+}
+
+/** A network that began anew keeps its old agreements under `id@genesis`. */
+const visible = (sql: Queryable, { account, networks, wallets }: Visible) => sql`
+  account = ${account} and split_part(network, '@', 1) = any(${[...networks]}::text[])
+  ${wallets === undefined ? sql`` : sql`and wallet = any(${wallets}::text[])`}`
+
+export const agreementById = async (
+  sql: Queryable,
+  { id, kind }: { readonly id: string; readonly kind: Agreement['kind'] },
+  by: Visible,
+): Promise<Agreement | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from drex_agreements
+    where id = ${id} and kind = ${kind} and ${visible(sql, by)}`
+  return row && read(row)
+}
+
+/** In one order, so that two processes cannot block each other. */
+export const lockAgreements = async (
+  sql: Transaction,
+  ids: readonly string[],
+): Promise<readonly Agreement[]> => {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from drex_agreements where id = any(${[...ids]}::text[])
+    order by id for update`
+  return rows.map(read)
+}
+
+/** Newest first. */
+export const listAgreements = async (
+  sql: Client,
+  filter: {
+    readonly kind: Agreement['kind']
+    readonly status: string | undefined
+    readonly part: Agreement['part'] | undefined
+    readonly beforeId: string | undefined
+    readonly limit: number
+  },
+  by: Visible,
+): Promise<readonly Agreement[]> => {
+  const { kind, status, part, beforeId, limit } = filter
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from drex_agreements where kind = ${kind} and ${visible(sql, by)}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${part === undefined ? sql`` : sql`and part = ${part}`}
+      ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
+    order by id desc limit ${limit}`
+  return rows.map(read)
+}
+
+export const saveState = async (sql: Transaction, id: string, state: State): Promise<void> => {
+  await sql`
+    update drex_agreements set status = ${state.status}, state = ${kept(state)}::text::jsonb,
+      expiry = ${state.expiry}, until_block = null, changed_at = now()
+    where id = ${id}`
+}
+
+export const saveContract = async (sql: Transaction, id: string, contract: Hex): Promise<void> => {
+  await sql`update drex_agreements set contract = ${contract} where id = ${id}`
+}
+
+export type OwnStep = Step & { readonly id: string; readonly data: Hex; readonly sender: Hex }
+
+export const ownSteps = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly OwnStep[]>> => {
+  const rows = await sql<
+    (Omit<OwnStep, 'hash' | 'error'> & {
+      subject: string
+      hash: Hex | null
+      error: TransactionError | null
+    })[]
+  >`
+    select id, subject, kind, status, sender, coalesce(mined_hash, hash) as hash, error,
+      case when kind <> 'deploy' then data else '0x' end as data
+    from drex_transactions where subject = any(${[...ids]}::text[]) order by id`
+  return Map.groupBy(
+    rows.map(({ hash, error, ...row }) => ({
+      ...row,
+      ...{ hash: hash ?? undefined, error: error ?? undefined },
+    })),
+    ({ subject }) => subject,
+  )
+}
+
+/** The address of the contract that a deployment made, once it and what lets others call it are confirmed. */
+export const deployedBy = async (sql: Queryable, deployment: string): Promise<Hex | undefined> => {
+  const [row] = await sql<{ address: Hex }[]>`
+    select c.address from drex_contracts c
+    join drex_transactions t on t.id = c.transaction_id
+    left join drex_transactions p on p.id = c.permit_transaction_id
+    where c.transaction_id = ${deployment} and c.address is not null
+      and t.status = 'confirmed' and coalesce(p.status, 'confirmed') = 'confirmed'`
+  return row?.address
+}
+
+export type Event = Told & {
+  readonly agreementId: string
+  readonly blockNumber: number
+  readonly logIndex: number
+}
+
+export const eventsOf = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly Event[]>> => {
+  const rows = await sql<
+    (Omit<Event, 'blockNumber' | 'mismatch'> & { blockNumber: bigint; mismatch: string | null })[]
+  >`
+    select agreement_id as "agreementId", block_number as "blockNumber", log_index as "logIndex",
+      hash, name, args, mismatch
+    from drex_agreement_events where agreement_id = any(${[...ids]}::text[])
+    order by agreement_id, block_number, log_index`
+  return Map.groupBy(
+    rows.map(({ blockNumber, mismatch, ...row }) => ({
+      ...row,
+      ...{ blockNumber: Number(blockNumber), mismatch: mismatch ?? undefined },
+    })),
+    ({ agreementId }) => agreementId,
+  )
+}
+
+export const keepEvents = async (
+  sql: Transaction,
+  network: string,
+  events: readonly Event[],
+): Promise<void> => {
+  if (events.length === 0) return
+  const rows = events.map((each) => ({
+    ...{ agreement_id: each.agreementId, network, block_number: each.blockNumber },
+    ...{ log_index: each.logIndex, hash: each.hash, name: each.name, args: each.args },
+    mismatch: each.mismatch ?? null,
+  }))
+  await sql`
+    insert into drex_agreement_events (agreement_id, network, block_number, log_index, hash, name,
+      args, mismatch)
+    select agreement_id, network, block_number, log_index, hash, name, args, mismatch
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as told (
+      agreement_id text, network text, block_number bigint, log_index integer, hash text,
+      name text, args jsonb, mismatch text)
+    on conflict do nothing`
+}
+
+/** @returns the agreements that something was told of in a block that is gone */
+export const forgetEvents = async (
+  sql: Transaction,
+  network: string,
+  aboveBlock: number,
+): Promise<readonly string[]> => {
+  const rows = await sql<{ id: string }[]>`
+    delete from drex_agreement_events where network = ${network} and block_number > ${aboveBlock}
+    returning agreement_id as id`
+  return [...new Set(rows.map(({ id }) => id))]
+}
+
+export type Position = { readonly place: Place; readonly anchors: readonly Anchor[] }
+
+export const positionOf = async (
+  sql: Queryable,
+  network: string,
+): Promise<Position | undefined> => {
+  const [row] = await sql<
+    { block_number: bigint; block_hash: Hex | null; anchors: readonly Anchor[] }[]
+  >`
+    select block_number, block_hash, anchors from drex_agreement_positions
+    where network = ${network}`
+  if (row === undefined) return undefined
+  const place = { number: Number(row.block_number), hash: row.block_hash ?? undefined }
+  return { place, anchors: row.anchors }
+}
+
+/** Begins at a block, where nothing was read yet. */
+export const beginPosition = async (
+  sql: Queryable,
+  network: string,
+  block: number,
+): Promise<void> => {
+  await sql`
+    insert into drex_agreement_positions (network, block_number) values (${network}, ${block})
+    on conflict do nothing`
+}
+
+/** @returns false if another process has moved it meanwhile */
+export const movePosition = async (
+  sql: Queryable,
+  network: string,
+  from: Place,
+  { place, anchors }: Position,
+): Promise<boolean> => {
+  const moved = await sql`
+    update drex_agreement_positions set block_number = ${place.number},
+      block_hash = ${place.hash ?? null}, anchors = ${JSON.stringify(anchors)}::text::jsonb
+    where network = ${network} and block_number = ${from.number}
+      and block_hash is not distinct from ${from.hash ?? null}`
+  return moved.count === 1
+}
+
+/** Those of which something may still be told after a block. */
+export const followed = async (
+  sql: Client,
+  network: string,
+  block: number,
+): Promise<readonly Agreement[]> => {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from drex_agreements
+    where network = ${network} and contract is not null
+      and (until_block is null or until_block > ${block})`
+  return rows.map(read)
+}
+
+/** What has ended is looked at for so many blocks more, in which its end may be taken back. */
+export const endFollowing = async (
+  sql: Transaction,
+  network: string,
+  at: { readonly untilBlock: number; readonly blockTime: number },
+): Promise<void> => {
+  await sql`
+    update drex_agreements set until_block = ${at.untilBlock}
+    where network = ${network} and until_block is null and case kind
+      when 'delivery' then status in ('settled', 'cancelled', 'failed', 'mismatched')
+      else status in ('released', 'reclaimed', 'failed') and expiry <= ${at.blockTime} end`
+}

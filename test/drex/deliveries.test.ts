@@ -1,0 +1,187 @@
+/** Deliveries against payment as a resource: both sides here, either first, amid restarts and tokens that lie. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Interface } from 'ethers'
+import { isCodeOf } from '../../src/drex/agreements/template-code.ts'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import deliveryArtifact from '../../src/drex/templates/bond-delivery/generated/BondDelivery.json'
+import { bondAbi, deliveryAbi, deployBond, deployDelivery, ltn, ltnTuple } from './bond-delivery.ts'
+import { lyingMoney } from './lying-money.ts'
+import { adminAddress, type Bench, createBench, currencyAbi } from './support.ts'
+
+type Body = {
+  readonly delivery_id: string
+  readonly status: string
+  readonly price: string
+  readonly error: { readonly code: string } | null
+  readonly steps: readonly { readonly kind: string; readonly status: string }[]
+  readonly events: readonly { readonly event: string; readonly mismatch: string | null }[]
+}
+
+const held = 10_000_000n
+
+let bench: Bench
+let seller: Hex
+let buyer: Hex
+let bond: Hex
+let contract: Hex
+let number = 20_261_123_000_000n
+
+beforeAll(async () => {
+  bench = await createBench()
+  seller = await bench.wallet(0n)
+  buyer = await bench.wallet(held)
+  bond = await deployBond(bench.admin, [seller, buyer])
+  contract = await deployDelivery(bench.admin, bench.admin.token, bond)
+})
+afterAll(() => bench.stop())
+
+const view = async (to: Hex, abi: Interface, name: string, ...args: readonly unknown[]) => {
+  const data = abi.encodeFunctionData(name, args)
+  const outcome = await bench.chain.request('eth_call', [{ to, data }, 'latest'])
+  return BigInt((outcome as { result: string }).result)
+}
+
+/** 10.00 bonds of 994.12345678: 9 941.23 and some. */
+const terms = (part: 'seller' | 'buyer', operation: bigint, changes: object = {}) => ({
+  ...{ contract, operation_id: String(operation), part, bond: ltn },
+  ...(part === 'seller'
+    ? { wallet: seller, counterparty: buyer }
+    : { wallet: buyer, counterparty: seller }),
+  ...{ amount: '10.00', unit_price: '994.12345678', ...changes },
+})
+
+const path = '/v1/drex/deliveries'
+const create = (...of: Parameters<typeof terms>) => bench.call('POST', path, terms(...of))
+const made = async (...of: Parameters<typeof terms>): Promise<string> => {
+  const { status, json } = await create(...of)
+  expect([status, json as object]).toEqual([202, expect.anything()])
+  return (json as Body).delivery_id
+}
+const read = async (id: string): Promise<Body> => (await bench.call('GET', `${path}/${id}`)).json
+const reached = async (id: string, ...wanted: readonly string[]): Promise<Body> => {
+  await bench.until(async () => wanted.includes((await read(id)).status))
+  return read(id)
+}
+const allowance = (of: Hex) => view(bench.admin.token, currencyAbi, 'allowance', of, contract)
+const told = (id: string): readonly unknown[] =>
+  bench.events
+    .filter(({ type, subject }) => type === 'drex.delivery.changed' && subject === id)
+    .map(({ data }) => (data as { status: string }).status)
+
+test('neither half moves before both sides have commanded, and both do then; a restart between forgets nothing', async () => {
+  const operation = ++number
+  const ours = await made('seller', operation)
+  await reached(ours, 'commanded')
+  expect(await bench.balance(buyer)).toBe(held)
+  await bench.restart()
+  const theirs = await made('buyer', operation)
+  const settled = await reached(theirs, 'settled')
+  expect(settled).toMatchObject({
+    ...{ price: '9941.23', error: null },
+    ...{ events: [{ event: 'TradeSettled', mismatch: null }] },
+  })
+  expect(settled.steps.map(({ kind, status }) => [kind, status])).toEqual([
+    ...[
+      ['allow', 'confirmed'],
+      ['command', 'confirmed'],
+    ],
+  ])
+  await reached(ours, 'settled')
+  expect(told(ours)).toEqual(['commanded', 'settled'])
+  expect(told(theirs).at(-1)).toBe('settled')
+  expect([await bench.balance(buyer), await bench.balance(seller)]).toEqual([
+    ...[held - 994_123n, 994_123n],
+  ])
+  expect(await view(bond, bondAbi, 'balanceOf', buyer, 1n)).toBe(1_000n)
+  expect(await allowance(buyer)).toBe(0n)
+}, 60_000)
+
+test('several purchases at once: each allows its own price, and one that is cancelled gives back its own alone', async () => {
+  const [one, two] = [++number, ++number]
+  const first = await made('buyer', one)
+  const second = await made('buyer', two, { amount: '1.00' })
+  await Promise.all([first, second].map((id) => reached(id, 'commanded')))
+  expect(await allowance(buyer)).toBe(994_123n + 99_412n)
+  const key = { 'Idempotency-Key': `cancel-${first}` }
+  const cancel = (id: string, headers = {}) =>
+    bench.call('POST', `${path}/${id}/cancel`, { reason: 'no more' }, headers)
+  const [answer, again] = [await cancel(first, key), await cancel(first, key)]
+  expect([answer.status, again.status, again.headers.get('Idempotent-Replayed')]).toEqual([
+    ...[202, 202, 'true'],
+  ] as never)
+  await reached(first, 'cancelled')
+  await bench.until(async () => (await allowance(buyer)) === 99_412n)
+  expect((await cancel(first)).status).toBe(409)
+  const sale = await made('seller', two, { amount: '1.00' })
+  await Promise.all([second, sale].map((id) => reached(id, 'settled')))
+  expect((await cancel(second)).status).toBe(409)
+  expect(await allowance(buyer)).toBe(0n)
+}, 60_000)
+
+test('other terms, other codes, unknown bonds and too many digits are refused before anything is signed', async () => {
+  const operation = ++number
+  const ours = await made('seller', operation)
+  await reached(ours, 'commanded')
+  const differing = await create('buyer', operation, { amount: '11.00' })
+  expect([differing.status, (differing.json as { error: object }).error]).toMatchObject([
+    ...[422, { code: 'CONTRACT_REVERTED', details: { revert: { name: 'TermsDiffer' } } }],
+  ])
+  const refused = async (changes: object) => {
+    const { status, json } = await create('buyer', ++number, changes)
+    return [status, (json as { error: { details: { field: string } } }).error.details.field]
+  }
+  expect(await refused({ contract: bench.admin.token })).toEqual([400, 'contract'])
+  expect(await refused({ bond: { ...ltn, code: '9' } })).toEqual([400, 'bond'])
+  expect(await refused({ amount: '1.001' })).toEqual([400, 'amount'])
+  expect(await refused({ unit_price: '1.000000001' })).toEqual([400, 'unit_price'])
+  expect(await refused({ amount: '0.01', unit_price: '0.01' })).toEqual([400, 'amount'])
+  expect(await refused({ counterparty: buyer })).toEqual([400, 'counterparty'])
+  expect(await allowance(buyer)).toBe(0n)
+  const { json } = await bench.call('GET', `${path}?status=commanded`)
+  const ids = (json as { deliveries: Body[] }).deliveries.map(({ delivery_id }) => delivery_id)
+  expect(ids).toEqual([ours])
+}, 60_000)
+
+test('a command that the chain refuses has failed, and what was allowed for it is taken back', async () => {
+  const operation = ++number
+  await bench.restart({ DREX_ENGINE_ENABLED: 'false' })
+  const ours = await made('buyer', operation)
+  // By the time it is sent, the number is another's.
+  const data = deliveryAbi.encodeFunctionData('trade', [
+    ...[operation, adminAddress, seller, 0, ltnTuple, 1n, 10n ** 8n],
+  ])
+  await bench.admin.send(contract, data)
+  await bench.restart()
+  expect((await reached(ours, 'failed')).error?.code).toBe('SIMULATION_REVERTED')
+  await bench.until(async () => (await allowance(buyer)) === 0n)
+  expect(told(ours)).toEqual(['failed'])
+}, 60_000)
+
+test('money that only says that it was paid: the contract settles, and the delivery is told as mismatched', async () => {
+  const money = (await bench.admin.send(undefined, lyingMoney))!
+  const other = await deployDelivery(bench.admin, money, bond)
+  const operation = ++number
+  const ours = await made('buyer', operation, { contract: other })
+  const theirs = await made('seller', operation, { contract: other })
+  for (const id of [ours, theirs]) {
+    const { error, events } = await reached(id, 'mismatched', 'settled')
+    expect([error?.code, events.length]).toEqual(['TRANSFER_MISMATCH', 1])
+  }
+  // Honest deliveries beside it go on.
+  const [sale, purchase] = [await made('seller', ++number), await made('buyer', number)]
+  await Promise.all([sale, purchase].map((id) => reached(id, 'settled')))
+}, 60_000)
+
+test('code is that of a template whatever its constructor set, and nothing else is', () => {
+  const { deployedBytecode: template } = deliveryArtifact
+  const room = `7f${'00'.repeat(32)}`
+  const set = template.toLowerCase().replaceAll(room, `7f${'ab'.repeat(32)}`)
+  expect(set).not.toBe(template.toLowerCase())
+  expect(isCodeOf(set, template.toLowerCase())).toBe(true)
+  for (const at of [2, set.length - 1]) {
+    const other = `${set.slice(0, at)}${set[at] === '0' ? '1' : '0'}${set.slice(at + 1)}`
+    expect(isCodeOf(other, template.toLowerCase())).toBe(false)
+  }
+  expect(isCodeOf(`${set}00`, template.toLowerCase())).toBe(false)
+  expect(isCodeOf('0x', template.toLowerCase())).toBe(false)
+})
