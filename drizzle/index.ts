@@ -60,6 +60,7 @@ import m56 from './0056_pix_recurrences.sql' with { type: 'text' }
 import m57 from './0057_drex_held.sql' with { type: 'text' }
 import m58 from './0058_card_advised.sql' with { type: 'text' }
 import m59 from './0059_drex_agreements.sql' with { type: 'text' }
+import m60 from './0060_dict_lookups.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -122,4 +123,5 @@ export const migrations: readonly Migration[] = [
   { name: '0057_drex_held', sql: m57 },
   { name: '0058_card_advised', sql: m58 },
   { name: '0059_drex_agreements', sql: m59 },
+  { name: '0060_dict_lookups', sql: m60 },
 ]

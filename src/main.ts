@@ -4,6 +4,7 @@ import { createCardNetworks, createCards, iso8583Inspector } from './cards/index
 import { type CertificatesFeature, createCertificates } from './certificates/index.ts'
 import { type PlatformDeps, type Program, runCli } from './cli/index.ts'
 import {
+  createDirectory,
   createPipeline,
   type Databases,
   databaseDsns,
@@ -88,6 +89,8 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     databases: databases.all.map((database) => database.sql),
     ...{ retentionDays: values.database.auditRetentionDays, archiveDirectory, logger },
   })
+  const dict = createDirectory(values, { sql, keys: certificates.keys }, deps)
+  const qrcodes = createQrcodes({ read: readOutside, open: jose.openPayload })
   const pix = createPix({
     ...{ ...deps, sql, settings: values.pix, signing: jose.signPublished },
     ispb: spi.ispb,
@@ -112,9 +115,10 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       ),
       ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
       createRsfn({ settings: values.spi, certificates: certificates.keys }),
-      createQrcodes({ read: readOutside, open: jose.openPayload }),
+      qrcodes,
       createInspection(inspectors),
       pix,
+      dict,
       createWebhooks({
         ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
         elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
@@ -128,6 +132,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
           ...{ database: databases.shared, opened },
           keys: certificates.keys,
           receivables: pix.receivables,
+          payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
         },
         deps,
       ),

@@ -13,6 +13,7 @@ export {
   buildReportRequest,
   createRandomText,
   isBuildableMessage,
+  newEndToEndId,
   type RandomSource,
   type RandomText,
 } from './building/index.ts'

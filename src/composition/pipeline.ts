@@ -3,11 +3,7 @@ import type { PlatformDeps } from '../cli/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
 import { type Database, withIdleLimit } from '../platform/database/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
-import {
-  type CertificateUse,
-  createFileMaterial,
-  createStoreMaterial,
-} from '../platform/security/index.ts'
+import type { CertificateUse } from '../platform/security/index.ts'
 import {
   createCatalogue,
   createInterfaceClient,
@@ -20,12 +16,14 @@ import {
   createWorker,
   type InterfaceClient,
   type OutboundFeature,
+  type PayeePorts,
   type Receivables,
   type SendNow,
   signingMaterial,
   spiStages,
 } from '../spi/index.ts'
 import { emitEvents } from '../webhooks/index.ts'
+import { interfaceMaterial } from './material.ts'
 import { doesTakeRequests, rolesOf } from './roles.ts'
 import type { Values } from './settings.ts'
 
@@ -37,6 +35,8 @@ type Stores = {
   readonly keys: NamedKeys | undefined
   /** Who knows what receivers are owed. */
   readonly receivables: Receivables | undefined
+  /** Who knows who is paid by a key or a code. */
+  readonly payees: PayeePorts
 }
 
 const stagesOf = ({ spi, platform }: Values) => spiStages(spi.roles, platform.roles)
@@ -69,7 +69,7 @@ export const createPipeline = (
   const stages: Feature[] = [
     { ...createCatalogue({ client, missing }), certificates },
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
-    createPayments({ ispb, sql, broker, revision }),
+    createPayments({ ispb, sql, broker, revision, payees: stores.payees }),
     createRecurring({ sql }),
     createReports({ ispb, sql, broker, revision }),
   ]
@@ -129,16 +129,11 @@ const openInterface = (
   readonly client: InterfaceClient | undefined
   readonly certificates: readonly CertificateUse[]
 } => {
-  const { ispb, primaryUrl, secondaryUrl, certificate, key, ca } = spi
+  const { ispb, primaryUrl, secondaryUrl } = spi
   if (ispb === undefined || (primaryUrl ?? secondaryUrl) === undefined) {
     return { client: undefined, certificates: [] }
   }
-  const onProblem = (err: Error): void =>
-    logger.error({ err }, 'new certificates of the message interface cannot be used')
-  const tls =
-    spi.certificateSource === 'store' && keys !== undefined
-      ? createStoreMaterial(() => keys.latestPair(ispb, 'PIC'), ca, onProblem)
-      : createFileMaterial({ certificate, key, ca }, onProblem)
+  const tls = interfaceMaterial(spi, keys, logger)
   tls.watch()
   const urls = { PRIMARY: primaryUrl, SECONDARY: secondaryUrl }
   const client = createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })

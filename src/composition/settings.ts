@@ -8,6 +8,7 @@ import {
 } from '../cards/index.ts'
 import { certificateSettings } from '../certificates/index.ts'
 import { consoleSettings } from '../console/index.ts'
+import { dictSettings } from '../dict/index.ts'
 import { drexSettings } from '../drex/index.ts'
 import { joseSettings } from '../jose/index.ts'
 import { pixSettings } from '../pix/index.ts'
@@ -55,6 +56,7 @@ export const settingGroups = {
   certificates: certificateSettings,
   jose: joseSettings,
   pix: pixSettings,
+  dict: dictSettings,
   drex: drexSettings,
   cards: cardSettings,
   networkA: networkASettings,
@@ -81,6 +83,7 @@ const settingTitles: Readonly<Record<keyof typeof settingGroups, string>> = {
   certificates: 'Certificates',
   jose: 'JOSE',
   pix: 'API Pix',
+  dict: 'Directory of Pix keys',
   drex: 'Digital currency',
   cards: 'Cards',
   networkA: 'Cards: network A',
@@ -128,11 +131,12 @@ const adminTlsProblems = (platform: Values['platform']): readonly SettingProblem
     : []
 
 /** What is only fit for trials, in production. */
-const trialProblems = ({ platform, worker, cards }: Values): readonly SettingProblem[] =>
+const trialProblems = ({ platform, worker, cards, dict }: Values): readonly SettingProblem[] =>
   platform.environment === 'production'
     ? [
         ...(worker.autoAccept ? [autoAccepted] : []),
         ...(cards.securityModule === 'software' ? [softwareKeys] : []),
+        ...(dict.url !== undefined && dict.trustedCertificates === undefined ? [unchecked] : []),
       ]
     : []
 
@@ -146,6 +150,13 @@ const softwareKeys: SettingProblem = {
   ...{ name: 'CARDGW_SECURITY_MODULE', value: 'software', expected: 'a module of its own' },
   problem: 'keeps the keys of card networks in clear, and TRILHO_ENVIRONMENT is production',
   fix: 'keep them in a hardware security module',
+}
+
+const unchecked: SettingProblem = {
+  ...{ name: 'DICT_URL', value: 'set', expected: 'DICT_TRUSTED_CERTS_PATH beside it' },
+  problem:
+    'answers of the directory would be believed unsigned, and TRILHO_ENVIRONMENT is production',
+  fix: 'set DICT_TRUSTED_CERTS_PATH to the certificates that the directory signs with',
 }
 
 /** A certificate from the store needs a store and an institution, and excludes certificate files. */

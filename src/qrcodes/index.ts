@@ -1,16 +1,26 @@
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { qrcodeDemo } from './demo.ts'
 import { qrcodeErrors } from './errors.ts'
+import { createPayables, type ReadPayable } from './payable.ts'
 import { createResolver, type ResolveDeps } from './resolve.ts'
 import { qrcodeRoutes } from './routes.ts'
 
 export { brCodeInspector } from './inspect.ts'
 export { drawText } from './picture.ts'
 
+export type QrcodesFeature = Feature & {
+  /** For payments by code. */
+  readonly readPayable: ReadPayable
+}
+
 /** Writes, draws, reads and resolves PIX QR codes. */
-export const createQrcodes = (deps: ResolveDeps): Feature => ({
-  name: 'qrcodes',
-  routes: qrcodeRoutes(createResolver(deps)),
-  errors: qrcodeErrors,
-  demo: qrcodeDemo,
-})
+export const createQrcodes = (deps: ResolveDeps): QrcodesFeature => {
+  const resolve = createResolver(deps)
+  return {
+    name: 'qrcodes',
+    routes: qrcodeRoutes(resolve),
+    errors: qrcodeErrors,
+    demo: qrcodeDemo,
+    readPayable: createPayables(resolve),
+  }
+}

@@ -25,14 +25,19 @@ export {
 } from './link/rsfn/index.ts'
 export { createMessages, createOpenMessages } from './messages/index.ts'
 export { createSend } from './out/send/index.ts'
-export { signingMaterial, signingProblems, signingSettings } from './out/signing/index.ts'
+export {
+  createTrust,
+  signingMaterial,
+  signingProblems,
+  signingSettings,
+} from './out/signing/index.ts'
 export {
   createOutbound,
   type OutboundFeature,
   outboundSettings,
   type SendNow,
 } from './out/stage/index.ts'
-export { createPayments, createRefunds } from './payments/index.ts'
+export { createPayments, createRefunds, type PayeePorts } from './payments/index.ts'
 export { createRecurring, rebuildRecurring } from './recurring/index.ts'
 export {
   type BookDifference,

@@ -116,6 +116,7 @@ describe(`trilho dev (${anyVariant.name})`, () => {
     )
     expect(settled.sort()).toEqual([
       'payment 12345678 99999A04 1050 settled',
+      'payment 12345678 99999A04 1050 settled',
       'payment 99999A03 12345678 1050 settled',
       'payment 99999A03 12345678 3700 settled',
       'return 12345678 99999A03 300 settled',
@@ -128,6 +129,7 @@ describe(`trilho dev (${anyVariant.name})`, () => {
     expect(await list.json()).toMatchObject({
       messages: [
         { type: 'pacs.002', status: 'ACCEPTED' },
+        { type: 'pacs.008', status: 'ACCEPTED' },
         { type: 'pacs.004', status: 'ACCEPTED' },
         { type: 'pacs.002', status: 'ACCEPTED' },
         { type: 'pacs.008', status: 'ACCEPTED' },

@@ -64,9 +64,9 @@ const notThere: readonly (readonly [english: string, portuguese: string, proof: 
     () => gatewayMtis.filter((mti) => mti.startsWith('05')),
   ],
   [
-    'Pix: the directory of keys (DICT)',
-    'Pix: o diretório de chaves (DICT)',
-    noPath(/dict|\/v1\/pix\/keys/i),
+    'Pix: registering and claiming keys in the directory (DICT)',
+    'Pix: registrar e reivindicar chaves no diretório (DICT)',
+    noPath(/\/dict\/(?!keys\/)/),
   ],
   [
     'Pix: charging by Pix Automático (`cobr`, `solicrec`)',

@@ -146,6 +146,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/catalog/in': institution(true),
   'GET /v1/catalog/out': institution(true),
   'POST /v1/spi/send': institution(),
+  'GET /v1/dict/keys/{key}': institution(true),
+  'POST /v1/pix/payments': institution(),
   'GET /v1/pix/payments/{endToEndId}': institution(true),
   'GET /v1/pix/payments/{endToEndId}/refunds': institution(true),
   'GET /v1/pix/payments/{endToEndId}/refunds/{refundId}': institution(true),

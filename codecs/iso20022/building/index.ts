@@ -14,7 +14,12 @@ import { type BuildProblem, Params } from './params.ts'
 import { template, XmlOutput } from './template.ts'
 
 export type { BuildContext } from './builder.ts'
-export { createRandomText, type RandomSource, type RandomText } from './identifiers.ts'
+export {
+  createRandomText,
+  endToEndId as newEndToEndId,
+  type RandomSource,
+  type RandomText,
+} from './identifiers.ts'
 export { type BuildProblem, buildProblemsMax } from './params.ts'
 
 type Definitions = typeof messageDefinitions

@@ -136,7 +136,7 @@ const paymentFrom = (ispb: string) => ({
 })
 
 /** Everything about the payment, once the message has the status. */
-const settled = async (
+export const settled = async (
   gateway: DemoGateway,
   endToEndId: string,
   direction: string,

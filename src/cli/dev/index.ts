@@ -20,6 +20,7 @@ import { cardDemos, type DevCardNetworks, startDevCardNetworks } from './card-ne
 import { type DevCentralBank, devRoles, paymentDemos, startDevCentralBank } from './central-bank.ts'
 import { type DevChain, startDevChain } from './chain.ts'
 import { chargeDemo } from './charge.ts'
+import { type DevDirectory, keyDemo, startDevDirectory } from './directory.ts'
 import { devEnvironment, isSet, whilePortsAreTaken } from './environment.ts'
 import { watchStarter } from './starter.ts'
 import { type DevState, openDevState } from './state.ts'
@@ -46,18 +47,20 @@ stderr, from warn unless LOG_LEVEL is set.`,
     watchStarter(() => starterGone.resolve('starter gone'))
     const ended = Promise.race([untilSignal(() => lines.flushSync()), starterGone.promise])
     const state = await openDevState(args.text('state') ?? stateDirectoryDefault)
-    const [database, chain, bank] = await Promise.all([
+    const [database, chain, bank, directory] = await Promise.all([
       startDevDatabase(io.env, state.directory),
       startDevChain(io.env, state.directory),
       startDevCentralBank(io.env),
+      startDevDirectory(io.env),
     ])
     const cards = startDevCardNetworks(io.env)
-    const machine = { state, database, chain, bank, cards, ended, lines }
+    const machine = { state, database, chain, bank, directory, cards, ended, lines }
     try {
       return await run(machine, args.flag('json'), io, program)
     } finally {
       await cards.stop()
       await bank.stop()
+      await directory.stop()
       await chain.stop()
       await database.stop()
       lines.flushSync()
@@ -102,6 +105,7 @@ type Machine = {
   readonly database: DevDatabase
   readonly chain: DevChain
   readonly bank: DevCentralBank
+  readonly directory: DevDirectory
   readonly cards: DevCardNetworks
   /** Resolves when the user, or what started us, wants the end. */
   readonly ended: Promise<string>
@@ -110,10 +114,10 @@ type Machine = {
 
 /** Builds and starts the gateway. */
 const open = async (machine: Machine, io: Io, program: Program) => {
-  const { state, database, chain, bank, cards, lines } = machine
+  const { state, database, chain, bank, directory, cards, lines } = machine
   const { env, notes } = devEnvironment(io.env, state, database.url)
   const roles = devRoles(env, database.url)
-  const all = { ...env, ...chain.env, ...bank.env, ...cards.env, ...roles }
+  const all = { ...env, ...chain.env, ...bank.env, ...directory.env, ...cards.env, ...roles }
   const loaded = demandSettings(program.load(all))
   const logger = createLogger({ level: loaded.platform.logLevel, format: 'text', sink: lines })
   for (const warning of loaded.warnings) logger.warn({}, warning)
@@ -127,7 +131,7 @@ const run = async (
   io: Io,
   program: Program,
 ): Promise<number> => {
-  const { state, database, chain, bank, cards, ended } = machine
+  const { state, database, chain, bank, directory, cards, ended } = machine
   const start = () => open(machine, io, program)
   const isGiven = isSet(io.env, 'HTTP_ADDR') && isSet(io.env, 'GRPC_ADDR')
   const { gateway, features, notes, urls } = await (isGiven ? start() : whilePortsAreTaken(start))
@@ -137,6 +141,7 @@ const run = async (
     const wallets = hasDatabase ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
     const demos = await runDemos(features, { ...urls, ...state })
     demos.push(...(await paymentDemos({ ...urls, ...state }, bank, features)))
+    demos.push(...(await keyDemo({ ...urls, ...state }, bank, directory, features)))
     demos.push(...(await chargeDemo({ ...urls, ...state }, bank, features)))
     demos.push(...(await cardDemos({ ...urls, ...state }, cards, features)))
     const allNotes = [...notes, ...database.notes, ...chain.notes]

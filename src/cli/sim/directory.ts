@@ -3,7 +3,7 @@ import {
   categories,
   createDirectory,
   type Directory,
-  type EntryBody,
+  registerSamples,
 } from '#src/simulators/directory/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
 import { pairOf, signersIn } from './files.ts'
@@ -51,26 +51,6 @@ export const directorySimulator: Simulator = {
     }
   },
 }
-
-/** Those who accept every payment in the simulated central bank. */
-const samples = [
-  { key_type: 'EMAIL', key: 'joao@example.com', name: 'João Lima', tax_id: '98765432100' },
-  { key_type: 'PHONE', key: '+5561988880000', name: 'João Lima', tax_id: '98765432100' },
-  {
-    ...{ key_type: 'CNPJ', key: '11222333000181', name: 'Padaria Três Irmãos Ltda' },
-    ...{ trade_name: 'Padaria 3 Irmãos', tax_id: '11222333000181' },
-  },
-] as const satisfies readonly Partial<EntryBody>[]
-const acceptingIspb = '99999A04'
-
-/** Puts keys in that may be paid. @returns them */
-const registerSamples = (directory: Directory): readonly string[] =>
-  samples.map((sample) =>
-    directory.register({
-      ...sample,
-      ...{ ispb: acceptingIspb, branch: '0001', account: '600200', account_type: 'CACC' },
-    }),
-  )
 
 const started = async (args: CommandArguments): Promise<Directory> => {
   const tls = await pairOf(args, 'tls-cert', 'tls-key')

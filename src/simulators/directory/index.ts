@@ -19,8 +19,8 @@ import { createPolicies } from './policies.ts'
 import { Refusal } from './refusal.ts'
 import { createAnswerSigner, createSignatureCheck } from './signatures.ts'
 
-export type { EntryBody } from './control.ts'
 export { categories } from './options.ts'
+export { registerSamples } from './samples.ts'
 
 export type Directory = {
   /** With the version of the API: `http://127.0.0.1:port/api/v2`. */

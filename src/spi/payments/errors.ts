@@ -43,6 +43,30 @@ export const paymentErrors = defineErrors({
     },
     retryable: false,
   },
+  payee_differs: {
+    status: 422,
+    title: 'Somebody else would be paid',
+    meaning: 'Who would be paid is not whom creditor_document names. Nothing was paid.',
+    remedy: 'Ask the payer, and leave creditor_document out or correct it.',
+    pt: {
+      title: 'Outra pessoa seria paga',
+      meaning: 'Quem receberia não é quem creditor_document indica. Nada foi pago.',
+      remedy: 'Pergunte ao pagador, e retire ou corrija creditor_document.',
+    },
+    retryable: false,
+  },
+  amount_differs: {
+    status: 422,
+    title: 'The code asks for another amount',
+    meaning: 'The code asks for `amount`, which the payer may not change. Nothing was paid.',
+    remedy: 'Leave amount out, or ask for what the code says.',
+    pt: {
+      title: 'O código pede outro valor',
+      meaning: 'O código pede `amount`, que o pagador não pode mudar. Nada foi pago.',
+      remedy: 'Retire amount, ou peça o que o código diz.',
+    },
+    retryable: false,
+  },
   too_many_payment_messages: {
     status: 409,
     title: 'Too many messages of one payment',

@@ -4,9 +4,11 @@ import type { Client } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { paymentErrors } from './errors.ts'
+import { createPay, type PayeePorts } from './outgoing.ts'
 import { paymentRoutes } from './routes.ts'
 import { createPaymentService, createRefundsOn, type Refunds } from './service.ts'
 
+export type { PayeePorts } from './outgoing.ts'
 export type { Refunds } from './service.ts'
 
 export type PaymentsDeps = {
@@ -27,13 +29,14 @@ export const createRefunds = (deps: PaymentsDeps): Refunds | undefined => {
   return createRefundsOn({ ispb, sql, broker, revision, now })
 }
 
-/** Payments with their returns, and the endpoint that gives money back. */
-export const createPayments = (deps: PaymentsDeps): Feature => {
-  const { ispb, sql, broker, revision, now = () => new Date() } = deps
+/** Payments with their returns, and the endpoints that pay and give money back. */
+export const createPayments = (deps: PaymentsDeps & { readonly payees: PayeePorts }): Feature => {
+  const { ispb, sql, broker, revision, payees, now = () => new Date() } = deps
   const common = { name: 'payments', errors: paymentErrors }
   if (ispb !== undefined && sql !== undefined && broker !== undefined) {
-    const service = createPaymentService({ ispb, sql, broker, revision, now })
-    return { ...common, routes: paymentRoutes(service) }
+    const paying = { ispb, sql, broker, revision, now }
+    const service = createPaymentService(paying)
+    return { ...common, routes: paymentRoutes(service, createPay(paying, payees)) }
   }
   const never = (): never => {
     throw new Error('not configured')
@@ -44,6 +47,6 @@ export const createPayments = (deps: PaymentsDeps): Feature => {
   ]
   return {
     ...common,
-    routes: withMissingSettings(paymentRoutes({ find: never, refund: never }), missing),
+    routes: withMissingSettings(paymentRoutes({ find: never, refund: never }, never), missing),
   }
 }

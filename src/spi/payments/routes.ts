@@ -8,19 +8,30 @@ import {
   respond,
 } from '#src/platform/http/index.ts'
 import { documents, paymentParams, refundBody, refundParams } from './documents.ts'
+import type { Pay } from './outgoing.ts'
+import { payBody, payDocument } from './outgoing-documents.ts'
 import { noPayment, type PaymentRecord, type PaymentService } from './service.ts'
 import { paymentView, refundView } from './views.ts'
 
 const bodyBytesMax = 16_384
 
 /** Payments are the institution's, like the messages that tell of them: every account with the scope sees them. */
-export const paymentRoutes = (service: PaymentService): readonly Route[] => {
+export const paymentRoutes = (service: PaymentService, pay: Pay): readonly Route[] => {
   const found = async (endToEndId: string): Promise<PaymentRecord> => {
     const record = await service.find(endToEndId)
     if (record === undefined) throw noPayment()
     return record
   }
   return [
+    {
+      method: 'POST',
+      path: '/v1/pix/payments',
+      scope: 'spi:send',
+      accepts: ['application/json'],
+      bodyBytesMax,
+      document: payDocument,
+      handle: async (c) => respond(await pay(await readJson(c, payBody), callerOf(c))),
+    },
     {
       method: 'GET',
       path: '/v1/pix/payments/{endToEndId}',

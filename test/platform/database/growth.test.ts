@@ -6,6 +6,7 @@ import { forgetAudit } from '#src/platform/http/audit/feature.ts'
 import { createIdempotencySweep } from '#src/platform/http/index.ts'
 import { applyCrossed } from '#src/spi/messages/index.ts'
 import { forgetMessages } from '#src/spi/messages/retention.ts'
+import { forgetLookups } from '../../../src/dict/retention.ts'
 import { forgetTokens } from '../../../src/pix/oauth/tokens.ts'
 import { forgetEvents, forgetSequences } from '../../../src/webhooks/retention.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
@@ -40,7 +41,6 @@ const reasons: Readonly<Record<string, string>> = {
   pix_recurrences: 'merchants look up what payers agreed to',
   pix_received: 'merchants look up what they were paid',
   pix_returns: 'part of what was received',
-  rate_buckets: 'a row for each key and account that is limited',
   job_leases: 'a row for each job',
   schema_migrations: 'a row for each migration',
   webhook_endpoints: 'people make them',
@@ -82,6 +82,8 @@ const rows: Readonly<Record<string, string>> = {
   drex_movements: `insert into drex_movements (id, network, token, wallet, side, counterparty, amount, total, block_number, block_hash, log_index, hash, booked_at)
     values ('mov_${hex}', 'n', '0x', 'w', 'in', 'c', 1, 1, 1, '0x', 0, '0x', $1)`,
   idempotency_keys: `insert into idempotency_keys (key, fingerprint, status, body, created_at) values ('k', 'f', 200, '', $1)`,
+  dict_lookups: `insert into dict_lookups (end_to_end_id, account, salt, asked_digest, entry_digest, was_asked, created_at) values ('e', 'a', 's', 'd', 'd', true, $1)`,
+  rate_buckets: `insert into rate_buckets (subject, tokens, at) values ('dict:x', 1, $1)`,
   pix_tokens: `insert into pix_tokens (hash, key_id, scopes, expires_at) values ('h', 'k', '{}', $1)`,
   spi_messages: `insert into spi_messages (id, type, direction, status, transaction_count, signature, xml, biz_msg_idr)
     values ('${uuid}', 'pacs.008', 'INBOUND', 'PROCESSED', 1, 'VALID', '', 'M1')`,
@@ -135,6 +137,7 @@ test('what is old goes from every table that has a retention', async () => {
   await forgetEvents(sql, deps.days)
   await forgetSequences(sql, deps.days)
   await forgetTokens(sql)
+  await forgetLookups(sql)
   await forgetTransactions(sql, new Date(), 'txn_z', 10)
   await sql.begin((tx) => applyCrossed(tx, async () => {}))
   await createIdempotencySweep({ sql, retentionHours: 1, logger: quietLogger }).sweep()

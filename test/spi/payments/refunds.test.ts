@@ -16,6 +16,7 @@ import {
   storedWhen,
   workerOn,
 } from '../in/worker/support.ts'
+import { noPayees } from './support.ts'
 
 const database = await createTestDatabase()
 const { sql } = database
@@ -38,7 +39,7 @@ const { key, record } = testKey('spi:send', 'messages:read')
 const reader = testKey('messages:read')
 const app = testApp(
   createPayments({
-    ...{ ispb, sql, broker: worker.broker, revision: '5.11.1' },
+    ...{ ispb, sql, broker: worker.broker, revision: '5.11.1', payees: noPayees },
     now: () => clock(),
   }).routes ?? [],
   { keys: [record, reader.record] },

@@ -2,7 +2,9 @@
 export const auditActions = [
   'spi.send',
   'spi.refund',
+  'spi.pay',
   'spi.report',
+  'dict.lookup',
   'pix.receiver',
   'pix.webhook',
   'cards.authorize',

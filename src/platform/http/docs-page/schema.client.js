@@ -76,14 +76,19 @@ const withValueAt = (value, [step, ...rest], to) => {
   return Array.isArray(value) ? value.with(Number(step), changed) : { ...value, [step]: changed }
 }
 
-/** A path with parameters in it; a needed one that has no value gets that of its schema. */
-export const pathOf = (document, path, operation, parameters) =>
-  (operation.parameters ?? [])
+/** A path with parameters in it, and the needed ones behind it; one that has no value gets that of its schema. */
+export const pathOf = (document, path, operation, parameters) => {
+  const all = operation.parameters ?? []
+  const filledWith = ({ name, schema }) =>
+    encodeURIComponent(parameters[name] ?? exampleOf(document, schema))
+  const query = all
+    .filter(({ in: place, required }) => place === 'query' && required === true)
+    .map((one) => `${one.name}=${filledWith(one)}`)
+  const filled = all
     .filter(({ in: place }) => place === 'path')
-    .reduce((url, { name, schema }) => {
-      const value = parameters[name] ?? exampleOf(document, schema)
-      return url.replace(`{${name}}`, encodeURIComponent(value))
-    }, path)
+    .reduce((url, one) => url.replace(`{${one.name}}`, filledWith(one)), path)
+  return query.length === 0 ? filled : `${filled}?${query.join('&')}`
+}
 
 /**
  * What an operation is tried with: parameters by name and the body, with what other operations answer.
@@ -119,7 +124,8 @@ export const asking = (document, answers, read) => {
     const found = readable.get(name)
     if (found === undefined) return answers.get(name)
     const { parameters } = await triedWith(found.operation, undefined, ask)
-    return read(pathOf(document, found.path, found.operation, parameters) + query)
+    const path = pathOf(document, found.path, found.operation, parameters)
+    return read(path + (path.includes('?') ? query.replace('?', '&') : query))
   }
   return ask
 }

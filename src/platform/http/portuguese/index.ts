@@ -6,11 +6,18 @@
 import type { Violation } from '../errors.ts'
 import { cardsPhrases } from './phrases-cards.ts'
 import { drexPhrases } from './phrases-drex.ts'
+import { keyPhrases } from './phrases-keys.ts'
 import { platformPhrases } from './phrases-platform.ts'
 import { spiPhrases } from './phrases-spi.ts'
 import { byRule } from './rules.ts'
 
-const phrases = { ...spiPhrases, ...drexPhrases, ...cardsPhrases, ...platformPhrases }
+const phrases = {
+  ...spiPhrases,
+  ...keyPhrases,
+  ...drexPhrases,
+  ...cardsPhrases,
+  ...platformPhrases,
+}
 
 /** A longer text quotes something long, and is told by its code. */
 const textCharactersMax = 4_096

@@ -4,6 +4,7 @@ export const scopes = [
   'spi:send',
   'spi:catalog',
   'messages:read',
+  'dict:read',
   'webhooks:read',
   'webhooks:manage',
   'qrcodes:use',

@@ -9,8 +9,8 @@ import {
 import type { Client } from '#src/platform/database/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createFileMaterial, type KeyMaterial, usedFiles } from '#src/platform/security/index.ts'
-import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
+import { usedFiles } from '#src/platform/security/index.ts'
+import { createTrust } from '../../out/signing/index.ts'
 import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createPending } from './pending.ts'
@@ -46,7 +46,7 @@ const batchSizeMax = 100
 export const createWorker = (deps: WorkerDeps): Feature => {
   const { sql, broker, settings, ispb, revision, learning = true, emitEvents, logger } = deps
   const now = (): Date => new Date()
-  const trust = createTrust(settings, logger)
+  const trust = createTrust('SPI_TRUSTED_CERTS_PATH', settings.trustedCertificates, logger)
   const metrics = createWorkerMetrics(deps.metrics)
   const remembered = createPending({ sql, emitEvents, metrics, logger })
   const reader = createInboundReader({
@@ -105,42 +105,4 @@ export const createWorker = (deps: WorkerDeps): Feature => {
       reader.close()
     },
   }
-}
-
-type Trust = {
-  readonly verifier: MessageVerifier | undefined
-  readonly material: KeyMaterial | undefined
-  readonly start: () => void
-  readonly stop: () => void
-}
-
-/** The certificates that we check signatures with; follows changes of the file. */
-const createTrust = ({ trustedCertificates: bundle }: WorkerSettings, logger: Logger): Trust => {
-  if (bundle === undefined) {
-    return { verifier: undefined, material: undefined, start: () => {}, stop: () => {} }
-  }
-  const verifier = createMessageVerifier(certificatesOf(bundle.text))
-  const onProblem = (err: unknown): void =>
-    logger.error({ err }, 'changed SPI_TRUSTED_CERTS_PATH cannot be used: the old ones still count')
-  const material = createFileMaterial(
-    { certificate: undefined, key: undefined, ca: bundle },
-    onProblem,
-  )
-  material.onChange(({ ca = '' }) => {
-    try {
-      verifier.replace(certificatesOf(ca))
-    } catch (error) {
-      onProblem(error)
-    }
-  })
-  return { verifier, material, start: material.watch, stop: material.stop }
-}
-
-const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
-
-/** @throws Error when the bundle holds no certificate */
-const certificatesOf = (bundle: string): readonly string[] => {
-  const found = bundle.match(block) ?? []
-  if (found.length === 0) throw new Error('SPI_TRUSTED_CERTS_PATH holds no certificate')
-  return found
 }

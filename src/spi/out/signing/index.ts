@@ -16,6 +16,7 @@ export { createEnvelopeSigner, type EnvelopeSigner } from './envelope-signer.ts'
 export { createNativeSigner } from './native-signer.ts'
 export { createServiceSigner, SignatureServiceError } from './service-signer.ts'
 export type { Signer, SigningKey } from './signer.ts'
+export { createTrust } from './trust.ts'
 export { createMessageVerifier, type MessageVerifier } from './verifier.ts'
 export { SigningMaterialError }
 

@@ -7,8 +7,10 @@ import {
   Scratch,
   type VerifyPorts,
   verifyEnvelope,
+  verifyWhole,
   type XmldsigRefusal,
   type XmldsigVerified,
+  type XmldsigVerifiedWhole,
 } from '#codecs/xmldsig'
 
 /** A certificate that received messages may be signed with. */
@@ -22,6 +24,10 @@ type TrustedCertificate = {
 /** Verifies received messages against our own certificates. */
 export type MessageVerifier = {
   readonly verify: (document: XmlDocument) => XmldsigVerified<TrustedCertificate> | XmldsigRefusal
+  /** The same of a document that is signed whole. */
+  readonly verifyWhole: (
+    document: XmlDocument,
+  ) => XmldsigVerifiedWhole<TrustedCertificate> | XmldsigRefusal
   /** Verifies against these certificates, in PEM, from now on, and no longer against the old ones. */
   readonly replace: (certificates: readonly string[]) => void
   /** Those it verifies against now, in PEM: the same array until they are replaced. */
@@ -105,6 +111,7 @@ export const createMessageVerifier = (
   }
   return {
     verify: (document) => verifyEnvelope(document, ports),
+    verifyWhole: (document) => verifyWhole(document, ports),
     replace: (next) => {
       index = indexOf(next)
       current = next

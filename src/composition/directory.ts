@@ -1,0 +1,40 @@
+import type { NamedKeys } from '../certificates/index.ts'
+import type { PlatformDeps } from '../cli/index.ts'
+import { createDict, type DictFeature } from '../dict/index.ts'
+import type { Client } from '../platform/database/index.ts'
+import { createTrust } from '../spi/index.ts'
+import { interfaceMaterial } from './material.ts'
+import { rolesOf } from './roles.ts'
+import type { Values } from './settings.ts'
+
+/** The directory of Pix keys, with the certificates of the message interface and of whom it believes. */
+export const createDirectory = (
+  values: Values,
+  { sql, keys }: { readonly sql: Client | undefined; readonly keys: NamedKeys | undefined },
+  { logger, metrics }: PlatformDeps,
+): DictFeature => {
+  const { spi, dict: settings } = values
+  const isUsed = settings.url !== undefined
+  const bundle = isUsed ? settings.trustedCertificates : undefined
+  const { verifier, start, stop } = createTrust('DICT_TRUSTED_CERTS_PATH', bundle, logger)
+  const feature = createDict({
+    ...{ settings, ispb: spi.ispb, sql, logger, metrics },
+    tls: isUsed ? interfaceMaterial(spi, keys, logger) : undefined,
+    refusalOfSignature: (document) => {
+      const verdict = verifier?.verifyWhole(document)
+      return verdict === undefined || verdict.ok ? undefined : verdict.message
+    },
+    runsJobs: rolesOf(values).has('jobs'),
+  })
+  return {
+    ...feature,
+    start: async () => {
+      start()
+      await feature.start?.()
+    },
+    stop: async () => {
+      stop()
+      await feature.stop?.()
+    },
+  }
+}

@@ -1,0 +1,34 @@
+import {
+  defineSettings,
+  integer,
+  oneOf,
+  pem,
+  type SettingValues,
+  setting,
+  url,
+} from '#src/platform/config/index.ts'
+import { categories } from './policies.ts'
+
+/** How we speak to the directory of Pix keys. */
+export const dictSettings = defineSettings({
+  url: setting('DICT_URL', url('https', 'http'), {
+    doc: 'Directory of Pix keys, with the version of its API: `https://dict.pi.rsfn.net.br:16422/api/v2`. Connections show the client certificate of the message interface (`CERT_SOURCE`), what changes something is signed as messages are (`SPI_SIGN_ENABLED`).',
+  }),
+  trustedCertificates: setting('DICT_TRUSTED_CERTS_PATH', pem(), {
+    doc: 'Certificates (PEM, one after the other) that the directory\u2019s answers must be signed with; without it signatures are not checked, which production refuses.',
+  }),
+  timeoutSeconds: setting('DICT_TIMEOUT', integer(1, 60), {
+    default: '5',
+    doc: 'Seconds within which the directory answers; afterwards nothing is known of what was asked.',
+  }),
+  category: setting('DICT_CATEGORY', oneOf(...categories), {
+    default: 'H',
+    doc: 'The institution\u2019s category in the directory, which says how much it may look up; the gateway asks no faster.',
+  }),
+  cacheSeconds: setting('DICT_CACHE_SECONDS', integer(0, 3_600), {
+    default: '60',
+    doc: 'Longest time that an answer is used again; the directory may say less in `Cache-Control`, and 0 asks it each time.',
+  }),
+})
+
+export type DictSettings = SettingValues<typeof dictSettings>

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { keyTypes } from '#codecs/dict'
+import { isCnpj, isCpf } from '#codecs/taxpayer'
+import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { dictErrors } from './errors.ts'
+
+const keyCharsMax = 77
+
+export const keyParams = z.object({
+  key: text(keyCharsMax).meta({
+    description:
+      'CPF, CNPJ, phone with +, e-mail or EVP, in the directory’s form; escaped as a path needs it.',
+    example: 'joao@example.com',
+  }),
+})
+
+export const lookupQuery = z.strictObject({
+  payer: z
+    .string()
+    .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without punctuation')
+    .refine((value) => (value.length === 11 ? isCpf(value) : isCnpj(value)), {
+      error: 'has other check digits',
+      params: { rule: 'check_digits' },
+    })
+    .meta({
+      description: 'Who wants to pay: the directory counts its lookups.',
+      example: '12345678909',
+    }),
+})
+
+const entry = z
+  .object({
+    key: z.string(),
+    key_type: z.enum(keyTypes),
+    owner: z.object({
+      type: z.enum(['natural_person', 'legal_person']),
+      name: z.string(),
+      trade_name: z.string().nullable(),
+      tax_id: z.string().meta({
+        description: 'As a payer may be shown it: the six middle digits of a CPF, a CNPJ whole.',
+        example: '***654321**',
+      }),
+    }),
+    ispb: z.string().meta({ description: 'The institution that keeps the account.' }),
+    account_type: z.string().meta({ example: 'CACC' }),
+    owned_since: z.iso.datetime({ offset: true }),
+    claimed_since: z.iso
+      .datetime({ offset: true })
+      .nullable()
+      .meta({ description: 'Somebody else claims the key since then.' }),
+    end_to_end_id: z.string().meta({
+      description: 'Pay with it: `end_to_end_id` of `POST /v1/pix/payments`.',
+    }),
+    payable_until: z.iso.datetime(),
+  })
+  .meta({ id: 'DirectoryEntry' })
+
+export const documents = {
+  lookUp: {
+    operation: 'resolvePixKey',
+    summary: 'Look up who is paid by a Pix key',
+    description: [
+      'Asks the directory of Pix keys, or uses its last answer again while that holds. The account itself is not shown: `POST /v1/pix/payments` pays it.',
+      'A lookup costs the payer and the institution one of what the directory allows each, and one that finds nothing many more; a payment gives it back. Every lookup is in the audit log, under its `end_to_end_id`.',
+    ].join('\n\n'),
+    tag: 'Instant payments',
+    params: keyParams,
+    query: lookupQuery,
+    responses: { 200: { description: 'The entry.', schema: entry } },
+    errors: [
+      ...[httpErrors.not_configured, httpErrors.validation_failed, httpErrors.value_refused],
+      ...[httpErrors.unavailable, dictErrors.dict_key_not_found, dictErrors.dict_refused],
+      ...[dictErrors.dict_key_of_this_institution, dictErrors.dict_limited],
+      dictErrors.dict_unavailable,
+    ],
+  },
+} as const satisfies Readonly<Record<string, RouteDocument>>

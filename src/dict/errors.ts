@@ -1,0 +1,99 @@
+import { defineErrors } from '#src/platform/http/index.ts'
+
+/** What may come of asking the directory of Pix keys. */
+export const dictErrors = defineErrors({
+  dict_key_not_found: {
+    status: 404,
+    title: 'No such Pix key',
+    meaning: 'The directory has no entry for the key.',
+    remedy: 'Ask the receiver for the key again. Keys that are not there cost twenty lookups.',
+    pt: {
+      title: 'Chave Pix inexistente',
+      meaning: 'O diretório não tem vínculo para a chave.',
+      remedy: 'Peça a chave de novo ao recebedor. Chaves inexistentes custam vinte consultas.',
+    },
+    retryable: false,
+  },
+  dict_key_of_this_institution: {
+    status: 422,
+    title: 'Pix key of this institution',
+    meaning:
+      'The key is in this institution\u2019s own custody: the directory is not asked for it, and the SPI does not settle what stays within one institution.',
+    remedy: 'Pay it in your own books.',
+    pt: {
+      title: 'Chave Pix desta instituição',
+      meaning:
+        'A chave está sob custódia desta própria instituição: não se consulta o diretório por ela, e o SPI não liquida o que fica dentro de uma instituição.',
+      remedy: 'Pague-a nos seus próprios livros.',
+    },
+    retryable: false,
+  },
+  dict_limited: {
+    status: 429,
+    title: 'Too many lookups',
+    meaning:
+      'The payer, or the institution, has looked up as many keys as the directory allows for now.',
+    remedy:
+      'Repeat after the seconds of Retry-After. A payment for what was looked up gives its lookup back.',
+    pt: {
+      title: 'Consultas demais',
+      meaning:
+        'O pagador, ou a instituição, já consultou tantas chaves quantas o diretório permite por ora.',
+      remedy:
+        'Repita depois dos segundos de Retry-After. Um pagamento pelo que foi consultado devolve a sua consulta.',
+    },
+    retryable: true,
+  },
+  dict_refused: {
+    status: 422,
+    title: 'Refused by the directory',
+    meaning: 'The directory refuses what was asked; directory_code is its name for why.',
+    remedy: 'Look the code up in the directory\u2019s description.',
+    pt: {
+      title: 'Recusado pelo diretório',
+      meaning: 'O diretório recusa o que foi pedido; directory_code é o nome que ele dá ao motivo.',
+      remedy: 'Procure o código na descrição do diretório.',
+    },
+    retryable: false,
+  },
+  dict_unavailable: {
+    status: 503,
+    title: 'Directory unavailable',
+    meaning:
+      'The directory gave no answer that can be used, and nothing was paid; reason says which: timeout, connection, status, too_large, document, signature or circuit_open.',
+    remedy: 'Repeat the request. Where reason is signature, see to DICT_TRUSTED_CERTS_PATH.',
+    pt: {
+      title: 'Diretório indisponível',
+      meaning:
+        'O diretório não deu resposta que se possa usar, e nada foi pago; reason diz qual: timeout, connection, status, too_large, document, signature ou circuit_open.',
+      remedy: 'Repita a requisição. Se reason for signature, veja DICT_TRUSTED_CERTS_PATH.',
+    },
+    retryable: true,
+  },
+  dict_lookup_unknown: {
+    status: 409,
+    title: 'No such lookup',
+    meaning:
+      'The end_to_end_id is of no lookup of this account that was made for this key and payer, is not paid yet and is younger than 15 minutes.',
+    remedy: 'Look the key up again and pay with the new end_to_end_id.',
+    pt: {
+      title: 'Consulta inexistente',
+      meaning:
+        'O end_to_end_id não é de uma consulta desta conta feita para esta chave e este pagador, ainda não paga e com menos de 15 minutos.',
+      remedy: 'Consulte a chave de novo e pague com o novo end_to_end_id.',
+    },
+    retryable: false,
+  },
+  dict_entry_changed: {
+    status: 409,
+    title: 'The Pix key has changed hands',
+    meaning: 'Owner or account of the key is no longer what the lookup showed. Nothing was paid.',
+    remedy: 'Look the key up again and have the payer confirm who is paid now.',
+    pt: {
+      title: 'A chave Pix mudou',
+      meaning: 'O dono ou a conta da chave não é mais o que a consulta mostrou. Nada foi pago.',
+      remedy: 'Consulte a chave de novo e peça ao pagador que confirme quem recebe agora.',
+    },
+    retryable: false,
+  },
+})

@@ -1,0 +1,73 @@
+import { inRequestSpan } from '#src/platform/observe/index.ts'
+import { readBounded } from '#src/platform/runtime/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
+
+/** The largest answer that we read, decompressed: an entry has some kilobytes. */
+export const answerBytesMax = 256 * 1024
+
+/** Nothing usable came back. Messages never hold what was asked. */
+export class DirectoryAwayError extends Error {
+  override readonly name = 'DirectoryAwayError'
+  /** `timeout`, `connection`, `too_large`, `document`, `signature`, `status` or `circuit_open`. */
+  readonly reason: string
+
+  constructor(reason: string, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+export type DirectoryRequest = {
+  readonly method: 'GET' | 'POST' | 'PUT'
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array<ArrayBuffer> | undefined
+  readonly timeoutMs: number
+}
+
+export type DirectoryAnswer = {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Uint8Array
+}
+
+/**
+ * Makes one request and reads its whole answer.
+ *
+ * @throws DirectoryAwayError
+ */
+export const exchange = (
+  request: DirectoryRequest,
+  tls: KeyMaterial | undefined,
+): Promise<DirectoryAnswer> =>
+  // The path holds a key, which belongs into no trace.
+  inRequestSpan({ method: request.method, url: new URL(request.url).origin }, () =>
+    ask(request, tls),
+  )
+
+const ask = async (
+  { method, url, headers, body, timeoutMs }: DirectoryRequest,
+  tls: KeyMaterial | undefined,
+): Promise<DirectoryAnswer> => {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await fetch(url, {
+      ...{ method, redirect: 'manual', signal: timeout },
+      headers: {
+        Accept: 'application/xml, application/problem+xml',
+        'Accept-Encoding': 'gzip',
+        'User-Agent': 'Trilho',
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body }),
+      ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
+    })
+    const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)
+    if (isWhole) return { status: response.status, headers: response.headers, body: bytes }
+  } catch (error) {
+    if (timeout.aborted) throw new DirectoryAwayError('timeout', 'no answer in time')
+    const code = String((error as { readonly code?: unknown }).code ?? 'unknown')
+    throw new DirectoryAwayError('connection', `the connection failed: ${code}`)
+  }
+  throw new DirectoryAwayError('too_large', `the answer has more than ${answerBytesMax} bytes`)
+}

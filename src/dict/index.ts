@@ -1,0 +1,82 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { sharedBuckets, withMissingSettings } from '#src/platform/http/index.ts'
+import type { Feature } from '#src/platform/lifecycle/index.ts'
+import type { Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
+import { createEntryCache } from './cache.ts'
+import { createDirectoryClient, type RefusalOfSignature } from './client.ts'
+import type { DictSettings } from './config.ts'
+import { dictErrors } from './errors.ts'
+import { createLookupTokens } from './policies.ts'
+import { createLookupSweep } from './retention.ts'
+import { dictRoutes } from './routes.ts'
+import { createDictService, type DictService } from './service.ts'
+
+export { dictSettings } from './config.ts'
+
+export type DictDeps = {
+  readonly settings: DictSettings
+  /** Undefined: the endpoints answer 503 and name what is missing; so for `sql`. */
+  readonly ispb: string | undefined
+  readonly sql: Client | undefined
+  /** Client certificate and authorities; undefined for plain connections. */
+  readonly tls: KeyMaterial | undefined
+  readonly refusalOfSignature: RefusalOfSignature
+  readonly runsJobs: boolean
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** The real clock when absent. */
+  readonly now?: () => Date
+}
+
+export type DictFeature = Feature & {
+  /** For payments; undefined if the directory cannot be asked. */
+  readonly payee: DictService['payee'] | undefined
+  /** What it lacks. */
+  readonly missing: readonly string[]
+}
+
+/** The directory of Pix keys (DICT): who is paid by a key. */
+export const createDict = (deps: DictDeps): DictFeature => {
+  const { settings, ispb, sql, tls, logger, metrics, now = () => new Date() } = deps
+  const common = { name: 'dict', errors: dictErrors }
+  const { url } = settings
+  if (ispb === undefined || sql === undefined || url === undefined) {
+    const never = (): never => {
+      throw new Error('not configured')
+    }
+    const missing = [
+      ...(url === undefined ? ['DICT_URL'] : []),
+      ...(ispb === undefined ? ['ISPB'] : []),
+      ...(sql === undefined ? ['DATABASE_DSN'] : []),
+    ]
+    const routes = dictRoutes({ show: never, payee: never })
+    return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
+  }
+  const service = createDictService({
+    ...{ sql, ispb, logger, now },
+    client: createDirectoryClient({
+      ...{ url: withoutSlashes(url), ispb, tls, metrics },
+      refusalOfSignature: deps.refusalOfSignature,
+      timeoutMs: settings.timeoutSeconds * 1_000,
+    }),
+    tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),
+    cache: createEntryCache(settings.cacheSeconds, () => now().getTime()),
+  })
+  const sweep = createLookupSweep(sql, logger)
+  return {
+    ...{ ...common, missing: [], payee: service.payee, routes: dictRoutes(service) },
+    start: async () => {
+      tls?.watch()
+      if (deps.runsJobs) await sweep.start()
+    },
+    drain: sweep.stop,
+    stop: () => tls?.stop(),
+  }
+}
+
+const withoutSlashes = (url: string): string => {
+  let base = url
+  while (base.endsWith('/')) base = base.slice(0, -1)
+  return base
+}

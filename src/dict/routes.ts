@@ -1,0 +1,42 @@
+import { type KeptEntry, personTypeOf } from '#codecs/dict'
+import { callerOf, type Route, readParams, readQuery } from '#src/platform/http/index.ts'
+import { documents, keyParams, lookupQuery } from './documents.ts'
+import { maskedTaxId } from './domain.ts'
+import type { DictService } from './service.ts'
+
+export const dictRoutes = (service: DictService): readonly Route[] => [
+  {
+    method: 'GET',
+    path: '/v1/dict/keys/{key}',
+    scope: 'dict:read',
+    document: documents.lookUp,
+    handle: async (c) => {
+      const { key } = readParams(c, keyParams)
+      const { payer } = readQuery(c, lookupQuery)
+      const { entry, endToEndId, payableUntil } = await service.show({ key, payer }, callerOf(c))
+      return Response.json(
+        {
+          ...entryView(entry),
+          end_to_end_id: endToEndId,
+          payable_until: payableUntil.toISOString(),
+        },
+        { headers: { 'Cache-Control': 'no-store' } },
+      )
+    },
+  },
+]
+
+const entryView = ({ key, keyType, owner, account, ownedSince, claimedSince }: KeptEntry) => ({
+  key,
+  key_type: keyType,
+  owner: {
+    type: personTypeOf(owner.taxIdNumber) === 'LEGAL_PERSON' ? 'legal_person' : 'natural_person',
+    name: owner.name,
+    trade_name: owner.tradeName ?? null,
+    tax_id: maskedTaxId(owner.taxIdNumber),
+  },
+  ispb: account.participant,
+  account_type: account.accountType,
+  owned_since: ownedSince,
+  claimed_since: claimedSince ?? null,
+})

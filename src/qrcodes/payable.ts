@@ -1,0 +1,107 @@
+import { parseBrCode } from '#codecs/brcode'
+import { CodecError } from '#codecs/bytes'
+import { parseCents } from '#codecs/iso20022'
+import { ApiError } from '#src/platform/http/index.ts'
+import { qrcodeErrors } from './errors.ts'
+import type { Resolver } from './resolve.ts'
+
+/** What a code asks a payer for. */
+type Payable = {
+  readonly kind: 'static' | 'dynamic'
+  readonly key: string
+  readonly txid: string | undefined
+  /** Undefined: the payer chooses. */
+  readonly amountCents: number | undefined
+  /** True: the payer may choose another amount than that. */
+  readonly isOpen: boolean
+}
+
+/**
+ * Reads a code, and the charge behind it where it is dynamic.
+ *
+ * @throws ApiError if it cannot be read, is not to be trusted, or is not to be paid now
+ */
+export type ReadPayable = (text: string, now: Date) => Promise<Payable>
+
+export const createPayables = (resolve: Resolver): ReadPayable => {
+  const readDynamic = async (payload: string, now: Date): Promise<Payable> => {
+    const common = { of: 'charge', municipality: undefined, payOn: undefined } as const
+    const { verdict, payload: charge } = await resolve({ ...common, payload })
+    if (!verdict.valid) throw notPayable('untrusted', 'The charge is not signed as it should be.')
+    return payableOf(fieldsOf(charge), now)
+  }
+  return async (text, now) => {
+    const payload = text.trim()
+    const { pix, amount } = parse(payload)
+    if (pix?.kind === 'dynamic') return readDynamic(payload, now)
+    if (pix?.kind !== 'static' || pix.key === undefined) {
+      throw notPayable('no_charge', 'The code asks for no Pix payment.')
+    }
+    return {
+      ...{ kind: 'static', key: pix.key, txid: pix.txid, isOpen: false },
+      amountCents: amount === undefined ? undefined : centsOf(amount),
+    }
+  }
+}
+
+const notPayable = (reason: string, message: string): ApiError =>
+  new ApiError(qrcodeErrors.qrcode_not_payable, message, { details: { reason } })
+
+const parse = (payload: string) => {
+  try {
+    return parseBrCode(payload)
+  } catch (error) {
+    if (!(error instanceof CodecError)) throw error
+    throw new ApiError(qrcodeErrors.brcode_invalid, `qr_code: ${error.message}.`)
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {}
+
+const centsOf = (text: unknown): number => {
+  const cents =
+    typeof text === 'string' && /^\d{1,10}(?:\.\d{1,2})?$/.test(text)
+      ? Number(
+          parseCents(text.includes('.') ? text.padEnd(text.indexOf('.') + 3, '0') : `${text}.00`),
+        )
+      : Number.NaN
+  if (Number.isSafeInteger(cents)) return cents
+  throw notPayable('malformed', 'The charge has no amount that can be read.')
+}
+
+const txidForm = /^[A-Za-z0-9]{26,35}$/
+const keyForm = /^[!-~]{1,77}$/
+const secondMs = 1_000
+
+/** A charge as its location shows it (API Pix: CobPayload, CobVPayload). */
+const payableOf = (charge: Fields, now: Date): Payable => {
+  const { status, chave: key, txid } = charge
+  const [amount, calendar] = [fieldsOf(charge['valor']), fieldsOf(charge['calendario'])]
+  if (status !== 'ATIVA') throw notPayable('status', 'The charge is not open.')
+  if (
+    typeof key !== 'string' ||
+    !keyForm.test(key) ||
+    typeof txid !== 'string' ||
+    !txidForm.test(txid)
+  ) {
+    throw notPayable('malformed', 'The charge has no key or txid that can be read.')
+  }
+  if (amount['retirada'] !== undefined) {
+    throw notPayable('withdrawal', 'The charge is of a Pix Saque or Pix Troco.')
+  }
+  const { criacao: made, expiracao: seconds } = calendar
+  const endsMs =
+    typeof made === 'string' && typeof seconds === 'number'
+      ? Date.parse(made) + seconds * secondMs
+      : Number.NaN
+  // A charge with a due date shows no expiry: its location refuses what is too late.
+  if (endsMs <= now.getTime()) throw notPayable('expired', 'The charge has expired.')
+  return {
+    ...{ kind: 'dynamic', key, txid },
+    amountCents: centsOf(amount['final'] ?? amount['original']),
+    isOpen: amount['modalidadeAlteracao'] === 1,
+  }
+}

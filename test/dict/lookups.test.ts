@@ -1,0 +1,227 @@
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+import { answerBytesMax } from '../../src/dict/exchange.ts'
+import { forgetLookups } from '../../src/dict/retention.ts'
+import { waitingMax } from '../../src/dict/service.ts'
+import { issueCertificate } from '../support/pki.ts'
+import { startDict } from './support.ts'
+
+const at = await startDict({ DICT_TIMEOUT: '1' })
+const { directory, lookUp, sql } = at
+const key = 'joao@example.com'
+afterAll(at.stop)
+/** No answer is used again, and no bucket is less than full. */
+beforeEach(async () => {
+  directory.setFaults([])
+  at.pass(60_000)
+  await sql`delete from rate_buckets`
+})
+
+const lastAct = async () => {
+  const [last] = await sql<{ action: string; object: string; outcome: string }[]>`
+    select action, object, outcome from audit_log order by id desc limit 1`
+  return last
+}
+
+test('a key is shown with its owner, as a payer may see it, and the EndToEndId to pay with', async () => {
+  const { status, json, headers } = await lookUp(key)
+  expect(status).toBe(200)
+  expect(json).toMatchObject({
+    ...{ key, key_type: 'EMAIL', ispb: '99999A04', account_type: 'CACC', claimed_since: null },
+    owner: { type: 'natural_person', name: 'João Lima', tax_id: '***654321**' },
+  })
+  expect(json.end_to_end_id).toMatch(/^E12345678\d{12}[0-9A-Za-z]{11}$/)
+  expect(headers.get('cache-control')).toBe('no-store')
+  expect(directory.statistics().lookups).toContain(json.end_to_end_id)
+  expect(await lastAct()).toEqual({
+    ...{ action: 'dict.lookup', object: json.end_to_end_id, outcome: 'found' },
+  })
+  expect((await lookUp('11222333000181')).json).toMatchObject({
+    owner: { type: 'legal_person', trade_name: 'Padaria 3 Irmãos', tax_id: '11222333000181' },
+  })
+})
+
+test('an answer is used again as long as the directory says, under an EndToEndId of its own', async () => {
+  const first = await lookUp(key)
+  const asked = () => directory.statistics().answers['200']
+  const before = asked()
+  at.pass(29_000)
+  const again = await lookUp(key)
+  expect(again.json.end_to_end_id).not.toBe(first.json.end_to_end_id)
+  expect([asked(), (await lastAct())?.outcome]).toEqual([before, 'found_again'])
+  at.pass(1_000)
+  await lookUp(key)
+  expect(asked()).toBe((before ?? 0) + 1)
+})
+
+test('nothing personal is in the log, the audit log or the tables', async () => {
+  const { json } = await lookUp(key)
+  expect(json.owner.name).toBe('João Lima')
+  await lookUp('maria@example.com')
+  const [tables] = await sql<{ text: string }[]>`
+    select coalesce((select string_agg(l::text, ' ') from dict_lookups l), '')
+      || coalesce((select string_agg(a::text, ' ') from audit_log a), '')
+      || coalesce((select string_agg(b::text, ' ') from rate_buckets b), '') as text`
+  const all = `${tables?.text} ${at.app.lines.join('\n')} ${await at.metrics.render()}`
+  for (const secret of ['João', 'joao', 'maria', '98765432100', '12345678909', '600200']) {
+    expect(all).not.toContain(secret)
+  }
+})
+
+test.each([
+  ['nobody', 400, 'value_refused'],
+  ['maria@example.com', 404, 'dict_key_not_found'],
+] as const)('of the key %s: %s %s', async (asked, status, code) => {
+  const answer = await lookUp(asked)
+  expect([answer.status, answer.json.code]).toEqual([status, code])
+})
+
+test('a payer without check digits is refused', async () => {
+  const { status, json } = await lookUp(key, '12345678900')
+  expect([status, json.errors[0].rule]).toEqual([400, 'check_digits'])
+})
+
+test('a key of this institution is not paid over the SPI', async () => {
+  directory.register({
+    ...{ key_type: 'EMAIL', key: 'own@example.com', name: 'Ana', tax_id: '11144477735' },
+    ...{ ispb: '12345678', account: '1', account_type: 'CACC' },
+  })
+  expect((await lookUp('own@example.com')).json.code).toBe('dict_key_of_this_institution')
+  directory.remove('own@example.com')
+})
+
+test('the directory is asked no more often than it allows, and by no process alone', async () => {
+  const stranger = '52998224725'
+  // Twenty each: the sixth would find less than a token.
+  const missed = await Promise.all(
+    Array.from({ length: 5 }, () => lookUp('x@example.com', stranger)),
+  )
+  expect(missed.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+  const before = { ...directory.statistics().answers }
+  const refused = await lookUp(key, stranger)
+  expect([refused.status, refused.json.code, refused.json.retryable]).toEqual([
+    ...[429, 'dict_limited', true],
+  ])
+  expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 31)
+  expect(directory.statistics().answers).toEqual(before)
+  // Another type of key has another bucket, another payer too.
+  expect((await lookUp('11222333000181', stranger)).status).toBe(200)
+  expect((await lookUp(key)).status).toBe(200)
+})
+
+test('where the directory refuses all the same, it is asked no more', async () => {
+  directory.setFaults([{ kind: 'rate_limited', times: 1 }])
+  expect((await lookUp(key)).status).toBe(429)
+  const before = { ...directory.statistics().answers }
+  expect((await lookUp(key)).status).toBe(429)
+  expect(directory.statistics().answers).toEqual(before)
+})
+
+test.each([
+  ['wrong_signature', 'signature'],
+  ['no_signature', 'signature'],
+  ['other_key', 'document'],
+  ['garbage', 'document'],
+  ['unavailable', 'status'],
+] as const)('after %s nothing is known, and the next answer counts', async (kind, reason) => {
+  directory.setFaults([{ kind, times: 1 }])
+  const { status, json } = await lookUp(key)
+  expect([status, json.code, json.reason, json.retryable]).toEqual([
+    ...[503, 'dict_unavailable', reason, true],
+  ])
+  expect((await lastAct())?.outcome).toBe('dict_unavailable')
+  expect((await lookUp(key)).status).toBe(200)
+})
+
+test('a directory that is too slow is not waited for', async () => {
+  directory.setFaults([{ kind: 'latency', delayMs: 60_000, times: 1 }])
+  const { status, json } = await lookUp(key)
+  expect([status, json.reason]).toEqual([503, 'timeout'])
+})
+
+test('of an endless answer no more than the bound is read', async () => {
+  const endless = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(answerBytesMax / 4)),
+        }),
+      ),
+  })
+  const other = await startDict(
+    { DICT_URL: `http://127.0.0.1:${endless.port}/api/v2` },
+    { on: at.database },
+  )
+  try {
+    expect((await other.lookUp(key)).json.reason).toBe('too_large')
+    await endless.stop(true)
+    for (let i = 0; i < 4; i++) {
+      expect((await other.lookUp(key)).json.reason).toBe('connection')
+    }
+    // Five failures in a row: it is not tried for some time.
+    const left = async () =>
+      (await sql`select tokens from rate_buckets where subject like 'dict:contact:%'`)[0]?.[
+        'tokens'
+      ]
+    const before = await left()
+    expect((await other.lookUp(key)).json.reason).toBe('circuit_open')
+    expect(await left()).toBeGreaterThanOrEqual(before)
+  } finally {
+    await other.stop()
+  }
+})
+
+test('no more lookups wait at once than may', async () => {
+  const end = Promise.withResolvers<void>()
+  let held = 0
+  const slow = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: async () => {
+      held++
+      await end.promise
+      return new Response(null, { status: 404 })
+    },
+  })
+  const env = { DICT_URL: `http://127.0.0.1:${slow.port}/api/v2`, DICT_TIMEOUT: '60' }
+  const other = await startDict(env, { on: at.database })
+  try {
+    const company = '11222333000181'
+    const waiting = Array.from({ length: waitingMax }, () => other.lookUp(key, company))
+    while (held < waitingMax) await Bun.sleep(5)
+    const { status, json } = await other.lookUp(key, company)
+    expect([status, json.code]).toEqual([503, 'unavailable'])
+    end.resolve()
+    expect(new Set((await Promise.all(waiting)).map((one) => one.status))).toEqual(new Set([422]))
+  } finally {
+    end.resolve()
+    await other.stop()
+    await slow.stop(true)
+  }
+})
+
+test('who signs with another certificate is not believed', async () => {
+  const other = await startDict({}, { trusted: issueCertificate('other'), on: at.database })
+  try {
+    expect((await other.lookUp(key)).json.reason).toBe('signature')
+  } finally {
+    await other.stop()
+  }
+})
+
+test('a key without the scope asks nothing', async () => {
+  const path = `/v1/dict/keys/${key}?payer=12345678909`
+  expect((await at.app.call('GET', path, { key: at.readerKey })).status).toBe(403)
+})
+
+test('old lookups and full buckets are forgotten, young ones stay', async () => {
+  const { json } = await lookUp(key)
+  await sql`update dict_lookups set created_at = now() - interval '2 days' where end_to_end_id <> ${json.end_to_end_id}`
+  await sql`insert into rate_buckets (subject, tokens, at) values
+    ('dict:other:x', 1, now() - interval '2 days'), ('key:x', 1, now() - interval '2 days')`
+  await forgetLookups(sql)
+  const [left] = await sql`select count(*)::int as lookups from dict_lookups`
+  expect(left?.['lookups']).toBe(1)
+  const buckets = await sql<{ subject: string }[]>`select subject from rate_buckets order by 1`
+  expect(buckets.map(({ subject }) => subject)).toContain('key:x')
+  expect(buckets.map(({ subject }) => subject)).not.toContain('dict:other:x')
+})

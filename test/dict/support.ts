@@ -1,0 +1,127 @@
+/** The directory's client and the payments above it, on the simulated directory and a database of their own. */
+import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { loadSettings } from '#src/platform/config/index.ts'
+import { createOutsideReader, outsideSettings } from '#src/platform/http/index.ts'
+import { createMetrics } from '#src/platform/observe/index.ts'
+import { createFileMaterial } from '#src/platform/security/index.ts'
+import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
+import { createPayments, createTrust } from '#src/spi/index.ts'
+import { createDict, dictSettings } from '../../src/dict/index.ts'
+import { createQrcodes } from '../../src/qrcodes/index.ts'
+import { testApp, testKey } from '../support/app.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
+import { joseFeature, noKeys } from '../support/jose.ts'
+import { type IssuedPair, issueCertificate } from '../support/pki.ts'
+
+const ispb = '12345678'
+export const payer = '12345678909'
+export const debtor = {
+  ...{ name: 'Maria Souza', document: payer },
+  ...{ account_num: '500100', account_type: 'CACC' },
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into as they come
+export type Json = any
+
+/** One authority for all connections; the directory signs with a certificate of its own. */
+const authority = issueCertificate('AC', { authority: true })
+const site = issueCertificate('dict', { issuer: authority, hosts: ['127.0.0.1'] })
+const client = issueCertificate(ispb, { issuer: authority })
+const signer = issueCertificate('DICT signs')
+
+export const startDict = async (
+  env: Readonly<Record<string, string>> = {},
+  {
+    trusted = signer,
+    outside = {},
+    on,
+  }: {
+    readonly trusted?: IssuedPair
+    readonly outside?: Readonly<Record<string, string>>
+    /** A database that is there already, and stays. */
+    readonly on?: TestDatabase
+  } = {},
+) => {
+  const database = on ?? (await createTestDatabase())
+  const { sql } = database
+  let nowMs = Date.now()
+  const now = (): Date => new Date(nowMs)
+  const directory = await createDirectory({
+    tls: { cert: site.cert, key: site.key, clientCa: authority.cert },
+    signing: { certificate: signer.cert, key: signer.key },
+    category: 'E',
+    cacheSeconds: 30,
+  })
+  const keys = registerSamples(directory)
+  const groups = { dict: dictSettings, outside: outsideSettings }
+  const loaded = loadSettings(groups, {
+    DICT_URL: directory.url,
+    DICT_CATEGORY: 'E',
+    ...outside,
+    ...env,
+  })
+  if (loaded.problems.length > 0) throw new Error(JSON.stringify(loaded.problems))
+  const bundle = { text: trusted.cert, path: undefined }
+  const { verifier } = createTrust('DICT_TRUSTED_CERTS_PATH', bundle, quietLogger)
+  const metrics = createMetrics({ version: 'test', withProcess: false })
+  const dict = createDict({
+    ...{ settings: loaded.values.dict, ispb, sql, logger: quietLogger, metrics, now },
+    tls: createFileMaterial({
+      certificate: { text: client.cert, path: undefined },
+      key: { text: client.key, path: undefined },
+      ca: { text: authority.cert, path: undefined },
+    }),
+    refusalOfSignature: (document) => {
+      const verdict = verifier?.verifyWhole(document)
+      return verdict === undefined || verdict.ok ? undefined : verdict.message
+    },
+    runsJobs: false,
+  })
+  const broker = createPostgresBroker({
+    ...{ sql, dsn: database.dsn, retentionDays: 7, logger: quietLogger },
+  })
+  const read = createOutsideReader(loaded.values.outside, 'test')
+  const qrcodes = createQrcodes({ read, open: joseFeature(noKeys, outside).openPayload })
+  const payments = createPayments({
+    ...{ ispb, sql, broker, revision: '5.11.1', now },
+    payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
+  })
+  const { key, record } = testKey('dict:read', 'spi:send', 'messages:read')
+  const reader = testKey('messages:read')
+  const app = testApp([...(dict.routes ?? []), ...(payments.routes ?? [])], {
+    keys: [record, reader.record],
+  })
+  const call = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ) => {
+    const request = body === undefined ? { key, headers } : { key, body, headers }
+    const response = await app.call(method, path, request)
+    return {
+      ...{ status: response.status, headers: response.headers },
+      json: (await response.json()) as Json,
+    }
+  }
+  return {
+    ...{ app, call, database, directory, keys, key, sql, metrics },
+    readerKey: reader.key,
+    lookUp: (pixKey: string, by = payer) =>
+      call('GET', `/v1/dict/keys/${encodeURIComponent(pixKey)}?payer=${by}`),
+    pay: (body: object, idempotencyKey?: string) =>
+      call(
+        'POST',
+        '/v1/pix/payments',
+        { debtor, ...body },
+        idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey },
+      ),
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+    stop: async () => {
+      await directory.stop()
+      if (on === undefined) await database.close()
+    },
+  }
+}

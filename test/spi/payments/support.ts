@@ -1,0 +1,9 @@
+import type { PayeePorts } from '#src/spi/index.ts'
+
+/** Nobody knows keys or codes. */
+export const noPayees: PayeePorts = {
+  ...{ payee: undefined, missing: ['DICT_URL'] },
+  readCode: async () => {
+    throw new Error('no code is read here')
+  },
+}
