@@ -67,8 +67,8 @@ export const unsentVoid = (): Fields => ({
 })
 
 const refusalOf = ({ operation }: CardTransaction, responseCode: string): Fields => {
-  const error = `declined_${responseCode}`
-  return operation === 'advising_refund' ? { refundError: error } : { captureError: error }
+  const outcome = `declined_${responseCode}`
+  return operation === 'advising_refund' ? { refundError: outcome } : { captureError: outcome }
 }
 
 const confirmationOf = (before: CardTransaction, at: Date): Fields => {
