@@ -17,6 +17,7 @@ import {
 } from './reversals/index.ts'
 import { createRetention } from './transactions/retention.ts'
 import { createStanAllocator } from './transactions/stan.ts'
+import { declareUnmatched } from './transactions/unmatched.ts'
 import { createCardWriter } from './transactions/writer.ts'
 import { createAbandonedSweep } from './use-cases/abandoned.ts'
 import { createAdvices } from './use-cases/advices.ts'
@@ -59,12 +60,15 @@ const retentionOf = (
   now: () => Date,
 ): readonly Job[] => (days === undefined ? [] : [createRetention({ sql, days, logger, now })])
 
-const outcomesOf = (metrics: Metrics) =>
-  metrics.counter('cardgw_operations_total', 'What became of messages to card networks.', [
+const outcomesOf = (metrics: Metrics, sql: Client, { all }: CardNetworks) => {
+  const names = all.map(({ name }) => name)
+  declareUnmatched(metrics, sql, names)
+  return metrics.counter('cardgw_operations_total', 'What became of messages to card networks.', [
     'operation',
     'network',
     'outcome',
   ])
+}
 
 /**
  * The card authorization gateway, above its networks, which must start before it and stop after it.
@@ -86,7 +90,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     return { ...common, routes: withMissingSettings(cardRoutes({} as CardService), missing) }
   }
   const now = (): Date => new Date()
-  const outcomes = outcomesOf(metrics)
+  const outcomes = outcomesOf(metrics, sql, networks)
   const stans = createStanAllocator({ sql })
   const merchants = readMerchants(settings.merchantsFile)
   const reversals = createReversals({

@@ -308,6 +308,18 @@ export const cardErrors = defineErrors({
     },
     retryable: false,
   },
+  advice_not_found: {
+    status: 404,
+    title: 'Advice not found',
+    meaning: 'No advice of a card network with this identifier waits for somebody.',
+    remedy: 'Read the list again: another person may have seen to it.',
+    pt: {
+      title: 'Aviso não encontrado',
+      meaning: 'Nenhum aviso de uma rede de cartões com este identificador espera por alguém.',
+      remedy: 'Leia a lista de novo: outra pessoa pode já ter cuidado dele.',
+    },
+    retryable: false,
+  },
   network_unavailable: {
     status: 502,
     title: 'Card network unavailable',

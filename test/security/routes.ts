@@ -272,6 +272,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/transactions/activity': list(cards),
   'GET /v1/transactions/reversals': list(cards),
   'GET /v1/transactions/advices': list(cards),
+  'GET /v1/transactions/unmatched-advices': institution(true),
+  'POST /v1/transactions/unmatched-advices/{id}/resolve': institution(),
   'GET /v1/transactions/{id}': owned(true, cards, transaction('')),
   'GET /v1/transactions/{id}/events': owned(true, cards, transaction('/events')),
   'POST /v1/transactions/{id}/resolve': owned(false, cards, transaction('/resolve'), () => ({

@@ -147,7 +147,7 @@ export const createCardsRig = async (
   })
   const { key, record } = testKey('cards:*')
   const reader = testKey('cards:read')
-  const admin = testKey('ops:admin')
+  const admin = testKey('ops:admin', 'ops:read')
   const app = testApp(feature.routes ?? [], { keys: [record, reader.record, admin.record] })
   await networks.feature.start?.()
   await feature.start?.()

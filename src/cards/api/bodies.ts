@@ -105,23 +105,27 @@ export const refundBody = z.strictObject({ amount: amount.optional() }).meta({
   description: 'Without an amount, or without a body: all that is captured and not given back.',
 })
 
+const reason = z
+  .string()
+  .min(1)
+  .max(reasonMax)
+  .regex(reasonText)
+  .refine((value) => findSensitive(value) !== 'card number')
+  .meta({
+    // The document's generator would write the flag as well.
+    pattern: reasonText.source,
+    description: 'Who confirmed it, and where that is noted. No card data.',
+    example: 'Network desk, case 4711',
+  })
+
+export const adviceResolutionBody = z.strictObject({ reason }).meta({ id: 'AdviceResolution' })
+
 export const resolutionBody = z
   .strictObject({
     outcome: z.enum(resolutions).meta({
       description: 'The status that the network confirms the transaction to be in.',
     }),
-    reason: z
-      .string()
-      .min(1)
-      .max(reasonMax)
-      .regex(reasonText)
-      .refine((value) => findSensitive(value) !== 'card number')
-      .meta({
-        // The document's generator would write the flag as well.
-        pattern: reasonText.source,
-        description: 'Who confirmed it, and where that is noted. No card data.',
-        example: 'Network desk, case 4711',
-      }),
+    reason,
   })
   .meta({ id: 'CardResolution' })
 
@@ -247,6 +251,10 @@ const ofPayment = (expected: string): Refusal => ({
   ...{ definition: httpErrors.validation_failed, expected },
   hides: true,
 })
+
+/** @throws ApiError that names the first field at fault */
+export const readAdviceResolution = (body: unknown): string =>
+  judged(adviceResolutionBody, body).reason
 
 const paymentRefusals: Readonly<Record<keyof typeof paymentFields, Refusal>> = {
   reference: ofPayment('1 to 64 printable ASCII characters without a card number'),

@@ -12,6 +12,7 @@ import { cardErrors } from '../errors.ts'
 import { reversedOperations } from '../reversals/schema.ts'
 import { cardStatuses } from '../transactions/domain.ts'
 import {
+  adviceResolutionBody,
   authorizationBody,
   captureBody,
   currency,
@@ -162,6 +163,25 @@ const advice = z
     expires_at: z.iso.datetime().nullable().meta({ description: 'When it is given up.' }),
   })
   .meta({ id: 'WaitingAdvice' })
+
+export const adviceParams = z.object({ id: z.string().regex(/^\d{1,18}$/) })
+
+const unmatchedAdvice = z
+  .object({
+    id: z.string(),
+    network: z.string(),
+    mti: z.enum(['0120', '0220', '0420', '0620']).meta({ description: 'Of its first sending.' }),
+    stan: z.string().meta({ description: 'DE 11.' }),
+    transmission: z.string().meta({ description: 'DE 7.' }),
+    rrn: z.string().meta({ description: 'DE 37.' }),
+    processing_code: z.string().nullable().meta({ description: 'DE 3.' }),
+    amount: z.int().nullable().meta({ description: 'In minor units.' }),
+    response_code: z.string().nullable().meta({ description: 'DE 39.' }),
+    times: z.int().meta({ description: 'How often it was told.' }),
+    first_at: z.iso.datetime(),
+    last_at: z.iso.datetime(),
+  })
+  .meta({ id: 'UnmatchedAdvice' })
 
 /** Where the network is away, and its rules let it go on. */
 const advised = {
@@ -331,6 +351,40 @@ export const documents = {
       cardErrors.outcome_not_possible,
       cardErrors.invalid_state,
     ],
+  },
+  unmatched: {
+    operation: 'listUnmatchedAdvices',
+    summary: 'What networks told of that is not known here, oldest first',
+    description:
+      'Of all accounts. Decisions, bookings and reversals of a network whose DE 37 is none of ours, and administrative advices about nothing; kept until somebody has seen to each.',
+    tag,
+    query: reversalQuery,
+    responses: {
+      200: {
+        description: 'A page',
+        schema: z.object({
+          advices: z.array(unmatchedAdvice),
+          next_cursor: z.string().nullable(),
+        }),
+      },
+    },
+  },
+  resolveAdvice: {
+    operation: 'resolveUnmatchedAdvice',
+    summary: 'Say that somebody has seen to an advice that is not known here',
+    description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
+    tag,
+    idempotent: true,
+    params: adviceParams,
+    body: { 'application/json': adviceResolutionBody },
+    exampleFrom: { id: 'listUnmatchedAdvices#/advices/0/id' },
+    responses: {
+      200: {
+        description: 'It waits no more',
+        schema: z.object({ id: z.string(), resolved: z.literal(true) }),
+      },
+    },
+    errors: [cardErrors.advice_not_found, cardErrors.invalid_reason],
   },
   find: {
     operation: 'getTransaction',

@@ -18,6 +18,7 @@ import type { WaitingReversal } from '../reversals/waiting.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
 import type { CardService } from '../use-cases/service.ts'
 import {
+  readAdviceResolution,
   readAuthorization,
   readCapture,
   readIncrement,
@@ -26,7 +27,7 @@ import {
   readVerification,
   readVoid,
 } from './bodies.ts'
-import { documents, listQuery, reversalQuery } from './documents.ts'
+import { adviceParams, documents, listQuery, reversalQuery } from './documents.ts'
 import { inPortuguese } from './portuguese.ts'
 
 const bodyBytesMax = 16_384
@@ -78,6 +79,7 @@ const routesOf = (service: CardService): readonly Route[] => [
     return respond(await service.void(idOf(c), amount, callerOf(c)))
   }),
   ...laterRoutes(service),
+  ...unmatchedRoutes(service),
   ...readingRoutes(service),
 ]
 
@@ -93,6 +95,39 @@ const laterRoutes = (service: CardService): readonly Route[] => [
     return respond(await service.resolve(idOf(c), request, callerOf(c)))
   }),
 ]
+
+const unmatchedPath = `${base}/unmatched-advices`
+
+/** What networks told of that is not known here; of all accounts, as it belongs to none. */
+const unmatchedRoutes = (service: CardService): readonly Route[] => [
+  {
+    method: 'GET',
+    path: unmatchedPath,
+    scope: 'ops:read',
+    errorStyle: 'envelope',
+    document: documents.unmatched,
+    handle: async (c) => {
+      const { limit, cursor } = readQuery(c, reversalQuery)
+      const found = await service.unmatched(cursor, limit + 1)
+      const { items, next } = pageOf(found, limit, ({ id }) => String(id))
+      return Response.json({ advices: items.map(unmatchedView), next_cursor: next })
+    },
+  },
+  posting(`${unmatchedPath}/{id}/resolve`, 'ops:admin', documents.resolveAdvice, async (c) => {
+    const reason = readAdviceResolution(await readJsonValue(c))
+    const { id } = readParams(c, adviceParams)
+    return respond(await service.resolveAdvice(id, reason, callerOf(c)))
+  }),
+]
+
+const unmatchedView = (one: Awaited<ReturnType<CardService['unmatched']>>[number]) => ({
+  id: String(one.id),
+  ...{ network: one.network, mti: one.mti, stan: one.stan, transmission: one.transmission },
+  ...{ rrn: one.rrn, processing_code: one.processingCode, response_code: one.responseCode },
+  amount: one.amountCents === null ? null : Number(one.amountCents),
+  times: one.times,
+  ...{ first_at: one.firstAt.toISOString(), last_at: one.lastAt.toISOString() },
+})
 
 const dayMs = 86_400_000
 

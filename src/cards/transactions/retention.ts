@@ -24,7 +24,8 @@ export const forgetTransactions = async (
       order by id limit ${limit} for update skip locked
     ),
     events as (delete from card_events e using over where e.transaction_id = over.id),
-    reversals as (delete from card_reversals r using over where r.transaction_id = over.id)
+    reversals as (delete from card_reversals r using over where r.transaction_id = over.id),
+    unmatched as (delete from card_unmatched_advices where resolved_at < ${before})
     delete from card_transactions t using over where t.id = over.id`
   return forgotten.count
 }
@@ -33,7 +34,7 @@ const everyMs = 600_000
 const dayMs = 86_400_000
 
 /**
- * Deletes transactions that were made and last changed more than `days` ago, with their events and reversals. Keeps
+ * Deletes transactions that were made and last changed more than `days` ago, with their events and reversals, and advices that somebody has seen to so long ago. Keeps
  * those that are pending, under way or in need of attention.
  */
 export const createRetention = (options: {

@@ -138,3 +138,39 @@ export const cardStanBlocks = pgTable('card_stan_blocks', {
   hour: instant('hour'),
   round: integer().notNull().default(0),
 })
+
+/**
+ * What networks told of their own accord about nothing known here, kept before it is answered, until a person has seen
+ * to it. No card number.
+ */
+export const cardUnmatchedAdvices = pgTable(
+  'card_unmatched_advices',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    network: text().notNull(),
+    /** Of the first sending, as its DE 11, DE 7 and DE 37; empty for what it does not have. */
+    mti: text().$type<'0120' | '0220' | '0420' | '0620'>().notNull(),
+    stan: text().notNull(),
+    transmission: text().notNull(),
+    rrn: text().notNull(),
+    processingCode: text('processing_code'),
+    amountCents: bigint('amount_cents', { mode: 'bigint' }),
+    responseCode: text('response_code'),
+    /** How often it was told. */
+    times: integer().notNull().default(1),
+    firstAt: instant('first_at').notNull().defaultNow(),
+    lastAt: instant('last_at').notNull().defaultNow(),
+    resolvedAt: instant('resolved_at'),
+    /** Public id of the API key, and what the person said. */
+    resolvedBy: text('resolved_by'),
+    resolvedReason: text('resolved_reason'),
+  },
+  (table) => [
+    uniqueIndex('card_unmatched_advices_once').on(
+      ...([table.network, table.mti, table.stan, table.transmission, table.rrn] as const),
+    ),
+    index('card_unmatched_advices_open')
+      .on(table.network, table.id)
+      .where(sql`resolved_at is null`),
+  ],
+)

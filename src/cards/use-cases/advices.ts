@@ -10,6 +10,7 @@ import { changed } from '../transactions/changes.ts'
 import { transition } from '../transactions/domain.ts'
 import type { Capture } from '../transactions/schema.ts'
 import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
+import { keepUnmatched, type UnmatchedAdvice } from '../transactions/unmatched.ts'
 import { capturesOf, lastCaptured } from './amounts.ts'
 import { takeBackWithin } from './late-approvals.ts'
 
@@ -37,7 +38,8 @@ const kinds: Readonly<Record<string, AdviceData['mti']>> = {
  * Takes what networks tell of their own accord; each counts once, however often it is told. A reversal that they made
  * (0420) ends the authorization that it takes back. An approval that they stand for (0120) is the one in the book, or
  * it is taken back. A booking (0220) is the one in the book. Of anything else the transaction needs attention. An
- * administrative advice (0620) is noted with its transaction, and never refused.
+ * administrative advice (0620) is noted with its transaction, and never refused. What belongs to no transaction is kept
+ * for a person.
  */
 export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
   const { sql, logger, onReversals } = deps
@@ -47,8 +49,12 @@ export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
     const mti = kinds[message.mti]
     try {
       const id = rrn && (await idByReference(sql, network, rrn.trimEnd()))
-      if (!id || mti === undefined || stan === undefined || transmission === undefined) {
+      if (mti === undefined) return unknownHere
+      if (!id || stan === undefined || transmission === undefined) {
+        const data = { mti, stan: stan ?? '', transmission: transmission ?? '' }
+        const isKept = await keepUnmatched(sql, unmatchedOf(network, data, message))
         logger.warn(numbers, 'an advice of the card network belongs to no transaction')
+        if (!isKept) return undefined
         return mti === '0620' ? taken : unknownHere
       }
       const data = { mti, stan, transmission }
@@ -63,6 +69,11 @@ export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
     }
   }
 }
+
+const unmatchedOf = (network: string, data: AdviceData, message: CardMessage): UnmatchedAdvice => ({
+  ...{ network, ...data, rrn: (message.rrn ?? '').trimEnd(), amountCents: centsOf(message) },
+  ...{ processingCode: message.processingCode, responseCode: message.responseCode },
+})
 
 /** @returns `undecided`: what became of the request itself is not written yet, so the network has to tell it again */
 const takeWithin = async (

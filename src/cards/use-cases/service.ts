@@ -19,6 +19,7 @@ import {
   listTransactions,
   type TransactionFilter,
 } from '../transactions/store.ts'
+import { unmatchedAdvices } from '../transactions/unmatched.ts'
 import {
   type AuthorizationRequest,
   authorize,
@@ -36,6 +37,7 @@ import {
 } from './operations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
 import { type CardRights, requireMerchant } from './rights.ts'
+import { resolveAdvice } from './unmatched.ts'
 
 /** Events of one transaction; few have a dozen. */
 const eventsMax = 1_000
@@ -61,6 +63,11 @@ export type CardService = {
     page: Pick<ReversalFilter, 'isAdvice' | 'afterId' | 'limit'>,
     by: CardRights,
   ) => Promise<readonly WaitingReversal[]>
+  readonly unmatched: (
+    afterId: string | undefined,
+    limit: number,
+  ) => ReturnType<typeof unmatchedAdvices>
+  readonly resolveAdvice: (id: string, reason: string, caller: Caller) => Promise<Answered>
   readonly activity: (minutes: number, by: CardRights) => Promise<Activity>
   readonly events: (id: string, by: CardRights) => Promise<readonly CardEventRow[]>
 }
@@ -94,6 +101,8 @@ export const createCardService = (context: CardContext): CardService => ({
   resolve: (id, request, caller) => reached(resolve(context, id, request, caller)),
   find: (id, by) => reached(find(context, id, by)),
   reversals: (page, by) => reached(waitingReversals(context.sql, { ...page, ...seenBy(by) })),
+  unmatched: (afterId, limit) => reached(unmatchedAdvices(context.sql, afterId, limit)),
+  resolveAdvice: (id, reason, caller) => reached(resolveAdvice(context, id, reason, caller)),
   activity: (minutes, by) =>
     reached(readActivity(context.sql, minutes, cardActivity(context.sql, seenBy(by)))),
   list: async (filter, by) => {

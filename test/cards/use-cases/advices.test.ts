@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { CardMessage, formatOriginalData } from '#codecs/iso8583'
+import { unmatchedMax } from '../../../src/cards/transactions/unmatched.ts'
 import { createAdvices } from '../../../src/cards/use-cases/advices.ts'
 import { until } from '../../support/card-network.ts'
 import { type CardRecord, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
@@ -278,6 +279,71 @@ test('what is unknown here is said to be, and an administrative advice is never 
   expect(await tell({ mti: '0620', rrn })).toBe('00')
   expect(await advicesOf(id)).toBe(1)
   expect(await read(id)).toMatchObject({ status: 'authorized' })
+})
+
+type Unmatched = Readonly<Record<string, unknown>> & { readonly id: string }
+
+const unmatched = async (rrn: string): Promise<readonly Unmatched[]> => {
+  const path = '/v1/transactions/unmatched-advices'
+  const page = await rig.app.call('GET', path, { key: rig.adminKey })
+  const { advices } = (await page.json()) as { readonly advices: readonly Unmatched[] }
+  return advices.filter((one) => one['rrn'] === rrn)
+}
+
+test('what belongs to no transaction is kept once before it is answered, until a person has seen to it', async () => {
+  const booking = {
+    ...{ mti: '0220', rrn: '777777777771', amount: '000000004200', responseCode: '00' },
+    ...{ processingCode: '200000', stan: '900040' },
+  } satisfies Partial<CardMessage>
+  expect(await tell(booking)).toBe('25')
+  expect(await tell({ ...booking, mti: '0221' })).toBe('25')
+  const note = { mti: '0620', rrn: '777777777772', stan: '900041' } as const
+  expect(await tell(note)).toBe('00')
+  const [kept, ...others] = await unmatched(booking.rrn)
+  expect(kept).toMatchObject({
+    ...{ network: 'neta', mti: '0220', stan: '900040', transmission: '1122120000', times: 2 },
+    ...{ processing_code: '200000', amount: 4_200, response_code: '00' },
+  })
+  expect(others).toEqual([])
+  expect(await unmatched(note.rrn)).toMatchObject([
+    { mti: '0620', times: 1, amount: null, response_code: null },
+  ])
+  const path = `/v1/transactions/unmatched-advices/${kept?.id}/resolve`
+  const body = { reason: 'Network desk, case 4711' }
+  const resolve = (key: string) => rig.app.call('POST', path, { key, body })
+  expect((await resolve(rig.key)).status).toBe(403)
+  expect((await resolve(rig.adminKey)).status).toBe(200)
+  expect((await resolve(rig.adminKey)).status).toBe(404)
+  expect(await unmatched(booking.rrn)).toEqual([])
+  // Another repeat of it is no news.
+  expect(await tell({ ...booking, mti: '0221' })).toBe('25')
+  expect(await unmatched(booking.rrn)).toEqual([])
+})
+
+test('what no table could hold of an unmatched advice is left out, and it is kept; too many are not', async () => {
+  const { sql } = rig.database
+  const take = createAdvices({
+    ...{ sql, networks: rig.networks, emission: undefined, logger: quietLogger },
+    ...{ onReversals: () => undefined, now: () => new Date() },
+  })
+  const told = (stan: string, change: Partial<CardMessage> = {}) =>
+    take({
+      network: 'neta',
+      message: Object.assign(new CardMessage(), { mti: '0620', stan, ...change }),
+    })
+  const strange = { processingCode: '\u0000', transmissionDateTime: '\u0000' }
+  expect(await told('900042', strange)).toBe('00')
+  const odd = (await unmatched('')).find((one) => one['stan'] === '900042')
+  expect(odd).toMatchObject({ transmission: '', processing_code: null })
+  await sql`
+    insert into card_unmatched_advices (network, mti, stan, transmission, rrn)
+    select 'neta', '0620', n::text, '', 'flood' from generate_series(1, ${unmatchedMax - 1} - (
+      select count(*)::int from card_unmatched_advices
+      where network = 'neta' and resolved_at is null)) n`
+  expect(await told('900043')).toBe('00')
+  expect(await told('900044')).toBeUndefined()
+  expect(await told('900043')).toBe('00')
+  await sql`delete from card_unmatched_advices`
 })
 
 test('an advice that cannot be kept gets no answer', async () => {

@@ -62,6 +62,7 @@ const rows: Readonly<Record<string, string>> = {
   card_events: `insert into card_events (transaction_id, type, data, at) values ('txn_${hex}', 'x', '{}', $1)`,
   card_reversals: `insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents, currency, original_mti, original_stan, original_transmission, rrn, merchant_id, status)
     values ('txn_${hex}', 'a', 'void', 't', 1, 'BRL', '0100', '1', '1', '1', 'm', 'confirmed')`,
+  card_unmatched_advices: `insert into card_unmatched_advices (network, mti, stan, transmission, rrn, resolved_at) values ('a', '0620', '1', '1', '1', $1)`,
   drex_transfers: `insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet, amount, metadata, created_by, created_at)
     values ('trf_${hex}', 'txn_${hex}', 'n', '0x', 'a', 'b', 1, '{}', 'k', $1)`,
   drex_operations: `insert into drex_operations (id, kind, transaction_id, network, signer, params, account, created_by, created_at)

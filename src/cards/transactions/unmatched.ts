@@ -1,0 +1,117 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Gauge, Metrics } from '#src/platform/observe/index.ts'
+import type { AdviceData } from './advices.ts'
+
+/** An advice of a network that belongs to no transaction here. */
+export type UnmatchedAdvice = AdviceData & {
+  readonly network: string
+  /** DE 37, DE 3, DE 4 and DE 39, as far as it has them. */
+  readonly rrn: string
+  readonly processingCode: string | undefined
+  readonly amountCents: bigint | undefined
+  readonly responseCode: string | undefined
+}
+
+/** Of one network that nobody has seen to: what is more is left to the network, which repeats it. */
+export const unmatchedMax = 10_000
+
+/** What the database cannot store is left out. */
+const printable = /^[\x20-\x7e]*$/
+const kept = (text: string | undefined): string | null =>
+  text !== undefined && printable.test(text) ? text : null
+
+/**
+ * Keeps it, once however often it is told.
+ *
+ * @returns false if so many wait that it is not kept
+ */
+export const keepUnmatched = async (sql: Queryable, advice: UnmatchedAdvice): Promise<boolean> => {
+  const { network, mti, amountCents } = advice
+  const stan = kept(advice.stan) ?? ''
+  const transmission = kept(advice.transmission) ?? ''
+  const rrn = kept(advice.rrn) ?? ''
+  const repeated = await sql`
+    update card_unmatched_advices set times = times + 1, last_at = now()
+    where network = ${network} and mti = ${mti} and stan = ${stan}
+      and transmission = ${transmission} and rrn = ${rrn}`
+  if (repeated.count === 1) return true
+  const written = await sql`
+    insert into card_unmatched_advices
+      (network, mti, stan, transmission, rrn, processing_code, amount_cents, response_code)
+    select ${network}, ${mti}, ${stan}, ${transmission}, ${rrn}, ${kept(advice.processingCode)},
+      ${amountCents === undefined ? null : String(amountCents)}::bigint,
+      ${kept(advice.responseCode)}
+    where (
+      select count(*) from (
+        select from card_unmatched_advices
+        where network = ${network} and resolved_at is null limit ${unmatchedMax}
+      ) waiting) < ${unmatchedMax}
+    on conflict (network, mti, stan, transmission, rrn) do update
+      set times = card_unmatched_advices.times + 1, last_at = now()`
+  return written.count === 1
+}
+
+type UnmatchedRow = Readonly<{
+  id: bigint
+  network: string
+  mti: AdviceData['mti']
+  stan: string
+  transmission: string
+  rrn: string
+  processingCode: string | null
+  amountCents: bigint | null
+  responseCode: string | null
+  times: number
+  firstAt: Date
+  lastAt: Date
+}>
+
+/** Those that nobody has seen to, oldest first. */
+export const unmatchedAdvices = (
+  sql: Client,
+  afterId: string | undefined,
+  limit: number,
+): Promise<readonly UnmatchedRow[]> => sql<UnmatchedRow[]>`
+  select id, network, mti, stan, transmission, rrn, processing_code as "processingCode",
+    amount_cents as "amountCents", response_code as "responseCode", times,
+    first_at as "firstAt", last_at as "lastAt"
+  from card_unmatched_advices
+  where resolved_at is null ${afterId === undefined ? sql`` : sql`and id > ${afterId}::bigint`}
+  order by id limit ${limit}`
+
+/** @returns false if there is none, or somebody has seen to it */
+export const resolveUnmatched = async (
+  tx: Queryable,
+  id: string,
+  by: string,
+  reason: string,
+): Promise<boolean> =>
+  (
+    await tx`
+      update card_unmatched_advices
+      set resolved_at = now(), resolved_by = ${by}, resolved_reason = ${reason}
+      where id = ${id}::bigint and resolved_at is null`
+  ).count === 1
+
+/** Declares the metric of those that nobody has seen to. */
+export const declareUnmatched = (
+  metrics: Metrics,
+  sql: Client,
+  networks: readonly string[],
+): void => {
+  const collect = async (gauge: Gauge<'network'>): Promise<void> => {
+    gauge.reset()
+    const rows = await sql<{ network: string; count: number }[]>`
+      select network, count(*)::int as count from card_unmatched_advices
+      where resolved_at is null group by network`.catch(() => undefined)
+    if (rows === undefined) return
+    for (const network of networks) gauge.set({ network }, 0)
+    for (const { network, count } of rows) gauge.set({ network }, count)
+  }
+  metrics.gauge(
+    'cardgw_unmatched_advices',
+    'Advices of networks that belong to no transaction, and that nobody has seen to.',
+    ['network'],
+    collect,
+  )
+}
