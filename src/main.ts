@@ -73,10 +73,10 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const { masterKey, previousMasterKey, environment } = platform
   const { archiveDirectory } = values.database
   const roles = rolesOf(values)
-  const databases = openDatabases(values, roles, deps)
+  const sealer = sealerOf(values)
+  const databases = openDatabases(values, roles, sealer, deps)
   const sql = databases.shared?.sql
   const opened = openSharedBroker(values, databases.shared, deps)
-  const sealer = sealerOf(values)
   const certificates = createCertificates({
     ...{ sql, masterKey, previousMasterKey, environment, logger, metrics },
     folder: values.certificates.folder,

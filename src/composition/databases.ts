@@ -8,7 +8,11 @@ import {
 } from '../platform/database/index.ts'
 import { createIdempotencySweep } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
-import { createKeyTable } from '../platform/security/index.ts'
+import {
+  createKeyTable,
+  keyRoutesWithoutDatabase,
+  type Sealer,
+} from '../platform/security/index.ts'
 import type { Roles } from './roles.ts'
 import type { Values } from './settings.ts'
 
@@ -35,6 +39,7 @@ const cardDatabaseDsn = ({ cards, database }: Values): string | undefined =>
 export const openDatabases = (
   values: Values,
   roles: Roles,
+  sealer: Sealer | undefined,
   { logger, metrics }: PlatformDeps,
 ): Databases => {
   const { platform, database: settings } = values
@@ -66,7 +71,9 @@ export const openDatabases = (
   const shared = dsn === undefined ? undefined : openDatabase({ ...options, dsn, metrics })
   if (dsn !== undefined && shared !== undefined) {
     features.push(...featuresOf('database', dsn, shared))
-    features.push(createKeyTable({ sql: shared.sql, logger }))
+    features.push(createKeyTable({ sql: shared.sql, sealer, logger }))
+  } else {
+    features.push({ name: 'api_keys', routes: keyRoutesWithoutDatabase() })
   }
   const cardDsn = cardDatabaseDsn(values)
   // Without metrics, because their names would clash with those of the shared one.

@@ -4,8 +4,10 @@ import { source as axe } from 'axe-core'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { dialects, packIso8583 } from '#codecs/iso8583'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
+import { sealEntries } from '../../src/platform/http/audit/chain/seal.ts'
 import { hasBrowser, startBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
+import { quietLogger } from '../support/database.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
 import { pacs008 } from '../support/messages.ts'
 import { issueCertificate } from '../support/pki.ts'
@@ -299,6 +301,93 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     )
     expect(forged).toBe(403)
     await one.page.context().close()
+  }, 120_000)
+
+  test('a key is made and shown once, restricted, rotated, revoked; who may only read them sees no action', async () => {
+    const operator = await gateway.keyOf({ name: 'operator' })
+    const one = await visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one, operator)
+    await page.getByRole('link', { name: 'API keys' }).click()
+    const dialog = page.getByRole('dialog')
+    const close = dialog.getByRole('button', { name: 'Close' })
+    await page.getByRole('button', { name: 'New key' }).click()
+    await dialog.locator('[name=name]').fill(`till ${hostile}`)
+    await dialog.locator('[name=scopes]').fill('cards:read\nkeys:read')
+    expect(await serious(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'New key' }).click()
+    const made = (await dialog.locator('.secret').textContent()) ?? ''
+    expect(made).toStartWith('trl_test_')
+    await close.click()
+    const row = page.locator('tbody tr', { hasText: 'till' })
+    await row.getByRole('button', { name: 'Restrict' }).click()
+    await dialog.locator('[name=merchant_ids]').fill('SHOP-A, SHOP-B')
+    await dialog.locator('[name=read_only]').check()
+    await dialog.getByRole('button', { name: 'Restrict' }).click()
+    await close.click()
+    await row.getByText('merchant ids: SHOP-A, SHOP-B').waitFor()
+    await row.getByText('read only').waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    await row.getByRole('button', { name: 'Rotate' }).click()
+    await dialog.getByRole('button', { name: 'Rotate' }).click()
+    const turned = (await dialog.locator('.secret').textContent()) ?? ''
+    expect([turned.slice(0, 22), turned === made]).toEqual([made.slice(0, 22), false])
+    await close.click()
+    await row.getByRole('button', { name: 'Revoke' }).click()
+    await dialog.getByText('is refused, for good').waitFor()
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await close.click()
+    await row.getByText('revoked').waitFor()
+    await expectNone(row.getByRole('button'))
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+    const reader = await visit()
+    await signIn(reader, await gateway.keyOf({ grants: ['keys:read'] }))
+    await reader.page.getByRole('link', { name: 'API keys' }).click()
+    await reader.page.locator('tbody tr').first().waitFor()
+    expect(await reader.page.locator('tbody button').count()).toBe(0)
+    const forged = await reader.page.evaluate(
+      `fetch('/console/api/v1/keys', { method: 'POST', body: '{"name":"x","scopes":["*"]}',
+        headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' } }).then((a) => a.status)`,
+    )
+    expect(forged).toBe(403)
+    await reader.page.context().close()
+  }, 120_000)
+
+  test('the audit log is looked through by what is chosen in it, and its chain is verified', async () => {
+    const { sql } = gateway.database
+    const one = await visit()
+    const { page } = one
+    await signIn(one, await gateway.keyOf({ name: 'operator' }))
+    await page.getByRole('link', { name: 'Audit' }).click()
+    const rows = page.locator('tbody tr')
+    await rows.filter({ hasText: 'console.sign_in' }).first().waitFor()
+    await rows.getByRole('link', { name: 'keys.create' }).first().click()
+    await page.waitForURL(/action=keys\.create/)
+    await expectNone(rows.filter({ hasText: 'console.sign_in' }))
+    await page.locator('[name=from]').fill('2001-01-01')
+    await page.locator('[name=to]').fill('2001-01-02')
+    await page.getByRole('button', { name: 'Search' }).click()
+    await page.getByText('Nothing matches.').waitFor()
+    await page.getByRole('link', { name: 'Show all' }).click()
+    await rows.filter({ hasText: 'console.sign_in' }).first().waitFor()
+    await sealEntries({ sql, logger: quietLogger, nowMs: () => Date.now() + 60_000 })
+    const verify = page.getByRole('button', { name: 'Verify the chain' })
+    await verify.click()
+    await page.getByText('The log is as it was written').waitFor()
+    const head = (await page.locator('.secret').textContent()) ?? ''
+    await sql`update audit_log set object = ${hostile} where id = (select min(id::text)::uuid from audit_log)`
+    await page.locator('[name=anchor]').fill(head)
+    await verify.click()
+    await page.getByText('1 findings in').waitFor()
+    await page.getByText('not what was sealed').waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
   }, 120_000)
 
   test('what is pasted is explained at its place; a code is made and seen; requests are copied', async () => {

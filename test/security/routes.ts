@@ -26,6 +26,8 @@ export type Made = {
   readonly contract: string
   readonly call: string
   readonly stream: string
+  /** An API key. */
+  readonly apiKey: string
   readonly charge: string
   readonly due: string
   readonly location: string
@@ -46,6 +48,8 @@ export type Row = {
   /** A key that is read-only may use it. */
   readonly reads?: true
   readonly by?: readonly Restriction[]
+  /** A list that keys with these restrictions do not see, instead of one that shows them their part. */
+  readonly isClosed?: true
   /** The path with what ana made. */
   readonly at?: (made: Made) => string
   readonly body?: (made: Made) => unknown
@@ -73,6 +77,7 @@ const owned = (
 const transaction = (suffix: string) => (made: Made) =>
   `/v1/transactions/${made.transaction}${suffix}`
 const endpoint = (suffix: string) => (made: Made) => `/v1/webhooks/${made.endpoint}${suffix}`
+const apiKey = (suffix: string) => (made: Made) => `/v1/keys/${made.apiKey}${suffix}`
 const delivery = (suffix: string) => (made: Made) =>
   `/v1/webhook-deliveries/${made.delivery}${suffix}`
 const former = (suffix: string) => (made: Made) =>
@@ -107,6 +112,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /console/*': { kind: 'public' },
   'GET /v1/audit': institution(true),
   'GET /v1/audit/export': institution(true),
+  'GET /v1/audit/verification': institution(true),
   'GET /v1/ops/dead-letters': institution(true),
   'POST /v1/ops/dead-letters/{id}/retry': institution(),
   'POST /v1/ops/dead-letters/retry': institution(),
@@ -256,6 +262,16 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /v1/webhook-deliveries/{id}/replay': owned(false, limited, delivery('/replay')),
   'POST /v1/webhooks/deliveries/{id}/replay': owned(false, limited, former('/replay')),
   'DELETE /v1/webhooks/{id}': owned(false, limited, endpoint('')),
+
+  'POST /v1/keys': {
+    ...{ kind: 'new', by: limited },
+    body: () => ({ name: 'other', scopes: ['cards:read'] }),
+  },
+  'GET /v1/keys': { ...list(limited), isClosed: true },
+  'GET /v1/keys/{id}': owned(true, limited, apiKey('')),
+  'PATCH /v1/keys/{id}': owned(false, limited, apiKey(''), () => ({ restrictions: {} })),
+  'POST /v1/keys/{id}/rotate': owned(false, limited, apiKey('/rotate'), () => ({})),
+  'DELETE /v1/keys/{id}': owned(false, limited, apiKey('')),
 
   'POST /v1/transactions/authorize': {
     ...{ kind: 'new', by: cards },

@@ -1,4 +1,8 @@
 import { getJson } from './api.ts'
+import { Chain } from './audit-chain.tsx'
+import { auditWords as w } from './audit-words.ts'
+import { Day, dayIn, endOfDay, startOfDay } from './days.tsx'
+import { go, Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
 import { words } from './words.ts'
@@ -16,29 +20,109 @@ type Entries = { readonly entries: readonly Entry[]; readonly next_cursor: strin
 
 const pageSize = 100
 
-const columns: readonly Column<Entry>[] = [
-  { head: words.object, cell: ({ object }) => object, classes: ['wide', 'mono'] },
-  { head: words.action, cell: ({ action }) => action },
-  { head: words.actor, cell: ({ actor }) => actor, classes: ['mono', 'extra'] },
+const texts = ['action', 'actor', 'object'] as const
+type Filter = Readonly<Partial<Record<(typeof texts)[number] | 'from' | 'to', string>>>
+
+const filterOf = (get: (name: string) => string | null): Filter => {
+  const found = texts.map((name) => [name, (get(name) ?? '').trim()] as const)
+  const [from, to] = [dayIn(get('from')), dayIn(get('to'))]
+  return {
+    ...Object.fromEntries(found.filter(([, value]) => value !== '')),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+  }
+}
+
+const addressOf = (filter: Filter): string => {
+  const query = new URLSearchParams(filter).toString()
+  return query === '' ? '/audit' : `/audit?${query}`
+}
+
+/** A value that leads to the entries that have it. */
+const choosing = (
+  name: (typeof texts)[number],
+  filter: Filter,
+  classes: Column<Entry>['classes'],
+): Column<Entry> => ({
+  head: words[name],
+  classes: classes ?? [],
+  cell: (entry) => <Link to={addressOf({ ...filter, [name]: entry[name] })}>{entry[name]}</Link>,
+})
+
+const columnsFor = (filter: Filter): readonly Column<Entry>[] => [
+  choosing('object', filter, ['wide', 'mono']),
+  choosing('action', filter, []),
+  choosing('actor', filter, ['mono', 'extra']),
   { head: words.outcome, cell: ({ outcome }) => <Badge status={outcome} /> },
   momentColumn(({ at }) => at),
 ]
 
-const load = async (cursor: string | undefined) => {
-  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
+const load = async ({ from, to, ...rest }: Filter, cursor: string | undefined) => {
+  const query = new URLSearchParams({
+    ...{ ...rest, limit: String(pageSize) },
+    ...(from === undefined ? {} : { from: startOfDay(from) }),
+    ...(to === undefined ? {} : { to: endOfDay(to) }),
+    ...(cursor && { cursor }),
+  })
   const { entries, next_cursor } = await getJson<Entries>(`/v1/audit?${query}`)
   return { rows: entries, next: next_cursor }
 }
 
-/** Who did what, the latest first. */
-export const Audit = () => (
-  <>
-    <header class="head">
-      <h1>{words.audit}</h1>
-    </header>
-    <PagedTable
-      {...{ name: 'audit', load, columns, empty: words.none }}
-      keyOf={({ id }: Entry) => id}
-    />
-  </>
+/** Who did what, the latest first; what is looked for is in the address. */
+export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
+  const filter = filterOf((name) => query.get(name))
+  const address = addressOf(filter)
+  return (
+    <>
+      <header class="head">
+        <div>
+          <h1>{words.audit}</h1>
+          <p class="quiet">{w.intro}</p>
+        </div>
+      </header>
+      <Filters key={address} filter={filter} />
+      <PagedTable
+        key={`list ${address}`}
+        name={address}
+        load={(cursor) => load(filter, cursor)}
+        columns={columnsFor(filter)}
+        empty={words.none}
+        keyOf={({ id }) => id}
+      />
+      <Chain />
+    </>
+  )
+}
+
+const Filters = ({ filter }: { readonly filter: Filter }) => (
+  <search>
+    <form
+      class="filters"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const given = new FormData(event.currentTarget)
+        go(addressOf(filterOf((name) => given.get(name)?.toString() ?? null)))
+      }}
+    >
+      {texts.map((name) => (
+        <input
+          key={name}
+          name={name}
+          aria-label={words[name]}
+          placeholder={words[name]}
+          defaultValue={filter[name] ?? ''}
+          autocomplete="off"
+          spellcheck={false}
+        />
+      ))}
+      <Day name="from" label={words.fromDay} value={filter.from} />
+      <Day name="to" label={words.toDay} value={filter.to} />
+      <button type="submit">{words.search}</button>
+      {Object.keys(filter).length > 0 && (
+        <Link to="/audit" class="button">
+          {w.all}
+        </Link>
+      )}
+    </form>
+  </search>
 )

@@ -8,6 +8,8 @@ import { Cards } from './cards.tsx'
 import { Certificates, certificateWords } from './certificates.tsx'
 import { ContractPage } from './contract.tsx'
 import { Currency } from './currency.tsx'
+import { keyWords } from './key-words.ts'
+import { Keys } from './keys.tsx'
 import { Overview } from './overview.tsx'
 import { PaymentPage } from './payment.tsx'
 import { Payments } from './payments.tsx'
@@ -115,6 +117,7 @@ const pages = [
   { to: '/webhooks', label: webhookWords.webhooks, scope: 'webhooks:read' },
   { to: '/tools', label: toolWords.tools, scope: undefined },
   { to: '/certificates', label: certificateWords.certificates, scope: 'ops:admin' },
+  { to: '/keys', label: keyWords.keys, scope: 'keys:read' },
   { to: '/audit', label: words.audit, scope: 'ops:admin' },
 ]
 
@@ -165,7 +168,8 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   const [, section, first, second] = place.path.split('/').map(decoded)
   if (place.path === '/') return <Overview session={session} query={place.query} />
   if (place.path === '/payments') return <Payments query={place.query} />
-  if (place.path === '/audit') return <Audit />
+  if (place.path === '/keys') return <Keys session={session} />
+  if (place.path === '/audit') return <Audit query={place.query} />
   if (place.path === '/attention') return <Attention session={session} />
   if (place.path === '/tools') return <Tools query={place.query} session={session} />
   if (place.path === '/cards') return <Cards session={session} />

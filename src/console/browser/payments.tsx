@@ -1,3 +1,4 @@
+import { Day, dayIn } from './days.tsx'
 import { paymentColumns } from './payment-columns.tsx'
 import { type Filter, pageOfRail, type Rail, railLists, rails } from './rails.ts'
 import { go, Link } from './router.tsx'
@@ -19,12 +20,6 @@ const addressOf = (rail: Rail, filter: Filter): string => {
   }
   return `/payments?${query}`
 }
-
-/** A day that somebody wrote into the address by hand may be none. */
-const dayIn = (text: string | null): string | undefined =>
-  text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))
-    ? text
-    : undefined
 
 const filterOf = (get: (name: string) => string | null): Filter => {
   const as = get('as') ?? ''
@@ -116,16 +111,6 @@ const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filte
     </search>
   )
 }
-
-const Day = ({
-  name,
-  label,
-  value,
-}: {
-  readonly name: string
-  readonly label: string
-  readonly value: string | undefined
-}) => <input class="day" type="date" name={name} aria-label={label} defaultValue={value ?? ''} />
 
 const List = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }) => {
   const isFiltered = addressOf(rail, filter) !== addressOf(rail, { find: '', status: '' })

@@ -1,4 +1,5 @@
 import { getJson } from './api.ts'
+import { endOfDay, startOfDay } from './days.tsx'
 import { centsOf, reais, tokens } from './format.ts'
 import type { Page } from './table.tsx'
 import { words } from './words.ts'
@@ -162,11 +163,6 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
   },
 }
 
-/** Brasília has kept this offset all year since 2019. */
-const dayStart = (day: string): string => `${day}T00:00:00-03:00`
-
-const dayMs = 86_400_000
-
 /** One page of a rail. */
 export const pageOfRail = (
   rail: Rail,
@@ -179,8 +175,8 @@ export const pageOfRail = (
   const parameter = finds.find((one) => one.parameter === as) ?? finds[0]
   if (find !== '' && parameter !== undefined) query.set(parameter.parameter, find)
   if (status !== '') query.set('status', status)
-  if (from !== undefined) query.set('from', new Date(dayStart(from)).toISOString())
-  if (to !== undefined) query.set('to', new Date(Date.parse(dayStart(to)) + dayMs).toISOString())
+  if (from !== undefined) query.set('from', startOfDay(from))
+  if (to !== undefined) query.set('to', endOfDay(to))
   if (cursor !== undefined) query.set('cursor', cursor)
   return page(query, purpose)
 }

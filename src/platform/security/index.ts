@@ -1,5 +1,6 @@
 export { type CertificateUse, usedFiles } from './certificate-use.ts'
 export { secretsMatch } from './constant-time.ts'
+export { keyRoutesWithoutDatabase } from './key-management/index.ts'
 export {
   createFileMaterial,
   createStoreMaterial,

@@ -13,6 +13,7 @@ import { archiveChain } from './chain/export.ts'
 import { exportLinks } from './chain/lines.ts'
 import { sealEntries, sealLate } from './chain/seal.ts'
 import { forgetEntriesOf } from './chain/store.ts'
+import { verifyPage } from './chain/verify.ts'
 import { auditRoutes } from './routes.ts'
 import { listAudit, writeAudit } from './store.ts'
 
@@ -61,7 +62,7 @@ export const createAudit = ({
     const never = (): never => {
       throw new Error('no database')
     }
-    const routes = auditRoutes({ list: never, links: never })
+    const routes = auditRoutes({ list: never, links: never, verify: never })
     return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
   }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
@@ -107,6 +108,10 @@ export const createAudit = ({
       links: (number, after) => {
         const sql = databases[number - 1]
         return sql && exportLinks(sql, after)
+      },
+      verify: (number, page) => {
+        const sql = databases[number - 1]
+        return sql && verifyPage(sql, { ...page, retentionDays: days })
       },
     }),
     start: async () => {

@@ -5,6 +5,7 @@ import { pageOf, pageQuery } from '../page.ts'
 import type { Route, RouteDocument } from '../route.ts'
 import { instant, text, whole } from '../text.ts'
 import { type ExportedLink, UnknownLinkError } from './chain/lines.ts'
+import type { Anchor, VerifiedPage } from './chain/verify.ts'
 import { type AuditFilter, type AuditRecord, auditActions, viewOf } from './domain.ts'
 
 const limitDefault = 50
@@ -76,6 +77,46 @@ const exportDocument: RouteDocument = {
   errors: [httpErrors.not_configured],
 }
 
+const anchorForm = /^(\d{1,18}):([0-9a-f]{64})$/
+/** Of one answer. */
+const findingsMax = 100
+
+const verifyQuery = z.strictObject({
+  after: whole(0, linkMax, 0).meta({ description: '`next_after` of the answer before' }),
+  limit: whole(1, linksMax, linksDefault).meta({ description: 'Links at most' }),
+  database: exportQuery.shape.database,
+  anchor: z
+    .string()
+    .regex(anchorForm, 'must be a link as number:hash')
+    .optional()
+    .meta({ description: 'A link that was noted elsewhere: the chain must have it' }),
+})
+
+const verified = z
+  .object({
+    links: z.int(),
+    entries: z.int(),
+    late: z.int().meta({ description: 'Entries that were committed after their time was sealed' }),
+    dropped: z.int().meta({ description: 'Links whose entries retention has dropped' }),
+    findings_count: z.int(),
+    findings: z
+      .array(z.object({ kind: z.string(), at: z.string(), message: z.string() }))
+      .meta({ description: `What is not as it was sealed; the first ${findingsMax}` }),
+    head: z.string().nullable().meta({ description: 'The last link so far, as number:hash' }),
+    next_after: z.int().nullable().meta({ description: 'Null: the chain ends here' }),
+  })
+  .meta({ id: 'AuditVerification' })
+
+const verifyDocument: RouteDocument = {
+  operation: 'verifyAudit',
+  summary: 'Verify a part of the chain over the audit log',
+  description: `As \`trilho audit verify\`, link by link: go on with \`next_after\` until it is null. An answer ends with the link that brings it to ${entriesMax} entries.`,
+  tag: 'Operation',
+  query: verifyQuery,
+  responses: { 200: { description: 'What was found', schema: verified } },
+  errors: [httpErrors.not_configured],
+}
+
 type ListAudit = (
   filter: AuditFilter,
   page: { readonly limit: number; readonly before: string | undefined },
@@ -87,9 +128,23 @@ type LinksOf = (
   after: bigint,
 ) => AsyncIterable<Pick<ExportedLink, 'seq' | 'entries' | 'lines'>> | undefined
 
-type AuditDeps = { readonly list: ListAudit; readonly links: LinksOf }
+/** @returns undefined: there is no such database. @throws UnknownLinkError */
+type VerifyLinks = (
+  database: number,
+  page: {
+    readonly after: bigint
+    readonly linksMax: number
+    readonly anchor: Anchor | undefined
+  },
+) => Promise<VerifiedPage> | undefined
 
-export const auditRoutes = ({ list, links }: AuditDeps): readonly Route[] => [
+type AuditDeps = {
+  readonly list: ListAudit
+  readonly links: LinksOf
+  readonly verify: VerifyLinks
+}
+
+export const auditRoutes = ({ list, links, verify }: AuditDeps): readonly Route[] => [
   {
     method: 'GET',
     path: '/v1/audit',
@@ -110,18 +165,47 @@ export const auditRoutes = ({ list, links }: AuditDeps): readonly Route[] => [
     handle: async (c) => {
       const { after, limit, database } = readQuery(c, exportQuery)
       const found = links(database, BigInt(after))
-      if (found === undefined) {
-        const message = 'is 1: there is one database'
-        throw refusedValue([{ pointer: 'database', rule: 'known', message }])
-      }
-      return await pageOfLinks(found, limit, database).catch((error: unknown) => {
-        if (!(error instanceof UnknownLinkError)) throw error
-        const message = 'is the number of no link of the chain'
-        throw refusedValue([{ pointer: 'after', rule: 'known', message }])
+      if (found === undefined) throw noDatabase()
+      return await pageOfLinks(found, limit, database).catch(refuseUnknown)
+    },
+  },
+  {
+    method: 'GET',
+    path: '/v1/audit/verification',
+    scope: 'ops:admin',
+    document: verifyDocument,
+    handle: async (c) => {
+      const { after, limit, database, anchor } = readQuery(c, verifyQuery)
+      const page = { after: BigInt(after), linksMax: limit, anchor: anchorOf(anchor) }
+      const found = await verify(database, page)?.catch(refuseUnknown)
+      if (found === undefined) throw noDatabase()
+      const { findings, head = null, next, ...counts } = found
+      return Response.json({
+        ...counts,
+        findings_count: findings.length,
+        findings: findings.slice(0, findingsMax),
+        head,
+        next_after: next === undefined ? null : Number(next),
       })
     },
   },
 ]
+
+const noDatabase = () => {
+  const message = 'is 1: there is one database'
+  return refusedValue([{ pointer: 'database', rule: 'known', message }])
+}
+
+const refuseUnknown = (error: unknown): never => {
+  if (!(error instanceof UnknownLinkError)) throw error
+  const message = 'is the number of no link of the chain'
+  throw refusedValue([{ pointer: 'after', rule: 'known', message }])
+}
+
+const anchorOf = (text: string | undefined): Anchor | undefined => {
+  const [, seq, hash] = anchorForm.exec(text ?? '') ?? []
+  return seq === undefined || hash === undefined ? undefined : { seq: BigInt(seq), hash }
+}
 
 /** Whole links, so that what follows another page goes on from it. */
 const pageOfLinks = async (

@@ -128,6 +128,14 @@ export const platformPhrases: Readonly<Record<string, string>> = {
   'transactions of this merchant': 'transações deste estabelecimento',
   'endpoints that another key made': 'endpoints que outra chave criou',
   'managing webhooks': 'a gestão de webhooks',
+  'the management of API keys': 'a gestão de chaves de API',
+  'must be a link as number:hash': 'deve ser um elo, como número:hash',
+  'is no scope': 'não é um escopo',
+  'must be in the future': 'deve estar no futuro',
+  'No such API key.': 'Não existe essa chave de API.',
+  'The API key is revoked.': 'A chave de API foi revogada.',
+  'The API key was made, and its secret cannot be shown again: rotate it.':
+    'A chave de API foi criada, e o seu segredo não pode ser mostrado de novo: troque-o.',
   'The token is bound to a certificate, and the request did not come with it.':
     'O token está ligado a um certificado, e a requisição não veio com ele.',
   'The API key may make {} requests a second.':

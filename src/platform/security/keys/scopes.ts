@@ -39,6 +39,8 @@ export const scopes = [
   'pix:write',
   'webhook:read',
   'webhook:write',
+  'keys:read',
+  'keys:manage',
   'audit:export',
   'ops:read',
   'ops:admin',

@@ -5,6 +5,7 @@ import { createMetrics } from '#src/platform/observe/index.ts'
 import { createKeyTableStore } from '#src/platform/security/index.ts'
 import { createSend } from '#src/spi/out/send/index.ts'
 import { createWebhooks } from '#src/webhooks/index.ts'
+import { sealEntries } from '../../../../src/platform/http/audit/chain/seal.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import {
   createTestDatabase,
@@ -195,4 +196,39 @@ test('needs ops:admin, and a database', async () => {
   const response = await bare.call('GET', '/v1/audit', { key })
   expect(response.status).toBe(503)
   expect(await response.text()).toContain('DATABASE_DSN')
+})
+
+test('the chain is verified over HTTP, a part at a time; links that are none are refused', async () => {
+  const verify = async (query: string) => {
+    const answer = await call('GET', `/v1/audit/verification${query}`, { key: operator.key })
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
+  }
+  await writeAudit(sql, {
+    ...{ actor: { id: 'key', requestId: undefined }, action: 'keys.create' },
+    ...{ object: 'k', outcome: 'created' },
+  })
+  await sealEntries({ sql, logger, nowMs: () => Date.now() + 60_000 })
+  const { status, body } = await verify('?limit=1')
+  expect([status, body['entries'], body['findings'], body['next_after']]).toEqual([
+    200,
+    1,
+    [],
+    null,
+  ])
+  await sql`update audit_log set object = 'another'`
+  const altered = await verify(`?anchor=${body['head']}`)
+  expect(altered.body).toMatchObject({ findings_count: 1, findings: [{ kind: 'altered' }] })
+  const written = await verify(`?anchor=1:${'0'.repeat(64)}`)
+  expect(written.body['findings']).toMatchObject([{ kind: 'anchor', at: '1' }, { kind: 'altered' }])
+  for (const query of ['?after=7', '?database=2']) {
+    const { status, body } = await verify(query)
+    expect([query, status, body['code']]).toEqual([query, 400, 'value_refused'])
+  }
+  for (const query of ['?limit=0', '?limit=101', '?anchor=none', '?database=3']) {
+    const { status, body } = await verify(query)
+    expect([query, status, body['code']]).toEqual([query, 400, 'validation_failed'])
+  }
+  const answer = await call('GET', '/v1/audit/verification', { key: shop.key })
+  expect(answer.status).toBe(403)
+  await sql`truncate audit_links`
 })

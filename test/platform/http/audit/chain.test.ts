@@ -1,12 +1,13 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ensurePartitions, uuidBound } from '#src/platform/database/index.ts'
-import { verifyAudit } from '#src/platform/http/index.ts'
+import { type Anchor, type Verification, verifyAudit } from '#src/platform/http/index.ts'
 import {
   lateMs,
   sealEntries,
   sealLate,
   settleMs,
 } from '../../../../src/platform/http/audit/chain/seal.ts'
+import { verifyPage } from '../../../../src/platform/http/audit/chain/verify.ts'
 import { forgetAudit } from '../../../../src/platform/http/audit/feature.ts'
 import { createTestDatabase, quietLogger as logger } from '../../../support/database.ts'
 
@@ -34,7 +35,21 @@ const write = async (n: number, atMs = yesterday, object = `thing ${n}`): Promis
 const seal = (atMs = nowMs) => sealEntries({ sql, logger, nowMs: () => atMs })
 const verify = (more: Partial<Parameters<typeof verifyAudit>[1]> = {}, atMs = nowMs) =>
   verifyAudit(sql, { retentionDays, ...more }, atMs)
-const kinds = async () => (await verify()).findings.map(({ kind, at }) => `${kind} ${at}`)
+/** The same link by link, as the endpoint does it. */
+const verifyPages = async (anchor?: Anchor) => {
+  const pages: Awaited<ReturnType<typeof verifyPage>>[] = []
+  for (let after: bigint | undefined = 0n; after !== undefined; after = pages.at(-1)?.next) {
+    pages.push(await verifyPage(sql, { after, linksMax: 1, anchor, retentionDays }, nowMs))
+  }
+  return pages
+}
+const told = ({ findings }: Pick<Verification, 'findings'>) =>
+  findings.map(({ kind, at }) => `${kind} ${at}`)
+const kinds = async () => {
+  const found = told(await verify())
+  expect((await verifyPages()).flatMap(told).sort()).toEqual(found.toSorted())
+  return found
+}
 
 let ids: string[]
 beforeEach(async () => {
@@ -61,6 +76,12 @@ test('an untouched log is as it was written, in several links, and its head is a
   expect([links, entries, findings]).toEqual([2, 8, []])
   const [seq = '', hash = ''] = head?.split(':') ?? []
   expect((await verify({ anchor: { seq: BigInt(seq), hash } })).findings).toEqual([])
+  const pages = await verifyPages({ seq: BigInt(seq), hash })
+  expect(pages.map((page) => [page.links, page.entries, page.next])).toEqual([
+    [1, 6, 1n],
+    [1, 2, undefined],
+  ])
+  expect([pages.flatMap(told), pages.at(-1)?.head]).toEqual([[], head])
   // Sealing again adds nothing.
   expect(await seal()).toBe(0)
 })
@@ -117,9 +138,11 @@ describe('what is found', () => {
     expect(await kinds()).toEqual([])
     const anchor = { seq: BigInt(seq), hash }
     expect((await verify({ anchor })).findings).toMatchObject([{ kind: 'anchor', at: seq }])
+    expect((await verifyPages(anchor)).flatMap(told)).toEqual([`anchor ${seq}`])
     // So is one that was cut.
     await sql`delete from audit_links where seq = ${seq}`
     expect((await verify({ anchor })).findings).toMatchObject([{ kind: 'anchor', at: seq }])
+    expect((await verifyPages(anchor)).flatMap(told)).toEqual([`anchor ${seq}`])
   })
 })
 

@@ -63,7 +63,8 @@ export const unsealedSince = (
 ): Promise<readonly SealedEntry[]> =>
   sql<SealedEntry[]>`
     with known as materialized (
-      select unnest(ids) as id from audit_links where to_id > ${fromId}::uuid and ids is not null
+      select unnest(ids) as id from audit_links
+      where to_id > ${fromId}::uuid and from_id < ${toId}::uuid and ids is not null
     )
     select a.id, a.actor, a.action, a.object, a.outcome, a.request_id as "requestId" from audit_log a
     where a.id >= ${fromId}::uuid and a.id < ${toId}::uuid

@@ -1,7 +1,16 @@
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
 import { hashBytes, hashOf, hexOf, origin, type SealedEntry } from './hash.ts'
+import { UnknownLinkError } from './lines.ts'
 import { lateMs } from './seal.ts'
-import { entriesById, entriesOf, type Link, lastLink, linksAfter, sealedUntil } from './store.ts'
+import {
+  entriesById,
+  entriesOf,
+  type Link,
+  lastLink,
+  linksAfter,
+  sealedUntil,
+  unsealedSince,
+} from './store.ts'
 
 const dayMs = 86_400_000
 const linksMax = 100
@@ -59,9 +68,7 @@ export const verifyAudit = async (
   nowMs = Date.now(),
 ): Promise<Verification> => {
   const findings: Finding[] = []
-  const kept = new Date(nowMs - retentionDays * dayMs)
-  // Retention drops whole months.
-  const keptFrom = uuidBound(new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth())))
+  const keptFrom = keptFromOf(retentionDays, nowMs)
   const sealed = new Set<string>()
   let oldest: Link | undefined
   let before: Link | undefined
@@ -73,22 +80,14 @@ export const verifyAudit = async (
     const page = await linksAfter(sql, before?.seq ?? 0n, linksMax)
     for (const link of page) {
       links++
-      findings.push(...placeFindings(link, before))
-      if (anchor?.seq === link.seq) {
-        isAnchored = true
-        if (hexOf(link.hash) !== anchor.hash) findings.push(notAnchored(anchor))
-      }
-      if (link.ids === null || link.hashes === null) {
-        dropped++
-        if (link.toId > keptFrom) findings.push(droppedTooSoon(link))
-      } else {
-        entries += link.ids.length
-        for (const id of link.ids) sealed.add(id)
-        oldest ??= link
-        if (link.isLate) late += link.ids.length
-        const found = await entriesById(sql, link.ids)
-        findings.push(...entryFindings(link, before?.hash ?? origin, found))
-      }
+      if (anchor?.seq === link.seq) isAnchored = true
+      const judged = await judgeLink(sql, link, before, { anchor, keptFrom })
+      findings.push(...judged.findings)
+      if (judged.isDropped) dropped++
+      else oldest ??= link
+      entries += judged.entries
+      late += judged.late
+      for (const id of link.ids ?? []) sealed.add(id)
       before = link
       onProgress?.(links, total)
     }
@@ -99,6 +98,107 @@ export const verifyAudit = async (
   const head = before && `${before.seq}:${hexOf(before.hash)}`
   return { links, entries, late, dropped, head, findings }
 }
+
+/** The first id that retention has not dropped yet: it drops whole months. */
+const keptFromOf = (retentionDays: number, nowMs: number): string => {
+  const kept = new Date(nowMs - retentionDays * dayMs)
+  return uuidBound(new Date(Date.UTC(kept.getUTCFullYear(), kept.getUTCMonth())))
+}
+
+/** What is found in one link. @param before the link before; undefined for the first */
+const judgeLink = async (
+  sql: Client,
+  link: Link,
+  before: Link | undefined,
+  { anchor, keptFrom }: { readonly anchor: Anchor | undefined; readonly keptFrom: string },
+) => {
+  const findings = [...placeFindings(link, before)]
+  if (anchor?.seq === link.seq && hexOf(link.hash) !== anchor.hash) {
+    findings.push(notAnchored(anchor))
+  }
+  if (link.ids === null || link.hashes === null) {
+    if (link.toId > keptFrom) findings.push(droppedTooSoon(link))
+    return { findings, isDropped: true, entries: 0, late: 0 }
+  }
+  const found = await entriesById(sql, link.ids)
+  findings.push(...entryFindings(link, before?.hash ?? origin, found))
+  const entries = link.ids.length
+  return { findings, isDropped: false, entries, late: link.isLate ? entries : 0 }
+}
+
+export type VerifiedPage = Verification & {
+  /** The number of the link behind which the next page begins; undefined: the chain ends here. */
+  readonly next: bigint | undefined
+}
+
+/**
+ * Goes through a part of the chain: page after page finds what {@link verifyAudit} finds.
+ *
+ * @param after the number of the link before the page; 0 for the first
+ * @param linksMax of the page; it ends too with the link that brings it to so many entries as one query reads
+ * @throws UnknownLinkError
+ */
+export const verifyPage = async (
+  sql: Client,
+  {
+    after,
+    linksMax: limit,
+    anchor,
+    retentionDays,
+  }: {
+    readonly after: bigint
+    readonly linksMax: number
+    readonly anchor?: Anchor | undefined
+    readonly retentionDays: number
+  },
+  nowMs = Date.now(),
+): Promise<VerifiedPage> => {
+  const keptFrom = keptFromOf(retentionDays, nowMs)
+  const [start] = after === 0n ? [] : await linksAfter(sql, after - 1n, 1)
+  if (after > 0n && start?.seq !== after) throw new UnknownLinkError(after)
+  const findings: Finding[] = []
+  let [links, entries, late, dropped] = [0, 0, 0, 0]
+  let before = start
+  const judged: Link[] = []
+  const found = await linksAfter(sql, after, limit + 1)
+  for (const link of found.slice(0, limit)) {
+    const one = await judgeLink(sql, link, before, { anchor, keptFrom })
+    findings.push(...one.findings)
+    links++
+    entries += one.entries
+    late += one.late
+    if (one.isDropped) dropped++
+    else if (!link.isLate) judged.push(link)
+    before = link
+    if (entries >= entriesMax) break
+  }
+  findings.push(...(await insertedWithin(sql, judged, nowMs)))
+  const isEnd = links === found.length
+  if (isEnd && anchor !== undefined && anchor.seq > (before?.seq ?? 0n)) {
+    findings.push(notAnchored(anchor))
+  }
+  const head = before && `${before.seq}:${hexOf(before.hash)}`
+  return { links, entries, late, dropped, head, findings, next: isEnd ? undefined : before?.seq }
+}
+
+/** Entries in the spans of these links that no link knows. */
+const insertedWithin = async (
+  sql: Client,
+  links: readonly Link[],
+  nowMs: number,
+): Promise<readonly Finding[]> => {
+  const [first] = links
+  const last = links.at(-1)
+  if (first === undefined || last === undefined) return []
+  const toId = [last.toId, uuidBound(new Date(nowMs - lateMs))].sort()[0] ?? last.toId
+  const found = await unsealedSince(sql, { fromId: first.fromId, toId }, entriesMax)
+  return found.map(({ id }) => inserted(id))
+}
+
+const inserted = (at: string): Finding => ({
+  ...{ kind: 'inserted', at },
+  message: 'no link has sealed the entry',
+})
 
 export const notAnchored = ({ seq }: Anchor): Finding => ({
   ...{ kind: 'anchor', at: String(seq) },
@@ -185,9 +285,5 @@ const insertedBeside = async (
     if (page.length < entriesMax || last === undefined) break
     fromId = last.id
   }
-  return [...unknown].map((at) => ({
-    kind: 'inserted',
-    at,
-    message: 'no link has sealed the entry',
-  }))
+  return [...unknown].map(inserted)
 }

@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks'
+import { may, useActs } from './act.tsx'
+import { getJson, type Session } from './api.ts'
+import { dayOf } from './format.ts'
+import {
+  type ApiKey,
+  createKeyAct,
+  restrictKeyAct,
+  revokeKeyAct,
+  rotateKeyAct,
+} from './key-acts.tsx'
+import { keyWords as w } from './key-words.ts'
+import { Badge } from './state.tsx'
+import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
+import { fill, words } from './words.ts'
+
+const pageSize = 50
+
+const load = async (cursor: string | undefined) => {
+  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
+  const { keys, next_cursor } = await getJson<{
+    readonly keys: readonly ApiKey[]
+    readonly next_cursor: string | null
+  }>(`/v1/keys?${query}`)
+  return { rows: keys, next: next_cursor }
+}
+
+const isPast = (at: string | null): boolean => at !== null && Date.parse(at) <= Date.now()
+
+const State = ({ one }: { readonly one: ApiKey }) => {
+  if (one.revoked_at !== null) return <Badge status="disabled" label={w.revoked} />
+  if (isPast(one.expires_at)) return <Badge status="down" label={w.expired} />
+  return (
+    <>
+      <Badge status="active" label={w.active} />
+      {one.expires_at !== null && (
+        <small class="quiet"> {fill(w.until, { day: dayOf(one.expires_at, true) })}</small>
+      )}
+      {one.previous_until !== null && !isPast(one.previous_until) && (
+        <small class="quiet">
+          {' '}
+          {fill(w.formerUntil, { day: dayOf(one.previous_until, true) })}
+        </small>
+      )}
+    </>
+  )
+}
+
+/** `merchant_ids: A, B`; the name alone of what is but so. */
+const restrictionText = ([name, value]: readonly [string, unknown]): string => {
+  const said = name.replaceAll('_', ' ')
+  if (value === true) return said
+  return `${said}: ${Array.isArray(value) ? value.join(', ') : String(value)}`
+}
+
+const columnsFor = (session: Session): readonly Column<ApiKey>[] => [
+  {
+    head: w.name,
+    classes: ['wide'],
+    cell: ({ name, id }) => (
+      <>
+        {name} <code class="quiet">{id}</code>
+        {id === session.key_id && <small class="quiet"> · {w.own}</small>}
+      </>
+    ),
+  },
+  { head: w.state, cell: (one) => <State one={one} /> },
+  {
+    head: w.scopes,
+    classes: ['wide'],
+    cell: ({ scopes, restrictions }) => (
+      <>
+        <span class="mono">{scopes.join(' ')}</span>
+        {Object.entries(restrictions).map((one) => (
+          <small key={one[0]} class="quiet line">
+            {restrictionText(one)}
+          </small>
+        ))}
+      </>
+    ),
+  },
+  {
+    head: w.used,
+    classes: ['number', 'quiet'],
+    cell: ({ last_used_at: at }) => (at === null ? w.never : <Moment at={at} />),
+  },
+  {
+    ...momentColumn<ApiKey>(({ created_at }) => created_at),
+    head: w.created,
+    classes: ['extra', 'number', 'quiet'],
+  },
+]
+
+/** The API keys of the account; what is shown of one is no secret. */
+export const Keys = ({ session }: { readonly session: Session }) => {
+  const [turn, setTurn] = useState(0)
+  const { ask, dialog } = useActs(() => setTurn((former) => former + 1))
+  const mayAct = may(session, 'keys:manage')
+  const acts: readonly Column<ApiKey>[] = mayAct
+    ? [
+        {
+          head: words.action,
+          classes: ['number', 'acts'],
+          cell: (one) =>
+            one.revoked_at === null &&
+            [restrictKeyAct(one), rotateKeyAct(one, session), revokeKeyAct(one, session)].map(
+              (act) => (
+                <button key={act.title} type="button" onClick={() => ask(act)}>
+                  {act.title}
+                </button>
+              ),
+            ),
+        },
+      ]
+    : []
+  return (
+    <>
+      <header class="head">
+        <div>
+          <h1>{w.keys}</h1>
+          <p class="quiet">{w.intro}</p>
+        </div>
+        {mayAct && (
+          <button type="button" class="primary" onClick={() => ask(createKeyAct(session))}>
+            {w.create}
+          </button>
+        )}
+      </header>
+      <PagedTable
+        key={turn}
+        {...{ name: 'keys', load, empty: w.none }}
+        columns={[...columnsFor(session), ...acts]}
+        keyOf={({ id }) => id}
+      />
+      {dialog}
+    </>
+  )
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod'
+import {
+  httpErrors,
+  idParams,
+  instant,
+  pageQuery,
+  type RouteDocument,
+  text,
+} from '#src/platform/http/index.ts'
+import { restrictionsSchema } from '../keys/restrictions.ts'
+import { isGrant } from '../keys/scopes.ts'
+
+/** Bodies and answers of the routes of keys, with their texts in the OpenAPI document. */
+
+const tag = 'Operation' as const
+const nameCharactersMax = 100
+const grantsMax = 100
+const grantCharactersMax = 50
+const overlapSecondsDefault = 86_400
+const overlapSecondsMax = 720 * 3_600
+
+const scope = text(grantCharactersMax).refine(isGrant, {
+  error: 'is no scope',
+  params: { rule: 'known' },
+})
+/** What `false` says, is said by nothing where it is stored. */
+const restrictions = restrictionsSchema
+  .extend({ own_webhooks: z.boolean().optional(), read_only: z.boolean().optional() })
+  .meta({
+    id: 'KeyRestrictions',
+    description: 'What leaves of the scopes what it names; all of them.',
+    example: { merchant_ids: ['MERCHANT000001'] },
+  })
+export type GivenRestrictions = z.infer<typeof restrictions>
+
+const expiry = instant.meta({
+  description: 'From when on it opens nothing; later than now.',
+  example: '2099-01-01T00:00:00Z',
+})
+
+export const createKeyBody = z
+  .strictObject({
+    name: text(nameCharactersMax).meta({ description: 'Who it is for.', example: 'till-7' }),
+    scopes: z
+      .array(scope)
+      .min(1)
+      .max(grantsMax)
+      .meta({
+        description: 'Scopes, whole features as `cards:*`, or `*`: none that the caller lacks.',
+        example: ['cards:read'],
+      }),
+    restrictions: restrictions.optional(),
+    expires_at: expiry.optional(),
+  })
+  .meta({ id: 'CreateKeyRequest' })
+
+export const changeKeyBody = z
+  .strictObject({ restrictions: restrictions.optional(), expires_at: expiry.optional() })
+  .refine((body) => Object.keys(body).length > 0, 'must change something')
+  .meta({ id: 'UpdateKeyRequest' })
+
+export const rotateKeyBody = z
+  .strictObject({
+    overlap_seconds: z
+      .int()
+      .min(0)
+      .max(overlapSecondsMax)
+      .default(overlapSecondsDefault)
+      .meta({ description: 'How long the former secret counts on; 0 ends it at once.' }),
+  })
+  .meta({ id: 'RotateKeyRequest' })
+
+const limitMax = 200
+const limitDefault = 50
+export const keysQuery = z.strictObject(pageQuery(/^[0-9A-Za-z]{12}$/, limitMax, limitDefault))
+
+const time = z.string().nullable()
+const view = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    account: z.string(),
+    environment: z.enum(['live', 'test']).nullable(),
+    scopes: z.array(z.string()),
+    restrictions: z.object({
+      merchant_ids: z.array(z.string()).optional(),
+      wallets: z.array(z.string()).optional(),
+      own_webhooks: z.boolean().optional(),
+      read_only: z.boolean().optional(),
+      requests_per_second: z.int().optional(),
+      addresses: z.array(z.string()).optional(),
+    }),
+    created_at: z.string(),
+    expires_at: time,
+    revoked_at: time,
+    previous_until: time.meta({ description: 'Until when the secret before the last one counts.' }),
+    last_used_at: time.meta({ description: 'To the minute.' }),
+  })
+  .meta({ id: 'ApiKey' })
+const made = view.extend({ key: z.string().meta({ description: 'Shown only now.' }) })
+
+const json = (schema: z.ZodType) => ({ 'application/json': schema })
+const answer = (status: number, description: string, schema?: z.ZodType) => ({
+  [status]: { description, ...(schema === undefined ? {} : { schema }) },
+})
+const errors = [httpErrors.not_configured]
+const ofOne = {
+  ...{ tag, params: idParams, errors: [httpErrors.not_found, ...errors] },
+  exampleFrom: { id: 'listApiKeys#/keys/0/id' },
+} as const
+const ofActive = { ...ofOne, errors: [...ofOne.errors, httpErrors.conflict] } as const
+
+export const keyDocuments = {
+  list: {
+    operation: 'listApiKeys',
+    summary: 'API keys of the account, newest first',
+    description: 'Those of the database, revoked ones too; no secret.',
+    ...{ tag, errors, query: keysQuery },
+    responses: answer(
+      ...([200, 'The keys'] as const),
+      z.object({ keys: z.array(view), next_cursor: z.string().nullable() }),
+    ),
+  },
+  find: {
+    ...{ operation: 'getApiKey', summary: 'Show an API key', ...ofOne },
+    responses: answer(200, 'The key, without its secret.', view),
+  },
+  create: {
+    operation: 'createApiKey',
+    summary: 'Make an API key of the account',
+    description:
+      'It has no scope that the caller lacks. A caller that is restricted, other than to reading, makes none.',
+    ...{ tag, idempotent: true, body: json(createKeyBody) },
+    errors: [...errors, httpErrors.conflict],
+    responses: answer(201, 'The key; its text only now.', made),
+  },
+  change: {
+    operation: 'updateApiKey',
+    summary: 'Restrict an API key, or set its expiry',
+    description:
+      'The restrictions given replace all that it had; none lift them. It takes effect within five seconds.',
+    ...ofActive,
+    body: json(changeKeyBody),
+    bodyExamples: { restricted: { restrictions: { merchant_ids: ['MERCHANT000001'] } } },
+    responses: answer(200, 'The key.', view),
+  },
+  rotate: {
+    operation: 'rotateApiKey',
+    summary: 'Give an API key a new secret',
+    description: 'Its id, scopes and restrictions stay. A further rotation ends the oldest secret.',
+    ...ofActive,
+    ...{ idempotent: true, body: json(rotateKeyBody) },
+    responses: answer(200, 'The key; its text only now.', made),
+  },
+  revoke: {
+    operation: 'revokeApiKey',
+    summary: 'Revoke an API key',
+    description: 'For good, and within five seconds. A second time changes nothing.',
+    ...ofOne,
+    responses: answer(204, 'It opens nothing any more.'),
+  },
+} as const satisfies Readonly<Record<string, RouteDocument>>
