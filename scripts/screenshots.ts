@@ -74,7 +74,16 @@ const screens: Readonly<Record<string, Screen>> = {
     },
   },
   attention: { path: '/attention', there: '.card .badge' },
-  audit: { path: '/audit' },
+  keys: {
+    path: '/keys',
+    opens: {
+      'keys-new': { click: '.head .primary', there: 'dialog' },
+    },
+  },
+  audit: {
+    path: '/audit',
+    opens: { 'audit-verified': { click: '.card form button', there: '.card .badge' } },
+  },
 }
 
 const { key, url, out, only } = values

@@ -102,7 +102,11 @@ const Question = ({
             {act.fields}
             {state.kind === 'asking' && <Refused refusal={state.refusal} />}
             <div class="actions end">
-              <button type="button" autofocus onClick={() => dialog.current?.close()}>
+              <button
+                type="button"
+                autofocus={act.fields === undefined}
+                onClick={() => dialog.current?.close()}
+              >
                 {w.cancel}
               </button>
               <button class="primary" type="submit" disabled={state.kind === 'working'}>

@@ -3,7 +3,7 @@ import { Chain } from './audit-chain.tsx'
 import { auditWords as w } from './audit-words.ts'
 import { Day, dayIn, endOfDay, startOfDay } from './days.tsx'
 import { go, Link } from './router.tsx'
-import { Badge } from './state.tsx'
+import { Badge, statusText } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
@@ -53,7 +53,15 @@ const columnsFor = (filter: Filter): readonly Column<Entry>[] => [
   choosing('object', filter, ['wide', 'mono']),
   choosing('action', filter, []),
   choosing('actor', filter, ['mono', 'extra']),
-  { head: words.outcome, cell: ({ outcome }) => <Badge status={outcome} /> },
+  {
+    head: words.outcome,
+    cell: ({ action, outcome }) =>
+      action === 'access.refused' ? (
+        <Badge status="refused" label={statusText(outcome)} />
+      ) : (
+        statusText(outcome)
+      ),
+  },
   momentColumn(({ at }) => at),
 ]
 
@@ -80,6 +88,7 @@ export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
           <p class="quiet">{w.intro}</p>
         </div>
       </header>
+      <Chain />
       <Filters key={address} filter={filter} />
       <PagedTable
         key={`list ${address}`}
@@ -89,7 +98,6 @@ export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
         empty={words.none}
         keyOf={({ id }) => id}
       />
-      <Chain />
     </>
   )
 }
@@ -97,7 +105,7 @@ export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
 const Filters = ({ filter }: { readonly filter: Filter }) => (
   <search>
     <form
-      class="filters"
+      class="filters many"
       onSubmit={(event) => {
         event.preventDefault()
         const given = new FormData(event.currentTarget)

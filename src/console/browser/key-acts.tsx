@@ -125,7 +125,10 @@ export const createKeyAct = ({ account }: Session): Act => ({
         <small>{w.scopesHint}</small>
       </label>
       <Expiry hint={w.expiryHint} />
-      <RestrictionFields present={{}} />
+      <details>
+        <summary>{w.restrictions}</summary>
+        <RestrictionFields present={{}} />
+      </details>
     </>
   ),
   run: async (form, key) => {

@@ -35,6 +35,7 @@ export const keyWords = inWords({
   expiry: ['Expires', 'Vence'],
   expiryHint: ['Empty: never.', 'Em branco: nunca.'],
   expiryKept: ['Empty: as it is.', 'Em branco: como está.'],
+  restrictions: ['Restrictions', 'Restrições'],
   merchants: ['Only these merchants', 'Só estes estabelecimentos'],
   wallets: ['Only these wallets', 'Só estas carteiras'],
   addresses: ['Only from these addresses', 'Só destes endereços'],

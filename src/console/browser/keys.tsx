@@ -46,9 +46,18 @@ const State = ({ one }: { readonly one: ApiKey }) => {
   )
 }
 
-/** `merchant_ids: A, B`; the name alone of what is but so. */
+const restrictionWords: Readonly<Record<string, string>> = {
+  merchant_ids: w.merchants,
+  wallets: w.wallets,
+  addresses: w.addresses,
+  requests_per_second: w.rate,
+  read_only: w.readOnly,
+  own_webhooks: w.ownWebhooks,
+}
+
+/** With what it is limited to; the name alone of what is but so. */
 const restrictionText = ([name, value]: readonly [string, unknown]): string => {
-  const said = name.replaceAll('_', ' ')
+  const said = restrictionWords[name] ?? name
   if (value === true) return said
   return `${said}: ${Array.isArray(value) ? value.join(', ') : String(value)}`
 }

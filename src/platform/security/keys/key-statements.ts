@@ -24,8 +24,14 @@ export type KeyRow = {
 const isoOf = (time: string | null): string | null =>
   time === null ? null : new Date(time).toISOString()
 
-const listed = ({ hash: _hash, previous_hash: _previous, ...row }: KeyRow): ListedKey => ({
-  ...row,
+/** Member by member: whatever else a row may have is not shown. */
+const listed = (row: KeyRow): ListedKey => ({
+  id: row.id,
+  name: row.name,
+  account: row.account,
+  environment: row.environment,
+  scopes: row.scopes,
+  restrictions: row.restrictions,
   created_at: new Date(row.created_at).toISOString(),
   expires_at: isoOf(row.expires_at),
   revoked_at: isoOf(row.revoked_at),
