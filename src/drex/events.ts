@@ -4,6 +4,7 @@ import type { Transaction } from '#src/platform/database/index.ts'
 import { accountsOf } from './contracts/store.ts'
 import { formatUnits, isFinal } from './domain.ts'
 import type { Corrected } from './engine/correction-store.ts'
+import { type Held, reasonOf } from './engine/held-store.ts'
 import type { Ended } from './engine/transaction.ts'
 import { abbreviateAddress } from './evm/address.ts'
 import { type Operation, operationsById } from './operations/store.ts'
@@ -62,6 +63,25 @@ export const correctionsOf = async (
     return [{ type: 'drex.transfer.corrected', subject, account, data }]
   })
   return [...ofTransfers, ...changed.map(operationEvent)]
+}
+
+/** Makes events of what waits for a decision. */
+export const heldEventsOf = async (
+  sql: Transaction,
+  held: readonly Held[],
+): Promise<readonly AppEvent[]> => {
+  const accounts = await accountsOf(
+    sql,
+    held.map(({ id }) => id),
+  )
+  return held.map((each): AppEvent => {
+    const { id, kind, subject, network, sender, candidates } = each
+    const data = {
+      ...{ transaction_id: id, kind, subject, network, wallet: abbreviateAddress(sender) },
+      ...{ reason: reasonOf(each), candidates },
+    }
+    return { type: 'drex.transaction.held', subject: id, account: accounts.get(id), data }
+  })
 }
 
 const operationIds = (all: readonly { readonly subject: string }[]): readonly string[] =>

@@ -16,8 +16,9 @@ export const healthOf = (
     return seconds === undefined ? [] : [`${id} has made no new block for ${seconds} s`]
   })
   const held = [...chains].flatMap(([id, { engine }]) => {
-    const count = engine?.held() ?? 0
-    return count === 0 ? [] : [`${count} held on ${id}: see GET /v1/drex/held`]
+    const { count, untold } = engine?.held() ?? { count: 0, untold: 0 }
+    const why = untold === 0 ? '' : `, ${untold} because no node tells what the wallet has sent`
+    return count === 0 ? [] : [`${count} held on ${id}${why}: see GET /v1/drex/held`]
   })
   const reasons = [...still, ...held]
   // An unreachable or standing chain does not make the process unready: accepted requests wait for it.

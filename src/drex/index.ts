@@ -21,20 +21,18 @@ import { demonstrate } from './demo.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
-import { countHeld } from './engine/held-store.ts'
 import { createProver } from './engine/prover.ts'
 import { createReckoned } from './engine/reckoned.ts'
 import { signerRestMs } from './engine/sign.ts'
 import { createSigners } from './engine/signers.ts'
-import { countOpen, open } from './engine/store.ts'
 import { drexErrors } from './errors.ts'
-import { correctionsOf, eventsOf } from './events.ts'
+import { correctionsOf, eventsOf, heldEventsOf } from './events.ts'
 import type { Hex } from './evm/hex.ts'
 import { healthOf } from './health.ts'
 import { createHeld } from './held.ts'
 import { createLedgerFollower } from './ledger/follower.ts'
 import { createStatements } from './ledger/statement.ts'
-import { countDiffering, positions } from './ledger/store.ts'
+import { watchHeads, watchHeld, watchLedger, watchOpen } from './metrics.ts'
 import { configuredNetworks, type Network, readNetworksFile } from './networks.ts'
 import { createOperations } from './operations/service.ts'
 import { createPermission } from './permission.ts'
@@ -80,8 +78,9 @@ export const createDrex = (given: DrexDeps): Drex => {
   const custody = createCustody(settings, logger)
   const wallets = createWallets({ sql, sealer: deps.sealer, ...custody })
   const tokens = createTokens(sql)
-  const { onEnded, onCorrected } = createTellings(deps)
-  const { all, contexts } = openChains(deps, { wallets, tokens, onEnded, onCorrected })
+  const tellings = createTellings(deps)
+  const { onEnded } = tellings
+  const { all, contexts } = openChains(deps, { wallets, tokens, tellings })
   const chains = createChains(all)
   const contextOf = (id: NetworkId) => contexts.get(id)
   watchOpen(deps, [...contexts.keys()])
@@ -153,9 +152,8 @@ export const createDrex = (given: DrexDeps): Drex => {
 /** Every configured network with its nodes and, if this process has engines, its engine. */
 const openChains = (
   { settings, sql, logger, emitEvents }: DrexDeps,
-  shared: Tellings & { readonly wallets: Wallets; readonly tokens: Tokens },
+  { wallets, tokens, tellings }: Shared,
 ) => {
-  const { wallets, tokens, onEnded, onCorrected } = shared
   const contexts = new Map<NetworkId, EngineContext>()
   const all = new Map<NetworkId, Chain>()
   for (const [id, network] of configuredNetworks(settings, networksFile(settings))) {
@@ -163,7 +161,7 @@ const openChains = (
     const permission = createPermission(network.permissioning, rpc)
     const prover = createProver({ network, rpc, logger })
     const context: EngineContext = {
-      ...{ network, rpc, prover, permission, sql, logger, onEnded, onCorrected, explainRevert },
+      ...{ network, rpc, prover, permission, sql, logger, explainRevert, ...tellings },
       signers: createSigners({
         signerFor: (address) =>
           wallets.signerFor(address, network.environment === 'production' ? 'live' : 'test'),
@@ -200,7 +198,13 @@ const openChains = (
   return { all, contexts }
 }
 
-type Tellings = Pick<EngineContext, 'onEnded' | 'onCorrected'>
+type Tellings = Pick<EngineContext, 'onEnded' | 'onCorrected' | 'onHeld'>
+
+type Shared = {
+  readonly wallets: Wallets
+  readonly tokens: Tokens
+  readonly tellings: Tellings
+}
 
 const agreementsOf = (steps: readonly { readonly subject: string }[]): readonly string[] =>
   steps.map(({ subject }) => subject).filter(isAgreement)
@@ -223,6 +227,9 @@ const createTellings = (deps: DrexDeps): Tellings => {
       const events = await correctionsOf(tx, corrected)
       if (events.length > 0) await deps.emitEvents(tx, events)
       await advance(tx, deps.emitEvents, agreementsOf(corrected))
+    },
+    async onHeld(tx, held) {
+      if (held.length > 0) await deps.emitEvents(tx, await heldEventsOf(tx, held))
     },
   }
 }
@@ -292,78 +299,6 @@ export const createDrexWithoutDatabase = (): Feature => {
     errors: drexErrors,
     routes: withMissingSettings(routes, ['DATABASE_DSN']),
   }
-}
-
-/** How old the newest block of each network is. */
-const watchHeads = ({ metrics }: DrexDeps, contexts: ReadonlyMap<NetworkId, EngineContext>) => {
-  metrics.gauge(
-    'drex_head_age_seconds',
-    'Time since the network’s newest block was seen first.',
-    ['network'],
-    async (gauge) => {
-      for (const [network, { heads }] of contexts) {
-        const ageMs = heads.ageMs()
-        if (ageMs !== undefined) gauge.set({ network }, ageMs / 1_000)
-      }
-    },
-  )
-}
-
-/** Up to where each network was read, and wallets whose balance is not what their movements say. */
-const watchLedger = ({ metrics, sql }: DrexDeps): void => {
-  metrics.gauge(
-    'drex_ledger_block',
-    'Block up to which the movements of the currencies were read.',
-    ['network'],
-    async (gauge) => {
-      const rows = await positions(sql).catch(() => [])
-      for (const { network, number } of rows) gauge.set({ network }, number)
-    },
-  )
-  metrics.gauge(
-    'drex_balances_differing',
-    'Wallets whose balance on the chain is not what their movements say.',
-    ['network'],
-    async (gauge) => {
-      const rows = await countDiffering(sql).catch(() => [])
-      gauge.reset()
-      for (const { network, count } of rows) gauge.set({ network }, count)
-    },
-  )
-}
-
-/** Counts open transactions by network and state: the first sign of a chain that stands still. */
-const watchOpen = ({ metrics, sql }: DrexDeps, networks: readonly NetworkId[]): void => {
-  metrics.gauge(
-    'drex_transactions_open',
-    'Tracked transactions that have not ended.',
-    ['network', 'status'],
-    async (gauge) => {
-      // Without the database, a scrape leaves these out.
-      const rows = await countOpen(sql).catch(() => undefined)
-      gauge.reset()
-      if (rows === undefined) return
-      for (const network of networks) {
-        for (const status of open) gauge.set({ network, status }, 0)
-      }
-      for (const { network, status, count } of rows) gauge.set({ network, status }, count)
-    },
-  )
-}
-
-/** Counts what waits for a decision, on every network: none is worth knowing, too. */
-const watchHeld = ({ metrics, sql }: DrexDeps, networks: readonly NetworkId[]): void => {
-  metrics.gauge(
-    'drex_transactions_held',
-    'Transactions that may be on the chain already and wait for a decision.',
-    ['network'],
-    async (gauge) => {
-      const rows = await countHeld(sql).catch(() => undefined)
-      if (rows === undefined) return gauge.reset()
-      for (const network of networks) gauge.set({ network }, 0)
-      for (const { network, count } of rows) gauge.set({ network }, count)
-    },
-  )
 }
 
 const networksFile = (settings: DrexSettings) => {

@@ -103,6 +103,21 @@ const operation = z
   })
   .meta({ id: 'OperationEvent' })
 
+const heldTransaction = z
+  .strictObject({
+    transaction_id: z.string(),
+    kind: z.string(),
+    subject: z.string().meta({ description: 'The transfer, operation or contract it belongs to.' }),
+    network: z.string(),
+    wallet: z.string(),
+    reason: z.enum(['looks_alike', 'not_told']).meta({
+      description:
+        '`looks_alike`: the chain has the same call of the wallet, and it is not clear whose. `not_told`: the nodes no longer tell what the wallet has sent.',
+    }),
+    candidates: z.array(z.string()).readonly().meta({ description: 'Hashes that it may be.' }),
+  })
+  .meta({ id: 'HeldTransactionEvent' })
+
 const agreement = {
   status: z.string(),
   previous_status: z.string(),
@@ -239,6 +254,15 @@ export const digitalCurrencyEvents = {
     types: {
       'drex.lien.changed':
         'A lien has another status, another sum or another expiry, or the chain has taken one back.',
+    },
+  },
+  held: {
+    title: 'Digital currency',
+    payload: heldTransaction,
+    subject: 'transaction_id',
+    types: {
+      'drex.transaction.held':
+        'What may be on the chain already is not signed until somebody decides: `GET /v1/drex/held`.',
     },
   },
   streams: {

@@ -281,6 +281,56 @@ describe('what a header proves', () => {
     expect(rlpEncode(decodeRlp(rlpEncode(item))!)).toEqual(rlpEncode(item))
   })
 
+  /** The vector that the authors of QBFT publish for those who implement it (Consensys/qbft-tests, ef13cdbf). */
+  const qbft = () => {
+    const seals = [
+      '2d98a30d2844aa05b4fcf3abcd333e195d4ad365726a7b9a5bc19744dcec0ad42d129ad2890b86c32a969a9b511d8c1c846f7eb694455bb29b7365ab260a188100',
+      '6e65e1097c802f12fe12048871f228fc394fb005cbf5c55225adbff7e82c94d352fc83967effa3a777a9d50e677108b732258c7ef6e1a3e8fc34919b90e0f34e00',
+      'b8462060df24936c7da7413fbf8ac706775d06ba052831075fd2059458ca91e971f35a7a90ec5225328fe25d6dec51de3a2d71e81a581ceb98acdafd5bcd12f801',
+      'be1cb71a2525013ae8ac676505597229265960b4d34654dc88249d1bc7e07a324f44b16542adad19bddade1785ac9687b656cbf64685a2e6e6b4f04d9aad23cd00',
+    ]
+    const address = (digit: number) => `94${String(digit).padStart(40, '0')}`
+    const vanity = 'a0000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f'
+    const extraData = (round: string, ...sealed: readonly string[]): Hex =>
+      `0xf90178${vanity}ea${address(1)}${address(2)}d7${address(3)}81ff${round}f9010c${sealed.map((each) => `b841${each}`).join('')}`
+    const empty: Hex = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+    const header = {
+      parentHash: '0xa7762d3307dbf2ae6a1ae1b09cf61c7603722b2379731b6b90409cdb8c8288a0' as Hex,
+      sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347' as Hex,
+      stateRoot: '0xca07595b82f908822971b7e848398e3395e59ee52565c7ef3603df1a1fa7bc80' as Hex,
+      ...{ transactionsRoot: empty, receiptsRoot: empty, miner: `0x${'00'.repeat(20)}` as Hex },
+      logsBloom: `0x${'00'.repeat(256)}` as Hex,
+      ...{
+        difficulty: 1n,
+        number: 1n,
+        gasLimit: 4_704_588n,
+        gasUsed: 0n,
+        timestamp: 1_530_674_616n,
+      },
+      mixHash: '0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365' as Hex,
+      nonce: '0x0000000000000000' as Hex,
+      ...{ baseFeePerGas: undefined, withdrawalsRoot: undefined, blobGasUsed: undefined },
+      ...{ excessBlobGas: undefined, parentBeaconBlockRoot: undefined, requestsHash: undefined },
+    }
+    const hash: Hex = '0x8d8736980278155e486cf0543c0a53cd3a3c961c3b976c6a4ac7dc5310dad88d'
+    return { header, hash, extraData, seals }
+  }
+
+  test('a QBFT block has the hash that the authors of QBFT publish, whatever its round and seals', () => {
+    const { header, hash, extraData, seals } = qbft()
+    const told = extraData('8400fedcba', ...seals)
+    expect(isHeaderOf({ ...header, extraData: told }, hash)).toBe(true)
+    // Neither is part of what is hashed: validators seal the hash, in whatever round they agree.
+    const other = extraData('8400fedcbb', ...seals.toReversed())
+    expect(isHeaderOf({ ...header, extraData: other }, hash)).toBe(true)
+    const wrong = told.replace('0000000002d7', '0000000009d7') as Hex
+    expect(wrong).not.toBe(told)
+    expect(isHeaderOf({ ...header, extraData: wrong }, hash)).toBe(false)
+    expect(isHeaderOf({ ...header, extraData: told, gasUsed: 1n }, hash)).toBe(false)
+    // Another consensus hashes all of it.
+    expect(isHeaderOf({ ...header, extraData: told, mixHash: hash }, hash)).toBe(false)
+  })
+
   test('a header of an unknown form proves nothing', () => {
     const hash: Hex = `0x${'00'.repeat(32)}`
     const bloom: Hex = `0x${'00'.repeat(256)}`

@@ -6,6 +6,7 @@ import { id as keccak } from 'ethers'
 import { messageTypes } from '#codecs/iso20022'
 import { type EventType, eventGroups, eventTypes } from '#src/events/index.ts'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
 import { createEnvelopeSigner, createNativeSigner } from '#src/spi/out/signing/index.ts'
 import {
   type CardNetwork,
@@ -22,7 +23,8 @@ import {
 } from '../../src/simulators/central-bank/index.ts'
 import { type Chain, createChain } from '../../src/simulators/chain/index.ts'
 import { deployBond, deployDelivery, ltn } from '../drex/bond-delivery.ts'
-import { createAdmin } from '../drex/support.ts'
+import { sendOutside } from '../drex/outside.ts'
+import { createAdmin, currencyAbi } from '../drex/support.ts'
 import { encodeRequest, rawClient, service, withKey } from '../spi/api/grpc/support.ts'
 import { envelope } from '../spi/in/worker/support.ts'
 import { apiKeyFile } from '../support/api-key.ts'
@@ -131,7 +133,7 @@ beforeAll(async () => {
       SPI_AUTO_ACCEPT: 'true',
       ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
       ...{ DREX_TESTNET_BLOCK_TIME_MS: '40', DREX_EXPIRY_SECONDS: '5' },
-      TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
+      TRILHO_MASTER_KEY: Buffer.from(masterKey).toString('base64'),
       ...{ WEBHOOK_SECRET: 'a secret of this test', WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
       ...startCards(),
       ...{ SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER', CARDGW_LOG_LEVEL: 'warn' },
@@ -171,6 +173,7 @@ afterAll(async () => {
 })
 
 /** False while two transfers must wait for the same block: what is mined between them decides about the second. */
+const masterKey = randomBytes(32)
 let isMining = true
 
 const until = async (what: string, holds: () => boolean | Promise<boolean>): Promise<void> => {
@@ -279,6 +282,17 @@ const wallet = async (cents: bigint): Promise<string> => {
   return String(address)
 }
 
+/** A payment that another program has made twice with the wallet's key: whether it is ours, nobody can tell. */
+const unclear = async (): Promise<void> => {
+  const [from, to] = [await wallet(1_000n), await wallet(0n)]
+  const data = currencyAbi.encodeFunctionData('transfer', [to, 100n])
+  const twice = [0, 1].map(() => ({ to: admin.token, data }))
+  const place = { chain, database, sealer: createSealer(masterKey) }
+  await sendOutside(place, from.toLowerCase() as `0x${string}`, twice)
+  await admin.currency('mint', to.toLowerCase(), 1n)
+  await call('POST', '/v1/drex/transfers', { from_wallet: from, to_wallet: to, amount: '1.00' })
+}
+
 /** A purchase of bonds, and a lien whose contract nobody has admitted: it fails. */
 const agreements = async (ana: string, bia: string): Promise<void> => {
   const bond = await deployBond(admin, [bia.toLowerCase() as `0x${string}`])
@@ -331,6 +345,7 @@ const digitalCurrency = async () => {
     ...{ function: 'approve', params: { spender: bia, amount: '1' }, signer_wallet: ana },
   })
   await agreements(ana, bia)
+  await unclear()
   const have = () => new Set(delivered().map(({ type }) => type))
   await until(
     'mined',
@@ -338,7 +353,8 @@ const digitalCurrency = async () => {
       have().has('drex.transfer.reverted') &&
       have().has('drex.contract.deployed') &&
       have().has('drex.delivery.changed') &&
-      have().has('drex.lien.changed'),
+      have().has('drex.lien.changed') &&
+      have().has('drex.transaction.held'),
   )
   const away = (method: string) => ({ kind: 'unavailable', method }) as const
   chain.faults.set([away('eth_estimateGas')])

@@ -5,7 +5,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
 
 /** The long lane kills many times; the ordinary one often enough to meet every lie. */
-const kills = process.env['TRILHO_LONG'] === '1' ? 60 : 2
+const kills = process.env['TRILHO_LONG'] === '1' ? 100 : 2
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
 const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const perKill = 20

@@ -7,6 +7,7 @@ import type { RpcClient } from '../rpc/client.ts'
 import type { Corrected } from './correction-store.ts'
 import type { FeeLimits } from './fees.ts'
 import type { Heads } from './heads.ts'
+import type { Held } from './held-store.ts'
 import type { Prover } from './prover.ts'
 import type { Reckoned } from './reckoned.ts'
 import type { Signers } from './signers.ts'
@@ -27,6 +28,8 @@ export type EngineContext = {
   readonly onEnded: (sql: Transaction, network: string, ended: readonly Ended[]) => Promise<void>
   /** Tells of ends that were taken back; runs in the database transaction that takes them back. */
   readonly onCorrected: (sql: Transaction, corrected: readonly Corrected[]) => Promise<void>
+  /** Tells of what waits for a decision; runs in the database transaction that holds it. */
+  readonly onHeld: (sql: Transaction, held: readonly Held[]) => Promise<void>
   /** Explains a revert's payload in words. */
   readonly explainRevert: (data: string | undefined) => Promise<TransactionError['revert']>
   readonly settings: EngineSettings

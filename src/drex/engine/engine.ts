@@ -20,7 +20,7 @@ export type Engine = {
   /** Seconds since the last new block, once they are too many. */
   readonly stalledSeconds: () => number | undefined
   /** Transactions of the network that wait for somebody's decision, as the last look found them. */
-  readonly held: () => number
+  readonly held: () => Awaited<ReturnType<typeof countHeldOf>>
   /** A failed turn counts as ended, so an unreachable chain does not make a loop look stalled. */
   readonly loops: readonly Loop[]
 }
@@ -47,7 +47,7 @@ export const createEngine = (
   const status = createStatus(context)
   let running: Promise<unknown> | undefined
   let isStopped = false
-  let held = 0
+  let held = { count: 0, untold: 0 }
   const alarm = createAlarm()
   const sending = createLoop(`sending to ${network.id}`)
   const following = createLoop(`following of ${network.id}`)

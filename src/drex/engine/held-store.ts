@@ -58,20 +58,30 @@ export const unsentAmong = async (
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Leaves transactions unsigned, and out of the reach of their expiry, until somebody decides. */
+/** Why nobody but a person can tell: the same is on the chain, or the nodes do not tell what is. */
+export type HeldReason = 'looks_alike' | 'not_told'
+
+export const reasonOf = ({ candidates }: Pick<Held, 'candidates'>): HeldReason =>
+  candidates.length === 0 ? 'not_told' : 'looks_alike'
+
+/**
+ * Leaves transactions unsigned, and out of the reach of their expiry, until somebody decides.
+ * @returns those that were not held before
+ */
 export const hold = async (
   sql: Transaction,
   rows: ReadonlyMap<string, readonly Hex[]>,
   reason: TransactionError,
-): Promise<void> => {
-  if (rows.size === 0) return
-  await sql`
+): Promise<readonly Held[]> => {
+  if (rows.size === 0) return []
+  return sql<Held[]>`
     update drex_transactions t set error = ${errorColumn(reason)}::text::jsonb,
       held = jsonb_build_object('since', now(), 'candidates', v.candidates::jsonb)
     from unnest(
       ${[...rows.keys()]}::text[], ${[...rows.values()].map((each) => JSON.stringify(each))}::text[]
     ) as v(id, candidates)
-    where t.id = v.id and t.status in (${before(sql, 'signed')}) and t.held is null`
+    where t.id = v.id and t.status in (${before(sql, 'signed')}) and t.held is null
+    returning ${columns(sql)}`
 }
 
 /** Notes that transactions were found on the chain: signed by the book that this one is a copy of. */
@@ -102,20 +112,21 @@ export type Held = {
 }
 
 const columns = (sql: Queryable) => sql`
-  id, network, sender, kind, subject, recipient, data, value::text, created_at as "createdAt",
-  (held ->> 'since')::timestamptz as since, held -> 'candidates' as candidates`
+  t.id, t.network, t.sender, t.kind, t.subject, t.recipient, t.data, t.value::text,
+  t.created_at as "createdAt", (t.held ->> 'since')::timestamptz as since,
+  t.held -> 'candidates' as candidates`
 
 export const listHeld = (
   sql: Client,
   page: { readonly afterId: string | undefined; readonly limit: number },
 ): Promise<readonly Held[]> => sql<Held[]>`
-    select ${columns(sql)} from drex_transactions
+    select ${columns(sql)} from drex_transactions t
     where held is not null and status in (${before(sql, 'signed')}) and id > ${page.afterId ?? ''}
     order by id limit ${page.limit}`
 
 export const findHeld = async (sql: Queryable, id: string): Promise<Held | undefined> => {
   const [row] = await sql<Held[]>`
-    select ${columns(sql)} from drex_transactions
+    select ${columns(sql)} from drex_transactions t
     where id = ${id} and held is not null and status in (${before(sql, 'signed')})`
   return row
 }
@@ -132,13 +143,21 @@ export const release = async (sql: Transaction, id: string): Promise<boolean> =>
   return released.count === 1
 }
 
-export const countHeld = (
-  sql: Client,
-): Promise<readonly { readonly network: string; readonly count: number }[]> => sql<
-  { network: string; count: number }[]
->`
-    select network, count(*)::int as count from drex_transactions
+type HeldCount = {
+  readonly network: string
+  readonly count: number
+  /** Of them, those of which the nodes do not tell. */
+  readonly untold: number
+}
+
+export const countHeld = (sql: Client): Promise<readonly HeldCount[]> => sql<HeldCount[]>`
+    select network, count(*)::int as count,
+      (count(*) filter (where held -> 'candidates' = '[]'))::int as untold
+    from drex_transactions
     where held is not null and status in (${before(sql, 'signed')}) group by network`
 
-export const countHeldOf = async (sql: Client, network: string): Promise<number> =>
-  (await countHeld(sql)).find((each) => each.network === network)?.count ?? 0
+export const countHeldOf = async (
+  sql: Client,
+  network: string,
+): Promise<Omit<HeldCount, 'network'>> =>
+  (await countHeld(sql)).find((each) => each.network === network) ?? { count: 0, untold: 0 }

@@ -79,7 +79,7 @@ const compare = async (context: EngineContext, sender: Hex, count: number): Prom
       : match(unsent, sent)
   await sql.begin(async (tx) => {
     await lanes.seedLanes(tx, network.id, new Map([[sender, count]]))
-    await heldStore.hold(tx, held, mayBeSent)
+    await context.onHeld(tx, await heldStore.hold(tx, held, mayBeSent))
     await takeFromChain(tx, sender, unsent, adopted)
   })
   reckoned.add(sender)

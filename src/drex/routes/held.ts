@@ -7,7 +7,7 @@ import {
   readParams,
   readQuery,
 } from '#src/platform/http/index.ts'
-import type { Held } from '../engine/held-store.ts'
+import { type Held, reasonOf } from '../engine/held-store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { HeldTransactions } from '../held.ts'
@@ -35,6 +35,10 @@ const heldSchema = z
     data: z.string().meta({ description: 'What it calls, as it would be sent' }),
     created_at: z.iso.datetime(),
     held_since: z.iso.datetime(),
+    reason: z.enum(['looks_alike', 'not_told']).meta({
+      description:
+        '`not_told`: the nodes no longer have the states that tell what the wallet has sent',
+    }),
     candidates: z.array(z.string()).meta({
       description:
         'Hashes of the same call by the same wallet on the chain; none if the nodes no longer tell',
@@ -122,5 +126,6 @@ const show = (held: Held): z.infer<typeof heldSchema> => ({
   data: held.data,
   created_at: held.createdAt.toISOString(),
   held_since: held.since.toISOString(),
+  reason: reasonOf(held),
   candidates: [...held.candidates],
 })

@@ -1,0 +1,89 @@
+/** What may be on the chain already: told by an event, by health and by the list, with the reason and what it may be. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { sendOutside } from './outside.ts'
+import { type Bench, createBench, currencyAbi, sealer, type TransferBody } from './support.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await createBench({ isLying: true })
+})
+afterAll(() => bench.stop())
+
+type Held = {
+  readonly transaction_id: string
+  readonly subject: string
+  readonly reason: string
+  readonly candidates: readonly string[]
+}
+
+/** A wallet whose key another program has paid with, twice the same; then the same is asked for here. */
+const payBoth = async (
+  amount: string,
+): Promise<{ from: Hex; id: string; sent: readonly Hex[] }> => {
+  const [from, to] = [await bench.wallet(10_000n), await bench.wallet(0n)]
+  const cents = BigInt(amount.replace('.', ''))
+  const data = currencyAbi.encodeFunctionData('transfer', [to, cents])
+  const call = { to: bench.admin.token, data }
+  const sent = await sendOutside({ ...bench, sealer }, from, [call, call])
+  await bench.until(async () => (await bench.balance(to)) === 2n * cents)
+  const body = { from_wallet: from, to_wallet: to, amount }
+  const { json } = await bench.call('POST', '/v1/drex/transfers', body)
+  return { from, id: (json as TransferBody).transfer_id, sent }
+}
+
+const heldOf = async (id: string): Promise<Held> => {
+  let found: Held | undefined
+  await bench.until(async () => {
+    const { json } = await bench.call('GET', '/v1/drex/held')
+    found = (json as { held: Held[] }).held.find(({ subject }) => subject === id)
+    return found !== undefined
+  })
+  return found!
+}
+
+const eventOf = (id: string) =>
+  bench.events.filter(
+    ({ type, data }) =>
+      type === 'drex.transaction.held' && (data as { subject: string }).subject === id,
+  )
+
+const resolved = async (held: Held, id: string): Promise<void> => {
+  const path = `/v1/drex/held/${held.transaction_id}/resolve`
+  expect((await bench.call('POST', path, { decision: 'send' })).status).toBe(200)
+  await bench.until(async () => {
+    const { json } = await bench.call('GET', `/v1/drex/transfers/${id}`)
+    return (json as TransferBody).status === 'confirmed'
+  })
+}
+
+test('the same call is on the chain twice: one event says which it may be, and it is sent once somebody says so', async () => {
+  const { id, sent } = await payBoth('1.00')
+  const held = await heldOf(id)
+  expect([held.reason, held.candidates.toSorted()]).toEqual(['looks_alike', sent.toSorted()])
+  expect(eventOf(id)).toMatchObject([
+    { data: { transaction_id: held.transaction_id, kind: 'transfer', reason: 'looks_alike' } },
+  ])
+  await resolved(held, id)
+  expect(eventOf(id)).toHaveLength(1)
+}, 60_000)
+
+test('nodes without the states that would tell: all of the wallet waits, and health says why', async () => {
+  bench.node.lie(({ method, params }) =>
+    method === 'eth_getTransactionCount' && !['latest', 'pending'].includes(String(params[1]))
+      ? { error: { code: -32_000, message: 'missing trie node: state is not available' } }
+      : undefined,
+  )
+  const { id } = await payBoth('2.00')
+  const held = await heldOf(id)
+  expect([held.reason, held.candidates]).toEqual(['not_told', []])
+  expect(eventOf(id)).toMatchObject([{ data: { reason: 'not_told', candidates: [] } }])
+  await bench.until(async () =>
+    String((await bench.drex().health?.())?.reason).includes(
+      '1 held on drex_testnet, 1 because no node tells what the wallet has sent: see GET /v1/drex/held',
+    ),
+  )
+  bench.node.lie(undefined)
+  await resolved(held, id)
+}, 60_000)
