@@ -16,6 +16,7 @@ export const pixRoute = (
   more: {
     /** Takes a JSON body. */
     readonly bodyBytesMax?: number
+    readonly bodyValuesMax?: number
     readonly isIdempotent?: true
     readonly handle: (c: RequestContext) => Response | Promise<Response>
   },
@@ -24,6 +25,7 @@ export const pixRoute = (
   ...(more.bodyBytesMax === undefined
     ? {}
     : { accepts: ['application/json'], bodyBytesMax: more.bodyBytesMax }),
+  ...(more.bodyValuesMax === undefined ? {} : { bodyValuesMax: more.bodyValuesMax }),
   document: {
     ...{ operation: undefined, summary, tag: 'API Pix', responses: {} },
     ...(more.isIdempotent && { idempotent: true }),

@@ -12,6 +12,8 @@ import type { BatchName } from './domain.ts'
 import type { BatchService } from './service.ts'
 
 const bodyBytesMax = 4_194_304
+/** A hundred for each charge: who sends so many may wait, but others do, too. */
+const bodyValuesMax = 100_000
 /** A batch is shown with all its charges. */
 const perPageMax = 100
 
@@ -34,14 +36,14 @@ const accepted = (): Response => new Response(null, { status: 202 })
 /** `lotecobv`: charges with a due date, many at once. */
 export const batchRoutes = (service: BatchService): readonly Route[] => [
   pixRoute('PUT', '/lotecobv/{id}', 'lotecobv:write', 'Criar ou alterar lote de cobranças.', {
-    bodyBytesMax,
+    ...{ bodyBytesMax, bodyValuesMax },
     handle: async (c) => {
       await service.put(nameOf(c), readNewBatch(await readJsonValue(c)))
       return accepted()
     },
   }),
   pixRoute('PATCH', '/lotecobv/{id}', 'lotecobv:write', 'Revisar cobranças de um lote.', {
-    bodyBytesMax,
+    ...{ bodyBytesMax, bodyValuesMax },
     handle: async (c) => {
       await service.revise(nameOf(c), readBatchRevision(await readJsonValue(c)))
       return accepted()

@@ -6,6 +6,16 @@ import type { RequestContext, Route } from './route.ts'
 import { escapeStep } from './text.ts'
 
 export const bodyBytesMaxDefault = 8_388_608
+/** The same where nothing but JSON is taken: what is read on the event loop, and holds no document. */
+const jsonBytesMaxDefault = 65_536
+
+const jsonType = 'application/json'
+
+const bytesMaxOf = ({ bodyBytesMax, accepts }: Route): number => {
+  if (bodyBytesMax !== undefined) return bodyBytesMax
+  const takesJsonOnly = accepts?.every((type) => type === jsonType) ?? false
+  return takesJsonOnly ? jsonBytesMaxDefault : bodyBytesMaxDefault
+}
 
 /** Lower case, without parameters. */
 export const mediaType = (header: string): string => {
@@ -16,7 +26,7 @@ export const mediaType = (header: string): string => {
 /** Refuses a request by its headers alone, before we read a byte of the body. */
 export const checkBodyHeaders = (request: Request, route: Route): void => {
   const declared = request.headers.get('content-length')
-  const bytesMax = route.bodyBytesMax ?? bodyBytesMaxDefault
+  const bytesMax = bytesMaxOf(route)
   if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax)
   if (route.accepts === undefined) return
   const contentType = request.headers.get('content-type')
@@ -54,7 +64,7 @@ export const readBytes = async (c: RequestContext): Promise<Uint8Array> => {
 }
 
 const readChunked = async (request: Request, route: Route | undefined): Promise<Uint8Array> => {
-  const bytesMax = route?.bodyBytesMax ?? bodyBytesMaxDefault
+  const bytesMax = route === undefined ? bodyBytesMaxDefault : bytesMaxOf(route)
   const { bytes, isWhole } = await readBounded(request.body, bytesMax)
   if (!isWhole) throw tooLarge(bytesMax)
   return bytes
@@ -65,7 +75,7 @@ export const readText = async (c: RequestContext): Promise<string> => textOf(awa
 
 /** The body as parsed JSON. */
 export const readJsonValue = async (c: RequestContext): Promise<unknown> =>
-  parseJson(await readBytes(c))
+  parseJson(await readBytes(c), c.env.route?.bodyValuesMax)
 
 /** Reads and validates the body; lists every broken rule with its JSON Pointer. */
 export const readJson = async <T>(c: RequestContext, schema: ZodType<T>): Promise<T> =>
@@ -114,6 +124,8 @@ const isBeyondSchema = (issue: ZodError['issues'][number]): boolean =>
     : issue.code === 'custom' && issue.params?.['isPublished'] !== true
 
 const violationsMax = 100
+/** The library's message lists all members that a schema does not know. */
+const messageCharactersMax = 500
 
 const violationsOf = (error: ZodError, prefix: string | undefined): Violation[] =>
   error.issues.slice(0, violationsMax).map((issue) => ({
@@ -122,5 +134,8 @@ const violationsOf = (error: ZodError, prefix: string | undefined): Violation[] 
         ? issue.path.map(String).join('.')
         : prefix + issue.path.map((step) => `/${escapeStep(String(step))}`).join(''),
     rule: String((issue.code === 'custom' && issue.params?.['rule']) || issue.code),
-    message: issue.message,
+    message: cut(issue.message),
   }))
+
+const cut = (message: string): string =>
+  message.length > messageCharactersMax ? `${message.slice(0, messageCharactersMax)}…` : message

@@ -13,13 +13,49 @@ export const textOf = (bytes: Uint8Array): string => {
   }
 }
 
+/** Bytes from which on the values of a body are counted; fewer cannot hold too many. */
+export const countedBytesMin = 65_536
+/**
+ * Values of a large body. What makes a body dear to read is the number of its values, not its bytes: a megabyte of the
+ * shortest holds the event loop for a tenth of a second, and no thread could hand them over for less than that.
+ */
+export const valuesMaxDefault = 20_000
+
+/** Whether a text in JSON holds more values, an empty object or array counted twice; any other text may seem to. */
+const holdsMoreValues = (bytes: Uint8Array, valuesMax: number): boolean => {
+  let values = 1
+  for (let at = 0; at < bytes.length; at++) {
+    const code = bytes[at]
+    if (code === quote) at = closingQuote(bytes, at + 1)
+    else if (code === comma || code === openBracket || code === openBrace) values++
+    if (values > valuesMax) return true
+  }
+  return false
+}
+
+/** Where a string ends that begins there; of one that does not end, the end of all. */
+const closingQuote = (bytes: Uint8Array, from: number): number => {
+  for (let at = from; at < bytes.length; at++) {
+    const code = bytes[at]
+    if (code === quote) return at
+    if (code === backslash) at++
+  }
+  return bytes.length
+}
+
 /**
  * The JSON value in a body.
  *
+ * @param valuesMax - how many values a large body may hold
  * @throws ApiError for bytes that are not JSON, for strings that no field may hold, for a member that is named twice
- *   (readers differ in which of the two they take) and for a number that would not stay what it is as a double
+ *   (readers differ in which of the two they take), for a number that would not stay what it is as a double, and for
+ *   more values than are allowed
  */
-export const parseJson = (bytes: Uint8Array): unknown => {
+export const parseJson = (bytes: Uint8Array, valuesMax = valuesMaxDefault): unknown => {
+  if (bytes.length >= countedBytesMin && holdsMoreValues(bytes, valuesMax)) {
+    const message = `holds more than ${valuesMax} values`
+    throw invalid([{ pointer: '', rule: 'values', message }], 'The body')
+  }
   const text = textOf(bytes)
   let value: unknown
   try {
@@ -93,6 +129,7 @@ const firstLoss = (text: string): Violation | undefined => {
 }
 
 const quote = 0x22
+const backslash = 0x5c
 const comma = 0x2c
 const colon = 0x3a
 const openBracket = 0x5b

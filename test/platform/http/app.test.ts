@@ -206,6 +206,24 @@ describe('request bodies', () => {
     })
   })
 
+  test('where only JSON is taken and no limit is named, it is 64 KiB', async () => {
+    const exact = JSON.stringify({ amount: 1, name: 'abc' }).padEnd(65_536)
+    const post = (body: string) => harness().call('POST', '/v1/cards', { body })
+    expect((await post(exact)).status).toBe(200)
+    expect((await post(`${exact} `)).status).toBe(413)
+  })
+
+  test('members that nobody knows are told, but not all of very many', async () => {
+    const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`member${i}`, i]))
+    const answer = await harness().call('POST', '/v1/cards', {
+      body: { amount: 1, name: 'abc', ...many },
+    })
+    expect(answer.status).toBe(400)
+    const text = await answer.text()
+    expect(text).toContain('member1')
+    expect(text.length).toBeLessThan(2_000)
+  })
+
   test('a body without a declared length is cut at the limit', async () => {
     const { app } = harness()
     const chunked = (chunks: readonly string[]) =>
@@ -380,7 +398,7 @@ describe('text that no field may hold', () => {
       keys: [sender.record],
     })
     const post = (body: string) => call('POST', '/v1/items', { key: sender.key, body })
-    const deep = await post('['.repeat(200_000) + ']'.repeat(200_000))
+    const deep = await post('['.repeat(19_000) + ']'.repeat(19_000))
     expect(deep.status).toBe(400)
     expect(((await deep.json()) as { errors: object[] }).errors[0]).toMatchObject({ rule: 'depth' })
     expect((await post('{"amount":1,"name":"\\ud83d\\ude00"}')).status).toBe(200)

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
 import { ApiError, parseJson } from '#src/platform/http/index.ts'
+import { countedBytesMin, valuesMaxDefault } from '../../../src/platform/http/json.ts'
 
 const outcome = (text: string): unknown => {
   try {
@@ -10,6 +11,45 @@ const outcome = (text: string): unknown => {
     return error.errors[0] ?? error.definition.code
   }
 }
+
+/** A large body of so many values: one array, and what is in it. */
+const bodyOf = (values: number, item: string, ofItem: number): string => {
+  const items = Array.from({ length: Math.floor((values - 1) / ofItem) }, () => item)
+  const rest = Array.from({ length: (values - 1) % ofItem }, () => '0')
+  return `[${[...items, ...rest].join()}]`.padEnd(countedBytesMin)
+}
+
+describe('a large body in JSON', () => {
+  const shapes: readonly (readonly [item: string, values: number])[] = [
+    ['0', 1],
+    ['""', 1],
+    ['"a, b: [{\\"\\\\"', 1],
+    ['[0]', 2],
+    ['{"a":0}', 2],
+    ['{"a":[1,{"b":",,"}],"c":null}', 6],
+  ]
+  test.each(shapes)('of %p has so many values, and not one more', (item, ofItem) => {
+    const text = bodyOf(valuesMaxDefault, item, ofItem)
+    expect(outcome(text)).toEqual(JSON.parse(text))
+    const parse = spyOn(JSON, 'parse')
+    const refused = outcome(bodyOf(valuesMaxDefault + 1, item, ofItem))
+    expect(parse).not.toHaveBeenCalled()
+    parse.mockRestore()
+    expect(refused).toEqual({
+      ...{ pointer: '', rule: 'values' },
+      message: `holds more than ${valuesMaxDefault} values`,
+    })
+  })
+
+  test('that ends in a string is no JSON, as ever', () => {
+    expect(outcome(`["${'\\"'.repeat(countedBytesMin)}`)).toBe('bad_request')
+  })
+
+  test('may have more where its route says so', () => {
+    const bytes = new TextEncoder().encode(bodyOf(valuesMaxDefault + 1, '0', 1))
+    expect(parseJson(bytes, valuesMaxDefault + 1)).toHaveLength(valuesMaxDefault)
+  })
+})
 
 describe('a body in JSON', () => {
   test.each([
