@@ -4,9 +4,20 @@ export type Account = {
   readonly ispb: string
   available: bigint
   held: bigint
-  /** Amounts that came or went. */
-  entries: number
+  /** How many amounts came or went, by the day of Brazil, YYYY-MM-DD. */
+  readonly entriesByDay: Map<string, number>
 }
+
+/** Of a day; of all days where none is named. */
+export const entriesOf = ({ entriesByDay }: Account, day: string): number =>
+  day === ''
+    ? [...entriesByDay.values()].reduce((sum, entries) => sum + entries, 0)
+    : (entriesByDay.get(day) ?? 0)
+
+/** Brazil has no summer time: its days begin three hours after those of UTC. */
+const dayBeginsMs = 3 * 3_600_000
+
+const dayOf = (ms: number): string => new Date(ms - dayBeginsMs).toISOString().slice(0, 10)
 
 export class Ledger {
   private readonly openingBalance: (ispb: string) => bigint
@@ -24,7 +35,7 @@ export class Ledger {
     const known = this.byIspb.get(ispb)
     if (known !== undefined) return known
     const available = this.openingBalance(ispb)
-    const account: Account = { ispb, available, held: 0n, entries: 0 }
+    const account: Account = { ispb, available, held: 0n, entriesByDay: new Map() }
     this.openedCents += available
     this.byIspb.set(ispb, account)
     return account
@@ -45,13 +56,15 @@ export class Ledger {
   }
 
   /** Moves the held amount to the other account. */
-  settle(from: string, to: string, cents: bigint): void {
+  settle(from: string, to: string, cents: bigint, nowMs: number): void {
     const payer = this.open(from)
     const receiver = this.open(to)
     payer.held -= cents
     receiver.available += cents
-    payer.entries++
-    receiver.entries++
+    const day = dayOf(nowMs)
+    for (const { entriesByDay } of [payer, receiver]) {
+      entriesByDay.set(day, (entriesByDay.get(day) ?? 0) + 1)
+    }
   }
 
   /** Makes the held amount available again. */

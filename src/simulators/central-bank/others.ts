@@ -97,7 +97,7 @@ const reportFor = (
   const account = ledger.open(origin.from)
   switch (textAt(document, body, 'RptgReq/ReqdMsgNmId')) {
     case 'camt.052':
-      return accountReport(account, askedBy)
+      return accountReport(account, askedBy, textAt(document, body, 'RptgReq/RptgPrd/FrToDt/FrDt'))
     case 'camt.053':
       return accountStatement(account, askedBy)
     default: {

@@ -1,7 +1,7 @@
 /** The bank's answers to messages that move no money, each in schema order. */
 import { formatCents } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
-import type { Account } from './ledger.ts'
+import { type Account, entriesOf } from './ledger.ts'
 import type { Operation } from './settlement.ts'
 import { bodyOf, childrenOf, copyOf, nodeAt, textAt } from './tree.ts'
 import { agent, type Draft, groupHeader, money, nest, tag } from './write.ts'
@@ -121,11 +121,11 @@ export const receipts = (document: XmlDocument, originalId: string): readonly Dr
   return drafts
 }
 
-/** camt.052: how many entries the account has. */
-export const accountReport = (account: Account, askedBy: string): Draft => ({
+/** camt.052: how many entries of the day the account has; all that it has where no day is named. */
+export const accountReport = (account: Account, askedBy: string, day: string): Draft => ({
   type: 'camt.052',
   content: (header) =>
-    `<BkToCstmrAcctRpt><GrpHdr>${groupHeader(header)}</GrpHdr><Rpt><Id>${askedBy}</Id><Acct>${nest('Id/Othr/Id', account.ispb)}</Acct><TxsSummry>${nest('TtlNtries/NbOfNtries', String(account.entries))}</TxsSummry><AddtlRptInf>Arquivo não gerado pelo simulador</AddtlRptInf></Rpt></BkToCstmrAcctRpt>`,
+    `<BkToCstmrAcctRpt><GrpHdr>${groupHeader(header)}</GrpHdr><Rpt><Id>${askedBy}</Id><Acct>${nest('Id/Othr/Id', account.ispb)}</Acct><TxsSummry>${nest('TtlNtries/NbOfNtries', String(entriesOf(account, day)))}</TxsSummry><AddtlRptInf>Arquivo não gerado pelo simulador</AddtlRptInf></Rpt></BkToCstmrAcctRpt>`,
 })
 
 /** camt.053: what is available and what is held. */

@@ -298,10 +298,11 @@ export class Settlement {
 
   private settle(entry: Entry): readonly Addressed[] {
     const { ledger, now } = this.deps
-    ledger.settle(entry.payer, entry.receiver, entry.cents)
+    const settledAtMs = now()
+    ledger.settle(entry.payer, entry.receiver, entry.cents, settledAtMs)
     entry.state = 'settled'
-    entry.settledAtMs = now()
-    const { id, endToEndId, settledAtMs } = entry
+    entry.settledAtMs = settledAtMs
+    const { id, endToEndId } = entry
     const told = (to: string, status: 'ACSC' | 'ACCC'): Addressed => ({
       to,
       entry,

@@ -138,20 +138,32 @@ test('camt.060 tells balances, entries and their number', async () => {
   await own.send(payment(own.ispb, acceptingPsp, 2_550))
   const [settledReport] = await own.receive()
   const [, endToEndId = ''] = /<OrgnlEndToEndId>(.*?)</.exec(settledReport?.xml ?? '') ?? []
-  const query = (wanted: string) =>
+  const query = (wanted: string, period = '') =>
     generated(
       'camt.060',
       '1.9',
       own.ispb,
-      `<Document><AcctRptgReq><GrpHdr><MsgId>M${own.ispb}${'q'.repeat(23)}</MsgId><CreDtTm>2026-03-02T14:05:09.123Z</CreDtTm></GrpHdr><RptgReq><Id>${endToEndId}</Id><ReqdMsgNmId>${wanted}</ReqdMsgNmId><AcctOwnr><Agt><FinInstnId><ClrSysMmbId><MmbId>${own.ispb}</MmbId></ClrSysMmbId></FinInstnId></Agt></AcctOwnr></RptgReq></AcctRptgReq></Document>`,
+      `<Document><AcctRptgReq><GrpHdr><MsgId>M${own.ispb}${'q'.repeat(23)}</MsgId><CreDtTm>2026-03-02T14:05:09.123Z</CreDtTm></GrpHdr><RptgReq><Id>${endToEndId}</Id><ReqdMsgNmId>${wanted}</ReqdMsgNmId><AcctOwnr><Agt><FinInstnId><ClrSysMmbId><MmbId>${own.ispb}</MmbId></ClrSysMmbId></FinInstnId></Agt></AcctOwnr>${period}</RptgReq></AcctRptgReq></Document>`,
     )
-  await own.sendAll(['camt.052', 'camt.053', 'camt.054'].map(query))
+  await own.sendAll(['camt.052', 'camt.053', 'camt.054'].map((wanted) => query(wanted)))
   const answers = await own.receive(3)
   expect(answers.flatMap(violations)).toEqual([])
   const [report, statement, entry] = answers.map(({ xml }) => xml)
   expect(report).toContain('<NbOfNtries>1</NbOfNtries>')
   expect(statement).toContain('<Amt Ccy="BRL">999999974.50</Amt>')
   expect(entry).toContain(`<Amt Ccy="BRL">25.50</Amt><CdtDbtInd>DBIT</CdtDbtInd>`)
+
+  const [, settledAt = ''] = /<FctvIntrBkSttlmDt><DtTm>(.*?)</.exec(settledReport?.xml ?? '') ?? []
+  const settledDay = new Date(Date.parse(settledAt) - 3 * 3_600_000).toISOString().slice(0, 10)
+  for (const [day, entries] of [
+    [settledDay, 1],
+    ['2020-01-31', 0],
+  ] as const) {
+    const period = `<RptgPrd><FrToDt><FrDt>${day}</FrDt></FrToDt><Tp>ALLL</Tp></RptgPrd>`
+    await own.send(query('camt.052', period))
+    const [ofDay] = await own.receive()
+    expect(ofDay?.xml).toContain(`<NbOfNtries>${entries}</NbOfNtries>`)
+  }
 })
 
 test('payments, reports, rejections and refusals are valid', async () => {
