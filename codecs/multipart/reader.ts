@@ -170,7 +170,8 @@ export class MultipartReader {
     if (end - start < 2) return false
     const isEmpty = this.#buffer[start] === cr && this.#buffer[start + 1] === lf
     // Without headers the blank line shares its first break with the delimiter, which may be gone: below zero.
-    const at = isEmpty ? start - 2 : indexOf(this.#buffer, blankLine, this.#scanned, end)
+    const searched = Math.min(end, start + this.#limits.headerBytesMax + blankLine.length)
+    const at = isEmpty ? start - 2 : indexOf(this.#buffer, blankLine, this.#scanned, searched)
     const isMissing = at < 0 && !isEmpty
     const length = (isMissing ? end - blankLine.length + 1 : at) - start
     if (length > this.#limits.headerBytesMax) {

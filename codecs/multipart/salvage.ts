@@ -21,6 +21,7 @@ const paddingBytesMax = 256
 const boundaryBytesMax = 256
 const decoder = new TextDecoder('latin1')
 const encoder = new TextEncoder()
+const lineBreak = Uint8Array.of(lf)
 const headerForm = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*:([^\0\r\n]*)$/
 
 /**
@@ -40,20 +41,21 @@ export const salvageMultipart = (
   ].find((one) => one !== undefined && next(body, one, 0) !== undefined)
   if (delimiter === undefined) return { ...nothing, lost: 'multipart_boundary' }
   const parts: MultipartPart[] = []
-  let isBroken = false
+  let broken = 0
   let before = next(body, delimiter, 0)
   while (before !== undefined && !before.isClosing) {
     const behind = next(body, delimiter, before.end)
     const content = body.subarray(before.end, behind === undefined ? body.length : behind.lineEnd)
     const part = partOf(content, limits)
     if (behind === undefined) return { parts, lost: 'multipart_truncated', rest: part }
-    if (part === undefined) isBroken = true
-    else if (parts.length === limits.partsMax)
+    if (parts.length + broken === limits.partsMax) {
       return { parts, lost: 'multipart_parts', rest: undefined }
+    }
+    if (part === undefined) broken++
     else parts.push(part)
     before = behind
   }
-  return { parts, lost: isBroken ? 'multipart_header' : undefined, rest: undefined }
+  return { parts, lost: broken > 0 ? 'multipart_header' : undefined, rest: undefined }
 }
 
 const namedIn = (contentType: string): string | undefined => {
@@ -93,18 +95,24 @@ type Delimiter = {
   readonly isClosing: boolean
 }
 
-/** The next delimiter that stands alone on its line. */
+/** The next delimiter that stands alone on its line; `from` is the start of a line. */
 const next = (body: Uint8Array, delimiter: Uint8Array, from: number): Delimiter | undefined => {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  for (let at = bytes.indexOf(delimiter, from); at !== -1; at = bytes.indexOf(delimiter, at + 1)) {
-    const isAtStart = at === 0 || body[at - 1] === lf
+  const line = Buffer.concat([lineBreak, delimiter])
+  // Only at the start of a line: within one it may stand a million times.
+  const lineFrom = (start: number): number => {
+    const found = bytes.indexOf(line, Math.max(0, start - 1))
+    return found === -1 ? -1 : found + 1
+  }
+  const isFirst = from === 0 && bytes.subarray(0, delimiter.length).equals(delimiter)
+  for (let at = isFirst ? 0 : lineFrom(from); at !== -1; at = lineFrom(at + 1)) {
     const isClosing =
       body[at + delimiter.length] === hyphen && body[at + delimiter.length + 1] === hyphen
     const rest = at + delimiter.length + (isClosing ? 2 : 0)
     const end = endOfLine(body, rest)
     const isPadded =
       end - rest <= paddingBytesMax && /^[ \t\r]*$/.test(decoder.decode(body.subarray(rest, end)))
-    if (!isAtStart || !isPadded) continue
+    if (!isPadded) continue
     const lineEnd = Math.max(from, body[at - 2] === cr ? at - 2 : at - 1)
     return { lineEnd, end: Math.min(body.length, end + 1), isClosing }
   }

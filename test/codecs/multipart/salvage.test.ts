@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import {
   encodeMultipart,
   multipartContentType,
@@ -93,6 +93,31 @@ describe('what cannot be read is told, and the rest is given', () => {
     expect(shown(body, type, { ...limits, partsMax: 2 })).toMatchObject({
       parts: all.slice(0, 2),
       lost: 'multipart_parts',
+    })
+  })
+})
+
+describe('a body that is made to be read for long', () => {
+  const size = 262_144
+  const filled = (text: string) =>
+    new Uint8Array(Buffer.concat([Buffer.from('--b\r\n'), Buffer.alloc(size, text)]))
+
+  test('with the delimiter again and again within a line is looked at once', () => {
+    const find = spyOn(Uint8Array.prototype, 'indexOf')
+    const { lost } = salvageMultipart(filled('--b'), 'multipart/mixed; boundary=b')
+    const looked = find.mock.calls.map(([, from = 0], i) => {
+      const at = Number(find.mock.results[i]?.value)
+      return (at === -1 ? size : at) - from
+    })
+    find.mockRestore()
+    expect(lost).toBe('multipart_truncated')
+    expect(looked.reduce((sum, one) => sum + one, 0)).toBeLessThan(4 * size)
+  })
+
+  test('with more delimiters than parts are allowed is read so far, whatever is between them', () => {
+    const body = filled('\r\n--b')
+    expect(salvageMultipart(body, 'multipart/mixed; boundary=b')).toEqual({
+      ...{ parts: [], lost: 'multipart_parts', rest: undefined },
     })
   })
 })
