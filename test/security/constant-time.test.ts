@@ -58,6 +58,7 @@ const comparedIn = (text: string): string[] =>
  * the paths of a folder, with what its lines must have.
  */
 const publicValues: readonly (readonly [at: string, what: RegExp, why: string])[] = [
+  ['src/dict/service.ts', /Digest/, 'hashes of what the account asked for and was told'],
   ['src/drex/', /hash\b|\btoken\b/i, 'hashes and addresses of a chain that everybody reads'],
   ['src/drex/custody/public-key.ts', /equals\(head\)/, 'the head of a public key'],
   [
