@@ -159,9 +159,8 @@ const adopt = async (
   return {
     async write(tx) {
       await store.beginPosition(tx, row.network, head)
-      const position = await store.positionOf(tx, row.network)
-      // What it told between the block that was asked and the place of reading would be missed.
-      if (position !== undefined && position.place.number > head) {
+      // What it told between the block that was asked and the place of reading would be missed: it is read again.
+      if (!(await store.rewindPosition(tx, row.network, head))) {
         throw new ApiError(drexErrors.network_unreachable, 'The node lags behind: repeat later.')
       }
       await store.insertAgreement(tx, row)

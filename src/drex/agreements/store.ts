@@ -274,6 +274,20 @@ export const movePosition = async (
   return moved.count === 1
 }
 
+/** Reads again what comes after a block; what is known of it already stays as it is. */
+export const rewindPosition = async (
+  sql: Transaction,
+  network: string,
+  block: number,
+): Promise<boolean> => {
+  await sql`select from drex_agreement_positions where network = ${network} for update`
+  const position = await positionOf(sql, network)
+  if (position === undefined || position.place.number <= block) return true
+  const anchors = position.anchors.filter(({ number }) => number <= block)
+  const place = { number: block, hash: undefined }
+  return movePosition(sql, network, position.place, { place, anchors })
+}
+
 /** Those of which something may still be told after a block. */
 export const followed = async (
   sql: Client,
