@@ -1,7 +1,15 @@
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { hashBytes, hashOf, origin, type SealedEntry } from './hash.ts'
-import { addLink, entriesOf, lastLink, type Span, sealedUntil, unsealedSince } from './store.ts'
+import {
+  addLink,
+  entriesOf,
+  type Link,
+  lastLink,
+  type Span,
+  sealedUntil,
+  unsealedSince,
+} from './store.ts'
 
 /** Entries of one link. */
 const entriesMax = 2_000
@@ -22,6 +30,8 @@ type Sealing = { readonly sql: Client; readonly logger: Logger; readonly nowMs?:
 export const sealEntries = async ({ sql, logger, nowMs = Date.now }: Sealing): Promise<number> => {
   let total = 0
   for (;;) {
+    // Before the span: whoever has linked it meanwhile has taken the number that follows.
+    const before = await lastLink(sql)
     const fromId = (await sealedUntil(sql)) ?? first
     const endId = uuidBound(new Date(nowMs() - settleMs))
     if (fromId >= endId) return total
@@ -29,20 +39,21 @@ export const sealEntries = async ({ sql, logger, nowMs = Date.now }: Sealing): P
     // An empty span would be a link a round for nothing.
     if (found.length === 0) return total
     const { entries, toId } = withinMonth(found, endId)
-    if (!(await link(sql, { fromId, toId }, entries, false, logger))) return total
+    if (!(await link(sql, before, { fromId, toId }, entries, false, logger))) return total
     total += entries.length
   }
 }
 
 /** Seals what was committed into spans that were sealed already. @returns how many */
 export const sealLate = async ({ sql, logger, nowMs = Date.now }: Sealing): Promise<number> => {
+  const before = await lastLink(sql)
   const toId = await sealedUntil(sql)
   if (toId === undefined) return 0
   const span = { fromId: uuidBound(new Date(nowMs() - lateMs)), toId }
   const found = await unsealedSince(sql, span, entriesMax + 1)
   if (found.length === 0) return 0
   const late = withinMonth(found, toId)
-  const isOurs = await link(sql, { ...span, toId: late.toId }, late.entries, true, logger)
+  const isOurs = await link(sql, before, { ...span, toId: late.toId }, late.entries, true, logger)
   return isOurs ? late.entries.length : 0
 }
 
@@ -58,15 +69,15 @@ const withinMonth = (found: readonly SealedEntry[], endId: string) => {
 
 const link = async (
   sql: Client,
+  before: Link | undefined,
   span: Span,
   entries: readonly SealedEntry[],
   isLate: boolean,
   logger: Logger,
 ): Promise<boolean> => {
-  const last = await lastLink(sql)
-  const seq = (last?.seq ?? 0n) + 1n
+  const seq = (before?.seq ?? 0n) + 1n
   const hashes = Buffer.alloc(entries.length * hashBytes)
-  let hash = last?.hash ?? origin
+  let hash = before?.hash ?? origin
   for (const [at, entry] of entries.entries()) {
     hash = hashOf(hash, entry)
     hashes.set(hash, at * hashBytes)
