@@ -9,10 +9,8 @@ import {
 } from '#src/platform/http/index.ts'
 import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
-import { reversedOperations } from '../reversals/schema.ts'
 import { cardStatuses } from '../transactions/domain.ts'
 import {
-  adviceResolutionBody,
   authorizationBody,
   captureBody,
   currency,
@@ -28,8 +26,9 @@ import { reference } from './payment-fields.ts'
 /** The card routes in the OpenAPI document. */
 
 const tag = 'Cards'
-const listMax = 200
-const listDefault = 50
+/** Rows of a page. */
+export const listMax = 200
+export const listDefault = 50
 
 const record = z
   .object({
@@ -132,56 +131,6 @@ export const listQuery = z.strictObject({
   to: instant.optional().meta({ description: 'Created before.' }),
   ...pageQuery(/^txn_[0-9a-f]{32}$/, listMax, listDefault),
 })
-
-export const reversalQuery = z.strictObject(pageQuery(/^\d{1,18}$/, listMax, listDefault))
-
-const waiting = {
-  id: z.string(),
-  transaction_id: z.string(),
-  network: z.string(),
-  amount: z.int().meta({ description: 'In cents.' }),
-  attempts: z.int().meta({ description: 'How often the network may have got it.' }),
-  next_attempt_at: z.iso.datetime(),
-  last_attempt_at: z.iso.datetime().nullable(),
-  response_code: z.string().nullable().meta({ description: 'DE 39 of the last answer.' }),
-  created_at: z.iso.datetime(),
-}
-
-const reversal = z
-  .object({
-    ...waiting,
-    reverses: z.enum(reversedOperations).meta({ description: 'What is taken back.' }),
-  })
-  .meta({ id: 'WaitingReversal' })
-
-const advice = z
-  .object({
-    ...waiting,
-    advises: z.enum(['authorization', 'capture', 'partial_capture', 'refund']).meta({
-      description: 'What was decided while the network was away.',
-    }),
-    expires_at: z.iso.datetime().nullable().meta({ description: 'When it is given up.' }),
-  })
-  .meta({ id: 'WaitingAdvice' })
-
-export const adviceParams = z.object({ id: z.string().regex(/^\d{1,18}$/) })
-
-const unmatchedAdvice = z
-  .object({
-    id: z.string(),
-    network: z.string(),
-    mti: z.enum(['0120', '0220', '0420', '0620']).meta({ description: 'Of its first sending.' }),
-    stan: z.string().meta({ description: 'DE 11.' }),
-    transmission: z.string().meta({ description: 'DE 7.' }),
-    rrn: z.string().meta({ description: 'DE 37.' }),
-    processing_code: z.string().nullable().meta({ description: 'DE 3.' }),
-    amount: z.int().nullable().meta({ description: 'In minor units.' }),
-    response_code: z.string().nullable().meta({ description: 'DE 39.' }),
-    times: z.int().meta({ description: 'How often it was told.' }),
-    first_at: z.iso.datetime(),
-    last_at: z.iso.datetime(),
-  })
-  .meta({ id: 'UnmatchedAdvice' })
 
 /** Where the network is away, and its rules let it go on. */
 const advised = {
@@ -352,40 +301,6 @@ export const documents = {
       cardErrors.invalid_state,
     ],
   },
-  unmatched: {
-    operation: 'listUnmatchedAdvices',
-    summary: 'What networks told of that is not known here, oldest first',
-    description:
-      'Of all accounts. Decisions, bookings and reversals of a network whose DE 37 is none of ours, and administrative advices about nothing; kept until somebody has seen to each.',
-    tag,
-    query: reversalQuery,
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({
-          advices: z.array(unmatchedAdvice),
-          next_cursor: z.string().nullable(),
-        }),
-      },
-    },
-  },
-  resolveAdvice: {
-    operation: 'resolveUnmatchedAdvice',
-    summary: 'Say that somebody has seen to an advice that is not known here',
-    description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
-    tag,
-    idempotent: true,
-    params: adviceParams,
-    body: { 'application/json': adviceResolutionBody },
-    exampleFrom: { id: 'listUnmatchedAdvices#/advices/0/id' },
-    responses: {
-      200: {
-        description: 'It waits no more',
-        schema: z.object({ id: z.string(), resolved: z.literal(true) }),
-      },
-    },
-    errors: [cardErrors.advice_not_found, cardErrors.invalid_reason],
-  },
   find: {
     operation: 'getTransaction',
     summary: 'One transaction',
@@ -394,33 +309,6 @@ export const documents = {
     exampleFrom: ofAny,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [cardErrors.transaction_not_found],
-  },
-  reversals: {
-    operation: 'listReversals',
-    summary: 'Reversals that wait for the network, oldest first',
-    description: 'Each is sent again until the network confirms it or its time is over.',
-    tag,
-    query: reversalQuery,
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({ reversals: z.array(reversal), next_cursor: z.string().nullable() }),
-      },
-    },
-  },
-  advices: {
-    operation: 'listAdvices',
-    summary: 'Advices that wait for the network, oldest first',
-    description:
-      'What was decided while a network was away, where its rules allow it. Each is sent again until the network confirms or refuses it, or its time is over.',
-    tag,
-    query: reversalQuery,
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({ advices: z.array(advice), next_cursor: z.string().nullable() }),
-      },
-    },
   },
   activity: {
     operation: 'readTransactionActivity',

@@ -27,8 +27,9 @@ import {
   readVerification,
   readVoid,
 } from './bodies.ts'
-import { adviceParams, documents, listQuery, reversalQuery } from './documents.ts'
+import { documents, listQuery } from './documents.ts'
 import { inPortuguese } from './portuguese.ts'
+import { adviceParams, reversalQuery, waitingDocuments } from './waiting-documents.ts'
 
 const bodyBytesMax = 16_384
 const base = '/v1/transactions'
@@ -105,7 +106,7 @@ const unmatchedRoutes = (service: CardService): readonly Route[] => [
     path: unmatchedPath,
     scope: 'ops:read',
     errorStyle: 'envelope',
-    document: documents.unmatched,
+    document: waitingDocuments.unmatched,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, reversalQuery)
       const found = await service.unmatched(cursor, limit + 1)
@@ -113,11 +114,16 @@ const unmatchedRoutes = (service: CardService): readonly Route[] => [
       return Response.json({ advices: items.map(unmatchedView), next_cursor: next })
     },
   },
-  posting(`${unmatchedPath}/{id}/resolve`, 'ops:admin', documents.resolveAdvice, async (c) => {
-    const reason = readAdviceResolution(await readJsonValue(c))
-    const { id } = readParams(c, adviceParams)
-    return respond(await service.resolveAdvice(id, reason, callerOf(c)))
-  }),
+  posting(
+    `${unmatchedPath}/{id}/resolve`,
+    'ops:admin',
+    waitingDocuments.resolveAdvice,
+    async (c) => {
+      const reason = readAdviceResolution(await readJsonValue(c))
+      const { id } = readParams(c, adviceParams)
+      return respond(await service.resolveAdvice(id, reason, callerOf(c)))
+    },
+  ),
 ]
 
 const unmatchedView = (one: Awaited<ReturnType<CardService['unmatched']>>[number]) => ({
@@ -165,7 +171,7 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     path: `${base}/reversals`,
     scope: 'cards:read',
     errorStyle: 'envelope',
-    document: documents.reversals,
+    document: waitingDocuments.reversals,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, reversalQuery)
       const page = { isAdvice: false, afterId: cursor, limit: limit + 1 }
@@ -179,7 +185,7 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     path: `${base}/advices`,
     scope: 'cards:read',
     errorStyle: 'envelope',
-    document: documents.advices,
+    document: waitingDocuments.advices,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, reversalQuery)
       const page = { isAdvice: true, afterId: cursor, limit: limit + 1 }
