@@ -49,6 +49,8 @@ const beyondThisMachine = [
   'resolveQrCode',
   // No request makes a transaction that is held; its own tests decide about it.
   'resolveHeldTransaction',
+  // No request lets a network tell of what is not known here; its own tests see to one.
+  'resolveUnmatchedAdvice',
   // No request makes a dead letter, so there is none to name; their own test tries both.
   ...['retryDeadLetter', 'deleteDeadLetter'],
 ]
