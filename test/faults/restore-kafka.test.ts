@@ -7,6 +7,7 @@ import { apiKeyFile } from '../support/api-key.ts'
 import { copyOf, noCopies, restoreInto, startCluster } from '../support/copies.ts'
 import { quietLogger } from '../support/database.ts'
 import { isKafkaHere, startTestKafka } from '../support/kafka.ts'
+import { isLong } from '../support/page-budgets.ts'
 import { transfer } from '../support/participant.ts'
 import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
@@ -47,8 +48,11 @@ const rewind = async (admin: Admin, groupId: string, at: Date): Promise<void> =>
   await admin.alterConsumerGroupOffsets({ groupId, topics: [{ name, partitionOffsets }] })
 }
 
-test.skipIf(noCopies !== '' || !isKafkaHere)(
-  `what Kafka has is read again into a copy: payments go out once, and none that came in is lost${noCopies}`,
+/** It takes its time: a Kafka, two databases, three gateways. */
+const notNow = isLong ? noCopies : ' [skipped: long tests only]'
+
+test.skipIf(notNow !== '' || !isKafkaHere)(
+  `what Kafka has is read again into a copy: payments go out once, and none that came in is lost${notNow}`,
   async () => {
     const [kafka, cluster, bank, keys] = await Promise.all([
       startTestKafka(),

@@ -85,6 +85,7 @@ const publicValues: readonly (readonly [at: string, what: RegExp, why: string])[
   ['src/spi/messages/', /Buffer\.compare/, 'bytes of messages'],
   ['src/spi/out/signing/choose-provider.ts', /octet/, 'two signatures of our own over a probe'],
   ['src/webhooks/signing.ts', /startsWith\(prefix\)/, 'the letters that each secret begins with'],
+  ['codecs/multipart/', /delimiter/, 'the boundary between parts'],
   ['codecs/rsfn/open.ts', /rsfnHash/, 'the number of an algorithm'],
   ['codecs/xml/shapes.ts', /byte === other/, 'bytes of a document'],
 ]
