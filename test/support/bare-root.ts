@@ -45,10 +45,30 @@ const hasRight = (): boolean =>
 export const noBareRoot = hasRight() ? '' : ' [skipped: no right to a root of its own]'
 
 /** Debian's C library is one package; a program finds all of it. */
-const partsOfLibc = ['librt.so.1', 'libresolv.so.2', 'libdl.so.2', 'libpthread.so.0']
+const partsOfLibc = ['libm.so.6', 'librt.so.1', 'libresolv.so.2', 'libdl.so.2', 'libpthread.so.0']
 
 const librariesOf = (program: string): readonly string[] =>
   [...read(['ldd', program]).matchAll(/(?:=> |^\s)(\/\S+)/gm)].map(([, path = '']) => path)
+
+const put = (from: string, to: string): void => {
+  mkdirSync(dirname(to), { recursive: true })
+  copyFileSync(from, to, constants.COPYFILE_FICLONE)
+}
+
+/** Copies programs of this machine, with the libraries that they load, into a root. */
+export const putTools = (made: string, names: readonly string[]): void => {
+  const libraries = new Set<string>()
+  for (const tool of names) {
+    const path = realpathSync(Bun.which(tool) ?? tool)
+    put(path, join(made, 'usr/bin', tool))
+    for (const library of librariesOf(path)) libraries.add(library)
+  }
+  const libc = [...libraries].find((path) => path.endsWith('/libc.so.6')) ?? ''
+  for (const part of partsOfLibc) libraries.add(join(dirname(libc), part))
+  for (const library of libraries) if (existsSync(library)) put(library, join(made, library))
+  mkdirSync(join(made, 'bin'))
+  copyFileSync(join(made, 'usr/bin/sh'), join(made, 'bin/sh'))
+}
 
 /**
  * Makes such a root.
@@ -57,19 +77,7 @@ const librariesOf = (program: string): readonly string[] =>
  */
 export const makeBareRoot = (files: Readonly<Record<string, string>>): string => {
   const made = join(temporaryDirectory(), 'root')
-  const put = (from: string, to: string): void => {
-    mkdirSync(dirname(join(made, to)), { recursive: true })
-    copyFileSync(from, join(made, to), constants.COPYFILE_FICLONE)
-  }
-  const libraries = new Set<string>()
-  for (const tool of tools) {
-    const path = realpathSync(Bun.which(tool) ?? tool)
-    put(path, `/usr/bin/${tool}`)
-    for (const library of librariesOf(path)) libraries.add(library)
-  }
-  const libc = [...libraries].find((path) => path.endsWith('/libc.so.6')) ?? ''
-  for (const part of partsOfLibc) libraries.add(join(dirname(libc), part))
-  for (const library of libraries) if (existsSync(library)) put(library, library)
+  putTools(made, tools)
   const npm = npmPath() ?? ''
   cpSync(npm, join(made, 'usr', npmHome), { recursive: true })
   for (const [name, script] of [
@@ -79,13 +87,11 @@ export const makeBareRoot = (files: Readonly<Record<string, string>>): string =>
     const text = `#!/bin/sh\nexec node /usr/${npmHome}/bin/${script} "$@"\n`
     writeFileSync(join(made, 'usr/bin', name), text, { mode: 0o755 })
   }
-  mkdirSync(join(made, 'bin'))
-  copyFileSync(join(made, 'usr/bin/sh'), join(made, 'bin/sh'))
   for (const directory of ['etc', 'tmp', 'proc', 'dev', 'home/user']) {
     mkdirSync(join(made, directory), { recursive: true })
   }
   writeFileSync(join(made, 'etc/passwd'), 'user:x:1000:1000::/home/user:/bin/sh\n')
-  for (const [name, path] of Object.entries(files)) put(path, join('/home/user', name))
+  for (const [name, path] of Object.entries(files)) put(path, join(made, 'home/user', name))
   return made
 }
 
