@@ -1,5 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { ownCpuUs, remoteWorker } from './rounds.ts'
 import { startWorker, type Worker } from './worker-process.ts'
 
@@ -93,6 +91,31 @@ export const median = (values: readonly number[]): number => {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
+/**
+ * CPU microseconds of each worker in each round, by its name.
+ *
+ * @throws Error if a worker does other work in one round than in another
+ */
+export const takeTurns = async (
+  workers: readonly Worker[],
+  rounds: number,
+): Promise<ReadonlyMap<string, readonly number[]>> => {
+  const samples = new Map<string, number[]>(workers.map(({ name }) => [name, []]))
+  for (let round = 0; round < rounds; round++) {
+    // Every second round runs backwards, so that no contender always follows the same one.
+    for (const worker of round % 2 === 0 ? workers : workers.toReversed()) {
+      const { cpuUs, checksum } = await worker.round()
+      samples.get(worker.name)?.push(cpuUs)
+      if (checksum !== worker.checksum) throw new Error(`${worker.name} did other work this time`)
+    }
+  }
+  return samples
+}
+
+/** The median of the rounds' ratios: a disturbance hits both contenders of a round alike. */
+export const ratioOf = (peer: readonly number[], ours: readonly number[]): number =>
+  median(ours.map((own, round) => (peer[round] ?? Number.NaN) / own))
+
 /** Runs one group: each contender calibrates itself to the length of a round, then they take turns. */
 export const runGroup = async (suite: string, group: Group, mode: Mode): Promise<GroupResult> => {
   const workers: Worker[] = []
@@ -106,17 +129,7 @@ export const runGroup = async (suite: string, group: Group, mode: Mode): Promise
         : await remoteWorker(contender, contender.cpuUs ?? ownCpuUs, mode.roundMs),
     )
   }
-  const samples = new Map<string, number[]>(group.contenders.map(({ name }) => [name, []]))
-  for (let round = 0; round < mode.rounds; round++) {
-    // Every second round runs backwards, so that no contender always follows the same one.
-    for (const worker of round % 2 === 0 ? workers : workers.toReversed()) {
-      const { cpuUs, checksum } = await worker.round()
-      samples.get(worker.name)?.push(cpuUs)
-      if (checksum !== worker.checksum) {
-        throw new Error(`${group.name}: ${worker.name} did other work this time`)
-      }
-    }
-  }
+  const samples = await takeTurns(workers, mode.rounds)
   for (const worker of workers) worker.stop()
   refuseOtherWork(group, new Map(workers.map(({ name, single }) => [name, single])))
   return {
@@ -152,93 +165,7 @@ const refuseOtherWork = (group: Group, checksums: ReadonlyMap<string, string>): 
   }
 }
 
-/** The median of the rounds' ratios: a disturbance hits both contenders of a round alike. */
 const judge = (goal: Goal, samples: ReadonlyMap<string, readonly number[]>): GoalResult => {
-  const ours = samples.get(goal.ours) ?? []
-  const peer = samples.get(goal.peer) ?? []
-  const ratio = median(ours.map((own, round) => (peer[round] ?? Number.NaN) / own))
+  const ratio = ratioOf(samples.get(goal.peer) ?? [], samples.get(goal.ours) ?? [])
   return { ...goal, ratio, reached: ratio >= goal.atLeast }
-}
-
-/** Writes the report as markdown and JSON, and gives the markdown. */
-export const writeReport = (
-  results: readonly GroupResult[],
-  figures: readonly FigureResult[],
-  directory: string,
-  mode: Mode,
-): string => {
-  const markdown = [
-    `# Benchmark report (${mode.name})`,
-    '',
-    `Bun ${Bun.version}. CPU time per operation, one process for each contender; ratios are medians over interleaved rounds.`,
-    '',
-    ...(mode.name === 'smoke'
-      ? ['Shows that everything runs: too short to judge a goal by.', '']
-      : []),
-    ...results.flatMap((result) => groupMarkdown(result, mode)),
-    ...figuresMarkdown(figures, mode),
-  ].join('\n')
-  mkdirSync(directory, { recursive: true })
-  writeFileSync(join(directory, 'report.md'), markdown)
-  writeFileSync(
-    join(directory, 'report.json'),
-    `${JSON.stringify({ mode: mode.name, results, figures }, null, 2)}\n`,
-  )
-  return markdown
-}
-
-/** Goals, ceilings and bounds that a run was too slow, or too large, for; a line each. */
-export const missedGoals = (
-  results: readonly GroupResult[],
-  figures: readonly FigureResult[],
-): readonly string[] => [
-  ...results.flatMap(({ suite, group, goals, ceilings }) =>
-    [...goals, ...ceilings].flatMap(({ ours, reached }) =>
-      reached ? [] : [`${suite}: ${group}: ${ours}`],
-    ),
-  ),
-  ...figures.flatMap(({ suite, name, reached }) => (reached ? [] : [`${suite}: ${name}`])),
-]
-
-const goalMarkdown = (bound: string, reached: boolean, { name }: Mode): string =>
-  name === 'smoke' ? ` (goal ${bound})` : ` (goal ${bound}: ${reached ? 'reached' : 'missed'})`
-
-const groupMarkdown = (result: GroupResult, mode: Mode): string[] => [
-  `## ${result.suite}: ${result.group}`,
-  '',
-  '| contender | CPU µs | checksum |',
-  '|---|---:|---|',
-  ...result.contenders.map(
-    ({ name, cpuUs: us, checksum }) => `| ${name} | ${us.toFixed(2)} | ${checksum} |`,
-  ),
-  '',
-  ...result.goals.map(
-    ({ ours, peer, ratio, atLeast, reached }) =>
-      `- ${ours}: **${ratio.toFixed(ratio < 10 ? 2 : 1)}×** ${peer}${goalMarkdown(`${atLeast}×`, reached, mode)}`,
-  ),
-  ...result.ceilings.map(
-    ({ ours, cpuUs: us, cpuUsMax, reached }) =>
-      `- ${ours}: **${us.toFixed(1)} µs**${goalMarkdown(`at most ${cpuUsMax} µs`, reached, mode)}`,
-  ),
-  '',
-]
-
-const figuresMarkdown = (figures: readonly FigureResult[], mode: Mode): string[] =>
-  figures.length === 0
-    ? []
-    : [
-        '## Figures',
-        '',
-        ...figures.map((figure) => {
-          const { suite, name, value, unit } = figure
-          const text = value.toFixed(unit === '×' || value < 10 ? 2 : 0)
-          return `- ${suite}, ${name}: **${text} ${unit}**${boundMarkdown(figure, mode)}`
-        }),
-        '',
-      ]
-
-const boundMarkdown = ({ atMost, atLeast, reached }: FigureResult, mode: Mode): string => {
-  if (atMost === undefined && atLeast === undefined) return ''
-  const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`
-  return goalMarkdown(bound, reached, mode)
 }

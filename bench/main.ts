@@ -1,28 +1,37 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { progressLine } from '../src/cli/progress.ts'
+import { checkOut } from './base.ts'
 import {
   type FigureResult,
   full,
   type GroupResult,
   judgeFigure,
-  missedGoals,
   runGroup,
   smoke,
-  writeReport,
 } from './harness.ts'
+import { comparePairs, type PairResult } from './pairs.ts'
+import { missedGoals, writeReport } from './report.ts'
 import { suites } from './suites/index.ts'
 
+/**
+ * Measures, and writes bench/out, or where `--out` says. `--base origin/main` (repeated for more) measures ours at that
+ * commit too, in turns.
+ */
 const { values } = parseArgs({
   options: {
     smoke: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
+    base: { type: 'string', multiple: true, default: [] },
+    out: { type: 'string', default: join(import.meta.dir, 'out') },
   },
 })
 
 const mode = values.smoke ? smoke : full
 const results: GroupResult[] = []
 const figures: FigureResult[] = []
+const pairs: PairResult[] = []
+const bases = values.base.map(checkOut)
 const chosen = Object.entries(suites).filter(([name]) => values.only?.includes(name) ?? true)
 const startMs = performance.now()
 for (const [done, [, load]] of chosen.entries()) {
@@ -31,14 +40,17 @@ for (const [done, [, load]] of chosen.entries()) {
     const pace = { done, total: chosen.length, afterMs: performance.now() - startMs }
     console.error(`${suite.name}: ${group.name} (${progressLine('suites', pace)})`)
     results.push(await runGroup(suite.name, group, mode))
+    for (const base of bases) pairs.push(...(await comparePairs(suite.name, group, base, mode)))
   }
   for (const figure of (await suite.figures?.(mode)) ?? []) {
     figures.push(judgeFigure(suite.name, figure))
   }
 }
-console.log(writeReport(results, figures, join(import.meta.dir, 'out'), mode))
+for (const base of bases) base[Symbol.dispose]()
+const all = { results, figures, pairs }
+console.log(writeReport(all, values.out, mode))
 // A smoke run is too short to judge a goal by.
-const missed = values.smoke ? [] : missedGoals(results, figures)
+const missed = values.smoke ? [] : missedGoals(all)
 for (const one of missed) console.error(`missed: ${one}`)
 if (missed.length > 0) process.exitCode = 1
 

@@ -15,15 +15,20 @@ export type Worker = {
   readonly stop: () => void
 }
 
-/** @param address suite, group and contender */
+/**
+ * @param address - suite, group and contender
+ * @param tree - the checkout whose contender it is
+ */
 export const startWorker = async (
   address: readonly [suite: string, group: string, contender: string],
   roundMs: number,
+  tree = join(import.meta.dir, '..'),
 ): Promise<Worker> => {
   let pending = Promise.withResolvers<unknown>()
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, 'worker.ts'), ...address, String(roundMs)],
+    [process.execPath, join(tree, 'bench/worker.ts'), ...address, String(roundMs)],
     {
+      cwd: tree,
       stdout: 'inherit',
       stderr: 'inherit',
       ipc: (message) => pending.resolve(message),

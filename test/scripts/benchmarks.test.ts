@@ -1,5 +1,10 @@
-import { expect, test } from 'bun:test'
-import { judgeFigure, missedGoals } from '../../bench/harness.ts'
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { judgeFigure, smoke } from '../../bench/harness.ts'
+import { ratioOfTwo } from '../../bench/pairs.ts'
+import { missedGoals } from '../../bench/report.ts'
+import { root } from '../support/program.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 test('a report names what was missed, and nothing else', () => {
   const goal = { ours: 'ours', peer: 'theirs', atLeast: 2 }
@@ -18,10 +23,63 @@ test('a report names what was missed, and nothing else', () => {
     judgeFigure('start', { name: 'ready', value: 100, unit: 'ms', atMost: 100 }),
     judgeFigure('start', { name: 'memory', value: 101, unit: 'MB', atMost: 100 }),
   ]
-  expect(missedGoals(results, figures)).toEqual([
+  const pair = { suite: 'xml', group: 'reading', contender: 'ours', base: 'v1' }
+  const pairs = [
+    { ...pair, ratio: 0.9, reached: true },
+    { ...pair, ratio: 0.89, reached: false },
+  ]
+  expect(missedGoals({ results, figures, pairs })).toEqual([
     'xml: reading: slow',
     'xml: reading: dear',
     'start: memory',
+    'xml: reading: ours, against v1',
   ])
-  expect(missedGoals([], [])).toEqual([])
+  expect(missedGoals({ results: [], figures: [], pairs: [] })).toEqual([])
+})
+
+const workerOf = (cpuUs: number, single = '1') => ({
+  ...{ name: 'ours', single, checksum: '1' },
+  round: () => Promise.resolve({ cpuUs, checksum: '1' }),
+  stop: () => {},
+})
+
+describe('a contender and itself at an earlier commit', () => {
+  const timesHere = (...us: readonly number[]) => {
+    const left = [...us]
+    const start = () =>
+      Promise.resolve({ there: workerOf(90), here: workerOf(left.shift() ?? Number.NaN) })
+    return { start, left }
+  }
+
+  test('a loss that a disturbance made is measured again, another stays one', async () => {
+    expect(await ratioOfTwo(timesHere(200, 90).start, smoke)).toBe(1)
+    expect(await ratioOfTwo(timesHere(200, 180).start, smoke)).toBe(0.5)
+    const once = timesHere(100, 50)
+    expect(await ratioOfTwo(once.start, smoke)).toBe(0.9)
+    expect(once.left).toEqual([50])
+  })
+
+  test('what is new, or does other work, has no ratio', async () => {
+    expect(await ratioOfTwo(() => Promise.resolve(undefined), smoke)).toBeUndefined()
+    const other = { there: workerOf(1, '2'), here: workerOf(9) }
+    expect(await ratioOfTwo(() => Promise.resolve(other), smoke)).toBeUndefined()
+  })
+
+  test('by the command, with a page of charts', async () => {
+    const out = temporaryDirectory()
+    const command = ['bench/main.ts', '--smoke', '--only', 'brcode', '--base', 'HEAD', '--out', out]
+    const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, ...command], {
+      cwd: root,
+    })
+    expect({ exitCode, err: exitCode === 0 ? '' : stderr.toString() }).toEqual({
+      exitCode: 0,
+      err: '',
+    })
+    expect(stdout.toString()).toMatch(
+      /## Against HEAD \([0-9a-f]{8}\)\n\n- brcode: .*: \*\*[\d.]+×\*\*/,
+    )
+    const page = await Bun.file(join(out, 'report.html')).text()
+    expect(page.match(/<svg /g)?.length).toBeGreaterThan(3)
+    expect(page).toContain('pix-utils')
+  })
 })

@@ -1,0 +1,101 @@
+import { init, type XAXisComponentOption as XAxisOption } from 'echarts'
+import type { GroupResult } from './harness.ts'
+import { keptAtLeast, type PairResult } from './pairs.ts'
+
+const colours = { ours: '#0a7d5a', peer: '#9aa5b1', lost: '#c0392b' } as const
+const width = 1_100
+const barHeight = 26
+const roomForNames = 460
+
+type Bar = { readonly name: string; readonly value: number; readonly colour: string }
+
+/** Horizontal bars, in the order given from above, over an axis whose bars begin at `startValue`. */
+const bars = (all: readonly Bar[], axis: XAxisOption, mark?: number): string => {
+  const chart = init(null, null, {
+    ...{ renderer: 'svg', ssr: true, width },
+    height: all.length * barHeight + 60,
+  })
+  chart.setOption({
+    animation: false,
+    grid: { left: roomForNames, right: 70, top: 8, bottom: 44 },
+    xAxis: { nameLocation: 'middle', nameGap: 26, ...axis },
+    yAxis: {
+      ...{ type: 'category', inverse: true, data: all.map(({ name }) => name) },
+      axisLabel: { width: roomForNames - 16, overflow: 'truncate' },
+    },
+    series: [
+      {
+        type: 'bar',
+        data: all.map(({ value, colour }) => ({ value, itemStyle: { color: colour } })),
+        label: {
+          ...{ show: true, position: 'right' },
+          formatter: ({ value }: { readonly value: unknown }) => Number(value).toPrecision(3),
+        },
+        ...(mark === undefined
+          ? {}
+          : { markLine: { symbol: 'none', silent: true, data: [{ xAxis: mark }] } }),
+      },
+    ],
+  })
+  const svg = chart.renderToSVGString()
+  chart.dispose()
+  return svg
+}
+
+/** Ours beside the others: CPU time of an operation. */
+const groupChart = ({ contenders, goals, ceilings }: GroupResult): string => {
+  const ours = new Set([...goals, ...ceilings].map((goal) => goal.ours))
+  const least = Math.min(...contenders.map(({ cpuUs }) => cpuUs))
+  const min = 10 ** Math.floor(Math.log10(least) - 0.2)
+  return bars(
+    contenders.map(({ name, cpuUs }) => ({
+      ...{ name, value: cpuUs },
+      colour: ours.has(name) ? colours.ours : colours.peer,
+    })),
+    { type: 'log', name: 'CPU µs an operation', min, startValue: min },
+  )
+}
+
+const pairsChart = (pairs: readonly PairResult[]): string =>
+  bars(
+    pairs.flatMap(({ suite, contender, group, ratio, reached }) =>
+      ratio === undefined
+        ? []
+        : [
+            {
+              ...{ name: `${suite}: ${group}, ${contender}`, value: ratio },
+              colour: reached ? colours.ours : colours.lost,
+            },
+          ],
+    ),
+    {
+      type: 'value',
+      name: 'speed, as a multiple of the earlier commit’s',
+      scale: true,
+      startValue: 1,
+    },
+    keptAtLeast,
+  )
+
+const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:${width}px;margin:2rem auto;padding:0 1rem}
+svg{max-width:100%;height:auto}h2{margin-top:2.5rem}`
+
+/** One page of HTML that needs nothing beside it: a chart for each group, and one for each earlier commit. */
+export const page = (
+  title: string,
+  results: readonly GroupResult[],
+  pairs: readonly PairResult[],
+): string => {
+  const section = (heading: string, svg: string): string =>
+    `<h2>${Bun.escapeHTML(heading)}</h2>\n${svg}`
+  const measured = pairs.filter(({ ratio }) => ratio !== undefined)
+  const bases = Object.entries(Object.groupBy(measured, ({ base }) => base))
+  return [
+    `<!doctype html><html lang="en"><meta charset="utf-8"><title>${Bun.escapeHTML(title)}</title>`,
+    `<style>${style}</style><h1>${Bun.escapeHTML(title)}</h1>`,
+    ...bases.map(([base, own = []]) => section(`Against ${base}`, pairsChart(own))),
+    ...results.map((one) => section(`${one.suite}: ${one.group}`, groupChart(one))),
+    '</html>',
+    '',
+  ].join('\n')
+}

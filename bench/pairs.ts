@@ -1,0 +1,76 @@
+import type { Base } from './base.ts'
+import { type Group, type Mode, ratioOf, takeTurns } from './harness.ts'
+import { startWorker, type Worker } from './worker-process.ts'
+
+/** A contender that takes longer than this allows, against its time at an earlier commit, is a loss. */
+export const keptAtLeast = 0.9
+
+/** One of our contenders here and at an earlier commit, measured in turns. */
+export type PairResult = {
+  readonly suite: string
+  readonly group: string
+  readonly contender: string
+  readonly base: string
+  /** Its time there ÷ its time here. Absent where the earlier commit has none, or does other work. */
+  readonly ratio?: number
+  readonly reached: boolean
+}
+
+type Two = { readonly there: Worker; readonly here: Worker }
+
+/** Measures once, and once more where that looks like a loss: a disturbance does not come twice. */
+export const ratioOfTwo = async (
+  start: () => Promise<Two | undefined>,
+  mode: Mode,
+): Promise<number | undefined> => {
+  const ratios: number[] = []
+  while (ratios.length < 2 && (ratios[0] ?? 0) < keptAtLeast) {
+    const two = await start()
+    if (two === undefined) return undefined
+    const { there, here } = two
+    try {
+      if (there.single !== here.single) return undefined
+      const workers = [
+        { ...there, name: 'there' },
+        { ...here, name: 'here' },
+      ]
+      const samples = await takeTurns(workers, mode.rounds)
+      ratios.push(ratioOf(samples.get('there') ?? [], samples.get('here') ?? []))
+    } finally {
+      there.stop()
+      here.stop()
+    }
+  }
+  return Math.max(...ratios)
+}
+
+/** Ours are those that a goal is about. What works in a server of its own cannot be had twice, and is left to its goal. */
+const oursOf = ({ contenders, goals, ceilings = [] }: Group): readonly string[] => {
+  const ours = new Set([...goals, ...ceilings].map((goal) => goal.ours))
+  return contenders
+    .filter(({ name, cpuUs }) => ours.has(name) && cpuUs === undefined)
+    .map(({ name }) => name)
+}
+
+export const comparePairs = async (
+  suite: string,
+  group: Group,
+  base: Base,
+  mode: Mode,
+): Promise<readonly PairResult[]> => {
+  const results: PairResult[] = []
+  for (const contender of oursOf(group)) {
+    const start = async (): Promise<Two | undefined> => {
+      const address = [suite, group.name, contender] as const
+      const there = await startWorker(address, mode.roundMs, base.tree).catch(() => undefined)
+      return there && { there, here: await startWorker(address, mode.roundMs) }
+    }
+    const ratio = await ratioOfTwo(start, mode)
+    results.push({
+      ...{ suite, group: group.name, contender, base: base.commit },
+      ...(ratio === undefined ? {} : { ratio }),
+      reached: ratio === undefined || ratio >= keptAtLeast,
+    })
+  }
+  return results
+}
