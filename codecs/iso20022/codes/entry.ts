@@ -32,7 +32,7 @@ export type CodeRow = readonly [
   raisedBy: string,
   en: string,
   pt: string,
-  other?: Partial<Pick<CodeEntry, 'certainty' | 'since' | 'until'>>,
+  other?: Partial<Pick<CodeEntry, 'certainty' | 'since' | 'until' | 'remedy'>>,
 ]
 
 /** @param certainty of the rows that name none */
@@ -47,8 +47,30 @@ export const codeList = (
     ]),
   )
 
-/** Codes about which nothing else is known. */
-export const bareCodes = (codes: string, raisedBy = ''): CodeList =>
+type Advice = NonNullable<CodeEntry['remedy']>
+
+/** Code, raisers, meaning in English and Portuguese, and what who is told of it does, in both. */
+type AdvisedRow = readonly [
+  code: string,
+  raisedBy: string,
+  en: string,
+  pt: string,
+  remedyEn: string,
+  remedyPt: string,
+]
+
+/** A list with our advice for each code. */
+export const advised = (rows: readonly AdvisedRow[], certainty: CodeCertainty): CodeList =>
+  codeList(
+    rows.map(([code, raisedBy, en, pt, remedyEn, remedyPt]) => [
+      ...([code, raisedBy, en, pt] as const),
+      { remedy: { en: remedyEn, pt: remedyPt } },
+    ]),
+    certainty,
+  )
+
+/** Codes of which only the letters are known, and what can be done without their meaning. */
+export const bareCodes = (codes: string, raisedBy: string, remedy: Advice): CodeList =>
   new Map(
     codes.split(' ').map((code) => [
       code,
@@ -56,10 +78,15 @@ export const bareCodes = (codes: string, raisedBy = ''): CodeList =>
         code,
         certainty: 'unknown',
         meaning: undefined,
+        remedy,
         raisedBy: raisersOf(raisedBy),
       },
     ]),
   )
+
+/** Codes of versions up to one. */
+export const untilVersion = (version: string, list: CodeList): CodeList =>
+  new Map([...list].map(([code, entry]) => [code, { ...entry, until: version }]))
 
 /** Several lists as one, by code. */
 export const joined = (...lists: readonly CodeList[]): CodeList =>

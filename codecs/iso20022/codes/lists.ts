@@ -1,14 +1,8 @@
+import { cancellationReasons, cancellationRefusals, chargeRefusals } from './charges.ts'
 import { type CodeList, codeList } from './entry.ts'
+import { mandateCancellationReasons, mandateRefusals } from './mandates.ts'
 import { returnReasons, statusReasons } from './reasons.ts'
-import {
-  cancellationReasons,
-  cancellationRefusals,
-  chargeRefusals,
-  mandateCancellationReasons,
-  mandateRefusals,
-  partyStatusReasons,
-  receiptRefusals,
-} from './refusals.ts'
+import { partyStatusReasons, receiptRefusals } from './refusals.ts'
 
 const statuses = codeList([
   ['ACSP', 'R', 'Accepted by the receiving participant', 'Aceita pelo participante do recebedor'],

@@ -1,4 +1,4 @@
-import { type CodeEntry, codeList } from './entry.ts'
+import { advised, type CodeEntry, codeList } from './entry.ts'
 import { withRemedies } from './remedies.ts'
 
 const since117 = { certainty: 'reported', since: '1.17' } as const
@@ -149,22 +149,43 @@ export const statusReasons = withRemedies(
 )
 
 /** `RtrRsnInf/Rsn/Cd` of pacs.004: why money is given back. */
-export const returnReasons = codeList([
+export const returnReasons = advised(
   [
-    'BE08',
-    'R',
-    'Bank error (special return mechanism)',
-    'Falha operacional (Mecanismo Especial de Devolução)',
+    [
+      'BE08',
+      'R',
+      'Bank error (special return mechanism)',
+      'Falha operacional (Mecanismo Especial de Devolução)',
+      'Credit the payer, and say that the bank of the receiver erred.',
+      'Credite o pagador e informe a falha operacional do recebedor.',
+    ],
+    [
+      'FR01',
+      'R',
+      'Fraud (special return mechanism)',
+      'Fraude (Mecanismo Especial de Devolução)',
+      'Credit the payer; the case of fraud may still have a remainder.',
+      'Credite o pagador; o caso de fraude pode ter saldo a devolver.',
+    ],
+    [
+      'MD06',
+      'R',
+      'Asked for by the receiving user',
+      'Solicitada pelo usuário recebedor',
+      'Credit the payer, and show it beside the payment.',
+      'Credite o pagador e mostre junto ao pagamento.',
+    ],
+    [
+      'SL02',
+      'R',
+      'Error or dispute over Pix Saque or Pix Troco',
+      'Erro ou desacordo no Pix Saque ou Pix Troco',
+      'Credit the payer: the cash was not handed out, or disputed.',
+      'Credite o pagador: o saque não ocorreu ou foi contestado.',
+    ],
   ],
-  ['FR01', 'R', 'Fraud (special return mechanism)', 'Fraude (Mecanismo Especial de Devolução)'],
-  ['MD06', 'R', 'Asked for by the receiving user', 'Solicitada pelo usuário recebedor'],
-  [
-    'SL02',
-    'R',
-    'Error or dispute over Pix Saque or Pix Troco',
-    'Erro ou desacordo no Pix Saque ou Pix Troco',
-  ],
-])
+  'official',
+)
 
 /**
  * The reason of a refusal, with its meaning; undefined for an unknown code.

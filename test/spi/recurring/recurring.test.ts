@@ -103,7 +103,9 @@ test('a mandate that is refused ends, with the reason', async () => {
     state: 'rejected',
     timeline: [{}, { status: 'refused', reason: { code: 'AC06' } }, { state: null }],
   })
-  expect(mandate['timeline']?.[1]).toMatchObject({ reason: { meaning: { pt: 'Conta bloqueada' } } })
+  expect(mandate['timeline']?.[1]).toMatchObject({
+    reason: { meaning: { pt: 'Conta do pagador bloqueada' } },
+  })
 })
 
 test('an answer that comes before its request counts, and the request gives the terms', async () => {

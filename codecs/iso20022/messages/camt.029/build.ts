@@ -1,7 +1,7 @@
 import { assignment, type Builder } from '../../building/builder.ts'
 import { codeForm, forms, listForm } from '../../building/forms.ts'
 import { template } from '../../building/template.ts'
-import { cancellationRefusals } from '../../codes/refusals.ts'
+import { cancellationRefusals } from '../../codes/charges.ts'
 
 const answers = codeForm(['ACCR', 'RJCR'])
 

@@ -1,7 +1,7 @@
 import { assignment, type Builder } from '../../building/builder.ts'
 import { codeForm, forms } from '../../building/forms.ts'
 import { template } from '../../building/template.ts'
-import { cancellationReasons } from '../../codes/refusals.ts'
+import { cancellationReasons } from '../../codes/charges.ts'
 
 const reasonForm = codeForm(cancellationReasons.keys())
 const processingTypes = codeForm(['DHSR', 'DHIP'])

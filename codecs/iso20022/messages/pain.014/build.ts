@@ -2,7 +2,7 @@ import { type Builder, type Draft, groupHeader } from '../../building/builder.ts
 import { codeForm, type Form, forms, listForm } from '../../building/forms.ts'
 import { type Params, refuseRepeated } from '../../building/params.ts'
 import { type Piece, template } from '../../building/template.ts'
-import { chargeRefusals } from '../../codes/refusals.ts'
+import { chargeRefusals } from '../../codes/charges.ts'
 
 /** Answers of one PAIN014: as many as one PAIN013 has charges. */
 const answersMax = 500

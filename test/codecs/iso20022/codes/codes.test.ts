@@ -104,17 +104,51 @@ test('an entry has a meaning in both languages, or says that it is unknown', () 
   }
 })
 
-test('every reason of pacs.002 has advice in both languages, and advice belongs to a code', () => {
-  for (const { code, remedy } of codeLists.status_reason.values()) {
-    const texts = [remedy?.en ?? '', remedy?.pt ?? '']
-    expect([code, texts.every((text) => /^[A-Z].{15,120}\.$/.test(text))]).toEqual([code, true])
-    expect(texts[0]).not.toBe(texts[1])
+/** Lists that say why something was refused, given back or cancelled. */
+const reasonLists = [...lists.map(([name]) => name), 'return_reason'] as const
+
+/** No source that we could read has the meaning of these. */
+const unread: readonly string[] = [
+  ...['mandate_refusal SA01', 'cancellation_refusal PRJL'],
+  ...'CAI4 CP10 CTT9 DI11 DIR1 EXP5 IND2 IND3 IND4 IND5 ITC6 PCH8 RP13'
+    .split(' ')
+    .map((code) => `party_status_reason ${code}`),
+]
+
+test('every reason has a meaning and advice in both languages', () => {
+  const without: string[] = []
+  for (const name of reasonLists) {
+    for (const { code, meaning, remedy } of codeLists[name].values()) {
+      if (meaning === undefined) without.push(`${name} ${code}`)
+      const texts = [remedy?.en ?? '', remedy?.pt ?? '']
+      expect([name, code, texts.every((text) => /^[A-Z].{15,120}\.$/.test(text))]).toEqual([
+        ...[name, code, true],
+      ])
+      expect(texts[0]).not.toBe(texts[1])
+    }
   }
+  expect(without.sort()).toEqual(unread.toSorted())
   // A code may mean the same in another message, and ask for something else of whoever reads it there.
-  expect(codeLists.charge_refusal.get('AC06')?.remedy).toBeUndefined()
+  const [here, there] = [codeLists.charge_refusal.get('AC06'), codeLists.status_reason.get('AC06')]
+  expect(here?.remedy).not.toEqual(there?.remedy)
 })
 
-test('what is concluded from pacs.002 is said to be', () => {
+test('two codes of a list do not mean the same', () => {
+  for (const list of Object.values(codeLists)) {
+    const meanings = [...list.values()].flatMap(({ meaning }) => meaning?.pt ?? [])
+    expect(new Set(meanings).size).toBe(meanings.length)
+  }
+})
+
+/** As the API Pix 2.9.0 of the central bank uses them in its examples. */
+test('the reasons of the end of an authorisation are those of the API Pix', () => {
+  const list = codeLists.mandate_cancellation_reason
+  expect(list.get('SLCR')?.meaning?.pt).toBe('Solicitada pelo usuário recebedor')
+  expect(list.get('SLDB')?.meaning?.pt).toBe('Solicitada pelo usuário pagador')
+  expect(codeLists.mandate_refusal.get('AP13')?.raisedBy).toEqual(['P'])
+})
+
+test('what is concluded from another message is said to be', () => {
   const meaning = codeLists.status_reason.get('FF08')?.meaning
   expect(codeLists.status_reason.get('FF08')?.certainty).toBe('official')
   for (const name of ['receipt_refusal', 'cancellation_refusal'] as const) {
@@ -124,7 +158,7 @@ test('what is concluded from pacs.002 is said to be', () => {
     certainty: 'reported',
     since: '1.16',
   })
-  expect(codeLists.charge_refusal.get('AG12')).toMatchObject({
+  expect(codeLists.charge_refusal.get('AM23')).toMatchObject({
     certainty: 'inferred',
     until: '2.3',
   })
@@ -137,5 +171,5 @@ test('who may give a code', () => {
   expect(raisers('cancellation_reason', 'SLBD')).toEqual(['R', 'P'])
   expect(raisers('receipt_refusal', 'AG01')).toEqual(['S'])
   expect(raisers('status_reason', 'ED05')).toEqual(['R', 'S'])
-  expect(raisers('charge_refusal', 'AC06')).toEqual([])
+  expect(raisers('charge_refusal', 'AC06')).toEqual(['P'])
 })

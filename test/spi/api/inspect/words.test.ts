@@ -13,7 +13,7 @@ test('a reason means what it means in its message', () => {
   )
   expect(meaningOf('Prtry', 'AM09', pacs002)).toBe('The amount is not the one agreed')
   expect(meaningOf('Prtry', 'DIR2', ['Rsn', 'StsRsn', 'PtySts'])).toStartWith('The ISPB')
-  expect(meaningOf('Prtry', 'UDEI', pacs002)).toBeUndefined()
+  expect(meaningOf('Prtry', 'PRJL', ['Rsn', 'CxlStsRsnInf'])).toBeUndefined()
 })
 
 test('a code means what it means where it stands', () => {

@@ -104,12 +104,12 @@ test('GET /v1/schemas and GET /v1/codes', async () => {
     since: null,
     until: null,
   })
-  expect(codes.mandate_refusal.find(({ code }: { code: string }) => code === 'AP07')).toEqual({
-    code: 'AP07',
+  expect(codes.mandate_refusal.find(({ code }: { code: string }) => code === 'SA01')).toEqual({
+    code: 'SA01',
     meaning: null,
     certainty: 'unknown',
-    remedy: null,
-    raised_by: [],
+    remedy: expect.objectContaining({ pt: expect.stringContaining('catálogo') }),
+    raised_by: ['R', 'P'],
     since: null,
     until: null,
   })
