@@ -67,7 +67,10 @@ export const reason = z
   .strictObject({
     code: z.string(),
     meaning: bilingual.meta({ description: 'Null where only the code is known.' }),
-    remedy: bilingual.meta({ description: 'What who is told of it does: our advice, if any.' }),
+    remedy: bilingual.meta({
+      description:
+        'What who is told of it does: our advice; null where the institution gave the reason itself.',
+    }),
   })
   .meta({ id: 'Reason' })
 

@@ -57,8 +57,10 @@ const eventOf = (row: ReturnRow, change: StatusChange | undefined): AppEvent => 
       message_id: row.messageId,
       status: isRejected ? 'rejected' : 'settled',
       amount: formatCents(row.amountCents ?? 0n),
-      reason: reasonOf(row.reason, codeLists.return_reason),
-      refusal: isRejected ? reasonOf(row.refusal ?? change?.detail, codeLists.status_reason) : null,
+      reason: reasonOf(row.reason, codeLists.return_reason, 'OUTBOUND'),
+      refusal: isRejected
+        ? reasonOf(row.refusal ?? change?.detail, codeLists.status_reason, 'INBOUND')
+        : null,
     },
   }
 }

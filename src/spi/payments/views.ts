@@ -9,6 +9,10 @@ import {
   returnDeadline,
 } from './domain.ts'
 
+/** What we sent is refused by what we receive, and what we received mostly by us. */
+const reportOn = ({ direction }: Pick<Payment, 'direction'>) =>
+  direction === 'OUTBOUND' ? 'INBOUND' : 'OUTBOUND'
+
 /** A return as the API shows it. */
 export const refundView = (endToEndId: string, one: PaymentReturn) => ({
   id: one.id,
@@ -16,8 +20,8 @@ export const refundView = (endToEndId: string, one: PaymentReturn) => ({
   direction: one.direction,
   amount: formatCents(one.amountCents),
   status: one.outcome,
-  reason: reasonOf(one.reason, codeLists.return_reason),
-  refusal: reasonOf(one.refusal, codeLists.status_reason),
+  reason: reasonOf(one.reason, codeLists.return_reason, one.direction),
+  refusal: reasonOf(one.refusal, codeLists.status_reason, reportOn(one)),
   message_id: one.messageId,
   created_at: momentOf(one.messageId).toISOString(),
   ended_at: one.endedAt?.toISOString() ?? null,
@@ -34,7 +38,7 @@ export const paymentView = (payment: Payment, messages: readonly PaymentMessage[
     amount: formatCents(payment.amountCents),
     debtor_ispb: payment.debtorIspb,
     creditor_ispb: payment.creditorIspb,
-    refusal: reasonOf(payment.refusal, codeLists.status_reason),
+    refusal: reasonOf(payment.refusal, codeLists.status_reason, reportOn(payment)),
     message_id: payment.messageId,
     created_at: momentOf(payment.messageId).toISOString(),
     ended_at: endedAt?.toISOString() ?? null,
@@ -59,5 +63,6 @@ const stepView = (message: PaymentMessage) => ({
   reason: reasonOf(
     message.reason,
     message.type === 'pacs.004' ? codeLists.return_reason : codeLists.status_reason,
+    message.direction,
   ),
 })

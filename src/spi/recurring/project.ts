@@ -140,16 +140,17 @@ const reasonLists = {
 
 const noCodes: CodeList = new Map()
 
-export const reasonIn = (type: string, code: string | null) =>
+export const reasonIn = (type: string, code: string | null, direction: Stated['direction']) =>
   reasonOf(
     code,
     Object.hasOwn(reasonLists, type) ? reasonLists[type as keyof typeof reasonLists] : noCodes,
+    direction,
   )
 
-const eventOf = ({ fact, messageId, before, after }: Step): AppEvent => {
+const eventOf = ({ fact, messageId, direction, before, after }: Step): AppEvent => {
   const said = {
     ...{ state: after, previous_state: before, message_id: messageId },
-    ...{ message_type: fact.type, reason: reasonIn(fact.type, fact.reason) },
+    ...{ message_type: fact.type, reason: reasonIn(fact.type, fact.reason, direction) },
   }
   if (fact.kind === 'mandate') {
     return {

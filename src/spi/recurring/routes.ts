@@ -118,6 +118,6 @@ const stepView = (step: RecurrenceStep) => ({
   message_status: step.messageStatus,
   request_id: step.requestId,
   status: step.status,
-  reason: reasonIn(step.type, step.reason),
+  reason: reasonIn(step.type, step.reason, step.direction),
   state: step.state,
 })

@@ -98,7 +98,7 @@ test('a refund makes the pacs.004 of the payment that was received', async () =>
     json: {
       ...{ end_to_end_id: endToEndId, amount: '4.00', status: 'pending' },
       ...{ direction: 'OUTBOUND', refusal: null },
-      reason: { code: 'MD06', meaning: { en: 'Asked for by the receiving user' } },
+      reason: { code: 'MD06', meaning: { en: 'Asked for by the receiving user' }, remedy: null },
     },
   })
   const [row] = await sql<Json[]>`
@@ -180,7 +180,11 @@ test('a return that is refused gives its amount back, and tells why; a settled o
     returns: [
       {
         ...{ id: one.json['id'], status: 'rejected', ended_at: expect.any(String) },
-        refusal: { code: 'AM09', meaning: { pt: 'Devolução maior que o pagamento' } },
+        refusal: {
+          code: 'AM09',
+          meaning: { pt: 'Devolução maior que o pagamento' },
+          remedy: { en: expect.stringContaining('Add up') },
+        },
       },
       { id: two.json['id'], status: 'settled', refusal: null },
     ],
