@@ -19,9 +19,23 @@ export type DevState = {
   readonly writeSample: (name: string, content: string | Uint8Array) => Promise<string>
 }
 
-/** Makes or reopens what `dev` keeps between starts. */
+/**
+ * Makes or reopens what `dev` keeps between starts.
+ *
+ * @throws Error that names `--state`, where another `dev` keeps its state or nothing can be written
+ */
 export const openDevState = async (directory: string): Promise<DevState> => {
   const root = resolve(directory)
+  try {
+    return await openIn(root)
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    const text = `cannot keep its state in ${root}: ${error.message}; choose another directory with --state`
+    throw new Error(text, { cause: error })
+  }
+}
+
+const openIn = async (root: string): Promise<DevState> => {
   const samples = join(root, 'samples')
   await mkdir(samples, { recursive: true })
   lockState(root)
