@@ -15,6 +15,7 @@ import { configCommand } from './config.ts'
 import { devCommand } from './dev/index.ts'
 import { dlqCommand } from './dlq.ts'
 import { doctorCommand } from './doctor/index.ts'
+import { toldOf } from './given.ts'
 import { inspectCommand } from './inspect.ts'
 import { keysCommand } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
@@ -85,7 +86,7 @@ export const runCli = async (
       io.err(`trilho ${name}: ${error.message}; see trilho ${name} --help\n`)
       return exitCodes.usage
     }
-    io.err(`trilho ${name}: ${error instanceof Error ? error.message : String(error)}\n`)
+    io.err(`trilho ${name}: ${toldOf(error, rest, io, program)}\n`)
     return exitCodes.failed
   }
 }

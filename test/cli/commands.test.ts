@@ -10,6 +10,7 @@ import {
   secret,
   setting,
 } from '#src/platform/config/index.ts'
+import { databaseSettings } from '#src/platform/database/index.ts'
 import type { Feature, Inspector } from '#src/platform/lifecycle/index.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -49,7 +50,11 @@ const pairs: Inspector = {
 
 const program = (databases: readonly string[] = []): Program => ({
   version: '1.2.3',
-  settingGroups: [{ title: 'Probe', settings: probeSettings }],
+  settingGroups: [
+    { title: 'Probe', settings: probeSettings },
+    { title: 'Platform', settings: platformSettings },
+    { title: 'Database', settings: databaseSettings },
+  ],
   inspectors: [pairs, iso8583Inspector],
   migrations: [
     { name: '0001_one', sql: 'create table one (id int)' },
@@ -108,6 +113,28 @@ describe('the command line', () => {
     expect(await run(['fly'])).toMatchObject({ code: 2, out: '' })
     expect((await run(['config', '--fly'])).code).toBe(2)
     expect((await run(['config', 'extra'])).err).toContain('unexpected argument extra')
+  })
+})
+
+describe('what the system refuses is told with the option or setting that it is about', () => {
+  const nowhere = '/proc/nothing/keys.json'
+  const closed = 'postgres://trilho:hush@127.0.0.1:9/trilho'
+  const key = ['--name', 'shop', '--scopes', 'spi:transform']
+
+  test.each([
+    ['an option', ['keys', 'create', '--file', nowhere, ...key], {}, '--file: ENOENT'],
+    ['with an equals sign', ['keys', 'create', `--file=${nowhere}`, ...key], {}, '--file: ENOENT'],
+    ['a variable', ['keys', 'create', ...key], { API_KEYS_FILE: nowhere }, 'API_KEYS_FILE: ENOENT'],
+    ['a folder', ['sim', 'central-bank', '--signers', '/nope'], {}, '--signers: ENOENT'],
+    ['a server', ['migrate'], { DATABASE_DSN: closed }, 'DATABASE_DSN: connect ECONNREFUSED'],
+    ['what is no setting', ['inspect', '/nope'], { HOME: '/nope' }, 'ENOENT'],
+    ['a word', ['inspect', '/nope'], {}, 'ENOENT'],
+  ] as const)('%s', async (_, argv, env, told) => {
+    const databases = 'DATABASE_DSN' in env ? [env.DATABASE_DSN] : []
+    const { code, err } = await run(argv, { env, databases })
+    expect(code).toBe(1)
+    expect(err).toStartWith(`trilho ${argv[0]}: ${told}`)
+    expect(err).not.toContain('hush')
   })
 })
 
@@ -253,7 +280,7 @@ describe('doctor', () => {
     busy.stop(true)
     expect(out).toMatch(/^! HTTP_ADDR: .*cannot be opened/m)
     expect(out).toMatch(/^! TRILHO_ADMIN_ADDR: .*cannot be opened/m)
-    expect(out).toContain('! API keys: 0 of 0 keys are active')
+    expect(out).toContain(`! API keys: 0 of 0 keys are active; ${file} does not exist`)
     await Bun.write(file, '{"keys":1}')
     const broken = await run(['doctor'], { env: { ...env, API_KEYS_FILE: file } })
     expect(broken.out).toContain('✗ API keys: the key file is malformed')

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { ListenAddress, PlatformSettings } from '#src/platform/config/index.ts'
 import { openDatabase } from '#src/platform/database/index.ts'
 import type { Check } from '#src/platform/lifecycle/index.ts'
@@ -67,7 +68,8 @@ export const checkKeys = async (
         typeof key.revoked_at !== 'string' &&
         (typeof key.expires_at !== 'string' || Date.parse(key.expires_at) > Date.now()),
     )
-    const detail = `${alive.length} of ${keys.length} keys are active`
+    const absent = existsSync(apiKeysFile) ? '' : `; ${apiKeysFile} does not exist`
+    const detail = `${alive.length} of ${keys.length} keys are active${absent}`
     return alive.length > 0
       ? { name, status: 'ok', detail }
       : { name, status: 'warning', detail, fix: 'create one with trilho keys create' }
