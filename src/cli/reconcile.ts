@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { textTable } from '#src/platform/config/index.ts'
-import { type BookDifference, type BookFigures, dayForm, reconcile } from '#src/spi/index.ts'
+import {
+  type BookDifference,
+  type BookFigures,
+  dayForm,
+  isAhead,
+  reconcile,
+} from '#src/spi/index.ts'
 import {
   type Command,
   type CommandArguments,
@@ -58,6 +64,7 @@ const sourceOf = async (
     throw new UsageError('name a file, or say --day')
   if (day !== undefined) {
     if (!dayForm.test(day)) throw new UsageError('--day must be a date of this century, YYYY-MM-DD')
+    if (isAhead(day)) throw new UsageError('--day has not begun in Brazil')
     return { day }
   }
   const isInput = path === undefined || path === '-'

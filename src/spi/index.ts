@@ -44,6 +44,7 @@ export {
   type BookFigures,
   createReports,
   dayForm,
+  isAhead,
   reconcile,
 } from './reports/index.ts'
 export { spiProblems, spiStages } from './roles.ts'

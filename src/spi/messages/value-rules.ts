@@ -36,11 +36,15 @@ const minute = (text: string): Fault | undefined =>
 const dayForm = /^[A-Z]{2}[0-9A-Z]{8}(\d{4})(\d\d)(\d\d)[a-zA-Z0-9]{11}$/
 const controlForm = /^[A-Z]{3}(\d{4})(\d\d)(\d\d)[a-zA-Z0-9]{9}$/
 
-/** The day of an id that has one, by its form: two letters and an ISPB before it, or three letters. */
-const day = (text: string): Fault | undefined => {
+/** The day, YYYY-MM-DD, of an id that has one, by its form: two letters and an ISPB before it, or three letters. */
+const writtenDay = (text: string): string | undefined => {
   const [, year, month, date] = dayForm.exec(text) ?? controlForm.exec(text) ?? []
-  if (year === undefined) return undefined
-  const written = `${year}-${month}-${date}`
+  return year === undefined ? undefined : `${year}-${month}-${date}`
+}
+
+const day = (text: string): Fault | undefined => {
+  const written = writtenDay(text)
+  if (written === undefined) return undefined
   const moment = new Date(`${written}T00:00:00.000Z`)
   const isReal = !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(written)
   return isReal ? undefined : { rule: 'date', message: 'has a day that does not exist' }
@@ -68,6 +72,12 @@ const toleranceMs = 12 * 3_600_000
 export const isMadeNear = (id: string, atMs: number): boolean => {
   const moment = operationMoment(id)
   return moment === undefined || Math.abs(moment.getTime() - atMs) <= toleranceMs
+}
+
+/** Whether an id tells a moment further ahead than clocks may differ. */
+export const isOfFuture = (id: string, nowMs: number): boolean => {
+  const moment = operationMoment(id) ?? new Date(`${writtenDay(id)}T00:00:00.000Z`)
+  return moment.getTime() > nowMs + toleranceMs
 }
 
 /**

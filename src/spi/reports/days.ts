@@ -11,6 +11,9 @@ const dayBeginsMs = 3 * 3_600_000
 export const dayStart = (day: string): Date =>
   new Date(Date.parse(`${day}T00:00:00.000Z`) + dayBeginsMs)
 
+/** Whether a day of Brazil has yet to begin. */
+export const isAhead = (day: string, nowMs = Date.now()): boolean => dayStart(day).getTime() > nowMs
+
 /** Brazil's day of a moment, YYYY-MM-DD. */
 export const dayInBrazil = (moment: Date): string =>
   new Date(moment.getTime() - dayBeginsMs).toISOString().slice(0, 10)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { httpErrors, idParams, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
-import { dayForm } from './days.ts'
+import { isOfFuture } from '../messages/value-rules.ts'
+import { dayForm, isAhead } from './days.ts'
 import { figureOutcomes } from './figures.ts'
 import { entryOutcomes } from './project.ts'
 import { cursorForm, differenceOutcomes } from './reconcile.ts'
@@ -11,7 +12,13 @@ const limitMax = 500
 const limitDefault = 50
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 
-const dayText = z.string().regex(dayForm, 'must be a date of this century, YYYY-MM-DD')
+const dayText = z
+  .string()
+  .regex(dayForm, 'must be a date of this century, YYYY-MM-DD')
+  .refine((day) => !dayForm.test(day) || !isAhead(day), {
+    error: 'is a day that has not begun in Brazil',
+    params: { rule: 'date' },
+  })
 
 /** What is asked for. */
 export type ReportRequest =
@@ -25,6 +32,10 @@ const entryId = z
     /^(?:[ED][0-9A-Z]{8}\d{4}[0-1]\d[0-3]\d[0-2]\d[0-5]\d[a-zA-Z0-9]{11}|[A-Z]{3}\d{4}[0-1]\d[0-3]\d[a-zA-Z0-9]{9})$/,
     'must be an EndToEndId, a RtrId, or the control number of another system',
   )
+  .refine((id) => !isOfFuture(id, Date.now()), {
+    error: 'is of something that has yet to happen',
+    params: { rule: 'date' },
+  })
   .meta({ example: 'E1234567820260302140500000000001' })
 
 /** Generators of clients cannot write a choice between objects: what goes with which report is a rule of values. */

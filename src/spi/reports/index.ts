@@ -7,7 +7,7 @@ import { createLargeDocuments } from '../api/large/index.ts'
 import { reportRoutes } from './routes.ts'
 import { createReportService } from './service.ts'
 
-export { dayForm } from './days.ts'
+export { dayForm, isAhead } from './days.ts'
 export { type BookDifference, type BookFigures, reconcile } from './walk.ts'
 
 export type ReportsDeps = {

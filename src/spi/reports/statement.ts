@@ -2,7 +2,7 @@ import type { Queryable } from '#src/platform/database/index.ts'
 import { refusedValue } from '#src/platform/http/index.ts'
 import { unreadable } from '../api/message-body.ts'
 import { momentIn } from '../messages/domain.ts'
-import { dayInBrazil } from './days.ts'
+import { dayInBrazil, isAhead } from './days.ts'
 import type { ReportedFile } from './file.ts'
 import type { FigureQuery } from './periods.ts'
 import { bookedIn, daysOf, type Statement, statementOfFile } from './reconcile.ts'
@@ -12,6 +12,7 @@ import type { Reported, ReportedAccount, ReportedEntry } from './reported.ts'
 export const statementOf = (file: ReportedFile): Statement => {
   const statement = statementOfFile(entriesIn(reportedIn(file)))
   if (statement === undefined) throw refused('is no camt.054 with an entry that is booked on a day')
+  demandBegun(statement.days[1])
   return statement
 }
 
@@ -32,6 +33,7 @@ export const figureQueryOf = async (
   const entries = bookedIn(entriesIn(reported))
   const bookedDays = daysOf(entries)
   if (bookedDays !== undefined) {
+    demandBegun(bookedDays[1])
     const byReference = new Map(entries.map((entry) => [entry.reference, entry]))
     return { days: bookedDays, told: { entries: [...byReference.values()] } }
   }
@@ -44,7 +46,10 @@ export const figureQueryOf = async (
     .sort()
   const [from] = days
   const to = days.at(-1)
-  if (from !== undefined && to !== undefined) return { days: [from, to], told: { balances } }
+  if (from !== undefined && to !== undefined) {
+    demandBegun(to)
+    return { days: [from, to], told: { balances } }
+  }
   for (const { requestId, declaredEntries } of accounts) {
     const day = declaredEntries === null ? undefined : await dayAsked(sql, requestId)
     if (day !== undefined) {
@@ -63,6 +68,11 @@ const reportedIn = (file: ReportedFile): readonly Reported[] => {
 
 const entriesIn = (reported: readonly Reported[]): readonly ReportedEntry[] =>
   reported.filter((one): one is ReportedEntry => one.kind === 'entry')
+
+/** @throws ApiError 400 when the last day that a document tells of has yet to begin */
+const demandBegun = (day: string): void => {
+  if (isAhead(day)) throw refused('tells of a day that has not begun in Brazil')
+}
 
 const refused = (message: string) => refusedValue([{ pointer: '', rule: 'statement', message }])
 

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { createReports, reconcile } from '#src/spi/index.ts'
 import { runCli } from '../../../src/cli/index.ts'
 import { program } from '../../../src/main.ts'
+import { dayInBrazil, dayMs, dayStart } from '../../../src/spi/reports/days.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { build } from '../../support/participant.ts'
@@ -246,7 +247,40 @@ const walked = async (next: (cursor: string) => Promise<Walked>): Promise<readon
 }
 
 /** Brazil's day of now. */
-const today = (): string => new Date(Date.now() - 3 * 3_600_000).toISOString().slice(0, 10)
+const today = (): string => dayInBrazil(new Date())
+
+test('what lies in the future is not asked for, nor compared', async () => {
+  const tomorrow = new Date(dayStart(today()).getTime() + dayMs)
+  const day = dayInBrazil(tomorrow)
+  const idIn = (hours: number) =>
+    `E${ispb}${new Date(Date.now() + hours * 3_600_000).toISOString().replace(/\D/g, '').slice(0, 12)}${'a'.repeat(11)}`
+  const control = `STR${day.replaceAll('-', '')}${'1'.repeat(9)}`
+  for (const [pointer, body] of [
+    ['/day', { report: 'entries', day }],
+    ['/day', { report: 'entries', day: '2099-12-31' }],
+    ['/entry_id', { report: 'entry', entry_id: idIn(12.1) }],
+    ['/entry_id', { report: 'entry', entry_id: control }],
+  ] as const) {
+    const refused = await app.call('POST', '/v1/pix/reports', { key, body })
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({ code: 'value_refused', errors: [{ pointer }] })
+  }
+  await ask({ report: 'entries', day: today() })
+  await ask({ report: 'entry', entry_id: idIn(11.9) })
+  for (const path of ['differences', 'figures']) {
+    const refused = await app.call('GET', `/v1/pix/${path}?day=${day}`, { key })
+    expect(await refused.json()).toMatchObject({ status: 400, code: 'value_refused' })
+    expect((await app.call('GET', `/v1/pix/${path}?day=${today()}`, { key })).status).toBe(200)
+    const told = await app.app.fetch(
+      new Request(`http://localhost/v1/pix/${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/xml', Authorization: `Bearer ${key}` },
+        body: Buffer.from(notification({ endToEndId: fresh.endToEndId(), day })),
+      }),
+    )
+    expect(await told.json()).toMatchObject({ status: 400, code: 'value_refused' })
+  }
+})
 
 test('a day is walked in both books, whichever differs, a page at a time', async () => {
   const day = today()
@@ -404,6 +438,7 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
   const aboutDay = expect.stringContaining('--day')
   expect(await run('-', '--day', day)).toEqual({ code: 2, out: '', err: aboutDay })
   expect(await run('--day', '2026-02-30')).toEqual({ code: 2, out: '', err: aboutDay })
+  expect(await run('--day', '2099-12-31')).toMatchObject({ code: 2, out: '' })
   const why = expect.stringMatching(/^trilho reconcile: .+\n$/)
   expect(await run('/dev/null')).toEqual({ code: 1, out: '', err: why })
 })

@@ -74,6 +74,9 @@ export const spiPhrases: Readonly<Record<string, string>> = {
   'is no {}: its check digits are wrong': 'não é {1}: os dígitos verificadores estão errados',
   'has a minute that does not exist in UTC': 'tem um minuto que não existe em UTC',
   'has a day that does not exist': 'tem um dia que não existe',
+  'is a day that has not begun in Brazil': 'é um dia que ainda não começou no Brasil',
+  'tells of a day that has not begun in Brazil': 'trata de um dia que ainda não começou no Brasil',
+  'is of something that has yet to happen': 'é de algo que ainda vai acontecer',
   'holds nothing that can be seen': 'não contém nada que se veja',
   'holds characters that change the direction of text':
     'contém caracteres que mudam a direção do texto',

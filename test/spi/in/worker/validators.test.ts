@@ -177,6 +177,29 @@ test.each(messageTypes)('%s: what is missing is told, and nothing of a whole mes
   expect(rules(empty)).toContain('Structure')
 })
 
+test('a report tells of nothing that comes after it', () => {
+  const at = created(0)
+  const day = (offsetMs: number) =>
+    new Date(Date.parse(at) + offsetMs - 3 * 3_600_000).toISOString()
+  const whole = (type: 'camt.053' | 'camt.054', offsetMs: number) => {
+    const schema = ourCatalogue.schemaOf(type, knownVersions(type).at(-1) ?? '')
+    if (schema === undefined) throw new Error(`no schema of ${type}`)
+    const random = createRandom(5)
+    for (;;) {
+      const xml = generateMessage(schema, random)
+      if (!/<(BookgDt|Bal)>/.test(xml)) continue
+      return xml
+        .replace(/<CreDt>[^<]*/, `<CreDt>${at}`)
+        .replaceAll(/(<BookgDt><Dt>)[^<]*/g, `$1${day(offsetMs).slice(0, 10)}`)
+        .replaceAll(/(<(?:ValDt|Dt)><DtTm>)[^<]*/g, `$1${created(offsetMs)}`)
+    }
+  }
+  for (const type of ['camt.053', 'camt.054'] as const) {
+    expect(rules(whole(type, 0))).not.toContain('Moment')
+    expect(rules(whole(type, 86_400_000))).toContain('Moment')
+  }
+})
+
 test('a confirmation names an EndToEndId or none', () => {
   const confirm = (id: string) =>
     besides(

@@ -1,11 +1,9 @@
 import { isMessageType, knownVersions, messageDefinitionIdOf, spiIspb } from '#codecs/iso20022'
-import { unless, type Validator } from './rule.ts'
+import { aheadMsMax, unless, type Validator } from './rule.ts'
 
 const ispbForm = /^[0-9A-Z]{8}$/
 const businessIdForm = /^M[0-9A-Z]{8}[a-zA-Z0-9]{23}$/
 const dateTimeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-/** How far the sender's clock may be ahead of ours. */
-const aheadMsMax = 5 * 60_000
 /** The SPI recognises a repeated message for a day. */
 const ageMsMax = 24 * 3_600_000
 

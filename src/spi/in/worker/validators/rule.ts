@@ -15,6 +15,9 @@ export type Subject = {
 /** Returns the warnings for one rule. They never hold a value of the message. */
 export type Validator = (subject: Subject) => readonly Warning[]
 
+/** How far the clock of another may be ahead. */
+export const aheadMsMax = 5 * 60_000
+
 /** Warnings kept for one message: more say nothing new about a hopeless one. */
 export const warningsMax = 50
 

@@ -1,7 +1,15 @@
 import { breachesOf, isMessageType, readMessage, type TypedMessage } from '#codecs/iso20022'
 import type { Warning } from '../../../messages/index.ts'
 import { faultsInDocument, isMadeNear } from '../../../messages/value-rules.ts'
-import { type Subject, structureWarning, unless, type Validator, warningsMax } from './rule.ts'
+import { dayForm, isAhead } from '../../../reports/days.ts'
+import {
+  aheadMsMax,
+  type Subject,
+  structureWarning,
+  unless,
+  type Validator,
+  warningsMax,
+} from './rule.ts'
 
 /** Reports the values that cannot be what they stand for. */
 export const values: Validator = ({ document }) => faultsInDocument(document, warningsMax)
@@ -13,8 +21,36 @@ export const readable: Validator = (subject) => {
   if (!isMessageType(type)) return []
   const reading = readMessage(document, { type, version })
   return reading.ok
-    ? [...breachesOf(reading.message), ...operations(reading.message, subject)]
+    ? [
+        ...breachesOf(reading.message),
+        ...operations(reading.message, subject),
+        ...reportedMoments(reading.message, subject),
+      ]
     : reading.problems.map(structureWarning)
+}
+
+/** When something was that a message reports: a moment, or a day of Brazil. */
+const momentsOf = (message: TypedMessage): readonly string[] => {
+  switch (message.type) {
+    case 'camt.053':
+      return message.statements.flatMap(({ balances }) => balances.map(({ dateTime }) => dateTime))
+    case 'camt.054':
+      return message.notifications.flatMap(({ entry: { bookingDate, valueDateTime } }) =>
+        [bookingDate, valueDateTime].filter((one) => one !== null),
+      )
+    default:
+      return []
+  }
+}
+
+/** What is reported has happened before the report was made. */
+const reportedMoments = (message: TypedMessage, { view }: Subject): readonly Warning[] => {
+  const createdMs = Date.parse(view.createdAt ?? '')
+  if (Number.isNaN(createdMs)) return []
+  const isPast = momentsOf(message).every((one) =>
+    dayForm.test(one) ? !isAhead(one, createdMs) : !(Date.parse(one) > createdMs + aheadMsMax),
+  )
+  return unless(isPast, 'Moment', '/Envelope/Document', 'tells of what comes after the message')
 }
 
 type Operation = {
