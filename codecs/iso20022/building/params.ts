@@ -132,7 +132,8 @@ export class Params {
 
   /** Refuses the fields that nothing has read. */
   done(): void {
-    for (const name of Object.keys(this.fields)) {
+    for (const name in this.fields) {
+      if (this.problems.length === buildProblemsMax) return
       if (this.readNames.includes(name)) continue
       this.refuse(name.slice(0, 64), 'unknown', 'is no parameter here')
     }

@@ -13,24 +13,46 @@ export const textOf = (bytes: Uint8Array): string => {
   }
 }
 
-/** Bytes from which on the values of a body are counted; fewer cannot hold too many. */
-export const countedBytesMin = 65_536
+/** Bytes from which on the values and members of a body are counted; fewer hold too few to matter. */
+export const countedBytesMin = 16_384
 /**
  * Values of a large body. What makes a body dear to read is the number of its values, not its bytes: a megabyte of the
  * shortest holds the event loop for a tenth of a second, and no thread could hand them over for less than that.
  */
 export const valuesMaxDefault = 20_000
 
-/** Whether a text in JSON holds more values, an empty object or array counted twice; any other text may seem to. */
-const holdsMoreValues = (bytes: Uint8Array, valuesMax: number): boolean => {
+/** Members of one object. Who judges an object looks at each that it does not know, and none of ours has so many. */
+export const membersMax = 1_000
+
+/**
+ * What a text in JSON holds too much of, in words: values, an empty object or array counted twice, or members of one
+ * object. Any other text may seem to.
+ */
+const excessIn = (bytes: Uint8Array, valuesMax: number): Violation | undefined => {
   let values = 1
+  /** Commas of each open object; an array, whose do not count, has fewer than none. */
+  const open: number[] = []
   for (let at = 0; at < bytes.length; at++) {
     const code = bytes[at]
     if (code === quote) at = closingQuote(bytes, at + 1)
-    else if (code === comma || code === openBracket || code === openBrace) values++
-    if (values > valuesMax) return true
+    else if (code === openBracket || code === openBrace) {
+      values++
+      open.push(code === openBrace ? 0 : Number.NEGATIVE_INFINITY)
+    } else if (code === closeBracket || code === closeBrace) open.pop()
+    else if (code === comma) {
+      values++
+      const commas = (open.pop() ?? 0) + 1
+      if (commas === membersMax) {
+        const message = `holds an object of more than ${membersMax} members`
+        return { pointer: '', rule: 'members', message }
+      }
+      open.push(commas)
+    }
+    if (values > valuesMax) {
+      return { pointer: '', rule: 'values', message: `holds more than ${valuesMax} values` }
+    }
   }
-  return false
+  return undefined
 }
 
 /** Where a string ends that begins there; of one that does not end, the end of all. */
@@ -49,13 +71,11 @@ const closingQuote = (bytes: Uint8Array, from: number): number => {
  * @param valuesMax - how many values a large body may hold
  * @throws ApiError for bytes that are not JSON, for strings that no field may hold, for a member that is named twice
  *   (readers differ in which of the two they take), for a number that would not stay what it is as a double, and for
- *   more values than are allowed
+ *   more values, or members of one object, than are allowed
  */
 export const parseJson = (bytes: Uint8Array, valuesMax = valuesMaxDefault): unknown => {
-  if (bytes.length >= countedBytesMin && holdsMoreValues(bytes, valuesMax)) {
-    const message = `holds more than ${valuesMax} values`
-    throw invalid([{ pointer: '', rule: 'values', message }], 'The body')
-  }
+  const excess = bytes.length < countedBytesMin ? undefined : excessIn(bytes, valuesMax)
+  if (excess !== undefined) throw invalid([excess], 'The body')
   const text = textOf(bytes)
   let value: unknown
   try {
@@ -89,12 +109,16 @@ const lossIn = (text: string, members: number): Violation | undefined => {
 /** Whether an object in a JSON text names a member twice. */
 export const repeatsMember = (text: string): boolean => firstLoss(text)?.rule === 'unique'
 
-/** A literal of so many characters, without exponent, survives as a double. */
+/** So many digits survive as a double, whatever the exponent between the smallest and the largest. */
 const exactCharactersMax = 15
+const [smallest, largest] = [1e-290, 1e290]
 
 const isExactNumber = (text: string, start: number, end: number): boolean => {
   const literal = text.slice(start, end)
-  if (literal.length <= exactCharactersMax && !/e/i.test(literal)) return true
+  if (literal.length <= exactCharactersMax) {
+    const size = Math.abs(Number(literal))
+    if ((size > smallest && size < largest) || !/e/i.test(literal)) return true
+  }
   return canonicalJson(literal) === canonicalJson(String(Number(literal)))
 }
 

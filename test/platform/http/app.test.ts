@@ -214,7 +214,7 @@ describe('request bodies', () => {
   })
 
   test('members that nobody knows are told, but not all of very many', async () => {
-    const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`member${i}`, i]))
+    const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`member${i}`, i]))
     const answer = await harness().call('POST', '/v1/cards', {
       body: { amount: 1, name: 'abc', ...many },
     })

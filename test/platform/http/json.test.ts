@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
 import { ApiError, parseJson } from '#src/platform/http/index.ts'
-import { countedBytesMin, valuesMaxDefault } from '../../../src/platform/http/json.ts'
+import { countedBytesMin, membersMax, valuesMaxDefault } from '../../../src/platform/http/json.ts'
 
 const outcome = (text: string): unknown => {
   try {
@@ -43,6 +43,33 @@ describe('a large body in JSON', () => {
 
   test('that ends in a string is no JSON, as ever', () => {
     expect(outcome(`["${'\\"'.repeat(countedBytesMin)}`)).toBe('bad_request')
+  })
+
+  const objectOf = (members: number): string =>
+    `{${Array.from({ length: members }, (_, i) => `"m${i}":[{"a":0,"b":",{"}]`).join()}}`
+  const wholes: readonly ((object: string) => string)[] = [
+    (object) => object,
+    (object) => `[0,[${object}],{"x":${object}}]`,
+    (object) => `{"x":[{}],"y":[0,1],"z":${object}}`,
+  ]
+  test.each(wholes)('has objects of so many members, and none of one more: %p', (whole) => {
+    const text = whole(objectOf(membersMax)).padEnd(countedBytesMin)
+    expect(outcome(text)).toEqual(JSON.parse(text))
+    expect(outcome(whole(objectOf(membersMax + 1)).padEnd(countedBytesMin))).toEqual({
+      ...{ pointer: '', rule: 'members' },
+      message: `holds an object of more than ${membersMax} members`,
+    })
+  })
+
+  test('is none below a size that cannot hold much', () => {
+    const most = Array.from(
+      { length: countedBytesMin / 8 - 1 },
+      (_, i) => `"${i.toString(36).padStart(3, '0')}":1`,
+    )
+    const text = `{${most.join()}}`
+    expect(text.length).toBeLessThan(countedBytesMin)
+    expect(outcome(text)).toEqual(JSON.parse(text))
+    expect(most.length).toBeLessThan(3 * membersMax)
   })
 
   test('may have more where its route says so', () => {

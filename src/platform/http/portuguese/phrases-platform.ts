@@ -59,6 +59,7 @@ export const platformPhrases: Readonly<Record<string, string>> = {
   'must be of the years 0001 to 9999': 'deve ser dos anos 0001 a 9999',
   'must be a whole number from {} to {}': 'deve ser um número inteiro de {1} a {2}',
   'holds more than {} values': 'tem mais de {1} valores',
+  'holds an object of more than {} members': 'tem um objeto com mais de {1} membros',
   'is nested deeper than {} levels': 'passa de {1} níveis de aninhamento',
   'holds U+0000 or half a surrogate pair': 'contém U+0000 ou metade de um par substituto',
   'has a name with U+0000 or half a surrogate pair':
