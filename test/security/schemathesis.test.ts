@@ -33,16 +33,22 @@ import schemathesis
 def form_is_as_published(ctx, response, case):
     if response.status_code != 400 or case.meta is None or not case.meta.generation.mode.is_positive:
         return
+    # A value that was taken from an answer, where it may be null, is not of the form that the document demands.
+    if any(str(value) in ("None", "null") for value in (case.path_parameters or {}).values()):
+        return
     body = response.json()
     code = body["error"]["code"] if "error" in body else body["code"]
     assert code.lower() != "validation_failed", f"fits the schema and is refused by it: {body}"
 `
 
+/** Its example is a charge on the server of another institution, which no machine of a test reaches. */
+const resolvesOutside = '/v1/pix/qrcode/resolve'
+
 const ofDrex = '^/v1/(drex|wallets|contracts)'
 const ofCards = '^/v1/(transactions|webhook|certificates|jose)'
 /** Each ends well before the runner takes silence for a standstill. */
 const parts: readonly (readonly [string, ...string[]])[] = isLong
-  ? [['all of it']]
+  ? [['all of it', '--exclude-path', resolvesOutside]]
   : [
       ['digital currency', '--include-path-regex', ofDrex],
       ['cards, webhooks, keys', '--include-path-regex', ofCards],
@@ -54,9 +60,6 @@ const parts: readonly (readonly [string, ...string[]])[] = isLong
  * its processor for 29 of 11 700 requests. The one type of text is tried at its limit and one past it by its own test.
  */
 const patternCharactersMax = 150
-/** Its example is a charge on the server of another institution, which no machine of a test reaches. */
-const resolvesOutside = '/v1/pix/qrcode/resolve'
-
 type Json = Record<string, unknown>
 
 const each = (value: unknown, visit: (object: Json) => void): void => {

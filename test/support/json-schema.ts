@@ -78,11 +78,11 @@ const stringsOf = ({
   if (format === 'uuid') return fc.uuid()
   const wanted = pattern === undefined ? undefined : new RegExp(pattern, 'u')
   const isWanted = (text: string) => wanted?.test(text) ?? true
-  if (format === 'date-time') {
+  if (format === 'date-time' || format === 'date') {
     const range = { min: new Date('0000-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z') }
     return fc
       .date({ ...range, noInvalidDate: true })
-      .map((date) => date.toISOString())
+      .map((date) => date.toISOString().slice(0, format === 'date' ? 10 : undefined))
       .filter(isWanted)
   }
   const length = { minLength, maxLength: Math.min(maxLength, minLength + lengthMax) }
@@ -137,7 +137,8 @@ const objectsOf = (document: OpenApi, schema: Schema, depth: number): fc.Arbitra
   )
   if (additionalProperties === false) return known
   const rest = additionalProperties === true ? {} : additionalProperties
-  const names = propertyNames === undefined ? fc.string() : within(propertyNames)
+  const names =
+    propertyNames === undefined ? fc.string() : within({ type: 'string', ...propertyNames })
   const fresh = (names as fc.Arbitrary<string>).filter((name) => !Object.hasOwn(properties, name))
   return fc
     .tuple(known, fc.dictionary(fresh, within(rest), { maxKeys: 2 }))

@@ -16,8 +16,8 @@ export const symbol = z
   .regex(/^[A-Za-z0-9@._-]{1,20}$/, 'must be 1 to 20 letters, digits or @._-')
 /** The chain counts seconds, and has no moment before 1970. */
 export const instant = moment
+  .refine((at) => at.getTime() >= 0, 'must not be before 1970')
   .transform((at) => Math.floor(at.getTime() / 1000))
-  .pipe(z.int().nonnegative())
 export const bps = (max: number) => z.int().min(0).max(max)
 
 /** How many fraction digits there may be depends on the token. */

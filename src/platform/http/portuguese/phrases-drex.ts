@@ -162,6 +162,7 @@ export const drexPhrases: Readonly<Record<string, string>> = {
   'must be more than zero': 'deve ser maior que zero',
   'must differ from wallet': 'deve ser diferente de wallet',
   'must differ from owner_wallet': 'deve ser diferente de owner_wallet',
+  'must not be before 1970': 'não pode ser anterior a 1970',
   'must be in the future': 'deve estar no futuro',
   'comes to less than the smallest unit of money': 'dá menos que a menor unidade de dinheiro',
   'is paid in a money without two decimals': 'paga-se em dinheiro sem duas casas decimais',
