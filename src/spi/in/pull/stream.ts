@@ -17,6 +17,7 @@ import type { Channel } from '../../messages/index.ts'
 import { type PullFailure, pullFailureOf } from './failure.ts'
 import { letterOf, letterOfRefused } from './letters.ts'
 import { type InboundMessage, inboundHeaders, inboundMessageOf } from './message.ts'
+import { createPace, type Pace } from './pace.ts'
 
 export type StreamDeps = {
   readonly client: InterfaceClient
@@ -40,7 +41,7 @@ export type StreamDeps = {
   readonly onLetter: () => void
 }
 
-type FollowDeps = StreamDeps & { readonly outage: OutageLog }
+type FollowDeps = StreamDeps & { readonly outage: OutageLog; readonly pace: Pace }
 
 /** What one answer of the interface brought; `letter` holds what of it could not be read. */
 type Batch = {
@@ -61,12 +62,19 @@ const publishBackoffMaxMs = 1_000
  */
 export const runStream = async (deps: StreamDeps): Promise<void> => {
   let failures = 0
+  let replacedMs = Number.NEGATIVE_INFINITY
   const outage = createOutageLog(deps.logger, {
     level: 'warn',
     away: 'a read stream fails',
     back: 'a read stream is answered again',
     about: { channel: deps.channel },
   })
+  const pace = createPace(deps.retry, () =>
+    deps.logger.warn(
+      { channel: deps.channel },
+      'the interface answers reads at once and without news: they are made less often',
+    ),
+  )
   const onAnswer = (messages: number): void => {
     failures = 0
     outage.worked()
@@ -74,13 +82,16 @@ export const runStream = async (deps: StreamDeps): Promise<void> => {
   }
   while (!deps.draining.aborted) {
     try {
-      await pullUntilDrained({ ...deps, onAnswer, outage })
+      await pullUntilDrained({ ...deps, onAnswer, outage, pace })
     } catch (error) {
       if (deps.giveUp.aborted) return
       const failure = pullFailureOf(error)
       deps.onFailure(failure.kind)
       failures++
-      const waitMs = waitBefore(failure, failures, deps.retry)
+      const nowMs = performance.now()
+      const mayReplace = nowMs - replacedMs > deps.retry.backoffMaxMs
+      const waitMs = waitBefore(failure, mayReplace ? failures : failures + 1, deps.retry)
+      replacedMs = nowMs
       outage.failed(error, { ...aboutWait(failure, waitMs), next: 'another stream' })
       await pause(waitMs, deps.draining)
     }
@@ -92,7 +103,7 @@ const aboutWait = ({ kind }: PullFailure, waitMs: number) => ({
   wait_ms: Math.round(waitMs),
 })
 
-/** The first time that a stream is gone we replace it at once: the server has merely forgotten it. */
+/** The first time in a while that a stream is gone we replace it at once: the server has merely forgotten it. */
 const waitBefore = (failure: PullFailure, failures: number, retry: RetryPolicy): number => {
   if (failure.kind === 'gone' && failures === 1) return 0
   return Math.max(backoffMs(failures, retry), failure.kind === 'throttled' ? failure.waitMs : 0)
@@ -105,16 +116,25 @@ const pullUntilDrained = async (deps: FollowDeps): Promise<void> => {
   let mayConfirm = true
   try {
     while (!deps.draining.aborted) {
+      const askedMs = performance.now()
       const batch = await readNext(stream, deps)
-      if (batch === undefined || sizeOf(batch) === 0) continue
+      if (batch === undefined) continue
+      const waitMs = deps.pace.waitMs({
+        messages: batch.messages,
+        unread: batch.letter?.key,
+        tookMs: performance.now() - askedMs,
+      })
       const attributes = {
         'trilho.spi.channel': deps.channel,
         'messaging.batch.message_count': sizeOf(batch),
       }
-      mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
-        deps.watched.round(() => publishUntilDrained(batch, deps)),
-      )
+      if (sizeOf(batch) > 0) {
+        mayConfirm = await inSpan('spi received', { kind: 'consumer', attributes }, () =>
+          deps.watched.round(() => publishUntilDrained(batch, deps)),
+        )
+      }
       if (!mayConfirm) return
+      if (waitMs > 0) await pause(waitMs, deps.draining)
     }
   } catch (error) {
     // If the server has forgotten the stream, there is nothing to close; a request that we gave up may have delivered.
