@@ -1,6 +1,7 @@
 import type { Act } from './act.tsx'
 import { type Session, send } from './api.ts'
 import { keyWords as w } from './key-words.ts'
+import { Overlap, overlapOf } from './overlap.tsx'
 import { Copy } from './parts.tsx'
 import { fill } from './words.ts'
 
@@ -160,13 +161,6 @@ export const restrictKeyAct = (one: ApiKey): Act => ({
   },
 })
 
-const overlaps = [
-  { seconds: 86_400, label: w.overlapDay },
-  { seconds: 604_800, label: w.overlapWeek },
-  { seconds: 3_600, label: w.overlapHour },
-  { seconds: 0, label: w.overlapNone },
-]
-
 const withOwn = (text: string, own: string, one: ApiKey, session: Session): string =>
   one.id === session.key_id ? `${text} ${own}` : text
 
@@ -176,21 +170,14 @@ export const rotateKeyAct = (one: ApiKey, session: Session): Act => ({
     ...([fill(w.rotateConsequence, { name: one.name }), w.rotateOwn, one, session] as const),
   ),
   verb: w.rotate,
-  fields: (
-    <label class="field">
-      {w.overlap}
-      <select name="overlap">
-        {overlaps.map(({ seconds, label }) => (
-          <option key={seconds} value={seconds}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  ),
+  fields: <Overlap label={w.overlap} none={w.overlapNone} />,
   run: async (form, key) => {
-    const body = { overlap_seconds: Number(form.get('overlap')) }
-    const made = await send<{ readonly key: string }>('POST', `${pathOf(one)}/rotate`, body, key)
+    const made = await send<{ readonly key: string }>(
+      'POST',
+      `${pathOf(one)}/rotate`,
+      overlapOf(form),
+      key,
+    )
     return <KeyOnce text={made.key} />
   },
 })

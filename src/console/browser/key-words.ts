@@ -67,9 +67,6 @@ export const keyWords = inWords({
     'Você entrou com esta chave: entre de novo com a nova.',
   ],
   overlap: ['The former secret counts for', 'O segredo anterior vale por'],
-  overlapDay: ['a day', 'um dia'],
-  overlapWeek: ['a week', 'uma semana'],
-  overlapHour: ['an hour', 'uma hora'],
   overlapNone: ['no time: it stops now', 'tempo nenhum: deixa de valer já'],
   revoke: ['Revoke', 'Revogar'],
   revokeConsequence: [

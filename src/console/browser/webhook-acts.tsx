@@ -1,6 +1,7 @@
 import type { Act } from './act.tsx'
 import { send } from './api.ts'
 import { count } from './format.ts'
+import { Overlap, overlapOf } from './overlap.tsx'
 import { Copy } from './parts.tsx'
 import { go } from './router.tsx'
 import { webhookWords as w } from './webhook-words.ts'
@@ -81,32 +82,13 @@ export const testAct = (endpoint: Endpoint): Act => ({
   },
 })
 
-const overlaps = [
-  { seconds: 86_400, label: w.overlapDay },
-  { seconds: 604_800, label: w.overlapWeek },
-  { seconds: 3_600, label: w.overlapHour },
-  { seconds: 0, label: w.overlapNone },
-]
-
 export const rotateAct = (endpoint: Endpoint): Act => ({
   title: w.rotate,
   consequence: fill(w.rotateConsequence, { url: endpoint.url }),
   verb: w.rotate,
-  fields: (
-    <label class="field">
-      {w.overlap}
-      <select name="overlap">
-        {overlaps.map(({ seconds, label }) => (
-          <option key={seconds} value={seconds}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
-  ),
+  fields: <Overlap label={w.overlap} none={w.overlapNone} />,
   run: async (form, key) => {
-    const body = { overlap_seconds: Number(form.get('overlap')) }
-    const made = await send<Made>('POST', `${pathOf(endpoint)}/rotate`, body, key)
+    const made = await send<Made>('POST', `${pathOf(endpoint)}/rotate`, overlapOf(form), key)
     return <SecretOnce secret={made.secret} />
   },
 })

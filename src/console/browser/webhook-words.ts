@@ -79,9 +79,6 @@ export const webhookWords = inWords({
   ],
   overlap: ['Both sign for', 'Ambos assinam por'],
   overlapNone: ['the present one ends at once', 'o atual acaba agora'],
-  overlapHour: ['an hour', 'uma hora'],
-  overlapDay: ['a day', 'um dia'],
-  overlapWeek: ['a week', 'uma semana'],
   pause: ['Pause', 'Pausar'],
   pauseConsequence: [
     'Nothing is sent to {url} until it is activated. What happens meanwhile is not sent later.',
