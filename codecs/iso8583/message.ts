@@ -7,6 +7,7 @@ export const gatewayMtis = [
   ...(['0100', '0110', '0120', '0121', '0130'] as const),
   ...(['0200', '0210', '0220', '0221', '0230', '0800', '0810'] as const),
   ...(['0400', '0401', '0410', '0420', '0421', '0430'] as const),
+  ...(['0500', '0501', '0510', '0520', '0521', '0530'] as const),
   ...(['0620', '0621', '0630'] as const),
 ] as const
 export type GatewayMti = (typeof gatewayMtis)[number]

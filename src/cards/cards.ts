@@ -10,17 +10,23 @@ import { cardErrors } from './errors.ts'
 import { readMerchants } from './merchants.ts'
 import type { CardNetworks } from './networks/index.ts'
 import {
+  createReconciliation,
+  insertMovements,
+  type ReconciliationDeps,
+} from './reconciliation/index.ts'
+import {
   createReversals,
   insertReversals,
   type ReversalSettings,
   type ReversalsDeps,
 } from './reversals/index.ts'
 import { createRetention } from './transactions/retention.ts'
-import { createStanAllocator } from './transactions/stan.ts'
+import { createStanAllocator, type StanAllocator } from './transactions/stan.ts'
 import { declareUnmatched } from './transactions/unmatched.ts'
 import { createCardWriter } from './transactions/writer.ts'
 import { createAbandonedSweep } from './use-cases/abandoned.ts'
 import { createAdvices } from './use-cases/advices.ts'
+import { bookedByEnd } from './use-cases/booking.ts'
 import { createExpiry } from './use-cases/expiry.ts'
 import { createLateAnswers } from './use-cases/late-answers.ts'
 import { endStored } from './use-cases/resolve.ts'
@@ -46,6 +52,7 @@ export type CardsDeps = {
   readonly logger: Logger
   readonly metrics: Metrics
   /** Times of reversals that tests shorten. */
+  readonly reconciliationTiming?: ReconciliationDeps['timing']
   readonly reversalTiming?: NonNullable<ReversalsDeps['timing']>
 }
 
@@ -60,6 +67,42 @@ const retentionOf = (
   now: () => Date,
 ): readonly Job[] => (days === undefined ? [] : [createRetention({ sql, days, logger, now })])
 
+/** What is told to the parts that listen to networks. */
+const listen = (
+  { networks, emission, logger }: CardsDeps,
+  sql: Client,
+  onReversals: () => void,
+  now: () => Date,
+): void => {
+  const told = { ...{ sql, networks, onReversals }, ...{ emission, logger, now } }
+  networks.onLateAnswer(createLateAnswers(told))
+  networks.onAdvice(createAdvices(told))
+}
+
+/** What is done from time to time. */
+const jobsOf = (
+  deps: CardsDeps,
+  sql: Client,
+  stans: StanAllocator,
+  onReversals: () => void,
+  now: () => Date,
+): readonly Job[] => {
+  const { networks, emission, logger, metrics } = deps
+  const common = { ...{ sql, insertReversals }, ...{ emission, logger, now } }
+  const timeoutMs = Math.max(...networks.all.map((network) => network.timeoutMs))
+  const reconciliation = createReconciliation({
+    ...{ sql, networks: networks.all, nextStan: stans.next, logger, metrics, now },
+    timing: deps.reconciliationTiming,
+  })
+  networks.onCutOver(reconciliation.cutOver)
+  return [
+    createAbandonedSweep({ ...common, timeoutMs }),
+    createExpiry({ ...common, networks: networks.all, onReversals }),
+    reconciliation.job,
+    ...retentionOf(deps, sql, now),
+  ]
+}
+
 const outcomesOf = (metrics: Metrics, sql: Client, { all }: CardNetworks) => {
   const names = all.map(({ name }) => name)
   declareUnmatched(metrics, sql, names)
@@ -69,6 +112,15 @@ const outcomesOf = (metrics: Metrics, sql: Client, { all }: CardNetworks) => {
     'outcome',
   ])
 }
+
+/** A reversal or an advice ends together with its transaction, and with what the network has booked. */
+const onEndedOf =
+  ({ networks, emission }: CardsDeps, now: () => Date): ReversalsDeps['onEnded'] =>
+  async (tx, ended, outcome, settlementDate) => {
+    await endStored(tx, ended, outcome, now(), emission)
+    const network = networks.byName(ended.network)
+    await insertMovements(tx, bookedByEnd(network, ended, outcome, settlementDate, now()))
+  }
 
 /**
  * The card authorization gateway, above its networks, which must start before it and stop after it.
@@ -100,7 +152,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     vaultTimeoutMs: settings.vault.timeoutMs,
     nextStan: stans.next,
     merchants,
-    onEnded: (tx, ended, outcome) => endStored(tx, ended, outcome, now(), emission),
+    onEnded: onEndedOf(deps, now),
     settings: settings.reversals,
     logger,
     metrics,
@@ -119,22 +171,8 @@ export const createCards = (deps: CardsDeps): Feature => {
     now,
     count: (operation, network, outcome) => outcomes.inc({ operation, network, outcome }),
   })
-  const sweep = createAbandonedSweep({
-    sql,
-    insertReversals,
-    timeoutMs: Math.max(...networks.all.map(({ timeoutMs }) => timeoutMs)),
-    emission,
-    logger,
-    now,
-  })
-  const expiry = createExpiry({
-    ...{ sql, networks: networks.all, insertReversals, onReversals: reversals.kick },
-    ...{ emission, logger, now },
-  })
-  const jobs = [sweep, expiry, ...retentionOf(deps, sql, now)]
-  const told = { sql, networks, onReversals: reversals.kick, emission, logger, now }
-  networks.onLateAnswer(createLateAnswers(told))
-  networks.onAdvice(createAdvices(told))
+  const jobs = jobsOf(deps, sql, stans, reversals.kick, now)
+  listen(deps, sql, reversals.kick, now)
   return {
     ...common,
     ...{ routes: cardRoutes(service), certificates: vault.certificates },

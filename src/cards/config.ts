@@ -54,7 +54,7 @@ export const cardSettings = defineSettings({
     doc: 'Private key of that certificate.',
   }),
   networksFile: setting('CARDGW_NETWORKS_FILE', path(), {
-    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `tpdu`, `window`, `sign_on`, `echo_seconds`, `connect_wait_ms`, `authorization_hours`, `installments`, `answers`, `content`, `security`, `advices`, `tls` (`ca_path`, `cert_path`, `key_path`).',
+    doc: 'JSON file of further card networks: an array of objects with `name`, `brand`, `host`, `prefixes` and, as needed, `port`, `pool_size`, `timeout_seconds`, `dialect` (a name or a whole dialect), `frame`, `tpdu`, `window`, `sign_on`, `echo_seconds`, `connect_wait_ms`, `authorization_hours`, `installments`, `answers`, `content`, `security`, `advices`, `reconciliation`, `tls` (`ca_path`, `cert_path`, `key_path`).',
   }),
 })
 

@@ -308,6 +308,18 @@ export const cardErrors = defineErrors({
     },
     retryable: false,
   },
+  reconciliation_not_found: {
+    status: 404,
+    title: 'Reconciliation not found',
+    meaning: 'No business day with this identifier waits for somebody.',
+    remedy: 'Read the list again: another person may have seen to it.',
+    pt: {
+      title: 'Conciliação não encontrada',
+      meaning: 'Nenhum dia de movimento com este identificador espera por alguém.',
+      remedy: 'Leia a lista de novo: outra pessoa pode já ter cuidado dele.',
+    },
+    retryable: false,
+  },
   advice_not_found: {
     status: 404,
     title: 'Advice not found',

@@ -59,9 +59,9 @@ type Proof = () => readonly unknown[]
 /** In the order of the README, in both languages. */
 const notThere: readonly (readonly [english: string, portuguese: string, proof: Proof])[] = [
   [
-    'Cards: reconciliation (0500, 0510)',
-    'Cartões: conciliação (0500, 0510)',
-    () => gatewayMtis.filter((mti) => mti.startsWith('05')),
+    'Cards: batch upload (0320, 0330)',
+    'Cartões: envio de lotes (0320, 0330)',
+    () => gatewayMtis.filter((mti) => mti.startsWith('03')),
   ],
   [
     'Pix: registering and claiming keys in the directory (DICT)',

@@ -143,6 +143,7 @@ export const createCardsRig = async (
     away: options.away,
     logger: quietLogger,
     metrics,
+    reconciliationTiming: { everyMs: 20, backoffBaseMs: 20 },
     reversalTiming: { pollMs: 20, backoffBaseMs: 20, holdMs: 20, windowMs: options.windowMs ?? 0 },
   })
   const { key, record } = testKey('cards:*')

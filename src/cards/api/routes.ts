@@ -29,6 +29,7 @@ import {
 } from './bodies.ts'
 import { documents, listQuery } from './documents.ts'
 import { inPortuguese } from './portuguese.ts'
+import { reconciliationRoutes } from './reconciliation-routes.ts'
 import { adviceParams, reversalQuery, waitingDocuments } from './waiting-documents.ts'
 
 const bodyBytesMax = 16_384
@@ -81,6 +82,7 @@ const routesOf = (service: CardService): readonly Route[] => [
   }),
   ...laterRoutes(service),
   ...unmatchedRoutes(service),
+  ...reconciliationRoutes(service),
   ...readingRoutes(service),
 ]
 

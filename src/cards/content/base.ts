@@ -1,3 +1,4 @@
+import { movementKinds, totalFields } from '../reconciliation/totals.ts'
 import type { FieldForm, MessageName } from './form.ts'
 import { cardNumber } from './sources.ts'
 
@@ -22,7 +23,7 @@ const purchase = '000000'
 const returnOfGoods = '200000'
 
 export type MessageDefault = {
-  readonly mti: '0100' | '0120' | '0200' | '0220' | '0400' | '0800'
+  readonly mti: '0100' | '0120' | '0200' | '0220' | '0400' | '0500' | '0800'
   readonly fields: Fields
 }
 
@@ -42,6 +43,17 @@ export const isAdviceName = (name: MessageName): name is AdviceName =>
 /** What the caller was told, and by which code it knows it. */
 const told = { '38': { from: 'auth_code' }, '39': { from: 'response_code' } }
 
+const totals: Fields = Object.fromEntries(
+  movementKinds.flatMap((kind) => [
+    [String(totalFields[kind].count), { from: `totals.${kind}.number` }],
+    [String(totalFields[kind].cents), { from: `totals.${kind}.amount` }],
+  ]),
+)
+
+/** Those that are about no payment. */
+export const isAboutPayment = (name: MessageName): boolean =>
+  name !== 'management' && name !== 'reconciliation'
+
 export const baseMessages: Readonly<Record<MessageName, MessageDefault>> = {
   // DE 38 is that of an answer.
   authorization: { mti: '0100', fields: { '3': purchase, '38': null } },
@@ -55,6 +67,23 @@ export const baseMessages: Readonly<Record<MessageName, MessageDefault>> = {
   refund_advice: { mti: '0220', fields: told },
   reversal: { mti: '0400', fields: reversal },
   partial_reversal: { mti: '0400', fields: { ...reversal, '95': { from: 'replacement' } } },
+  reconciliation: {
+    mti: '0500',
+    fields: {
+      ...{
+        '7': { from: 'transmission' },
+        '11': { from: 'stan' },
+        '15': { from: 'settlement.date' },
+      },
+      ...{
+        '32': { from: 'acquirer.id' },
+        '33': { from: 'forwarder.id' },
+        '50': { from: 'currency' },
+      },
+      ...totals,
+      '97': { from: 'totals.net' },
+    },
+  },
   management: {
     mti: '0800',
     fields: {

@@ -10,7 +10,14 @@ import {
   type FieldValue,
   type GatewayMti,
 } from '#codecs/iso8583'
-import { advisedMessages, baseFields, baseMessages, extendedPayment, isAdviceName } from './base.ts'
+import {
+  advisedMessages,
+  baseFields,
+  baseMessages,
+  extendedPayment,
+  isAboutPayment,
+  isAdviceName,
+} from './base.ts'
 import { compileComposite } from './composite.ts'
 import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
 import { createKeeper, type Keeper, keptLengths } from './keep.ts'
@@ -63,6 +70,7 @@ const answerFields = [11, 39] as const
  * @param content undefined for that of the gateway
  * @param takesInstallments whether DE 67 says in how many parts the holder pays, where there is no content
  * @param takesPins whether the network's security has keys for PIN blocks
+ * @param reconciles whether the network is sent totals
  * @throws ContentError or Error that names the place, the field and the rule
  */
 export const createContent = (
@@ -70,6 +78,7 @@ export const createContent = (
   content?: ContentForm | undefined,
   takesInstallments = true,
   takesPins = false,
+  reconciles = false,
 ): Content => {
   const acquirer = acquirerOf(content)
   const context: LeafContext = { acquirer, kept: keptLengths(content, dialect), takesPins }
@@ -82,7 +91,7 @@ export const createContent = (
   const place = { dialect, content }
   const messages = new Map<MessageName, Compiled>()
   for (const name of messageNames) {
-    if (!isTaken(name, content)) continue
+    if (!isTaken(name, content) || (name === 'reconciliation' && !reconciles)) continue
     const fields = fieldsOf(name, place, takesInstallments)
     messages.set(name, compileMessage(name, fields, place, composites, context))
   }
@@ -142,7 +151,7 @@ const fieldsOf = (
   { dialect, content }: Place,
   takesInstallments: boolean,
 ): Fields => {
-  const isPayment = name !== 'management'
+  const isPayment = isAboutPayment(name)
   const plain = isAdviceName(name) ? advisedMessages[name] : name
   const inDialect = Object.entries(baseMessages[plain].fields).filter(
     // Where it is missing, DE 37 alone says what a reversal takes back.
@@ -274,6 +283,7 @@ const titles: Readonly<Record<MessageName, string>> = {
   refund_advice: 'an advice of a refund',
   reversal: 'a reversal',
   partial_reversal: 'a partial reversal',
+  reconciliation: 'a reconciliation',
   management: 'a sign-on',
 }
 

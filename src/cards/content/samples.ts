@@ -2,6 +2,11 @@ import type { MessageName } from './form.ts'
 import { entries, type Facts, initiators, installmentPlans, storedReasons } from './sources.ts'
 
 const panDigitsMax = 19
+const largest = { count: 9_999_999_999, cents: 9_999_999_999_999_999n }
+const sampleTotals = {
+  settlementDate: '1231',
+  totals: { credit: largest, credit_reversal: largest, debit: largest, debit_reversal: largest },
+}
 const pick = <T>(values: readonly T[], at: number): T => values[at % values.length] as T
 
 /** The longest values of all that a message may be made of, for each kind of entry, without a card of anybody. */
@@ -49,6 +54,9 @@ export const sampleFacts = (
     isFinal: name.startsWith('capture') ? at % 2 === 0 : undefined,
     captureNumber: name.startsWith('capture') ? 50 : undefined,
     networkCode: '001',
+    ...(name === 'reconciliation'
+      ? sampleTotals
+      : { settlementDate: undefined, totals: undefined }),
     isFirst: true,
     carried: 0,
   }))

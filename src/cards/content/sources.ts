@@ -1,4 +1,5 @@
 import { formatOriginalData, formatReplacementAmounts } from '#codecs/iso8583'
+import { movementKinds, netText, type Totals } from '../reconciliation/totals.ts'
 import { currencyNumbers } from '../transactions/domain.ts'
 
 /** How the card came to the merchant. */
@@ -112,6 +113,9 @@ export type Facts = {
   readonly captureNumber: number | undefined
   /** DE 70 */
   readonly networkCode: string | undefined
+  /** DE 15, MMDD, and what moved in that day; of a reconciliation only. */
+  readonly settlementDate: string | undefined
+  readonly totals: Totals | undefined
   /** The message opens a payment: what is required and not there is refused, and else left out. */
   readonly isFirst: boolean
   /** Bits of the inputs that went into the message. */
@@ -228,6 +232,25 @@ const ofMessages: Readonly<Record<string, Source>> = {
   'forwarder.id': { get: (_, { forwarderId }) => forwarderId || undefined },
 }
 
+const ofReconciliations: Readonly<Record<string, Source>> = {
+  'settlement.date': { get: ({ settlementDate }) => settlementDate },
+  ...Object.fromEntries(
+    movementKinds.flatMap((kind): [string, Source][] => [
+      [
+        `totals.${kind}.number`,
+        { get: ({ totals }) => totals && String(totals[kind].count).padStart(10, '0') },
+      ],
+      [
+        `totals.${kind}.amount`,
+        { get: ({ totals }) => totals && String(totals[kind].cents).padStart(16, '0') },
+      ],
+    ]),
+  ),
+  // Whose debit it is, networks see differently.
+  'totals.net': { get: ({ totals }) => totals && netText(totals, 'D') },
+  'totals.net_as_credit': { get: ({ totals }) => totals && netText(totals, 'C') },
+}
+
 const ofMerchants: Readonly<Record<string, Source>> = {
   'merchant.id': { get: ({ merchantId }) => merchantId },
   'terminal.id': { get: ({ terminalId }) => terminalId },
@@ -296,6 +319,7 @@ export const sources: Readonly<Record<string, Source>> = {
   ...ofMessages,
   ...ofMerchants,
   ...ofPayments,
+  ...ofReconciliations,
 }
 
 /** The source of DE 2: bytes, which are wiped. */

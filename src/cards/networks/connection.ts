@@ -9,6 +9,7 @@ import { type Exchanges, identityOf, type Lane } from './exchanges.ts'
 import { Inbound, type SealedBytes } from './inbound.ts'
 import {
   approved,
+  cutOver,
   echoTest,
   managementRequest,
   signOff,
@@ -303,9 +304,22 @@ export class Connection implements Lane {
       void this.takeKeys(keys, request, reply)
       return
     }
+    const { reconciliation } = this.context.options
+    if (networkCode === cutOver && reconciliation?.isByNetwork === true) {
+      void this.takeCutOver(request, reply)
+      return
+    }
     if (!this.outbound.append(toManagementAnswer(request), reply)) this.onStalled()
     if (signOffs.has(networkCode)) this.signedOff(true)
     else if (signOns.has(networkCode)) this.signedOff(false)
+  }
+
+  /** Answered once it is kept: the network tells it again otherwise. */
+  private async takeCutOver(request: CardMessage, reply: Uint8Array | undefined): Promise<void> {
+    const { socket } = this
+    const isKept = await this.context.options.onCutOver?.(request.settlementDate)
+    if (isKept !== true || this.socket !== socket) return
+    if (!this.outbound.append(toManagementAnswer(request), reply)) this.onStalled()
   }
 
   /** The new keys are used from the answer on: before it the network does not know that we have them. */

@@ -21,6 +21,11 @@ import {
   connectWaitMsMax,
   type NetworkOptions,
 } from './options.ts'
+import {
+  type ReconciliationRules,
+  reconciliationForm,
+  reconciliationRulesOf,
+} from './reconciliation-rules.ts'
 import { requireMacFields } from './sealing.ts'
 
 /** One configured network, from the settings or from the file. */
@@ -43,6 +48,7 @@ export type NetworkDefinition = Pick<
   | 'authorizationHours'
   | 'security'
   | 'advices'
+  | 'reconciliation'
 > & {
   readonly prefixes: readonly string[]
   /** Undefined: plain TCP. */
@@ -66,6 +72,7 @@ const messageMembers = {
   answers: answerCodesForm.default(answerCodesForm.parse({})),
   security: securityForm.optional(),
   advices: adviceRulesForm.optional(),
+  reconciliation: reconciliationForm.optional(),
 }
 const messagesForm = z.strictObject(messageMembers)
 type MessagesForm = z.infer<typeof messagesForm>
@@ -125,6 +132,7 @@ type Spoken = {
   readonly answers: AnswerCodes
   readonly security: LinkSecurity | undefined
   readonly advices: AdviceRules | undefined
+  readonly reconciliation: ReconciliationRules | undefined
 }
 
 /** @throws Error that names the first place where dialect and content do not fit together */
@@ -132,13 +140,21 @@ const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
   const dialect = dialectOf(given.dialect ?? dialectDefault)
   const takesPins = given.security?.pin !== undefined
   const takesInstallments = given.installments === 'extended_payment'
-  const content = createContent(dialect, given.content, takesInstallments, takesPins)
+  const { reconciliation } = given
+  const content = createContent(
+    ...([dialect, given.content, takesInstallments, takesPins] as const),
+    reconciliation !== undefined,
+  )
+  if (reconciliation !== undefined && !content.has('reconciliation')) {
+    throw new Error('reconciliation: the content has no reconciliation')
+  }
   return {
     dialect,
     content,
     answers: checkedCodes(given.answers),
     security: given.security && checkedSecurity(given.security, dialect),
     advices: given.advices && adviceRulesOf(given.advices, content),
+    reconciliation: reconciliation && reconciliationRulesOf(reconciliation),
   }
 }
 

@@ -12,10 +12,14 @@ import { exchangeKey, isAnswer } from './matching.ts'
 
 const stanField = 11
 const amountsField = 54
+const settlementField = 15
 /** The characters of other fields are the network's business. */
 const usedFields: ReadonlySet<number> = new Set([4, stanField, 37, 38, 39, 41, 49, 70])
 /** Numbers that a network masks are not compared. */
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
+
+/** Reconciliation: nothing of a card is in it. */
+const isOfTotals = (mti: string): boolean => mti.startsWith('05')
 
 /** A message as the code over it was computed, and that code. */
 export type SealedBytes = { readonly data: Uint8Array; readonly code: Uint8Array }
@@ -50,13 +54,14 @@ export class Inbound {
     try {
       // The answer to a request of network management repeats all its fields.
       const { mti } = this.parser
-      if (mti === '0800' || isAdvice(mti)) return readMessage(this.parser)
+      if (mti === '0800' || isAdvice(mti) || isOfTotals(mti)) return readMessage(this.parser)
       const answer = readAnswer(this.parser)
       // To be compared with that of the request.
       const pan = this.parser.copy(2)
       if (pan?.every(isDigit) === true) answer.pan = pan
       else pan?.fill(0)
       answer.additionalAmounts = this.latin1Of(amountsField)
+      answer.settlementDate = this.latin1Of(settlementField)
       if (answer.mti === '0810') answer.more = this.copies(this.keyFields)
       else if (this.kept !== undefined) answer.more = this.copies(this.kept)
       return answer

@@ -10,6 +10,9 @@ export const echoTest = '301'
 export const signOns: ReadonlySet<string> = new Set([signOn, '061', '071'])
 export const signOffs: ReadonlySet<string> = new Set([signOff, '062', '072'])
 
+/** The business day ends. */
+export const cutOver = '201'
+
 const functionNotSupported = '40'
 export const approved = '00'
 

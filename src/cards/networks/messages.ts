@@ -8,6 +8,8 @@ import type {
   MessageName,
   Secrets,
 } from '../content/index.ts'
+import { settlementDateOf } from '../reconciliation/days.ts'
+import type { Totals } from '../reconciliation/totals.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 
 /** What messages about one transaction have in common. */
@@ -62,6 +64,8 @@ const factsOf = (
   isFinal: undefined,
   captureNumber: undefined,
   networkCode: undefined,
+  settlementDate: undefined,
+  totals: undefined,
   isFirst,
   carried: 0,
 })
@@ -195,6 +199,21 @@ export const reversalMessage = (
 }
 
 const nobody = new Uint8Array(0)
+
+/** An 0500, or its repeat: what moved in a day, by our book. */
+export const reconciliationMessage = (
+  content: Content,
+  numbers: Numbers,
+  of: { readonly day: string; readonly currency: string; readonly totals: Totals },
+  isRepeat: boolean,
+): CardMessage => {
+  const subject = {
+    ...{ amountCents: 0n, currency: of.currency, rrn: '', merchantId: '', terminalId: undefined },
+  }
+  const facts = factsOf(nobody, numbers, subject, {})
+  const told = { settlementDate: settlementDateOf(of.day), totals: of.totals }
+  return content.build('reconciliation', { ...facts, ...told }, isRepeat)
+}
 
 /** An 0800. */
 export const managementMessage = (

@@ -11,6 +11,7 @@ import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
 import { connectWaitersMax, connectWaitMs, drainMs, type NetworkOptions } from './options.ts'
+import type { ReconciliationRules } from './reconciliation-rules.ts'
 import type { ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
 
 const stanMax = 999_999
@@ -46,6 +47,7 @@ class ConnectionPool implements Network {
   readonly timeoutMs: number
   readonly authorizationHours: number | undefined
   readonly advices: AdviceRules | undefined
+  readonly reconciliation: ReconciliationRules | undefined
   readonly answers: AnswerRules
   readonly content: Content
   readonly keys: LinkKeys | undefined
@@ -71,6 +73,7 @@ class ConnectionPool implements Network {
     this.timeoutMs = options.timeoutMs
     this.authorizationHours = options.authorizationHours
     this.advices = options.advices
+    this.reconciliation = options.reconciliation
     this.answers = createAnswerRules(options.answers ?? answerCodes1987)
     this.content = options.content ?? createContent(options.dialect)
     this.keys = linkKeysOf(options)

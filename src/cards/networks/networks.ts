@@ -10,7 +10,7 @@ import { createNetworkMetrics } from './metrics.ts'
 import { createNetwork } from './network.ts'
 import type { NetworkOptions } from './options.ts'
 import { createRouting } from './routing.ts'
-import type { LateAnswer, Network, TakeAdvice } from './types.ts'
+import type { LateAnswer, Network, TakeAdvice, TakeCutOver } from './types.ts'
 
 const checkMs = 3_000
 
@@ -34,6 +34,8 @@ export type CardNetworks = {
   readonly onLateAnswer: (listener: (answer: LateAnswer) => void) => void
   /** Sets the one listener for advices. */
   readonly onAdvice: (listener: TakeAdvice) => void
+  /** Sets the one listener for cut-overs. */
+  readonly onCutOver: (listener: TakeCutOver) => void
 }
 
 /** @throws Error for a networks file that cannot be used and for networks that claim the same cards */
@@ -44,6 +46,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
   const module = createSecurityModule(settings, logger)
   let listener: (answer: LateAnswer) => void = () => undefined
   let takeAdvice: TakeAdvice = async () => undefined
+  let takeCutOver: TakeCutOver = async () => false
   const made = definitions.map((definition) => {
     const options = {
       ...definition,
@@ -53,6 +56,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
       module,
       onLateAnswer: (answer: LateAnswer) => listener(answer),
       onAdvice: (advice: Parameters<TakeAdvice>[0]) => takeAdvice(advice),
+      onCutOver: (date: string | undefined) => takeCutOver(definition.name, date),
     }
     return { options, network: createNetwork(options), prefixes: definition.prefixes }
   })
@@ -67,6 +71,9 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
     },
     onAdvice: (told) => {
       takeAdvice = told
+    },
+    onCutOver: (told) => {
+      takeCutOver = told
     },
     feature: {
       name: 'card_networks',

@@ -6,6 +6,7 @@ import type { LinkSecurity, SecurityModule } from '../security/index.ts'
 import type { AdviceRules } from './advice-rules.ts'
 import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
+import type { ReconciliationRules } from './reconciliation-rules.ts'
 import type { LateAnswer, TakeAdvice } from './types.ts'
 
 export type Backoff = { readonly baseMs: number; readonly maxMs: number }
@@ -61,11 +62,15 @@ export type NetworkOptions = {
   readonly authorizationHours?: number | undefined
   /** What goes on while the network is away; undefined: nothing. */
   readonly advices?: AdviceRules | undefined
+  /** How business days are compared with the network; undefined: they are not. */
+  readonly reconciliation?: ReconciliationRules | undefined
   readonly random?: () => number
   readonly logger: Logger
   readonly metrics?: NetworkMetrics | undefined
   /** The response is wiped after the call. */
   readonly onLateAnswer?: ((answer: LateAnswer) => void) | undefined
+  /** Gives whether the end of the business day is kept; with DE 15. */
+  readonly onCutOver?: ((settlementDate: string | undefined) => Promise<boolean>) | undefined
   /** Without it, advices have no meaning here. */
   readonly onAdvice?: TakeAdvice | undefined
 }

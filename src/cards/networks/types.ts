@@ -3,6 +3,7 @@ import type { Content } from '../content/index.ts'
 import type { LinkKeys } from '../security/index.ts'
 import type { AdviceRules } from './advice-rules.ts'
 import type { AnswerRules } from './answers.ts'
+import type { ReconciliationRules } from './reconciliation-rules.ts'
 
 /** The outcome of one request to a card network. */
 export type ExchangeOutcome =
@@ -32,6 +33,9 @@ type NetworkAdvice = { readonly network: string; readonly message: CardMessage }
 /** Gives the response code of the answer; undefined if it could not be kept: then the network is to tell it again. */
 export type TakeAdvice = (advice: NetworkAdvice) => Promise<string | undefined>
 
+/** By name, and with DE 15: its business day ends. Gives false if that could not be kept: then the network is to tell it again. */
+export type TakeCutOver = (network: string, settlementDate: string | undefined) => Promise<boolean>
+
 export type NetworkHealth = {
   readonly name: string
   readonly connectionsUp: number
@@ -56,6 +60,8 @@ export type Network = {
   readonly authorizationHours: number | undefined
   /** What goes on while it is away; undefined: nothing. */
   readonly advices: AdviceRules | undefined
+  /** How business days are compared with it; undefined: they are not. */
+  readonly reconciliation: ReconciliationRules | undefined
   /** The meaning of its response codes. */
   readonly answers: AnswerRules
   /** What its messages say. */

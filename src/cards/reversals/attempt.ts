@@ -23,6 +23,8 @@ export type OnEnded = (
   tx: Transaction,
   reversal: Reversal,
   outcome: ReversalOutcome,
+  /** DE 15 of the answer. */
+  settlementDate?: string | undefined,
 ) => Promise<void>
 
 export type AttemptContext = {
@@ -49,6 +51,8 @@ export type ClaimedReversal = { readonly reversal: Reversal; readonly owner: str
 type Result = {
   readonly outcome: AttemptOutcome
   readonly responseCode: string | undefined
+  /** DE 15. */
+  readonly settlementDate?: string | undefined
 }
 
 const noByteWritten: ReadonlySet<AttemptOutcome> = new Set([
@@ -88,7 +92,7 @@ export const attemptReversal = async (
   const result = await sent
   const { outcome, responseCode = '' } = result
   if (outcome === 'confirmed' || outcome === 'declined') {
-    await end(context, claimed, responseCode, 0, outcome === 'confirmed' ? outcome : 'refused')
+    await end(context, claimed, result, 0, outcome === 'confirmed' ? outcome : 'refused')
   } else if (outcome === 'not_known') await endOrHold(context, network, claimed, responseCode)
   else await putBack(context, claimed, result, noByteWritten.has(result.outcome))
   return outcome
@@ -142,8 +146,9 @@ const send = async (
     const { response } = exchanged
     const read = isAdvice ? readAdviceAnswer : readAnswer
     const result = read(network.answers, request, response)
+    const { settlementDate } = response
     response.wipe()
-    return result
+    return { ...result, settlementDate }
   } catch (err) {
     // The network's dialect cannot carry it, now or later: people see it when it expires.
     logger.error({ err, reversal: reversal.id.toString() }, 'a reversal could not be built')
@@ -174,7 +179,7 @@ const endOrHold = async (
   responseCode: string,
 ): Promise<void> => {
   const windowMs = context.windowMs(network)
-  if (await end(context, claimed, responseCode, windowMs)) return
+  if (await end(context, claimed, { responseCode }, windowMs)) return
   await hold(context.sql, claimed.reversal.id, claimed.owner, responseCode, windowMs)
 }
 
@@ -182,13 +187,13 @@ const endOrHold = async (
 const end = async (
   { sql, onEnded, metrics, logger }: AttemptContext,
   { reversal, owner }: ClaimedReversal,
-  responseCode: string,
+  { responseCode = '', settlementDate }: Pick<Result, 'responseCode' | 'settlementDate'>,
   ageMsMin: number,
   outcome: 'confirmed' | 'refused' = 'confirmed',
 ): Promise<boolean> => {
   const isEnded = await sql.begin(async (tx) => {
     if (!(await confirm(tx, reversal.id, owner, responseCode, ageMsMin, outcome))) return false
-    await onEnded(tx, { ...reversal, responseCode }, outcome)
+    await onEnded(tx, { ...reversal, responseCode }, outcome, settlementDate)
     return true
   })
   if (!isEnded) return false

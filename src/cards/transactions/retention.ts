@@ -25,6 +25,10 @@ export const forgetTransactions = async (
     ),
     events as (delete from card_events e using over where e.transaction_id = over.id),
     reversals as (delete from card_reversals r using over where r.transaction_id = over.id),
+    movements as (delete from card_movements m using over where m.transaction_id = over.id),
+    days as (
+      delete from card_reconciliations
+      where ended_at < ${before} and (status = 'balanced' or resolved_at < ${before})),
     unmatched as (delete from card_unmatched_advices where resolved_at < ${before})
     delete from card_transactions t using over where t.id = over.id`
   return forgotten.count

@@ -17,6 +17,7 @@ import {
   freeRows,
 } from '#src/platform/http/index.ts'
 import { createColumns, type RecordOf, recordOf } from '../columns.ts'
+import { type Movement, movementJson, movementRows } from '../reconciliation/movements.ts'
 import type { CardStatus } from './domain.ts'
 import { statusEvent } from './events.ts'
 import type { cardTransactions } from './schema.ts'
@@ -35,6 +36,8 @@ export type CardChange = {
   readonly events: readonly NewCardEvent[]
   /** The answer of the transaction's key from now on; `free` deletes the key; undefined leaves it running. */
   readonly answer?: Answer | 'free' | undefined
+  /** What the network has booked with it. */
+  readonly movements?: readonly Movement[]
   /** Present if a caller asked for the step. */
   readonly audit?: AuditEntry | undefined
 }
@@ -184,7 +187,7 @@ export const insertTransactions = async (
 }
 
 const inputOf = (
-  { before, after, events, answer, audit }: CardChange,
+  { before, after, events, answer, audit, movements = [] }: CardChange,
   position: number,
   told: object | undefined,
 ) => ({
@@ -201,6 +204,7 @@ const inputOf = (
   fromReversed: before.reversedCents === undefined ? undefined : String(before.reversedCents),
   events,
   told,
+  ...(movements.length === 0 ? {} : { movements: movementJson(movements) }),
   answerStatus: typeof answer === 'object' ? answer.status : undefined,
   answerBody: typeof answer === 'object' ? answer.body : undefined,
   frees: answer === 'free',
@@ -224,13 +228,14 @@ export const changeTransactions = async (
   const isTold = events.length > 0 && (await emission?.isTaken(sql, events)) === true
   const told = news.map((event) => (isTold ? event && emission?.rowOf(event) : undefined))
   const input = first.map((change, at) => inputOf(change, at, told[at]))
+  const isBooked = first.some(({ movements = [] }) => movements.length > 0)
   const changed = await sql<{ position: number }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
         position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text,
         "fromAmount" bigint, "fromCaptured" bigint, "fromRefunded" bigint, "fromReversed" bigint,
         ${sql(transactionTexts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
-        frees boolean, "auditId" text, audit json, told json, nothing text)
+        frees boolean, "auditId" text, audit json, told json, movements json, nothing text)
       where ${looksLikeOne(sql)}
     ),
     changed as (
@@ -263,6 +268,13 @@ export const changeTransactions = async (
           audit ->> 'outcome', audit -> 'actor' ->> 'requestId'
         from mine where "auditId" is not null`,
     )})${
+      isBooked
+        ? sql`, booked as (${movementRows(
+            sql,
+            sql`select movements from mine where movements is not null`,
+          )})`
+        : sql``
+    }${
       emission === undefined || !isTold
         ? sql``
         : sql`, ${emission.ctes(sql, sql`select told from mine where told is not null`)}`

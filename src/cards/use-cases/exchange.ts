@@ -9,6 +9,8 @@ export type Verdict =
       readonly kind: 'approved'
       readonly responseCode: string
       readonly authCode: string | undefined
+      /** DE 15: the day in which the network books it. */
+      readonly settlementDate?: string | undefined
       /** What later messages repeat of the answer. */
       readonly kept?: Readonly<Record<string, string>> | undefined
       /** A part of what was asked for. */
@@ -87,7 +89,7 @@ const verdictOf = (
   response: CardMessage,
   asked: Asked,
 ): Verdict => {
-  const { responseCode, authCode: given } = response
+  const { responseCode, authCode: given, settlementDate } = response
   if (responseCode === undefined) {
     return { kind: 'unknown', why: 'answer_mismatch', field: 'responseCode' }
   }
@@ -98,11 +100,11 @@ const verdictOf = (
   const field = mismatchOf(request, response, isPart)
   if (field !== undefined) return { kind: 'unknown', why: 'answer_mismatch', field }
   const authCode = given?.trim() || undefined
-  if (meaning === 'approved') return { kind: 'approved', responseCode, authCode }
+  if (meaning === 'approved') return { kind: 'approved', responseCode, authCode, settlementDate }
   const partCents = isPart && asked === 'part' ? partOf(request, response) : undefined
   return partCents === undefined
     ? { kind: 'unwanted', responseCode }
-    : { kind: 'approved', responseCode, authCode, partCents }
+    : { kind: 'approved', responseCode, authCode, settlementDate, partCents }
 }
 
 /** DE 4 of the answer; undefined unless it is a part of that of the request, or all of it. */

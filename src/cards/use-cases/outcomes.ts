@@ -6,6 +6,7 @@ import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
 import { capturedBy, type Fields, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
 import { answerOf, notSentAnswer, refusalOf, unknownAnswer } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
+import { bookedBy } from './booking.ts'
 import type { CardContext, OperationName } from './context.ts'
 import type { Verdict } from './exchange.ts'
 import { standInFields, unsentVoid } from './going-on.ts'
@@ -306,11 +307,13 @@ export const settle = async <K extends Verdict['kind']>(
   const { answer: answerTo, frees } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
   const { after, event } = stepOf(operation, before, verdict, now())
   const answer = asPart ? answerOf(201, after) : answerTo(after, verdict)
+  const network = networks.byName(after.network)
   const change = {
     ...{ before, after, events: [event] },
+    movements: bookedBy(network, operation, before, verdict, after.updatedAt),
     answer: frees === true && !asPart ? ('free' as const) : answer,
   }
-  const reversals = reversalsBegun(before, after, networks.byName(after.network)?.advices)
+  const reversals = reversalsBegun(before, after, network?.advices)
   const isOurs = await (reversals.length === 0
     ? writer.change(change)
     : writer.reverse({ ...change, reversals }))

@@ -7,6 +7,7 @@ import {
   httpErrors,
   readActivity,
 } from '#src/platform/http/index.ts'
+import { listReconciliations, movementsOf } from '../reconciliation/index.ts'
 import {
   type ReversalFilter,
   type WaitingReversal,
@@ -35,6 +36,7 @@ import {
   refund,
   voidTransaction,
 } from './operations.ts'
+import { resolveDay } from './reconciliations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
 import { type CardRights, requireMerchant } from './rights.ts'
 import { resolveAdvice } from './unmatched.ts'
@@ -68,6 +70,15 @@ export type CardService = {
     limit: number,
   ) => ReturnType<typeof unmatchedAdvices>
   readonly resolveAdvice: (id: string, reason: string, caller: Caller) => Promise<Answered>
+  readonly reconciliations: (
+    filter: Parameters<typeof listReconciliations>[1],
+  ) => ReturnType<typeof listReconciliations>
+  readonly movements: (
+    reconciliationId: string,
+    afterId: string | undefined,
+    limit: number,
+  ) => ReturnType<typeof movementsOf>
+  readonly resolveDay: (id: string, reason: string, caller: Caller) => Promise<Answered>
   readonly activity: (minutes: number, by: CardRights) => Promise<Activity>
   readonly events: (id: string, by: CardRights) => Promise<readonly CardEventRow[]>
 }
@@ -103,6 +114,9 @@ export const createCardService = (context: CardContext): CardService => ({
   reversals: (page, by) => reached(waitingReversals(context.sql, { ...page, ...seenBy(by) })),
   unmatched: (afterId, limit) => reached(unmatchedAdvices(context.sql, afterId, limit)),
   resolveAdvice: (id, reason, caller) => reached(resolveAdvice(context, id, reason, caller)),
+  reconciliations: (filter) => reached(listReconciliations(context.sql, filter)),
+  movements: (id, afterId, limit) => reached(movementsOf(context.sql, id, afterId, limit)),
+  resolveDay: (id, reason, caller) => reached(resolveDay(context, id, reason, caller)),
   activity: (minutes, by) =>
     reached(readActivity(context.sql, minutes, cardActivity(context.sql, seenBy(by)))),
   list: async (filter, by) => {

@@ -31,6 +31,9 @@ const tones: Readonly<Record<string, Tone>> = {
   reverted: 'failed',
   forbidden: 'failed',
   refused: 'failed',
+  different: 'failed',
+  unanswered: 'unknown',
+  balanced: 'settled',
   exhausted: 'failed',
   down: 'failed',
   UNKNOWN: 'unknown',
@@ -55,6 +58,13 @@ const signs: Readonly<Record<Tone, string>> = {
 /** States and outcomes in words; one that is not here is shown as the API calls it. */
 const statusWords: Readonly<Record<string, string>> = inWords({
   queued: ['queued', 'na fila'],
+  balanced: ['balanced', 'conferido'],
+  debit: ['sales', 'vendas'],
+  debit_reversal: ['sales taken back', 'vendas desfeitas'],
+  credit: ['refunds', 'reembolsos'],
+  credit_reversal: ['refunds taken back', 'reembolsos desfeitos'],
+  different: ['different', 'divergente'],
+  unanswered: ['unanswered', 'sem resposta'],
   sent: ['sent', 'enviada'],
   accepted: ['accepted', 'aceita'],
   partially_accepted: ['partly accepted', 'aceita em parte'],

@@ -1,3 +1,5 @@
+import { DailyTotals } from './daily-totals.ts'
+
 /** One payment as the network knows it, for audits; amounts in cents. */
 export type BookEntry = {
   /** MTI of the message that opened it. */
@@ -8,6 +10,8 @@ export type BookEntry = {
   readonly day: string
   readonly responseCode: string
   readonly authCode: string | undefined
+  /** DE 49. */
+  readonly currency: string
   /** With its increments. */
   authorizedAmount: number
   capturedAmount: number
@@ -18,6 +22,9 @@ export type BookEntry = {
   /** How many 0400 and 0401 came for it or for its captures. */
   reversals: number
 }
+
+const booked = { captured: 'debits', refunded: 'credits' } as const
+const takenBack = { captured: 'debitReversals', refunded: 'creditReversals' } as const
 
 export type Original = { readonly stan: string; readonly rrn: string; readonly day: string }
 
@@ -36,6 +43,7 @@ export class Book {
   private readonly opened = new Map<string, BookEntry>()
   private readonly movements = new Map<string, Movement>()
   private readonly byRrn = new Map<string, BookEntry>()
+  readonly days = new DailyTotals()
   private readonly entriesMax: number
 
   constructor(entriesMax: number) {
@@ -55,6 +63,8 @@ export class Book {
   }
 
   open(entry: BookEntry): void {
+    const { capturedAmount, currency } = entry
+    if (capturedAmount > 0) this.days.book('debits', currency, capturedAmount)
     this.opened.set(keyOf(entry), entry)
     this.byRrn.set(entry.rrn, entry)
     if (this.opened.size <= this.entriesMax) return
@@ -70,6 +80,7 @@ export class Book {
 
   move(kind: Movement['kind'], entry: BookEntry, by: Original, amount: number): void {
     entry[`${kind}Amount`] += amount
+    if (kind !== 'authorized') this.days.book(booked[kind], entry.currency, amount)
     this.movements.set(keyOf(by), { kind, entry, amount, isReversed: false })
     if (this.movements.size <= this.entriesMax) return
     const [oldest] = this.movements.keys()
@@ -80,7 +91,9 @@ export class Book {
   reverseMovement(movement: Movement): void {
     if (movement.isReversed) return
     movement.isReversed = true
-    movement.entry[`${movement.kind}Amount`] -= movement.amount
+    const { kind, entry, amount } = movement
+    entry[`${kind}Amount`] -= amount
+    if (kind !== 'authorized') this.days.book(takenBack[kind], entry.currency, amount)
   }
 
   /** Leaves so much of the authorization; the same again changes nothing. */
@@ -90,6 +103,8 @@ export class Book {
 
   /** Takes the whole payment back, captures too; a second time changes nothing. */
   reverse(entry: BookEntry): void {
+    const { capturedAmount, currency } = entry
+    if (capturedAmount > 0) this.days.book('debitReversals', currency, capturedAmount)
     entry.reversedAmount = entry.authorizedAmount
     entry.capturedAmount = 0
   }

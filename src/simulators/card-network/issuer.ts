@@ -34,6 +34,10 @@ const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
   '0401': '0410',
   '0420': '0430',
   '0421': '0430',
+  '0500': '0510',
+  '0501': '0510',
+  '0520': '0530',
+  '0521': '0530',
   '0800': '0810',
 }
 
@@ -42,6 +46,8 @@ export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => answerMt
 
 const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
 
+/** Of the totals of a day. */
+const isReconciliation = ({ mti }: CardMessage): boolean => mti.startsWith('05')
 const isReversal = ({ mti }: CardMessage): boolean => mti.startsWith('04')
 /** Of what moves money: a purchase, capture or refund. */
 const isFinancial = (mti: string): boolean => mti.startsWith('02')
@@ -106,6 +112,7 @@ export class Issuer {
 
   /** Enters the message into the book and gives the answer. */
   decide(request: CardMessage, behaviour: Behaviour): CardMessage {
+    if (isReconciliation(request)) return this.reconcile(request)
     if (isReversal(request)) return this.reverse(request, behaviour)
     if (isRefund(request)) return this.refund(request, behaviour)
     const raised = this.raisedBy(request)
@@ -114,6 +121,12 @@ export class Issuer {
     return entry === undefined
       ? this.authorize(request, behaviour)
       : this.capture(entry, request, behaviour)
+  }
+
+  private reconcile(request: CardMessage): CardMessage {
+    const answer = echo(request, answerMtis[request.mti] ?? '0510')
+    this.book.days.answer(request, answer)
+    return answer
   }
 
   private nextAuthCode(): string {
@@ -137,6 +150,7 @@ export class Issuer {
       authCode: amount > 0 ? this.nextAuthCode() : undefined,
       authorizedAmount: amount,
       capturedAmount: isCaptured ? amount : 0,
+      currency: request.currency ?? '986',
       ...{ reversedAmount: 0, refundedAmount: 0 },
       requests: 1,
       reversals: 0,

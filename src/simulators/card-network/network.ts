@@ -6,6 +6,8 @@ import { answerMtiOf, Issuer } from './issuer.ts'
 import { asksForKey, keyChange, SimulatedKeys, type SimulatedSecurity } from './link-security.ts'
 import { Session } from './session.ts'
 
+/** DE 70: the business day ends. */
+const cutOver = '201'
 const bookEntriesMax = 200_000
 /** The network closes any further connection at once. */
 export const connectionsMax = 256
@@ -210,12 +212,19 @@ export class CardNetwork {
     if (session !== undefined) this.askOn(session, keyChange)
   }
 
+  /** Ends the business day, MMDD, and tells the gateway over one connection; the next one is told as DE 15. */
+  endDay(day: string, next: string): void {
+    this.ledger.days.endDay(day)
+    const [session] = this.sessions
+    if (session !== undefined) this.askOn(session, cutOver, next)
+  }
+
   /** Sends an 0800 with this DE 70 on every connection. */
   ask(networkCode: string): void {
     for (const session of this.sessions) this.askOn(session, networkCode)
   }
 
-  private askOn(session: Session, networkCode: string): void {
+  private askOn(session: Session, networkCode: string, settlementDate?: string): void {
     const request = new CardMessage()
     request.mti = '0800'
     request.transmissionDateTime = new Date()
@@ -225,6 +234,7 @@ export class CardNetwork {
     this.stan = (this.stan % 999_999) + 1
     request.stan = String(this.stan).padStart(6, '0')
     request.networkCode = networkCode
+    request.settlementDate = settlementDate
     if (networkCode === keyChange) this.keys?.offer(request)
     session.send(request)
   }

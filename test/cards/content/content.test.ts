@@ -37,7 +37,7 @@ const facts = (change: Partial<Facts> = {}): Facts => ({
   },
   original: undefined,
   remainingCents: undefined,
-  networkCode: undefined,
+  ...{ networkCode: undefined, settlementDate: undefined, totals: undefined },
   isFirst: true,
   carried: 0,
   ...change,

@@ -17,6 +17,8 @@ test('a request, its repeat and its answer have one key; other exchanges have ot
     ['0220', '0221', '0230'],
     ['0400', '0401', '0410'],
     ['0420', '0421', '0430'],
+    ['0500', '0501', '0510'],
+    ['0520', '0521', '0530'],
     ['0620', '0621', '0630'],
     ['0800', '0810'],
   ] as const
@@ -38,7 +40,8 @@ test('a STAN is six digits', () => {
 
 test('answers are told from requests', () => {
   const answers = gatewayMtis.filter(isAnswer)
-  expect(answers).toEqual(['0110', '0130', '0210', '0230', '0810', '0410', '0430', '0630'])
+  const expected = ['0110', '0130', '0210', '0230', '0810', '0410', '0430', '0510', '0530', '0630']
+  expect(answers).toEqual(expected as typeof answers)
 })
 
 test('the STAN of a transaction is looked for in transactions only', () => {

@@ -17,6 +17,7 @@ afterAll(() => database.close())
 
 const reasons: Readonly<Record<string, string>> = {
   api_keys: 'people make them',
+  card_business_days: 'a row for each network',
   card_stan_blocks: 'a row for each network',
   certificates: 'people import them',
   audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
@@ -62,6 +63,10 @@ const rows: Readonly<Record<string, string>> = {
   card_events: `insert into card_events (transaction_id, type, data, at) values ('txn_${hex}', 'x', '{}', $1)`,
   card_reversals: `insert into card_reversals (transaction_id, network, reverses, card_token, amount_cents, currency, original_mti, original_stan, original_transmission, rrn, merchant_id, status)
     values ('txn_${hex}', 'a', 'void', 't', 1, 'BRL', '0100', '1', '1', '1', 'm', 'confirmed')`,
+  card_movements: `insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+    values ('a', '2020-01-01', 'BRL', 'debit', 1, 'txn_${hex}', '1', '1')`,
+  card_reconciliations: `insert into card_reconciliations (network, day, currency, status, next_attempt_at, ended_at)
+    values ('a', '2020-01-01', 'BRL', 'balanced', $1, $1)`,
   card_unmatched_advices: `insert into card_unmatched_advices (network, mti, stan, transmission, rrn, resolved_at) values ('a', '0620', '1', '1', '1', $1)`,
   drex_transfers: `insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet, amount, metadata, created_by, created_at)
     values ('trf_${hex}', 'txn_${hex}', 'n', '0x', 'a', 'b', 1, '{}', 'k', $1)`,

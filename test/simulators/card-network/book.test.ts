@@ -8,6 +8,7 @@ const entryOf = (number: number): BookEntry => ({
   day: '1120',
   responseCode: '00',
   authCode: '000001',
+  currency: '986',
   authorizedAmount: 100,
   capturedAmount: 0,
   reversedAmount: 0,

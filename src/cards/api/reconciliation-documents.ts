@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import { pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { cardErrors } from '../errors.ts'
+import { reconciliationStatuses } from '../reconciliation/schema.ts'
+import { movementKinds } from '../reconciliation/totals.ts'
+import { adviceResolutionBody } from './bodies.ts'
+import { listDefault, listMax } from './documents.ts'
+
+/** Business days compared with networks, in the OpenAPI document. */
+
+const tag = 'Cards'
+const identifier = /^\d{1,18}$/
+
+export const reconciliationParams = z.object({ id: z.string().regex(identifier) })
+export const movementQuery = z.strictObject(pageQuery(identifier, listMax, listDefault))
+export const reconciliationQuery = z.strictObject({
+  ...pageQuery(identifier, listMax, listDefault),
+  network: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,31}$/)
+    .optional()
+    .meta({ description: 'By its name in the settings.' }),
+  status: z.enum(reconciliationStatuses).optional(),
+})
+
+const sum = z.object({
+  number: z.int(),
+  amount: z.int().meta({ description: 'In minor units.' }),
+})
+const told = z.object({
+  number: z.int().nullable().meta({ description: 'Null: not told, or not to be read.' }),
+  amount: z.int().nullable().meta({ description: 'In minor units.' }),
+})
+
+const reconciliation = z
+  .object({
+    id: z.string(),
+    network: z.string(),
+    day: z.iso.date().meta({ description: 'The business day, DE 15.' }),
+    currency: z.string(),
+    status: z.enum(reconciliationStatuses),
+    ours: z
+      .object({
+        ...{ credit: sum, credit_reversal: sum, debit: sum, debit_reversal: sum },
+        net: z.int().meta({ description: 'Debits less credits, in minor units.' }),
+      })
+      .nullable()
+      .meta({ description: 'By our book, as it was first sent. Null: it is yet to be.' }),
+    theirs: z
+      .object({ credit: told, credit_reversal: told, debit: told, debit_reversal: told })
+      .nullable()
+      .meta({ description: 'As the network told. Null: it told no totals.' }),
+    difference: z
+      .object({ credit: told, credit_reversal: told, debit: told, debit_reversal: told })
+      .nullable()
+      .meta({ description: 'What our book has more than the network’s; negative: less.' }),
+    stan: z.string().nullable().meta({ description: 'DE 11.' }),
+    attempts: z.int().meta({ description: 'How often the network may have got it.' }),
+    response_code: z.string().nullable().meta({ description: 'DE 39 of the last answer.' }),
+    settlement_code: z.string().nullable().meta({ description: 'DE 66 of the answer.' }),
+    created_at: z.iso.datetime(),
+    sent_at: z.iso.datetime().nullable(),
+    ended_at: z.iso.datetime().nullable(),
+    resolved_at: z.iso.datetime().nullable(),
+    resolved_reason: z.string().nullable(),
+  })
+  .meta({ id: 'CardReconciliation' })
+
+const movement = z
+  .object({
+    id: z.string(),
+    transaction_id: z.string(),
+    kind: z.enum(movementKinds),
+    amount: z.int().meta({ description: 'In minor units.' }),
+    stan: z.string().meta({
+      description: 'DE 11 of the message that moved it; of a reversal that of what it takes back.',
+    }),
+    rrn: z.string().nullable().meta({ description: 'DE 37.' }),
+    at: z.iso.datetime(),
+  })
+  .meta({ id: 'CardMovement' })
+
+export const reconciliationDocuments = {
+  list: {
+    operation: 'listReconciliations',
+    summary: 'Business days compared with their networks, newest first',
+    description:
+      'Of all accounts. What moved in a day by our book, by the network’s, and the difference, in each currency.',
+    tag,
+    query: reconciliationQuery,
+    responses: {
+      200: {
+        description: 'A page',
+        schema: z.object({
+          reconciliations: z.array(reconciliation),
+          next_cursor: z.string().nullable(),
+        }),
+      },
+    },
+  },
+  movements: {
+    operation: 'listReconciliationMovements',
+    summary: 'What our totals of a business day are the sum of, in the order of booking',
+    description:
+      'To find what the network has and we have not, or the other way round. Empty where there is no such reconciliation.',
+    tag,
+    params: reconciliationParams,
+    query: movementQuery,
+    exampleFrom: { id: 'listReconciliations#/reconciliations/0/id' },
+    responses: {
+      200: {
+        description: 'A page',
+        schema: z.object({
+          movements: z.array(movement),
+          next_cursor: z.string().nullable(),
+        }),
+      },
+    },
+  },
+  resolve: {
+    operation: 'resolveReconciliation',
+    summary: 'Say that somebody has seen to a business day that differs',
+    description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
+    tag,
+    idempotent: true,
+    params: reconciliationParams,
+    body: { 'application/json': adviceResolutionBody },
+    exampleFrom: { id: 'listReconciliations#/reconciliations/0/id' },
+    responses: {
+      200: {
+        description: 'It waits no more',
+        schema: z.object({ id: z.string(), resolved: z.literal(true) }),
+      },
+    },
+    errors: [cardErrors.reconciliation_not_found, cardErrors.invalid_reason],
+  },
+} satisfies Readonly<Record<string, RouteDocument>>

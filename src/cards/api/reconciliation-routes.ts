@@ -1,0 +1,128 @@
+import {
+  callerOf,
+  pageOf,
+  type Route,
+  readJsonValue,
+  readParams,
+  readQuery,
+  respond,
+} from '#src/platform/http/index.ts'
+import type { MovementRow } from '../reconciliation/movements.ts'
+import type { ReconciliationRow } from '../reconciliation/store.ts'
+import {
+  movementKinds,
+  netCents,
+  restoredTotals,
+  type StoredTotals,
+  type Totals,
+} from '../reconciliation/totals.ts'
+import type { CardService } from '../use-cases/service.ts'
+import { readAdviceResolution } from './bodies.ts'
+import {
+  movementQuery,
+  reconciliationDocuments,
+  reconciliationParams,
+  reconciliationQuery,
+} from './reconciliation-documents.ts'
+
+const path = '/v1/transactions/reconciliations'
+const bodyBytesMax = 16_384
+
+/** Business days compared with networks; of all accounts, as the network knows none. */
+export const reconciliationRoutes = (service: CardService): readonly Route[] => [
+  {
+    method: 'GET',
+    path,
+    scope: 'ops:read',
+    errorStyle: 'envelope',
+    document: reconciliationDocuments.list,
+    handle: async (c) => {
+      const { limit, cursor, network, status } = readQuery(c, reconciliationQuery)
+      const filter = { network, status, beforeId: cursor, limit: limit + 1 }
+      const found = await service.reconciliations(filter)
+      const { items, next } = pageOf(found, limit, ({ id }) => String(id))
+      return Response.json({ reconciliations: items.map(viewOf), next_cursor: next })
+    },
+  },
+  {
+    method: 'GET',
+    path: `${path}/{id}/movements`,
+    scope: 'ops:read',
+    errorStyle: 'envelope',
+    document: reconciliationDocuments.movements,
+    handle: async (c) => {
+      const { limit, cursor } = readQuery(c, movementQuery)
+      const { id } = readParams(c, reconciliationParams)
+      const found = await service.movements(id, cursor, limit + 1)
+      const { items, next } = pageOf(found, limit, (one) => String(one.id))
+      return Response.json({ movements: items.map(movementView), next_cursor: next })
+    },
+  },
+  {
+    method: 'POST',
+    path: `${path}/{id}/resolve`,
+    scope: 'ops:admin',
+    accepts: ['application/json'],
+    bodyBytesMax,
+    errorStyle: 'envelope',
+    document: reconciliationDocuments.resolve,
+    handle: async (c) => {
+      const reason = readAdviceResolution(await readJsonValue(c))
+      const { id } = readParams(c, reconciliationParams)
+      return respond(await service.resolveDay(id, reason, callerOf(c)))
+    },
+  },
+]
+
+const sumsView = (totals: Totals) => ({
+  ...Object.fromEntries(
+    movementKinds.map((kind) => [
+      kind,
+      { number: totals[kind].count, amount: Number(totals[kind].cents) },
+    ]),
+  ),
+  net: Number(netCents(totals)),
+})
+
+const toldView = (theirs: StoredTotals) =>
+  Object.fromEntries(
+    movementKinds.map((kind) => {
+      const { count = null, cents = null } = theirs[kind]
+      return [kind, { number: count, amount: cents === null ? null : Number(cents) }]
+    }),
+  )
+
+/** What we have more than the network, of all that it told. */
+const differenceView = (ours: Totals, theirs: StoredTotals) =>
+  Object.fromEntries(
+    movementKinds.map((kind) => {
+      const { count = null, cents = null } = theirs[kind]
+      const number = count === null ? null : ours[kind].count - count
+      const amount = cents === null ? null : Number(ours[kind].cents - BigInt(cents))
+      return [kind, { number, amount }]
+    }),
+  )
+
+const viewOf = (one: ReconciliationRow) => {
+  const ours = one.ours && restoredTotals(one.ours)
+  return {
+    id: String(one.id),
+    ...{ network: one.network, day: one.day, currency: one.currency, status: one.status },
+    ours: ours && sumsView(ours),
+    theirs: one.theirs && toldView(one.theirs),
+    difference: ours && one.theirs && differenceView(ours, one.theirs),
+    ...{ stan: one.stan, attempts: one.attempts },
+    ...{ response_code: one.responseCode, settlement_code: one.settlementCode },
+    created_at: one.createdAt.toISOString(),
+    sent_at: one.sentAt?.toISOString() ?? null,
+    ended_at: one.endedAt?.toISOString() ?? null,
+    resolved_at: one.resolvedAt?.toISOString() ?? null,
+    resolved_reason: one.resolvedReason,
+  }
+}
+
+const movementView = (one: MovementRow) => ({
+  id: String(one.id),
+  ...{ transaction_id: one.transactionId, kind: one.kind, amount: Number(one.cents) },
+  ...{ stan: one.stan, rrn: one.rrn, at: one.at.toISOString() },
+})

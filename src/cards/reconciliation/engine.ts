@@ -1,0 +1,218 @@
+import { type CardMessage, createFieldGetter } from '#codecs/iso8583'
+import type { Client } from '#src/platform/database/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import type { Gauge, Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { ExchangeOutcome, Network } from '../networks/index.ts'
+import { reconciliationMessage } from '../networks/messages.ts'
+import { backoffDelayMs } from '../networks/options.ts'
+import type { TraceNumbers } from '../transactions/stan.ts'
+import { dayAfter, dayAt, settlementDay } from './days.ts'
+import * as store from './store.ts'
+import {
+  agree,
+  restoredTotals,
+  storedTotals,
+  type ToldTotals,
+  toldBy,
+  totalFields,
+} from './totals.ts'
+
+const everyMs = 10_000
+const backoff = { baseMs: 2_000, maxMs: 300_000 }
+/** How much longer a lease lasts than the network's time. */
+const leaseMarginMs = 10_000
+/** Without DE 15 a second cut-over within this time is the first one, told over another connection. */
+const cutOverSecondsMin = 3_600
+
+type Reconciled = Pick<
+  Network,
+  'name' | 'timeoutMs' | 'reconciliation' | 'content' | 'exchange' | 'health' | 'isPending'
+>
+
+export type ReconciliationDeps = {
+  readonly sql: Client
+  readonly networks: readonly Reconciled[]
+  /** DE 11 and DE 7 for a message that is to be sent now. */
+  readonly nextStan: (network: Reconciled) => Promise<TraceNumbers>
+  readonly logger: Logger
+  readonly metrics: Metrics
+  readonly now: () => Date
+  /** Time between two looks, and bound of the wait before a repeat, which doubles; tests shorten them. */
+  readonly timing?: { readonly everyMs: number; readonly backoffBaseMs: number } | undefined
+}
+
+export type Reconciliation = {
+  readonly job: Job
+  /** The network's 0800 with DE 70 201. @returns whether it is kept */
+  readonly cutOver: (network: string, settlementDate: string | undefined) => Promise<boolean>
+}
+
+/**
+ * Ends the business days of networks, and compares each with its network: what moved by our book (0500, or 0520 where
+ * its file says so) with what moved by its own, until the network answers or the time is over. Repeats are xxx1 with
+ * the same STAN, DE 7 and totals. Any number of processes may do so: a lease keeps each comparison with one of them.
+ */
+export const createReconciliation = (deps: ReconciliationDeps): Reconciliation => {
+  const { sql, networks, logger, metrics, now } = deps
+  const reconciled = networks.filter(({ reconciliation }) => reconciliation !== undefined)
+  declareOpen(metrics, sql, reconciled)
+
+  const endDay = async (
+    { name, reconciliation }: Reconciled,
+    next: Parameters<typeof store.endDay>[3],
+  ): Promise<void> => {
+    const waitSeconds = reconciliation?.waitSeconds ?? 0
+    const ended = await sql.begin((tx) => store.endDay(tx, name, waitSeconds, next))
+    if (ended === undefined) return
+    logger.info({ network: name, day: ended }, 'the business day of a card network has ended')
+    job.kick()
+  }
+
+  const byClock = async (network: Reconciled): Promise<void> => {
+    const rules = network.reconciliation
+    if (rules === undefined) return
+    const day = dayAt(now(), rules.cutOver)
+    const open = await store.openDayOf(sql, network.name)
+    if (open === undefined) return store.openDay(sql, network.name, day)
+    if (!rules.isByNetwork && day > open) await endDay(network, () => day)
+  }
+
+  const round = async ({ advance, signal }: Round): Promise<void> => {
+    for (const network of reconciled) {
+      await byClock(network)
+      await expire(deps, network)
+      while (!signal.aborted && network.health().connectionsUp > 0) {
+        const leaseSeconds = (network.timeoutMs + leaseMarginMs) / 1_000
+        const due = await store.claimDue(sql, network.name, leaseSeconds)
+        if (due === undefined) break
+        await attempt(deps, network, due)
+        advance()
+      }
+    }
+  }
+
+  const job = createJob({
+    ...{ name: 'card reconciliations', everyMs: deps.timing?.everyMs ?? everyMs, logger },
+    run: round,
+  })
+  return {
+    job: { ...job, start: async () => (reconciled.length > 0 ? job.start() : undefined) },
+    cutOver: async (name, settlementDate) => {
+      const network = reconciled.find((one) => one.name === name)
+      if (network?.reconciliation?.isByNetwork !== true) return true
+      try {
+        const told = settlementDay(settlementDate, now())
+        await endDay(network, (open, ageSeconds) =>
+          told !== undefined ? told : ageSeconds >= cutOverSecondsMin ? dayAfter(open) : undefined,
+        )
+        return true
+      } catch (err) {
+        logger.error({ network: name, err }, 'the cut-over of a card network was not kept')
+        return false
+      }
+    },
+  }
+}
+
+const expire = async (
+  { sql, logger }: ReconciliationDeps,
+  { name, reconciliation }: Reconciled,
+): Promise<void> => {
+  const count = await store.giveUp(sql, name, reconciliation?.expiryHours ?? 0)
+  if (count === 0) return
+  logger.error({ network: name, count }, 'reconciliations were not answered in time')
+}
+
+/** Sends it once, and stores what came of it. */
+const attempt = async (
+  deps: ReconciliationDeps,
+  network: Reconciled,
+  due: store.Due,
+): Promise<void> => {
+  const { sql, nextStan, logger } = deps
+  const { stan, transmission } = due
+  const isRepeat = due.attempts > 0
+  const totals = due.ours === null ? await store.totalsOf(sql, due) : restoredTotals(due.ours)
+  const numbers =
+    stan === null || transmission === null ? await nextStan(network) : { stan, transmission }
+  await store.beginAttempt(sql, due.id, storedTotals(totals), numbers)
+  const { day, currency } = due
+  const message = reconciliationMessage(
+    ...([network.content, numbers, { day, currency, totals }, isRepeat] as const),
+  )
+  const outcome = await network.exchange(message, network.timeoutMs)
+  const verdict = verdictOf(outcome, (theirs) => agree(totals, theirs))
+  if (verdict.kind === 'again') {
+    const { backoffBaseMs: baseMs = backoff.baseMs } = deps.timing ?? {}
+    const waitMs = backoffDelayMs(due.attempts, { ...backoff, baseMs }, Math.random)
+    const isUnsent = outcome.kind === 'not_sent'
+    await store.release(sql, due.id, waitMs, isUnsent, verdict.responseCode)
+    return
+  }
+  await store.end(sql, due.id, verdict.end)
+  const { status } = verdict.end
+  logger[status === 'balanced' ? 'info' : 'error'](
+    { network: network.name, day, currency, response_code: verdict.end.responseCode },
+    `the reconciliation of a business day is ${status}`,
+  )
+}
+
+type Verdict =
+  | { readonly kind: 'again'; readonly responseCode: string | undefined }
+  | { readonly kind: 'end'; readonly end: store.End }
+
+/** Late, issuer away, malfunction, cut-over under way: asked again. */
+const undecided: ReadonlySet<string> = new Set(['68', '90', '91', '96'])
+const outOfBalance = '95'
+/** DE 66, settlement code. */
+const settlementCodes = { balanced: '1', different: '2' } as const
+
+/** What the answer says: balanced only if the network says so, and none of its totals says otherwise. */
+const verdictOf = (outcome: ExchangeOutcome, agrees: (theirs: ToldTotals) => boolean): Verdict => {
+  if (outcome.kind !== 'answered') return { kind: 'again', responseCode: undefined }
+  const { response } = outcome
+  const { responseCode } = response
+  if (responseCode === undefined || undecided.has(responseCode)) {
+    return { kind: 'again', responseCode }
+  }
+  const theirs = toldBy((de) => textOf(response, de))
+  const settlementCode = textOf(response, 66)
+  const isBalanced =
+    settlementCode === undefined
+      ? responseCode === '00'
+      : settlementCode === settlementCodes.balanced
+  const isDifferent = settlementCode === settlementCodes.different || responseCode === outOfBalance
+  const agreed = isBalanced && !isDifferent && (theirs === undefined || agrees(theirs))
+  const disagreed = isBalanced || isDifferent ? 'different' : 'refused'
+  const status = agreed ? 'balanced' : disagreed
+  const stored = theirs && storedTotals(theirs)
+  return { kind: 'end', end: { status, responseCode, settlementCode, theirs: stored } }
+}
+
+const answered = [66, ...Object.values(totalFields).flatMap(({ count, cents }) => [count, cents])]
+const getters = new Map(answered.map((de) => [de, createFieldGetter(de)]))
+
+const textOf = (message: CardMessage, de: number): string | undefined => {
+  const value = getters.get(de)?.(message)
+  return value instanceof Uint8Array ? String.fromCharCode(...value) : value
+}
+
+const declareOpen = (
+  metrics: Metrics,
+  sql: Client,
+  networks: readonly Pick<Network, 'name'>[],
+): void => {
+  const collect = async (gauge: Gauge<'network'>): Promise<void> => {
+    gauge.reset()
+    const rows = await store.openByNetwork(sql).catch(() => undefined)
+    if (rows === undefined) return
+    for (const { name } of networks) gauge.set({ network: name }, 0)
+    for (const { network, count } of rows) gauge.set({ network }, count)
+  }
+  metrics.gauge(
+    'cardgw_reconciliations_open',
+    'Business days whose totals differ, or that a network did not compare, and that nobody has seen to.',
+    ['network'],
+    collect,
+  )
+}

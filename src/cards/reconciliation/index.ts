@@ -1,0 +1,10 @@
+export { settlementDay } from './days.ts'
+export { createReconciliation, type ReconciliationDeps } from './engine.ts'
+export {
+  insertMovements,
+  type Movement,
+  movementJson,
+  movementRows,
+  movementsOf,
+} from './movements.ts'
+export { listReconciliations, resolveReconciliation } from './store.ts'

@@ -1,0 +1,67 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { MovementKind } from './totals.ts'
+
+/** Money that a network has moved. */
+export type Movement = {
+  readonly network: string
+  /** `YYYY-MM-DD` as the network told it; undefined: the day that is open. */
+  readonly day: string | undefined
+  readonly currency: string
+  readonly kind: MovementKind
+  readonly cents: bigint
+  readonly transactionId: string
+  readonly stan: string
+  readonly transmission: string
+}
+
+/** As `movementRows` takes them. */
+export const movementJson = (movements: readonly Movement[]) =>
+  movements.map((one) => ({ ...one, cents: String(one.cents) }))
+
+/** Inserts what a statement selects as `movements json`, an array of {@link movementJson}; each counts once. */
+export const movementRows = (sql: Queryable, selected: ReturnType<Queryable>) => sql`
+  insert into card_movements
+    (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+  select v.network, coalesce(v.day, d.day, (now() at time zone 'UTC')::date), v.currency, v.kind,
+    v.cents, v."transactionId", v.stan, v.transmission
+  from (${selected}) s cross join json_to_recordset(s.movements) as v(
+    network text, day date, currency text, kind text, cents bigint, "transactionId" text, stan text,
+    transmission text)
+  left join card_business_days d on d.network = v.network
+  on conflict do nothing`
+
+/** Books movements within the caller's transaction. */
+export const insertMovements = async (
+  tx: Queryable,
+  movements: readonly Movement[],
+): Promise<void> => {
+  if (movements.length === 0) return
+  const text = JSON.stringify(movementJson(movements))
+  await movementRows(tx, tx`select ${text}::text::json as movements`)
+}
+
+export type MovementRow = {
+  readonly id: bigint
+  readonly kind: MovementKind
+  readonly cents: bigint
+  readonly transactionId: string
+  readonly stan: string
+  readonly rrn: string | null
+  readonly at: Date
+}
+
+/** What a reconciliation is the sum of, in the order of booking. */
+export const movementsOf = (
+  sql: Client,
+  reconciliationId: string,
+  afterId: string | undefined,
+  limit: number,
+): Promise<readonly MovementRow[]> => sql<MovementRow[]>`
+  select m.id, m.kind, m.amount_cents as cents, m.transaction_id as "transactionId", m.stan, t.rrn,
+    m.at
+  from card_reconciliations r
+  join card_movements m on m.network = r.network and m.day = r.day and m.currency = r.currency
+  left join card_transactions t on t.id = m.transaction_id
+  where r.id = ${reconciliationId}::bigint
+    ${afterId === undefined ? sql`` : sql`and m.id > ${afterId}::bigint`}
+  order by m.id limit ${limit}`

@@ -1,0 +1,91 @@
+import { sql } from 'drizzle-orm'
+import {
+  bigint,
+  bigserial,
+  date,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/pg-core'
+import { instant } from '#src/platform/database/columns.ts'
+import type { MovementKind, StoredTotals } from './totals.ts'
+
+/** `pending`: asked until the network answers. `unanswered`: it did not in time. `refused`: it would not compare. */
+export const reconciliationStatuses = [
+  ...(['pending', 'balanced', 'different', 'refused', 'unanswered'] as const),
+] as const
+export type ReconciliationStatus = (typeof reconciliationStatuses)[number]
+
+/** The business day that is open at each network that is reconciled with. */
+export const cardBusinessDays = pgTable('card_business_days', {
+  network: text().primaryKey(),
+  day: date().notNull(),
+  /** By the database's clock. */
+  since: instant('since').notNull().defaultNow(),
+})
+
+/** Money that moved, by the day in which the network booked it: what totals are the sums of. */
+export const cardMovements = pgTable(
+  'card_movements',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    network: text().notNull(),
+    day: date().notNull(),
+    currency: text().notNull(),
+    kind: text().$type<MovementKind>().notNull(),
+    amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    transactionId: text('transaction_id').notNull(),
+    /** DE 11 and DE 7 of the message that moved it; of a reversal those of the message that it takes back. */
+    stan: text().notNull(),
+    transmission: text().notNull(),
+    at: instant('at').notNull().defaultNow(),
+  },
+  (table) => [
+    uniqueIndex('card_movements_once').on(
+      ...([table.transactionId, table.kind, table.stan, table.transmission] as const),
+    ),
+    index('card_movements_day').on(table.network, table.day, table.id),
+  ],
+)
+
+/** The comparison of one business day, network and currency. */
+export const cardReconciliations = pgTable(
+  'card_reconciliations',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    network: text().notNull(),
+    day: date().notNull(),
+    currency: text().notNull(),
+    status: text().$type<ReconciliationStatus>().notNull().default('pending'),
+    /** By our book when it was first sent, and what the network answered. */
+    ours: jsonb().$type<StoredTotals>(),
+    theirs: jsonb().$type<StoredTotals>(),
+    /** DE 11 and DE 7, the same in every repeat. */
+    stan: text(),
+    transmission: text(),
+    /** How often bytes of it may have reached the network. */
+    attempts: integer().notNull().default(0),
+    nextAttemptAt: instant('next_attempt_at').notNull(),
+    leaseUntil: instant('lease_until'),
+    /** DE 39 and DE 66 of the last answer. */
+    responseCode: text('response_code'),
+    settlementCode: text('settlement_code'),
+    createdAt: instant('created_at').notNull().defaultNow(),
+    sentAt: instant('sent_at'),
+    endedAt: instant('ended_at'),
+    resolvedAt: instant('resolved_at'),
+    /** Public id of the API key, and what the person said. */
+    resolvedBy: text('resolved_by'),
+    resolvedReason: text('resolved_reason'),
+  },
+  (table) => [
+    uniqueIndex('card_reconciliations_once').on(table.network, table.day, table.currency),
+    index('card_reconciliations_due').on(table.nextAttemptAt).where(sql`status = 'pending'`),
+    index('card_reconciliations_open')
+      .on(table.network)
+      .where(sql`status in ('different', 'refused', 'unanswered') and resolved_at is null`),
+  ],
+)

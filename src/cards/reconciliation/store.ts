@@ -1,0 +1,218 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { ReconciliationStatus } from './schema.ts'
+import { type MovementKind, type StoredTotals, type Totals, totalsFrom } from './totals.ts'
+
+/** A comparison that is to be sent. */
+export type Due = {
+  readonly id: bigint
+  readonly network: string
+  /** `YYYY-MM-DD`. */
+  readonly day: string
+  readonly currency: string
+  readonly ours: StoredTotals | null
+  readonly stan: string | null
+  readonly transmission: string | null
+  /** How often bytes of it may have reached the network before. */
+  readonly attempts: number
+}
+
+/** The currency of a day in which nothing moved. */
+const currencyOfNothing = 'BRL'
+
+/** Opens the first business day of a network; does nothing if one is open. */
+export const openDay = async (sql: Queryable, network: string, day: string): Promise<void> => {
+  await sql`
+    insert into card_business_days (network, day) values (${network}, ${day})
+    on conflict do nothing`
+}
+
+export const openDayOf = async (sql: Queryable, network: string): Promise<string | undefined> => {
+  const [row] = await sql<{ day: string }[]>`
+    select day::text from card_business_days where network = ${network}`
+  return row?.day
+}
+
+/**
+ * Ends the business day that is open, if `next` is a later one, and has what was booked in it compared after
+ * `waitSeconds`, in each currency. A day in which nothing moved is compared too.
+ *
+ * @param next gives the day to open, from the open one and its age in seconds; undefined: it goes on
+ * @returns the day that has ended
+ */
+export const endDay = async (
+  tx: Queryable,
+  network: string,
+  waitSeconds: number,
+  next: (open: string, ageSeconds: number) => string | undefined,
+): Promise<string | undefined> => {
+  const [open] = await tx<{ day: string; ageSeconds: number }[]>`
+    select day::text, extract(epoch from now() - since)::float8 as "ageSeconds"
+    from card_business_days where network = ${network} for update`
+  const day = open && next(open.day, open.ageSeconds)
+  if (open === undefined || day === undefined || day <= open.day) return undefined
+  await tx`
+    insert into card_reconciliations (network, day, currency, next_attempt_at)
+    select ${network}, b.day, b.currency, now() + make_interval(secs => ${waitSeconds})
+    from (
+      select distinct day, currency from card_movements
+      where network = ${network} and day >= ${open.day}::date and day < ${day}::date
+      union
+      select ${open.day}::date, ${currencyOfNothing} where not exists (
+        select from card_movements where network = ${network} and day = ${open.day}::date)
+    ) b order by b.day, b.currency
+    on conflict do nothing`
+  await tx`
+    update card_business_days set day = ${day}::date, since = now() where network = ${network}`
+  return open.day
+}
+
+/**
+ * Claims a comparison that is due at one of the networks for `leaseSeconds`, the oldest first; undefined if there is
+ * none that nobody works on.
+ */
+export const claimDue = async (
+  sql: Client,
+  network: string,
+  leaseSeconds: number,
+): Promise<Due | undefined> => {
+  const [due] = await sql<Due[]>`
+    update card_reconciliations
+    set lease_until = now() + make_interval(secs => ${leaseSeconds})
+    where id = (
+      select id from card_reconciliations
+      where network = ${network} and status = 'pending' and next_attempt_at <= now()
+        and (lease_until is null or lease_until <= now())
+      order by next_attempt_at, id limit 1 for update skip locked)
+    returning id, network, day::text, currency, ours, stan, transmission, attempts`
+  return due
+}
+
+/** What moved, by our book. */
+export const totalsOf = async (
+  sql: Queryable,
+  { network, day, currency }: Pick<Due, 'network' | 'day' | 'currency'>,
+): Promise<Totals> =>
+  totalsFrom(
+    await sql<{ kind: MovementKind; count: number; cents: bigint }[]>`
+      select kind, count(*)::int as count, sum(amount_cents)::bigint as cents from card_movements
+      where network = ${network} and day = ${day}::date and currency = ${currency}
+      group by kind`,
+  )
+
+/** Stores, before the first byte, what goes out. */
+export const beginAttempt = async (
+  sql: Queryable,
+  id: bigint,
+  ours: StoredTotals,
+  { stan, transmission }: { readonly stan: string; readonly transmission: string },
+): Promise<void> => {
+  await sql`
+    update card_reconciliations
+    set attempts = attempts + 1, ours = ${JSON.stringify(ours)}::text::jsonb, stan = ${stan},
+      transmission = ${transmission}, sent_at = coalesce(sent_at, now())
+    where id = ${id} and status = 'pending'`
+}
+
+/** Gives it back, due after `waitMs`. `isUnsent` means that the attempt wrote no byte. */
+export const release = async (
+  sql: Queryable,
+  id: bigint,
+  waitMs: number,
+  isUnsent: boolean,
+  responseCode: string | undefined,
+): Promise<void> => {
+  await sql`
+    update card_reconciliations
+    set attempts = attempts - ${isUnsent ? 1 : 0}::int, lease_until = null,
+      response_code = coalesce(${responseCode ?? null}, response_code),
+      next_attempt_at = now() + make_interval(secs => ${waitMs / 1_000})
+    where id = ${id} and status = 'pending'`
+}
+
+export type End = {
+  readonly status: Exclude<ReconciliationStatus, 'pending'>
+  readonly responseCode: string | undefined
+  readonly settlementCode: string | undefined
+  readonly theirs: StoredTotals | undefined
+}
+
+/** @returns false if it has ended before */
+export const end = async (sql: Queryable, id: bigint, ended: End): Promise<boolean> =>
+  (
+    await sql`
+      update card_reconciliations
+      set status = ${ended.status}, lease_until = null, ended_at = now(),
+        response_code = coalesce(${ended.responseCode ?? null}, response_code),
+        settlement_code = ${ended.settlementCode ?? null},
+        theirs = ${ended.theirs === undefined ? null : JSON.stringify(ended.theirs)}::text::jsonb
+      where id = ${id} and status = 'pending'`
+  ).count === 1
+
+/** Ends those of a network that were not answered in time. @returns how many */
+export const giveUp = async (
+  sql: Queryable,
+  network: string,
+  expiryHours: number,
+): Promise<number> =>
+  (
+    await sql`
+      update card_reconciliations set status = 'unanswered', ended_at = now(), lease_until = null
+      where network = ${network} and status = 'pending'
+        and (lease_until is null or lease_until <= now())
+        and created_at <= now() - make_interval(hours => ${expiryHours})`
+  ).count
+
+export type ReconciliationRow = Omit<Due, 'transmission'> & {
+  readonly status: ReconciliationStatus
+  readonly theirs: StoredTotals | null
+  readonly responseCode: string | null
+  readonly settlementCode: string | null
+  readonly createdAt: Date
+  readonly sentAt: Date | null
+  readonly endedAt: Date | null
+  readonly resolvedAt: Date | null
+  readonly resolvedReason: string | null
+}
+
+/** Newest first. */
+export const listReconciliations = (
+  sql: Client,
+  filter: {
+    readonly network: string | undefined
+    readonly status: ReconciliationStatus | undefined
+    readonly beforeId: string | undefined
+    readonly limit: number
+  },
+): Promise<readonly ReconciliationRow[]> => sql<ReconciliationRow[]>`
+  select id, network, day::text, currency, status, ours, theirs, stan, attempts,
+    response_code as "responseCode", settlement_code as "settlementCode",
+    created_at as "createdAt", sent_at as "sentAt", ended_at as "endedAt",
+    resolved_at as "resolvedAt", resolved_reason as "resolvedReason"
+  from card_reconciliations
+  where true
+    ${filter.network === undefined ? sql`` : sql`and network = ${filter.network}`}
+    ${filter.status === undefined ? sql`` : sql`and status = ${filter.status}`}
+    ${filter.beforeId === undefined ? sql`` : sql`and id < ${filter.beforeId}::bigint`}
+  order by id desc limit ${filter.limit}`
+
+/** @returns false if there is none that waits for somebody */
+export const resolveReconciliation = async (
+  tx: Queryable,
+  id: string,
+  by: string,
+  reason: string,
+): Promise<boolean> =>
+  (
+    await tx`
+      update card_reconciliations
+      set resolved_at = now(), resolved_by = ${by}, resolved_reason = ${reason}
+      where id = ${id}::bigint and status in ('different', 'refused', 'unanswered')
+        and resolved_at is null`
+  ).count === 1
+
+/** For each network, how many wait for somebody. */
+export const openByNetwork = (
+  sql: Client,
+): Promise<readonly { readonly network: string; readonly count: number }[]> => sql`
+  select network, count(*)::int as count from card_reconciliations
+  where status in ('different', 'refused', 'unanswered') and resolved_at is null group by network`

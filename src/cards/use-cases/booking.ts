@@ -1,0 +1,123 @@
+import type { Network } from '../networks/index.ts'
+import { type Movement, settlementDay } from '../reconciliation/index.ts'
+import type { MovementKind } from '../reconciliation/totals.ts'
+import type { Reversal, ReversalOutcome } from '../reversals/types.ts'
+import type { CardTransaction } from '../transactions/store.ts'
+import { lastCaptured } from './amounts.ts'
+import type { OperationName } from './context.ts'
+import type { Verdict } from './exchange.ts'
+
+/**
+ * What the network books with an answer, for the totals of its business day: sales are debits, refunds credits. Holds
+ * move nothing, unless the network's authorizations are 0200.
+ */
+
+type Booking = Pick<Network, 'name' | 'reconciliation' | 'content' | 'answers'>
+type Numbers = Pick<Movement, 'stan' | 'transmission' | 'cents'>
+
+/** Whether an authorization is a sale by itself. */
+const isSale = ({ content }: Booking): boolean => content.mtiOf('authorization').startsWith('02')
+
+/** The message that a void takes back, if that moved money. */
+const voided = (network: Booking, before: CardTransaction): Numbers | undefined => {
+  const { captureStan, captureTransmission, capturedCents = 0n } = before
+  if (capturedCents > 0n && captureStan !== undefined && captureTransmission !== undefined) {
+    return { stan: captureStan, transmission: captureTransmission, cents: lastCaptured(before) }
+  }
+  const { stan, transmission, amountCents: cents } = before
+  return isSale(network) ? { stan, transmission, cents } : undefined
+}
+
+const movedBy = (
+  network: Booking,
+  operation: OperationName,
+  before: CardTransaction,
+  partCents: bigint | undefined,
+): readonly [MovementKind, Numbers] | undefined => {
+  const { operationStan: stan = '', operationTransmission: transmission = '' } = before
+  const own = { stan, transmission, cents: before.operationCents ?? 0n }
+  switch (operation) {
+    case 'capture':
+    case 'partial_capture':
+      return ['debit', own]
+    case 'refund':
+      return ['credit', own]
+    case 'void': {
+      const taken = voided(network, before)
+      return taken && ['debit_reversal', taken]
+    }
+    case 'authorization': {
+      const { stan: first, transmission: at, amountCents } = before
+      const numbers = { stan: first, transmission: at, cents: partCents ?? amountCents }
+      return isSale(network) ? ['debit', numbers] : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** What the network has booked with the answer to an operation; nothing where no totals are compared. */
+export const bookedBy = (
+  network: Booking | undefined,
+  operation: OperationName,
+  before: CardTransaction,
+  verdict: Verdict,
+  at: Date,
+): readonly Movement[] => {
+  if (network?.reconciliation === undefined || verdict.kind !== 'approved') return []
+  const moved = movedBy(network, operation, before, verdict.partCents)
+  if (moved === undefined) return []
+  const [kind, numbers] = moved
+  const { id: transactionId, currency } = before
+  const day = settlementDay(verdict.settlementDate, at)
+  return [{ network: network.name, day, currency, kind, transactionId, ...numbers }]
+}
+
+const kindsOf = (
+  network: Booking,
+  { reverses, originalMti }: Reversal,
+): readonly MovementKind[] => {
+  const sale = ['debit', 'debit_reversal'] as const
+  switch (reverses) {
+    case 'capture_advice':
+    case 'partial_capture_advice':
+      return ['debit']
+    case 'refund_advice':
+      return ['credit']
+    case 'capture':
+      return sale
+    case 'refund':
+      return ['credit', 'credit_reversal']
+    case 'void':
+      return originalMti.startsWith('02') || isSale(network) ? sale : []
+    case 'authorization':
+      return isSale(network) ? sale : []
+    default:
+      return []
+  }
+}
+
+/**
+ * What the network has booked where it has confirmed a reversal or an advice. What it takes back it had booked before,
+ * even where we never heard of that: both count, as in its own totals.
+ */
+export const bookedByEnd = (
+  network: Booking | undefined,
+  ended: Reversal,
+  outcome: ReversalOutcome,
+  settlementDate: string | undefined,
+  at: Date,
+): readonly Movement[] => {
+  if (network?.reconciliation === undefined || outcome !== 'confirmed') return []
+  const { reverses, responseCode = '', transactionId, currency, amountCents: cents } = ended
+  const isAdvice = reverses.endsWith('_advice')
+  // Of what it does not know it has booked nothing.
+  if (!isAdvice && network.answers.ofReversal(responseCode, true) !== 'done') return []
+  const { stan = '', transmission = '', originalStan, originalTransmission } = ended
+  const numbers = isAdvice
+    ? { stan, transmission }
+    : { stan: originalStan, transmission: originalTransmission }
+  const day = settlementDay(settlementDate, at)
+  const common = { network: network.name, day, currency, cents, transactionId, ...numbers }
+  return kindsOf(network, ended).map((kind) => ({ ...common, kind }))
+}

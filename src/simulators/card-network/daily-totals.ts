@@ -1,0 +1,80 @@
+import { type CardMessage, createFieldGetter, createFieldSetter } from '#codecs/iso8583'
+
+/** Numbers and amounts (cents) of DE 74 to 77 and 86 to 89, by the currency of DE 49. */
+const kinds = ['credits', 'creditReversals', 'debits', 'debitReversals'] as const
+export type TotalKind = (typeof kinds)[number]
+type Totals = Record<TotalKind, { count: number; cents: number }>
+
+const none = (): Totals => ({
+  ...{ credits: { count: 0, cents: 0 }, creditReversals: { count: 0, cents: 0 } },
+  ...{ debits: { count: 0, cents: 0 }, debitReversals: { count: 0, cents: 0 } },
+})
+
+const fields = kinds.map((kind, at) => {
+  const [countField, centsField] = [74 + at, 86 + at]
+  return {
+    kind,
+    countOf: createFieldGetter(countField),
+    centsOf: createFieldGetter(centsField),
+    setCount: createFieldSetter(countField),
+    setCents: createFieldSetter(centsField),
+  }
+})
+const currencyOf = createFieldGetter(50)
+const setCode = createFieldSetter(66)
+const [inBalance, outOfBalance] = ['1', '2']
+/** Days and answered reconciliations that are remembered. */
+const keptMax = 1_000
+
+/** What the network has booked by day and currency, and how it answers reconciliations. */
+export class DailyTotals {
+  /** Of the day that is open, by currency. */
+  private open = new Map<string, Totals>()
+  /** By day and currency, and by the numbers of the reconciliation that asked for it. */
+  private readonly closed = new Map<string, Totals>()
+
+  book(kind: TotalKind, currency: string, cents: number): void {
+    const totals = this.open.get(currency) ?? none()
+    totals[kind].count++
+    totals[kind].cents += cents
+    this.open.set(currency, totals)
+  }
+
+  /** Ends the day, MMDD: what is booked from now on belongs to the next. */
+  endDay(day: string): void {
+    for (const [currency, totals] of this.open) this.keep(`${day}:${currency}`, totals)
+    this.open = new Map()
+  }
+
+  /**
+   * Compares the totals of a reconciliation with those of its day, and puts these into the answer. Without an end of
+   * the day by the network, what was booked since the last reconciliation is the day.
+   */
+  answer(request: CardMessage, answer: CardMessage): void {
+    const currency = String(currencyOf(request) ?? '')
+    const asked = `${request.transmissionDateTime}:${request.stan}:${currency}`
+    let totals = this.closed.get(asked) ?? this.closed.get(`${request.settlementDate}:${currency}`)
+    if (totals === undefined) {
+      totals = this.open.get(currency) ?? none()
+      this.open.delete(currency)
+    }
+    this.keep(asked, totals)
+    let isSame = true
+    for (const { kind, countOf, centsOf, setCount, setCents } of fields) {
+      const { count, cents } = totals[kind]
+      isSame &&= Number(countOf(request)) === count && Number(centsOf(request)) === cents
+      setCount(answer, String(count).padStart(10, '0'))
+      setCents(answer, String(cents).padStart(16, '0'))
+    }
+    createFieldSetter(50)(answer, currency)
+    answer.settlementDate = request.settlementDate
+    answer.responseCode = isSame ? '00' : '95'
+    setCode(answer, isSame ? inBalance : outOfBalance)
+  }
+
+  private keep(key: string, totals: Totals): void {
+    this.closed.set(key, totals)
+    const [oldest] = this.closed.keys()
+    if (this.closed.size > keptMax && oldest !== undefined) this.closed.delete(oldest)
+  }
+}
