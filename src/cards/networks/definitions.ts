@@ -25,7 +25,7 @@ import {
   type ReconciliationRules,
   reconciliationForm,
   reconciliationRulesOf,
-} from './reconciliation-rules.ts'
+} from './reconciliation-form.ts'
 import { requireMacFields } from './sealing.ts'
 
 /** One configured network, from the settings or from the file. */

@@ -11,7 +11,7 @@ import { Exchanges } from './exchanges.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
 import { connectWaitersMax, connectWaitMs, drainMs, type NetworkOptions } from './options.ts'
-import type { ReconciliationRules } from './reconciliation-rules.ts'
+import type { ReconciliationRules } from './reconciliation-form.ts'
 import type { ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
 
 const stanMax = 999_999

@@ -6,7 +6,7 @@ import type { LinkSecurity, SecurityModule } from '../security/index.ts'
 import type { AdviceRules } from './advice-rules.ts'
 import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
-import type { ReconciliationRules } from './reconciliation-rules.ts'
+import type { ReconciliationRules } from './reconciliation-form.ts'
 import type { LateAnswer, TakeAdvice } from './types.ts'
 
 export type Backoff = { readonly baseMs: number; readonly maxMs: number }

@@ -3,7 +3,7 @@ import type { Content } from '../content/index.ts'
 import type { LinkKeys } from '../security/index.ts'
 import type { AdviceRules } from './advice-rules.ts'
 import type { AnswerRules } from './answers.ts'
-import type { ReconciliationRules } from './reconciliation-rules.ts'
+import type { ReconciliationRules } from './reconciliation-form.ts'
 
 /** The outcome of one request to a card network. */
 export type ExchangeOutcome =

@@ -131,7 +131,7 @@ const dayColumns: readonly Column<Day>[] = [
       </>
     ),
   },
-  { head: words.currency, cell: ({ currency }) => currency, classes: ['mono', 'extra'] },
+  { head: w.currency, cell: ({ currency }) => currency, classes: ['mono', 'extra'] },
   {
     head: w.sales,
     cell: ({ ours }) => (ours === null ? '–' : sumText(ours.debit)),

@@ -33,6 +33,7 @@ export const railWords = inWords({
   ],
   noDays: ['No business day was compared yet.', 'Nenhum dia de movimento foi comparado ainda.'],
   day: ['Day', 'Dia'],
+  currency: ['Currency', 'Moeda'],
   sales: ['Sales', 'Vendas'],
   refunds: ['Refunds', 'Reembolsos'],
   difference: ['Difference', 'Diferença'],

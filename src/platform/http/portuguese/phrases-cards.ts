@@ -66,6 +66,7 @@ export const cardsPhrases: Readonly<Record<string, string>> = {
 
   // Transactions and their states.
   'No such transaction.': 'Não existe essa transação.',
+  'No such reconciliation waits.': 'Nenhuma conciliação assim está à espera.',
   'No such advice waits.': 'Nenhum aviso assim está à espera.',
   'Too many card transactions wait to be written.':
     'Transações de cartão demais esperam para ser escritas.',
