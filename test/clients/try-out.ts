@@ -51,6 +51,8 @@ const beyondThisMachine = [
   'resolveHeldTransaction',
   // No request lets a network tell of what is not known here; its own tests see to one.
   'resolveUnmatchedAdvice',
+  // No request ends a business day; its own tests do.
+  ...['listReconciliationMovements', 'resolveReconciliation'],
   // No request makes a dead letter, so there is none to name; their own test tries both.
   ...['retryDeadLetter', 'deleteDeadLetter'],
 ]
