@@ -3,8 +3,6 @@ export { createReconciliation, type ReconciliationDeps } from './engine.ts'
 export {
   insertMovements,
   type Movement,
-  movementJson,
-  movementRows,
   movementsOf,
 } from './movements.ts'
 export { listReconciliations, resolveReconciliation } from './store.ts'

@@ -1,7 +1,7 @@
 /** What moved in one business day of one network in one currency: pure. */
 
 /** How many, and their sum in minor units. */
-export type Sum = { readonly count: number; readonly cents: bigint }
+type Sum = { readonly count: number; readonly cents: bigint }
 
 /** A debit is a sale, a credit a refund: they move money from the holder, and to the holder. */
 export const movementKinds = [
