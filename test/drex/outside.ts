@@ -13,7 +13,7 @@ export const sendOutside = async (
     sealer,
   }: {
     readonly chain: Pick<Chain, 'chainId' | 'request'>
-    readonly database: TestDatabase
+    readonly database: Pick<TestDatabase, 'sql'>
     readonly sealer: Sealer
   },
   wallet: Hex,

@@ -4,6 +4,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { multipartContentType } from '#codecs/multipart'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
+import { createSealer } from '#src/platform/security/index.ts'
+import type { Hex } from '../../src/drex/evm/hex.ts'
 import {
   createCardNetwork,
   createTestVault,
@@ -12,7 +14,8 @@ import {
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import { createChain } from '../../src/simulators/chain/index.ts'
-import { createAdmin } from '../drex/support.ts'
+import { sendOutside } from '../drex/outside.ts'
+import { createAdmin, currencyAbi } from '../drex/support.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase, quietLogger } from '../support/database.ts'
@@ -257,6 +260,35 @@ const cardsAndChain = async () => {
   await receiver.stop()
 }
 
+/** Another program, such as a gateway on a copy of the book, has paid with the wallet what is asked for here. */
+const heldTransfer = async () => {
+  const chain = await createChain({ mining: 'auto' })
+  const admin = await createAdmin(chain)
+  const masterKey = randomBytes(32)
+  await using gateway = await inTrouble({
+    ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
+    ...{ TRILHO_MASTER_KEY: masterKey.toString('base64') },
+  })
+  const wallet = async (): Promise<Hex> => {
+    const made = await gateway.call('POST', '/v1/wallets', { type: 'managed', label: 'test' })
+    const address = String(made['address']).toLowerCase() as Hex
+    await admin.currency('enableAccount', address)
+    return address
+  }
+  const [from, to] = [await wallet(), await wallet()]
+  await admin.currency('mint', from, 1_000n)
+  const data = currencyAbi.encodeFunctionData('transfer', [to, 100n])
+  const place = { chain, database: gateway, sealer: createSealer(masterKey) }
+  await sendOutside(place, from, [
+    { to: admin.token, data },
+    { to: admin.token, data },
+  ])
+  const transfer = { from_wallet: from, to_wallet: to, amount: '1.00' }
+  expect(await gateway.call('POST', '/v1/drex/transfers', transfer)).toHaveProperty('transfer_id')
+  await gateway.fire('TrilhoTransactionsHeld')
+  await chain.stop()
+}
+
 const skipped = isLong ? noPrometheus : ' [skipped: TRILHO_LONG]'
 
 describe.concurrent('alerts fire in the trouble that they are for', () => {
@@ -265,6 +297,7 @@ describe.concurrent('alerts fire in the trouble that they are for', () => {
     ['the bank is away, and certificates end', bankAway],
     ['the bank takes and never answers, refuses and mumbles', hostileBank],
     ['Kafka is away', kafkaAway],
+    ['a wallet has paid elsewhere', heldTransfer],
     ['a card network is away, a chain and a receiver stand still', cardsAndChain],
   ])(`%s${skipped}`, (_, provoke) => provoke())
 })

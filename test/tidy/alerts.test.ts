@@ -68,6 +68,7 @@ const cases: Readonly<Record<string, Case>> = {
       ...(['5x50', '0+1x50', '_x50'] as const),
     ],
   },
+  TrilhoTransactionsHeld: { 'drex_transactions_held{network="drex_testnet"}': ['1x50', '0x50'] },
   TrilhoWebhooksFail: {
     'spigw_webhook_deliveries_total{status="exhausted"}': ['0+1x50', '7x50', first],
   },
