@@ -14,6 +14,7 @@ import {
 import type { Hold } from './hold.ts'
 import type { Pacing } from './pacing.ts'
 import { problemOf } from './problem.ts'
+import { resourceIdIn } from './resource-id.ts'
 import type { SendOutcome } from './types.ts'
 
 /** Messages in one request. */
@@ -142,8 +143,8 @@ const once = async (
 
 const outcomeOf = ({ status, headers, body }: ExchangeAnswer, count: number): SendOutcome => {
   if (status === 201) {
-    const resourceIds = (headers.get('pi-resourceid') ?? '').split(',').map((id) => id.trim())
-    return resourceIds.length === count && resourceIds.every((id) => id !== '')
+    const resourceIds = (headers.get('pi-resourceid') ?? '').split(',').map(resourceIdIn)
+    return resourceIds.length === count && resourceIds.every((id) => id !== undefined)
       ? { kind: 'accepted', resourceIds }
       : { kind: 'unknown', reason: `${count} messages were answered with other PI-ResourceIds` }
   }

@@ -27,6 +27,7 @@ import {
 } from './exchange.ts'
 import { type Patience, readAgainMaxMs } from './patience.ts'
 import { problemOf } from './problem.ts'
+import { resourceIdIn } from './resource-id.ts'
 import type { PulledMessage, PullStream } from './types.ts'
 
 /** Read streams that the interface allows one participant on one channel. */
@@ -293,7 +294,7 @@ const messagesOf = (answer: RawAnswer): Cut => {
   const contentType = headers.get('content-type') ?? ''
   if (!isMultipart(answer)) {
     return {
-      messages: [{ resourceId: headers.get('pi-resourceid') || undefined, xml: body }],
+      messages: [{ resourceId: resourceIdIn(headers.get('pi-resourceid')), xml: body }],
       lost: undefined,
     }
   }
@@ -331,6 +332,6 @@ const salvaged = (answer: RawAnswer): Cut => {
 }
 
 const messageOf = ({ headers, body }: MultipartPart): PulledMessage => ({
-  resourceId: headers.get('pi-resourceid') || undefined,
+  resourceId: resourceIdIn(headers.get('pi-resourceid')),
   xml: body,
 })

@@ -4,6 +4,7 @@ import { boundaryOf, decodeMultipart } from '#codecs/multipart'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createCentralBank } from '../../../src/simulators/central-bank/index.ts'
 import { createHold } from '../../../src/spi/link/hold.ts'
+import { resourceIdCharactersMax } from '../../../src/spi/link/resource-id.ts'
 import { sendMessages } from '../../../src/spi/link/send.ts'
 import { payment } from '../../support/participant.ts'
 import { issueCertificate } from '../../support/pki.ts'
@@ -144,6 +145,18 @@ describe('outcomes', () => {
     for (const status of [200, 204, 302, 399]) {
       const { outcome } = await against(() => answer(status, { Location: '/' }))
       expect(outcome).toEqual({ kind: 'unknown', reason: `status ${status}` })
+    }
+  })
+
+  test('201 with a PI-ResourceId for each: fewer, more, or one that cannot be kept leave a doubt', async () => {
+    const longest = 'x'.repeat(resourceIdCharactersMax)
+    const both = [one, two]
+    expect((await against(() => accepted(`${longest}, r2`), both)).outcome).toEqual({
+      ...{ kind: 'accepted', resourceIds: [longest, 'r2'] },
+    })
+    for (const ids of [`${longest}x,r2`, 'r1', 'r1,', 'r1,r2,r3', '']) {
+      const { outcome } = await against(() => accepted(ids), both, { attemptsMax: 1 })
+      expect(outcome).toMatchObject({ kind: 'unknown' })
     }
   })
 

@@ -304,10 +304,12 @@ describe('a read stream', () => {
     })
   })
 
-  test('a message without PI-ResourceId, or with an empty one, is a message all the same', async () => {
+  test('a message without PI-ResourceId, or with one that is empty or too long, is a message all the same', async () => {
     const xmlHeaders = { ...nextHeader, 'Content-Type': 'application/xml' }
-    const parts =
-      '--b\r\nPI-ResourceId:\r\n\r\n<a/>\r\n--b\r\nPI-ResourceId: r2\r\n\r\n<b/>\r\n--b--'
+    const parts = ['', 'r2', 'x'.repeat(255), 'x'.repeat(256)]
+      .map((id) => `--b\r\nPI-ResourceId: ${id}\r\n\r\n<a/>\r\n`)
+      .concat('--b--')
+      .join('')
     await opened(
       [
         answer(200, xmlHeaders, '<a/>'),
@@ -316,7 +318,9 @@ describe('a read stream', () => {
       async (client) => {
         const stream = await client.openStream('PRIMARY')
         expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([undefined])
-        expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([undefined, 'r2'])
+        expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([
+          ...[undefined, 'r2', 'x'.repeat(255), undefined],
+        ])
       },
     )
   })
