@@ -289,6 +289,52 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.context().close()
   }, 120_000)
 
+  test('what may be on the chain already waits for a person, who says that it was sent, or sends it', async () => {
+    const { sql } = gateway.database
+    const candidate = `0x${'ab'.repeat(32)}`
+    const nobody = `0x${'cd'.repeat(20)}`
+    const held = { since: new Date(0).toISOString(), candidates: [candidate] }
+    await sql`
+      insert into drex_transactions
+        (id, network, sender, kind, subject, status, recipient, data, created_by, expires_at, held)
+      values ('held-here', 'drex_testnet', ${nobody}, 'call', ${hostile}, 'pending', ${nobody}, '0x',
+        'test', now() + interval '1 day', ${sql.json(held)})`
+    const one = await visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one, await gateway.keyOf({ name: 'operator' }))
+    await page.goto(`${url}/console/attention`)
+    const row = page.locator('tr', { hasText: hostile })
+    await row.getByText('the same is on the chain').waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    const dialog = page.getByRole('dialog')
+    await row.getByRole('button', { name: 'It was sent' }).click()
+    expect(await dialog.locator('[name=tx_hash]').inputValue()).toBe(candidate)
+    await dialog.getByRole('button', { name: 'It was sent' }).click()
+    await dialog.getByRole('alert').getByText('no transaction of the wallet').waitFor()
+    await page.keyboard.press('Escape')
+    await row.getByRole('button', { name: 'Send now' }).click()
+    await dialog.getByText('it happens twice').waitFor()
+    await dialog.getByRole('button', { name: 'Send now' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await row.waitFor({ state: 'detached' })
+    const acts = await sql`
+      select object from audit_log where action = 'drex.resolve' and object = 'held-here'`
+    expect(acts).toHaveLength(1)
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+    await sql`delete from drex_transactions where id = 'held-here'`
+    const less = await visit()
+    await signIn(less, await gateway.keyOf({ grants: ['cards:read'] }))
+    const forged = await less.page.evaluate(
+      `fetch('/console/api/v1/drex/held/held-here/resolve', { method: 'POST', body: '{"decision":"send"}',
+        headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' } }).then((a) => a.status)`,
+    )
+    expect(forged).toBe(403)
+    await less.page.context().close()
+  }, 120_000)
+
   test('a key that may not manage webhooks sees no action, and is refused when it forges one', async () => {
     const one = await visit()
     key = await gateway.keyOf({ grants: ['webhooks:read'] })

@@ -4,7 +4,7 @@ import { attentionWords as w } from './attention-words.ts'
 import { centsOf, count, tokens } from './format.ts'
 import type { Transaction, Transfer } from './rails.ts'
 import { statusText } from './state.tsx'
-import { fill } from './words.ts'
+import { fill, words } from './words.ts'
 
 export type DeadLetter = {
   readonly id: string
@@ -99,4 +99,66 @@ export const cancelTransferAct = (one: Transfer): Act => ({
     await send('POST', `/v1/drex/transfers/${encodeURIComponent(one.transfer_id)}/cancel`)
     return undefined
   },
+})
+
+/** A transaction that is not signed, since it may be on the chain already. */
+export type Held = {
+  readonly transaction_id: string
+  readonly kind: string
+  readonly subject: string
+  readonly network: string
+  readonly from_wallet: string
+  readonly held_since: string
+  readonly reason: 'looks_alike' | 'not_told'
+  /** Hashes of transactions on the chain that may be it. */
+  readonly candidates: readonly string[]
+}
+
+const resolveHeld = async (
+  { transaction_id: id }: Held,
+  body: { readonly decision: 'send' } | { readonly decision: 'sent'; readonly tx_hash: string },
+  key: string,
+): Promise<undefined> => {
+  await send('POST', `/v1/drex/held/${encodeURIComponent(id)}/resolve`, body, key)
+  return undefined
+}
+
+export const sendHeldAct = (held: Held): Act => ({
+  title: w.sendHeld,
+  consequence: fill(w.sendHeldConsequence, {
+    ...{ kind: held.kind.replaceAll('_', ' '), subject: held.subject },
+    ...{ wallet: held.from_wallet, network: held.network },
+  }),
+  verb: w.sendHeld,
+  run: (_, key) => resolveHeld(held, { decision: 'send' }, key),
+})
+
+export const sentHeldAct = (held: Held): Act => ({
+  title: w.sentHeld,
+  consequence: fill(w.sentHeldConsequence, {
+    ...{ kind: held.kind.replaceAll('_', ' '), subject: held.subject },
+  }),
+  verb: w.sentHeld,
+  fields: (
+    <label class="field">
+      {words.transactionHash}
+      <input
+        name="tx_hash"
+        list="candidates"
+        required
+        pattern="0x[0-9a-fA-F]{64}"
+        defaultValue={held.candidates.length === 1 ? held.candidates[0] : ''}
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <datalist id="candidates">
+        {held.candidates.map((hash) => (
+          <option key={hash} value={hash} />
+        ))}
+      </datalist>
+      <small>{w.sentHeldHint}</small>
+    </label>
+  ),
+  run: (form, key) =>
+    resolveHeld(held, { decision: 'sent', tx_hash: String(form.get('tx_hash')) }, key),
 })

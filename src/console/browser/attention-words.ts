@@ -43,6 +43,28 @@ export const attentionWords = inWords({
     'An empty transaction takes the place of the transfer of {amount} to {to}. The chain decides which of the two counts.',
     'Uma transação vazia toma o lugar da transferência de {amount} para {to}. A cadeia decide qual das duas vale.',
   ],
+  held: ['Digital currency: may be on the chain already', 'Moeda digital: talvez já na cadeia'],
+  heldNote: [
+    'Not signed until somebody says whether it was sent, as after the database was restored from a copy. Look on the chain first.',
+    'Não assinadas até alguém dizer se foram enviadas, como depois de restaurar o banco de uma cópia. Consulte a cadeia antes.',
+  ],
+  looks_alike: ['the same is on the chain', 'há igual na cadeia'],
+  not_told: ['the nodes no longer tell', 'os nós já não informam'],
+  found: ['Found', 'Encontradas'],
+  sendHeld: ['Send now', 'Enviar agora'],
+  sendHeldConsequence: [
+    'The {kind} {subject} of wallet {wallet} is signed and sent on {network} now. If it was sent before, it happens twice, and no chain takes that back.',
+    'A operação {kind} {subject} da carteira {wallet} é assinada e enviada em {network} agora. Se já foi enviada antes, acontece duas vezes, e nenhuma cadeia desfaz isso.',
+  ],
+  sentHeld: ['It was sent', 'Já foi enviada'],
+  sentHeldConsequence: [
+    'The {kind} {subject} is taken to be the transaction with this hash and ends as that did. Nothing is sent.',
+    'A operação {kind} {subject} passa a ser a transação com este hash e termina como ela. Nada é enviado.',
+  ],
+  sentHeldHint: [
+    'The gateway compares wallet, contract and call with the chain before it takes it.',
+    'O gateway compara carteira, contrato e chamada com a cadeia antes de aceitar.',
+  ],
   letters: ['Dead letters', 'Mensagens mortas'],
   lettersNote: [
     'Messages that could not be handled, by error. None is lost, and none stops another.',

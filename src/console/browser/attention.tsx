@@ -1,18 +1,21 @@
 import type { ComponentChildren } from 'preact'
-import { type Act, may, useActs } from './act.tsx'
-import { getJson, type Loaded, type Session, useLoaded } from './api.ts'
+import { may, useActs } from './act.tsx'
+import type { Session } from './api.ts'
 import {
   cancelTransferAct,
   type DeadLetter,
   dropLetterAct,
+  type Held,
   type LetterClass,
   resolveAct,
   retryClassAct,
   retryLetterAct,
+  sendHeldAct,
+  sentHeldAct,
 } from './attention-acts.tsx'
+import { actsColumn, linkColumn, Section, shownMax, useList } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { centsOf, count, reais, tokens } from './format.ts'
-import { Card, Shown } from './parts.tsx'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -21,12 +24,8 @@ import { webhookWords } from './webhook-words.ts'
 import { counted, type Endpoint, EndpointBadge } from './webhooks.tsx'
 import { words } from './words.ts'
 
-const everyMs = 10_000
-const shownMax = 50
 /** A block takes seconds: what is not mined by then waits for something. */
 const minedWithinMs = 600_000
-
-type Ask = (act: Act) => void
 
 /** What the gateway cannot end by itself, each with what may safely be done about it. */
 export const Attention = ({ session }: { readonly session: Session }) => {
@@ -45,81 +44,6 @@ export const Attention = ({ session }: { readonly session: Session }) => {
     </>
   )
 }
-
-const useList = <T,>(name: string, path: () => string): Loaded<T> =>
-  useLoaded(name, (purpose) => getJson<T>(path(), purpose), everyMs)
-
-/** A list with a line of what it is; short where there is nothing. */
-const Section = <A, T>({
-  title,
-  note,
-  loaded,
-  rowsOf,
-  columns,
-  keyOf,
-}: {
-  readonly title: string
-  readonly note?: string
-  readonly loaded: Loaded<A>
-  readonly rowsOf: (answer: A) => readonly T[]
-  readonly columns: readonly Column<T>[]
-  readonly keyOf: (row: T) => string
-}) => {
-  const many = loaded.value === undefined ? 0 : rowsOf(loaded.value).length
-  const badge =
-    many === 0 ? (
-      <Badge status="ok" label="0" />
-    ) : (
-      <Badge status="unknown" label={`${many}${many === shownMax ? '+' : ''}`} />
-    )
-  return (
-    <Card title={title} aside={loaded.value !== undefined && badge}>
-      <Shown loaded={loaded}>
-        {(answer) =>
-          rowsOf(answer).length > 0 && (
-            <>
-              {note !== undefined && <p class="quiet">{note}</p>}
-              <div class="list">
-                <Table columns={columns} rows={rowsOf(answer)} keyOf={keyOf} />
-              </div>
-            </>
-          )
-        }
-      </Shown>
-    </Card>
-  )
-}
-
-/** The column of what may be done about a row; none for those who may not. */
-const actsColumn = <T,>(
-  isAllowed: boolean,
-  ask: Ask,
-  actsOf: (row: T) => readonly Act[],
-): readonly Column<T>[] =>
-  isAllowed
-    ? [
-        {
-          head: words.action,
-          classes: ['number', 'acts'],
-          cell: (row) =>
-            actsOf(row).map((act) => (
-              <button key={act.title} type="button" onClick={() => ask(act)}>
-                {act.title}
-              </button>
-            )),
-        },
-      ]
-    : []
-
-const linkColumn = <T,>(to: (row: T) => string, text: (row: T) => string): Column<T> => ({
-  head: words.identifier,
-  classes: ['wide'],
-  cell: (row) => (
-    <Link to={to(row)} class="mono">
-      {text(row)}
-    </Link>
-  ),
-})
 
 type View = (props: { readonly session: Session }) => ComponentChildren
 
@@ -286,6 +210,38 @@ const Lanes: View = () => {
   )
 }
 
+/** Where what it belongs to is shown; an operation has no page of its own. */
+const pageOfHeld = ({ kind, subject, from_wallet: wallet }: Held): string =>
+  kind === 'transfer'
+    ? `/payments/drex/${encodeURIComponent(subject)}`
+    : `/currency/wallets/${encodeURIComponent(wallet)}`
+
+const HeldBack: View = ({ session }) => {
+  const loaded = useList<{ held: readonly Held[] }>('held', () => `/v1/drex/held?limit=${shownMax}`)
+  const { ask, dialog } = useActs(loaded.again)
+  const columns: readonly Column<Held>[] = [
+    linkColumn(pageOfHeld, ({ subject }) => subject),
+    { head: words.kind, cell: ({ kind }) => kind.replaceAll('_', ' ') },
+    { head: w.cause, cell: ({ reason }) => w[reason] },
+    { head: w.found, cell: ({ candidates }) => count(candidates.length), classes: ['number'] },
+    momentColumn(({ held_since: at }) => at),
+    ...actsColumn<Held>(may(session, 'ops:admin'), ask, (row) => [
+      sentHeldAct(row),
+      sendHeldAct(row),
+    ]),
+  ]
+  return (
+    <>
+      <Section
+        {...{ title: w.held, note: w.heldNote, loaded, columns }}
+        rowsOf={({ held }) => held}
+        keyOf={({ transaction_id: id }) => id}
+      />
+      {dialog}
+    </>
+  )
+}
+
 type Letters = {
   readonly dead_letters: readonly DeadLetter[]
   readonly classes: readonly LetterClass[]
@@ -364,6 +320,7 @@ const all: readonly { readonly title: string; readonly scope: string; readonly V
   { title: w.cards, scope: 'cards:read', View: Cards },
   { title: w.transfers, scope: 'drex:read', View: Transfers },
   { title: w.lanes, scope: 'drex:read', View: Lanes },
+  { title: w.held, scope: 'ops:read', View: HeldBack },
   { title: w.letters, scope: 'ops:read', View: Letters },
   { title: w.endpoints, scope: 'webhooks:read', View: Endpoints },
 ]

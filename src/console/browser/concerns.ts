@@ -36,6 +36,11 @@ const sources: readonly Source[] = [
     count: ({ transactions }: { transactions: readonly unknown[] }) => transactions.length,
   },
   {
+    ...{ name: w.held, scope: 'ops:read' },
+    path: `/v1/drex/held?limit=${countedMax}`,
+    count: ({ held }: { held: readonly unknown[] }) => held.length,
+  },
+  {
     ...{ name: w.letters, scope: 'ops:read' },
     path: '/v1/ops/dead-letters?limit=1',
     count: ({ classes }: { classes: readonly { readonly count: number }[] }) =>

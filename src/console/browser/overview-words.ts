@@ -23,6 +23,7 @@ export const overviewWords = inWords({
   nothing: ['Nothing needs a person.', 'Nada precisa de alguém.'],
   unknown: ['Pix without an answer', 'Pix sem resposta'],
   reversals: ['card reversals not confirmed', 'desfazimentos de cartão não confirmados'],
+  held: ['transfers that may be on the chain already', 'transferências talvez já na cadeia'],
   letters: ['dead letters', 'mensagens mortas'],
   endpoints: ['webhooks that nobody takes', 'webhooks que ninguém aceita'],
   parts: ['parts not in order', 'partes fora de ordem'],

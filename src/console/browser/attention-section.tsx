@@ -1,0 +1,87 @@
+import type { Act } from './act.tsx'
+import { getJson, type Loaded, useLoaded } from './api.ts'
+import { Card, Shown } from './parts.tsx'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { type Column, Table } from './table.tsx'
+import { words } from './words.ts'
+
+const everyMs = 10_000
+export const shownMax = 50
+
+type Ask = (act: Act) => void
+
+export const useList = <T,>(name: string, path: () => string): Loaded<T> =>
+  useLoaded(name, (purpose) => getJson<T>(path(), purpose), everyMs)
+
+/** A list with a line of what it is; short where there is nothing. */
+export const Section = <A, T>({
+  title,
+  note,
+  loaded,
+  rowsOf,
+  columns,
+  keyOf,
+}: {
+  readonly title: string
+  readonly note?: string
+  readonly loaded: Loaded<A>
+  readonly rowsOf: (answer: A) => readonly T[]
+  readonly columns: readonly Column<T>[]
+  readonly keyOf: (row: T) => string
+}) => {
+  const many = loaded.value === undefined ? 0 : rowsOf(loaded.value).length
+  const badge =
+    many === 0 ? (
+      <Badge status="ok" label="0" />
+    ) : (
+      <Badge status="unknown" label={`${many}${many === shownMax ? '+' : ''}`} />
+    )
+  return (
+    <Card title={title} aside={loaded.value !== undefined && badge}>
+      <Shown loaded={loaded}>
+        {(answer) =>
+          rowsOf(answer).length > 0 && (
+            <>
+              {note !== undefined && <p class="quiet">{note}</p>}
+              <div class="list">
+                <Table columns={columns} rows={rowsOf(answer)} keyOf={keyOf} />
+              </div>
+            </>
+          )
+        }
+      </Shown>
+    </Card>
+  )
+}
+
+/** The column of what may be done about a row; none for those who may not. */
+export const actsColumn = <T,>(
+  isAllowed: boolean,
+  ask: Ask,
+  actsOf: (row: T) => readonly Act[],
+): readonly Column<T>[] =>
+  isAllowed
+    ? [
+        {
+          head: words.action,
+          classes: ['number', 'acts'],
+          cell: (row) =>
+            actsOf(row).map((act) => (
+              <button key={act.title} type="button" onClick={() => ask(act)}>
+                {act.title}
+              </button>
+            )),
+        },
+      ]
+    : []
+
+export const linkColumn = <T,>(to: (row: T) => string, text: (row: T) => string): Column<T> => ({
+  head: words.identifier,
+  classes: ['wide'],
+  cell: (row) => (
+    <Link to={to(row)} class="mono">
+      {text(row)}
+    </Link>
+  ),
+})
