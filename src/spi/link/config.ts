@@ -19,7 +19,7 @@ export const interfaceSettings = defineSettings({
   }),
   pullTimeoutSeconds: setting('SPI_PULL_TIMEOUT', integer(5, 120), {
     default: '45',
-    doc: 'Seconds within which a read is answered; the message interface holds it until there is a message. One that is unanswered for 4 seconds (up to 6, where the interface is seen to hold reads) is asked again beside the first, over another connection, and either may answer; so is the request that opens a stream. After 9 seconds both are given up and the read begins anew; of three in a row the last waits in full, as all do where the interface held the last read for longer.',
+    doc: 'Seconds within which a read is answered; the message interface holds it until there is a message. One that is unanswered for 4 seconds (up to 5.25, where the interface is seen to hold reads: a quarter of a second longer than it does) is asked again beside the first, over another connection, and either may answer; so is the request that opens a stream. After 9 seconds both are given up and the read begins anew; of three in a row the last waits in full, as all do where the interface held the last read for longer.',
   }),
   gzipPrimary: setting('SPI_PRIMARY_GZIP', boolean(), {
     default: 'true',

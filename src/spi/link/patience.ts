@@ -4,10 +4,12 @@ export const usualReadMs = 9_000
 export const fullReadEvery = 3
 /** A read that is unanswered for so long is asked again beside the first. */
 export const readAgainMs = 4_000
-/** The same where the interface holds reads longer than that, and has done nothing wrong lately. */
-export const readAgainMaxMs = 6_000
-/** Of the time that the interface holds reads for. */
-const heldShare = 1.1
+/** The interface holds reads for five seconds: for so long it is silent itself, and asking sooner may cost a batch. */
+const heldByInterfaceMs = 5_000
+/** What a read that is held takes beyond that. */
+const heldMarginMs = 250
+/** The longest until a read is asked again, where the interface holds reads and has done nothing wrong lately. */
+export const readAgainMaxMs = heldByInterfaceMs + heldMarginMs
 
 /** How long the reads of a channel wait for their answer. */
 export type Patience = {
@@ -41,7 +43,7 @@ export const createPatience = (fullMs: number, againMs = readAgainMs): Patience 
   const isFull = (): boolean => isHeldLonger || lateInARow % fullReadEvery === fullReadEvery - 1
   return {
     limitMs: () => (isFull() ? fullMs : usualMs),
-    againMs: () => Math.max(againMs, Math.min(heldMs * heldShare, readAgainMaxMs)),
+    againMs: () => Math.max(againMs, Math.min(heldMs + heldMarginMs, readAgainMaxMs)),
     answered: (afterMs, isRescued = false) => {
       lateInARow = 0
       isHeldLonger = afterMs > usualMs

@@ -42,11 +42,13 @@ test('a hanging read is asked again soon, and later where the interface is known
   expect(patience.againMs()).toBe(readAgainMs)
   patience.answered(20)
   expect(patience.againMs()).toBe(readAgainMs)
-  patience.answered(5_000)
+  patience.answered(4_500)
   patience.answered(20)
-  expect(patience.againMs()).toBe(5_500)
-  patience.answered(30_000)
+  expect(patience.againMs()).toBe(4_750)
+  patience.answered(5_000)
   expect(patience.againMs()).toBe(readAgainMaxMs)
+  patience.answered(30_000)
+  expect(patience.againMs()).toBe(5_250)
 })
 
 test.each([
