@@ -7,12 +7,11 @@ import {
   findFraming,
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
-import { apiKeyFile } from '../support/api-key.ts'
+import { type Answer, type CardGateway, createCardGateway } from '../support/card-gateway.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
-import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const authorizations = isLong ? 100_000 : 2_000
@@ -26,8 +25,6 @@ const timeoutSeconds = 1
 const lateMs = 1_200
 const networkOutageMs = 100
 const settleMs = 120_000
-/** A gateway that stands still answers nothing for ever. */
-const answerMs = 3_000
 
 const faults = {
   ...{ no_answer: 0.002, late: 0.002, delay: 0.01, duplicate: 0.005 },
@@ -47,89 +44,6 @@ const createNetwork = (seed: number): CardNetwork => {
   return network
 }
 
-type Answer = { readonly status: number; readonly id: string | undefined; readonly state: string }
-
-/** A gateway in a process of its own, which is killed and started again on the same port, or stopped where it is. */
-const createGateway = async (
-  database: TestDatabase,
-  networks: readonly [CardNetwork, CardNetwork],
-  vaultUrl: string,
-) => {
-  const { file: keyFile, key } = await apiKeyFile('cards:*')
-  const port = String(freePort())
-  const url = `http://127.0.0.1:${port}/v1/transactions`
-  let program: RunningProgram | undefined
-  const isUp = async (): Promise<boolean> =>
-    (await fetch(`http://127.0.0.1:${port}/ready`).catch(() => undefined))?.status === 200
-  const untilUp = async (): Promise<void> => {
-    while (!(await isUp())) await Bun.sleep(20)
-  }
-  const start = async (): Promise<void> => {
-    program = startProgram(anyVariant, ['serve'], {
-      env: {
-        HTTP_ADDR: `127.0.0.1:${port}`,
-        CARDGW_PORT: port,
-        CARDGW_LOG_LEVEL: 'error',
-        LOG_LEVEL: 'error',
-        DATABASE_DSN: database.dsn,
-        API_KEYS_FILE: keyFile,
-        CARDGW_NETA_HOST: '127.0.0.1',
-        CARDGW_NETA_PORT: String(networks[0].port()),
-        CARDGW_NETA_TIMEOUT: String(timeoutSeconds),
-        CARDGW_NETB_HOST: '127.0.0.1',
-        CARDGW_NETB_PORT: String(networks[1].port()),
-        CARDGW_NETB_TIMEOUT: String(timeoutSeconds),
-        CARDGW_VAULT_URL: vaultUrl,
-        CARDGW_VAULT_TOKEN: testVaultKey,
-        CARDGW_REVERSAL_BACKOFF_MAX_SECONDS: '1',
-        CARDGW_REVERSAL_IN_FLIGHT: '64',
-        CARDGW_REVERSAL_WINDOW_SECONDS: '1',
-      },
-    })
-    await untilUp()
-  }
-  const end = async (): Promise<void> => {
-    program?.signal('SIGKILL')
-    await program?.end()
-  }
-  /** Undefined: the caller learnt nothing. */
-  const post = async (
-    path: string,
-    body: unknown,
-    idempotencyKey: string,
-  ): Promise<Answer | undefined> => {
-    try {
-      const response = await fetch(`${url}${path}`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${key}`,
-          'Content-Type': 'application/json',
-          'Idempotency-Key': idempotencyKey,
-        },
-        body: JSON.stringify(body),
-        signal: AbortSignal.timeout(answerMs),
-      })
-      const answer = (await response.json()) as { readonly id?: string; readonly status?: string }
-      return { status: response.status, id: answer.id, state: answer.status ?? '' }
-    } catch {
-      return undefined
-    }
-  }
-  return {
-    start,
-    untilUp,
-    post,
-    end,
-    kill: async (): Promise<void> => {
-      await end()
-      await start()
-    },
-    signal: (name: 'SIGSTOP' | 'SIGCONT') => program?.signal(name),
-  }
-}
-
-type Gateway = Awaited<ReturnType<typeof createGateway>>
-
 type Payment = { readonly key: string; readonly amount: number; readonly token: string }
 
 const paymentOf = (number: number, pick: (below: number) => number): Payment => {
@@ -140,7 +54,7 @@ const paymentOf = (number: number, pick: (below: number) => number): Payment => 
 
 /** Undefined where nothing is known yet: no answer, or (503, 409) one that says so. */
 const authorize = async (
-  gateway: Gateway,
+  gateway: CardGateway,
   { key, amount, token }: Payment,
 ): Promise<Answer | undefined> => {
   const answer = await gateway.post('/authorize', authorizationBody(token, { amount }), key)
@@ -151,7 +65,7 @@ const authorize = async (
 
 /** Some are captured, in part or whole, some voided, some both; nobody asks again what became of it. */
 const goOn = async (
-  gateway: Gateway,
+  gateway: CardGateway,
   { key, amount }: Payment,
   { id, state }: Answer,
   pick: (below: number) => number,
@@ -237,13 +151,11 @@ test(
     const database = await createTestDatabase(2)
     const networks = [createNetwork(seed), createNetwork(seed + 1)] as const
     const vault = createTestVault({ key: testVaultKey })
-    const gateways = [
-      await createGateway(database, networks, vault.url),
-      await createGateway(database, networks, vault.url),
-    ] as const
+    const options = { database, networks, vaultUrl: vault.url, timeoutSeconds }
+    const gateways = [await createCardGateway(options), await createCardGateway(options)] as const
     try {
       await Promise.all(gateways.map((gateway) => gateway.start()))
-      let stopped: Gateway | undefined
+      let stopped: CardGateway | undefined
       const oneOf = () => gateways[pick(2)] ?? gateways[0]
       const running = () => gateways.find((gateway) => gateway !== stopped) ?? gateways[0]
       let next = 0
