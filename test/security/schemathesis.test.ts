@@ -103,7 +103,8 @@ const standardOf = async (): Promise<Json> => {
     if (schema['title'] === 'Pix Consultados') schema['required'] = ['parametros']
     // Nowhere does it say what this member of each charge in a list may be.
     const { required } = schema
-    if (Array.isArray(required) && required.includes('idCob')) schema['required'] = ['status', 'txid']
+    if (Array.isArray(required) && required.includes('idCob'))
+      schema['required'] = ['status', 'txid']
     // Of a short txid it says that it is a long one, too.
     const { allOf } = schema as { readonly allOf?: readonly Json[] }
     const [first, second] = allOf ?? []
