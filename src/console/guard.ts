@@ -13,17 +13,29 @@ const purposes = new Set(['user', 'background'])
  * @throws ApiError 403
  */
 export const requireOwnPage = (c: RequestContext): boolean => {
+  requireOwnOrigin(c)
+  const purpose = c.req.raw.headers.get(consoleHeader) ?? ''
+  if (!purposes.has(purpose)) throw notOwn()
+  return purpose === 'user'
+}
+
+/**
+ * The same for a stream of events, with which a browser sends no header of ours: it changes nothing, no page of another
+ * origin reads it, and the cookie comes along from none.
+ *
+ * @throws ApiError 403
+ */
+export const requireOwnOrigin = (c: RequestContext): void => {
   const { headers, url } = c.req.raw
   const site = headers.get('sec-fetch-site')
   const origin = headers.get('origin')
-  const purpose = headers.get(consoleHeader) ?? ''
   const isSameSite = site === null || site === 'same-origin'
   const isSameOrigin = origin === null || hostOf(origin) === new URL(url).host
-  if (!isSameSite || !isSameOrigin || !purposes.has(purpose)) {
-    throw new ApiError(httpErrors.forbidden, 'Only the pages of the console may ask for this.')
-  }
-  return purpose === 'user'
+  if (!isSameSite || !isSameOrigin) throw notOwn()
 }
+
+const notOwn = (): ApiError =>
+  new ApiError(httpErrors.forbidden, 'Only the pages of the console may ask for this.')
 
 /** Of the scheme nothing is asked: a proxy may speak HTTPS to the browser and HTTP to us. */
 const hostOf = (origin: string): string | undefined =>

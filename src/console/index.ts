@@ -3,6 +3,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Feature, WholeApi } from '#src/platform/lifecycle/index.ts'
 import { createSealer, type Sealer } from '#src/platform/security/index.ts'
 import type { ConsoleSettings } from './config.ts'
+import { createLive } from './live.ts'
 import { createAuditedSessions, createOwnSessions } from './record.ts'
 import { consoleRoutes } from './routes.ts'
 import { createSessions } from './session.ts'
@@ -29,6 +30,7 @@ export const createConsole = (
     idleMs: settings.idleMinutes * 60_000,
     absoluteMs: absoluteSeconds * 1_000,
   })
+  const live = createLive()
   const api = (): WholeApi => {
     if (whole === undefined) throw new Error('nothing listens yet')
     return whole
@@ -39,6 +41,7 @@ export const createConsole = (
     reach: (given) => {
       whole = given
     },
-    routes: settings.isEnabled ? consoleRoutes({ sessions, absoluteSeconds, api }) : [],
+    drain: live.close,
+    routes: settings.isEnabled ? consoleRoutes({ sessions, live, absoluteSeconds, api }) : [],
   }
 }

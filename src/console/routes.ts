@@ -7,18 +7,21 @@ import {
   type Route,
   readBytes,
   readJson,
+  readQuery,
   restrictedBy,
 } from '#src/platform/http/index.ts'
 import type { WholeApi } from '#src/platform/lifecycle/index.ts'
 import { forbiddenBy, type Principal, parseKey } from '#src/platform/security/index.ts'
 import { type Asset, loadAssets } from './assets.ts'
 import { readCookie, writeCookie } from './cookie.ts'
-import { requireOwnPage } from './guard.ts'
+import { requireOwnOrigin, requireOwnPage } from './guard.ts'
+import type { Live } from './live.ts'
 import { consolePage } from './page.ts'
 import type { Session, Sessions } from './session.ts'
 
 export type ConsoleDeps = {
   readonly sessions: Sessions
+  readonly live: Live
   readonly absoluteSeconds: number
   /** The API that it asks for everything; there once the process listens. */
   readonly api: () => WholeApi
@@ -35,6 +38,7 @@ export const consoleRoutes = (deps: ConsoleDeps): readonly Route[] => [
   { ...open('POST', '/console/session'), ...signInBody, handle: (c) => begin(deps, c) },
   { ...open('GET', '/console/session'), handle: (c) => show(deps, c) },
   { ...open('DELETE', '/console/session'), handle: (c) => end(deps, c) },
+  { ...open('GET', '/console/live'), handle: (c) => follow(deps, c) },
   { ...open('GET', '/console/assets/{name}'), handle: asset },
   ...methods.map((method) => ({
     ...open(method, `${apiPrefix}/*`),
@@ -116,18 +120,13 @@ const forward = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> 
   const session = await deps.sessions.read(readCookie(c.req.raw))
   if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
   const url = new URL(c.req.raw.url)
-  url.pathname = url.pathname.slice(apiPrefix.length)
   const { method } = c.req.raw
   const hasBody = method !== 'GET' && method !== 'HEAD'
   const body = hasBody ? await readBytes(c) : new Uint8Array()
-  const request = new Request(url.href, {
+  const answer = await askApi(deps, c, `${url.pathname.slice(apiPrefix.length)}${url.search}`, {
     method,
     headers: headersFor(c, session),
     ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
-  })
-  const address = c.env.address()
-  const answer = await deps.api().fetch(request, {
-    requestIP: () => (address === undefined ? null : { address }),
   })
   const headers = new Headers(answer.headers)
   headers.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'; sandbox")
@@ -137,6 +136,42 @@ const forward = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> 
     headers.append('Set-Cookie', writeCookie(c.req.raw, renewed, deps.absoluteSeconds))
   }
   return new Response(answer.body, { status: answer.status, headers })
+}
+
+/** @param path with its query */
+const askApi = (
+  { api }: ConsoleDeps,
+  c: RequestContext,
+  path: string,
+  init: RequestInit,
+): Promise<Response> => {
+  const address = c.env.address()
+  return api().fetch(new Request(`${new URL(c.req.raw.url).origin}${path}`, init), {
+    requestIP: () => (address === undefined ? null : { address }),
+  })
+}
+
+const listPattern = /^\/v1\/(messages|transactions|drex\/transfers)(\?[^#\s]*)?$/
+const followed = z.strictObject({
+  list: z.string().max(1_000).regex(listPattern, 'must be a list of payments, with its query'),
+})
+
+/** Says when a list of payments has changed; keeps no session alive. */
+const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
+  requireOwnOrigin(c)
+  const sealed = readCookie(c.req.raw)
+  const session = await deps.sessions.read(sealed)
+  if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
+  const { list } = readQuery(c, followed)
+  // The answer to HEAD is measured by its body, which has no end here.
+  if (c.req.raw.method === 'HEAD') return new Response(null)
+  return deps.live.open({
+    name: JSON.stringify([session.key, c.env.address(), list]),
+    sessionId: session.id,
+    ask: () => askApi(deps, c, list, { headers: headersFor(c, session) }),
+    isSessionOn: async () => (await deps.sessions.read(sealed)) !== undefined,
+    mark: c.req.header('last-event-id'),
+  })
 }
 
 /** What may pass: nothing that says who asks, or from where. */

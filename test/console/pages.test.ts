@@ -559,7 +559,9 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await dialog.getByRole('button', { name: 'Remove' }).click()
     await dialog.getByRole('button', { name: 'Close' }).click()
     await imported.waitFor({ state: 'detached' })
+    const streamed = page.waitForRequest((asked) => asked.resourceType() === 'eventsource')
     await page.goto(`${url}/console/payments?rail=cards`)
+    await streamed
     const rows = page.locator('tbody tr')
     await rows.first().waitFor({ state: 'attached' })
     const before = await rows.count()

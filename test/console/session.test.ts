@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { Route } from '#src/platform/http/index.ts'
 import { createAuthenticator, createSealer } from '#src/platform/security/index.ts'
+import { createLive } from '../../src/console/live.ts'
 import {
   createAuditedSessions,
   createOwnSessions,
@@ -46,8 +47,11 @@ const createRig = (
     absoluteMs: 120 * minuteMs,
     now: () => clock.ms,
   })
+  const live = createLive()
   const whole = { fetch: api.app.fetch, authenticator }
-  const { call } = testApp(consoleRoutes({ sessions, absoluteSeconds: 7_200, api: () => whole }))
+  const { call } = testApp(
+    consoleRoutes({ sessions, live, absoluteSeconds: 7_200, api: () => whole }),
+  )
   const signIn = async (headers: Readonly<Record<string, string>> = own) =>
     call('POST', '/console/session', { body: { key: made.key }, headers })
   const who = (cookie: string, headers: Readonly<Record<string, string>> = own) =>

@@ -102,6 +102,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /console/session': { kind: 'public' },
   'GET /console/session': { kind: 'public' },
   'DELETE /console/session': { kind: 'public' },
+  'GET /console/live': { kind: 'public' },
   'GET /console/assets/{name}': { kind: 'public' },
   'GET /console/api/*': { kind: 'public' },
   'POST /console/api/*': { kind: 'public' },

@@ -97,16 +97,26 @@ export type Loaded<T> = {
   readonly turn: number
 }
 
+/** Calls what it is given whenever something may have changed. @returns ends that */
+export type Wake = (ask: () => void) => () => void
+
+const every =
+  (ms: number): Wake =>
+  (ask) => {
+    const timer = setInterval(ask, ms)
+    return () => clearInterval(timer)
+  }
+
 /**
  * What `load` finds, kept while it is asked for anew.
  *
  * @param key names what is loaded: another one loads again
- * @param everyMs asks again by itself, while the page is seen
+ * @param wake asks again by itself: after so many milliseconds each time, or when it is told to; while the page is seen
  */
 export const useLoaded = <T>(
   key: string,
   load: (purpose: Purpose) => Promise<T>,
-  everyMs?: number,
+  wake?: number | Wake,
 ): Loaded<T> => {
   const [state, setState] = useState<{ key: string; value?: T; error?: Refusal }>({ key })
   const [turn, setTurn] = useState(0)
@@ -122,15 +132,13 @@ export const useLoaded = <T>(
       }
     }
     void once('user')
-    const timer =
-      everyMs === undefined
-        ? undefined
-        : setInterval(() => {
-            if (!document.hidden) void once('background')
-          }, everyMs)
+    const ask = () => {
+      if (!document.hidden) void once('background')
+    }
+    const sleep = (typeof wake === 'number' ? every(wake) : wake)?.(ask)
     return () => {
       isGone = true
-      clearInterval(timer)
+      sleep?.()
     }
   }, [key, turn])
   const isCurrent = state.key === key

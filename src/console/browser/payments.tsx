@@ -1,14 +1,13 @@
 import { Day, dayIn } from './days.tsx'
+import { whenChanged } from './live.ts'
 import { paymentColumns } from './payment-columns.tsx'
-import { type Filter, pageOfRail, type Rail, railLists, rails } from './rails.ts'
+import { type Filter, listOf, pageOfRail, type Rail, railLists, rails } from './rails.ts'
 import { go, Link } from './router.tsx'
 import { statusText } from './state.tsx'
 import { PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
 const pageSize = 50
-/** New payments appear by themselves, unless more than the first page is read. */
-const liveMs = 2_000
 
 const parts = ['find', 'as', 'status', 'from', 'to'] as const
 
@@ -118,7 +117,7 @@ const List = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }
     <PagedTable
       name={JSON.stringify([rail, filter])}
       load={(cursor, purpose) => pageOfRail(rail, { ...filter, cursor }, pageSize, purpose)}
-      everyMs={liveMs}
+      wake={whenChanged(listOf(rail, filter, pageSize))}
       empty={isFiltered ? words.none : words.noneYet}
       columns={paymentColumns}
       keyOf={({ to }) => to}

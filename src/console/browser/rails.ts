@@ -163,14 +163,12 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
   },
 }
 
-/** One page of a rail. */
-export const pageOfRail = (
+const queryOf = (
   rail: Rail,
   { find, as, status, from, to, cursor }: Filter,
   limit: number,
-  purpose: 'user' | 'background' = 'user',
-): Promise<Page<Row>> => {
-  const { finds, page } = railLists[rail]
+): URLSearchParams => {
+  const { finds } = railLists[rail]
   const query = new URLSearchParams({ limit: String(limit) })
   const parameter = finds.find((one) => one.parameter === as) ?? finds[0]
   if (find !== '' && parameter !== undefined) query.set(parameter.parameter, find)
@@ -178,5 +176,17 @@ export const pageOfRail = (
   if (from !== undefined) query.set('from', startOfDay(from))
   if (to !== undefined) query.set('to', endOfDay(to))
   if (cursor !== undefined) query.set('cursor', cursor)
-  return page(query, purpose)
+  return query
 }
+
+/** Where the API lists them. */
+export const listOf = (rail: Rail, filter: Filter, limit: number): string =>
+  `${railLists[rail].list}?${queryOf(rail, filter, limit)}`
+
+/** One page of a rail. */
+export const pageOfRail = (
+  rail: Rail,
+  filter: Filter,
+  limit: number,
+  purpose: 'user' | 'background' = 'user',
+): Promise<Page<Row>> => railLists[rail].page(queryOf(rail, filter, limit), purpose)

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
-import { Refusal, useLoaded } from './api.ts'
+import { Refusal, useLoaded, type Wake } from './api.ts'
 import { count, dayOf, timeOf } from './format.ts'
 import { Shown } from './parts.tsx'
 import { words } from './words.ts'
@@ -72,14 +72,14 @@ export const PagedTable = <T,>({
   name,
   load,
   empty,
-  everyMs,
+  wake,
   ...table
 }: {
   readonly name: string
   readonly load: (cursor: string | undefined, purpose?: 'user' | 'background') => Promise<Page<T>>
   readonly empty: string
-  /** Asks for the first page again by itself; what is new stands at the top, until more is loaded. */
-  readonly everyMs?: number
+  /** Has the first page asked for again; what is new stands at the top, until more is loaded. */
+  readonly wake?: Wake
   readonly columns: readonly Column<T>[]
   readonly keyOf: (row: T) => string
 }) => {
@@ -97,7 +97,7 @@ export const PagedTable = <T,>({
       kept.current = await load(undefined, purpose)
       return kept.current
     },
-    everyMs,
+    wake,
   )
   const more = async (cursor: string) => {
     try {

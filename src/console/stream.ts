@@ -1,0 +1,46 @@
+/** A stream of server-sent events. */
+export type Stream = {
+  /** A block of lines with the empty one after it. Who reads no faster than this writes is ended. */
+  readonly write: (block: string) => void
+  /** @param last is written before, where there is room for it */
+  readonly end: (last?: string) => void
+}
+
+/** So many wait for one that reads slowly. */
+const blocksMax = 16
+/** Milliseconds after which a browser comes back. */
+const retry = 'retry: 1000\n\n'
+
+/** @param onEnd called once, whoever ends it: this side, or the browser that goes away */
+export const openStream = (
+  onEnd: () => void,
+): { readonly body: ReadableStream<Uint8Array>; readonly stream: Stream } => {
+  const encoder = new TextEncoder()
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined
+  const left = (): void => {
+    if (controller === undefined) return
+    controller = undefined
+    onEnd()
+  }
+  const room = (): number => controller?.desiredSize ?? 0
+  const end = (last?: string): void => {
+    if (last !== undefined && room() > 0) controller?.enqueue(encoder.encode(last))
+    controller?.close()
+    left()
+  }
+  const write = (block: string): void => {
+    if (room() > 0) controller?.enqueue(encoder.encode(block))
+    else end()
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (given) => {
+        controller = given
+        given.enqueue(encoder.encode(retry))
+      },
+      cancel: left,
+    },
+    { highWaterMark: blocksMax },
+  )
+  return { body, stream: { write, end } }
+}
