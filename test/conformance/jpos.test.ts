@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import { dialects, type Framing, formatOriginalData, framings } from '#codecs/iso8583'
 import { createNetwork } from '../../src/cards/networks/index.ts'
 import {
@@ -14,93 +13,22 @@ import {
   type CardsRig,
   createCardsRig,
 } from '../support/cards-rig.ts'
-import { classpathOf } from '../support/maven.ts'
+import {
+  isJposHere,
+  type JposEntry,
+  type JposNetwork,
+  jposCommand,
+  startJpos,
+} from '../support/jpos.ts'
 
 setDefaultTimeout(180_000)
 
-const folder = join(import.meta.dir, 'java/jpos')
-
-const jars = await classpathOf(folder)
-const note = jars === undefined ? ' [skipped: no java, no mvn or no jPOS to be had]' : ''
+const note = isJposHere ? '' : ' [skipped: no java, no mvn or no jPOS to be had]'
 
 const profiles: Readonly<Record<string, Framing>> = {
   ascii: framings['binary-2'],
   bcd: framings['binary-2-tpdu'],
   'ascii-hex': framings['ascii-4'],
-}
-
-const command = (...args: readonly string[]): string[] => [
-  ...['java', '-XX:TieredStopAtLevel=1', '-cp', jars ?? '', join(folder, 'JposPeer.java'), ...args],
-]
-
-type JposNetwork = {
-  readonly port: (name: string) => number
-  /** How many whole lines of its output are this one. */
-  readonly count: (line: string) => number
-  readonly output: () => string
-  /** What the network of that name knows of each payment, by RRN: amounts in cents, and the messages that came. */
-  readonly book: (name: string) => Promise<ReadonlyMap<string, Entry>>
-  /** Has the network of that name tell of a payment of its own accord. */
-  readonly advise: (name: string, rrn: string) => Promise<void>
-  readonly stop: () => Promise<number>
-}
-
-type Entry = {
-  readonly authorized: number
-  readonly captured: number
-  readonly reversed: number
-  readonly refunded: number
-  readonly messages: string
-}
-
-const startNetwork = async (): Promise<JposNetwork> => {
-  let output = ''
-  const server = Bun.spawn(command('server'), { stdin: 'pipe', stdout: 'pipe', stderr: 'ignore' })
-  const decoder = new TextDecoder()
-  const reading = server.stdout.pipeTo(
-    new WritableStream({
-      write: (chunk: Uint8Array) => {
-        output += decoder.decode(chunk, { stream: true })
-      },
-    }),
-  )
-  const lines = (): readonly string[] => output.split('\n').slice(0, -1)
-  const count = (line: string): number => lines().filter((one) => one === line).length
-  const fieldsAfter = (start: string): readonly string[][] =>
-    lines().flatMap((line) => (line.startsWith(start) ? [line.slice(start.length).split(' ')] : []))
-  await until(() => lines().length >= 4, 'jPOS listening')
-  return {
-    port: (name) => Number(fieldsAfter(`${name} `)[0]?.[0]),
-    count,
-    output: () => output,
-    advise: async (name, rrn) => {
-      await server.stdin.write(`${name} advise ${rrn}\n`)
-      await server.stdin.flush()
-    },
-    book: async (name) => {
-      const end = `${name} book end`
-      const before = count(end)
-      await server.stdin.write(`${name}\n`)
-      await server.stdin.flush()
-      await until(() => count(end) > before, 'the book of jPOS')
-      return new Map(
-        fieldsAfter(`${name} book `)
-          .filter(([rrn]) => rrn !== 'end')
-          .map(([rrn = '', authorized, captured, reversed, refunded, messages = '']) => [
-            rrn,
-            {
-              ...{ authorized: Number(authorized), captured: Number(captured) },
-              ...{ reversed: Number(reversed), refunded: Number(refunded), messages },
-            },
-          ]),
-      )
-    },
-    stop: async () => {
-      await server.stdin.end()
-      await reading
-      return server.exited
-    },
-  }
 }
 
 type Step = readonly [
@@ -226,10 +154,10 @@ type AnswerBody = {
   readonly error?: { readonly details: { readonly transaction_id?: string } }
 }
 
-describe.skipIf(jars === undefined)(`jPOS as the network${note}`, () => {
+describe.skipIf(!isJposHere)(`jPOS as the network${note}`, () => {
   let jpos: JposNetwork
   beforeAll(async () => {
-    jpos = await startNetwork()
+    jpos = await startJpos()
   })
   afterAll(async () => {
     expect(await jpos?.stop()).toBe(0)
@@ -350,7 +278,7 @@ const tellsOfPayments = async (jpos: JposNetwork, rig: CardsRig): Promise<void> 
 }
 
 /** What the network must hold of a payment that we have like this. */
-const expectedEntry = ({ status, ...record }: CardRecord): Entry => {
+const expectedEntry = ({ status, ...record }: CardRecord): JposEntry => {
   const isPart = record['response_code'] === '10'
   const amount = isPart ? 2_000 : Number(record['amount'])
   return {
@@ -365,7 +293,7 @@ const expectedEntry = ({ status, ...record }: CardRecord): Entry => {
   }
 }
 
-describe.skipIf(jars === undefined)(`jPOS as the gateway${note}`, () => {
+describe.skipIf(!isJposHere)(`jPOS as the gateway${note}`, () => {
   const simulators = new Map<string, CardNetwork>()
   let output = ''
 
@@ -377,7 +305,7 @@ describe.skipIf(jars === undefined)(`jPOS as the gateway${note}`, () => {
       simulators.set(profile, simulator)
     }
     const peers = [...simulators].map(([profile, simulator]) => `${profile}:${simulator.port()}`)
-    const client = Bun.spawn(command('client', '127.0.0.1', ...peers), {
+    const client = Bun.spawn(jposCommand('client', '127.0.0.1', ...peers), {
       ...{ stdout: 'pipe', stderr: 'pipe', timeout: 60_000 },
     })
     const [out, err] = await Promise.all([

@@ -24,12 +24,13 @@ import org.jpos.util.ThreadPool;
  *
  *   server                          listens once for each name, prints "name port"; "name" on its input prints the
  *                                   book of that name, "name advise rrn" has that network tell of a payment of its own
- *                                   accord; ends with its input
+ *                                   accord, "name ask 201:1124" sends an 0800 with this DE 70 and DE 15; ends with its
+ *                                   input
  *   client host profile:port ...    runs a session with each, prints "profile mti stan responseCode amount authCode"
  */
 public class JposPeer {
   /** The profiles, and one more listener whose book has the payments of a whole gateway and no others. */
-  private static final String[] NAMES = {"ascii", "bcd", "ascii-hex", "payments"};
+  private static final String[] NAMES = {"ascii", "bcd", "ascii-hex", "payments", "advices"};
 
   /** What is approved of 52.01, in cents. */
   private static final long PART = 2_000;
@@ -46,6 +47,7 @@ public class JposPeer {
     switch (profile) {
       case "ascii":
       case "payments":
+      case "advices":
         return new NACChannel(host, port, new ISO87APackagerBBitmap(), null);
       case "bcd":
         return new NACChannel(host, port, new ISO87BPackager(), new byte[] {0x60, 0, 0, 0, 0});
@@ -72,7 +74,8 @@ public class JposPeer {
     for (String line = input.readLine(); line != null; line = input.readLine()) {
       String[] words = line.split(" ");
       Network network = networks.get(words[0]);
-      if (words.length == 3) network.advise(words[2]);
+      if (words.length == 3 && words[1].equals("ask")) network.ask(words[2]);
+      else if (words.length == 3) network.advise(words[2]);
       else network.printBook();
     }
   }
@@ -81,10 +84,19 @@ public class JposPeer {
     private final String name;
     private final Book book = new Book();
     private final Map<String, ISOSource> sources = new java.util.concurrent.ConcurrentHashMap<>();
+    private final java.util.Set<ISOSource> signedOn = java.util.concurrent.ConcurrentHashMap.newKeySet();
     private int advices = 700_000;
 
     Network(String name) {
       this.name = name;
+    }
+
+    /** Sends an 0800 with this DE 70, and DE 15 after a colon, over every connection that has signed on. */
+    void ask(String what) throws Exception {
+      String[] words = what.split(":");
+      ISOMsg message = management(words[0], "888888");
+      if (words.length > 1) message.set(15, words[1]);
+      for (ISOSource source : signedOn) source.send(message);
     }
 
     void printBook() {
@@ -140,12 +152,16 @@ public class JposPeer {
         String code = book.enter(message);
         answer.set(39, code);
         if (message.getMTI().equals("0100") && "00 10".contains(code)) answer.set(38, "A1B2C3");
+        if (message.getMTI().startsWith("05")) book.tellTotals(answer);
         if (code.equals("10")) {
           answer.set(4, String.format("%012d", PART));
           answer.set(54, "0002986C000000000000");
         }
         if (isAnswered(message)) source.send(answer);
-        if ("001".equals(message.getString(70))) source.send(management("301", "777777"));
+        if ("001".equals(message.getString(70))) {
+          signedOn.add(source);
+          source.send(management("301", "777777"));
+        }
       } catch (Exception error) {
         System.out.println(name + " failed " + error);
       }
@@ -154,7 +170,8 @@ public class JposPeer {
 
     /** Messages of one amount are acted on in silence until they are repeated. */
     private static boolean isAnswered(ISOMsg message) throws Exception {
-      return !"000000099901".equals(message.getString(4)) || message.getMTI().equals("0401");
+      if (message.getMTI().equals("0500")) return false;
+      return !"000000099901".equals(message.getString(4)) || message.getMTI().endsWith("1");
     }
   }
 
@@ -186,6 +203,10 @@ public class JposPeer {
     private final Map<String, Payment> byOriginal = new HashMap<>();
     private final Map<String, Long> amounts = new HashMap<>();
     private final Map<String, String> reversals = new HashMap<>();
+    private final Map<String, ISOMsg> firsts = new HashMap<>();
+    /** Numbers and amounts of what was booked: credits, their reversals, debits, their reversals. */
+    private final long[] numbers = new long[4];
+    private final long[] cents = new long[4];
     private final java.util.Set<String> increments = new java.util.HashSet<>();
     private final java.util.Set<String> refunds = new java.util.HashSet<>();
 
@@ -207,15 +228,58 @@ public class JposPeer {
     synchronized String enter(ISOMsg message) throws Exception {
       String mti = message.getMTI();
       if (mti.equals("0800")) return "00";
+      ISOMsg first = firsts.putIfAbsent(keyOf(message), (ISOMsg) message.clone());
+      if (mti.endsWith("1") && first != null && !isSame(first, message)) return "30";
+      if (mti.startsWith("05")) return reconcile(message);
+      if (mti.charAt(2) == '2' && first != null) {
+        byRrn.get(message.getString(37)).messages.add(mti);
+        return mti.endsWith("1") ? "94" : "30";
+      }
+      // What it tells of was decided, and the caller was told so.
+      boolean isDecided = mti.startsWith("012") || mti.startsWith("022");
+      if (isDecided && !"00".equals(message.getString(39))) return "30";
       long amount = Long.parseLong(message.getString(4));
-      if (mti.equals("0100")) return authorize(message, amount);
-      if (mti.equals("0200") && message.getString(3).startsWith("20")) return refund(message, amount);
-      if (mti.equals("0200")) return capture(message, amount);
+      if (mti.startsWith("01")) return authorize(message, amount);
+      if (mti.startsWith("02") && message.getString(3).startsWith("20")) return refund(message, amount);
+      if (mti.startsWith("02")) return capture(message, amount);
       return reverse(message, amount);
     }
 
+    /** A repeat is the first message in all but its type. */
+    private static boolean isSame(ISOMsg first, ISOMsg repeat) {
+      for (int field = 2; field <= 128; field++) {
+        if (!java.util.Objects.equals(first.getString(field), repeat.getString(field))) return false;
+      }
+      return true;
+    }
+
+    private void count(int kind, long amount) {
+      numbers[kind]++;
+      cents[kind] += amount;
+    }
+
+    /** Compares what was told with what was booked; a net of debits is D. */
+    private String reconcile(ISOMsg message) {
+      for (int kind = 0; kind < 4; kind++) {
+        if (Long.parseLong(message.getString(74 + kind)) != numbers[kind]) return "95";
+        if (Long.parseLong(message.getString(86 + kind)) != cents[kind]) return "95";
+      }
+      long net = cents[2] - cents[3] - cents[0] + cents[1];
+      String expected = (net < 0 ? "C" : "D") + String.format("%016d", Math.abs(net));
+      boolean isWhole = expected.equals(message.getString(97)) && message.hasField(15);
+      return isWhole && "986".equals(message.getString(50)) ? "00" : "30";
+    }
+
+    void tellTotals(ISOMsg answer) throws Exception {
+      for (int kind = 0; kind < 4; kind++) {
+        answer.set(74 + kind, String.format("%010d", numbers[kind]));
+        answer.set(86 + kind, String.format("%016d", cents[kind]));
+      }
+      answer.set(66, "00".equals(answer.getString(39)) ? "1" : "2");
+    }
+
     private static String keyOf(ISOMsg message) throws Exception {
-      return message.getMTI() + message.getString(11) + message.getString(7);
+      return message.getMTI().substring(0, 3) + "0" + message.getString(11) + message.getString(7);
     }
 
     private String authorize(ISOMsg message, long amount) throws Exception {
@@ -224,7 +288,7 @@ public class JposPeer {
       Payment payment = new Payment((ISOMsg) message.clone());
       if (!payment.isOf(message)) return "30";
       if (byRrn.putIfAbsent(message.getString(37), payment) != null) return "94";
-      payment.messages.add("0100");
+      payment.messages.add(message.getMTI());
       if (amount == 5_100) return "51";
       if (amount == 0) return "85";
       boolean isPart = amount == 5_201;
@@ -249,12 +313,13 @@ public class JposPeer {
     private String capture(ISOMsg message, long amount) throws Exception {
       Payment payment = byRrn.get(message.getString(37));
       if (payment == null) return "25";
-      payment.messages.add("0200");
+      payment.messages.add(message.getMTI());
       if (!payment.isOf(message)) return "30";
       if (byOriginal.containsKey(keyOf(message))) return "94";
       if (amount == 5_100) return "51";
       if (amount > payment.authorized - payment.captured - payment.reversed) return "13";
       payment.captured += amount;
+      count(2, amount);
       byOriginal.put(keyOf(message), payment);
       amounts.put(keyOf(message), amount);
       return "00";
@@ -263,12 +328,13 @@ public class JposPeer {
     private String refund(ISOMsg message, long amount) throws Exception {
       Payment payment = byRrn.get(message.getString(37));
       if (payment == null) return "25";
-      payment.messages.add("0200R");
+      payment.messages.add(message.getMTI() + "R");
       if (!payment.isOf(message)) return "30";
       if (byOriginal.containsKey(keyOf(message))) return "94";
       if (amount == 5_100) return "51";
       if (amount > payment.captured - payment.refunded) return "13";
       payment.refunded += amount;
+      count(0, amount);
       byOriginal.put(keyOf(message), payment);
       amounts.put(keyOf(message), amount);
       refunds.add(keyOf(message));
@@ -291,10 +357,12 @@ public class JposPeer {
       if (earlier != null) return earlier.equals(stan) ? "94" : "30";
       boolean ofRefund = refunds.contains(original);
       boolean ofIncrement = increments.contains(original);
-      boolean ofCapture = original.startsWith("0200") && !ofRefund;
+      boolean ofCapture = original.startsWith("02") && !ofRefund;
       long held = ofIncrement ? payment.authorized - amount : 0;
-      if (!original.startsWith("0200") && payment.captured > held) return "13";
+      if (!original.startsWith("02") && payment.captured > held) return "13";
       reversals.put(original, stan);
+      if (ofRefund) count(1, amount);
+      if (ofCapture) count(3, amount);
       if (ofRefund) payment.refunded -= amount;
       else if (ofIncrement) raise(payment, -amount);
       else if (ofCapture) payment.captured -= amount;
