@@ -131,7 +131,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
         {
           ...{ database: databases.shared, opened },
           keys: certificates.keys,
-          receivables: pix.receivables,
+          ...{ receivables: pix.receivables, learnedVersions: schemas.learnedVersions },
           payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
         },
         deps,

@@ -35,6 +35,8 @@ type Stores = {
   readonly keys: NamedKeys | undefined
   /** Who knows what receivers are owed. */
   readonly receivables: Receivables | undefined
+  /** Versions of messages in SPI_SCHEMA_DIR. */
+  readonly learnedVersions: ReadonlySet<string>
   /** Who knows who is paid by a key or a code. */
   readonly payees: PayeePorts
 }
@@ -78,6 +80,7 @@ export const createPipeline = (
       createWorker({
         ...{ sql, broker, settings: worker, ispb, revision, learning, emitEvents, logger, metrics },
         receivables: stores.receivables,
+        learnedVersions: stores.learnedVersions,
       }),
     )
   }

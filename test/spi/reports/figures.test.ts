@@ -301,6 +301,7 @@ test('what is not signed by the central bank settles nothing', async () => {
       ispb,
       now: () => new Date(),
       scanner: createMessageScanner(nativeText),
+      learnedVersions: new Set<string>(),
     }
     const delivery = { ...inbound(settlement), attempt: 1, publishedAt: new Date() }
     return readInbound(delivery as unknown as Delivery, context).message.transactions[0]?.settledAt

@@ -22,6 +22,8 @@ export type Schemas = Feature & {
   readonly catalogue: SchemaCatalogue
   /** For a caller that is done with one document before it scans another. */
   readonly scanner: MessageScanner
+  /** Versions of SPI_SCHEMA_DIR, as `pacs.008 1.18`. */
+  readonly learnedVersions: ReadonlySet<string>
   /** Reads by the same schemas what is too large for the event loop. */
   readonly large: LargeDocuments
 }
@@ -42,6 +44,7 @@ export const createSchemas = ({
   return {
     name: 'schemas',
     catalogue: loaded.catalogue,
+    learnedVersions: new Set(versionsIn(loaded.report)),
     scanner,
     large,
     routes: schemaRoutes(
@@ -57,15 +60,16 @@ export const createSchemas = ({
   }
 }
 
+const versionsIn = (report: readonly SchemaReport[]): readonly string[] =>
+  report.flatMap(({ type, version }) => (type === undefined ? [] : [`${type} ${version}`]))
+
 /** Logs the result of each file, and the versions that we send without a schema. */
 const logReport = (report: readonly SchemaReport[], revision: Revision, logger: Logger): void => {
   for (const { file, outcome, reason } of report) {
     if (outcome === 'failed') logger.warn({ file, reason }, 'schema file was not loaded')
     if (outcome === 'skipped') logger.info({ file, reason }, 'schema file was left out')
   }
-  const loaded = report.flatMap(({ type, version }) =>
-    type === undefined ? [] : [`${type} ${version}`],
-  )
+  const loaded = versionsIn(report)
   const sent = messageTypes.map((type) => `${type} ${versionOf(type, revision).version}`)
   logger.info(
     {

@@ -1,11 +1,4 @@
-import {
-  codeLists,
-  knownVersions,
-  messageTypes,
-  type Revision,
-  revisions,
-  versionOf,
-} from '#codecs/iso20022'
+import { codeLists, messageTypes, type Revision, revisions, versionOf } from '#codecs/iso20022'
 import { ApiError, httpErrors, type RequestContext, type Route } from '#src/platform/http/index.ts'
 import type { LargeDocuments } from '../large/index.ts'
 import { isXml, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
@@ -16,7 +9,7 @@ import type { Validation } from './service.ts'
 const jsonType = 'application/json'
 
 export const schemaRoutes = (
-  { report }: LoadedSchemas,
+  { report, catalogue }: LoadedSchemas,
   revision: Revision,
   validate: (message: Uint8Array) => Validation | Promise<Validation>,
   readBody: LargeDocuments['validateBody'],
@@ -25,7 +18,7 @@ export const schemaRoutes = (
     revision,
     schemas: messageTypes.map((type) => ({
       type,
-      versions: knownVersions(type),
+      versions: [...new Set(catalogue.versionsOf(type))],
       revisions: Object.fromEntries(revisions.map((name) => [name, versionOf(type, name)])),
     })),
     loaded: report,

@@ -31,6 +31,8 @@ export type WorkerDeps = {
   readonly revision: Revision
   /** False: each message is scanned in full, whatever came before it. */
   readonly learning?: boolean
+  /** Of SPI_SCHEMA_DIR, as `pacs.008 1.18`. */
+  readonly learnedVersions?: ReadonlySet<string>
   readonly emitEvents: Emit
   /** Undefined: no payment is owed to anybody whom we know. */
   readonly receivables?: Receivables | undefined
@@ -55,6 +57,7 @@ export const createWorker = (deps: WorkerDeps): Feature => {
     ispb,
     now,
     learning,
+    learnedVersions: deps.learnedVersions ?? new Set(),
   })
   const service = createWorkerService({
     sql,

@@ -4,7 +4,10 @@ import { nativeText, serveThread } from '#src/platform/runtime/index.ts'
 import { createMessageVerifier, type MessageVerifier } from '../../out/signing/index.ts'
 import { type ReadInbound, readInbound } from './read.ts'
 
-export type LargeInboundSetup = { readonly learning: boolean }
+export type LargeInboundSetup = {
+  readonly learning: boolean
+  readonly learnedVersions: ReadonlySet<string>
+}
 
 export type LargeInbound = {
   readonly delivery: Delivery
@@ -16,7 +19,7 @@ export type LargeInbound = {
 }
 
 // The entry of a separate thread: one message of some megabytes takes hundreds of milliseconds.
-serveThread(({ learning }: LargeInboundSetup) => {
+serveThread(({ learning, learnedVersions }: LargeInboundSetup) => {
   const scanner = createMessageScanner(nativeText, { learning })
   let known: { readonly text: string; readonly verifier: MessageVerifier } | undefined
   let moment = new Date()
@@ -32,7 +35,7 @@ serveThread(({ learning }: LargeInboundSetup) => {
     moment = request.now
     const { ispb, certificates, mustBeSigned } = request
     const verifier = certificates === undefined ? undefined : verifierOf(certificates)
-    const context = { verifier, mustBeSigned, ispb, now, scanner }
+    const context = { verifier, mustBeSigned, ispb, now, scanner, learnedVersions }
     const { delivery: _, ...read } = readInbound(request.delivery, context)
     return read
   }

@@ -45,6 +45,8 @@ export type ReadContext = {
   readonly mustBeSigned: boolean
   readonly ispb: string | undefined
   readonly now: () => Date
+  /** Versions that are known beside ours, as `pacs.008 1.18`. */
+  readonly learnedVersions: ReadonlySet<string>
   /** We read one document completely before we scan the next: nothing of it outlives {@link readInbound}. */
   readonly scanner: MessageScanner
 }
@@ -72,13 +74,13 @@ export const readInbound = (delivery: Delivery, context: ReadContext): ReadInbou
   }
   const view = viewMessage(document)
   if (view === undefined) return failed(notOurs)
-  const { ispb, verifier } = context
+  const { ispb, verifier, learnedVersions } = context
   const { headers } = delivery
   const signature = judge(document, verifier)
   const warnings = [
     ...(headers[inboundHeaders.resourceId] === undefined ? [withoutResourceId] : []),
     ...signature.warnings,
-    ...validate({ view, document, ispb, nowMs: now.getTime() }),
+    ...validate({ view, document, ispb, nowMs: now.getTime(), learnedVersions }),
   ]
   const isGood = isTrusted(signature.verdict)
   if (!isGood && context.mustBeSigned) {

@@ -26,7 +26,7 @@ export const createInboundReader = ({ learning, ...deps }: ReaderDeps): InboundR
   const thread = createThread<LargeInboundSetup, LargeInbound, Omit<ReadInbound, 'delivery'>>(
     // The build puts the thread's entry under this name, beside the program's.
     () => new Worker(new URL('./large-inbound-worker.ts', import.meta.url)),
-    () => ({ learning }),
+    () => ({ learning, learnedVersions: deps.learnedVersions }),
     idleMs,
   )
   const readBeside = async (delivery: Delivery): Promise<ReadInbound> => {

@@ -181,7 +181,14 @@ test('options.validate asks the schemas of SPI_SCHEMA_DIR', async () => {
     join(folder, 'pacs.008.xsd'),
     xsd('1.13').replaceAll('/pi/pibr.001/', '/pi/pacs.008/'),
   )
-  const { schemas } = appWith(folder)
+  writeFileSync(join(folder, 'new.xsd'), xsd('9.9'))
+  const { schemas, get } = appWith(folder)
+  const listed = await get('/v1/schemas')
+  const versionsOf = (name: string) =>
+    listed.schemas.find(({ type }: { type: string }) => type === name).versions
+  expect(versionsOf('pibr.001')).toEqual(['1.3', '9.9'])
+  expect(versionsOf('pacs.008').filter((version: string) => version === '1.13')).toHaveLength(1)
+  expect([...schemas.learnedVersions].sort()).toEqual(['pacs.008 1.13', 'pibr.001 9.9'])
   const { record, key } = testKey('spi:transform')
   const { metrics } = testApp([])
   const { routes = [] } = createTransform({ metrics, catalogue: schemas.catalogue })

@@ -17,13 +17,15 @@ const trusted = issueCertificate('Bank')
 const moment = new Date()
 const now = () => moment
 const verifier = createMessageVerifier([trusted.cert], now)
-const reader = createInboundReader({ verifier, mustBeSigned: true, ispb, now, learning: true })
+const learnedVersions = new Set(['pacs.008 99.9'])
+const about = { verifier, mustBeSigned: true, ispb, now, learnedVersions }
+const reader = createInboundReader({ ...about, learning: true })
 afterAll(reader.close)
 
-const signed = async (xml: string): Promise<Uint8Array> => {
+const signed = async (xml: string, version = '1.13'): Promise<Uint8Array> => {
   const signer = await createNativeSigner(trusted.cert, trusted.key, null)
   const bytes = await createEnvelopeSigner(signer).sign(
-    sliceEnvelope(xml, 'https://www.bcb.gov.br/pi/pacs.008/1.13'),
+    sliceEnvelope(xml, `https://www.bcb.gov.br/pi/pacs.008/${version}`),
   )
   signer.close()
   return new Uint8Array(bytes)
@@ -52,27 +54,29 @@ const comparable = (read: Awaited<ReturnType<typeof reader.read>>) => {
 }
 
 test('a large message is read in a thread as a small one is here', async () => {
-  const large = await signed(payment(Array.from({ length: 1_000 }, () => ({ amount: '1.05' }))))
+  const xml = payment(Array.from({ length: 1_000 }, () => ({ amount: '1.05' })))
+  const large = await signed(xml)
+  const learned = await signed(xml.replaceAll('1.13', '99.9'), '99.9')
   expect(large.length).toBeGreaterThan(10 * largeInboundBytesMin)
   const forged = new Uint8Array(large)
   forged[large.length - 400] = (forged[large.length - 400] as number) ^ 1
   const cut = large.subarray(0, -1)
   const scanner = createMessageScanner(nativeText)
   const verdicts: unknown[] = []
-  for (const value of [large, forged, cut]) {
+  for (const value of [large, forged, cut, learned]) {
     const delivery = deliveryOf(value)
     const beside = reader.read(delivery)
     expect(beside).toBeInstanceOf(Promise)
     const read = await beside
     verdicts.push([read.message.status, read.message.signature])
-    expect(comparable(read)).toEqual(
-      comparable(readInbound(delivery, { verifier, mustBeSigned: true, ispb, now, scanner })),
-    )
+    expect(read.message.warnings.filter(({ rule }) => rule === 'MsgDefIdr')).toEqual([])
+    expect(comparable(read)).toEqual(comparable(readInbound(delivery, { ...about, scanner })))
   }
   expect(verdicts).toEqual([
     ['PROCESSED', 'VALID'],
     ['FAILED', 'INVALID'],
     ['FAILED', 'NOT_CHECKED'],
+    ['PROCESSED', 'VALID'],
   ])
   verifier.replace([issueCertificate('Other').cert])
   expect((await reader.read(deliveryOf(large))).message.signature).toBe('INVALID')

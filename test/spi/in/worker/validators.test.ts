@@ -11,13 +11,16 @@ const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 const now = Date.now()
 
 /** `rule path` of each warning. */
-const warningsOf = (xml: string, own: string | null = ispb): string[] => {
+const warningsOf = (
+  xml: string,
+  own: string | null = ispb,
+  learnedVersions: ReadonlySet<string> = new Set(),
+): string[] => {
   const document = scanner.scan(Buffer.from(xml))
   const view = viewMessage(document)
   if (view === undefined) throw new Error('no SPI message')
-  return validate({ view, document, ispb: own ?? undefined, nowMs: now }).map(
-    ({ rule, path }) => `${rule} ${path}`,
-  )
+  const subject = { view, document, ispb: own ?? undefined, nowMs: now, learnedVersions }
+  return validate(subject).map(({ rule, path }) => `${rule} ${path}`)
 }
 const rules = (xml: string): string[] => warningsOf(xml).map((text) => text.split(' ')[0] ?? '')
 
@@ -75,7 +78,9 @@ describe('the header of every message', () => {
     ])
     const fresher = envelope('pibr.002', '9.9', '', { created: created(0) })
     expect(found(fresher)).toEqual(['MsgDefIdr /Envelope'])
+    expect(found(fresher, ispb, new Set(['pibr.002 9.9']))).toEqual([])
     const other = envelope('abcd.001', '1.1', '', { created: created(0) })
+    expect(warningsOf(other, ispb, new Set(['abcd.001 1.1']))).toEqual([])
     expect(warningsOf(other)).toEqual(['MsgDefIdr /Envelope'])
   })
 })
@@ -121,7 +126,9 @@ describe('pacs.008', () => {
     const document = scanner.scan(Buffer.from(xml))
     const view = viewMessage(document)
     if (view === undefined) throw new Error('no SPI message')
-    expect(JSON.stringify(validate({ view, document, ispb, nowMs: now }))).not.toContain('secret')
+    expect(
+      JSON.stringify(validate({ view, document, ispb, nowMs: now, learnedVersions: new Set() })),
+    ).not.toContain('secret')
   })
 })
 

@@ -41,10 +41,12 @@ const creationDate: Validator = ({ view: { createdAt = '' }, nowMs }) => {
   ]
 }
 
-const definition: Validator = ({ view: { definition: found, identity } }) => {
+const definition: Validator = ({ view: { definition: found, identity }, learnedVersions }) => {
   const path = `${header}/MsgDefIdr`
+  const { type, version } = identity
   const isKnown =
-    isMessageType(identity.type) && knownVersions(identity.type).includes(identity.version)
+    (isMessageType(type) && knownVersions(type).includes(version)) ||
+    learnedVersions.has(`${type} ${version}`)
   return [
     ...unless(isKnown, 'MsgDefIdr', '/Envelope', 'is of a type or version that is not known'),
     ...unless(

@@ -10,6 +10,8 @@ export type Subject = {
   /** This institution's; undefined when it is not configured. */
   readonly ispb: string | undefined
   readonly nowMs: number
+  /** Versions that are known beside ours, as `pacs.008 1.18`. */
+  readonly learnedVersions: ReadonlySet<string>
 }
 
 /** Returns the warnings for one rule. They never hold a value of the message. */
