@@ -533,6 +533,69 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await sql`delete from card_reversals where amount_cents = 1234`
   }, 120_000)
 
+  test('a delivery of bonds is taken back, a lien is let go of: each with what its contract keeps', async () => {
+    const { sql } = gateway.database
+    const [here, there] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+    const delivery = {
+      ...{ number: '77', seller: here, buyer: there, bond: there, bondId: '1', acronym: hostile },
+      ...{ code: '100000', maturity: 1_924_992_000, amount: '1000', unitPrice: '99412345678' },
+      ...{ money: here, price: '994123' },
+    }
+    const lien = {
+      ...{ token: here, decimals: 2, owner: there, beneficiary: here, amount: '50000' },
+      ...{ documentHash: `0x${'cc'.repeat(32)}`, expiry: 1_924_992_000 },
+      ...{ admission: null, isOurs: false },
+    }
+    const common = { network: 'drex_testnet', contract: there, wallet: here, created_by: 'test' }
+    const state = (status: string) => ({ status, hash: null, error: null })
+    await sql`insert into drex_agreements ${sql([
+      {
+        ...common,
+        ...{ id: 'a-delivery', kind: 'delivery', status: 'pending', part: 'seller' },
+        ...{ terms: sql.json(delivery), state: sql.json(state('pending')), account: 'default' },
+      },
+      {
+        ...common,
+        ...{
+          id: 'a-lien',
+          kind: 'lien',
+          status: 'active',
+          part: 'beneficiary',
+          account: 'default',
+        },
+        ...{ terms: sql.json(lien), state: sql.json({ ...state('active'), pledged: '50000' }) },
+      },
+    ])}`
+    const one = await visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one, await gateway.keyOf({ name: 'operator' }))
+    await page.goto(`${url}/console/currency?show=deliveries`)
+    await settled(page)
+    await page.getByRole('link', { name: '77' }).click()
+    await page.locator('h1', { hasText: hostile }).waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Take back' }).click()
+    await dialog.getByText('for 9941.23').waitFor()
+    await page.keyboard.press('Escape')
+    await page.goto(`${url}/console/currency?show=liens`)
+    await settled(page)
+    await page.getByRole('link', { name: 'a-lien' }).click()
+    await page.getByRole('button', { name: 'Let go' }).click()
+    await dialog.getByText('500.00').waitFor()
+    await dialog.locator('[name=amount]').fill('none')
+    await dialog.getByRole('button', { name: 'Let go' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await page.keyboard.press('Escape')
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+    await sql`delete from drex_agreements where id in ('a-delivery', 'a-lien')`
+  }, 120_000)
+
   test('certificates are imported and removed; a payment appears by itself', async () => {
     const { cert, key: secret } = issueCertificate(hostile)
     const operator = await gateway.keyOf({ name: 'operator' })

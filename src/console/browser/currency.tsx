@@ -1,6 +1,9 @@
 import { type Act, may, useActs } from './act.tsx'
+import { agreementWords } from './agreement-words.ts'
+import { Deliveries, Liens } from './agreements.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
+import { pageFrom } from './page-from.ts'
 import { Card, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
@@ -8,11 +11,11 @@ import { Badge } from './state.tsx'
 import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
 import { fill, words } from './words.ts'
 
-const pageSize = 50
-
 const tabs = [
   { name: 'wallets', label: w.wallets, scope: 'wallets:read' },
   { name: 'contracts', label: w.contracts, scope: 'contracts:read' },
+  { name: 'deliveries', label: agreementWords.deliveries, scope: 'drex:read' },
+  { name: 'liens', label: agreementWords.liens, scope: 'drex:read' },
   { name: 'networks', label: w.networks, scope: 'drex:read' },
   { name: 'lanes', label: w.lanes, scope: 'drex:read' },
 ] as const
@@ -43,22 +46,13 @@ export const Currency = ({
       {current === undefined && <p class="empty">{words.lacking}</p>}
       {current?.name === 'wallets' && <Wallets session={session} />}
       {current?.name === 'contracts' && <Contracts />}
+      {current?.name === 'deliveries' && <Deliveries />}
+      {current?.name === 'liens' && <Liens />}
       {current?.name === 'networks' && <Networks />}
       {current?.name === 'lanes' && <Lanes />}
     </>
   )
 }
-
-/** A page of a list of the API. */
-export const pageFrom =
-  <T,>(path: string, member: string) =>
-  async (cursor: string | undefined) => {
-    const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
-    const answer = await getJson<
-      Readonly<Record<string, readonly T[]>> & { readonly next_cursor: string | null }
-    >(`${path}?${query}`)
-    return { rows: answer[member] ?? [], next: answer.next_cursor }
-  }
 
 export type Wallet = {
   readonly wallet_id: string

@@ -1,5 +1,6 @@
 import { type ComponentChildren, render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { DeliveryOfBonds, LienPage } from './agreements.tsx'
 import { currentSession, Refusal, type Session, signIn, signOut } from './api.ts'
 import { Attention } from './attention.tsx'
 import { attentionWords } from './attention-words.ts'
@@ -182,6 +183,12 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   }
   if (section === 'currency' && first === 'wallets' && second !== undefined) {
     return <WalletPage key={second} id={second} session={session} />
+  }
+  if (section === 'currency' && first === 'deliveries' && second !== undefined) {
+    return <DeliveryOfBonds key={second} id={second} session={session} />
+  }
+  if (section === 'currency' && first === 'liens' && second !== undefined) {
+    return <LienPage key={second} id={second} session={session} />
   }
   if (section === 'currency' && first === 'contracts' && second !== undefined) {
     const network = place.query.get('network')

@@ -1,0 +1,51 @@
+import { inWords } from './words.ts'
+
+/** What the screens of deliveries against payment and of liens say. */
+export const agreementWords = inWords({
+  deliveries: ['Deliveries', 'Entregas'],
+  liens: ['Liens', 'Garantias'],
+  noDeliveries: ['No deliveries against payment yet.', 'Ainda não há entregas contra pagamento.'],
+  noLiens: ['No liens yet.', 'Ainda não há garantias.'],
+  operation: ['Operation', 'Operação'],
+  part: ['Our part', 'Nossa parte'],
+  seller: ['seller', 'vendedor'],
+  buyer: ['buyer', 'comprador'],
+  owner: ['owner', 'proprietário'],
+  beneficiary: ['beneficiary', 'beneficiário'],
+  bond: ['Bond', 'Título'],
+  amount: ['Amount', 'Quantidade'],
+  unitPrice: ['Unit price', 'Preço unitário'],
+  price: ['Price', 'Preço'],
+  pledged: ['Pledged', 'Em garantia'],
+  expiry: ['Expires', 'Vence'],
+  wallet: ['Our wallet', 'Nossa carteira'],
+  contract: ['Contract', 'Contrato'],
+  document: ['Document hash', 'Hash do documento'],
+  terms: ['Terms', 'Termos'],
+  steps: ['What we had signed', 'O que assinamos'],
+  step: ['Step', 'Passo'],
+  told: ['What the contract told', 'O que o contrato informou'],
+  event: ['Event', 'Evento'],
+  block: ['Block', 'Bloco'],
+  cancel: ['Take back', 'Cancelar'],
+  reason: ['Reason', 'Motivo'],
+  cancelConsequence: [
+    'Operation {operation}, {amount} of {bond} for {price} with {party}, is taken back: at once while our command is not signed, else on the chain, where the contract decides whether it was in time.',
+    'A operação {operation}, {amount} de {bond} por {price} com {party}, é cancelada: de imediato se nosso comando não foi assinado; senão na cadeia, onde o contrato decide se foi a tempo.',
+  ],
+  pledge: ['Pledge more', 'Reforçar'],
+  pledgeConsequence: [
+    'More of {owner} secures {beneficiary}, beyond {pledged}. Only the beneficiary, or the expiry, gives it back.',
+    'Mais de {owner} garante {beneficiary}, além de {pledged}. Só o beneficiário, ou o vencimento, o devolve.',
+  ],
+  release: ['Let go', 'Liberar'],
+  releaseConsequence: [
+    'Of {pledged} that secure {beneficiary}, so much goes back to {owner} for good.',
+    'De {pledged} que garantem {beneficiary}, essa quantia volta a {owner} de vez.',
+  ],
+  reclaim: ['Take back', 'Retomar'],
+  reclaimConsequence: [
+    'What is left, {pledged}, goes back to {owner}; nothing secures {beneficiary} any longer.',
+    'O que resta, {pledged}, volta a {owner}; nada mais garante {beneficiary}.',
+  ],
+})

@@ -1,0 +1,355 @@
+import type { ComponentChildren } from 'preact'
+import { type Act, may, useActs } from './act.tsx'
+import { agreementWords as w } from './agreement-words.ts'
+import { getJson, type Session, send, useLoaded } from './api.ts'
+import { dayOf } from './format.ts'
+import { pageFrom } from './page-from.ts'
+import { Card, CodeCard, Copy, type Fact, Facts, Shown } from './parts.tsx'
+import { railWords } from './rails-words.ts'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
+import { fill, words } from './words.ts'
+
+type Common = {
+  readonly status: string
+  readonly part: string
+  readonly network: string
+  readonly reference: string | null
+  readonly tx_hash: string | null
+  readonly error: { readonly message?: string } | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+type Delivery = Common & {
+  readonly delivery_id: string
+  readonly contract: string
+  readonly operation_id: string
+  readonly wallet: string
+  readonly counterparty: string
+  readonly bond: {
+    readonly acronym: string
+    readonly code: string
+    readonly maturity_date: string
+  }
+  readonly amount: string
+  readonly unit_price: string
+  readonly price: string
+}
+
+type Lien = Common & {
+  readonly lien_id: string
+  readonly contract: string | null
+  readonly owner: string
+  readonly beneficiary: string
+  readonly pledged: string
+  readonly expiry: string
+  readonly document_hash: string
+}
+
+type Step = {
+  readonly kind: string
+  readonly status: string
+  readonly signer: string
+  readonly tx_hash: string | null
+  readonly attempt: number
+}
+
+type Told = {
+  readonly event: string
+  readonly tx_hash: string
+  readonly block_number: number
+  readonly mismatch: string | null
+}
+
+type Whole<T> = T & { readonly steps: readonly Step[]; readonly events: readonly Told[] }
+
+const statusColumn = {
+  head: words.status,
+  cell: ({ status }: { readonly status: string }) => <Badge status={status} />,
+}
+
+const deliveryColumns: readonly Column<Delivery>[] = [
+  {
+    head: w.operation,
+    classes: ['wide'],
+    cell: ({ delivery_id: id, operation_id: number }) => (
+      <Link to={`/currency/deliveries/${encodeURIComponent(id)}`} class="mono">
+        {number}
+      </Link>
+    ),
+  },
+  { head: w.part, cell: ({ part }) => w[partOf(part)] },
+  { head: w.bond, cell: ({ bond }) => `${bond.acronym} ${bond.code}`, classes: ['extra'] },
+  { head: w.amount, cell: ({ amount }) => amount, classes: ['number', 'extra'] },
+  { head: w.price, cell: ({ price }) => price, classes: ['number'] },
+  statusColumn,
+  momentColumn(({ created_at: at }) => at),
+]
+
+const lienColumns: readonly Column<Lien>[] = [
+  {
+    head: words.identifier,
+    classes: ['wide'],
+    cell: ({ lien_id: id }) => (
+      <Link to={`/currency/liens/${encodeURIComponent(id)}`} class="mono">
+        {id}
+      </Link>
+    ),
+  },
+  { head: w.part, cell: ({ part }) => w[partOf(part)] },
+  { head: w.pledged, cell: ({ pledged }) => pledged, classes: ['number'] },
+  { head: w.expiry, cell: ({ expiry }) => dayOf(expiry, true), classes: ['extra'] },
+  statusColumn,
+  momentColumn(({ created_at: at }) => at),
+]
+
+const parts = ['seller', 'buyer', 'owner', 'beneficiary'] as const
+const partOf = (part: string): (typeof parts)[number] =>
+  parts.find((one) => one === part) ?? 'owner'
+
+export const Deliveries = () => (
+  <PagedTable
+    name="deliveries"
+    load={pageFrom<Delivery>('/v1/drex/deliveries', 'deliveries')}
+    columns={deliveryColumns}
+    empty={w.noDeliveries}
+    keyOf={({ delivery_id: id }) => id}
+  />
+)
+
+export const Liens = () => (
+  <PagedTable
+    name="liens"
+    load={pageFrom<Lien>('/v1/drex/liens', 'liens')}
+    columns={lienColumns}
+    empty={w.noLiens}
+    keyOf={({ lien_id: id }) => id}
+  />
+)
+
+const cancelAct = (one: Delivery): Act => ({
+  title: w.cancel,
+  consequence: fill(w.cancelConsequence, {
+    ...{ operation: one.operation_id, amount: one.amount, price: one.price },
+    ...{ bond: `${one.bond.acronym} ${one.bond.code}`, party: one.counterparty },
+  }),
+  verb: w.cancel,
+  fields: (
+    <label class="field">
+      {w.reason}
+      <input name="reason" maxLength={140} autocomplete="off" />
+    </label>
+  ),
+  run: async (form, key) => {
+    const path = `/v1/drex/deliveries/${encodeURIComponent(one.delivery_id)}/cancel`
+    await send('POST', path, { reason: String(form.get('reason')) }, key)
+    return undefined
+  },
+})
+
+const lienPath = ({ lien_id: id }: Lien): string => `/v1/drex/liens/${encodeURIComponent(id)}/acts`
+
+const partialAct = (lien: Lien, act: 'pledge' | 'release', consequence: string): Act => ({
+  title: w[act],
+  consequence: fill(consequence, {
+    ...{ pledged: lien.pledged, owner: lien.owner, beneficiary: lien.beneficiary },
+  }),
+  verb: w[act],
+  fields: (
+    <label class="field">
+      {w.amount}
+      <input name="amount" required inputMode="decimal" autocomplete="off" />
+    </label>
+  ),
+  run: async (form, key) => {
+    await send('POST', lienPath(lien), { act, amount: String(form.get('amount')) }, key)
+    return undefined
+  },
+})
+
+const reclaimAct = (lien: Lien): Act => ({
+  title: w.reclaim,
+  consequence: fill(w.reclaimConsequence, {
+    ...{ pledged: lien.pledged, owner: lien.owner, beneficiary: lien.beneficiary },
+  }),
+  verb: w.reclaim,
+  run: async (_, key) => {
+    await send('POST', lienPath(lien), { act: 'reclaim' }, key)
+    return undefined
+  },
+})
+
+/** What our part may do now; the contract judges anew. */
+const lienActs = (lien: Lien): readonly Act[] => {
+  if (lien.status !== 'active') return []
+  if (lien.part === 'beneficiary') return [partialAct(lien, 'release', w.releaseConsequence)]
+  return [
+    partialAct(lien, 'pledge', w.pledgeConsequence),
+    ...(Date.parse(lien.expiry) <= Date.now() ? [reclaimAct(lien)] : []),
+  ]
+}
+
+const deliveryActs = (one: Delivery): readonly Act[] =>
+  one.status === 'pending' || one.status === 'commanded' ? [cancelAct(one)] : []
+
+const deliveryFacts = (one: Delivery): readonly Fact[] => [
+  { name: w.part, value: w[partOf(one.part)] },
+  { name: w.bond, value: `${one.bond.acronym} ${one.bond.code} · ${one.bond.maturity_date}` },
+  { name: w.amount, value: one.amount },
+  { name: w.unitPrice, value: one.unit_price },
+  { name: w.price, value: one.price },
+  { name: w.wallet, value: <code>{one.wallet}</code> },
+  { name: railWords.counterparty, value: <code>{one.counterparty}</code> },
+  { name: w.contract, value: <code>{one.contract}</code> },
+]
+
+const lienFacts = (one: Lien): readonly Fact[] => [
+  { name: w.part, value: w[partOf(one.part)] },
+  { name: w.pledged, value: one.pledged },
+  { name: w.expiry, value: dayOf(one.expiry, true) },
+  { name: w.owner, value: <code>{one.owner}</code> },
+  { name: w.beneficiary, value: <code>{one.beneficiary}</code> },
+  { name: w.contract, value: <code>{one.contract ?? '–'}</code> },
+  { name: w.document, value: <code>{one.document_hash}</code> },
+]
+
+type PageProps = { readonly id: string; readonly session: Session }
+
+export const DeliveryOfBonds = ({ id, session }: PageProps) => (
+  <AgreementPage<Delivery>
+    {...{ id, session, list: 'deliveries', title: w.deliveries }}
+    headOf={({ bond }) => `${bond.acronym} ${bond.code}`}
+    factsOf={deliveryFacts}
+    actsOf={deliveryActs}
+  />
+)
+
+export const LienPage = ({ id, session }: PageProps) => (
+  <AgreementPage<Lien>
+    {...{ id, session, list: 'liens', title: w.liens }}
+    headOf={({ pledged }) => pledged}
+    factsOf={lienFacts}
+    actsOf={lienActs}
+  />
+)
+
+const everyMs = 5_000
+
+const AgreementPage = <T extends Common>({
+  id,
+  session,
+  list,
+  title,
+  headOf,
+  factsOf,
+  actsOf,
+}: PageProps & {
+  readonly list: 'deliveries' | 'liens'
+  readonly title: string
+  readonly headOf: (one: T) => string
+  readonly factsOf: (one: T) => readonly Fact[]
+  readonly actsOf: (one: T) => readonly Act[]
+}) => {
+  const path = `/v1/drex/${list}/${encodeURIComponent(id)}`
+  const load = (purpose: 'user' | 'background') => getJson<Whole<T>>(path, purpose)
+  const loaded = useLoaded(path, load, everyMs)
+  const { ask, dialog } = useActs(loaded.again)
+  return (
+    <>
+      <p class="back">
+        <Link to={`/currency?show=${list}`}>← {title}</Link>
+      </p>
+      <Shown loaded={loaded}>
+        {(one) => (
+          <>
+            <header class="head">
+              <div>
+                <h1>{headOf(one)}</h1> <Badge status={one.status} />
+                <p class="mono quiet">{id}</p>
+              </div>
+              <div class="actions">
+                <Copy text={location.href} label={words.copyLink} />
+                {may(session, 'drex:transfer') &&
+                  actsOf(one).map((act) => (
+                    <button key={act.title} type="button" onClick={() => ask(act)}>
+                      {act.title}
+                    </button>
+                  ))}
+              </div>
+            </header>
+            <Terms one={one} facts={factsOf(one)} />
+            <History steps={one.steps} events={one.events} />
+            <CodeCard title="JSON" text={JSON.stringify(one, null, 2)} />
+          </>
+        )}
+      </Shown>
+      {dialog}
+    </>
+  )
+}
+
+const Terms = ({ one, facts }: { readonly one: Common; readonly facts: readonly Fact[] }) => (
+  <Card title={w.terms} aside={<Moment at={one.updated_at} />}>
+    {one.error !== null && <p role="alert">{one.error.message}</p>}
+    <Facts
+      facts={[
+        ...facts,
+        { name: railWords.network, value: one.network },
+        ...(one.reference === null ? [] : [{ name: words.reference, value: one.reference }]),
+      ]}
+    />
+  </Card>
+)
+
+const stepColumns: readonly Column<Step>[] = [
+  { head: w.step, cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  statusColumn,
+  {
+    head: words.transactionHash,
+    cell: ({ tx_hash: hash }) => hash ?? '–',
+    classes: ['mono', 'wide'],
+  },
+]
+
+const toldColumns: readonly Column<Told>[] = [
+  { head: w.event, cell: ({ event }) => event },
+  {
+    head: words.status,
+    cell: ({ mismatch }) =>
+      mismatch === null ? <Badge status="ok" /> : <Badge status="failed" label={mismatch} />,
+  },
+  { head: w.block, cell: ({ block_number: block }) => block, classes: ['number'] },
+  { head: words.transactionHash, cell: ({ tx_hash: hash }) => hash, classes: ['mono', 'wide'] },
+]
+
+/** What we had signed, and what the contract told. */
+const History = ({
+  steps,
+  events,
+}: {
+  readonly steps: readonly Step[]
+  readonly events: readonly Told[]
+}): ComponentChildren => (
+  <>
+    <Card title={w.steps}>
+      <div class="list">
+        <Table
+          columns={stepColumns}
+          rows={steps}
+          keyOf={({ kind, attempt, tx_hash: hash }) => `${kind} ${attempt} ${hash}`}
+        />
+      </div>
+    </Card>
+    <Card title={w.told}>
+      <div class="list">
+        <Table
+          columns={toldColumns}
+          rows={events}
+          keyOf={({ event, block_number: block, tx_hash: hash }) => `${event} ${block} ${hash}`}
+        />
+      </div>
+    </Card>
+  </>
+)
