@@ -2,6 +2,7 @@ import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import type { OpenedBroker } from '../platform/broker/index.ts'
 import { type Database, withIdleLimit } from '../platform/database/index.ts'
+import { sharedBuckets } from '../platform/http/index.ts'
 import type { Feature } from '../platform/lifecycle/index.ts'
 import type { CertificateUse } from '../platform/security/index.ts'
 import {
@@ -126,7 +127,7 @@ const openOutbound = (
 /** Without a client if the institution or both channels are not configured. */
 const openInterface = (
   { spi, interface: settings }: Values,
-  { keys }: Stores,
+  { keys, database }: Stores,
   { logger, metrics }: PlatformDeps,
 ): {
   readonly client: InterfaceClient | undefined
@@ -139,7 +140,10 @@ const openInterface = (
   const tls = interfaceMaterial(spi, keys, logger)
   tls.watch()
   const urls = { PRIMARY: primaryUrl, SECONDARY: secondaryUrl }
-  const client = createInterfaceClient({ ispb, urls, tls, settings, logger, metrics })
+  const drawTokens = database && sharedBuckets(database.sql)
+  const client = createInterfaceClient({
+    ...{ ispb, urls, tls, settings, drawTokens, logger, metrics },
+  })
   return {
     client,
     certificates: [{ ispb, type: 'PIC', source: spi.certificateSource, material: tls }],

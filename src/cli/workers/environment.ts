@@ -66,18 +66,12 @@ export const environmentOf = (
       : { TRILHO_ADMIN_ADDR: `${hostOf(adminAddr?.host)}:${ports.admin}` }),
     ...(general.length === 0 ? { TRILHO_ROLES: leastRole } : { TRILHO_ROLES: general.join(',') }),
     ...(own === undefined || own.length === 0 ? {} : { SPI_ROLES: own.join(',') }),
-    // On the fast path every worker sends.
-    ...(env['SPI_SYNC_ENABLED'] === 'true' ? { SPI_PACING_SHARE: shareOf(env, count) } : {}),
     [workerVariable]: String(number),
   }
 }
 
 /** Of a worker that runs stages alone: a process without any role would take them all. */
 const leastRole: ProcessRole = 'jobs'
-
-/** At least the least that the setting takes. */
-const shareOf = (env: Environment, count: number): string =>
-  Math.max(0.01, Number(env['SPI_PACING_SHARE'] || 1) / count).toFixed(4)
 
 const hostOf = (host: string | undefined): string => {
   if (host === undefined) return ''

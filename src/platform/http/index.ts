@@ -70,7 +70,7 @@ export {
   retryAfterMs,
 } from './limits/concurrency.ts'
 export { type Allowance, createRateLimits, type RateLimits } from './limits/rate.ts'
-export { type DrawTokens, sharedBuckets } from './limits/store.ts'
+export { type DrawTokens, ownBuckets, sharedBuckets } from './limits/store.ts'
 export { freePort, type ListenAt, type Listener, listen, notListening } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics } from './metrics.ts'

@@ -1,3 +1,4 @@
+import { type DrawTokens, ownBuckets } from '#src/platform/http/index.ts'
 import {
   inSpan,
   type Logger,
@@ -26,10 +27,23 @@ export type InterfaceDeps = {
   readonly settings: InterfaceSettings
   readonly logger: Logger
   readonly metrics: Metrics
+  /** The tokens that all processes share; undefined without a database. */
+  readonly drawTokens: DrawTokens | undefined
   /** Milliseconds since 1970; tests set it, otherwise it is the system's clock. */
   readonly now?: () => number
   /** After how long a hanging read is asked again beside the first; tests set it. */
   readonly readAgainMs?: number
+}
+
+/** While the database is away each process counts alone. */
+const drawFrom = ({ drawTokens, logger, now = Date.now }: InterfaceDeps): DrawTokens => {
+  const own = ownBuckets(now)
+  if (drawTokens === undefined) return own
+  return (...draw) =>
+    drawTokens(...draw).catch((err: unknown) => {
+      logger.warn({ err }, 'what may be sent is counted by this process alone')
+      return own(...draw)
+    })
 }
 
 const secondMs = 1_000
@@ -40,8 +54,9 @@ const names: Readonly<Record<Channel, string>> = { PRIMARY: 'primary', SECONDARY
 export const createInterfaceClient = (deps: InterfaceDeps): InterfaceClient => {
   const { settings, ispb, tls, urls } = deps
   const channels = (['PRIMARY', 'SECONDARY'] as const).filter((one) => urls[one] !== undefined)
+  const now = deps.now ?? Date.now
   const pacing = settings.pacingEnabled
-    ? createPacing(settings.pacingShare, deps.now ?? Date.now)
+    ? createPacing({ ispb, share: settings.pacingShare, draw: drawFrom(deps), now })
     : undefined
   const streams: Record<Channel, number> = { PRIMARY: 0, SECONDARY: 0 }
   const holds = { PRIMARY: createHold(), SECONDARY: createHold() }

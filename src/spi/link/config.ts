@@ -27,11 +27,11 @@ export const interfaceSettings = defineSettings({
   }),
   pacingEnabled: setting('SPI_PACING_ENABLED', boolean(), {
     default: 'true',
-    doc: 'Sends no faster than the token buckets of the message interface refill.',
+    doc: 'Sends no faster than the token buckets of the message interface refill. All processes on one database share them.',
   }),
   pacingShare: setting('SPI_PACING_SHARE', decimal(0.01, 1), {
     default: '1',
-    doc: 'Share of those buckets that this process may use: 0.5 where two processes send.',
+    doc: 'Share of those buckets that this gateway may use: less than 1 where another program sends for the same institution, or processes that share no database.',
   }),
 })
 

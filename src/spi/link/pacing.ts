@@ -1,13 +1,18 @@
 import { definitionOf, isMessageType } from '#codecs/iso20022'
+import type { DrawTokens } from '#src/platform/http/index.ts'
 import type { Channel } from '../messages/index.ts'
 
 /** What a channel lets a participant send: `size` operations at once, `perSecond` on average. */
 type Bucket = { readonly size: number; readonly perSecond: number }
 
-const primary: Bucket = { size: 3_750, perSecond: 750 }
-const secondaryByDay: Bucket = { size: 350, perSecond: 35 }
-const secondaryByNight: Bucket = { size: 5_000, perSecond: 350 }
-const investigations: Bucket = { size: 1_500, perSecond: 500 }
+const buckets = {
+  primary: { size: 3_750, perSecond: 750 },
+  secondary_day: { size: 350, perSecond: 35 },
+  secondary_night: { size: 5_000, perSecond: 350 },
+  investigations: { size: 1_500, perSecond: 500 },
+} as const satisfies Readonly<Record<string, Bucket>>
+
+type BucketName = keyof typeof buckets
 
 const secondMs = 1_000
 /** São Paulo has kept UTC-3 all year since 2019. */
@@ -43,40 +48,95 @@ export const costOf = (
   return { cost: exchange.tokens * Math.max(1, transactions), isTracked }
 }
 
-type State = { tokens: number; atMs: number }
-
 export type Pacing = {
   /**
    * Takes the tokens that the messages cost if the bucket holds any (it may go below zero, like the interface's own).
    * Returns 0 if it took them, otherwise how long to wait.
    */
-  take(channel: Channel, messages: readonly Uint8Array[]): number
+  take(channel: Channel, messages: readonly Uint8Array[]): Promise<number>
 }
 
-/** Mirrors the interface's token buckets, so that 429 stays the exception. */
-export const createPacing = (share: number, now: () => number): Pacing => {
-  const states = new Map<Bucket, State>()
+export type PacingDeps = {
+  /** The institution's own: the interface has buckets for each. */
+  readonly ispb: string
+  /** Of the interface's buckets, what this gateway may use. */
+  readonly share: number
+  /** What the processes of the gateway share. */
+  readonly draw: DrawTokens
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
 
-  const take = (bucket: Bucket, cost: number): number => {
-    const { size, perSecond } = { size: bucket.size * share, perSecond: bucket.perSecond * share }
-    const nowMs = now()
-    const state = states.get(bucket) ?? { tokens: size, atMs: nowMs }
-    states.set(bucket, state)
-    const elapsedMs = Math.max(0, nowMs - state.atMs)
-    state.tokens = Math.min(size, state.tokens + (elapsedMs / secondMs) * perSecond)
-    state.atMs = nowMs
-    if (state.tokens <= 0) return Math.ceil(((1 - state.tokens) / perSecond) * secondMs)
-    state.tokens -= cost
-    return 0
+/** Mirrors the interface's token buckets over all processes, so that 429 stays the exception. */
+export const createPacing = (deps: PacingDeps): Pacing => {
+  const { now } = deps
+  const drawn = new Map<BucketName, Drawn>()
+  const take = (name: BucketName, cost: number): Promise<number> => {
+    const bucket = drawn.get(name) ?? new Drawn(name, deps)
+    drawn.set(name, bucket)
+    return bucket.take(cost)
   }
-
   return {
     take: (channel, messages) => {
       const costs = messages.map(costOf)
       const total = costs.reduce((sum, { cost }) => sum + cost, 0)
-      if (channel === 'PRIMARY') return take(primary, total)
-      if (costs.every(({ isTracked }) => isTracked)) return take(investigations, total)
-      return take(isNight(now()) ? secondaryByNight : secondaryByDay, total)
+      if (channel === 'PRIMARY') return take('primary', total)
+      if (costs.every(({ isTracked }) => isTracked)) return take('investigations', total)
+      return take(isNight(now()) ? 'secondary_night' : 'secondary_day', total)
     },
+  }
+}
+
+/** A process draws what it needs for a quarter of a second: at full speed four statements a second. */
+const lotsPerSecond = 4
+
+/** What this process has drawn of one bucket and not spent. */
+class Drawn {
+  private readonly subject: string
+  private readonly rate: { readonly perSecond: number; readonly burst: number }
+  private readonly deps: PacingDeps
+  private tokens = 0
+  /** When the shared bucket had too little, and for how long. */
+  private empty = { atMs: 0, forMs: 0 }
+  private drawing: Promise<void> | undefined
+
+  constructor(name: BucketName, deps: PacingDeps) {
+    const { size, perSecond } = buckets[name]
+    this.subject = `spi:${deps.ispb}:${name}`
+    this.rate = { perSecond: perSecond * deps.share, burst: size * deps.share }
+    this.deps = deps
+  }
+
+  async take(cost: number): Promise<number> {
+    while (this.tokens <= 0) {
+      const waitMs = this.waitMs()
+      if (waitMs > 0) return waitMs
+      this.drawing ??= this.draw()
+      await this.drawing
+    }
+    this.tokens -= cost
+    return 0
+  }
+
+  /** A clock that went back ends the wait. */
+  private waitMs(): number {
+    const afterMs = this.deps.now() - this.empty.atMs
+    return afterMs < 0 ? 0 : Math.max(0, this.empty.forMs - afterMs)
+  }
+
+  private async draw(): Promise<void> {
+    const { subject, rate, deps } = this
+    const { draw, now } = deps
+    const lot = Math.ceil(rate.perSecond / lotsPerSecond)
+    try {
+      const { granted, left } = await draw(subject, rate, lot + Math.ceil(-this.tokens))
+      this.tokens += granted
+      // What costs more than the bucket can hold is paid in several draws.
+      const missing = Math.min(Math.floor(-this.tokens) + 1, Math.floor(rate.burst)) - left
+      const forMs = this.tokens > 0 ? 0 : Math.ceil((missing / rate.perSecond) * secondMs) + 1
+      this.empty = { atMs: now(), forMs }
+    } finally {
+      this.drawing = undefined
+    }
   }
 }

@@ -86,7 +86,7 @@ const paced = async (
 ): Promise<number> => {
   let leftMs = pacingWaitMaxMs
   for (;;) {
-    const waitMs = hold.leftMs() || (pacing?.take(channel, messages) ?? 0)
+    const waitMs = hold.leftMs() || ((await pacing?.take(channel, messages)) ?? 0)
     if (waitMs === 0 || waitMs > leftMs) return waitMs
     leftMs -= waitMs
     await Bun.sleep(waitMs)

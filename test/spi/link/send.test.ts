@@ -164,7 +164,7 @@ describe('outcomes', () => {
     const server = rawServer(() => answer(503))
     const sendWith = async (tokens: number) => {
       let left = tokens
-      const pacing = { take: () => (left-- > 0 ? 0 : 60_000) }
+      const pacing = { take: async () => (left-- > 0 ? 0 : 60_000) }
       const url = `${server.url}/api/v1/in/${ispb}/msgs`
       const repeats: string[] = []
       const onRepeat = (attempt: number, reason: string) => repeats.push(`${attempt} ${reason}`)

@@ -30,6 +30,7 @@ export const interfaceClient = (
       pacingShare: 1,
     },
     logger: { ...quietLogger, warn: () => {} },
+    drawTokens: undefined,
     metrics: createMetrics({ version: 'test', withProcess: false }),
     ...(more.readAgainMs === undefined ? {} : { readAgainMs: more.readAgainMs }),
   })
