@@ -13,6 +13,7 @@ import {
 import { type Answer, type MessageAnswer, outcomeOf, type TransactionAnswer } from './answers.ts'
 import type { ReadInbound } from './read.ts'
 import { type AnsweredTransaction, findAnswered } from './store.ts'
+import { warningsMax } from './validators/index.ts'
 
 /** An answer, the message that carried it, and what it answers: undefined where we do not know that. */
 export type MatchedAnswer = {
@@ -81,20 +82,22 @@ const endings: ReadonlySet<MessageStatus> = new Set([
   'FAILED',
 ])
 
-/** Returns a warning for each answer that is about nothing we know, or contradicts an earlier answer. */
+/**
+ * Returns a warning for each answer that is about nothing we know, or contradicts an earlier answer, up to a number for
+ * each message: one of megabytes holds thousands of answers.
+ */
 export const answerWarnings = ({
   answers,
   sent,
 }: Matches): ReadonlyMap<ReadInbound, readonly Warning[]> => {
-  const warnings = new Map<ReadInbound, readonly Warning[]>()
+  const warnings = new Map<ReadInbound, Warning[]>()
   for (const match of answers) {
+    const known = warnings.get(match.inbound) ?? []
+    if (known.length === warningsMax) continue
     const message = problemOf(match, sent)
     if (message === undefined) continue
-    const before = warnings.get(match.inbound) ?? []
-    warnings.set(match.inbound, [
-      ...before,
-      { rule: 'Answer', path: '/Envelope/Document', message },
-    ])
+    known.push({ rule: 'Answer', path: '/Envelope/Document', message })
+    warnings.set(match.inbound, known)
   }
   return warnings
 }

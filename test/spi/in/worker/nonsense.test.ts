@@ -5,13 +5,14 @@ import { deadLetterHeaders, valueBytesMax } from '#src/platform/broker/index.ts'
 import { textArray } from '#src/platform/database/index.ts'
 import { inboundXmlOf } from '#src/spi/in/pull/index.ts'
 import { inboundMessageOf } from '../../../../src/spi/in/pull/message.ts'
+import { warningsMax } from '../../../../src/spi/in/worker/validators/index.ts'
 import { createTestDatabase } from '../../../support/database.ts'
 import { generateMessage } from '../../../support/generated-messages.ts'
 import { lettersIn } from '../../../support/letters.ts'
 import { utf8 } from '../../../support/messages.ts'
 import { createRandom, mutate } from '../../../support/mutations.ts'
 import { until } from '../../../support/until.ts'
-import { fresh, inbound, payment, storedWhen, workerOn } from './support.ts'
+import { fresh, inbound, payment, report, storedWhen, workerOn } from './support.ts'
 
 /** What no interface should send, and one may all the same. */
 
@@ -42,6 +43,20 @@ test('a message without PI-ResourceId is stored with a warning, and known again 
   expect((await storedWhen(database, 'resource_id', after)).warnings).toEqual([])
   const [row] = await sql`select count(*)::int as count from spi_messages where biz_msg_idr = ${id}`
   expect(row?.['count']).toBe(1)
+})
+
+test('thousands of answers to nothing are told of a number of times', async () => {
+  const unknown = () => ({ endToEndId: fresh.endToEndId(), status: 'ACSC' })
+  const warned = async (answers: number) => {
+    const resourceId = fresh.resourceId()
+    const xml = report(Array.from({ length: answers }, unknown))
+    await worker.broker.publish([inbound(xml, { resourceId })])
+    const { warnings } = await storedWhen(database, 'resource_id', resourceId)
+    return warnings.filter(({ rule }) => rule === 'Answer').length
+  }
+  expect(await warned(warningsMax)).toBe(warningsMax)
+  expect(await warned(warningsMax + 1)).toBe(warningsMax)
+  expect(await warned(3_000)).toBe(warningsMax)
 })
 
 test('a message larger than the broker takes is FAILED, and every byte of it is kept', async () => {
