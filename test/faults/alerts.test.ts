@@ -204,9 +204,14 @@ const kafkaAway = async () => {
 
 const authorizing = '/v1/transactions/authorize'
 
+/** MMDD of so many days later. */
+const monthAndDay = (days: number): string =>
+  new Date(Date.now() + days * 24 * 60 * minuteMs).toISOString().slice(5, 10).replace('-', '')
+
 const cardsAndChain = async () => {
   const messages = join(temporaryDirectory(), 'messages.json')
-  writeFileSync(messages, JSON.stringify({ advices: { operations: ['capture'] } }))
+  const reconciliation = { cut_over: 'network', wait_seconds: 0 }
+  writeFileSync(messages, JSON.stringify({ advices: { operations: ['capture'] }, reconciliation }))
   const network = createCardNetwork({
     ...{ dialect: findDialect('ascii')!, framing: findFraming('binary-2')! },
   })
@@ -236,6 +241,9 @@ const cardsAndChain = async () => {
   await call('POST', `/v1/transactions/${id}/capture`)
   network.ask('001')
   await gateway.fire('TrilhoAdvicesOld')
+  // The network has booked the capture that it does not answer, and now ends the day.
+  network.endDay(monthAndDay(0), monthAndDay(2))
+  await gateway.fire('TrilhoDayNotBalanced')
   // Acted on and not answered; then nothing answers what is to take it back.
   network.setSilent(true)
   await call('POST', '/v1/transactions/authorize', authorizationBody('tok_visa_timeout'))

@@ -62,6 +62,9 @@ const cases: Readonly<Record<string, Case>> = {
     'cardgw_advices_oldest_age_seconds{network="neta"}': ['301x50', '300x50'],
     'cardgw_network_connections_up{network="neta"}': ['1x50', '1x50'],
   },
+  TrilhoDayNotBalanced: {
+    'cardgw_reconciliations_open{network="neta"}': ['1x50', '0x50'],
+  },
   TrilhoChainWaits: {
     'drex_transactions_open{network="drex_testnet",status="mined"}': ['2x50', '2x50', '2x50'],
     'drex_transactions_ended_total{network="drex_testnet",kind="call",status="confirmed"}': [
