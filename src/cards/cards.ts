@@ -11,6 +11,7 @@ import { readMerchants } from './merchants.ts'
 import type { CardNetworks } from './networks/index.ts'
 import {
   createReconciliation,
+  createTotals,
   insertMovements,
   type ReconciliationDeps,
 } from './reconciliation/index.ts'
@@ -76,7 +77,11 @@ const listen = (
 ): void => {
   const told = { ...{ sql, networks, onReversals }, ...{ emission, logger, now } }
   networks.onLateAnswer(createLateAnswers(told))
-  networks.onAdvice(createAdvices(told))
+  const takeAdvice = createAdvices(told)
+  const takeTotals = createTotals({ sql, networks: networks.all, logger, now })
+  networks.onAdvice((advice) =>
+    advice.message.mti.startsWith('05') ? takeTotals(advice) : takeAdvice(advice),
+  )
 }
 
 /** What is done from time to time. */

@@ -20,7 +20,11 @@ export type Seen = Readonly<
   >
 > & { readonly lane: number }
 
-type AdviceAnswer = Readonly<Pick<CardMessage, 'mti' | 'stan' | 'rrn' | 'amount' | 'responseCode'>>
+type AdviceAnswer = Readonly<
+  Pick<CardMessage, 'mti' | 'stan' | 'rrn' | 'amount' | 'responseCode'>
+> & {
+  readonly more?: NonNullable<CardMessage['more']>
+}
 
 export type ScriptedNetwork = {
   readonly port: () => number
@@ -43,7 +47,9 @@ const answerMtis: Readonly<Record<string, GatewayMti>> = {
   ...{ '0420': '0430', '0421': '0430' },
 }
 
-const adviceAnswers: ReadonlySet<string> = new Set(['0130', '0230', '0430', '0630'])
+const adviceAnswers: ReadonlySet<string> = new Set([
+  ...['0130', '0230', '0430', '0510', '0530', '0630'],
+])
 
 /** A network that answers network management by itself, and everything else as the test says. */
 export const createScriptedNetwork = (): ScriptedNetwork => {
@@ -61,8 +67,15 @@ export const createScriptedNetwork = (): ScriptedNetwork => {
   const take = (session: Session, socket: Socket<Session | undefined>, request: CardMessage) => {
     if (request.mti === '0810') return
     if (adviceAnswers.has(request.mti)) {
-      const { mti, stan, rrn, amount, responseCode } = request
-      answers.push({ mti, stan, rrn, amount, responseCode })
+      const { mti, stan, rrn, amount, responseCode, more } = request
+      answers.push({
+        mti,
+        stan,
+        rrn,
+        amount,
+        responseCode,
+        ...(more === undefined ? {} : { more }),
+      })
       return
     }
     if (request.mti === '0800') {

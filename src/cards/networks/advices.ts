@@ -1,13 +1,15 @@
-import { CardMessage, type GatewayMti } from '#codecs/iso8583'
+import { CardMessage, createFieldSetter, type GatewayMti } from '#codecs/iso8583'
 import type { LinkKeys } from '../security/index.ts'
 import type { SealedBytes } from './inbound.ts'
 import type { NetworkOptions } from './options.ts'
 import type { Sealer } from './sealing.ts'
 import { isSealedRight, sealedAnswer } from './secured.ts'
+import type { AdviceReply } from './types.ts'
 
 /** What a network tells of its own accord, and repeats until it is answered. */
 const answers: Readonly<Record<string, GatewayMti | undefined>> = {
   ...{ '0120': '0130', '0121': '0130', '0220': '0230', '0221': '0230' },
+  ...{ '0500': '0510', '0501': '0510', '0520': '0530', '0521': '0530' },
   ...{ '0420': '0430', '0421': '0430', '0620': '0630', '0621': '0630' },
 }
 
@@ -20,8 +22,8 @@ type Context = {
   readonly options: NetworkOptions
   /** Undefined: messages have no codes. */
   readonly keys: LinkKeys | undefined
-  /** Gives the response code of the answer, once the advice is kept; undefined: no answer. */
-  readonly onAdvice: (message: CardMessage) => Promise<string | undefined>
+  /** Gives the answer, once the advice is kept; undefined: none. */
+  readonly onAdvice: (message: CardMessage) => Promise<AdviceReply | undefined>
   readonly onWrongCode: (message: CardMessage) => void
 }
 
@@ -54,9 +56,9 @@ export class Advices {
     try {
       const isSealed = keys !== undefined && sealer !== undefined
       if (isSealed && !(await isSealedRight(keys, sealed, options))) return onWrongCode(message)
-      const code = await onAdvice(message)
-      if (code === undefined) return
-      const answer = adviceAnswer(message, code)
+      const reply = await onAdvice(message)
+      if (reply === undefined) return
+      const answer = adviceAnswer(message, reply)
       send(isSealed ? await sealedAnswer(keys, sealer, answer) : answer)
     } catch (err) {
       options.logger.error({ network: options.name, err }, 'an advice was not answered')
@@ -68,7 +70,8 @@ export class Advices {
 }
 
 /** The answer to an advice: the fields by which the network knows it. Holds its card number, which the caller wipes. */
-const adviceAnswer = (advice: CardMessage, responseCode: string): CardMessage => {
+const adviceAnswer = (advice: CardMessage, reply: AdviceReply): CardMessage => {
+  const isCode = typeof reply === 'string'
   const answer = new CardMessage()
   answer.mti = answers[advice.mti] ?? '0430'
   answer.pan = advice.pan
@@ -77,10 +80,11 @@ const adviceAnswer = (advice: CardMessage, responseCode: string): CardMessage =>
   answer.transmissionDateTime = advice.transmissionDateTime
   answer.stan = advice.stan
   answer.rrn = advice.rrn
-  answer.responseCode = responseCode
+  answer.responseCode = isCode ? reply : reply.code
   answer.terminalId = advice.terminalId
   answer.merchantId = advice.merchantId
   answer.currency = advice.currency
   answer.originalData = advice.originalData
+  if (!isCode) for (const [de, text] of reply.fields) createFieldSetter(de)(answer, text)
   return answer
 }

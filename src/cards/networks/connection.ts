@@ -33,7 +33,7 @@ import {
 import { Outbound } from './outbound.ts'
 import { createSealer, fieldReaderOf, type Sealer } from './sealing.ts'
 import { isSealedRight, keysIn, sendSealed } from './secured.ts'
-import type { ExchangeOutcome } from './types.ts'
+import type { AdviceReply, ExchangeOutcome } from './types.ts'
 
 /** What the connections of one network share. */
 type ConnectionContext = {
@@ -44,8 +44,8 @@ type ConnectionContext = {
   readonly nextStan: () => string
   /** Called for every message except requests of network management. */
   readonly onMessage: (message: CardMessage) => void
-  /** Called for an advice; gives the response code of its answer, once it is kept. */
-  readonly onAdvice: (message: CardMessage) => Promise<string | undefined>
+  /** Called for an advice; gives its answer, once it is kept. */
+  readonly onAdvice: (message: CardMessage) => Promise<AdviceReply | undefined>
   /** Called for a well-formed message of an unknown type. */
   readonly onUnknownType: () => void
   /** Undefined: messages have no codes, and keys are not exchanged. */

@@ -12,7 +12,7 @@ import { exchangeKey, isAnswer } from './matching.ts'
 import type { NetworkCounts } from './metrics.ts'
 import { connectWaitersMax, connectWaitMs, drainMs, type NetworkOptions } from './options.ts'
 import type { ReconciliationRules } from './reconciliation-form.ts'
-import type { ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
+import type { AdviceReply, ExchangeOutcome, Network, NetworkHealth, Original } from './types.ts'
 
 const stanMax = 999_999
 /** Log lines per network about messages that nobody waits for. */
@@ -235,7 +235,7 @@ class ConnectionPool implements Network {
     message.wipe()
   }
 
-  private takeAdvice(message: CardMessage): Promise<string | undefined> {
+  private takeAdvice(message: CardMessage): Promise<AdviceReply | undefined> {
     const { name, onAdvice } = this.options
     if (onAdvice !== undefined) return onAdvice({ network: name, message })
     this.unexpected(message)

@@ -30,8 +30,13 @@ export type LateAnswer = {
 /** What a network tells of its own accord; the message is wiped after it was taken. */
 type NetworkAdvice = { readonly network: string; readonly message: CardMessage }
 
-/** Gives the response code of the answer; undefined if it could not be kept: then the network is to tell it again. */
-export type TakeAdvice = (advice: NetworkAdvice) => Promise<string | undefined>
+/** The response code of an answer to an advice, and what else is in it. */
+export type AdviceReply =
+  | string
+  | { readonly code: string; readonly fields: ReadonlyMap<number, string> }
+
+/** Gives the answer; undefined if it could not be kept: then the network is to tell it again. */
+export type TakeAdvice = (advice: NetworkAdvice) => Promise<AdviceReply | undefined>
 
 /** By name, and with DE 15: its business day ends. Gives false if that could not be kept: then the network is to tell it again. */
 export type TakeCutOver = (network: string, settlementDate: string | undefined) => Promise<boolean>

@@ -1,4 +1,3 @@
-import { type CardMessage, createFieldGetter } from '#codecs/iso8583'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Gauge, Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -8,14 +7,7 @@ import { backoffDelayMs } from '../networks/options.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import { dayAfter, dayAt, settlementDay } from './days.ts'
 import * as store from './store.ts'
-import {
-  agree,
-  restoredTotals,
-  storedTotals,
-  type ToldTotals,
-  toldBy,
-  totalFields,
-} from './totals.ts'
+import { agree, restoredTotals, storedTotals, type ToldTotals, textIn, toldIn } from './totals.ts'
 
 const everyMs = 10_000
 const backoff = { baseMs: 2_000, maxMs: 300_000 }
@@ -175,8 +167,8 @@ const verdictOf = (outcome: ExchangeOutcome, agrees: (theirs: ToldTotals) => boo
   if (responseCode === undefined || undecided.has(responseCode)) {
     return { kind: 'again', responseCode }
   }
-  const theirs = toldBy((de) => textOf(response, de))
-  const settlementCode = textOf(response, 66)
+  const theirs = toldIn(response)
+  const settlementCode = textIn(response, 66)
   const isBalanced =
     settlementCode === undefined
       ? responseCode === '00'
@@ -187,14 +179,6 @@ const verdictOf = (outcome: ExchangeOutcome, agrees: (theirs: ToldTotals) => boo
   const status = agreed ? 'balanced' : disagreed
   const stored = theirs && storedTotals(theirs)
   return { kind: 'end', end: { status, responseCode, settlementCode, theirs: stored } }
-}
-
-const answered = [66, ...Object.values(totalFields).flatMap(({ count, cents }) => [count, cents])]
-const getters = new Map(answered.map((de) => [de, createFieldGetter(de)]))
-
-const textOf = (message: CardMessage, de: number): string | undefined => {
-  const value = getters.get(de)?.(message)
-  return value instanceof Uint8Array ? String.fromCharCode(...value) : value
 }
 
 const declareOpen = (

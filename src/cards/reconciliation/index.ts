@@ -6,3 +6,4 @@ export {
   movementsOf,
 } from './movements.ts'
 export { listReconciliations, resolveReconciliation } from './store.ts'
+export { createTotals } from './told.ts'

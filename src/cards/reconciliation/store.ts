@@ -148,6 +148,26 @@ export const end = async (sql: Queryable, id: bigint, ended: End): Promise<boole
       where id = ${id} and status = 'pending'`
   ).count === 1
 
+/**
+ * Keeps the result of totals that the network told of its own accord; the same ones told again change nothing, others
+ * are somebody's business again where they differ.
+ */
+export const endTold = async (
+  sql: Queryable,
+  { network, day, currency }: Pick<Due, 'network' | 'day' | 'currency'>,
+  { status, ours, theirs }: Pick<End, 'status'> & Record<'ours' | 'theirs', StoredTotals>,
+): Promise<void> => {
+  await sql`
+    insert into card_reconciliations as r
+      (network, day, currency, status, ours, theirs, next_attempt_at, ended_at)
+    values (${network}, ${day}::date, ${currency}, ${status}, ${JSON.stringify(ours)}::text::jsonb,
+      ${JSON.stringify(theirs)}::text::jsonb, now(), now())
+    on conflict (network, day, currency) do update
+    set status = excluded.status, ours = excluded.ours, theirs = excluded.theirs, ended_at = now(),
+      lease_until = null, resolved_at = null, resolved_by = null, resolved_reason = null
+    where r.theirs is distinct from excluded.theirs`
+}
+
 /** Ends those of a network that were not answered in time. @returns how many */
 export const giveUp = async (
   sql: Queryable,

@@ -1,3 +1,5 @@
+import { type CardMessage, createFieldGetter } from '#codecs/iso8583'
+
 /** What moved in one business day of one network in one currency: pure. */
 
 /** How many, and their sum in minor units. */
@@ -66,7 +68,7 @@ const readCents = (text: string | undefined): bigint | null | undefined => {
   return digits.test(text) && Number.isSafeInteger(Number(text)) ? BigInt(text) : null
 }
 
-/** The totals of a message; undefined if it has none. */
+/** The totals of what gives the text of each field; undefined if it has none. */
 export const toldBy = (textOf: (de: number) => string | undefined): ToldTotals | undefined => {
   let isTold = false
   const of = (kind: MovementKind): Told => {
@@ -84,6 +86,19 @@ export const toldBy = (textOf: (de: number) => string | undefined): ToldTotals |
   }
   return isTold ? told : undefined
 }
+
+const fields = [66, ...Object.values(totalFields).flatMap(({ count, cents }) => [count, cents])]
+const getters = new Map(fields.map((de) => [de, createFieldGetter(de)]))
+
+/** A field of a reconciliation: DE 66, or one of the totals. */
+export const textIn = (message: CardMessage, de: number): string | undefined => {
+  const value = getters.get(de)?.(message)
+  return value instanceof Uint8Array ? String.fromCharCode(...value) : value
+}
+
+/** The totals of a message; undefined if it has none. */
+export const toldIn = (message: CardMessage): ToldTotals | undefined =>
+  toldBy((de) => textIn(message, de))
 
 /** Whether all that the network told is what our book says. */
 export const agree = (ours: Totals, theirs: ToldTotals): boolean =>

@@ -1,0 +1,75 @@
+import { type CardMessage, createFieldGetter } from '#codecs/iso8583'
+import type { Client } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { AdviceReply, Network, TakeAdvice } from '../networks/index.ts'
+import { currencyNumbers } from '../transactions/domain.ts'
+import { settlementDay } from './days.ts'
+import { endTold, totalsOf } from './store.ts'
+import { agree, movementKinds, storedTotals, type Totals, toldIn, totalFields } from './totals.ts'
+
+const notSupported = '40'
+const formatError = '30'
+const [same, other] = [
+  { code: '00', settlementCode: '1', status: 'balanced' },
+  { code: '95', settlementCode: '2', status: 'different' },
+] as const
+
+const currencyOf = createFieldGetter(50)
+const lettersOf = (number: unknown): string | undefined =>
+  Object.entries(currencyNumbers).find(([, one]) => one === number)?.[0]
+
+type TotalsDeps = {
+  readonly sql: Client
+  readonly networks: readonly Pick<Network, 'name' | 'reconciliation'>[]
+  readonly logger: Logger
+  readonly now: () => Date
+}
+
+/**
+ * Takes the totals that a network tells of its own accord (0500, 0520) of the day in DE 15: they are compared with what
+ * is booked here, kept, and answered with ours. Told again, they are answered again.
+ */
+export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAdvice => {
+  const compare = async (network: string, message: CardMessage): Promise<AdviceReply> => {
+    const day = settlementDay(message.settlementDate, now())
+    const currency = lettersOf(currencyOf(message))
+    const theirs = toldIn(message)
+    if (day === undefined || currency === undefined || theirs === undefined) return formatError
+    const ours = await totalsOf(sql, { network, day, currency })
+    const { code, settlementCode, status } = agree(ours, theirs) ? same : other
+    const compared = { status, ours: storedTotals(ours), theirs: storedTotals(theirs) }
+    await endTold(sql, { network, day, currency }, compared)
+    logger[status === 'balanced' ? 'info' : 'error'](
+      { network, day, currency },
+      `the reconciliation of a business day is ${status}`,
+    )
+    return { code, fields: fieldsOf(ours, message, settlementCode) }
+  }
+  return async ({ network, message }) => {
+    const isCompared = networks.some(
+      ({ name, reconciliation }) => name === network && reconciliation !== undefined,
+    )
+    if (!isCompared) return notSupported
+    try {
+      return await compare(network, message)
+    } catch (err) {
+      logger.error({ network, err }, 'the totals of a card network were not kept')
+      return undefined
+    }
+  }
+}
+
+const fieldsOf = (
+  ours: Totals,
+  message: CardMessage,
+  settlementCode: string,
+): ReadonlyMap<number, string> =>
+  new Map([
+    [15, message.settlementDate ?? ''],
+    [50, String(currencyOf(message))],
+    [66, settlementCode],
+    ...movementKinds.flatMap((kind): [number, string][] => [
+      [totalFields[kind].count, String(ours[kind].count).padStart(10, '0')],
+      [totalFields[kind].cents, String(ours[kind].cents).padStart(16, '0')],
+    ]),
+  ])
