@@ -41,7 +41,7 @@ const one = { click: 'tbody a', there: '.timeline' }
 
 const screens: Readonly<Record<string, Screen>> = {
   overview: { path: '/', there: '.chart canvas' },
-  payments: { path: '/payments', opens: { 'payments-one': one } },
+  payments: { path: '/payments?as=type&find=pacs.008', opens: { 'payments-one': one } },
   cards: { path: '/payments?rail=cards', opens: { 'cards-one': one } },
   'digital-currency': { path: '/payments?rail=drex', opens: { 'digital-currency-one': one } },
   webhooks: {

@@ -325,14 +325,6 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(one.problems).toEqual([])
     await page.context().close()
     await sql`delete from drex_transactions where id = 'held-here'`
-    const less = await visit()
-    await signIn(less, await gateway.keyOf({ grants: ['cards:read'] }))
-    const forged = await less.page.evaluate(
-      `fetch('/console/api/v1/drex/held/held-here/resolve', { method: 'POST', body: '{"decision":"send"}',
-        headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' } }).then((a) => a.status)`,
-    )
-    expect(forged).toBe(403)
-    await less.page.context().close()
   }, 120_000)
 
   test('a key that may not manage webhooks sees no action, and is refused when it forges one', async () => {
@@ -639,6 +631,56 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(one.problems).toEqual([])
     await page.context().close()
   }, 120_000)
+
+  test.each([
+    ['a laptop', { width: 1280, height: 800 }],
+    ['a phone', { width: 390, height: 844 }],
+  ])(
+    'of many rows %s draws those that are near, and none loses its place',
+    async (_, viewport) => {
+      const { sql } = gateway.database
+      const operator = await gateway.keyOf({ name: 'operator' })
+      const authorized = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(authorizationBody('tok_visa_approved')),
+      })
+      const { id } = (await authorized.json()) as { id: string }
+      const many = 400
+      await sql`
+      insert into card_transactions
+      select (jsonb_populate_record(one, jsonb_build_object('id', left(one.id, 32) || lpad(n::text, 4, '0'),
+        'merchant_id', 'MANY', 'rrn', 'many' || lpad(n::text, 4, '0')))).*
+      from card_transactions one, generate_series(1, ${many}::int) n where one.id = ${id}`
+      const one = await visit({ viewport })
+      const { page } = one
+      await signIn(one, operator)
+      await page.goto(`${url}/console/payments?rail=cards&as=merchant_id&find=MANY`)
+      const rows = page.locator('tbody tr:not(.room)')
+      for (let loaded = 50; loaded < many; loaded += 50) {
+        await page.getByText(`${loaded} loaded`).waitFor()
+        await page.getByRole('button', { name: 'More' }).click()
+      }
+      await page.getByText(`${many} loaded`).waitFor()
+      await page.getByText('many0001', { exact: true }).scrollIntoViewIfNeeded()
+      await page.locator('tr.room').first().waitFor({ state: 'attached' })
+      await until(async () => (await rows.count()) < many / 2)
+      const height = 'document.documentElement.scrollHeight'
+      const before = await page.evaluate(height)
+      await page.evaluate('scrollTo(0, document.documentElement.scrollHeight / 2)')
+      await page.getByText('many0200', { exact: true }).waitFor()
+      await page.evaluate('scrollTo(0, 0)')
+      await page.getByText('many0400', { exact: true }).waitFor()
+      await until(async () => (await rows.count()) < many / 2)
+      expect(await page.evaluate(height)).toBe(before)
+      await settled(page)
+      expect(await serious(page)).toEqual([])
+      expect(one.problems).toEqual([])
+      await page.context().close()
+      await sql`delete from card_transactions where merchant_id = 'MANY'`
+    },
+    120_000,
+  )
 
   test('no page frames it', async () => {
     const outside = Bun.serve({

@@ -3,6 +3,7 @@ import { useRef, useState } from 'preact/hooks'
 import { Refusal, useLoaded, type Wake } from './api.ts'
 import { count, dayOf, timeOf } from './format.ts'
 import { Shown } from './parts.tsx'
+import { Rows } from './rows.tsx'
 import { words } from './words.ts'
 
 /** `wide`: a line of its own on a phone. `extra`: left out there. `acts`: buttons. */
@@ -47,19 +48,29 @@ export const Table = <T,>({
         ))}
       </tr>
     </thead>
-    <tbody>
-      {rows.map((row) => (
-        <tr key={keyOf(row)}>
-          {columns.map(({ head, classes, cell }) => (
-            <td key={head} class={classes?.join(' ')}>
-              {cell(row)}
-            </td>
-          ))}
-        </tr>
-      ))}
-    </tbody>
+    {partsOf(rows).map((part, at) => (
+      <Rows key={at} isFirst={at === 0} columns={columns.length}>
+        {part.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ head, classes, cell }) => (
+              <td key={head} class={classes?.join(' ')}>
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </Rows>
+    ))}
   </table>
 )
+
+const partRows = 50
+
+/** One at least: a table without rows has its empty body. */
+const partsOf = <T,>(rows: readonly T[]): readonly (readonly T[])[] =>
+  Array.from({ length: Math.max(1, Math.ceil(rows.length / partRows)) }, (_, at) =>
+    rows.slice(at * partRows, (at + 1) * partRows),
+  )
 
 export type Page<T> = { readonly rows: readonly T[]; readonly next: string | null }
 
