@@ -27,6 +27,7 @@ import {
   type VerificationRequest,
   verify,
 } from './authorize.ts'
+import { resolveAdvice, resolveDay } from './by-hand.ts'
 import type { CardContext } from './context.ts'
 import {
   type CaptureRequest,
@@ -36,10 +37,8 @@ import {
   refund,
   voidTransaction,
 } from './operations.ts'
-import { resolveDay } from './reconciliations.ts'
 import { type ResolutionRequest, resolve } from './resolve.ts'
 import { type CardRights, requireMerchant } from './rights.ts'
-import { resolveAdvice } from './unmatched.ts'
 
 /** Events of one transaction; few have a dozen. */
 const eventsMax = 1_000
