@@ -6,7 +6,9 @@ const root = join(import.meta.dir, '..')
 
 const run = (command: readonly string[], cwd: string): string => {
   const { exitCode, stdout, stderr } = Bun.spawnSync([...command], { cwd })
-  if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stderr.toString().trim()}`)
+  if (exitCode !== 0) {
+    throw new Error(`${command.join(' ')}: ${stderr.toString().trim() || `ended with ${exitCode}`}`)
+  }
   return stdout.toString().trim()
 }
 
@@ -15,22 +17,21 @@ export type Base = Disposable & { readonly commit: string; readonly tree: string
 
 /**
  * @param commit - whatever git takes for one
- * @throws Error with what git says of a commit that it does not have
+ * @throws Error with the command of git that does not find it
  */
 export const checkOut = (commit: string): Base => {
   const tree = join(temporaryDirectory(), 'base')
-  run(['git', 'worktree', 'add', '--quiet', '--detach', tree, commit], root)
+  const hash = run(['git', 'rev-parse', '--verify', '--quiet', `${commit}^{commit}`], root)
+  run(['git', 'clone', '--quiet', '--shared', '--no-checkout', root, tree], root)
+  run(['git', 'checkout', '--quiet', '--detach', hash], tree)
   const lockOf = (place: string): string => readFileSync(join(place, 'bun.lock'), 'utf8')
   // The same packages are there already.
   if (lockOf(tree) === lockOf(root)) {
     symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'))
   } else run([process.execPath, 'install', '--frozen-lockfile'], tree)
   return {
-    commit: `${commit} (${run(['git', 'rev-parse', '--short=8', 'HEAD'], tree)})`,
+    commit: `${commit} (${hash.slice(0, 8)})`,
     tree,
-    [Symbol.dispose]: () => {
-      rmSync(tree, { recursive: true, force: true })
-      run(['git', 'worktree', 'prune'], root)
-    },
+    [Symbol.dispose]: () => rmSync(tree, { recursive: true, force: true }),
   }
 }

