@@ -187,6 +187,8 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await listMessages(sql, {}, none)
   await listMessages(sql, { direction: 'OUTBOUND', status: 'SENT' }, none)
   await listMessages(sql, { transactionStatus: 'RJCT' }, none)
+  // Nearly all of them.
+  await listMessages(sql, { transactionStatus: 'ACSC' }, none)
   for (const state of [undefined, 'requested', 'cancelled']) {
     await listRecurrences(sql, 'charge', { state }, { limit: 50, after: undefined })
     await listRecurrences(

@@ -28,31 +28,58 @@ const ofTransactions = (sql: Queryable, { endToEndId, transactionStatus }: Messa
   return transactionStatus === undefined ? byId : sql`${byId} and ${byStatus}`
 }
 
-/** The messages of a filter, newest first. Each condition has an index that ends in the id. */
-const matching = (sql: Queryable, filter: MessageFilter, before: string | undefined) => {
-  const { type, direction, status, sourceIspb, destinationIspb, from, to } = filter
+const inTime = (
+  sql: Queryable,
+  id: PendingQuery<Row[]>,
+  { from, to }: MessageFilter,
+  before: string | undefined,
+) => sql`
+  ${from === undefined ? sql`` : sql`and ${id} >= ${uuidBound(from)}::uuid`}
+  ${to === undefined ? sql`` : sql`and ${id} < ${uuidBound(to)}::uuid`}
+  ${before === undefined ? sql`` : sql`and ${id} < ${before}::uuid`}`
+
+/** The conditions on the message itself. */
+const ofMessage = (
+  sql: Queryable,
+  { type, direction, status, sourceIspb, destinationIspb }: MessageFilter,
+) => sql`
+  ${type === undefined ? sql`` : sql`and type = ${type}`}
+  ${direction === undefined ? sql`` : sql`and direction = ${direction}`}
+  ${status === undefined ? sql`` : sql`and status = ${status}`}
+  ${sourceIspb === undefined ? sql`` : sql`and source_ispb = ${sourceIspb}`}
+  ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}`
+
+const isOfMessage = ({ type, direction, status, sourceIspb, destinationIspb }: MessageFilter) =>
+  [type, direction, status, sourceIspb, destinationIspb].some((one) => one !== undefined)
+
+/**
+ * Selects from the messages of a filter, newest first. Each condition has an index that ends in the id. One on
+ * transactions walks theirs: `distinct on` beside the caller's limit lets it end with the page, however many match.
+ */
+const matching = (
+  sql: Queryable,
+  columns: PendingQuery<Row[]>,
+  filter: MessageFilter,
+  before: string | undefined,
+) => {
   const named = ofTransactions(sql, filter)
-  const inTime = (id: PendingQuery<Row[]>) => sql`
-    ${from === undefined ? sql`` : sql`and ${id} >= ${uuidBound(from)}::uuid`}
-    ${to === undefined ? sql`` : sql`and ${id} < ${uuidBound(to)}::uuid`}
-    ${before === undefined ? sql`` : sql`and ${id} < ${before}::uuid`}`
-  return sql`
-    ${
-      named === undefined
-        ? sql`from spi_messages where true ${inTime(sql`id`)}`
-        : sql`from (
-            select distinct message_id from spi_transactions
-            where ${named} ${inTime(sql`message_id`)}
-          ) named cross join lateral (
-            select * from spi_messages where id = named.message_id limit 1
-          ) message where true`
-    }
-    ${type === undefined ? sql`` : sql`and type = ${type}`}
-    ${direction === undefined ? sql`` : sql`and direction = ${direction}`}
-    ${status === undefined ? sql`` : sql`and status = ${status}`}
-    ${sourceIspb === undefined ? sql`` : sql`and source_ispb = ${sourceIspb}`}
-    ${destinationIspb === undefined ? sql`` : sql`and destination_ispb = ${destinationIspb}`}
-    order by ${named === undefined ? sql`id` : sql`message_id`} desc`
+  return named === undefined
+    ? sql`select ${columns} from spi_messages
+        where true ${inTime(sql, sql`id`, filter, before)} ${ofMessage(sql, filter)} order by id desc`
+    : sql`select distinct on (message_id) ${columns} from (
+          select message_id from spi_transactions
+          where ${named} ${inTime(sql, sql`message_id`, filter, before)}
+        ) named cross join lateral (
+          select * from spi_messages where id = named.message_id limit 1
+        ) message where true ${ofMessage(sql, filter)} order by message_id desc`
+}
+
+/** What is counted of a filter: where it names transactions alone, their messages are not looked at. */
+const counted = (sql: Queryable, filter: MessageFilter) => {
+  const named = ofTransactions(sql, filter)
+  if (named === undefined || isOfMessage(filter)) return matching(sql, sql`id`, filter, undefined)
+  return sql`select distinct on (message_id) message_id from spi_transactions
+    where ${named} ${inTime(sql, sql`message_id`, filter, undefined)} order by message_id desc`
 }
 
 /**
@@ -67,12 +94,12 @@ export const listMessages = async (
   const [messages, [count]] = await Promise.all([
     sql<MessageRecord[]>`
       select page.*, ${amountOf(sql, sql`page.id`)} from (
-        select ${recordColumns(sql)} ${matching(sql, filter, before)}
+        ${matching(sql, recordColumns(sql), filter, before)}
         limit ${limit} offset ${offset}
       ) page order by page.id desc`,
     sql<{ total: number }[]>`
       select count(*)::int as total from (
-        select ${matching(sql, filter, undefined)} limit ${countedMax + 1}
+        ${counted(sql, filter)} limit ${countedMax + 1}
       ) counted`,
   ])
   return { messages, total: count?.total ?? 0 }

@@ -36,7 +36,7 @@ export const refundEvents = async (
       cross join lateral (
         select message_id as "messageId", end_to_end_id as "endToEndId", instruction_id as id,
           amount_cents as "amountCents", reason, status, refusal
-        from spi_transactions where message_id = wanted.id
+        from spi_transactions where message_id = wanted.id offset 0
       ) t
     order by "messageId"`
   return rows.map((row) => eventOf(row, ended.get(row.messageId)))

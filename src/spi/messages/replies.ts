@@ -43,7 +43,7 @@ export const reportedReplies = async (
     select wanted.id, reply.status as own, report.status as reported, report.reason
     from unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
       cross join lateral (
-        select instruction_id, status from spi_transactions where message_id = wanted.id
+        select instruction_id, status from spi_transactions where message_id = wanted.id offset 0
       ) reply
       left join lateral (${reportOn(sql, nowMs)}) report on true`
   return [...Map.groupBy(parts, ({ id }) => id)].flatMap(([id, all]) => changeOf(id, all))

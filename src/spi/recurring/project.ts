@@ -207,7 +207,7 @@ export const refusalsBy = async (
     from unnest(${textArray([...refused.keys()])}::text::uuid[]) as wanted(id)
       cross join lateral (
         select recurrence_id, message_id as "messageId", position, type from spi_recurrence_steps
-        where message_id = wanted.id and position < ${refusedPosition}
+        where message_id = wanted.id and position < ${refusedPosition} offset 0
       ) s
       cross join lateral (
         select kind, key from spi_recurrences where id = s.recurrence_id limit 1
