@@ -49,9 +49,13 @@ const pagesMax = 30 * listed
 /** One statement stores a message whole: two keys, its row, transaction and history, with thirteen indexes. */
 const storePagesMax = 50 * listed
 /** One moves it, with its history, its key and the answers that cite it. */
-const recordPagesMax = 40 * listed
-/** A list counts so many entries of an index, and may look at the row of each. */
-const countPagesMax = 1.2 * countedMax
+const recordPagesMax = 45 * listed
+/** A list counts so many entries of an index, and may look at the row of each and at what tells whether to. */
+const countPagesMax = 1.5 * countedMax
+/** Two conditions on a message have no index in common: it walks that of one. */
+const twoConditionsPagesMax = 4_000
+/** A report has a thousand entries here, which are looked through. */
+const askedPagesMax = 1_200
 
 const now = new Date()
 const search = {
@@ -218,6 +222,8 @@ class Undone extends Error {}
 const budgetOf = (text: string): number => {
   if (text.startsWith('select count(*)')) return countPagesMax
   if (text.includes('from named')) return recordPagesMax
+  if (/and direction = \$\d+\s+and status = /.test(text)) return twoConditionsPagesMax
+  if (text.includes(') asked')) return askedPagesMax
   return text.startsWith('with claimed as') ? storePagesMax : pagesMax
 }
 

@@ -22,10 +22,14 @@ const amountOf = (sql: Queryable, id: PendingQuery<Row[]>) => sql`
 
 /** The condition on one transaction of a message; undefined: there is none. */
 const ofTransactions = (sql: Queryable, { endToEndId, transactionStatus }: MessageFilter) => {
-  const byStatus = sql`status = ${transactionStatus ?? null}`
-  if (endToEndId === undefined) return transactionStatus === undefined ? undefined : byStatus
+  if (endToEndId === undefined) {
+    return transactionStatus === undefined ? undefined : sql`status = ${transactionStatus}`
+  }
   const byId = sql`end_to_end_id = ${endToEndId}`
-  return transactionStatus === undefined ? byId : sql`${byId} and ${byStatus}`
+  // Few have the id, and many may have the status: no index of statuses may look better.
+  return transactionStatus === undefined
+    ? byId
+    : sql`${byId} and status || '' = ${transactionStatus}`
 }
 
 const inTime = (

@@ -60,8 +60,11 @@ const writeAccounts = async (
     update spi_reports r set declared_entries = a."declaredEntries", file_hash = a."fileHash",
       balances = a.balances, answered_by = a."messageId"
     from jsonb_to_recordset(${JSON.stringify(accounts)}::text::jsonb) as a("requestId" text,
-      "declaredEntries" text, "fileHash" text, balances jsonb, "messageId" uuid, nothing text)
-    where ${looksLikeOne(tx)} and r.request_id = a."requestId" and r.answered_by is null`
+        "declaredEntries" text, "fileHash" text, balances jsonb, "messageId" uuid, nothing text)
+      cross join lateral (
+        select id, answered_by from spi_reports where request_id = a."requestId" limit 1
+      ) asked
+    where ${looksLikeOne(tx)} and r.id = asked.id and asked.answered_by is null`
 }
 
 /** Marks what was asked for as answered. @returns the entries asked for, by the id of the request */
