@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Page } from 'playwright-core'
 import { startBrowser } from '../test/support/browser.ts'
 import { pacs008 } from '../test/support/messages.ts'
 
@@ -86,6 +87,19 @@ const screens: Readonly<Record<string, Screen>> = {
   },
 }
 
+const waitMs = 5_000
+
+/** A gateway without such a thing has no picture of it. */
+const isThere = (page: Page, what: string): Promise<boolean> =>
+  page
+    .locator(what)
+    .first()
+    .waitFor({ timeout: waitMs })
+    .then(
+      () => true,
+      () => false,
+    )
+
 const { key, url, out, only } = values
 if (key === undefined) throw new Error('--key: the API key to sign in with')
 await mkdir(out, { recursive: true })
@@ -108,10 +122,17 @@ for (const { name, ...form } of forms) {
   )) {
     if (only !== undefined && !only.split(',').includes(screen)) continue
     await page.goto(`${url}/console${path}`)
-    await page.locator(there).first().waitFor()
+    if (!(await isThere(page, there))) {
+      console.error(`${screen}: there is nothing to show`)
+      continue
+    }
     for (const [field, text] of Object.entries(fill)) await page.locator(field).fill(text)
     await picture(screen)
     for (const [opened, found] of Object.entries(opens)) {
+      if (!(await isThere(page, found.click))) {
+        console.error(`${opened}: there is nothing to open`)
+        break
+      }
       await page.locator(found.click).first().click()
       await page.locator(found.there).first().waitFor()
       await picture(opened)

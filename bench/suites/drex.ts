@@ -138,7 +138,7 @@ const throughput = async (rig: Rig, wallets: readonly string[], count: number): 
   }
 }
 
-/** The chain's own count: nonces used by the wallets. */
+/** What the gateway lists as confirmed, once nothing is under way; until then none. */
 const confirmed = async (rig: Rig): Promise<number> => {
   const found = await rig.call('GET', '/v1/drex/transfers?status=confirmed&limit=1')
   const pending = await Promise.all(

@@ -47,7 +47,7 @@ export type Reconciliation = {
 export const createReconciliation = (deps: ReconciliationDeps): Reconciliation => {
   const { sql, networks, logger, metrics, now } = deps
   const reconciled = networks.filter(({ reconciliation }) => reconciliation !== undefined)
-  declareOpen(metrics, sql, reconciled)
+  declareOpen(metrics, sql, networks)
 
   const endDay = async (
     { name, reconciliation }: Reconciled,

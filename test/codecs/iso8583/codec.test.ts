@@ -147,7 +147,7 @@ describe('typed messages', () => {
   })
 
   test('a message type that is not of the gateway is refused', () => {
-    const bytes = packIso8583({ mti: '0520', fields: { 11: '000001' } }, dialects['ascii']!)
+    const bytes = packIso8583({ mti: '0600', fields: { 11: '000001' } }, dialects['ascii']!)
     expect(() => readMessage(createParser(dialects['ascii']!).parse(bytes))).toThrow(
       'mti: not one of the gateway',
     )

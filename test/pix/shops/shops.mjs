@@ -24,6 +24,8 @@ const forward = (request, response) => {
   const certificate = request.socket.getPeerCertificate().raw.toString('base64')
   const [from, to] = paths.find(([prefix]) => request.url.startsWith(prefix))
   const options = {
+    // A connection that is kept may be closed by the other side just as it is used again.
+    agent: false,
     method: request.method,
     headers: { ...request.headers, 'client-cert': `:${certificate}:` },
   }
