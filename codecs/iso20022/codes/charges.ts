@@ -1,4 +1,5 @@
 import { advised, bareCodes, joined, untilVersion } from './entry.ts'
+import { unknownParticipant, wrongPayerIspb, wrongReceiverIspb } from './shared-rows.ts'
 
 /** `StsRsnInf/Rsn/Prtry` of pain.014: why a charge of Pix Automático is refused. */
 export const chargeRefusals = joined(
@@ -179,22 +180,8 @@ export const chargeRefusals = joined(
           'Charge within the institution, outside of the SPI.',
           'Cobre dentro da instituição, fora do SPI.',
         ],
-        [
-          'DS27',
-          'S',
-          'The participant is unknown or not operating',
-          'Participante não cadastrado ou sem operar',
-          'Look in the list of participants whether and since when it operates.',
-          'Veja na lista de participantes se e desde quando ela opera.',
-        ],
-        [
-          'RC09',
-          'S',
-          'Invalid ISPB of the payer',
-          'ISPB do pagador inválido',
-          'Correct the ISPB of the paying institution.',
-          'Corrija o ISPB da instituição pagadora.',
-        ],
+        unknownParticipant,
+        wrongPayerIspb,
       ],
       'reported',
     ),
@@ -363,30 +350,9 @@ export const cancellationRefusals = joined(
           'Agree on it within the institution, outside of the SPI.',
           'Trate dentro da instituição, fora do SPI.',
         ],
-        [
-          'DS27',
-          'S',
-          'The participant is unknown or not operating',
-          'Participante não cadastrado ou sem operar',
-          'Look in the list of participants whether and since when it operates.',
-          'Veja na lista de participantes se e desde quando ela opera.',
-        ],
-        [
-          'RC09',
-          'S',
-          'Invalid ISPB of the payer',
-          'ISPB do pagador inválido',
-          'Correct the ISPB of the paying institution.',
-          'Corrija o ISPB da instituição pagadora.',
-        ],
-        [
-          'RC10',
-          'S',
-          'Invalid ISPB of the receiver',
-          'ISPB do recebedor inválido',
-          'Correct the ISPB of the receiving institution.',
-          'Corrija o ISPB da instituição recebedora.',
-        ],
+        unknownParticipant,
+        wrongPayerIspb,
+        wrongReceiverIspb,
       ],
       'inferred',
     ),

@@ -50,7 +50,7 @@ export const codeList = (
 type Advice = NonNullable<CodeEntry['remedy']>
 
 /** Code, raisers, meaning in English and Portuguese, and what who is told of it does, in both. */
-type AdvisedRow = readonly [
+export type AdvisedRow = readonly [
   code: string,
   raisedBy: string,
   en: string,

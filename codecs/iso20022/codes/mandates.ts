@@ -1,4 +1,5 @@
 import { advised, bareCodes, type CodeList, joined, untilVersion } from './entry.ts'
+import { unknownParticipant, wrongPayerIspb, wrongReceiverIspb } from './shared-rows.ts'
 
 /** `CxlRsn/Rsn/Prtry` of pain.011: why an authorisation of Pix Automático is ended. */
 export const mandateCancellationReasons = advised(
@@ -290,30 +291,9 @@ export const mandateRefusals: CodeList = joined(
           'Agree on it within the institution, outside of the SPI.',
           'Trate dentro da instituição, fora do SPI.',
         ],
-        [
-          'DS27',
-          'S',
-          'The participant is unknown or not operating',
-          'Participante não cadastrado ou sem operar',
-          'Look in the list of participants whether and since when it operates.',
-          'Veja na lista de participantes se e desde quando ela opera.',
-        ],
-        [
-          'RC09',
-          'S',
-          'Invalid ISPB of the payer',
-          'ISPB do pagador inválido',
-          'Correct the ISPB of the paying institution.',
-          'Corrija o ISPB da instituição pagadora.',
-        ],
-        [
-          'RC10',
-          'S',
-          'Invalid ISPB of the receiver',
-          'ISPB do recebedor inválido',
-          'Correct the ISPB of the receiving institution.',
-          'Corrija o ISPB da instituição recebedora.',
-        ],
+        unknownParticipant,
+        wrongPayerIspb,
+        wrongReceiverIspb,
       ],
       'reported',
     ),

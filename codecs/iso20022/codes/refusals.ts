@@ -1,4 +1,5 @@
 import { advised, bareCodes, joined } from './entry.ts'
+import { wrongPayerIspb, wrongReceiverIspb } from './shared-rows.ts'
 
 /** `StsRsn/Rsn/Prtry` of camt.025: why a reported book transfer is refused. */
 export const receiptRefusals = advised(
@@ -51,22 +52,8 @@ export const receiptRefusals = advised(
       'Correct the id of the transfer.',
       'Corrija o identificador da transferência.',
     ],
-    [
-      'RC09',
-      'S',
-      'Invalid ISPB of the payer',
-      'ISPB do pagador inválido',
-      'Correct the ISPB of the paying institution.',
-      'Corrija o ISPB da instituição pagadora.',
-    ],
-    [
-      'RC10',
-      'S',
-      'Invalid ISPB of the receiver',
-      'ISPB do recebedor inválido',
-      'Correct the ISPB of the receiving institution.',
-      'Corrija o ISPB da instituição recebedora.',
-    ],
+    wrongPayerIspb,
+    wrongReceiverIspb,
   ],
   'inferred',
 )
