@@ -1,6 +1,6 @@
 import type { Base } from './base.ts'
 import { type Group, type Mode, ratioOf, takeTurns } from './harness.ts'
-import { startWorker, type Worker } from './worker-process.ts'
+import { noContenderCode, startWorker, type Worker, WorkerEndedError } from './worker-process.ts'
 
 /** A contender that takes longer than this allows, against its time at an earlier commit, is a loss. */
 export const keptAtLeast = 0.9
@@ -52,6 +52,12 @@ const oursOf = ({ contenders, goals, ceilings = [] }: Group): readonly string[] 
     .map(({ name }) => name)
 }
 
+/** @throws whatever else ended the worker: a comparison that fails is no answer */
+const noneThere = (error: unknown): undefined => {
+  if (error instanceof WorkerEndedError && error.code === noContenderCode) return undefined
+  throw error
+}
+
 export const comparePairs = async (
   suite: string,
   group: Group,
@@ -62,7 +68,7 @@ export const comparePairs = async (
   for (const contender of oursOf(group)) {
     const start = async (): Promise<Two | undefined> => {
       const address = [suite, group.name, contender] as const
-      const there = await startWorker(address, mode.roundMs, base.tree).catch(() => undefined)
+      const there = await startWorker(address, mode.roundMs, base.tree).catch(noneThere)
       return there && { there, here: await startWorker(address, mode.roundMs) }
     }
     const ratio = await ratioOfTwo(start, mode)

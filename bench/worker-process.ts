@@ -5,6 +5,20 @@ export type RoundResult = { readonly cpuUs: number; readonly checksum: string }
 /** What a worker says when it is ready: checksums of one operation and of a whole round. */
 export type ReadyMessage = { readonly single: string; readonly checksum: string }
 
+/** How a worker ends whose tree has no such contender: an earlier commit has none of what is new. */
+export const noContenderCode = 3
+
+/** A worker ended before it was stopped. */
+export class WorkerEndedError extends Error {
+  override readonly name = 'WorkerEndedError'
+  readonly code: number | null
+
+  constructor(address: readonly string[], code: number | null) {
+    super(`${address.join(' / ')} ended`)
+    this.code = code
+  }
+}
+
 /** One contender in a process of its own. */
 export type Worker = {
   readonly name: string
@@ -32,7 +46,7 @@ export const startWorker = async (
       stdout: 'inherit',
       stderr: 'inherit',
       ipc: (message) => pending.resolve(message),
-      onExit: () => pending.reject(new Error(`${address.join(' / ')} ended`)),
+      onExit: (_child, code) => pending.reject(new WorkerEndedError(address, code)),
     },
   )
   const next = async <T>(): Promise<T> => {

@@ -1,7 +1,7 @@
 import type { Contender } from './harness.ts'
 import { calibrate, ownCpuUs } from './rounds.ts'
 import { suites } from './suites/index.ts'
-import type { ReadyMessage, RoundResult } from './worker-process.ts'
+import { noContenderCode, type ReadyMessage, type RoundResult } from './worker-process.ts'
 
 const [suiteName, groupName, contenderName, roundMsText] = process.argv.slice(2)
 const roundMs = Number(roundMsText)
@@ -11,7 +11,10 @@ const findContender = async (): Promise<Contender> => {
   const groups = (await suite?.groups()) ?? []
   const group = groups.find(({ name }) => name === groupName)
   const contender = group?.contenders.find(({ name }) => name === contenderName)
-  if (contender === undefined) throw new Error(`no contender ${contenderName}`)
+  if (contender === undefined) {
+    console.error(`no contender ${contenderName}`)
+    process.exit(noContenderCode)
+  }
   return contender
 }
 

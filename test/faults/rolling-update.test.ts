@@ -67,7 +67,7 @@ const startFleet = async (count: number) => {
   }
 
   return {
-    database,
+    ...{ database, bank },
     start: (variant: Variant) => Promise.all(places.map((place) => start(place, variant))),
     /** One after the other, each as an operator does it: told to stop, waited for, started again. */
     restart: async (variant: Variant): Promise<void> => {
@@ -135,6 +135,8 @@ const update = async (first: Variant, then: readonly Variant[]): Promise<void> =
     const [row] = await sql<{ made: number }[]>`
       select count(*)::int as made from spi_messages where type = 'pacs.008'`
     expect(row?.made).toBe(seen.length)
+    const { operations, balanced } = fleet.bank.book()
+    expect([operations.length, balanced]).toEqual([seen.length, true])
   } finally {
     await fleet.stop()
   }

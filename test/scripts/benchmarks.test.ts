@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { judgeFigure, smoke } from '../../bench/harness.ts'
 import { ratioOfTwo } from '../../bench/pairs.ts'
 import { missedGoals } from '../../bench/report.ts'
+import { noContenderCode, startWorker, WorkerEndedError } from '../../bench/worker-process.ts'
 import { root } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -63,6 +64,16 @@ describe('a contender and itself at an earlier commit', () => {
     expect(await ratioOfTwo(() => Promise.resolve(undefined), smoke)).toBeUndefined()
     const other = { there: workerOf(1, '2'), here: workerOf(9) }
     expect(await ratioOfTwo(() => Promise.resolve(other), smoke)).toBeUndefined()
+  })
+
+  test('a worker says that its tree has no such contender, and nothing else by the same code', async () => {
+    const ended = (address: Parameters<typeof startWorker>[0], tree?: string) =>
+      startWorker(address, 1, tree).then(
+        () => 'started',
+        (error: unknown) => (error instanceof WorkerEndedError ? error.code : error),
+      )
+    expect(await ended(['brcode', 'no such group', 'ours'])).toBe(noContenderCode)
+    expect(await ended(['brcode', 'no such group', 'ours'], temporaryDirectory())).toBe(1)
   })
 
   test('by the command, with a page of charts', async () => {
