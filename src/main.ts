@@ -122,7 +122,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       createWebhooks({
         ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
         elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
-        settings: values.webhooks,
+        ...{ settings: values.webhooks, institution: platform.institutionAccounts },
         delivers: roles.has('webhooks'),
         runsJobs: roles.has('jobs'),
       }),

@@ -190,7 +190,7 @@ const route = (
   path: string,
   document: Route['document'],
   handle: Route['handle'],
-): Route => ({ method, path, scope: 'ops:admin', document, handle })
+): Route => ({ method, path, scope: 'ops:admin', ofInstitution: true, document, handle })
 
 /** Hands out what is secret. */
 const acting = (...of: Parameters<typeof route>): Route => ({

@@ -36,6 +36,7 @@ export const buildGateway = (
   const authenticator = createAuthenticator({
     ...{ sources, tokens },
     refused: platform.environment === 'production' ? 'test' : 'live',
+    institution: platform.institutionAccounts,
   })
   const { rates, shareBy } = ratesOf(platform, logger)
   const rooms = createRailRooms(metrics, {

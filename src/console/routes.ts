@@ -11,7 +11,12 @@ import {
   restrictedBy,
 } from '#src/platform/http/index.ts'
 import type { WholeApi } from '#src/platform/lifecycle/index.ts'
-import { forbiddenBy, type Principal, parseKey } from '#src/platform/security/index.ts'
+import {
+  forbiddenBy,
+  institutionScopes,
+  type Principal,
+  parseKey,
+} from '#src/platform/security/index.ts'
 import { type Asset, loadAssets } from './assets.ts'
 import { readCookie, writeCookie } from './cookie.ts'
 import { requireOwnOrigin, requireOwnPage } from './guard.ts'
@@ -68,10 +73,13 @@ const principalOf = async ({ api }: ConsoleDeps, key: string): Promise<Principal
   api().authenticator.verify(`Bearer ${key}`)
 
 /** What the page may know of the key: everything but its secret. */
-const described = ({ name, keyId, owner, environment, scopes, restrictions }: Principal) => ({
-  ...{ name, key_id: keyId, account: owner, environment },
-  scopes: [...scopes],
-  read_only: restrictions.readOnly === true,
+const described = (principal: Principal) => ({
+  ...{ name: principal.name, key_id: principal.keyId, account: principal.owner },
+  environment: principal.environment,
+  scopes: [...principal.scopes].filter(
+    (scope) => principal.isInstitution || !institutionScopes.has(scope),
+  ),
+  read_only: principal.restrictions.readOnly === true,
 })
 
 const begin = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {

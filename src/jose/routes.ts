@@ -134,6 +134,7 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
 const acting = (name: 'sign' | 'decrypt', handle: Route['handle']): Route => ({
   ...operation(name, documents[name], handle),
   act: `jose.${name}`,
+  ofInstitution: true,
 })
 
 /** With public keys only, which changes nothing. */

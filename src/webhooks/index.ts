@@ -4,6 +4,7 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import {
   createFileMaterial,
+  institutionDefault,
   type KeyMaterial,
   type Sealer,
   sealedStock,
@@ -43,6 +44,8 @@ export type WebhooksDeps = {
   /** Instead of what the settings name. */
   readonly tls?: KeyMaterial
   readonly environment: 'sandbox' | 'production'
+  /** Accounts of the institution itself. */
+  readonly institution?: readonly string[]
   readonly version: string
   readonly logger: Logger
   readonly metrics: Metrics
@@ -72,8 +75,10 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
     logger,
   })
   const onDeliveries = dispatcher.kick
-  const { broker, elsewhere = [] } = deps
-  const relay = createRelay({ sql: store.sql, broker, elsewhere, onDeliveries, logger })
+  const { broker, elsewhere = [], institution = institutionDefault } = deps
+  const relay = createRelay({
+    ...{ sql: store.sql, broker, elsewhere, institution, onDeliveries, logger },
+  })
   const kick = delivers ? dispatcher.kick : () => {}
   const routes = webhookRoutes({ service, allowed, kick })
   const common = { name: 'webhooks', errors: webhookErrors, events: eventDocuments }

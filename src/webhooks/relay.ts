@@ -30,15 +30,19 @@ export type Relay = {
  * Turns events of the outbox into deliveries: through the broker's `webhook.events`, or directly if there is
  * no broker. An event may pass twice; the second time changes nothing.
  */
-export const createRelay = (deps: {
+type RelayDeps = {
   readonly sql: Client
   readonly broker: EventBroker | undefined
   /** Other databases, without endpoints, in which we emit events. */
   readonly elsewhere?: readonly Client[]
+  /** Accounts whose endpoints are told of what belongs to no account. */
+  readonly institution: readonly string[]
   readonly onDeliveries: () => void
   readonly logger: Logger
-}): Relay => {
-  const { sql, broker, elsewhere = [], logger } = deps
+}
+
+export const createRelay = (deps: RelayDeps): Relay => {
+  const { sql, broker, elsewhere = [], institution, logger } = deps
   let unlisten: (() => Promise<void>) | undefined
   let consumer: Consumer | undefined
 
@@ -57,7 +61,7 @@ export const createRelay = (deps: {
     if (!wasTold && !(await hasUnpublished(sql))) return isHearing ? nothingFound : undefined
     if (!wasTold) isHearing = false
     for (let count = batchSizeMax; count === batchSizeMax && !signal.aborted; ) {
-      count = await relayBatch(sql, broker)
+      count = await relayBatch(deps)
       if (count > 0 && broker === undefined) deps.onDeliveries()
     }
     return undefined
@@ -92,7 +96,7 @@ export const createRelay = (deps: {
         handler: async (batch) => {
           const ids = batch.map(eventIdOf)
           await sql.begin(async (tx) => {
-            await fanOut(tx, ids)
+            await fanOut(tx, ids, institution)
             await broker.settleIn(tx, batch)
           })
           deps.onDeliveries()
@@ -115,13 +119,13 @@ export const createRelay = (deps: {
 }
 
 /** @returns how many events it took */
-const relayBatch = (sql: Client, broker: EventBroker | undefined): Promise<number> =>
+const relayBatch = ({ sql, broker, institution }: RelayDeps): Promise<number> =>
   sql.begin(async (tx) => {
     const events = await takeOutbox(tx, batchSizeMax)
     if (events.length === 0) return 0
     const ids = events.map(({ id }) => id)
     if (broker === undefined) {
-      await fanOut(tx, ids)
+      await fanOut(tx, ids, institution)
     } else {
       await broker.publish(
         events.map(({ id, subject, type }) => ({

@@ -284,8 +284,16 @@ export const markPublished = async (tx: Queryable, ids: readonly string[]): Prom
     where ${looksLikeOne(tx)} and id = published_id`
 }
 
-/** Makes one delivery per event and subscribed endpoint; repeating it changes nothing. */
-export const fanOut = async (sql: Queryable, eventIds: readonly string[]): Promise<number> =>
+/**
+ * Makes one delivery per event and subscribed endpoint; repeating it changes nothing.
+ *
+ * @param institution accounts whose endpoints are told of what belongs to no account
+ */
+export const fanOut = async (
+  sql: Queryable,
+  eventIds: readonly string[],
+  institution: readonly string[],
+): Promise<number> =>
   (
     await sql`
       insert into webhook_deliveries (id, event_id, endpoint_id)
@@ -295,7 +303,9 @@ export const fanOut = async (sql: Queryable, eventIds: readonly string[]): Promi
           select id, patterns, account, created_at from webhook_events where id = given.id limit 1
         ) v
         join webhook_endpoints e on e.active and e.events && v.patterns
-          and (v.account is null or v.account = e.account)
+          and case when v.account is null
+            then e.account = any(${textArray(institution)}::text::text[])
+            else e.account = v.account end
       order by v.created_at, v.id
       on conflict (event_id, endpoint_id) do nothing`
   ).count

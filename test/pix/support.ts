@@ -110,7 +110,7 @@ export const startPix = async (now?: () => Date) => {
     const headers = { Authorization: `Basic ${basic}` }
     return (await call('POST', '/oauth/token', { body, headers })).json.access_token
   }
-  const operator = client('operator').secret
+  const operator = client().secret
   return {
     ...{
       receivables: feature.receivables,

@@ -1,7 +1,13 @@
 /** Who may what: accounts × all routes × restrictions. A route that is not classified here fails the test. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { status as codes } from '@grpc/grpc-js'
-import { restrictionsSchema, type StoredRestrictions } from '#src/platform/security/index.ts'
+import {
+  institutionScopes,
+  restrictionsSchema,
+  type StoredRestrictions,
+  scopes,
+} from '#src/platform/security/index.ts'
+import { emitEvents } from '#src/webhooks/index.ts'
 import { rawClient, service, withKey } from '../spi/api/grpc/support.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
@@ -171,7 +177,10 @@ const makeRecurrence = async (): Promise<Pick<Made, 'recurrence' | 'place'>> => 
 }
 
 beforeAll(async () => {
-  gateway = await startGatewayHere({ TRILHO_TRUSTED_PROXIES: '127.0.0.1' })
+  gateway = await startGatewayHere({
+    TRILHO_TRUSTED_PROXIES: '127.0.0.1',
+    TRILHO_INSTITUTION_ACCOUNTS: 'ana',
+  })
   receiver = startReceiver()
   ana = await gateway.keyOf({ account: 'ana' })
   bia = await gateway.keyOf({ account: 'bia' })
@@ -247,6 +256,58 @@ describe('what is another account’s', () => {
     await until(() => receiver.received.some(({ body }) => body.includes(foreign)))
     expect(seen).not.toContain(own)
     await theirs.stop()
+  })
+})
+
+describe('what is the institution’s', () => {
+  const told = /bia is not an account of the institution/
+
+  test('is there for its accounts alone', async () => {
+    for (const one of named.filter(({ row }) => row.kind === 'institution')) {
+      const { status, text } = await ask(bia, one)
+      const expected = one.path.includes('{') ? 404 : 403
+      expect([one.name, status, text]).toEqual([one.name, expected, expect.stringMatching(told)])
+    }
+  })
+
+  test('keeps from nobody what is nobody’s, or their own', async () => {
+    for (const one of named.filter(({ row }) => ['anyone', 'list', 'owned'].includes(row.kind))) {
+      expect([one.name, (await ask(bia, one)).text]).toEqual([
+        one.name,
+        expect.not.stringMatching(told),
+      ])
+    }
+  })
+
+  test('is told to no endpoint of others', async () => {
+    const theirs = startReceiver()
+    const ours = startReceiver()
+    const events = ['pacs.008', 'card.*']
+    for (const [key, { url }] of [
+      [bia, theirs],
+      [ana, ours],
+    ] as const) {
+      expect((await call(key, 'POST', '/v1/webhooks', { url, events })).status).toBe(201)
+    }
+    const { sql } = gateway.database
+    await sql.begin((tx) => emitEvents(tx, [{ type: 'pacs.008', subject: 'E1', data: {} }]))
+    await until(() => ours.received.length > 0)
+    // What comes after it has come: what was to come would have, too.
+    await call(bia, 'POST', '/v1/transactions/authorize', authorizationBody('tok_visa_approved'))
+    await until(() => theirs.received.length > 0)
+    expect(theirs.received.map(({ body }) => JSON.parse(body).type)).toEqual([
+      'card.transaction.authorized',
+    ])
+    await Promise.all([theirs.stop(), ours.stop()])
+  })
+
+  test('scopes that open nothing else are known', () => {
+    const institutional = (name: string) => rows[name]?.kind === 'institution'
+    const wholly = scopes.filter((scope) => {
+      const opened = gateway.routes.filter((route) => route.scope === scope)
+      return opened.every(({ method, path }) => institutional(`${method} ${path}`))
+    })
+    expect(wholly.sort()).toEqual([...institutionScopes].sort())
   })
 })
 
@@ -408,9 +469,9 @@ test('what was refused is in the audit log, with the restriction that forbade it
       select distinct outcome from audit_log where action = 'access.refused' order by outcome`
     return rows.map(({ outcome }) => outcome)
   }
-  await until(async () => (await refusals()).length >= 5)
+  await until(async () => (await refusals()).length >= 6)
   expect(await refusals()).toEqual([
-    ...['addresses', 'merchant_ids', 'own_webhooks', 'read_only', 'wallets'],
+    ...['addresses', 'forbidden', 'merchant_ids', 'own_webhooks', 'read_only', 'wallets'],
   ])
 })
 

@@ -41,10 +41,10 @@ export type Restriction = 'merchant_ids' | 'wallets' | 'own_webhooks'
 
 export type Row = {
   /**
-   * `public`: no key. `institution`: one for all accounts. `new`: makes something of the caller's. `list`: shows the
-   * caller's own. `owned`: of what an account made, by the path.
+   * `public`: no key. `institution`: its own accounts alone. `anyone`: nobody's. `new`: makes something of the caller's.
+   * `list`: shows the caller's own. `owned`: of what an account made, by the path.
    */
-  readonly kind: 'public' | 'institution' | 'new' | 'list' | 'owned'
+  readonly kind: 'public' | 'institution' | 'anyone' | 'new' | 'list' | 'owned'
   /** A key that is read-only may use it. */
   readonly reads?: true
   readonly by?: readonly Restriction[]
@@ -61,6 +61,7 @@ const limited = ['merchant_ids', 'wallets', 'own_webhooks'] as const
 const limitedMaker = ['merchant_ids', 'wallets'] as const
 
 const institution = (reads?: true): Row => ({ kind: 'institution', ...(reads && { reads }) })
+const anyone = (reads?: true): Row => ({ kind: 'anyone', ...(reads && { reads }) })
 const list = (by: readonly Restriction[] = []): Row => ({ kind: 'list', reads: true, by })
 /** Of the API Pix: every list is of a time. */
 const listOf = (what: string): Row => ({
@@ -125,33 +126,33 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/certificates/{ispb}/{type}/{version}/manifest': institution(),
   'DELETE /v1/certificates/{ispb}/{type}/{version}': institution(),
   'POST /v1/jose/sign': institution(),
-  'POST /v1/jose/verify': institution(true),
-  'POST /v1/jose/encrypt': institution(true),
+  'POST /v1/jose/verify': anyone(true),
+  'POST /v1/jose/encrypt': anyone(true),
   'POST /v1/jose/decrypt': institution(),
   // Both with private keys of the institution.
   'POST /v1/rsfn/open': institution(),
   'POST /v1/rsfn/seal': institution(),
-  'POST /v1/validate': institution(true),
-  'GET /v1/schemas': institution(true),
-  'GET /v1/codes': institution(true),
-  'POST /v1/transform': institution(true),
-  'POST /v1/transform/pacs008': institution(true),
-  'POST /v1/transform/pacs002': institution(true),
-  'POST /v1/transform/pacs004': institution(true),
-  'GET /v1/transformations': institution(true),
+  'POST /v1/validate': anyone(true),
+  'GET /v1/schemas': anyone(true),
+  'GET /v1/codes': anyone(true),
+  'POST /v1/transform': anyone(true),
+  'POST /v1/transform/pacs008': anyone(true),
+  'POST /v1/transform/pacs002': anyone(true),
+  'POST /v1/transform/pacs004': anyone(true),
+  'GET /v1/transformations': anyone(true),
   'GET /v1/messages': institution(true),
   'GET /v1/messages/activity': institution(true),
   'GET /v1/messages/e2e/{endToEndId}': institution(true),
   'GET /v1/messages/{id}': institution(true),
-  'POST /v1/qrcodes/static': institution(true),
-  'POST /v1/qrcodes/dynamic': institution(true),
-  'POST /v1/qrcodes/composite': institution(true),
-  'POST /v1/qrcodes/parse': institution(true),
+  'POST /v1/qrcodes/static': anyone(true),
+  'POST /v1/qrcodes/dynamic': anyone(true),
+  'POST /v1/qrcodes/composite': anyone(true),
+  'POST /v1/qrcodes/parse': anyone(true),
   'POST /v1/inspect': institution(true),
   // Asks a stranger's server.
-  'POST /v1/pix/qrcode/resolve': institution(),
-  'GET /v1/catalog/in': institution(true),
-  'GET /v1/catalog/out': institution(true),
+  'POST /v1/pix/qrcode/resolve': anyone(),
+  'GET /v1/catalog/in': anyone(true),
+  'GET /v1/catalog/out': anyone(true),
   'POST /v1/spi/send': institution(),
   'GET /v1/dict/keys/{key}': institution(true),
   'POST /v1/pix/payments': institution(),
@@ -233,15 +234,15 @@ export const rows: Readonly<Record<string, Row>> = {
   'DELETE /pix/v2/loc/{id}/txid': owned(
     ...([false, [], ({ location }: Made) => `/pix/v2/loc/${location}/txid`] as const),
   ),
-  'GET /v1/drex/networks': institution(true),
-  'GET /v1/contracts/templates': institution(true),
+  'GET /v1/drex/networks': anyone(true),
+  'GET /v1/contracts/templates': anyone(true),
   // Balances are the chain's, which everybody may read; a key for some wallets may not.
   'GET /v1/drex/balance/{wallet}': {
-    ...{ kind: 'institution', reads: true, by: drex },
+    ...{ kind: 'anyone', reads: true, by: drex },
     at: ({ address }) => `/v1/drex/balance/${address}`,
   },
   'POST /v1/drex/sandbox/fund': {
-    ...{ kind: 'institution', by: drex },
+    ...{ kind: 'anyone', by: drex },
     body: ({ address }) => ({ wallet: address }),
   },
 
@@ -340,7 +341,7 @@ export const rows: Readonly<Record<string, Row>> = {
     ...([false, drex, () => '/v1/drex/operations'] as const),
     ({ address }) => admission(address),
   ),
-  'GET /v1/drex/operations/types': institution(true),
+  'GET /v1/drex/operations/types': anyone(true),
   'GET /v1/drex/operations': list(drex),
   'GET /v1/drex/operations/{id}': owned(
     ...([true, drex] as const),

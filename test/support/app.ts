@@ -86,6 +86,7 @@ export const testApp = (
 
 const authenticatorOf = (keys: readonly KeyRecord[], isFailing: boolean): Authenticator =>
   createAuthenticator({
+    institution: ['default', 'other'],
     sources: [
       {
         find: async (id) => {

@@ -35,6 +35,7 @@ test('an event waits while the database is away: only what is wrong with it make
         return { drain: async () => {}, stop: async () => {} }
       },
     },
+    institution: ['default'],
     onDeliveries: () => {},
     logger: quietLogger,
   })

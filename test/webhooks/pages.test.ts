@@ -33,7 +33,7 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
         events.map((id) => ({ type: 'pacs.008', subject: id, data: {} })),
       )
       const taken = await takeOutbox(tx, listed)
-      await fanOut(tx, events)
+      await fanOut(tx, events, ['default'])
       await markPublished(
         tx,
         taken.map(({ id }) => id),

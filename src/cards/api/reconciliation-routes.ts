@@ -62,6 +62,7 @@ export const reconciliationRoutes = (service: CardService): readonly Route[] => 
     method: 'POST',
     path: `${path}/{id}/resolve`,
     scope: 'ops:admin',
+    ofInstitution: true,
     accepts: ['application/json'],
     bodyBytesMax,
     errorStyle: 'envelope',

@@ -116,16 +116,19 @@ const unmatchedRoutes = (service: CardService): readonly Route[] => [
       return Response.json({ advices: items.map(unmatchedView), next_cursor: next })
     },
   },
-  posting(
-    `${unmatchedPath}/{id}/resolve`,
-    'ops:admin',
-    waitingDocuments.resolveAdvice,
-    async (c) => {
-      const reason = readAdviceResolution(await readJsonValue(c))
-      const { id } = readParams(c, adviceParams)
-      return respond(await service.resolveAdvice(id, reason, callerOf(c)))
-    },
-  ),
+  {
+    ofInstitution: true,
+    ...posting(
+      `${unmatchedPath}/{id}/resolve`,
+      'ops:admin',
+      waitingDocuments.resolveAdvice,
+      async (c) => {
+        const reason = readAdviceResolution(await readJsonValue(c))
+        const { id } = readParams(c, adviceParams)
+        return respond(await service.resolveAdvice(id, reason, callerOf(c)))
+      },
+    ),
+  },
 ]
 
 const unmatchedView = (one: Awaited<ReturnType<CardService['unmatched']>>[number]) => ({

@@ -87,6 +87,7 @@ export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[
     method: 'POST',
     path: `${path}/{id}/resolve`,
     scope: 'ops:admin',
+    ofInstitution: true,
     accepts: ['application/json'],
     bodyBytesMax,
     errorStyle: 'envelope',

@@ -30,7 +30,7 @@ const keyOf = (c: RequestContext): string => readParams(c, receiverParams).key
 export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
   {
     ...{ method: 'PUT', path: base, scope: 'ops:admin', accepts: ['application/json'] },
-    ...{ bodyBytesMax, document: documents.put },
+    ...{ bodyBytesMax, ofInstitution: true, document: documents.put },
     handle: async (c) => {
       const body = await readJson(c, receiverBody)
       const { tax_id: taxId, street = null, state = null, postal_code: postalCode = null } = body
@@ -59,7 +59,8 @@ export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
     },
   },
   {
-    ...{ method: 'DELETE', path: `${base}/{key}`, scope: 'ops:admin', document: documents.remove },
+    ...{ method: 'DELETE', path: `${base}/{key}`, scope: 'ops:admin' },
+    ...{ ofInstitution: true, document: documents.remove },
     handle: async (c) => {
       if (!(await service.remove(keyOf(c), actorOf(callerOf(c))))) throw noReceiver()
       return new Response(null, { status: 204 })

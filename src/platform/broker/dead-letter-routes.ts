@@ -139,6 +139,7 @@ const routesOf = (handlers: Handlers): readonly Route[] => [
 ]
 
 const of = (name: keyof Handlers, handlers: Handlers) => ({
+  ofInstitution: true,
   document: documents[name],
   handle: handlers[name],
 })

@@ -1,4 +1,5 @@
 import { logFormats, logLevels } from '../observe/index.ts'
+import { accountForm, defaultAccount } from '../security/keys/api-key.ts'
 import { masterKey } from '../security/sealing/master-key.ts'
 import {
   boolean,
@@ -116,6 +117,14 @@ export const platformSettings = defineSettings({
     default: 'sandbox',
     doc: '`production` refuses to start with what is only fit for trials, such as no master key. It takes `trl_live_` keys only, `sandbox` `trl_test_` keys only.',
   }),
+  institutionAccounts: setting(
+    'TRILHO_INSTITUTION_ACCOUNTS',
+    list(text({ pattern: accountForm, expected: 'an account\u2019s name' })),
+    {
+      default: defaultAccount,
+      doc: 'Accounts that are the institution itself: their keys send and see instant payments, certificates, the audit log and what operators decide; to those of other accounts it is not there.',
+    },
+  ),
   brokerAddresses: setting('BROKER_ADDRESSES', list(hostPort()), {
     doc: 'Message broker addresses.',
   }),

@@ -9,6 +9,7 @@ import {
 import type { Authenticator, Networks, Principal } from '../security/index.ts'
 import { forbiddenBy } from '../security/keys/restrictions.ts'
 import { type Acts, createActs, type RecordAct } from './audit/acts.ts'
+import { authorize, requireCertificate } from './authorize.ts'
 import { checkBodyHeaders } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { setHeaders } from './headers.ts'
@@ -295,32 +296,6 @@ const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
 /** We cannot ask the place that holds the keys, which is not the caller's fault. */
 const keysUnavailable = (cause: unknown): never => {
   throw new ApiError(httpErrors.unavailable, 'The API key cannot be verified now.', { cause })
-}
-
-const authorize: (
-  principal: Principal | undefined,
-  route: Route,
-) => asserts principal is Principal = (principal, { scope }) => {
-  if (principal === undefined) {
-    throw new ApiError(
-      httpErrors.unauthorized,
-      'A valid API key is needed: send Authorization: Bearer <key>.',
-      { headers: { 'WWW-Authenticate': 'Bearer' } },
-    )
-  }
-  if (scope !== 'public' && !principal.scopes.has(scope)) {
-    throw new ApiError(httpErrors.forbidden, `The API key lacks the scope ${scope}.`)
-  }
-}
-
-/** A token that is bound to a certificate is worth nothing to whoever does not have the certificate. */
-const requireCertificate = ({ certificate }: Principal, exchange: Exchange): void => {
-  if (certificate === undefined || exchange.certificate() === certificate) return
-  throw new ApiError(
-    httpErrors.unauthorized,
-    'The token is bound to a certificate, and the request did not come with it.',
-    { headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' } },
-  )
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

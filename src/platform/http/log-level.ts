@@ -25,6 +25,7 @@ export const logLevelRoutes = (loggers: readonly Logger[]): readonly Route[] => 
     method: 'PUT',
     path,
     scope: 'ops:admin',
+    ofInstitution: true,
     act: 'log_level.set',
     accepts: ['application/json'],
     document: {

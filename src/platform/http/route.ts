@@ -80,6 +80,11 @@ export type Route = {
   /** As OpenAPI writes it: `/v1/messages/{id}`. Also the `path` label of the metrics. */
   readonly path: string
   readonly scope: Scope | 'public'
+  /**
+   * It shows, signs or moves what is the institution's, where its scope does not say so already: keys of other accounts
+   * find nothing there.
+   */
+  readonly ofInstitution?: boolean
   /** The media types it takes; if the body is optional, the first is for bodies without Content-Type. */
   readonly accepts?: readonly string[]
   readonly bodyBytesMax?: number

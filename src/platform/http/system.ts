@@ -113,7 +113,7 @@ const mayReadDetails = async (
 ): Promise<boolean> => {
   try {
     const principal = await authenticator.verify(c.req.header('authorization'))
-    if (principal === undefined || !principal.scopes.has('ops:read')) return false
+    if (principal?.isInstitution !== true || !principal.scopes.has('ops:read')) return false
     return forbiddenBy(principal.restrictions, true, c.env.address) === undefined
   } catch {
     // Keys may live in the database whose failure is being reported.

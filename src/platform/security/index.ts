@@ -22,6 +22,7 @@ export {
 export {
   type Authenticator,
   createAuthenticator,
+  institutionDefault,
   type KeyRecord,
   type KeySource,
   type Principal,
@@ -48,7 +49,7 @@ export {
   restrictionsSchema,
   type StoredRestrictions,
 } from './keys/restrictions.ts'
-export { isGrant, type Scope, scopes } from './keys/scopes.ts'
+export { institutionScopes, isGrant, type Scope, scopes } from './keys/scopes.ts'
 export {
   hasTls,
   listenerMaterial,

@@ -149,6 +149,7 @@ export const auditRoutes = ({ list, links, verify }: AuditDeps): readonly Route[
     method: 'GET',
     path: '/v1/audit',
     scope: 'ops:admin',
+    ofInstitution: true,
     document,
     handle: async (c) => {
       const { limit, cursor, ...filter } = readQuery(c, query)
@@ -173,6 +174,7 @@ export const auditRoutes = ({ list, links, verify }: AuditDeps): readonly Route[
     method: 'GET',
     path: '/v1/audit/verification',
     scope: 'ops:admin',
+    ofInstitution: true,
     document: verifyDocument,
     handle: async (c) => {
       const { after, limit, database, anchor } = readQuery(c, verifyQuery)

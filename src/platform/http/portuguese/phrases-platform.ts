@@ -121,6 +121,8 @@ export const platformPhrases: Readonly<Record<string, string>> = {
   'A valid API key is needed: send authorization: Bearer <key>.':
     'É preciso uma chave de API válida: envie authorization: Bearer <chave>.',
   'The API key lacks the scope {}.': 'A chave de API não tem o escopo {1}.',
+  "This is the institution's, and {} is not an account of the institution.":
+    'Isto é da instituição, e {1} não é uma conta da instituição.',
   "The API key's restriction {} forbids {}.": 'A restrição {1} da chave de API proíbe {2}.',
   'the console': 'o console',
   'this call': 'esta chamada',

@@ -1,4 +1,4 @@
-import { hashMatches, type KeyEnvironment, parseKey } from './api-key.ts'
+import { defaultAccount, hashMatches, type KeyEnvironment, parseKey } from './api-key.ts'
 import { type Restrictions, restrictionsOf } from './restrictions.ts'
 import { expandGrants, type Scope } from './scopes.ts'
 
@@ -46,6 +46,8 @@ export type TokenSource = {
 export type Principal = {
   /** The account owns what the caller makes, not the key, which may be rotated. */
   readonly owner: string
+  /** Whether that account speaks for the institution itself. */
+  readonly isInstitution: boolean
   readonly keyId: string
   readonly name: string
   /** Test keys move nothing of value, live keys move nothing else. */
@@ -71,15 +73,26 @@ const cachedKeysMax = 4_096
 /** How long a refused key costs no look-up; short, as it may have been made just now. */
 const refusedMs = 1_000
 
-export const createAuthenticator = (options: {
+/** Whoever names no account is the institution itself. */
+export const institutionDefault: readonly string[] = [defaultAccount]
+
+type KeysOptions = {
   readonly sources: readonly KeySource[]
-  readonly tokens?: readonly TokenSource[]
   /** Keys that do not count here: test keys in production, live keys elsewhere. */
   readonly refused?: KeyEnvironment | undefined
+  /** Accounts whose keys speak for the institution itself. */
+  readonly institution?: readonly string[]
+}
+
+type AuthenticatorOptions = KeysOptions & {
+  readonly tokens?: readonly TokenSource[]
   readonly now?: () => number
   readonly cacheMs?: number
-}): Authenticator => {
+}
+
+export const createAuthenticator = (options: AuthenticatorOptions): Authenticator => {
   const { sources, tokens = [], now = Date.now, cacheMs = cacheMsDefault } = options
+  const { refused, institution = institutionDefault } = options
   const verified = new Map<string, Cached>()
   /** Apart from the others, so that a flood of unknown keys does not push good ones out. */
   const refusedUntilMs = new Map<string, number>()
@@ -95,11 +108,11 @@ export const createAuthenticator = (options: {
     const source = tokens.find(({ isToken }) => isToken(text))
     if (source !== undefined) {
       const grant = await source.find(text)
-      const found = grant && (await holderOf(grant, sources, options.refused, now()))
+      const found = grant && (await holderOf(grant, { sources, refused, institution }, now()))
       return found && keep(text, found.principal, found.untilMs)
     }
     const parsed = parseKey(text)
-    if (parsed === undefined || parsed.environment === options.refused) return undefined
+    if (parsed === undefined || parsed.environment === refused) return undefined
     const { environment } = parsed
     for (const source of sources) {
       const record = await source.find(parsed.id)
@@ -109,7 +122,7 @@ export const createAuthenticator = (options: {
       if (untilMs <= nowMs || !isAlive(record, nowMs)) return undefined
       // The text's environment is no secret: whoever holds a test key could write a live one from it.
       if ((record.environment ?? environment) !== environment) return undefined
-      const principal = principalOf(record, environment)
+      const principal = principalOf(record, environment, institution)
       if (principal === undefined) return undefined
       const expiresMs = record.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY
       source.used?.(record.id, new Date(nowMs))
@@ -156,8 +169,7 @@ export const createAuthenticator = (options: {
 /** Whom a token stands for: it counts as long as its key does, with the key's rights of now. */
 const holderOf = async (
   { keyId, certificate, scopes, expiresAt }: TokenGrant,
-  sources: readonly KeySource[],
-  refused: KeyEnvironment | undefined,
+  { sources, refused, institution }: KeysOptions & { readonly institution: readonly string[] },
   nowMs: number,
 ): Promise<{ readonly principal: Principal; readonly untilMs: number } | undefined> => {
   const expiresMs = expiresAt.getTime()
@@ -166,7 +178,7 @@ const holderOf = async (
     const record = await source.find(keyId)
     if (record === undefined) continue
     const environment = record.environment ?? 'test'
-    const key = isAlive(record, nowMs) ? principalOf(record, environment) : undefined
+    const key = isAlive(record, nowMs) ? principalOf(record, environment, institution) : undefined
     if (key === undefined || environment === refused) return undefined
     source.used?.(keyId, new Date(nowMs))
     const held = new Set(scopes.filter((scope) => key.scopes.has(scope)))
@@ -177,11 +189,17 @@ const holderOf = async (
 }
 
 /** Undefined for a key with restrictions that this version does not know. */
-const principalOf = (record: KeyRecord, environment: KeyEnvironment): Principal | undefined => {
+const principalOf = (
+  record: KeyRecord,
+  environment: KeyEnvironment,
+  institution: readonly string[],
+): Principal | undefined => {
   const restrictions = restrictionsOf(record.restrictions)
   if (restrictions === undefined) return undefined
   const { id: keyId, name, account: owner, grants } = record
-  return { owner, keyId, name, environment, scopes: expandGrants(grants), restrictions }
+  const isInstitution = institution.includes(owner)
+  const scopes = expandGrants(grants)
+  return { owner, isInstitution, keyId, name, environment, scopes, restrictions }
 }
 
 /** Until when the secret counts; 0 for one that is not the key's. Compares with both, whichever it is. */

@@ -48,6 +48,16 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number]
 
+/** All that they open is the institution's: they are worth nothing to keys of other accounts. */
+export const institutionScopes: ReadonlySet<Scope> = new Set([
+  'spi:send',
+  'messages:read',
+  'dict:read',
+  'rsfn:use',
+  'audit:export',
+  'ops:read',
+])
+
 /** A scope as a key holds it: one scope, a whole feature (`cards:*`), or everything (`*`). */
 export const isGrant = (text: string): boolean =>
   text === '*' ||

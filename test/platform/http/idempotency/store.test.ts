@@ -36,7 +36,7 @@ beforeAll(async () => {
     ['/v1/things', '/v1/others'].map((path) => ({
       method: 'POST',
       path,
-      scope: 'spi:send',
+      scope: 'cards:authorize',
       accepts: ['application/json'],
       document,
       handle: async (c) => {

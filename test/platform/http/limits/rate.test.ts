@@ -10,6 +10,7 @@ afterAll(() => database.close())
 
 const principal = (keyId: string, owner = 'default', requestsPerSecond?: number): Principal => ({
   ...{ keyId, owner, name: 'test', environment: 'test', scopes: new Set() },
+  isInstitution: owner === 'default',
   restrictions: requestsPerSecond === undefined ? {} : { requestsPerSecond },
 })
 
