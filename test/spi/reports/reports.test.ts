@@ -254,7 +254,9 @@ test('what lies in the future is not asked for, nor compared', async () => {
   const day = dayInBrazil(tomorrow)
   const idIn = (hours: number) =>
     `E${ispb}${new Date(Date.now() + hours * 3_600_000).toISOString().replace(/\D/g, '').slice(0, 12)}${'a'.repeat(11)}`
-  const control = `STR${day.replaceAll('-', '')}${'1'.repeat(9)}`
+  // A number tells its day alone, which is ahead when it begins in more than twelve hours, whatever the time of day now.
+  const ahead = dayInBrazil(new Date(tomorrow.getTime() + dayMs)).replaceAll('-', '')
+  const control = `STR${ahead}${'1'.repeat(9)}`
   for (const [pointer, body] of [
     ['/day', { report: 'entries', day }],
     ['/day', { report: 'entries', day: '2099-12-31' }],
