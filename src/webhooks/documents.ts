@@ -12,7 +12,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { subscriptions } from './domain.ts'
 import { webhookErrors } from './errors.ts'
-import { keyBytesMin, keyOfSecret } from './signing.ts'
+import { isDecodable, isKeyLong, keyBytesMax, keyBytesMin, secretCharactersMax } from './signing.ts'
 
 /** Bodies and parameters of the webhook routes, with their texts in the OpenAPI document. */
 
@@ -31,13 +31,14 @@ const events = z
   .min(1)
   .max(100)
   .meta({ description: 'Event types, families of them (pacs.*), or *.', example: ['pacs.008'] })
-const secret = text(256, { charactersMin: keyBytesMin })
-  .refine((value) => keyOfSecret(value).length >= keyBytesMin, {
-    error: `must be a key of at least ${keyBytesMin} bytes`,
+const secret = text(secretCharactersMax, { charactersMin: keyBytesMin })
+  .refine(isDecodable, { error: 'must be base64 after whsec_', params: { rule: 'base64' } })
+  .refine(isKeyLong, {
+    error: `must be a key of ${keyBytesMin} to ${keyBytesMax} bytes`,
     params: { rule: 'length' },
   })
   .meta({
-    description: `Signs deliveries: whsec_ followed by base64 of 24 to 64 random bytes, or any text, whose bytes are the key. Keys of fewer than ${keyBytesMin} bytes are refused. Never shown again.`,
+    description: `Signs deliveries: whsec_ followed by base64 of ${keyBytesMin} to ${keyBytesMax} random bytes, or a text of at least ${keyBytesMin}, whose bytes are the key. Never shown again.`,
   })
 const include = z.enum(['thin', 'full']).meta({
   description: 'thin: identifiers and states. full: what the event is about, personal data too.',

@@ -2,8 +2,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const prefix = 'whsec_'
 const generatedBytes = 32
-/** Of a key that a caller gives. */
-export const keyBytesMin = 16
+/** Of a key that a caller gives: Standard Webhooks 1.0.0, signature scheme. */
+export const keyBytesMin = 24
+export const keyBytesMax = 64
+export const secretCharactersMax = 256
 
 /**
  * The HMAC key of a secret: Standard Webhooks writes `whsec_` and base64; of any other text we take
@@ -13,6 +15,19 @@ export const keyOfSecret = (secret: string): Uint8Array => {
   const encoded = secret.startsWith(prefix) ? secret.slice(prefix.length) : undefined
   const isBase64 = encoded !== undefined && /^[A-Za-z0-9+/]+={0,2}$/.test(encoded)
   return isBase64 ? Buffer.from(encoded, 'base64') : Buffer.from(secret, 'utf8')
+}
+
+/** Whether libraries of Standard Webhooks decode it; any other text is its own key. */
+export const isDecodable = (secret: string): boolean => {
+  if (!secret.startsWith(prefix)) return true
+  const encoded = secret.slice(prefix.length)
+  return Buffer.from(encoded, 'base64').toString('base64') === encoded
+}
+
+/** Whether what it decodes to is as long as is agreed on; a text has at least as many characters. */
+export const isKeyLong = (secret: string): boolean => {
+  const { length } = keyOfSecret(secret)
+  return !secret.startsWith(prefix) || (length >= keyBytesMin && length <= keyBytesMax)
 }
 
 /** A new secret in the form of Standard Webhooks. */

@@ -58,7 +58,7 @@ test('everything sealed is sealed anew beside a running gateway; the old key is 
   const hook = await rig.call('POST', '/v1/webhooks', {
     url: 'https://example.com/hook',
     events: ['drex.transfer.confirmed'],
-    secret: 'the first secret',
+    secret: 'the first secret of the two',
   })
   expect(hook.status).toBe(201)
   const { id } = hook.json as { id: string }

@@ -237,14 +237,14 @@ test('an endpoint that hangs does not delay a thousand deliveries to another', a
 describe('rotation', () => {
   test('both secrets sign while they overlap, the new one alone after', async () => {
     const target = receiver()
-    const id = await hooks.subscribe(target.url, { secret: 'the first secret of two' })
+    const id = await hooks.subscribe(target.url, { secret: 'the first secret of the two' })
     const rotated = await json(hooks.call('POST', `/${id}/rotate`, { overlap_seconds: 60 }))
     expect(rotated.secret).toMatch(/^whsec_/)
     await emit(database)
     await until(() => target.received.length === 1)
     const [both] = target.received
     const headers = headersOf(both?.headers ?? new Headers())
-    rawKey('the first secret of two').verify(both?.body ?? '', headers)
+    rawKey('the first secret of the two').verify(both?.body ?? '', headers)
     new Webhook(rotated.secret).verify(both?.body ?? '', headers)
     await database.sql`update webhook_endpoints set previous_until = now() where id = ${id}`
     await hooks.call('PATCH', `/${id}`, {})
@@ -253,7 +253,7 @@ describe('rotation', () => {
     const after = target.received[1]
     const late = headersOf(after?.headers ?? new Headers())
     new Webhook(rotated.secret).verify(after?.body ?? '', late)
-    expect(() => rawKey('the first secret of two').verify(after?.body ?? '', late)).toThrow()
+    expect(() => rawKey('the first secret of the two').verify(after?.body ?? '', late)).toThrow()
   })
 })
 

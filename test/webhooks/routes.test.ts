@@ -28,7 +28,7 @@ describe('endpoints', () => {
     const body = {
       url,
       events: ['pacs.008', 'camt.*'],
-      secret: 'never shown to anybody',
+      secret: 'never shown to anybody at all',
       active: true,
     }
     const response = await hooks.call('POST', '', body)
@@ -65,8 +65,11 @@ describe('endpoints', () => {
     [{ events: [] }, '/events', 'too_small'],
     [{ events: ['pacs.999'] }, '/events/0', 'invalid_value'],
     [{ include: 'all' }, '/include', 'invalid_value'],
-    [{ secret: 'fifteen letters' }, '/secret', 'length'],
-    [{ secret: `whsec_${btoa('fifteen letters')}` }, '/secret', 'length'],
+    [{ secret: 'twenty-three characters' }, '/secret', 'length'],
+    [{ secret: `whsec_${btoa('twenty-three characters')}` }, '/secret', 'length'],
+    [{ secret: `whsec_${btoa('c'.repeat(65))}` }, '/secret', 'length'],
+    [{ secret: 'whsec_!!!!!!!!!!!!!!!!!!!!!!!!!!!!' }, '/secret', 'base64'],
+    [{ secret: `whsec_${btoa('c'.repeat(32))}=` }, '/secret', 'base64'],
     [{ surprise: 1 }, '', 'unrecognized_keys'],
   ])('%j is refused', async (change, pointer, rule) => {
     const response = await hooks.call('POST', '', { url, events: ['*'], ...change })
@@ -79,7 +82,7 @@ describe('endpoints', () => {
   test('are created and rotated once under an Idempotency-Key; the table holds no secret in clear', async () => {
     const sealer = createSealer(Uint8Array.from({ length: 32 }, (_, at) => at))
     const own = await startWebhooks(database, { sealer })
-    const body = { url, events: ['*'], secret: 'given by the caller' }
+    const body = { url, events: ['*'], secret: 'given by the caller, and long' }
     await expectOwnedByAccount((headers) => own.call('POST', '', body, headers))
     const { id } = await json(own.call('POST', '', body))
     const key = { 'Idempotency-Key': 'rotation' }
@@ -131,7 +134,7 @@ describe('deliveries', () => {
   test('are walked once each, however many were made in the same moment', async () => {
     const { sql } = database
     const { id } = await json(
-      hooks.call('POST', '', { url, events: ['*'], secret: 'sixteen bytes, no less' }),
+      hooks.call('POST', '', { url, events: ['*'], secret: 'twenty-four bytes, no less' }),
     )
     await sql`
       insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
@@ -168,7 +171,7 @@ describe('deliveries', () => {
 })
 
 describe('what an operator asks of an endpoint', () => {
-  const personal = { secret: 'common secret of all', include: 'full' }
+  const personal = { secret: 'the common secret of them all', include: 'full' }
   let endpoint = ''
   let receiver: ReturnType<typeof startReceiver>
   beforeAll(async () => {

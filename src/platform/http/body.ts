@@ -38,6 +38,18 @@ export const checkBodyHeaders = (request: Request, route: Route): void => {
   if (route.accepts.includes(contentType)) return
   const type = mediaType(contentType)
   if (!route.accepts.includes(type)) throw unsupported(route, type)
+  if (type === jsonType) checkCharset(contentType)
+}
+
+const charsetForm = /;\s*charset\s*=\s*"?([^";]*)/i
+const utf8Names: readonly string[] = ['utf-8', 'utf8', 'us-ascii']
+
+/** RFC 8259 section 8.1: JSON is UTF-8. Whoever reads another charset before us has read another request. */
+const checkCharset = (contentType: string): void => {
+  const charset = charsetForm.exec(contentType)?.[1]?.trim()
+  if (charset === undefined || utf8Names.includes(charset.toLowerCase())) return
+  const told = `JSON is UTF-8, got the charset ${charset.slice(0, 64)}.`
+  throw new ApiError(httpErrors.unsupported_media_type, told)
 }
 
 const tooLarge = (bytesMax: number): ApiError =>
@@ -51,8 +63,28 @@ const unsupported = (route: Route, type: string): ApiError =>
     `${route.method} ${route.path} takes ${(route.accepts ?? []).join(' or ')}, got ${type.slice(0, 100)}.`,
   )
 
-/** Reads the body's bytes; the route's limit holds even without a Content-Length. */
-export const readBytes = async (c: RequestContext): Promise<Uint8Array> => {
+/** The coding that the body comes in; empty: as it is. */
+export const contentCodingOf = ({ req }: RequestContext): string => {
+  const coding = req.raw.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  return coding === 'identity' ? '' : coding
+}
+
+/**
+ * Reads the body's bytes; the route's limit holds even without a Content-Length.
+ *
+ * @throws ApiError 413, 415 for a body that is encoded
+ */
+export const readBytes = (c: RequestContext): Promise<Uint8Array> => {
+  const coding = contentCodingOf(c)
+  if (coding === '') return readEncodedBytes(c)
+  const told = `The body comes without a Content-Encoding here, got ${coding.slice(0, 64)}.`
+  throw new ApiError(httpErrors.unsupported_media_type, told, {
+    headers: { 'Accept-Encoding': 'identity' },
+  })
+}
+
+/** The same, whatever it is encoded in: the caller decodes it. */
+export const readEncodedBytes = async (c: RequestContext): Promise<Uint8Array> => {
   const { raw: request } = c.req
   const { rooms, route } = c.env
   const read = request.headers.has('content-length')

@@ -19,8 +19,10 @@ export { auditInsert, listAudit, writeAudit } from './audit/store.ts'
 export {
   acceptable,
   bodyBytesMaxDefault,
+  contentCodingOf,
   mediaType,
   readBytes,
+  readEncodedBytes,
   readJson,
   readJsonValue,
   readParams,

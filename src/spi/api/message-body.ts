@@ -3,10 +3,11 @@ import type { XmlExplanation } from '#codecs/xml'
 import {
   ApiError,
   bodyBytesMaxDefault,
+  contentCodingOf,
   httpErrors,
   mediaType,
   type RequestContext,
-  readBytes,
+  readEncodedBytes,
 } from '#src/platform/http/index.ts'
 
 /** The types of a body that is the document itself. */
@@ -23,13 +24,14 @@ export const isXml = (c: RequestContext): boolean => {
  * @throws ApiError 413, 415 for another Content-Encoding, 400 for bytes that are not compressed as they say
  */
 export const readMessageBody = async (c: RequestContext): Promise<Uint8Array> => {
-  const encoding = c.req.raw.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
-  const bytes = await readBytes(c)
-  if (encoding === '' || encoding === 'identity') return bytes
+  const encoding = contentCodingOf(c)
+  const bytes = await readEncodedBytes(c)
+  if (encoding === '') return bytes
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new ApiError(
       httpErrors.unsupported_media_type,
       `The Content-Encoding may be gzip, got ${encoding.slice(0, 64)}.`,
+      { headers: { 'Accept-Encoding': 'gzip' } },
     )
   }
   return decompressed(bytes)

@@ -252,6 +252,25 @@ describe('request bodies', () => {
     )
     expect((await send(body, { 'Content-Type': 'APPLICATION/JSON' })).status).toBe(200)
   })
+
+  test('JSON is UTF-8, and comes as it is: what says otherwise is 415', async () => {
+    const body = { amount: 1, name: 'abc' }
+    const statusOf = async (headers: Record<string, string>) => (await send(body, headers)).status
+    for (const charset of ['utf-8', '"UTF-8"', 'Utf8', 'us-ascii']) {
+      const type = `application/json; x=y; charset=${charset}`
+      expect([charset, await statusOf({ 'Content-Type': type })]).toEqual([charset, 200])
+    }
+    for (const charset of ['utf-16', 'iso-8859-1', '"utf-16le"', '']) {
+      const type = `application/json;CHARSET=${charset}`
+      expect([charset, await statusOf({ 'Content-Type': type })]).toEqual([charset, 415])
+    }
+    expect(await statusOf({ 'Content-Encoding': 'Identity' })).toBe(200)
+    for (const encoding of ['br', 'zstd', 'deflate', 'gzip', 'gzip, gzip', 'identity, br']) {
+      const answer = await send(body, { 'Content-Encoding': encoding })
+      // RFC 9110 section 15.5.16
+      expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity'])
+    }
+  })
 })
 
 describe('errors', () => {

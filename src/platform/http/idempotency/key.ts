@@ -6,8 +6,9 @@ import { canonicalJson } from './canonical.ts'
 
 const keyLengthMax = 255
 
-/** Bare, or as a quoted string; what the document publishes, too. */
-export const keyHeaderForm = /^(?:[!#-~](?:[ -~]{0,253}[!-~])?|"(?:[ !#-[\]-~]|\\["\\]){1,255}")$/
+/** Bare, or as a quoted string; what the document publishes, too. A bare comma would be two headers that were joined. */
+export const keyHeaderForm =
+  /^(?:[!#-+\--~](?:[ -+\--~]{0,253}[!-+\--~])?|"(?:[ !#-[\]-~]|\\["\\]){1,255}")$/
 
 /** The Idempotency-Key as we store it, and the request it came with. Both are base64url. */
 export type IdempotencyKey = {
@@ -20,7 +21,7 @@ export type IdempotencyKey = {
 }
 
 /**
- * The Idempotency-Key header: 1 to 255 printable ASCII characters, bare or as a quoted string
+ * The Idempotency-Key header: 1 to 255 printable ASCII characters, bare without a comma or as a quoted string
  * (draft-ietf-httpapi-idempotency-key-header), with no card number in it: even a digest of one could be undone.
  *
  * @returns undefined when absent
@@ -34,7 +35,7 @@ const headerOf = (c: RequestContext): string | undefined => {
   if (!keyHeaderForm.test(sent)) {
     throw new ApiError(
       httpErrors.bad_request,
-      `Idempotency-Key must be 1 to ${keyLengthMax} printable ASCII characters.`,
+      `Idempotency-Key must be once 1 to ${keyLengthMax} printable ASCII characters, a comma within quotes.`,
       { errors: [{ pointer: 'Idempotency-Key', rule: 'form', message: 'is malformed' }] },
     )
   }

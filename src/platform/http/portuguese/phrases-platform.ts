@@ -92,6 +92,9 @@ export const platformPhrases: Readonly<Record<string, string>> = {
   'The body is over {} bytes when it is decompressed.':
     'O corpo passa de {1} bytes quando é descomprimido.',
   'The Content-Encoding may be gzip, got {}.': 'O Content-Encoding pode ser gzip, veio {1}.',
+  'The body comes without a Content-Encoding here, got {}.':
+    'O corpo vem aqui sem Content-Encoding, veio {1}.',
+  'JSON is UTF-8, got the charset {}.': 'JSON é UTF-8, veio o charset {1}.',
   '{} {} takes {}, got {}.': '{1} {2} aceita {3}, veio {4}.',
   '{} or {}': '{1} ou {2}',
   none: 'nenhum',
@@ -157,8 +160,8 @@ export const platformPhrases: Readonly<Record<string, string>> = {
     'A chave de API é desconhecida, venceu ou foi revogada.',
 
   // Idempotency-Key.
-  'Idempotency-Key must be 1 to {} printable ASCII characters.':
-    'Idempotency-Key deve ter de 1 a {1} caracteres ASCII imprimíveis.',
+  'Idempotency-Key must be once 1 to {} printable ASCII characters, a comma within quotes.':
+    'Idempotency-Key deve ter, uma vez, de 1 a {1} caracteres ASCII imprimíveis, vírgula entre aspas.',
   'is malformed': 'é malformado',
   'Idempotency-Key must not hold a card number.':
     'Idempotency-Key não pode conter um número de cartão.',
@@ -179,7 +182,8 @@ export const platformPhrases: Readonly<Record<string, string>> = {
   'The API Pix has set the webhook.': 'O webhook foi definido pela API Pix.',
   'The endpoint is not active.': 'O endpoint não está ativo.',
   'is no known event; known are {}': 'não é um evento conhecido; os conhecidos são {1}',
-  'must be a key of at least {} bytes': 'deve ser uma chave de {1} bytes ou mais',
+  'must be a key of {} to {} bytes': 'deve ser uma chave de {1} a {2} bytes',
+  'must be base64 after whsec_': 'deve ser base64 depois de whsec_',
 
   // Addresses that we are asked to call.
   'is not a URL': 'não é uma URL',

@@ -84,7 +84,11 @@ describe('an entry is written with', () => {
 
   test('what is done to an endpoint, and nothing of its secret', async () => {
     const { key } = operator
-    const body = { url: 'http://127.0.0.1:9/', events: ['*'], secret: 'a secret of this endpoint' }
+    const body = {
+      url: 'http://127.0.0.1:9/',
+      events: ['*'],
+      secret: 'a secret of this one endpoint',
+    }
     const made = await call('POST', '/v1/webhooks', { key, body })
     const { id } = (await made.json()) as { readonly id: string }
     const path = `/v1/webhooks/${id}`

@@ -4,7 +4,7 @@ import { testApp, testKey } from '../../../support/app.ts'
 import { storedKey } from '../../../support/stored-key.ts'
 
 const { key: apiKey, record } = testKey('*')
-const { call } = testApp(
+const { app, call } = testApp(
   [
     {
       method: 'POST',
@@ -37,6 +37,23 @@ test('bare and quoted keys mean the same', async () => {
   expect(await keyFor('order-7')).toBe(storedKey('order-7'))
   expect(await keyFor('"order-7"')).toBe(storedKey('order-7'))
   expect(await keyFor('"a \\"b\\" \\\\"')).toBe(storedKey('a "b" \\'))
+})
+
+test('two headers are no key, and so is a list: a comma stands within quotes', async () => {
+  const twice = async (one: string, other: string): Promise<number> => {
+    const headers: [string, string][] = [
+      ['Authorization', `Bearer ${apiKey}`],
+      ['Idempotency-Key', one],
+      ['Idempotency-Key', other],
+    ]
+    return (await app.fetch(new Request('http://localhost/key', { method: 'POST', headers })))
+      .status
+  }
+  expect(await twice('a', 'b')).toBe(400)
+  expect(await twice('a', 'a')).toBe(400)
+  expect(await twice('"a"', '"b"')).toBe(400)
+  expect(await keyFor('a,b')).toBe(400)
+  expect(await keyFor('"a,b"')).toBe(storedKey('a,b'))
 })
 
 test('255 characters are taken, 256, none or others are not', async () => {
