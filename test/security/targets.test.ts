@@ -7,8 +7,8 @@ import {
   isAllowEntry,
   resolveTarget,
   TargetError,
-} from '../../../../src/platform/http/outside/target.ts'
-import { createSender } from '../../../../src/webhooks/sender.ts'
+} from '../../src/platform/http/outside/target.ts'
+import { createSender } from '../../src/webhooks/sender.ts'
 
 const nothing = allowListOf([])
 

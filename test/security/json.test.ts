@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
 import { ApiError, parseJson } from '#src/platform/http/index.ts'
-import { countedBytesMin, membersMax, valuesMaxDefault } from '../../../src/platform/http/json.ts'
+import { countedBytesMin, membersMax, valuesMaxDefault } from '../../src/platform/http/json.ts'
 
 const outcome = (text: string): unknown => {
   try {
