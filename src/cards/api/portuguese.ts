@@ -1,6 +1,6 @@
 import { httpErrors, portugueseOf } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
-import { portugueseMessageOf } from '../transactions/domain.ts'
+import { portugueseMessageOf } from '../transactions/response-messages.ts'
 
 const definitions = new Map(
   [...Object.values(httpErrors), ...Object.values(cardErrors)].map((definition) => [

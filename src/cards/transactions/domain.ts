@@ -228,8 +228,15 @@ const transitions: Readonly<Record<string, Transitions>> = {
   ...ofAuthorized('authorized'),
   'authorized advising_authorization': {
     capture_advised: during('authorized', 'advising_capture'),
+    partial_capture_advised: during('authorized', 'advising_partial_capture'),
+    void_unknown: during('authorized', 'reversing_void'),
     advice_confirmed: idle('authorized'),
     advice_refused: idle('declined'),
+    stand_in_refused: idle('declined'),
+  },
+  'authorized advising_partial_capture': {
+    advice_confirmed: idle('authorized'),
+    advice_refused: idle('authorized'),
     stand_in_refused: idle('declined'),
   },
   part_captured: {
@@ -383,36 +390,10 @@ const resolvingEnds: Readonly<
   advising_partial_capture: {
     partially_captured: 'advice_confirmed',
     authorized: 'advice_refused',
+    declined: 'stand_in_refused',
   },
   advising_refund: { refunded: 'advice_confirmed', captured: 'advice_refused' },
 }
-
-/** In English and in Portuguese. */
-const messages: Readonly<Record<string, readonly [string, string]>> = {
-  '00': ['Approved', 'Aprovada'],
-  '01': ['Contact the issuer', 'Contate o emissor'],
-  '05': ['Not authorized', 'Não autorizada'],
-  '10': ['Approved for a part', 'Aprovada em parte'],
-  '14': ['Invalid card', 'Cartão inválido'],
-  '51': ['Insufficient funds', 'Saldo insuficiente'],
-  '54': ['Expired card', 'Cartão vencido'],
-  '55': ['Invalid PIN', 'Senha incorreta'],
-  '57': ['Transaction not permitted', 'Transação não permitida'],
-  '85': ['No reason to decline', 'Sem motivo para recusar'],
-  '91': ['Issuer unavailable', 'Emissor indisponível'],
-  '96': ['System error', 'Erro de sistema'],
-}
-
-const otherwise = ['Declined', 'Recusada'] as const
-
-const messagesOf = (code: string): readonly [string, string] =>
-  (Object.hasOwn(messages, code) ? messages[code] : undefined) ?? otherwise
-
-/** DE 39 in words. */
-export const responseMessageOf = (code: string): string => messagesOf(code)[0]
-
-/** DE 39 in words of Portuguese. */
-export const portugueseMessageOf = (code: string): string => messagesOf(code)[1]
 
 /** DE 49 by ISO 4217 letters. */
 export const currencyNumbers = { BRL: '986', USD: '840' } as const

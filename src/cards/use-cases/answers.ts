@@ -6,7 +6,8 @@ import {
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { CardEventRow } from '../transactions/card-events.ts'
-import { currencyNumbers, responseMessageOf } from '../transactions/domain.ts'
+import { currencyNumbers } from '../transactions/domain.ts'
+import { responseMessageOf } from '../transactions/response-messages.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
 

@@ -42,6 +42,20 @@ const mayGoOn = (
   return operation in advisable && advices.may(advisable[operation as keyof typeof advisable])
 }
 
+const followers: ReadonlySet<OperationName> = new Set(['capture', 'partial_capture', 'void'])
+
+/** Whether the operation is told behind an authorization that the network has yet to hear of, even if it is back. */
+export const followsAdvice = (
+  network: Network | undefined,
+  operation: OperationName,
+  transaction: CardTransaction,
+): boolean =>
+  network !== undefined &&
+  transaction.operation === 'advising_authorization' &&
+  !transaction.needsAttention &&
+  followers.has(operation) &&
+  mayGoOn(network, operation, transaction, false)
+
 /** The verdict, or, where a network that is away lets it go on, that it does. */
 export const orGoingOn = (
   network: Network,
@@ -111,11 +125,18 @@ export const endAdvice = async (
 ): Promise<void> => {
   const { transactionId, responseCode = '' } = advice
   const before = await lockTransaction(tx, transactionId)
-  if (before === undefined || !isAdvising(before.operation)) return
+  // A void may have followed the authorization that the network has heard of now.
+  const isVoided =
+    before?.operation === 'reversing_void' && advice.reverses === 'authorization_advice'
+  if (before === undefined || !(isVoided || isAdvising(before.operation))) return
   const advises = advice.reverses.replace('_advice', '')
   const ended = { type: `advice_${outcome}`, data: { advises, response_code: responseCode } }
   const change = (after: CardTransaction, events: readonly NewCardEvent[]) =>
     changeTransactions(tx, [{ before, after, events }], emission)
+  if (isVoided) {
+    await change({ ...before, updatedAt: at }, [ended])
+    return
+  }
   if (outcome === 'expired') {
     await change({ ...before, needsAttention: true, updatedAt: at }, [ended])
     return

@@ -11,15 +11,25 @@ import {
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { Network } from '../networks/index.ts'
+import { insertReversals } from '../reversals/index.ts'
 import {
   amountCentsMax,
   capturesMax,
   type StartedOperation,
   transition,
 } from '../transactions/domain.ts'
-import { type CardTransaction, changeTransactions, transactionById } from '../transactions/store.ts'
+import {
+  type CardTransaction,
+  changeTransactions,
+  lockTransaction,
+  transactionById,
+} from '../transactions/store.ts'
+import { answerOf } from './answers.ts'
+import { reversalsBegun } from './begun-reversals.ts'
 import { type CardContext, fresh } from './context.ts'
+import { followsAdvice } from './going-on.ts'
 import { notTaken, perform, prepare, type Ready } from './operation.ts'
+import { stepOf } from './outcomes.ts'
 import { type CardRights, requireOwn } from './rights.ts'
 
 export type CaptureRequest = {
@@ -100,7 +110,8 @@ const operate = async (
   if (replay !== undefined) return replay
   const before = underClaim(await find(context, id, caller), caller)
   const operation = operationOf(before, asked, amountCents)
-  const isPossible = transition(before, `${operation}_started`) !== undefined
+  const mayFollow = followsAdvice(context.networks.byName(before.network), operation, before)
+  const isPossible = mayFollow || transition(before, `${operation}_started`) !== undefined
   // What was given back already would be given back again.
   const isGivenBack = operation === 'void' && before.refundedCents !== undefined
   if (!isPossible || isGivenBack) throw wrongState(before, operation)
@@ -109,6 +120,7 @@ const operate = async (
     operation === 'void' ? before.amountCents : (amountCents ?? wholeOf(before, operation))
   checkAmount(before, operation, amount)
   const network = networkOf(context, before)
+  if (mayFollow) return follow(context, network, operation, before, amount, caller)
   const message = messages[operation]
   if (!network.content.has(message)) throw notTaken(operation)
   const ready = await prepare(context, network, operation, before, amount)
@@ -243,6 +255,56 @@ const actions: Readonly<Record<StartedOperation, AuditEntry['action']>> = {
   ...({ refund: 'cards.refund', increment: 'cards.increment' } as const),
 }
 
+/**
+ * Stores the operation behind the advice of its authorization: the network hears of both in their order. What it then
+ * refuses of the first ends with it.
+ *
+ * @throws ApiError `invalid_state` if the authorization no longer waits
+ */
+const follow = async (
+  { sql, stans, emission, now }: CardContext,
+  network: Network,
+  operation: StartedOperation,
+  before: CardTransaction,
+  amountCents: bigint,
+  caller: Caller,
+): Promise<Answered> => {
+  const isVoid = operation === 'void'
+  const numbers = isVoid ? undefined : await stans.next(network)
+  const numbered = {
+    ...{ operationStan: numbers?.stan, operationTransmission: numbers?.transmission },
+    operationCents: isVoid ? undefined : amountCents,
+  }
+  const { after, event } = stepOf(operation, { ...before, ...numbered }, { kind: 'advised' }, now())
+  const sent = numbers && {
+    type: `${operation}_sent`,
+    data: { ...numbers, amount: Number(amountCents) },
+  }
+  const answer = answerOf(202, after)
+  const audit = auditOf(before, operation, caller)
+  const change = { before, after, events: [...(sent ? [sent] : []), event], answer, audit }
+  return sql.begin(async (tx): Promise<Answered> => {
+    const earlier = await claimKey(tx, caller.idempotencyKey)
+    if (earlier !== undefined) return earlier
+    // Its time may be over by now, which asks for a person.
+    const held = (await lockTransaction(tx, before.id)) ?? before
+    const mayFollow = followsAdvice(network, operation, held)
+    const [isOurs] = mayFollow ? await changeTransactions(tx, [change], emission) : []
+    if (isOurs !== true) throw wrongState(held, operation)
+    await insertReversals(tx, reversalsBegun(before, after, network.advices))
+    return fresh(answer)
+  })
+}
+
+const auditOf = (
+  { id }: CardTransaction,
+  operation: StartedOperation,
+  caller: Caller,
+): AuditEntry => ({
+  ...{ actor: actorOf(caller), object: id, outcome: 'started' },
+  action: actions[operation],
+})
+
 /** Commits the beginning, with the key. @returns an earlier answer of the key, or undefined if the operation began */
 const begin = async (
   { sql, writer, emission }: CardContext,
@@ -251,11 +313,7 @@ const begin = async (
   caller: Caller,
 ): Promise<Answered | undefined> => {
   const key = caller.idempotencyKey
-  const audit: AuditEntry = {
-    ...{ actor: actorOf(caller), object: before.id, outcome: 'started' },
-    action: actions[operation],
-  }
-  const change = { before, after, events, audit }
+  const change = { before, after, events, audit: auditOf(before, operation, caller) }
   let hasBegun = false
   try {
     if (key === undefined) {

@@ -4,9 +4,9 @@ import {
   type CardOperation,
   type CardState,
   cardStatuses,
-  responseMessageOf,
   transition,
 } from '../../../src/cards/transactions/domain.ts'
+import { responseMessageOf } from '../../../src/cards/transactions/response-messages.ts'
 
 const operations: readonly (CardOperation | undefined)[] = [
   undefined,

@@ -156,6 +156,58 @@ test('an authorization up to the limit is approved in place of the network, and 
   expect(entryOf(approved)).toMatchObject({ capturedAmount: 0, reversedAmount: 10_000 })
 })
 
+test('what follows an authorization in place of the network is told behind it', async () => {
+  await away(true)
+  const records: CardRecord[] = []
+  for (const token of [
+    ...(['tok_visa_approved', 'tok_visa_approved', 'tok_visa_approved'] as const),
+    ...(['tok_visa_declined_51', 'tok_visa_declined_51'] as const),
+  ]) {
+    records.push(await rig.authorize(token))
+  }
+  const [sold, part, held, lost, dropped] = records as [
+    ...[CardRecord, CardRecord, CardRecord, CardRecord, CardRecord],
+  ]
+  const key = { 'Idempotency-Key': 'behind' }
+  const post = ({ id }: CardRecord, what: string, body?: unknown, headers = {}) =>
+    rig.post(`/v1/transactions/${id}/${what}`, body, headers)
+  const first = await post(sold, 'capture', undefined, key)
+  expect(await (await post(sold, 'capture', undefined, key)).text()).toBe(
+    await first.clone().text(),
+  )
+  expect(await json(first)).toMatchObject({ status: 202, body: { operation: 'advising_capture' } })
+  for (const [one, what, body, operation] of [
+    [part, 'capture', { amount: 3_000, final: false }, 'advising_partial_capture'],
+    [held, 'void', undefined, 'reversing_void'],
+    [lost, 'capture', { amount: 1_000, final: false }, 'advising_partial_capture'],
+    [dropped, 'void', undefined, 'reversing_void'],
+  ] as const) {
+    expect(await json(await post(one, what, body))).toMatchObject({
+      ...{ status: 202, body: { status: 'authorized', operation } },
+    })
+    // What comes after that depends on its end.
+    expect((await post(one, 'void')).status).toBe(409)
+  }
+  const above = rig.authorize('tok_visa_approved')
+  expect((await post(await above, 'capture', { amount: 10_001 })).status).toBe(400)
+  expect((await post(await above, 'refund')).status).toBe(409)
+  expect((await post(await above, 'void', { amount: 1 })).status).toBe(409)
+  await away(false)
+  expect(await Promise.all(records.map(({ id }) => rig.settled(id)))).toMatchObject([
+    { status: 'captured', captured_amount: 10_000 },
+    { status: 'authorized', captured_amount: 3_000 },
+    { status: 'voided' },
+    { status: 'declined', reason: 'advice_refused', needs_attention: true },
+    { status: 'voided' },
+  ])
+  expect(entryOf(sold)).toMatchObject({ mti: '0120', capturedAmount: 10_000, requests: 1 })
+  expect(entryOf(part)).toMatchObject({ mti: '0120', capturedAmount: 3_000, requests: 1 })
+  expect(entryOf(held)).toMatchObject({ mti: '0120', reversedAmount: 10_000, capturedAmount: 0 })
+  expect(entryOf(lost)).toMatchObject({ authorizedAmount: 0, capturedAmount: 0 })
+  expect(entryOf(dropped)).toMatchObject({ authorizedAmount: 0, capturedAmount: 0 })
+  await rig.settled((await above).id)
+})
+
 test('a capture or refund that the network refuses afterwards leaves what was there before', async () => {
   const capture = await rig.authorize('tok_visa_capture_declined')
   const refund = await rig.authorize('tok_visa_refund_declined', { capture: true })
@@ -219,6 +271,7 @@ test('an advice whose time is over needs attention, and a person says how it end
   }
   expect((await rig.post(`/v1/transactions/${given.id}/refund`)).status).toBe(202)
   const sold = await rig.authorize('tok_visa_approved', { capture: true })
+  const told = await rig.authorize('tok_visa_approved')
   await rig.database.sql`
     update card_reversals set created_at = now() - interval '24 hours'
     where status = 'pending' and (transaction_id <> ${sold.id} or reverses <> 'capture_advice')`
@@ -227,9 +280,13 @@ test('an advice whose time is over needs attention, and a person says how it end
     [dropped, 'authorized', { status: 'authorized' }],
     [given, 'refunded', { status: 'captured', refunded_amount: 10_000 }],
     [sold, 'declined', { status: 'declined', reason: 'advice_refused' }],
+    [told, 'authorized', { status: 'authorized' }],
   ] as const) {
     let record = await read(id)
     while (record['needs_attention'] !== true) record = await read(id)
+    if (id === told.id) {
+      expect((await rig.post(`/v1/transactions/${id}/capture`)).status).toBe(409)
+    }
     const resolved = await rig.app.call('POST', `/v1/transactions/${id}/resolve`, {
       ...{ key: rig.adminKey, body: { outcome, reason: 'Network desk' } },
     })
