@@ -1,0 +1,112 @@
+import { expect, test } from 'bun:test'
+import type { Network } from '../../../src/cards/networks/index.ts'
+import type { Reversal } from '../../../src/cards/reversals/types.ts'
+import type { CardTransaction } from '../../../src/cards/transactions/store.ts'
+import { bookedBy, bookedByEnd } from '../../../src/cards/use-cases/booking.ts'
+
+/* What a network has moved with its answer: the kind, the amount, the numbers under which it has it, and the day. */
+
+const networkOf = (authorization: '0100' | '0200') =>
+  ({
+    ...{ name: 'neta', reconciliation: {}, content: { mtiOf: () => authorization } },
+    answers: { ofReversal: (code: string) => (code === '00' ? 'done' : 'unknown') },
+  }) as unknown as Network
+
+const holds = networkOf('0100')
+const sales = networkOf('0200')
+const at = new Date('2026-11-22T12:00:00Z')
+
+const transaction = {
+  ...{ id: 'txn_1', currency: 'USD', amountCents: 10_000n, stan: '000001', transmission: 'T1' },
+  ...{ operationStan: '000002', operationTransmission: 'T2', operationCents: 2_500n },
+} as CardTransaction
+
+const captured = {
+  ...{ ...transaction, capturedCents: 3_000n, captureStan: '000004', captureTransmission: 'T4' },
+  captures: [{ stan: '000003', transmission: 'T3', cents: 1_200 }],
+} as CardTransaction
+
+const approved = (partCents?: bigint) =>
+  ({ kind: 'approved', responseCode: '00', settlementDate: '1123', partCents }) as Parameters<
+    typeof bookedBy
+  >[3]
+
+const common = { network: 'neta', currency: 'USD', transactionId: 'txn_1', day: '2026-11-23' }
+
+test('an approval is booked as what it moved', () => {
+  for (const [network, operation, before, partCents, booked] of [
+    [holds, 'capture', transaction, undefined, ['debit', 2_500n, '000002', 'T2']],
+    [holds, 'partial_capture', captured, undefined, ['debit', 2_500n, '000002', 'T2']],
+    [holds, 'refund', captured, undefined, ['credit', 2_500n, '000002', 'T2']],
+    [holds, 'void', captured, undefined, ['debit_reversal', 1_800n, '000004', 'T4']],
+    [holds, 'void', transaction, undefined, undefined],
+    [sales, 'void', transaction, undefined, ['debit_reversal', 10_000n, '000001', 'T1']],
+    [holds, 'authorization', transaction, undefined, undefined],
+    [sales, 'authorization', transaction, undefined, ['debit', 10_000n, '000001', 'T1']],
+    [sales, 'authorization', transaction, 4_000n, ['debit', 4_000n, '000001', 'T1']],
+    [sales, 'increment', transaction, undefined, undefined],
+    [sales, 'partial_void', transaction, undefined, undefined],
+    [sales, 'verification', transaction, undefined, undefined],
+  ] as const) {
+    const [kind, cents, stan, transmission] = booked ?? []
+    const expected = booked ? [{ ...common, kind, cents, stan, transmission }] : []
+    expect(bookedBy(network, operation, before, approved(partCents), at)).toEqual(
+      expected as ReturnType<typeof bookedBy>,
+    )
+  }
+})
+
+test('nothing is booked that was not approved, or where no days are compared', () => {
+  const declined = { kind: 'declined', responseCode: '05' } as const
+  expect(bookedBy(holds, 'capture', transaction, declined, at)).toEqual([])
+  const without = { ...holds, reconciliation: undefined }
+  expect(bookedBy(without, 'capture', transaction, approved(), at)).toEqual([])
+  expect(bookedBy(undefined, 'capture', transaction, approved(), at)).toEqual([])
+})
+
+const reversal = {
+  ...{ transactionId: 'txn_1', currency: 'USD', amountCents: 700n, responseCode: '00' },
+  ...{ stan: '000009', transmission: 'T9', originalStan: '000002', originalTransmission: 'T2' },
+  originalMti: '0100',
+} as Reversal
+
+test('a confirmed reversal is booked with what it takes back, and an advice as what it tells', () => {
+  const own = ['000009', 'T9'] as const
+  const original = ['000002', 'T2'] as const
+  const sale = ['debit', 'debit_reversal'] as const
+  for (const [network, ended, kinds, [stan, transmission]] of [
+    [holds, { reverses: 'capture_advice' }, ['debit'], own],
+    [holds, { reverses: 'partial_capture_advice' }, ['debit'], own],
+    [holds, { reverses: 'refund_advice' }, ['credit'], own],
+    [sales, { reverses: 'authorization_advice' }, [], own],
+    [holds, { reverses: 'capture' }, sale, original],
+    [holds, { reverses: 'refund' }, ['credit', 'credit_reversal'], original],
+    [holds, { reverses: 'void', originalMti: '0200' }, sale, original],
+    [holds, { reverses: 'void', originalMti: '0220' }, sale, original],
+    [holds, { reverses: 'void' }, [], original],
+    [sales, { reverses: 'void' }, sale, original],
+    [holds, { reverses: 'authorization' }, [], original],
+    [sales, { reverses: 'authorization' }, sale, original],
+    [sales, { reverses: 'increment' }, [], original],
+    [sales, { reverses: 'release' }, [], original],
+  ] as const) {
+    const booked = bookedByEnd(network, { ...reversal, ...ended }, 'confirmed', '1123', at)
+    expect(booked).toEqual(
+      kinds.map((kind) => ({ ...common, kind, cents: 700n, stan, transmission })),
+    )
+  }
+})
+
+test('what a network refused, never answered or did not know moved nothing', () => {
+  for (const reverses of ['capture_advice', 'refund_advice', 'capture'] as const) {
+    for (const outcome of ['refused', 'expired'] as const) {
+      expect(bookedByEnd(holds, { ...reversal, reverses }, outcome, '1123', at)).toEqual([])
+    }
+  }
+  const unknown = { ...reversal, reverses: 'capture', responseCode: '25' } as const
+  expect(bookedByEnd(holds, unknown, 'confirmed', '1123', at)).toEqual([])
+  const told = { ...reversal, reverses: 'capture_advice', responseCode: '94' } as const
+  expect(bookedByEnd(holds, told, 'confirmed', undefined, at)).toMatchObject([
+    { kind: 'debit', day: undefined },
+  ])
+})
