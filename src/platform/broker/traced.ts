@@ -20,17 +20,19 @@ export const tracedBroker = <B extends Broker>(broker: B): B => {
   if (isTransactional(broker)) {
     traced.publishIn = (transaction, messages) =>
       publishing(system, messages, (withTrace) => broker.publishIn(transaction, withTrace))
+    traced.publishing = (transaction, messages) =>
+      publishing(system, messages, (withTrace) => broker.publishing(transaction, withTrace))
   }
   return { ...broker, ...traced }
 }
 
 const isTransactional = (broker: Broker): broker is TransactionalBroker => 'publishIn' in broker
 
-const publishing = (
+const publishing = <T>(
   system: string,
   messages: readonly OutgoingMessage[],
-  publish: (messages: readonly OutgoingMessage[]) => Promise<void>,
-): Promise<void> => {
+  publish: (messages: readonly OutgoingMessage[]) => Promise<T>,
+): Promise<T> => {
   const topic = messages[0]?.topic
   if (!isTracing() || topic === undefined) return publish(messages)
   const attributes = {

@@ -28,6 +28,15 @@ export {
 } from './partitions.ts'
 export { demandDatabase } from './reach.ts'
 export { dropExpired, type RetentionDeps } from './retention.ts'
+export {
+  goAlone,
+  isNotWhole,
+  type Rider,
+  ridersWith,
+  toldBy,
+  wholeOf,
+  withoutTold,
+} from './rider.ts'
 export { namedConnection } from './session-name.ts'
 export { createStatistics } from './statistics.ts'
 export { isInputDatabaseError, isTransientDatabaseError } from './transient.ts'

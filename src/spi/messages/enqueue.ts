@@ -1,10 +1,10 @@
 import type { OutgoingMessage } from '#src/platform/broker/index.ts'
-import type { Queryable } from '#src/platform/database/index.ts'
+import type { Queryable, Rider } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { factsIn } from '../recurring/facts.ts'
 import { applyFacts, type Stated } from '../recurring/project.ts'
 import type { Channel, MessageTransaction, NewMessage } from './domain.ts'
-import { insertMessages } from './store.ts'
+import { allOf, insertMessages, rowsMax } from './store.ts'
 
 type ByteRange = { readonly from: number; readonly to: number }
 
@@ -72,6 +72,33 @@ export const enqueueMessages = async (
   await outbox.publishIn(tx, queued.map(queuedOf))
   await applyFacts(tx, queued.flatMap(statedBy))
   return stored
+}
+
+/** Queues messages within a statement of their transaction. */
+export type QueueWithin = {
+  publishing(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<Rider>
+}
+
+/** A statement that stores and queues messages of which none is known, or fails as a whole. */
+export const canEnqueueAtOnce = (messages: readonly OutboundMessage[]): boolean =>
+  messages.length <= rowsMax && messages.every((message) => statedBy(message).length === 0)
+
+/**
+ * The same for messages of which none is known, in one statement with what rides along, which needs no transaction
+ * around it.
+ *
+ * @param messages that {@link canEnqueueAtOnce}
+ * @throws what {@link isNotWhole} knows, where one is known: nothing is stored
+ */
+export const enqueueAtOnce = async (
+  sql: Queryable,
+  queue: QueueWithin,
+  messages: readonly OutboundMessage[],
+  riders: readonly Rider[],
+): Promise<ReadonlySet<string>> => {
+  const queueing = await queue.publishing(sql, messages.map(queuedOf))
+  const all = [...riders, queueing, allOf(messages.length)]
+  return (await insertMessages(sql, messages.map(recordOf), all)).stored
 }
 
 /** What a message of ours says about mandates and charges; whoever sends it needs no event. */

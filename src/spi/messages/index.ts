@@ -20,6 +20,8 @@ export type {
 } from './domain.ts'
 export { endOf, momentOf, operationMoment, outcomeOfAll, replyOutcome } from './domain.ts'
 export {
+  canEnqueueAtOnce,
+  enqueueAtOnce,
   enqueueMessages,
   type OutboundMessage,
   type Outbox,

@@ -2,12 +2,17 @@ import {
   bytesArray,
   looksLikeOne,
   type Queryable,
+  type Rider,
+  ridersWith,
   textArray,
+  toldBy,
+  wholeOf,
+  withoutTold,
 } from '#src/platform/database/index.ts'
 import { type Direction, type NewMessage, predecessorsOf, type StatusChange } from './domain.ts'
 
 /** We split more rows than this into several statements. */
-const rowsMax = 1_000
+export const rowsMax = 1_000
 /** Faster than gzip's lowest level, and smaller. */
 const compressionLevel = 1
 
@@ -30,14 +35,18 @@ const keysOf = (
 /**
  * Stores messages with transactions and first status, in one statement for up to a thousand. Leaves out a message when
  * we know one of its natural keys already, so redelivery has no effect.
+ *
+ * @param riders go with the first of those statements
  */
 export const insertMessages = async (
   sql: Queryable,
   messages: readonly NewMessage[],
+  riders: readonly Rider[] = [],
 ): Promise<StoredOutcome> => {
   const stored = new Set<string>()
   for (let at = 0; at < messages.length; at += rowsMax) {
-    const ids = await insertFresh(sql, distinct(messages.slice(at, at + rowsMax)))
+    const some = distinct(messages.slice(at, at + rowsMax))
+    const ids = await insertFresh(sql, some, at === 0 ? riders : [])
     for (const { id } of ids) stored.add(id)
   }
   return { stored }
@@ -102,10 +111,18 @@ const compressed = (xml: Uint8Array): Uint8Array =>
 const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
 
+/** Ends a statement of {@link insertMessages} unless it stores so many. */
+export const allOf = (count: number): Rider => ({
+  name: 'whole',
+  ctes: (sql) => sql`whole as (select ${wholeOf(sql, 'fresh', count)} as told)`,
+  done: () => {},
+})
+
 /** Stores the messages none of whose keys was known, and returns their ids. */
 const insertFresh = async (
   sql: Queryable,
   messages: readonly NewMessage[],
+  riders: readonly Rider[],
 ): Promise<readonly { readonly id: string }[]> => {
   const rows = messages.map(({ xml: _xml, receivedAt: _at, transactions, ...row }) => ({
     ...row,
@@ -138,7 +155,7 @@ const insertFresh = async (
       }),
     ),
   )
-  return sql<{ id: string }[]>`
+  const stored = await sql<{ id: string; rider: string | null }[]>`
     with claimed as (
       insert into spi_message_keys (kind, key, message_id)
       select kind, key, "messageId"
@@ -181,8 +198,10 @@ const insertFresh = async (
         "amountCents" bigint, "debtorIspb" text, "creditorIspb" text, status text,
         reason text, "settledAt" timestamptz)
       where "messageId" in (select id from fresh)
-    )
-    select id from fresh`
+    )${ridersWith(sql, riders)}
+    select id, null as rider, null as told from fresh
+    ${toldBy(sql, riders, sql`null`)}`
+  return withoutTold(stored, riders)
 }
 
 /** What an answer says of one transaction of a sent message. */
@@ -213,16 +232,28 @@ export const recordChanges = async (
   sql: Queryable,
   changes: readonly StatusChange[],
   answered: readonly AnsweredStatus[] = [],
+  riders: readonly Rider[] = [],
 ): Promise<Changed> => {
   const names = changes.some(({ resourceId }) => resourceId !== undefined)
-  const rows = await sql<{ id: string; isMoved: boolean; isCited: boolean }[]>`
+  const told = await sql<ChangedRow[]>`
     with ${moving(sql, changes)}${answered.length > 0 ? answering(sql, answered) : sql``}
-    ${names ? naming(sql) : sql`select id, "isMoved", false as "isCited" from moved`}`
+    ${names ? naming(sql) : sql`, found as (select id, "isMoved", false as "isCited" from moved)`}
+    ${ridersWith(sql, riders)}
+    select found.*, null as rider, null as told from found
+    ${toldBy(sql, riders, sql`null, null, null`)}`
+  const rows = withoutTold(told, riders)
   const idsOf = (those: readonly { readonly id: string }[]) => new Set(those.map(({ id }) => id))
   return {
     moved: idsOf(rows.filter(({ isMoved }) => isMoved)),
     cited: idsOf(rows.filter(({ isCited }) => isCited)),
   }
+}
+
+type ChangedRow = {
+  readonly id: string
+  readonly isMoved: boolean
+  readonly isCited: boolean
+  readonly rider: string | null
 }
 
 /** The same where nobody asks for citations. @returns the ids of the messages that moved */
@@ -287,9 +318,11 @@ const naming = (sql: Queryable) => sql`
     select direction || ':ResourceId', "resourceId", id from named where "resourceId" is not null
     order by 1, 2 on conflict do nothing
   )
-  select id, "isMoved", exists (
-    select from spi_pending_answers where reference = named."resourceId"
-  ) as "isCited" from named`
+  , found as (
+    select id, "isMoved", exists (
+      select from spi_pending_answers where reference = named."resourceId"
+    ) as "isCited" from named
+  )`
 
 /** The message that each natural key belongs to; leaves out unknown keys. */
 export const idsByKey = async (

@@ -2,6 +2,7 @@ import {
   type Client,
   isTransientDatabaseError,
   type Queryable,
+  type Rider,
 } from '#src/platform/database/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import type { BrokerDeps } from '../deps.ts'
@@ -12,7 +13,7 @@ import { checkOrder } from './check.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { createMaintenance } from './maintenance.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
-import { insertMessages } from './publish.ts'
+import { insertMessages, queueing } from './publish.ts'
 import { createReading } from './reading.ts'
 
 export type PostgresBrokerDeps = BrokerDeps & {
@@ -40,6 +41,8 @@ export type BrokerTimes = {
 export type TransactionalBroker = Broker & {
   /** Publishes when the transaction commits, or never: state and event together, without an outbox. */
   publishIn(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<void>
+  /** The same within a statement of that transaction, for messages none of which is a dead letter. */
+  publishing(transaction: Queryable, messages: readonly OutgoingMessage[]): Promise<Rider>
   /** Call it after that commit: consumers then look at once instead of within seconds. */
   wake(topics: Iterable<string>): void
   /**
@@ -49,6 +52,8 @@ export type TransactionalBroker = Broker & {
    * @throws DeliveryLostError when one is settled already: let it end the transaction
    */
   settleIn(transaction: Queryable, deliveries: readonly Delivery[]): Promise<void>
+  /** The same within a statement of that transaction; undefined where there is no row to settle. */
+  settling(deliveries: readonly Delivery[]): Rider | undefined
   /**
    * How long no other process may handle the message, by a clock that never stands still with the process: ask before an
    * effect outside of the database.
@@ -108,7 +113,7 @@ const createPublication = (
   sql: Client,
   lanes: Lanes,
   notifier: Notifier,
-): Pick<TransactionalBroker, 'publish' | 'publishIn' | 'wake'> => ({
+): Pick<TransactionalBroker, 'publish' | 'publishIn' | 'publishing' | 'wake'> => ({
   publish: async (messages) => {
     try {
       notifier.tell(await insertMessages(sql, lanes, messages))
@@ -120,5 +125,7 @@ const createPublication = (
   publishIn: async (transaction, messages) => {
     notifier.keep(await insertMessages(transaction, lanes, messages))
   },
+  publishing: (transaction, messages) =>
+    queueing(transaction, lanes, messages, (ids) => notifier.keep(ids)),
   wake: (topics) => notifier.release([...topics].flatMap((topic) => lanes.known(topic))),
 })

@@ -1,4 +1,10 @@
-import { bytesArray, type Queryable, textArray } from '#src/platform/database/index.ts'
+import {
+  bytesArray,
+  goAlone,
+  type Queryable,
+  type Rider,
+  textArray,
+} from '#src/platform/database/index.ts'
 import { partitionOf, refuseTooLarge } from '../partition.ts'
 import { type OutgoingMessage, topics } from '../types.ts'
 import type { Lanes } from './lanes.ts'
@@ -15,33 +21,53 @@ export const insertMessages = async (
   messages: readonly OutgoingMessage[],
 ): Promise<readonly bigint[]> => {
   refuseTooLarge(messages)
-  const letters = messages.filter(({ topic }) => topic === topics.deadLetters)
-  const queued = messages.filter(({ topic }) => topic !== topics.deadLetters)
+  const letters = messages.filter(isLetter)
+  const queued = messages.filter((message) => !isLetter(message))
   if (letters.length > 0) await insertLetters(sql, letters)
-  return queued.length === 0 ? [] : insertQueued(sql, lanes, queued)
+  if (queued.length === 0) return []
+  let ids: readonly bigint[] = []
+  const rider = await queueing(sql, lanes, queued, (all) => {
+    ids = all
+  })
+  await goAlone(sql, rider)
+  return ids
 }
 
-const insertQueued = async (
+const isLetter = ({ topic }: OutgoingMessage): boolean => topic === topics.deadLetters
+
+/**
+ * Queues messages within another statement.
+ *
+ * @param messages none of which is a dead letter
+ * @param onQueued gets the ids that they have
+ */
+export const queueing = async (
   sql: Queryable,
   lanes: Lanes,
   messages: readonly OutgoingMessage[],
-): Promise<readonly bigint[]> => {
+  onQueued: (ids: readonly bigint[]) => void,
+): Promise<Rider> => {
+  refuseTooLarge(messages)
   const names = messages.map(({ topic }) => topic)
   const known = await lanes.of(names, sql)
   const places = messages.map(({ topic, key }) => known.get(topic)?.[partitionOf(key)])
   const { keys, headers, values } = columnsOf(messages)
-  // Sorted within: each id is drawn after the one before it.
-  const rows = await sql<{ id: bigint }[]>`
-    insert into broker_queue (id, topic, key, headers, value)
-    select (lane::bigint << 44) | nextval('broker_queue_order'), topic, key, headers::jsonb, value
-    from (
-      select * from unnest(${textArray(names)}::text::text[], ${textArray(places)}::text::int[],
-        ${keys}::text::text[], ${headers}::text::text[], ${values}::text::bytea[])
-        with ordinality as message(topic, lane, key, headers, value, place)
-      order by place
-    ) messages
-    returning id`
-  return rows.map(({ id }) => id)
+  return {
+    name: 'queued',
+    // Sorted within: each id is drawn after the one before it.
+    ctes: (tx) => tx`queued as (
+      insert into broker_queue (id, topic, key, headers, value)
+      select (lane::bigint << 44) | nextval('broker_queue_order'), topic, key, headers::jsonb, value
+      from (
+        select * from unnest(${textArray(names)}::text::text[], ${textArray(places)}::text::int[],
+          ${keys}::text::text[], ${headers}::text::text[], ${values}::text::bytea[])
+          with ordinality as message(topic, lane, key, headers, value, place)
+        order by place
+      ) messages
+      returning id::text as told
+    )`,
+    done: (told) => onQueued(told.map(BigInt)),
+  }
 }
 
 const insertLetters = async (

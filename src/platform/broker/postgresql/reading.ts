@@ -1,15 +1,15 @@
+import { goAlone, type Rider, textArray } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import { type Engine, startEngine } from '../engine.ts'
 import { DeliveryLostError } from '../errors.ts'
 import { observeBroker } from '../observe.ts'
-import { type Broker, type ConsumeOptions, topics } from '../types.ts'
+import { type Broker, type ConsumeOptions, type Delivery, topics } from '../types.ts'
 import { readSamples } from './backlog.ts'
 import type { BrokerTimes, PostgresBrokerDeps, TransactionalBroker } from './index.ts'
 import { type Lanes, laneOf } from './lanes.ts'
 import { createLeases, type Leases } from './leases.ts'
 import { joinTopic } from './member.ts'
 import type { Notifier } from './notifier.ts'
-import { deleteRows } from './queue.ts'
 import { createSearch, notice } from './search.ts'
 import { openSession, type Session } from './session.ts'
 
@@ -21,7 +21,10 @@ export type ReadingParts = {
 }
 
 export type Reading = {
-  readonly broker: Pick<TransactionalBroker, 'consume' | 'loops' | 'settleIn' | 'leaseLeftMs'>
+  readonly broker: Pick<
+    TransactionalBroker,
+    'consume' | 'loops' | 'settling' | 'settleIn' | 'leaseLeftMs'
+  >
   /** Something was published. @returns whether any of it is new to this process */
   readonly hear: (ids: readonly bigint[]) => boolean
   /** True while this process holds the lease of a lane. */
@@ -56,6 +59,21 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
   }
   const owned = () => [...engines.keys()].flatMap(leases.of)
   const untilMsOf = (lane: number): number => leases.find(lane)?.untilMs ?? Number.NEGATIVE_INFINITY
+  const settling = (deliveries: readonly Delivery[]): Rider => {
+    const ids = deliveries.map(({ offset }) => offset)
+    return {
+      name: 'settled',
+      ctes: (tx) => tx`settled as (
+        delete from broker_queue where id = any(${textArray(ids)}::text::bigint[])
+        returning id::text as told
+      )`,
+      done: ({ length }) => {
+        const lost = ids.length - length
+        if (lost > 0) throw new DeliveryLostError(`${lost} of ${ids.length} are settled already`)
+        for (const id of ids) settledWithin.add(id)
+      },
+    }
+  }
   const jobs = createJobs(deps, parts, { leases, keeper, owned, hear })
   const [renewing] = jobs
 
@@ -82,12 +100,9 @@ export const createReading = (deps: PostgresBrokerDeps, parts: ReadingParts): Re
     broker: {
       consume,
       loops: () => [...engines.values()].map(({ watched }) => watched),
+      settling,
       settleIn: async (transaction, deliveries) => {
-        const ids = deliveries.map(({ offset }) => offset)
-        if (ids.length === 0) return
-        const lost = ids.length - (await deleteRows(transaction, ids))
-        if (lost > 0) throw new DeliveryLostError(`${lost} of ${ids.length} are settled already`)
-        for (const id of ids) settledWithin.add(id)
+        if (deliveries.length > 0) await goAlone(transaction, settling(deliveries))
       },
       leaseLeftMs: ({ offset }) => untilMsOf(laneOf(offset)) - performance.now(),
     },

@@ -1,6 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import { deadLetterOf, type OutgoingMessage } from '#src/platform/broker/index.ts'
-import type { Queryable } from '#src/platform/database/index.ts'
+import type { Queryable, Rider } from '#src/platform/database/index.ts'
 import {
   changeStatuses,
   enqueueMessages,
@@ -29,6 +29,8 @@ type Refusals = ReadonlyMap<string, string>
 
 export type ApplyDeps = {
   readonly outbox: Outbox
+  /** Settles what carried the batch: whoever lost it changes nothing. */
+  readonly settling: Rider | undefined
   readonly emitEvents: Emit
   /** The answers that this gateway itself gives to the message. */
   readonly replies: (inbound: ReadInbound, refusals: Refusals) => readonly OutboundMessage[]
@@ -68,7 +70,8 @@ export const applyBatch = async (
     ...inbound.message,
     warnings: [...inbound.message.warnings, ...(warnings.get(inbound) ?? [])],
   }))
-  const { stored: ids } = await insertMessages(tx, messages)
+  const { settling } = deps
+  const { stored: ids } = await insertMessages(tx, messages, settling && [settling])
   const stored = new Map<ReadInbound, NewMessage>()
   for (const [index, inbound] of batch.entries()) {
     const message = messages[index]

@@ -24,7 +24,7 @@ export type { Receivables } from './received.ts'
 
 export type WorkerDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'settleIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'consume' | 'publishIn' | 'settling' | 'wake'>
   readonly settings: WorkerSettings
   /** This institution's; SPI_AUTO_ACCEPT needs it. */
   readonly ispb: string | undefined

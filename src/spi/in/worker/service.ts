@@ -23,10 +23,10 @@ const outboundTopics = ['spi.outbound', 'dlq']
 
 export type WorkerServiceDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settleIn' | 'wake'>
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'settling' | 'wake'>
   /** At once, or by a promise where the message is large. */
   readonly read: (delivery: Delivery) => ReadInbound | Promise<ReadInbound>
-  readonly apply: Omit<ApplyDeps, 'outbox'>
+  readonly apply: Omit<ApplyDeps, 'outbox' | 'settling'>
   readonly metrics: WorkerMetrics
   readonly logger: Logger
 }
@@ -80,14 +80,10 @@ const createWriter =
   ({ sql, broker, apply, metrics, logger }: WorkerServiceDeps) =>
   async (batch: readonly ReadInbound[]): Promise<readonly undefined[]> => {
     const startMs = performance.now()
-    const applied = await sql.begin(async (tx) => {
-      const result = await applyBatch(tx, batch, { ...apply, outbox: broker })
-      await broker.settleIn(
-        tx,
-        batch.map(({ delivery }) => delivery),
-      )
-      return result
-    })
+    const settling = broker.settling(batch.map(({ delivery }) => delivery))
+    const applied = await sql.begin((tx) =>
+      applyBatch(tx, batch, { ...apply, outbox: broker, settling }),
+    )
     const seconds = (performance.now() - startMs) / 1000
     if (applied.repliesQueued + applied.deadLetters > 0) broker.wake(outboundTopics)
     metrics.onBatch(batch.length, seconds)

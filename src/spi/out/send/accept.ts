@@ -2,9 +2,13 @@ import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
 import {
   type Client,
   createGatherer,
+  goAlone,
+  isNotWhole,
   isTransientDatabaseError,
   OverloadedError,
   type Queryable,
+  type Rider,
+  wholeOf,
 } from '#src/platform/database/index.ts'
 import {
   type Answered,
@@ -17,7 +21,7 @@ import {
   type IdempotencyKey,
   repetitionOf,
 } from '#src/platform/http/index.ts'
-import { enqueueMessages } from '../../messages/index.ts'
+import { canEnqueueAtOnce, enqueueAtOnce, enqueueMessages } from '../../messages/index.ts'
 import { auditEntry, type Built, knownAlready, queuedAnswer } from './answers.ts'
 
 type Acceptance = { readonly built: Built; readonly caller: Caller }
@@ -39,7 +43,7 @@ export const createAcceptor = (sql: Client, broker: TransactionalBroker): Accept
     ...{ rowsMax, writersMax, waitingMax },
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: async (all) => {
-      const stored = await sql.begin((tx) => storeAll(tx, broker, all))
+      const stored = await storeAll(sql, broker, all)
       broker.wake([topics.outbound])
       return all.map(({ built }) => stored.has(built.message.id))
     },
@@ -59,26 +63,54 @@ const refuseWhenBusy = (error: unknown): never => {
   })
 }
 
-/** @returns ids of the messages stored now; leaves out those whose key is known */
+/**
+ * Most requests are new, and need one statement; what is told apart from others needs a transaction.
+ *
+ * @returns ids of the messages stored now; leaves out those whose key is known
+ */
 const storeAll = async (
-  tx: Queryable,
+  sql: Client,
   broker: TransactionalBroker,
   all: readonly Acceptance[],
 ): Promise<ReadonlySet<string>> => {
   const first = firstOfEachKey(all, ({ caller }) => caller.idempotencyKey)
-  const fresh = await claimAll(tx, first)
-  const messages = first.map(({ built }) => built.message).filter(({ id }) => fresh.has(id))
+  const messages = first.map(({ built }) => built.message)
+  if (canEnqueueAtOnce(messages)) {
+    try {
+      return await enqueueAtOnce(sql, broker, messages, [claiming(first), allFree(first)])
+    } catch (error) {
+      if (!isNotWhole(error)) throw error
+    }
+  }
+  return sql.begin((tx) => storeFresh(tx, broker, first))
+}
+
+const allFree = ({ length }: readonly Acceptance[]): Rider => ({
+  name: 'unclaimed',
+  ctes: (sql) => sql`unclaimed as (select ${wholeOf(sql, 'free', length)} as told)`,
+  done: () => {},
+})
+
+/** Claims first, and stores what is left. */
+const storeFresh = async (
+  tx: Queryable,
+  broker: TransactionalBroker,
+  all: readonly Acceptance[],
+): Promise<ReadonlySet<string>> => {
+  let fresh: ReadonlySet<string> = new Set()
+  const claim = claiming(all, (free) => {
+    fresh = new Set(free)
+  })
+  await goAlone(tx, claim)
+  const messages = all.map(({ built }) => built.message).filter(({ id }) => fresh.has(id))
   const queued = await enqueueMessages(tx, broker, messages)
   const known = messages.find(({ id }) => !queued.has(id))
   if (known !== undefined) throw knownAlready(known)
   return queued
 }
 
-/** Claims keys with their answers, and writes the audit entries of those that were free. */
-const claimAll = async (
-  tx: Queryable,
-  all: readonly Acceptance[],
-): Promise<ReadonlySet<string>> => {
+/** Claims keys with their answers, writes the audit entries of those that were free, and tells their messages. */
+const claiming = (all: readonly Acceptance[], done: Rider['done'] = () => {}): Rider => {
   const rows = all.map(({ built, caller }) => {
     const { actor, ...entry } = auditEntry(built, caller)
     const { idempotencyKey: key } = caller
@@ -88,19 +120,18 @@ const claimAll = async (
       ...{ key: key?.key, fingerprint: key?.fingerprint, ...queuedAnswer(built) },
     }
   })
-  const claimed = await tx<{ id: string }[]>`
-    with input as (
+  const ctes = (tx: Queryable) => tx`
+    input as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as i(
         actor text, action text, object text, outcome text, "requestId" text, "auditId" text,
         key text, fingerprint text, status int, body text)
     ), taken as (${claimRows(tx, tx`select key, fingerprint, status, body from input`)}),
-    fresh as materialized (
+    free as materialized (
       select i.* from input i left join taken on taken.key = i.key
       where i.key is null or taken.key is not null
     ), audited as (${auditInsert(
       tx,
-      tx`select "auditId", actor, action, object, outcome, "requestId" from fresh`,
-    )})
-    select object as id from fresh`
-  return new Set(claimed.map(({ id }) => id))
+      tx`select "auditId", actor, action, object, outcome, "requestId" from free`,
+    )}), accepted as (select object as told from free)`
+  return { name: 'accepted', ctes, done }
 }

@@ -50,7 +50,10 @@ const leaseLeftLeastMs = 500
 
 export type HandleDeps = {
   readonly sql: Client
-  readonly broker: Pick<TransactionalBroker, 'leaseLeftMs' | 'publishIn' | 'settleIn' | 'wake'>
+  readonly broker: Pick<
+    TransactionalBroker,
+    'leaseLeftMs' | 'publishIn' | 'settleIn' | 'settling' | 'wake'
+  >
   readonly sign: Sign
   readonly transport: Transport
   /** The channels that a message may take. */
@@ -258,7 +261,9 @@ const recordResults = async (
     )
   }
   const changes = results.map((result) => changeOf(result, isLate))
-  const { moved, cited } = await recordChanges(tx, changes)
+  // Its row is the fence of a delivery: whoever lost it changes nothing.
+  const settling = broker.settling(results.map(({ delivery }) => delivery))
+  const { moved, cited } = await recordChanges(tx, changes, [], settling && [settling])
   const byId = new Map(results.map(({ stored }) => [stored.id, stored]))
   await emitEvents(
     tx,
@@ -269,10 +274,6 @@ const recordResults = async (
   )
   const letters = results.flatMap(lettersOf)
   if (letters.length > 0) await broker.publishIn(tx, letters)
-  await broker.settleIn(
-    tx,
-    results.map(({ delivery }) => delivery),
-  )
   return applyRemembered(
     tx,
     results.flatMap(({ stored: { id, type }, outcome }) =>

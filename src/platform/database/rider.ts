@@ -1,0 +1,71 @@
+import postgres, { type PendingQuery, type Row } from 'postgres'
+import type { Queryable } from './database.ts'
+
+/**
+ * What changes other rows within a statement that is on its way anyhow, so that a transaction takes one statement less.
+ * PostgreSQL lets neither part see what the other changes: whoever adds one asks of it nothing that depends on the rest,
+ * and ends the transaction if the whole is not as expected.
+ */
+export type Rider = {
+  /** Names its last CTE, which has the one column `told`, a text. */
+  readonly name: string
+  /** Its CTEs, with commas between. */
+  readonly ctes: (sql: Queryable) => PendingQuery<Row[]>
+  /**
+   * Takes what was told, row by row.
+   *
+   * @throws to end the transaction
+   */
+  readonly done: (told: readonly string[]) => void
+}
+
+type Told = { readonly rider: string; readonly told: string }
+
+/** The driver takes an empty list for a value. */
+const joined = (sql: Queryable, parts: readonly PendingQuery<Row[]>[]) =>
+  parts.length === 0 ? sql`` : sql`${[...parts]}`
+
+/** The CTEs of riders, after those of the statement that carries them. */
+export const ridersWith = (sql: Queryable, riders: readonly Rider[]) =>
+  joined(
+    sql,
+    riders.map(({ ctes }) => sql`, ${ctes(sql)}`),
+  )
+
+/** What riders tell, as further rows of the statement's own: `columns` is `null` for each of its columns before. */
+export const toldBy = (sql: Queryable, riders: readonly Rider[], columns: PendingQuery<Row[]>) =>
+  joined(
+    sql,
+    riders.map(({ name }) => sql`union all select ${columns}, ${name}, told from ${sql(name)}`),
+  )
+
+/** Gives the riders what they told, and returns the rows of the statement itself. */
+export const withoutTold = <T>(
+  rows: readonly (T & { readonly rider: string | null })[],
+  riders: readonly Rider[],
+): readonly T[] => {
+  for (const { name, done } of riders) {
+    done(rows.flatMap((row) => (row.rider === name ? (row as T & Told).told : [])))
+  }
+  return rows.filter(({ rider }) => rider === null)
+}
+
+/** The same in a statement of its own. */
+export const goAlone = async (sql: Queryable, { name, ctes, done }: Rider): Promise<void> => {
+  const rows = await sql<Told[]>`with ${ctes(sql)} select told from ${sql(name)}`
+  done(rows.map(({ told }) => told))
+}
+
+const notWhole = 'fewer rows than expected: '
+
+/**
+ * Ends its statement, which then has changed nothing, unless a CTE has so many rows: a statement that is a transaction of
+ * its own needs no other to be undone in.
+ */
+export const wholeOf = (sql: Queryable, cte: string, count: number) => sql`
+  (select case when count(*) = ${count}::int then '' else (${notWhole} || count(*))::int::text end
+  from ${sql(cte)})`
+
+/** Whether it was ended by {@link wholeOf}. */
+export const isNotWhole = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && error.message.includes(notWhole)
