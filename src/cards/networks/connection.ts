@@ -1,12 +1,12 @@
 import type { Socket } from 'bun'
 import { CodecError } from '#codecs/bytes'
 import { type CardMessage, FrameDecoder, frameBytesMaxDefault } from '#codecs/iso8583'
-import type { Content } from '../content/index.ts'
 import type { LinkKeys } from '../security/index.ts'
 import { Advices, isAdvice } from './advices.ts'
+import type { ConnectionContext } from './connection-context.ts'
 import { dial } from './dial.ts'
-import { type Exchanges, identityOf, type Lane } from './exchanges.ts'
-import { Inbound, type SealedBytes } from './inbound.ts'
+import { identityOf, type Lane } from './exchanges.ts'
+import { Inbound, replyTpdu, type SealedBytes } from './inbound.ts'
 import {
   approved,
   cutOver,
@@ -24,7 +24,6 @@ import {
   answerMsMax,
   backoffDelayMs,
   echoMissesMax,
-  type NetworkOptions,
   reconnect,
   signOffMs,
   stableMs,
@@ -32,36 +31,8 @@ import {
 } from './options.ts'
 import { Outbound } from './outbound.ts'
 import { createSealer, fieldReaderOf, type Sealer } from './sealing.ts'
-import { isSealedRight, keysIn, sendSealed } from './secured.ts'
-import type { AdviceReply, ExchangeOutcome } from './types.ts'
-
-/** What the connections of one network share. */
-type ConnectionContext = {
-  readonly options: NetworkOptions
-  readonly content: Content
-  readonly exchanges: Exchanges
-  /** A STAN for network management that no waiting message uses. */
-  readonly nextStan: () => string
-  /** Called for every message except requests of network management. */
-  readonly onMessage: (message: CardMessage) => void
-  /** Called for an advice; gives its answer, once it is kept. */
-  readonly onAdvice: (message: CardMessage) => Promise<AdviceReply | undefined>
-  /** Called for a well-formed message of an unknown type. */
-  readonly onUnknownType: () => void
-  /** Undefined: messages have no codes, and keys are not exchanged. */
-  readonly keys: LinkKeys | undefined
-  /** Called for an answer whose code is wrong, or missing. */
-  readonly onWrongCode: (message: CardMessage) => void
-  /** Called for a frame without a message of the dialect; with the key of the request that it answers, where it has one. */
-  readonly onUnreadable: (key: number | undefined, error: CodecError) => void
-  readonly onUp: () => void
-  readonly onLost: () => void
-  readonly onEcho: () => void
-}
-
-/** That of the answer: destination and source change places. */
-const replyTpdu = (tpdu: Uint8Array): Uint8Array | undefined =>
-  tpdu.length === 5 ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!) : undefined
+import { areKeysConfirmed, isSealedRight, keysIn, sendSealed } from './secured.ts'
+import type { ExchangeOutcome } from './types.ts'
 
 type State = 'down' | 'connecting' | 'signing_on' | 'up' | 'closed'
 
@@ -322,14 +293,27 @@ export class Connection implements Lane {
     if (!this.outbound.append(toManagementAnswer(request), reply)) this.onStalled()
   }
 
-  /** The new keys are used from the answer on: before it the network does not know that we have them. */
+  /**
+   * The new keys are used from the answer on, as before it the network does not know that we have them; or once the
+   * network has answered our confirmation, where it waits for one.
+   */
   private async takeKeys(keys: LinkKeys, request: CardMessage, tpdu?: Uint8Array): Promise<void> {
     const { socket } = this
-    const { code, use } = await keys.take(fieldReaderOf(request, this.context.options.dialect))
+    const { options } = this.context
+    const { code, use } = await keys.take(fieldReaderOf(request, options.dialect))
     if (this.socket !== socket) return
-    if (this.outbound.append(toManagementAnswer(withoutFields(request, keys.fields), code), tpdu))
-      use()
-    else this.onStalled()
+    const answer = toManagementAnswer(withoutFields(request, keys.fields), code)
+    if (!this.outbound.append(answer, tpdu)) {
+      this.onStalled()
+      return
+    }
+    const { confirmationCode } = keys.exchange ?? {}
+    if (code !== approved) return
+    const ask = async (): Promise<ExchangeOutcome | undefined> =>
+      this.socket === socket
+        ? this.manage(confirmationCode ?? '', options.answerMs ?? answerMsMax)
+        : undefined
+    if (confirmationCode === undefined || (await areKeysConfirmed(ask, options))) use()
   }
 
   /** After the network's sign-off, its connection takes no requests until its sign-on. */

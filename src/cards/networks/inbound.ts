@@ -106,3 +106,7 @@ export class Inbound {
     return copied
   }
 }
+
+/** That of the answer: destination and source change places. */
+export const replyTpdu = (tpdu: Uint8Array): Uint8Array | undefined =>
+  tpdu.length === 5 ? Uint8Array.of(tpdu[0]!, tpdu[3]!, tpdu[4]!, tpdu[1]!, tpdu[2]!) : undefined

@@ -83,6 +83,30 @@ export const isSealedRight = async (
   }
 }
 
+/** Each question has a STAN of its own: 0800 is not repeated. */
+const confirmationsMax = 3
+
+/** Tells the network that its keys are here. @returns whether it has answered that it uses them now */
+export const areKeysConfirmed = async (
+  ask: () => Promise<ExchangeOutcome | undefined>,
+  { name, logger }: NetworkOptions,
+): Promise<boolean> => {
+  for (let asked = 0; asked < confirmationsMax; asked++) {
+    const outcome = await ask()
+    if (outcome === undefined) break
+    if (outcome.kind !== 'answered') continue
+    const { responseCode } = outcome.response
+    if (responseCode === approved) return true
+    logger.error(
+      { network: name, response_code: responseCode },
+      'the card network did not take the confirmation of its keys',
+    )
+    return false
+  }
+  logger.error({ network: name }, 'the card network did not answer the confirmation of its keys')
+  return false
+}
+
 /** The fields of the network's answer to the question for keys; undefined if it gives none. */
 export const keysIn = (
   outcome: ExchangeOutcome,

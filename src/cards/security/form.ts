@@ -48,6 +48,11 @@ export const securityForm = z.strictObject({
         .string()
         .regex(/^\d{3}$/, 'three digits')
         .default('101'),
+      /** DE 70 of our 0800 that confirms the keys. */
+      confirmation_code: z
+        .string()
+        .regex(/^\d{3}$/, 'three digits')
+        .optional(),
       asks: z.boolean().default(false),
       keys: z.array(placeForm).min(1).max(4),
     })
@@ -89,12 +94,16 @@ export const linkSecurityOf = (form: SecurityForm): LinkSecurity => {
   if (exchange !== undefined && form.zone_key_path === undefined) {
     throw new Error('security: key_exchange needs zone_key_path')
   }
+  if (exchange?.asks === true && exchange.confirmation_code !== undefined) {
+    throw new Error('security: confirmation_code is of keys that the network sends, without asks')
+  }
   return {
     zone: keyIfAny(form.zone_key_path),
     mac: mac && { algorithm: mac.algorithm, bytes: mac.bytes, key: keyIfAny(mac.key_path) },
     pin: pin && pinOf(pin),
     exchange: exchange && {
       networkCode: exchange.network_code,
+      confirmationCode: exchange.confirmation_code,
       asks: exchange.asks,
       keys: exchange.keys.map((place) => ({
         ...{ use: place.key, field: place.field, at: place.at, digits: place.digits },

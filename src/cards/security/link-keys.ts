@@ -26,6 +26,8 @@ type KeyPlace = {
 export type KeyExchange = {
   /** DE 70 of the 0800 that brings keys, or asks for them. */
   readonly networkCode: string
+  /** DE 70 of the 0800 by which we confirm them; undefined: the network uses them from our answer on. */
+  readonly confirmationCode?: string | undefined
   /** Ask for keys before any traffic. */
   readonly asks: boolean
   readonly keys: readonly KeyPlace[]
@@ -97,6 +99,8 @@ export class LinkKeys {
   private readonly nowMs: () => number
   private readonly current = new Map<KeyUse, ModuleKey>()
   private readonly previous = new Map<KeyUse, Held>()
+  /** Taken, and not known to be in use at the network. */
+  private offered: ReadonlyMap<KeyUse, ModuleKey> = new Map()
   private asking: Promise<boolean> | undefined
 
   constructor(options: LinkKeysOptions) {
@@ -154,6 +158,12 @@ export class LinkKeys {
     const { key: old, honouredUntil = 0 } = this.previous.get('mac') ?? {}
     const isHonoured = old !== undefined && this.nowMs() < honouredUntil
     if (isHonoured && (await this.isUnder(old, data, code))) return true
+    const offered = this.offered.get('mac')
+    if (offered !== undefined && (await this.isUnder(offered, data, code))) {
+      // The network has them in use, even where its answer to our confirmation was lost.
+      this.useOffered()
+      return true
+    }
     // What the network sends right after its keys is under them.
     await this.asking
     const after = this.current.get('mac')
@@ -181,9 +191,9 @@ export class LinkKeys {
       logger.error({ network, err: error }, 'a key of the card network was not taken')
       return refusedWith(error.fault === 'refused' ? keyRefused : malfunction)
     }
+    this.offered = taken
     const use = (): void => {
-      for (const [one, key] of taken) this.replace(one, key)
-      logger.info({ network, uses: [...taken.keys()] }, 'new keys of the card network are in use')
+      if (this.offered === taken) this.useOffered()
     }
     return { code: keyTaken, use }
   }
@@ -207,6 +217,14 @@ export class LinkKeys {
     const { code, use } = await this.take(read)
     use()
     return code === keyTaken
+  }
+
+  private useOffered(): void {
+    const { network, logger } = this.options
+    const keys = this.offered
+    this.offered = new Map()
+    for (const [use, key] of keys) this.replace(use, key)
+    logger.info({ network, uses: [...keys.keys()] }, 'new keys of the card network are in use')
   }
 
   private replace(use: KeyUse, key: ModuleKey): void {

@@ -22,10 +22,14 @@ export type SimulatedSecurity = {
   readonly macKey?: string
   /** Keys of codes are sent under it: 32 digits and a check value of six in DE 48. */
   readonly zoneKey?: string
+  /** Keys are sent with DE 70 161, and used when the gateway has confirmed them with 162. */
+  readonly confirms?: boolean
 }
 
 /** DE 70: here is a key, or give me one. */
-export const keyChange = '101'
+const keyChange = '101'
+const keyDelivered = '161'
+export const keyConfirmed = '162'
 const keyField = 48
 const keyBytes = 16
 /** Keys before the current one that are honoured. */
@@ -75,10 +79,23 @@ export class SimulatedKeys {
     createFieldSetter(keyField)(request, parcel)
   }
 
+  /** DE 70 of an offer. */
+  get changeCode(): string {
+    return this.security.confirms === true ? keyDelivered : keyChange
+  }
+
   /** The gateway's answer to an offer. */
   acknowledged(responseCode: string | undefined): void {
-    if (this.offered !== undefined && responseCode === '00') this.adopt(this.offered)
+    if (responseCode === '00' && this.security.confirms !== true) this.confirmed()
+    else if (responseCode !== '00') this.offered = undefined
+  }
+
+  /** @returns whether there was a key to confirm */
+  confirmed(): boolean {
+    const { offered } = this
     this.offered = undefined
+    if (offered !== undefined) this.adopt(offered)
+    return offered !== undefined
   }
 
   /** Puts a new key into the answer to who asks; it is in use from then on. */

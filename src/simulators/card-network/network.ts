@@ -3,7 +3,7 @@ import { CardMessage, type Dialect, type Framing } from '#codecs/iso8583'
 import { type Behaviour, type BehaviourName, behaviours } from './behaviour.ts'
 import { Book, type BookEntry } from './book.ts'
 import { answerMtiOf, Issuer } from './issuer.ts'
-import { asksForKey, keyChange, SimulatedKeys, type SimulatedSecurity } from './link-security.ts'
+import { asksForKey, keyConfirmed, SimulatedKeys, type SimulatedSecurity } from './link-security.ts'
 import { Session } from './session.ts'
 
 /** DE 70: the business day ends. */
@@ -199,17 +199,20 @@ export class CardNetwork {
       if (request.responseCode === '00') this.signedOn.add(session)
     } else if (request.networkCode === '002') this.signedOn.delete(session)
     else if (asksForKey(request)) this.keys?.give(request)
+    else if (request.networkCode === keyConfirmed && this.keys?.confirmed() !== true) {
+      request.responseCode = '12'
+    }
     session.send(request, tpdu)
   }
 
   private answered({ networkCode, responseCode }: CardMessage): void {
-    if (networkCode === keyChange) this.keys?.acknowledged(responseCode)
+    if (networkCode === this.keys?.changeCode) this.keys?.acknowledged(responseCode)
   }
 
   /** Sends a new key over one connection; it is in use once the gateway has answered. */
   changeKey(): void {
     const [session] = this.sessions
-    if (session !== undefined) this.askOn(session, keyChange)
+    if (session !== undefined && this.keys) this.askOn(session, this.keys.changeCode)
   }
 
   /** Ends the business day, MMDD, and tells the gateway over one connection; the next one is told as DE 15. */
@@ -235,7 +238,7 @@ export class CardNetwork {
     request.stan = String(this.stan).padStart(6, '0')
     request.networkCode = networkCode
     request.settlementDate = settlementDate
-    if (networkCode === keyChange) this.keys?.offer(request)
+    if (networkCode === this.keys?.changeCode) this.keys?.offer(request)
     session.send(request)
   }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { CardMessage, dialects, parseDialect } from '#codecs/iso8583'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
+import { macOf, wrapDesKey } from '#src/platform/security/index.ts'
 import {
   cardProblems,
   cardSettings,
@@ -168,6 +169,52 @@ describe('keys', () => {
     expect(rig.simulator.statistics()).toMatchObject({ wrongCodes: 0, keysExchanged: 4 })
   })
 
+  test('that the network wants confirmed are used once it has answered that', async () => {
+    const { zone, mac } = secured().security ?? {}
+    const confirmed = { ...exchange, networkCode: '161', confirmationCode: '162' }
+    await using rig = await createNetworkRig(
+      secured({ poolSize: 2, security: { zone, mac, exchange: confirmed } }),
+      { security: { ...simulated.security, confirms: true }, latencyMs: { min: 0, max: 6 } },
+    )
+    const outcomes: string[] = []
+    let number = 0
+    const pay = async (): Promise<void> => {
+      while (rig.simulator.statistics().keysExchanged < 3) {
+        outcomes.push(codeOf(await rig.network.exchange(payment(++number), 20_000)))
+      }
+    }
+    const load = Promise.all(Array.from({ length: 10 }, pay))
+    for (let keys = 1; keys <= 3; keys++) {
+      rig.simulator.changeKey()
+      await until(() => rig.simulator.statistics().keysExchanged === keys, 'the new key')
+    }
+    await load
+    outcomes.push(codeOf(await rig.network.exchange(payment(++number), 20_000)))
+    expect(new Set(outcomes)).toEqual(new Set(['00']))
+    expect(rig.simulator.statistics()).toMatchObject({ wrongCodes: 0, keysExchanged: 3 })
+  })
+
+  test('whose confirmation was never answered are used from the first code under them', async () => {
+    const { zone, mac } = secured().security ?? {}
+    const module = createSoftwareModule()
+    const options = { network: 'neta', module, honourMs: 0, logger: quietLogger }
+    const keys = new LinkKeys({ ...options, security: { zone, mac, exchange } })
+    const bytes = Uint8Array.fromHex('89B07A34A1B3F47F89B07A34A1B3F489')
+    const parcel = `${wrapDesKey(Uint8Array.fromHex(zoneKey), bytes).toHex()}C3F11D`
+    const data = new TextEncoder().encode('02003220')
+    const [old, fresh] = [macKey, bytes.toHex()].map((key) =>
+      macOf('x9.19', Uint8Array.fromHex(key), data),
+    ) as [Uint8Array, Uint8Array]
+    expect(await keys.verify(data, fresh)).toBe(false)
+    expect(await keys.take(() => parcel)).toMatchObject({ code: '00' })
+    expect(await keys.seal(data)).toEqual(old)
+    expect(await keys.verify(data, old)).toBe(true)
+    expect(await keys.seal(data)).toEqual(old)
+    expect(await keys.verify(data, fresh)).toBe(true)
+    expect(await keys.seal(data)).toEqual(fresh)
+    expect(await keys.verify(data, old)).toBe(false)
+  })
+
   test('are asked for before any traffic, where the network gives them', async () => {
     const module = createSoftwareModule()
     const security = {
@@ -253,4 +300,7 @@ test('the settings of a network say how its messages are secured, and what is mi
   const exchanged = { key_exchange: { keys: [{ key: 'mac', field: 48 }] } }
   expect(problemOf(exchanged, software)).toContain('zone_key_path')
   expect(problemOf({ ...exchanged, zone_key_path: path }, software)).toBe('')
+  const asked = { ...exchanged.key_exchange, asks: true, confirmation_code: '162' }
+  const both = { key_exchange: asked, zone_key_path: path }
+  expect(problemOf(both, software)).toContain('without asks')
 })
