@@ -176,14 +176,24 @@ describe.skipIf(npmTools === undefined)(
       }
     })
 
-    test('is built by its own commands, knows right payments from wrong ones, and pays in Node', async () => {
-      const built = join(directory, 'node_modules/@trilho/client')
-      mkdirSync(join(built, '..'), { recursive: true })
+    test('is packed by its own commands, knows right payments from wrong ones, and pays in Node', async () => {
+      const built = join(directory, 'client')
       cpSync(source, built, { recursive: true })
       symlinkSync(npmTools!, join(built, 'node_modules'))
       await run(['npm', 'run', 'build', '--silent'], built, { OPENAPI: documentPath })
-      const files = ['index.d.ts', 'index.js', 'schema.d.ts', 'schema.js']
-      expect(readdirSync(join(built, 'dist')).sort()).toEqual(files)
+      const packed = JSON.parse(await run(['npm', 'pack', '--json', '--offline'], built))[0] as {
+        readonly filename: string
+        readonly files: readonly { readonly path: string }[]
+      }
+      expect(packed.files.map(({ path }) => path).sort()).toEqual([
+        ...['LICENSE', 'README.md', 'dist/index.d.ts', 'dist/index.js', 'dist/schema.d.ts'],
+        ...['dist/schema.js', 'package.json'],
+      ])
+      // As npm unpacks it; it has no dependencies to fetch.
+      const installed = join(directory, 'node_modules/@trilho/client')
+      mkdirSync(installed, { recursive: true })
+      const archive = join(built, packed.filename)
+      await run(['tar', 'xzf', archive, '--strip-components=1'], installed)
       const user = join(directory, 'user')
       mkdirSync(user)
       cpSync(join(peers, 'pay_client.ts.txt'), join(user, 'pay.mts'))
