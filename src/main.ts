@@ -117,7 +117,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       createRsfn({ settings: values.spi, certificates: certificates.keys }),
       qrcodes,
       createInspection(inspectors),
-      pix,
+      ...[pix, pix.beside],
       dict,
       createWebhooks({
         ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },

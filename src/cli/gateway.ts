@@ -75,6 +75,7 @@ export const buildGateway = (
     http: platform.httpAddr,
     cards: { host: platform.httpAddr.host, port: platform.cardgwPort },
     admin: platform.adminAddr,
+    pix: platform.pixAddr,
     trustedProxies: networksOf(platform.trustedProxies ?? []),
     tls,
     adminTls: platform.adminTls,
@@ -104,8 +105,9 @@ const ratesOf = ({ ratePerKey, ratePerAccount }: PlatformSettings, logger: Logge
 
 /** Where it listens besides `httpUrl`, as it is shown: `{cards_url: …, grpc_url: …}`. */
 export const namedUrls = (urls: GatewayUrls): Record<string, string> => {
-  const { cardsUrl: cards, adminUrl: admin, featureUrls } = urls
-  const all = { cards, ...(admin === undefined ? {} : { admin }), ...featureUrls }
+  const { cardsUrl: cards, adminUrl: admin, pixUrl: pix, featureUrls } = urls
+  const own = { ...(admin === undefined ? {} : { admin }), ...(pix === undefined ? {} : { pix }) }
+  const all = { cards, ...own, ...featureUrls }
   return Object.fromEntries(Object.entries(all).map(([name, url]) => [`${name}_url`, url]))
 }
 

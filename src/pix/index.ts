@@ -19,6 +19,7 @@ import { createPixWebhookService, type Topics } from './notices/service.ts'
 import { tokenRoute } from './oauth/routes.ts'
 import { createIssue, createTokenSource, createTokenSweep } from './oauth/tokens.ts'
 import { payloadRoutes, type SignPayload } from './payload.ts'
+import { pixPath } from './pix-route.ts'
 import { createReceivables, type Receivables } from './received/receive.ts'
 import { pixRoutes } from './received/routes.ts'
 import { createPixService, type Refunds } from './received/service.ts'
@@ -50,6 +51,8 @@ export type PixDeps = {
 }
 
 export type PixFeature = Feature & {
+  /** What of it is not for merchants: whose keys are whose, and the payloads that payers' institutions read. */
+  readonly beside: Feature
   /** For the worker of instant payments; undefined without a database. */
   readonly receivables: Receivables | undefined
 }
@@ -65,7 +68,7 @@ export const createPix = (deps: PixDeps): PixFeature => {
     issue: createIssue(sql, deps.now ?? (() => new Date())),
     seconds: settings.tokenSeconds,
   })
-  const routes = [
+  const all = [
     tokens,
     ...receiverRoutes(createReceiverService(sql, deps.topics)),
     ...webhookRoutes(createPixWebhookService(sql, deps.topics)),
@@ -73,17 +76,15 @@ export const createPix = (deps: PixDeps): PixFeature => {
     ...recurringRoutes(deps, sql),
     ...receivedRoutes(deps, sql),
   ]
-  if (deps.sql === undefined) {
-    return {
-      ...common,
-      receivables: undefined,
-      routes: withMissingSettings(routes, ['DATABASE_DSN']),
-    }
-  }
+  const routes = deps.sql === undefined ? withMissingSettings(all, ['DATABASE_DSN']) : all
+  const isMerchants = ({ path }: Route) => path.startsWith(pixPath) || path === tokens.path
+  const beside = { name: 'pix_payloads', routes: routes.filter((one) => !isMerchants(one)) }
+  const own = { listener: 'pix' as const, routes: routes.filter(isMerchants), beside }
+  if (deps.sql === undefined) return { ...common, ...own, receivables: undefined }
   const sweep = createTokenSweep(sql, logger)
   return {
     ...common,
-    routes,
+    ...own,
     receivables: createReceivables(deps.topics.emit),
     tokenSource: createTokenSource(sql),
     start: async () => {

@@ -3,7 +3,7 @@ import type { Scope } from '#src/platform/security/index.ts'
 import { renderPixError } from './errors.ts'
 
 /** Where the API Pix is. */
-const pixPath = '/pix/v2'
+export const pixPath = '/pix/v2'
 
 /**
  * A route of the API Pix. Our document does not describe it: the standard's does. Its errors are the standard's too.

@@ -73,7 +73,7 @@ export const startPix = async (now?: () => Date) => {
     ...(now === undefined ? {} : { now }),
   })
   if (feature.tokenSource !== undefined) tokens.push(feature.tokenSource)
-  const { routes = [] } = feature
+  const routes = [feature, feature.beside].flatMap((one) => one.routes ?? [])
   const app = createApp({
     ...{ routes, authenticator, logger: quietLogger },
     metrics: createHttpMetrics(createMetrics({ version: 'test', withProcess: false })),

@@ -8,12 +8,13 @@ import { reasonOf } from './reason.ts'
 
 /** The ports are free, or something of ours may be running on them. */
 export const checkPorts = (settings: PlatformSettings): readonly Check[] => {
-  const { httpAddr, cardgwPort, adminAddr } = settings
+  const { httpAddr, cardgwPort, adminAddr, pixAddr } = settings
   const cards = { name: 'CARDGW_PORT', address: { host: httpAddr.host, port: cardgwPort } }
   const addresses = [
     { name: 'HTTP_ADDR', address: httpAddr },
     ...(cardgwPort === httpAddr.port ? [] : [cards]),
     ...(adminAddr === undefined ? [] : [{ name: 'TRILHO_ADMIN_ADDR', address: adminAddr }]),
+    ...(pixAddr === undefined ? [] : [{ name: 'PIX_API_ADDR', address: pixAddr }]),
   ]
   return addresses.map(checkPort)
 }

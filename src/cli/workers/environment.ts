@@ -25,6 +25,7 @@ export type Ports = {
   readonly http: number
   readonly cards: number
   readonly admin: number | undefined
+  readonly pix: number | undefined
 }
 
 /**
@@ -34,7 +35,12 @@ export type Ports = {
  */
 export const environmentOf = (
   env: Environment,
-  { httpAddr, adminAddr, roles }: Pick<PlatformSettings, 'httpAddr' | 'adminAddr' | 'roles'>,
+  {
+    httpAddr,
+    adminAddr,
+    pixAddr,
+    roles,
+  }: Pick<PlatformSettings, 'httpAddr' | 'adminAddr' | 'pixAddr' | 'roles'>,
   {
     number,
     count,
@@ -64,6 +70,7 @@ export const environmentOf = (
     ...(ports.admin === undefined
       ? {}
       : { TRILHO_ADMIN_ADDR: `${hostOf(adminAddr?.host)}:${ports.admin}` }),
+    ...(ports.pix === undefined ? {} : { PIX_API_ADDR: `${hostOf(pixAddr?.host)}:${ports.pix}` }),
     ...(general.length === 0 ? { TRILHO_ROLES: leastRole } : { TRILHO_ROLES: general.join(',') }),
     ...(own === undefined || own.length === 0 ? {} : { SPI_ROLES: own.join(',') }),
     [workerVariable]: String(number),

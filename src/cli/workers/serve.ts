@@ -28,7 +28,7 @@ export const serveByWorkers = async (count: number, io: Io, program: Program): P
   // Refuses what the roles do not allow before a port is looked at.
   const of = (ports: Ports) => (number: number) =>
     environmentOf(io.env, platform, { number, count, ports })
-  const nowhere = { http: 0, cards: 0, admin: undefined }
+  const nowhere = { http: 0, cards: 0, admin: undefined, pix: undefined }
   for (let number = 1; number <= count; number++) of(nowhere)(number)
   const ended = untilSignal(() => {
     supervisor?.kill()
@@ -81,13 +81,19 @@ const failed = async (
   return error instanceof WorkerEndedError && error.code !== 0 ? error.code : exitCodes.failed
 }
 
-const portsOf = async ({ httpAddr, cardgwPort, adminAddr }: PlatformSettings): Promise<Ports> => {
+const portsOf = async ({
+  httpAddr,
+  cardgwPort,
+  adminAddr,
+  pixAddr,
+}: PlatformSettings): Promise<Ports> => {
   const http = await freePort({ address: httpAddr, setting: 'HTTP_ADDR' })
   const cardsAddress = { host: httpAddr.host, port: cardgwPort }
   const isOne = cardgwPort === httpAddr.port
   const cards = isOne ? http : await freePort({ address: cardsAddress, setting: 'CARDGW_PORT' })
   const admin = adminAddr && (await freePort({ address: adminAddr, setting: 'TRILHO_ADMIN_ADDR' }))
-  return { http, cards, admin }
+  const pix = pixAddr && (await freePort({ address: pixAddr, setting: 'PIX_API_ADDR' }))
+  return { http, cards, admin, pix }
 }
 
 /** This program again: the executable, or the runtime with the file that it was started with. */

@@ -51,6 +51,9 @@ export const platformSettings = defineSettings({
   adminAddr: setting('TRILHO_ADMIN_ADDR', listenAddress(), {
     doc: 'Listen address for health, readiness, metrics and documents, which the listeners of payments then do not serve.',
   }),
+  pixAddr: setting('PIX_API_ADDR', listenAddress(), {
+    doc: 'Listen address for the API Pix, `/pix/v2` and its `/oauth/token`, which `HTTP_ADDR` then does not serve.',
+  }),
   trustedProxies: setting('TRILHO_TRUSTED_PROXIES', list(network()), {
     doc: 'Addresses and networks of the proxies before the gateway: for keys that are restricted to addresses, the caller is then the last one of `X-Forwarded-For` that is none of them.',
   }),

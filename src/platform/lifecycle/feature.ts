@@ -33,8 +33,11 @@ export type Feature = {
   /** Lower case: the key of its health check. */
   readonly name: string
   readonly routes?: readonly Route[]
-  /** `cards`: served on CARDGW_PORT. `admin`: on TRILHO_ADMIN_ADDR where that is set. Otherwise on HTTP_ADDR. */
-  readonly listener?: 'http' | 'cards' | 'admin'
+  /**
+   * `cards`: served on CARDGW_PORT. `admin`: on TRILHO_ADMIN_ADDR, `pix`: on PIX_API_ADDR, where that is set. Otherwise on
+   * HTTP_ADDR.
+   */
+  readonly listener?: 'http' | 'cards' | 'admin' | 'pix'
   /** Called before the process listens, with the API of all other features. */
   readonly reach?: (api: WholeApi) => void
   readonly errors?: ErrorCatalogue

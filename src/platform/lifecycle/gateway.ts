@@ -34,6 +34,8 @@ export type GatewayOptions = {
   readonly cards: ListenAddress
   /** Undefined: health, readiness, metrics and documents are on the listeners of payments. */
   readonly admin: ListenAddress | undefined
+  /** Undefined: the API Pix is served at `http`. */
+  readonly pix?: ListenAddress | undefined
   readonly trustedProxies?: Networks
   /** Undefined: plain HTTP. With an authority in it, clients must have a certificate from that authority. */
   readonly tls?: KeyMaterial | undefined
@@ -56,6 +58,7 @@ export type GatewayUrls = {
   readonly cardsUrl: string
   /** Undefined without a listener of its own. */
   readonly adminUrl: string | undefined
+  readonly pixUrl?: string | undefined
   /** Of the features that listen by themselves, by name. */
   readonly featureUrls: Readonly<Record<string, string>>
 }
@@ -74,7 +77,7 @@ export type Gateway = {
 /** Puts features behind listeners, with health, metrics and documents, under one life cycle. */
 export const createGateway = (options: GatewayOptions): Gateway => {
   const { features, logger } = options
-  const listeners: Listeners = { payments: [], admin: [] }
+  const listeners: Listeners = { payments: [], pix: [], admin: [] }
   const close = (those: readonly Listener[]) => closeListeners(those, options.stopTimeoutMs / 2)
   const stalls = createStallWatch({
     loops: () => [...runningJobs(), ...features.flatMap(({ loops }) => loops?.() ?? [])],
@@ -94,17 +97,18 @@ export const createGateway = (options: GatewayOptions): Gateway => {
       {
         name: 'listeners',
         start: () => openListeners(options, () => lifecycle.isDraining(), listeners, stalls),
-        stop: () => close(listeners.payments),
+        stop: () => close([...listeners.payments, ...listeners.pix]),
       },
     ],
   })
   return {
     start: async () => {
       await lifecycle.start()
-      const { payments, admin } = listeners
+      const { payments, pix, admin } = listeners
       const httpUrl = payments[0]?.url ?? ''
       const cardsUrl = payments[1]?.url ?? httpUrl
-      return { httpUrl, cardsUrl, adminUrl: admin[0]?.url, featureUrls: featureUrls(features) }
+      const own = { adminUrl: admin[0]?.url, pixUrl: pix[0]?.url }
+      return { httpUrl, cardsUrl, ...own, featureUrls: featureUrls(features) }
     },
     stop: (isAtOnce = false) => lifecycle.stop(isAtOnce ? 0 : options.drainMs),
   }
@@ -119,7 +123,7 @@ const featureUrls = (features: readonly Feature[]): Readonly<Record<string, stri
   return urls
 }
 
-type Listeners = { readonly payments: Listener[]; readonly admin: Listener[] }
+type Listeners = Readonly<Record<'payments' | 'pix' | 'admin', Listener[]>>
 
 const openListeners = (
   options: GatewayOptions,
@@ -163,11 +167,10 @@ const openListeners = (
   const open = (own: readonly Route[], at: ListenAt, log = logger) => listen(appOf(own, log), at)
   const { fetch } = appOf([...allRoutes, ...system])
   for (const { reach } of features) reach?.({ fetch, authenticator })
-  const forOperators = [
-    ...system,
-    ...features.flatMap((feature) => (feature.listener === 'admin' ? (feature.routes ?? []) : [])),
-  ]
-  const { http, cards, admin, isShared } = options
+  const routesAt = (at: Feature['listener']) =>
+    features.flatMap(({ listener, routes = [] }) => (listener === at ? routes : []))
+  const forOperators = [...system, ...routesAt('admin')]
+  const { http, cards, pix, admin, isShared } = options
   const { payments } = listeners
   const shared = admin === undefined ? forOperators : []
   if (admin !== undefined) {
@@ -175,14 +178,18 @@ const openListeners = (
     listeners.admin.push(open(forOperators, at))
   }
   const httpAt = { address: http, setting: 'HTTP_ADDR', tls: secure, isShared }
+  const elsewhere = pix === undefined ? [] : routesAt('pix')
+  if (pix !== undefined) {
+    const at = { address: pix, setting: 'PIX_API_ADDR', tls: secure, isShared }
+    listeners.pix.push(open([...elsewhere, ...shared], at))
+  }
+  const main = allRoutes.filter((route) => !elsewhere.includes(route))
   if (http.port === cards.port && http.host === cards.host) {
-    payments.push(open([...allRoutes, ...shared], httpAt))
+    payments.push(open([...main, ...shared], httpAt))
     return
   }
-  const cardRoutes = features.flatMap((feature) =>
-    feature.listener === 'cards' ? (feature.routes ?? []) : [],
-  )
-  const httpRoutes = allRoutes.filter((route) => !cardRoutes.includes(route))
+  const cardRoutes = routesAt('cards')
+  const httpRoutes = main.filter((route) => !cardRoutes.includes(route))
   const cardsAt = { address: cards, setting: 'CARDGW_PORT', tls: secure, isShared }
   payments.push(open([...httpRoutes, ...shared], httpAt))
   payments.push(open([...cardRoutes, ...shared], cardsAt, cardsLogger))
