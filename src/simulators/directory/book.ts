@@ -3,13 +3,12 @@ import { createHmac } from 'node:crypto'
 import { pixKeyKind } from '#codecs/brcode'
 import {
   cidOf,
-  createVsync,
   type DirectoryEntry,
   type EntryRequest,
   type KeptEntry,
   type KeyType,
-  type Vsync,
 } from '#codecs/dict'
+import { type CidSet, createCidSets } from './cid-sets.ts'
 import { entriesMax } from './options.ts'
 import { Refusal } from './refusal.ts'
 
@@ -35,19 +34,11 @@ const accountOf = ({ account }: Pick<DirectoryEntry, 'account'>): string =>
   [account.participant, account.branch ?? '', account.accountNumber, account.accountType].join(' ')
 
 /** The entries, by all that they are asked for by. */
-const createShelf = () => {
+const createShelf = (now: () => number) => {
   const entries = new Map<string, Kept>()
   const byCid = new Map<string, Kept>()
   const perAccount = new Map<string, number>()
-  const checks = new Map<string, Vsync>()
-
-  /** Of one participant and type of key. */
-  const checkOf = (participant: string, type: KeyType): Vsync => {
-    const name = `${participant} ${type}`
-    const check = checks.get(name) ?? createVsync()
-    checks.set(name, check)
-    return check
-  }
+  const setOf = createCidSets(now)
 
   const count = ({ entry }: Kept, by: number): void => {
     const account = accountOf(entry)
@@ -55,19 +46,19 @@ const createShelf = () => {
   }
 
   return {
-    ...{ entries, byCid, checkOf },
+    ...{ entries, byCid, setOf },
     keysOf: (entry: DirectoryEntry): number => perAccount.get(accountOf(entry)) ?? 0,
     put: (kept: Kept): void => {
       entries.set(kept.entry.key, kept)
       byCid.set(kept.cid, kept)
       count(kept, 1)
-      checkOf(kept.entry.account.participant, kept.entry.keyType).toggle(kept.cid)
+      setOf(kept.entry.account.participant, kept.entry.keyType).add(kept.cid)
     },
     take: (kept: Kept): void => {
       entries.delete(kept.entry.key)
       byCid.delete(kept.cid)
       count(kept, -1)
-      checkOf(kept.entry.account.participant, kept.entry.keyType).toggle(kept.cid)
+      setOf(kept.entry.account.participant, kept.entry.keyType).remove(kept.cid)
     },
   }
 }
@@ -112,15 +103,14 @@ const keyOf = ({ keyType, key: asked, owner }: EntryRequest, made: string): stri
 }
 
 export const createBook = (now: () => number) => {
-  const shelf = createShelf()
+  const shelf = createShelf(now)
   const byRequest = new Map<string, string>()
 
   return {
     find: (key: string): Kept | undefined => shelf.entries.get(key),
     findByCid: (cid: string): Kept | undefined => shelf.byCid.get(cid),
     size: (): number => shelf.entries.size,
-    /** 64 hexadecimal digits. */
-    check: (participant: string, type: KeyType): string => shelf.checkOf(participant, type).hex(),
+    setOf: (participant: string, type: KeyType): CidSet => shelf.setOf(participant, type),
 
     /** @throws Refusal */
     create: (asked: EntryRequest, reason: string, requestId: string): Kept => {

@@ -18,6 +18,10 @@ export const faultKinds = [
   'other_key',
   /** Answers with what is no XML. */
   'garbage',
+  /** Leaves a CID out of a file of CIDs. */
+  'lost_cid',
+  /** Changes a file of CIDs on its way. */
+  'damaged_file',
 ] as const
 
 type FaultKind = (typeof faultKinds)[number]

@@ -6,9 +6,11 @@ import { randomUUID } from 'node:crypto'
 import { type EntryRequest, problemElement, writeElement } from '#codecs/dict'
 import { readBounded } from '#src/platform/runtime/index.ts'
 import { createBook } from './book.ts'
+import { type CidFiles, createCidFiles } from './cid-files.ts'
 import { createControl, type EntryBody } from './control.ts'
-import { createFaultPlan, type Fault } from './faults.ts'
-import { type Done, operate } from './interface.ts'
+import { createFaultPlan, type Fault, type FaultPlan } from './faults.ts'
+import { operate } from './interface.ts'
+import type { Done } from './operation.ts'
 import {
   bodyBytesMax,
   type DirectoryOptions,
@@ -49,6 +51,7 @@ type Statistics = {
 type Lookup = { readonly participant: string; readonly payer: string; readonly kind: string }
 
 const versionForm = /^\/api\/v[12](\/.*)$/
+const filePrefix = '/cid-files/'
 const problemBase = 'https://dict.pi.rsfn.net.br/api/v2'
 const retryAfterSeconds = 1
 const lookupsMax = 10_000
@@ -81,8 +84,13 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     lookups: [...lookups.keys()],
     tokens: policies.left(),
   })
+  const files = createCidFiles({
+    ...{ now, setOf: book.setOf },
+    losesOne: () => faults.strike(['lost_cid'], 'lookup') !== undefined,
+    urlOf: (name) => `${origin()}${filePrefix}${name}`,
+  })
   const deps = {
-    ...{ book, policies, cacheSeconds: options.cacheSeconds },
+    ...{ book, files, policies, now, cacheSeconds: options.cacheSeconds },
     checkSignature: participantCertificates && createSignatureCheck(participantCertificates),
     onLookup: (endToEndId: string, by: Lookup) => {
       if (lookups.size >= lookupsMax) lookups.clear()
@@ -102,7 +110,8 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     const { bytes, isWhole } = await readBounded(request.body, bodyBytesMax)
     if (!isWhole) throw new Refusal('BadRequest', 'The body is too large')
     const header = (name: string): string => request.headers.get(name) ?? ''
-    const done = operate({ method: request.method, path, header, body: bytes }, deps)
+    const query = new URL(request.url).searchParams
+    const done = operate({ method: request.method, path, query, header, body: bytes }, deps)
     const after = faults.strike(
       ['error_after_storing', 'wrong_signature', 'no_signature', 'other_key', 'garbage'],
       operation,
@@ -111,9 +120,11 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     return respond(request, done, await bodyOf(done, after?.kind, sign, now))
   }
 
-  const server = serve(options, { answer, control, answers })
+  const server = serve(options, { answer, fetchFile: fetchFrom(files, faults), control, answers })
+  const origin = (): string =>
+    `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}`
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}/api/v2`,
+    url: `${origin()}/api/v2`,
     register,
     remove: (key) => {
       const kept = book.find(key)
@@ -126,15 +137,31 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
   }
 }
 
+const fetchFrom =
+  (files: CidFiles, faults: FaultPlan): Parts['fetchFile'] =>
+  (name) => {
+    const bytes = files.contentNamed(name)
+    if (bytes === undefined) throw new Refusal('NotFound')
+    const isDamaged = faults.strike(['damaged_file'], 'lookup') !== undefined
+    return new Response(isDamaged ? bytes.subarray(1) : bytes, {
+      headers: { 'Content-Type': 'text/plain' },
+    })
+  }
+
 type Parts = {
   /** @param path without the version */
   readonly answer: (request: Request, path: string) => Promise<Response>
+  /** A file of CIDs. @throws Refusal */
+  readonly fetchFile: (name: string) => Response
   readonly control: ReturnType<typeof createControl>
   /** Counted here, by status. */
   readonly answers: Record<string, number>
 }
 
-const serve = ({ hostname, port, tls }: ResolvedOptions, { answer, control, answers }: Parts) =>
+const serve = (
+  { hostname, port, tls }: ResolvedOptions,
+  { answer, fetchFile, control, answers }: Parts,
+) =>
   Bun.serve({
     ...{ hostname, port },
     ...(tls === undefined ? {} : { tls: serverTls(tls) }),
@@ -146,9 +173,12 @@ const serve = ({ hostname, port, tls }: ResolvedOptions, { answer, control, answ
         const { bytes } = await readBounded(request.body, bodyBytesMax)
         return control(request.method, pathname, bytes)
       }
-      const response = await answer(request, versionForm.exec(pathname)?.[1] ?? '').catch(
-        (error: unknown) =>
-          problemOf(error instanceof Refusal ? error : new Refusal('InternalServerError')),
+      const respondTo = async (): Promise<Response> =>
+        pathname.startsWith(filePrefix)
+          ? fetchFile(pathname.slice(filePrefix.length))
+          : answer(request, versionForm.exec(pathname)?.[1] ?? '')
+      const response = await respondTo().catch((error: unknown) =>
+        problemOf(error instanceof Refusal ? error : new Refusal('InternalServerError')),
       )
       answers[response.status] = (answers[response.status] ?? 0) + 1
       return response

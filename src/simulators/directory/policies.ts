@@ -23,6 +23,10 @@ const plain = {
   ENTRIES_UPDATE: { perMinute: 600, size: 600 },
   SYNC_VERIFICATIONS_WRITE: { perMinute: 10, size: 50 },
   CIDS_ENTRIES_READ: { perMinute: 1_200, size: 36_000 },
+  CIDS_EVENTS_LIST: { perMinute: 20, size: 100 },
+  CIDS_FILES_READ: { perMinute: 10, size: 50 },
+  /** Forty a day. */
+  CIDS_FILES_WRITE: { perMinute: 40 / 1_440, size: 200 },
 } as const satisfies Readonly<Record<string, Bucket>>
 
 export type PlainPolicy = keyof typeof plain

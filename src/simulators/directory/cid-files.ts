@@ -1,0 +1,101 @@
+/** Files of all CIDs of a participant and type of key: asked for, made some time later, fetched by their address. */
+import { hash, randomUUID } from 'node:crypto'
+import type { Element, KeyType } from '#codecs/dict'
+import type { CidSet } from './cid-sets.ts'
+
+/** From the request of a file until it is there, as in the directory's example. */
+const madeAfterMs = 10_000
+/** Of those that are made the last ones are kept: one of a million CIDs has 65 megabytes. */
+const madeMax = 4
+const requestedMax = 1_000
+
+type Made = {
+  readonly atMs: number
+  /** Nobody guesses it. */
+  readonly name: string
+  readonly bytes: Buffer
+}
+
+type CidFile = {
+  readonly id: number
+  readonly participant: string
+  readonly type: KeyType
+  readonly requestedMs: number
+}
+
+export const createCidFiles = (deps: {
+  readonly now: () => number
+  readonly setOf: (participant: string, type: KeyType) => CidSet
+  /** True: the file that is made now lacks a CID. */
+  readonly losesOne: () => boolean
+  /** Where a file of that name is fetched. */
+  readonly urlOf: (name: string) => string
+}) => {
+  const { now } = deps
+  const requested = new Map<number, CidFile>()
+  const made = new Map<number, Made>()
+  let lastId = 0
+
+  /** Undefined: not yet, or no longer. */
+  const contentOf = (file: CidFile): Made | undefined => {
+    const there = made.get(file.id)
+    if (there !== undefined || now() < file.requestedMs + madeAfterMs) return there
+    const cids = [...deps.setOf(file.participant, file.type).cids]
+    const told = deps.losesOne() ? cids.slice(1) : cids
+    const bytes = Buffer.from(told.map((cid) => `${cid}\n`).join(''))
+    const content = { atMs: now(), name: randomUUID(), bytes }
+    forgetFirst(made, madeMax)
+    made.set(file.id, content)
+    return content
+  }
+
+  return {
+    request: (participant: string, type: KeyType): CidFile => {
+      const file = { id: ++lastId, participant, type, requestedMs: now() }
+      forgetFirst(requested, requestedMax)
+      requested.set(file.id, file)
+      return file
+    },
+    /** Undefined: there is none of that participant. */
+    find: (id: number, participant: string): CidFile | undefined => {
+      const file = requested.get(id)
+      return file?.participant === participant ? file : undefined
+    },
+    /** How it is told of. */
+    elementOf: (file: CidFile): Element => {
+      const content = contentOf(file)
+      return [
+        'CidSetFile',
+        [
+          ['Id', String(file.id)],
+          ['Status', content === undefined ? 'REQUESTED' : 'AVAILABLE'],
+          ['Participant', file.participant],
+          ['KeyType', file.type],
+          ['RequestTime', new Date(file.requestedMs).toISOString()],
+          ...(content === undefined ? [] : contentElements(content, deps.urlOf)),
+        ],
+      ]
+    },
+    /** The bytes of the file of that name. */
+    contentNamed: (name: string): Buffer | undefined =>
+      [...made.values()].find((content) => content.name === name)?.bytes,
+  }
+}
+
+const contentElements = (
+  { atMs, name, bytes }: Made,
+  urlOf: (name: string) => string,
+): readonly Element[] => [
+  ['CreationTime', new Date(atMs).toISOString()],
+  ['Url', urlOf(name)],
+  ['Bytes', String(bytes.length)],
+  ['Sha256', hash('sha256', bytes, 'hex')],
+]
+
+/** Makes place for one more. */
+const forgetFirst = (kept: Map<number, unknown>, max: number): void => {
+  const [first] = kept.keys()
+  if (first !== undefined && kept.size >= max) kept.delete(first)
+}
+
+export type CidFiles = ReturnType<typeof createCidFiles>

@@ -1,0 +1,87 @@
+/** What a participant keeps of one type of key, by its contents: a set, its check, and how it came to be. */
+import { createVsync, type KeyType } from '#codecs/dict'
+
+/** @property atUs - microseconds since the epoch: no two events of a set have the same */
+export type CidEvent = { readonly isAdded: boolean; readonly cid: string; readonly atUs: number }
+
+type CidEvents = {
+  readonly events: readonly CidEvent[]
+  /** More of them lie within the time that was asked for. */
+  readonly hasMore: boolean
+  /** The check after the first one, and after the last one. */
+  readonly start: string
+  readonly end: string
+}
+
+/** Events that share a kept check; of a set the last four million events are kept. */
+const chunkEvents = 1_024
+const chunksMax = 4_096
+
+type Chunk = { readonly before: string; readonly events: CidEvent[] }
+
+function* eventsOf(chunks: readonly Chunk[], first: number): Generator<CidEvent> {
+  for (let i = first; i < chunks.length; i++) yield* chunks[i]?.events ?? []
+}
+
+const createCidSet = (now: () => number) => {
+  const cids = new Set<string>()
+  const check = createVsync()
+  const chunks: Chunk[] = []
+  let lastUs = 0
+
+  const change = (cid: string, isAdded: boolean): void => {
+    let chunk = chunks.at(-1)
+    if (chunk === undefined || chunk.events.length >= chunkEvents) {
+      chunk = { before: check.hex(), events: [] }
+      chunks.push(chunk)
+      if (chunks.length > chunksMax) chunks.shift()
+    }
+    lastUs = Math.max(now() * 1_000, lastUs + 1)
+    chunk.events.push({ isAdded, cid, atUs: lastUs })
+    check.toggle(cid)
+  }
+
+  return {
+    cids: cids as ReadonlySet<string>,
+    /** 64 hexadecimal digits. */
+    hex: check.hex,
+    add: (cid: string): void => {
+      change(cid, true)
+      cids.add(cid)
+    },
+    remove: (cid: string): void => {
+      change(cid, false)
+      cids.delete(cid)
+    },
+    /** Events from one moment to another, both included, at most `max` of them. */
+    list: (fromUs: number, untilUs: number, max: number): CidEvents => {
+      const first = chunks.findIndex((chunk) => (chunk.events.at(-1)?.atUs ?? 0) >= fromUs)
+      const at = createVsync(chunks[first]?.before ?? check.hex())
+      const events: CidEvent[] = []
+      let start: string | undefined
+      let hasMore = false
+      for (const event of first < 0 ? [] : eventsOf(chunks, first)) {
+        hasMore = event.atUs <= untilUs && events.length === max
+        if (event.atUs > untilUs || hasMore) break
+        at.toggle(event.cid)
+        if (event.atUs < fromUs) continue
+        events.push(event)
+        start ??= at.hex()
+      }
+      return { events, hasMore, start: start ?? at.hex(), end: at.hex() }
+    },
+  }
+}
+
+export type CidSet = ReturnType<typeof createCidSet>
+
+/** The set of each participant and type of key. */
+export const createCidSets = (now: () => number) => {
+  const sets = new Map<string, CidSet>()
+  return (participant: string, type: KeyType): CidSet => {
+    const name = `${participant} ${type}`
+    const set = sets.get(name) ?? createCidSet(now)
+    sets.set(name, set)
+    return set
+  }
+}

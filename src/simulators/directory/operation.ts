@@ -1,0 +1,75 @@
+/** What an operation of the DICT API is given and gives. */
+import { demandText, type Element } from '#codecs/dict'
+import { createXmlScanner, type XmlDocument } from '#codecs/xml'
+import type { DirectoryBook } from './book.ts'
+import type { CidFiles } from './cid-files.ts'
+import type { Policies } from './policies.ts'
+import { Refusal } from './refusal.ts'
+import type { SignatureCheck } from './signatures.ts'
+
+export type Asked = {
+  readonly method: string
+  /** Without the version: `/entries/x`. */
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly header: (name: string) => string
+  readonly body: Uint8Array
+}
+
+/** The root of an answer without what all answers have. */
+export type Done = {
+  readonly status: number
+  readonly name: string
+  readonly elements: readonly Element[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Deps = {
+  readonly book: DirectoryBook
+  readonly files: CidFiles
+  readonly policies: Policies
+  /** Undefined: signatures are not asked for. */
+  readonly checkSignature: SignatureCheck | undefined
+  readonly cacheSeconds: number
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Told of every lookup that found something. */
+  readonly onLookup: (
+    endToEndId: string,
+    by: { readonly participant: string; readonly payer: string; readonly kind: string },
+  ) => void
+}
+
+/** @throws Refusal */
+export type Operation = (asked: Asked, params: readonly string[], deps: Deps) => Done
+
+/** By its method and path. */
+export type Offered = readonly [method: string, path: RegExp, operation: Operation]
+
+const scanner = createXmlScanner()
+export const ispbForm = /^[0-9A-Z]{8}$/
+
+/** @throws Refusal unless the body is a document of that name that its participant signed */
+export const readRequest = (
+  { body }: Asked,
+  name: string,
+  participantAt: string,
+  { checkSignature }: Deps,
+): { readonly document: XmlDocument; readonly root: number; readonly participant: string } => {
+  const document = scanned(body)
+  const { root } = document
+  if (document.localName(root) !== name) throw new Refusal('BadRequest', `not a ${name}`)
+  const participant = demandText(document, root, participantAt, ispbForm)
+  if (checkSignature !== undefined && !checkSignature(document, participant)) {
+    throw new Refusal('RequestSignatureInvalid')
+  }
+  return { document, root, participant }
+}
+
+const scanned = (body: Uint8Array): XmlDocument => {
+  try {
+    return scanner.scan(body)
+  } catch {
+    throw new Refusal('BadRequest', 'Could not parse request body')
+  }
+}
