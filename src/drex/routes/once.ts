@@ -7,6 +7,7 @@ import {
   type AuditEntry,
   actorOf,
   answerKey,
+  away,
   type Caller,
   callerOf,
   type RequestContext,
@@ -54,7 +55,8 @@ export const once = async <T, R>(
   }
   const before = await replayOf(sql, key)
   if (before !== undefined) return repeat(before)
-  const creation = await prepare(request)
+  // A network's node takes its time for the checks, and its blocks for the end.
+  const creation = await away(c, prepare(request))
   const created: R[] = []
   const answered = await runOnce(sql, key, async (tx) => {
     const written = await creation.write(tx)
@@ -64,7 +66,7 @@ export const once = async <T, R>(
     return answerOf(written)
   })
   if (answered.isReplay) return repeat(answered)
-  const final = answerOf(await creation.settle(created[0] as R))
+  const final = answerOf(await away(c, creation.settle(created[0] as R)))
   if (key !== undefined) await answerKey(sql, key, final)
   return respond({ ...final, isReplay: false })
 }

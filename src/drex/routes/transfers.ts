@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   activityQuery,
   activitySchema,
+  away,
   callerOf,
   httpErrors,
   idParams,
@@ -99,7 +100,7 @@ const createRoute = (transfers: Transfers): Route => ({
     const body = await readJson(c, createSchema)
     const { full_addresses: isFull } = readQuery(c, showSchema)
     const { swap } = body
-    const answered = await transfers.create(
+    const creation = transfers.create(
       {
         fromWallet: body.from_wallet,
         toWallet: body.to_wallet,
@@ -116,7 +117,9 @@ const createRoute = (transfers: Transfers): Route => ({
       callerOf(c),
       addressForm(isFull),
     )
-    return respond(answered)
+    // Which wallet an institution has is asked of the network's directory.
+    const asksOthers = typeof body.to_wallet !== 'string'
+    return respond(await (asksOthers ? away(c, creation) : creation))
   },
 })
 
@@ -274,6 +277,7 @@ const retryRoute = (transfers: Transfers): Route => ({
   async handle(c) {
     const { full_addresses: isFull } = readQuery(c, showSchema)
     const { id } = readParams(c, idParams)
-    return respond(await transfers.retry(id, callerOf(c), addressForm(isFull)))
+    // A node is asked first whether the last attempt may still come to be.
+    return respond(await away(c, transfers.retry(id, callerOf(c), addressForm(isFull))))
   },
 })

@@ -17,6 +17,7 @@ import { languageOf } from './language.ts'
 import { rateHeaders, rateLimited } from './limits/answers.ts'
 import type { Rooms } from './limits/concurrency.ts'
 import type { Allowance, RateLimits } from './limits/rate.ts'
+import { isWork } from './limits/work.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { forwardedFor, type Peers, shownCertificate } from './peer.ts'
 import { type ErrorStyle, internalError, renderError } from './render.ts'
@@ -46,9 +47,6 @@ export type App = {
   /** What Bun.serve calls; also what tests call. */
   readonly fetch: (request: Request, peers?: Peers) => Promise<Response>
 }
-
-/** What is done once for its Idempotency-Key is committed here, and waits for others only where it says so. */
-const isWork = ({ route }: Exchange): boolean => route?.document.idempotent === true
 
 type Handler = (c: RequestContext) => Response | Promise<Response>
 

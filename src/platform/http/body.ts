@@ -2,6 +2,7 @@ import type { ZodError, ZodType } from 'zod'
 import { readBounded } from '../runtime/index.ts'
 import { ApiError, httpErrors, invalid, refusedValue, type Violation } from './errors.ts'
 import { parseJson, textOf } from './json.ts'
+import { away } from './limits/work.ts'
 import type { RequestContext, Route } from './route.ts'
 import { escapeStep } from './text.ts'
 
@@ -86,11 +87,11 @@ export const readBytes = (c: RequestContext): Promise<Uint8Array> => {
 /** The same, whatever it is encoded in: the caller decodes it. */
 export const readEncodedBytes = async (c: RequestContext): Promise<Uint8Array> => {
   const { raw: request } = c.req
-  const { rooms, route } = c.env
+  const { route } = c.env
   const read = request.headers.has('content-length')
     ? request.arrayBuffer().then((buffer) => new Uint8Array(buffer))
     : readChunked(request, route)
-  const bytes = await (route?.document.idempotent && rooms ? rooms.away(read) : read)
+  const bytes = await away(c, read)
   c.env.body = bytes
   return bytes
 }

@@ -73,6 +73,7 @@ export {
 } from './limits/concurrency.ts'
 export { type Allowance, createRateLimits, type RateLimits } from './limits/rate.ts'
 export { type DrawTokens, ownBuckets, sharedBuckets } from './limits/store.ts'
+export { away } from './limits/work.ts'
 export { freePort, type ListenAt, type Listener, listen, notListening } from './listen.ts'
 export { logLevelRoutes } from './log-level.ts'
 export { createHttpMetrics } from './metrics.ts'

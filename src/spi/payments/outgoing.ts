@@ -4,6 +4,7 @@ import type { Queryable } from '#src/platform/database/index.ts'
 import {
   type Answered,
   ApiError,
+  type Away,
   actorOf,
   type Caller,
   httpErrors,
@@ -61,7 +62,8 @@ export type PayeePorts = {
   }>
 }
 
-export type Pay = (body: PayBody, caller: Caller) => Promise<Answered>
+/** @param away takes the request out of our hands while directory or charge is asked for */
+export type Pay = (body: PayBody, caller: Caller, away: Away) => Promise<Answered>
 
 type Method = 'key' | 'static_code' | 'dynamic_code' | 'account'
 
@@ -97,11 +99,11 @@ const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
  */
 export const createPay = (deps: PaymentDeps, ports: PayeePorts): Pay => {
   const resolve = createResolve(deps, ports)
-  return async (body, caller) => {
+  return async (body, caller, away) => {
     demandOne(body)
     const replay = await replayOf(deps.sql, caller.idempotencyKey)
     if (replay !== undefined) return replay
-    const order = await resolve(body, caller)
+    const order = await away(resolve(body, caller))
     const answered = await runOnce(deps.sql, caller.idempotencyKey, async (tx) => {
       await order.payee?.take(tx)
       return { status: 202, body: JSON.stringify(await queue(tx, body, order, caller, deps)) }

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  away,
   callerOf,
   httpErrors,
   type Route,
@@ -30,7 +31,10 @@ export const paymentRoutes = (service: PaymentService, pay: Pay): readonly Route
       accepts: ['application/json'],
       bodyBytesMax,
       document: payDocument,
-      handle: async (c) => respond(await pay(await readJson(c, payBody), callerOf(c))),
+      async handle(c) {
+        const body = await readJson(c, payBody)
+        return respond(await pay(body, callerOf(c), (wait) => away(c, wait)))
+      },
     },
     {
       method: 'GET',

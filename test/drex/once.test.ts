@@ -1,0 +1,67 @@
+/** What a network takes its time for makes no room smaller: whoever waits for a node or a block is refused nothing. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { createRooms, type Route } from '#src/platform/http/index.ts'
+import { requestsMin } from '#src/platform/http/limits/congestion.ts'
+import { once } from '../../src/drex/routes/once.ts'
+import { testApp, testKey } from '../support/app.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase(connections)
+})
+afterAll(() => database.close())
+
+const connections = 4
+const many = requestsMin + 16
+const schema = z.strictObject({})
+
+for (const slow of ['prepare', 'write', 'settle'] as const) {
+  const others = slow !== 'write'
+  test(`those who wait in ${slow} ${others ? 'refuse nobody' : 'are as many as may'}`, async () => {
+    let nowMs = 0
+    let waiting = 0
+    const gate = Promise.withResolvers<void>()
+    const rooms = createRooms(
+      'drex',
+      1_000,
+      () => {},
+      () => nowMs,
+    )
+    const waitIn = async (stage: typeof slow): Promise<void> => {
+      if (stage !== slow) return
+      waiting++
+      await gate.promise
+    }
+    const route: Route = {
+      ...{ method: 'POST', path: '/slow', scope: 'drex:transfer' },
+      document: {
+        ...{ operation: 'x', summary: 'x', tag: 'Digital currency', idempotent: true },
+        ...{ body: { 'application/json': schema }, responses: {} },
+      },
+      handle: (c) =>
+        once(database.sql, c, {
+          ...{ schema, status: 200, allow: () => {}, show: () => ({}), audit: () => undefined },
+          prepare: async () => {
+            await waitIn('prepare')
+            return { write: () => waitIn('write'), settle: () => waitIn('settle') }
+          },
+        }),
+    }
+    const { key, record } = testKey('*')
+    const app = testApp([route], { keys: [record], roomsFor: () => rooms })
+    const ask = () => app.call('POST', '/slow', { key, body: {} })
+    const asked = Array.from({ length: many }, ask)
+    // Of those that write, as many as there are connections.
+    while (waiting < (others ? many : connections)) await Bun.sleep(1)
+    nowMs += 5_000
+    const another = ask()
+    const first = await Promise.race([another, Bun.sleep(50)])
+    expect(first?.status).toBe(others ? undefined : 503)
+    gate.resolve()
+    const statuses = (await Promise.all([...asked, another])).map(({ status }) => status)
+    expect(new Set(statuses.slice(0, many))).toEqual(new Set([200]))
+    expect(statuses[many]).toBe(others ? 200 : 503)
+  })
+}

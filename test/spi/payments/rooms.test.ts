@@ -1,0 +1,51 @@
+/** The time that a directory takes makes no room smaller: whoever pays by key is refused nothing for it. */
+import { expect, test } from 'bun:test'
+import { ApiError, createRooms, httpErrors } from '#src/platform/http/index.ts'
+import { requestsMin } from '#src/platform/http/limits/congestion.ts'
+import { createPayments } from '#src/spi/index.ts'
+import { testApp, testKey } from '../../support/app.ts'
+
+const many = requestsMin + 16
+
+test('a directory that takes five seconds has many wait, and refuses nobody', async () => {
+  let nowMs = 0
+  let waiting = 0
+  const gate = Promise.withResolvers<void>()
+  const rooms = createRooms(
+    'spi',
+    1_000,
+    () => {},
+    () => nowMs,
+  )
+  const payee = async (): Promise<never> => {
+    waiting++
+    await gate.promise
+    throw new ApiError(httpErrors.not_found, 'Nobody has this key.')
+  }
+  const unused = (): never => {
+    throw new Error('nothing is paid here')
+  }
+  const broker = { publishIn: unused, wake: unused }
+  const sql = unused as never
+  const payments = createPayments({
+    ...{ ispb: '12345678', sql, broker, revision: '5.11.1' },
+    payees: { payee, missing: [], readCode: unused },
+  })
+  const { key, record } = testKey('spi:send')
+  const app = testApp(payments.routes ?? [], { keys: [record], roomsFor: () => rooms })
+  const debtor = {
+    ...{ name: 'Maria Souza', document: '12345678909' },
+    ...{ account_num: '500100', account_type: 'CACC' },
+  }
+  const body = { key: 'joao@example.com', amount: 1_050, debtor }
+  const pay = () => app.call('POST', '/v1/pix/payments', { key, body })
+  const asked = Array.from({ length: many }, pay)
+  while (waiting < many) await Bun.sleep(1)
+  nowMs += 5_000
+  const another = pay()
+  await Bun.sleep(20)
+  expect(waiting).toBe(many + 1)
+  gate.resolve()
+  const statuses = (await Promise.all([...asked, another])).map(({ status }) => status)
+  expect(new Set(statuses)).toEqual(new Set([404]))
+})
