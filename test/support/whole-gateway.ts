@@ -6,11 +6,12 @@ import {
   findFraming,
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
-import { createTestDatabase } from './database.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
 import { createRig, type Rig } from './drex-rig.ts'
 
 export type WholeGateway = AsyncDisposable & {
   readonly rig: Rig
+  readonly database: TestDatabase
   /** Its OpenAPI document. */
   readonly document: OpenApi
 }
@@ -40,7 +41,9 @@ type Operation = {
   }
 }
 
-export const startWholeGateway = async (): Promise<WholeGateway> => {
+export const startWholeGateway = async (
+  env: Readonly<Record<string, string>> = {},
+): Promise<WholeGateway> => {
   const database = await createTestDatabase()
   const simulator = createCardNetwork({
     dialect: findDialect('ascii')!,
@@ -57,12 +60,13 @@ export const startWholeGateway = async (): Promise<WholeGateway> => {
       CARDGW_NETA_PORT: String(simulator.port()),
       CARDGW_VAULT_URL: vault.url,
       CARDGW_VAULT_TOKEN: testVaultKey,
+      ...env,
     },
   })
   await rig.start()
   const { json } = await rig.call('GET', '/openapi.json')
   return {
-    rig,
+    ...{ rig, database },
     document: json as OpenApi,
     [Symbol.asyncDispose]: async () => {
       await rig.stop()
