@@ -63,6 +63,7 @@ import m59 from './0059_drex_agreements.sql' with { type: 'text' }
 import m60 from './0060_dict_lookups.sql' with { type: 'text' }
 import m61 from './0061_card_unmatched_advices.sql' with { type: 'text' }
 import m62 from './0062_card_reconciliations.sql' with { type: 'text' }
+import m63 from './0063_spi_resends.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -128,4 +129,5 @@ export const migrations: readonly Migration[] = [
   { name: '0060_dict_lookups', sql: m60 },
   { name: '0061_card_unmatched_advices', sql: m61 },
   { name: '0062_card_reconciliations', sql: m62 },
+  { name: '0063_spi_resends', sql: m63 },
 ]

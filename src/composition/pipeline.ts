@@ -13,6 +13,7 @@ import {
   createPull,
   createRecurring,
   createReports,
+  createResend,
   createSend,
   createWorker,
   type InterfaceClient,
@@ -72,6 +73,7 @@ export const createPipeline = (
   const stages: Feature[] = [
     { ...createCatalogue({ client, missing }), certificates },
     createSend({ ispb, sql, broker, revision, sendNow, logger }),
+    createResend({ sql }),
     createPayments({ ispb, sql, broker, revision, payees: stores.payees }),
     createRecurring({ sql }),
     createReports({ ispb, sql, broker, revision }),

@@ -24,6 +24,7 @@ export {
   rsfnTypes,
 } from './link/rsfn/index.ts'
 export { createMessages, createOpenMessages } from './messages/index.ts'
+export { createResend } from './out/resend/index.ts'
 export { createSend } from './out/send/index.ts'
 export {
   createTrust,

@@ -1,100 +1,46 @@
 /** Every screen of the console in a real browser, against a gateway with payments on all rails. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { source as axe } from 'axe-core'
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { dialects, packIso8583 } from '#codecs/iso8583'
-import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { sealEntries } from '../../src/platform/http/audit/chain/seal.ts'
-import { hasBrowser, startBrowser } from '../support/browser.ts'
+import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { quietLogger } from '../support/database.ts'
-import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
+import type { GatewayHere } from '../support/gateway-here.ts'
 import { pacs008 } from '../support/messages.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { startReceiver, until } from '../webhooks/support.ts'
+import {
+  expectNone,
+  hostile,
+  openConsole,
+  type SeenConsole,
+  serious,
+  settled,
+  signIn,
+} from './visit.ts'
 
 const firstScreenBytesMax = 200_000
-const hostile = '"><img src=x onerror=fetch("/xss")><script>fetch("/xss")</script>{{7*7}}'
-
-type Visit = { readonly page: Page; readonly problems: string[]; readonly bytes: () => number }
 
 describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
+  let seen: SeenConsole
   let gateway: GatewayHere
-  let browser: Browser
   let url = ''
   let key = ''
 
   beforeAll(async () => {
-    gateway = await startGatewayHere()
-    browser = await startBrowser()
-    url = gateway.urls.httpUrl
-    key = await gateway.keyOf({ name: hostile })
+    seen = await openConsole()
+    ;({ gateway, url, key } = seen)
   })
-  afterAll(async () => {
-    await browser?.close()
-    await gateway?.[Symbol.asyncDispose]()
-  })
+  afterAll(() => seen?.[Symbol.asyncDispose]())
 
-  /** A fresh browser on the console; `problems` are errors of the page and requests to elsewhere. */
-  const visit = async (options: BrowserContextOptions = {}): Promise<Visit> => {
-    const context = await browser.newContext({
-      ...{ locale: 'en-GB', reducedMotion: 'reduce', timezoneId: 'America/Sao_Paulo' },
-      ...options,
-    })
-    context.setDefaultTimeout(100_000)
-    const page = await context.newPage()
-    const problems: string[] = []
-    let bytes = 0
-    page.on('pageerror', (error) => problems.push(error.message))
-    page.on('console', (message) => {
-      // Chromium itself writes this line for answers that the page expects: before the sign-in, and to what is pasted.
-      const isRefusal = /status of 40[01] /.test(message.text())
-      if (message.type() === 'error' && !isRefusal) problems.push(message.text())
-    })
-    page.on('request', (request) => {
-      if (!request.url().startsWith(url)) problems.push(`asks ${request.url()}`)
-      if (request.url().includes('/xss')) problems.push('a script of a stored text ran')
-    })
-    page.on('response', (answer) => {
-      bytes += Number(answer.headers()['content-length'] ?? 0)
-    })
-    await page.goto(`${url}/console`)
-    return { page, problems, bytes: () => bytes }
-  }
-
-  const signIn = async ({ page }: Visit, by = key): Promise<void> => {
-    await page.locator('input[name=key]').fill(by)
-    await page.keyboard.press('Enter')
-    await page.locator('aside nav').waitFor()
-  }
-
-  const serious = async (page: Page): Promise<string[]> => {
-    const found = (await page.evaluate(`${axe}; axe.run()`)) as {
-      violations: { id: string; impact: string; nodes: { html: string }[] }[]
-    }
-    return found.violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
-  }
-
-  const overflow = 'document.documentElement.scrollWidth - innerWidth'
-
-  const expectNone = (locator: Locator): Promise<void> =>
-    locator.first().waitFor({ state: 'detached' })
-
-  const settled = async (page: Page): Promise<void> => {
-    await page.locator('h1').first().waitFor()
-    // Not `waitForFunction`: it evaluates text in the page, which the policy of the page refuses.
-    await expectNone(page.locator('.waiting'))
-    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
-  }
+  const visit: SeenConsole['visit'] = (options) => seen.visit(options)
 
   test('every screen: no error, no request to elsewhere, nothing serious for axe', async () => {
     const one = await visit({ colorScheme: 'light', viewport: { width: 1280, height: 800 } })
     const { page } = one
     await page.locator('input[name=key]').waitFor()
     expect(one.bytes()).toBeLessThan(firstScreenBytesMax)
-    await signIn(one)
+    await signIn(one, key)
     for (const path of ['', '/payments?rail=cards', '/webhooks', '/audit']) {
       await page.goto(`${url}/console${path}`)
       await settled(page)
@@ -138,7 +84,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     const one = await visit({ colorScheme: 'dark', viewport: { width: 390, height: 844 } })
     const { page } = one
     await page.locator('input[name=key]').waitFor()
-    await signIn(one)
+    await signIn(one, key)
     for (const path of ['', '/payments', '/nowhere/%ff']) {
       await page.goto(`${url}/console${path}`)
       await settled(page)
@@ -183,14 +129,14 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
 
   test('a hostile name is shown as the text that it is; a key without scopes sees less', async () => {
     const one = await visit()
-    await signIn(one)
+    await signIn(one, key)
     await one.page.getByText(hostile).waitFor()
     expect(await one.page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
     await one.page.context().close()
     const less = await visit({ locale: 'pt-BR' })
     key = await gateway.keyOf({ grants: ['cards:read'] })
-    await signIn(less)
+    await signIn(less, key)
     await less.page.getByRole('link', { name: 'Pagamentos', exact: true }).waitFor()
     expect(await less.page.getByRole('link', { name: 'Auditoria' }).count()).toBe(0)
     const forged = await less.page.evaluate(
@@ -208,7 +154,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     key = await gateway.keyOf({ name: 'operator' })
     const one = await visit()
     const { page } = one
-    await signIn(one)
+    await signIn(one, key)
     await page.getByRole('link', { name: 'Webhooks' }).click()
     await page.getByRole('button', { name: 'New endpoint' }).click()
     // The focus is there once the dialog is drawn.
@@ -245,90 +191,10 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await receiver.stop()
   }, 120_000)
 
-  test('what needs a person: a dead letter is handled again, another thrown away, both audited', async () => {
-    const bury = async (errorCode: string): Promise<string> => {
-      const headers = {
-        [deadLetterHeaders.errorCode]: errorCode,
-        [deadLetterHeaders.topic]: 'spi.outbound',
-      }
-      const [row] = await gateway.database.sql<{ id: string }[]>`
-        insert into broker_dead_letters (key, headers, value)
-        values (${hostile}, ${gateway.database.sql.json(headers)}, 'x') returning id::text`
-      return row?.id ?? ''
-    }
-    const ids = [await bury('unreadable'), await bury(hostile)]
-    key = await gateway.keyOf({ name: 'operator' })
-    const one = await visit({ viewport: { width: 390, height: 844 } })
-    const { page } = one
-    await signIn(one)
-    await page.getByRole('link', { name: 'Needs attention' }).click()
-    const row = page.locator('.card.list tr')
-    await row.first().waitFor({ state: 'attached' })
-    await settled(page)
-    expect(await serious(page)).toEqual([])
-    await row.filter({ hasText: 'unreadable' }).getByText('Handle again').click()
-    const dialog = page.getByRole('dialog')
-    await dialog.getByText(`Message ${ids[0]} goes back to spi.outbound`).waitFor()
-    const cancel = dialog.getByRole('button', { name: 'Cancel' })
-    await cancel.and(page.locator(':focus')).waitFor()
-    await dialog.getByRole('button', { name: 'Handle again' }).click()
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await row.filter({ hasText: 'onerror' }).getByText('Throw away').click()
-    await dialog.getByRole('button', { name: 'Throw away' }).click()
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await page.locator('.card.list').waitFor({ state: 'detached' })
-    const acts = await gateway.database.sql<{ act: string }[]>`
-      select action || ' ' || object as act from audit_log
-      where action like 'dead_letters.%' order by id`
-    expect(acts.map(({ act }) => act)).toEqual([
-      `dead_letters.retry ${ids[0]}`,
-      `dead_letters.drop ${ids[1]}`,
-    ])
-    expect(await page.locator('img').count()).toBe(0)
-    expect(one.problems).toEqual([])
-    await page.context().close()
-  }, 120_000)
-
-  test('what may be on the chain already waits for a person, who says that it was sent, or sends it', async () => {
-    const { sql } = gateway.database
-    const candidate = `0x${'ab'.repeat(32)}`
-    const nobody = `0x${'cd'.repeat(20)}`
-    const held = { since: new Date(0).toISOString(), candidates: [candidate] }
-    await sql`
-      insert into drex_transactions
-        (id, network, sender, kind, subject, status, recipient, data, created_by, expires_at, held)
-      values ('held-here', 'drex_testnet', ${nobody}, 'call', ${hostile}, 'pending', ${nobody}, '0x',
-        'test', now() + interval '1 day', ${sql.json(held)})`
-    const one = await visit({ viewport: { width: 390, height: 844 } })
-    const { page } = one
-    await signIn(one, await gateway.keyOf({ name: 'operator' }))
-    await page.goto(`${url}/console/attention`)
-    const row = page.locator('tr', { hasText: hostile })
-    await row.getByText('the same is on the chain').waitFor()
-    expect(await serious(page)).toEqual([])
-    const dialog = page.getByRole('dialog')
-    await row.getByRole('button', { name: 'It was sent' }).click()
-    expect(await dialog.locator('[name=tx_hash]').inputValue()).toBe(candidate)
-    await dialog.getByRole('button', { name: 'It was sent' }).click()
-    await dialog.getByRole('alert').getByText('no transaction of the wallet').waitFor()
-    await page.keyboard.press('Escape')
-    await row.getByRole('button', { name: 'Send now' }).click()
-    await dialog.getByText('it happens twice').waitFor()
-    await dialog.getByRole('button', { name: 'Send now' }).click()
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await row.waitFor({ state: 'detached' })
-    const acts = await sql`select 1 from audit_log where action = 'drex.resolve'`
-    expect(acts).toHaveLength(1)
-    expect(await page.locator('img').count()).toBe(0)
-    expect(one.problems).toEqual([])
-    await page.context().close()
-    await sql`delete from drex_transactions where id = 'held-here'`
-  }, 120_000)
-
   test('a key that may not manage webhooks sees no action, and is refused when it forges one', async () => {
     const one = await visit()
     key = await gateway.keyOf({ grants: ['webhooks:read'] })
-    await signIn(one)
+    await signIn(one, key)
     await one.page.getByRole('link', { name: 'Webhooks' }).click()
     await one.page.locator('tbody a').first().click()
     await one.page.locator('.tiles').waitFor()
@@ -432,7 +298,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     const one = await visit({ locale: 'pt-BR' })
     key = await gateway.keyOf({ name: 'operator' })
     const { page } = one
-    await signIn(one)
+    await signIn(one, key)
     await page.getByRole('link', { name: 'Ferramentas' }).click()
     const paste = page.locator('textarea')
     const explain = page.getByRole('button', { name: 'Explicar', exact: true })
@@ -688,7 +554,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
           headers: { 'Content-Type': 'text/html' },
         }),
     })
-    const page = await browser.newPage()
+    const page = await seen.newPage()
     const refused = page.waitForEvent('console', (message) =>
       message.text().includes('frame-ancestors'),
     )

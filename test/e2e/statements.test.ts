@@ -48,7 +48,7 @@ const isPoll = ({ text }: StatementCost): boolean =>
     text,
   )
 
-const isOfEvents = ({ text }: StatementCost): boolean => text.startsWith('with event_rows')
+const isOfEvents = ({ text }: StatementCost): boolean => /^\s*with\s+event_rows/.test(text)
 
 describe.each(engines.map((engine) => [engine.name, engine] as const))('%s', (_, engine) => {
   let server: RunningEngine

@@ -2,7 +2,7 @@ import type { Act } from './act.tsx'
 import { send } from './api.ts'
 import { attentionWords as w } from './attention-words.ts'
 import { centsOf, count, tokens } from './format.ts'
-import type { Transaction, Transfer } from './rails.ts'
+import type { Message, Transaction, Transfer } from './rails.ts'
 import { statusText } from './state.tsx'
 import { fill, words } from './words.ts'
 
@@ -50,6 +50,20 @@ export const dropLetterAct = ({ id }: DeadLetter): Act => ({
   run: async () => {
     await send('DELETE', `${letters}/${id}`)
     return undefined
+  },
+})
+
+/** Of a message of ours whose outcome is unknown. */
+export const resendAct = (
+  id: string,
+  { end_to_end_id, biz_msg_idr }: Pick<Message, 'end_to_end_id' | 'biz_msg_idr'>,
+): Act => ({
+  title: w.resend,
+  consequence: fill(w.resendConsequence, { id: end_to_end_id ?? biz_msg_idr }),
+  verb: w.resend,
+  run: async (_, key) => {
+    await send('POST', `/v1/spi/messages/${encodeURIComponent(id)}/resend`, undefined, key)
+    return w.resent
   },
 })
 

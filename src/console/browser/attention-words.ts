@@ -15,6 +15,15 @@ export const attentionWords = inWords({
     'The same message is sent again by itself for a day; the central bank recognises it. Only an explicit answer ends it.',
     'A mesma mensagem é reenviada automaticamente por um dia; o Banco Central a reconhece. Só uma resposta explícita a encerra.',
   ],
+  resend: ['Send again now', 'Reenviar agora'],
+  resendConsequence: [
+    'The same bytes of {id} go to the central bank once more. It recognises them and answers as it would have the first time: nothing is paid twice.',
+    'Os mesmos bytes de {id} vão ao Banco Central mais uma vez. Ele os reconhece e responde como na primeira vez: nada é pago em dobro.',
+  ],
+  resent: [
+    'It goes out within seconds; the history of the message tells what came of it.',
+    'Sai em segundos; o histórico da mensagem diz o que resultou.',
+  ],
   cards: ['Cards: reversals never confirmed', 'Cartões: desfazimentos não confirmados'],
   cardsNote: [
     'Ask the network what became of it, then write down what it said.',

@@ -7,6 +7,7 @@ import {
   dropLetterAct,
   type Held,
   type LetterClass,
+  resendAct,
   resolveAct,
   retryClassAct,
   retryLetterAct,
@@ -98,17 +99,25 @@ const unknownColumns: readonly Column<Message>[] = [
   momentColumn(({ created_at }) => created_at),
 ]
 
-const UnknownPix: View = () => {
+const UnknownPix: View = ({ session }) => {
   const loaded = useList<{ messages: readonly Message[] }>(
     'unknown',
     () => `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
   )
+  const { ask, dialog } = useActs(loaded.again)
+  const columns = [
+    ...unknownColumns,
+    ...actsColumn<Message>(may(session, 'spi:send'), ask, (row) => [resendAct(row.id, row)]),
+  ]
   return (
-    <Section
-      {...{ title: w.unknown, note: w.unknownNote, loaded, columns: unknownColumns }}
-      rowsOf={({ messages }) => messages}
-      keyOf={({ id }) => id}
-    />
+    <>
+      <Section
+        {...{ title: w.unknown, note: w.unknownNote, loaded, columns }}
+        rowsOf={({ messages }) => messages}
+        keyOf={({ id }) => id}
+      />
+      {dialog}
+    </>
   )
 }
 

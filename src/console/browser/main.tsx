@@ -179,7 +179,7 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   if (place.path === '/webhooks') return <Webhooks session={session} />
   const known = rails.find((one) => one === first)
   if (section === 'payments' && known !== undefined && second !== undefined) {
-    return <PaymentPage key={place.path} rail={known} id={second} />
+    return <PaymentPage key={place.path} rail={known} id={second} session={session} />
   }
   if (section === 'currency' && first === 'wallets' && second !== undefined) {
     return <WalletPage key={second} id={second} session={session} />

@@ -1,4 +1,6 @@
-import { getJson, getText, useLoaded } from './api.ts'
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, getText, type Session, useLoaded } from './api.ts'
+import { resendAct } from './attention-acts.tsx'
 import { type Explained, ExplainedLines, explain, VerdictBadge } from './explained.tsx'
 import { centsOf, dayOf, duration, reais, timeOf, tokens } from './format.ts'
 import { Card, CodeCard, Copy, Shown } from './parts.tsx'
@@ -29,12 +31,15 @@ type Payment = {
   readonly explained?: Explained | undefined
   /** What came of the check of the signature. */
   readonly signature?: string
+  /** What may be done about it, and the scope that this needs. */
+  readonly act?: { readonly scope: string; readonly act: Act } | undefined
 }
 
 type History = { readonly status: string; readonly at: string; readonly detail: string | null }
 
 type MessageDetail = {
   readonly type: string
+  readonly direction: string
   readonly status: string
   readonly end_to_end_id: string | null
   readonly biz_msg_idr: string
@@ -85,6 +90,10 @@ const spiPayment = async (id: string): Promise<Payment> => {
     raw,
     explained: raw === undefined ? undefined : await explain(raw).catch(() => undefined),
     signature: detail.signature,
+    act:
+      detail.status === 'UNKNOWN' && detail.direction === 'OUTBOUND'
+        ? { scope: 'spi:send', act: resendAct(id, detail) }
+        : undefined,
   }
 }
 
@@ -166,8 +175,17 @@ const loaders: Readonly<Record<Rail, (id: string) => Promise<Payment>>> = {
 }
 
 /** One payment, all that the API tells of it. */
-export const PaymentPage = ({ rail, id }: { readonly rail: Rail; readonly id: string }) => {
+export const PaymentPage = ({
+  rail,
+  id,
+  session,
+}: {
+  readonly rail: Rail
+  readonly id: string
+  readonly session: Session
+}) => {
   const loaded = useLoaded(`${rail} ${id}`, () => loaders[rail](id))
+  const { ask, dialog } = useActs(loaded.again)
   return (
     <>
       <p class="back">
@@ -182,6 +200,7 @@ export const PaymentPage = ({ rail, id }: { readonly rail: Rail; readonly id: st
                 <p class="mono quiet">{payment.id}</p>
               </div>
               <div class="actions">
+                <Doing act={payment.act} {...{ session, ask }} />
                 <Copy text={payment.id} label={words.copy} />
                 <Copy text={location.href} label={words.copyLink} />
               </div>
@@ -194,9 +213,25 @@ export const PaymentPage = ({ rail, id }: { readonly rail: Rail; readonly id: st
           </>
         )}
       </Shown>
+      {dialog}
     </>
   )
 }
+
+const Doing = ({
+  act,
+  session,
+  ask,
+}: {
+  readonly act: Payment['act']
+  readonly session: Session
+  readonly ask: (act: Act) => void
+}) =>
+  act === undefined || !may(session, act.scope) ? null : (
+    <button class="primary" type="button" onClick={() => ask(act.act)}>
+      {act.act.title}
+    </button>
+  )
 
 const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
   const first = moments[0]?.at

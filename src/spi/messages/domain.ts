@@ -212,6 +212,9 @@ export type Page = {
   readonly before: string | undefined
 }
 
+/** The central bank recognises a repetition for a day; what is older needs a person. */
+export const knownForMs = 24 * 3_600_000
+
 /** The moment a UUIDv7 was made, to the millisecond. */
 export const momentOf = (id: string): Date =>
   new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))

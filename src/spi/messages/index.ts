@@ -7,6 +7,7 @@ import { createMessageRetention, messageTables } from './retention.ts'
 import { messageRoutes } from './routes.ts'
 import { createMessageService } from './service.ts'
 
+export { uuidForm } from './documents.ts'
 export type {
   Channel,
   MessageOutcome,
@@ -18,7 +19,14 @@ export type {
   StatusChange,
   Warning,
 } from './domain.ts'
-export { endOf, momentOf, operationMoment, outcomeOfAll, replyOutcome } from './domain.ts'
+export {
+  endOf,
+  knownForMs,
+  momentOf,
+  operationMoment,
+  outcomeOfAll,
+  replyOutcome,
+} from './domain.ts'
 export {
   canEnqueueAtOnce,
   enqueueAtOnce,

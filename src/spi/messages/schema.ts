@@ -70,6 +70,12 @@ export const spiSendings = pgTable('spi_sendings', {
   checksum: integer(),
 })
 
+/** Messages of unknown outcome that somebody wants sent again at once; a row goes when its message goes out. */
+export const spiResends = pgTable('spi_resends', {
+  messageId: uuid('message_id').primaryKey(),
+  askedAt: instant('asked_at').notNull(),
+})
+
 /** The transactions of a message; range-partitioned as `spi_messages`. */
 export const spiTransactions = pgTable(
   'spi_transactions',

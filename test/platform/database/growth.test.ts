@@ -45,6 +45,7 @@ const reasons: Readonly<Record<string, string>> = {
   job_leases: 'a row for each job',
   schema_migrations: 'a row for each migration',
   webhook_endpoints: 'people make them',
+  spi_resends: 'the watch takes each within seconds',
   write_probes: 'its rows are never committed',
 }
 /** The broker keeps its own tables by its own retention. */

@@ -4,6 +4,7 @@ export const auditActions = [
   'spi.refund',
   'spi.pay',
   'spi.report',
+  'spi.resend',
   'dict.lookup',
   'pix.receiver',
   'pix.webhook',

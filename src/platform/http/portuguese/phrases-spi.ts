@@ -109,6 +109,12 @@ export const spiPhrases: Readonly<Record<string, string>> = {
 
   // Messages and payments.
   'No such message.': 'Não existe essa mensagem.',
+  'The message was received, not sent.': 'A mensagem foi recebida, não enviada.',
+  'The message is {}: its answer is not overdue.':
+    'A mensagem está {1}: a sua resposta não está atrasada.',
+  'The message is {}, which is its end.': 'A mensagem está {1}, que é o seu fim.',
+  'The message is of {}: the central bank knows it no longer.':
+    'A mensagem é de {1}: o Banco Central já não a reconhece.',
   'No such payment.': 'Não existe esse pagamento.',
   'No such refund.': 'Não existe essa devolução.',
   'No such report.': 'Não existe esse relatório.',

@@ -1,4 +1,9 @@
-import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import {
+  type Queryable,
+  type Transaction,
+  textArray,
+  uuidBound,
+} from '#src/platform/database/index.ts'
 import {
   answeredTypes,
   type Channel,
@@ -125,7 +130,7 @@ const doubtful = (sql: Queryable, { from, to }: Pick<Search, 'from' | 'to'>) => 
   status in ('QUEUED', 'UNKNOWN') and in_doubt_since is not null
   and in_doubt_since >= ${from} and in_doubt_since < ${to} and resource_id is null`
 
-/** True when {@link lockOverdue}, {@link lockUnanswered} or {@link lockDoubtful} would find a message. */
+/** True when one of the functions below that lock messages would find one. */
 export const hasUnanswered = async (
   sql: Queryable,
   marked: Omit<Search, 'limit' | 'except'>,
@@ -141,6 +146,8 @@ export const hasUnanswered = async (
       order by id limit 1
     ) or exists (
       select from spi_messages where ${doubtful(sql, asked)} and ${isAsked} order by id limit 1
+    ) or exists (
+      select from spi_resends limit 1
     ) as found`
   return row?.found === true
 }
@@ -156,6 +163,27 @@ export const lockOverdue = (
   select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr"
   from spi_messages where status = 'SENT' and ${overdue(sql, search)}
   order by id limit ${search.limit} for update skip locked`
+
+/** Returns those that somebody wants sent again, and forgets that wish; locks them in the same way. */
+export const takeAskedFor = async (
+  tx: Transaction,
+  { from, limit }: Pick<Search, 'from' | 'limit'>,
+): Promise<readonly Unanswered[]> => {
+  const rows = await tx<UnansweredRow[]>`
+    with asked as materialized (
+      select message_id from spi_resends order by message_id limit ${limit} for update skip locked
+    ), forgotten as (
+      delete from spi_resends using asked where spi_resends.message_id = asked.message_id
+    ), message as materialized (
+      select found.* from asked cross join lateral (
+        select * from spi_messages
+        where id = asked.message_id and id >= ${uuidBound(from)}::uuid and status = 'UNKNOWN'
+        limit 1 for update skip locked
+      ) found
+    )
+    select ${unansweredColumns(tx)} from message ${sendingOfMessage(tx)} order by id`
+  return rows.map(unansweredOf)
+}
 
 /** Returns the UNKNOWN messages; locks them in the same way. */
 export const lockUnanswered = async (

@@ -6,6 +6,7 @@ import { inSpan, type Logger } from '#src/platform/observe/index.ts'
 import {
   applyRemembered,
   changeStatuses,
+  knownForMs,
   noteRepetitions,
   type RepetitionOutcome,
   recordChanges,
@@ -22,6 +23,7 @@ import {
   lockUnanswered,
   type Search,
   type StoredOutbound,
+  takeAskedFor,
   type Unanswered,
 } from './store.ts'
 import type { MessageOutcome, Transport } from './transport.ts'
@@ -54,8 +56,6 @@ export const markedMax = 500
 const marksMax = 20
 /** How far the first round looks back, because nobody may have looked for long. */
 const firstLookMs = 30 * 24 * 3_600_000
-/** The central bank recognises a repetition for a day; older messages need a person. */
-const knownForMs = 24 * 3_600_000
 
 /**
  * Watches messages that nobody has answered in time, or that we may not have sent: their outcome is UNKNOWN, never
@@ -166,14 +166,16 @@ type ToAsk = Unanswered & { readonly repetition: number }
 /** Writes to their history before the first byte goes out: if the process dies, it shows that we were about to ask. */
 const findToAsk = ({ sql, ...deps }: WatchDeps, search: Search) =>
   sql.begin(async (tx): Promise<readonly ToAsk[]> => {
-    const unanswered = await lockUnanswered(tx, search)
-    const doubtful = await lockDoubtful(tx, {
+    const wanted = await takeAskedFor(tx, search)
+    const but = (taken: readonly Unanswered[]): Search => ({
       ...search,
-      except: [...search.except, ...unanswered.map(({ id }) => id)],
+      except: [...search.except, ...taken.map(({ id }) => id)],
     })
+    const unanswered = await lockUnanswered(tx, but(wanted))
+    const doubtful = await lockDoubtful(tx, but([...wanted, ...unanswered]))
     const queued = doubtful.filter(({ status }) => status !== 'UNKNOWN')
     await markUnknown(tx, queued, 'not known to be sent', deps)
-    const messages = [...unanswered, ...doubtful]
+    const messages = [...wanted, ...unanswered, ...doubtful]
     if (messages.length === 0) return []
     const numbers = await noteRepetitions(
       tx,

@@ -1,0 +1,152 @@
+/** What needs a person, and what may be done about it, in a real browser. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { deadLetterHeaders } from '#src/platform/broker/index.ts'
+import { hasBrowser } from '../support/browser.ts'
+import type { GatewayHere } from '../support/gateway-here.ts'
+import { pacs008 } from '../support/messages.ts'
+import { hostile, openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
+
+describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
+  let seen: SeenConsole
+  let gateway: GatewayHere
+  let url = ''
+  let key = ''
+
+  beforeAll(async () => {
+    seen = await openConsole()
+    ;({ gateway, url, key } = seen)
+  })
+  afterAll(() => seen?.[Symbol.asyncDispose]())
+
+  const visit: SeenConsole['visit'] = (options) => seen.visit(options)
+
+  test('what needs a person: a dead letter is handled again, another thrown away, both audited', async () => {
+    const bury = async (errorCode: string): Promise<string> => {
+      const headers = {
+        [deadLetterHeaders.errorCode]: errorCode,
+        [deadLetterHeaders.topic]: 'spi.outbound',
+      }
+      const [row] = await gateway.database.sql<{ id: string }[]>`
+        insert into broker_dead_letters (key, headers, value)
+        values (${hostile}, ${gateway.database.sql.json(headers)}, 'x') returning id::text`
+      return row?.id ?? ''
+    }
+    const ids = [await bury('unreadable'), await bury(hostile)]
+    key = await gateway.keyOf({ name: 'operator' })
+    const one = await visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one, key)
+    await page.getByRole('link', { name: 'Needs attention' }).click()
+    const row = page.locator('.card.list tr')
+    await row.first().waitFor({ state: 'attached' })
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    await row.filter({ hasText: 'unreadable' }).getByText('Handle again').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(`Message ${ids[0]} goes back to spi.outbound`).waitFor()
+    const cancel = dialog.getByRole('button', { name: 'Cancel' })
+    await cancel.and(page.locator(':focus')).waitFor()
+    await dialog.getByRole('button', { name: 'Handle again' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await row.filter({ hasText: 'onerror' }).getByText('Throw away').click()
+    await dialog.getByRole('button', { name: 'Throw away' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.locator('.card.list').waitFor({ state: 'detached' })
+    const acts = await gateway.database.sql<{ act: string }[]>`
+      select action || ' ' || object as act from audit_log
+      where action like 'dead_letters.%' order by id`
+    expect(acts.map(({ act }) => act)).toEqual([
+      `dead_letters.retry ${ids[0]}`,
+      `dead_letters.drop ${ids[1]}`,
+    ])
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('what may be on the chain already waits for a person, who says that it was sent, or sends it', async () => {
+    const { sql } = gateway.database
+    const candidate = `0x${'ab'.repeat(32)}`
+    const nobody = `0x${'cd'.repeat(20)}`
+    const held = { since: new Date(0).toISOString(), candidates: [candidate] }
+    await sql`
+      insert into drex_transactions
+        (id, network, sender, kind, subject, status, recipient, data, created_by, expires_at, held)
+      values ('held-here', 'drex_testnet', ${nobody}, 'call', ${hostile}, 'pending', ${nobody}, '0x',
+        'test', now() + interval '1 day', ${sql.json(held)})`
+    const one = await visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one, await gateway.keyOf({ name: 'operator' }))
+    await page.goto(`${url}/console/attention`)
+    const row = page.locator('tr', { hasText: hostile })
+    await row.getByText('the same is on the chain').waitFor()
+    expect(await serious(page)).toEqual([])
+    const dialog = page.getByRole('dialog')
+    await row.getByRole('button', { name: 'It was sent' }).click()
+    expect(await dialog.locator('[name=tx_hash]').inputValue()).toBe(candidate)
+    await dialog.getByRole('button', { name: 'It was sent' }).click()
+    await dialog.getByRole('alert').getByText('no transaction of the wallet').waitFor()
+    await page.keyboard.press('Escape')
+    await row.getByRole('button', { name: 'Send now' }).click()
+    await dialog.getByText('it happens twice').waitFor()
+    await dialog.getByRole('button', { name: 'Send now' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await row.waitFor({ state: 'detached' })
+    const acts = await sql`select 1 from audit_log where action = 'drex.resolve'`
+    expect(acts).toHaveLength(1)
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+    await sql`delete from drex_transactions where id = 'held-here'`
+  }, 120_000)
+
+  test('a payment of unknown outcome is sent again by who may send payments, from the list and from its page', async () => {
+    const { sql } = gateway.database
+    const [first, second] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]
+    await sql`
+      insert into spi_messages (id, type, direction, status, channel, biz_msg_idr, end_to_end_id,
+        transaction_count, signature, xml)
+      select id, 'pacs.008', 'OUTBOUND', 'UNKNOWN', 'PRIMARY', ${hostile}, 'E' || id, 1,
+        'NOT_CHECKED', ${Bun.zstdCompressSync(pacs008())}
+      from unnest(${sql.array([first, second])}::uuid[]) as made(id)`
+    const one = await visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one, await gateway.keyOf({ name: 'operator' }))
+    const dialog = page.getByRole('dialog')
+    const again = { name: 'Send again now' }
+    const confirm = async (id: string) => {
+      await dialog.getByText(`The same bytes of E${id} go to the central bank once more`).waitFor()
+      await dialog.getByRole('button', again).click()
+      await dialog.getByText('goes out within seconds').waitFor()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+    }
+    await page.goto(`${url}/console/attention`)
+    await page.locator('tr', { hasText: first }).getByRole('button', again).click()
+    await confirm(first)
+    expect(await serious(page)).toEqual([])
+    await page.goto(`${url}/console/payments/spi/${second}`)
+    await page.getByRole('button', again).click()
+    await confirm(second)
+    await settled(page)
+    const wishes = await sql<{ id: string }[]>`
+      select message_id::text as id from spi_resends order by message_id`
+    expect(wishes.map(({ id }) => id)).toEqual([first, second])
+    const acts = await sql`select from audit_log where action = 'spi.resend'`
+    expect(acts).toHaveLength(2)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+
+    const other = await visit()
+    await signIn(other, await gateway.keyOf({ grants: ['messages:read', 'ops:read'] }))
+    await other.page.goto(`${url}/console/payments/spi/${second}`)
+    await settled(other.page)
+    expect(await other.page.getByRole('button', again).count()).toBe(0)
+    const forged = await other.page.evaluate(
+      `fetch('/console/api/v1/spi/messages/${second}/resend', {
+        method: 'POST', headers: { 'X-Trilho-Console': 'user' } }).then((a) => a.status)`,
+    )
+    expect(forged).toBe(403)
+    await other.page.context().close()
+    await sql`truncate spi_messages, spi_resends`
+  }, 120_000)
+})

@@ -1,0 +1,99 @@
+/** The console in a real browser, against a gateway with everything configured. */
+import { expect } from 'bun:test'
+import { source as axe } from 'axe-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { startBrowser } from '../support/browser.ts'
+import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
+
+/** Text that would do harm wherever it is not shown as text. */
+export const hostile = '"><img src=x onerror=fetch("/xss")><script>fetch("/xss")</script>{{7*7}}'
+
+export type Visit = {
+  readonly page: Page
+  /** Errors of the page, and requests to elsewhere. */
+  readonly problems: string[]
+  readonly bytes: () => number
+}
+
+export type SeenConsole = AsyncDisposable & {
+  readonly gateway: GatewayHere
+  readonly url: string
+  /** Of a key with every scope, whose name is hostile. */
+  readonly key: string
+  /** A page elsewhere. */
+  readonly newPage: () => Promise<Page>
+  /** A fresh browser on the console. */
+  readonly visit: (options?: BrowserContextOptions) => Promise<Visit>
+}
+
+export const openConsole = async (): Promise<SeenConsole> => {
+  const gateway = await startGatewayHere()
+  const browser = await startBrowser()
+  const url = gateway.urls.httpUrl
+  return {
+    ...{ gateway, url, key: await gateway.keyOf({ name: hostile }) },
+    newPage: () => browser.newPage(),
+    visit: (options = {}) => visitOf(browser, url, options),
+    [Symbol.asyncDispose]: async () => {
+      await browser.close()
+      await gateway[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const visitOf = async (
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions,
+): Promise<Visit> => {
+  const context = await browser.newContext({
+    ...{ locale: 'en-GB', reducedMotion: 'reduce', timezoneId: 'America/Sao_Paulo' },
+    ...options,
+  })
+  context.setDefaultTimeout(100_000)
+  const page = await context.newPage()
+  const problems: string[] = []
+  let bytes = 0
+  page.on('pageerror', (error) => problems.push(error.message))
+  page.on('console', (message) => {
+    // Chromium itself writes this line for answers that the page expects: before the sign-in, and to what is pasted.
+    const isRefusal = /status of 40[01] /.test(message.text())
+    if (message.type() === 'error' && !isRefusal) problems.push(message.text())
+  })
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url)) problems.push(`asks ${request.url()}`)
+    if (request.url().includes('/xss')) problems.push('a script of a stored text ran')
+  })
+  page.on('response', (answer) => {
+    bytes += Number(answer.headers()['content-length'] ?? 0)
+  })
+  await page.goto(`${url}/console`)
+  return { page, problems, bytes: () => bytes }
+}
+
+export const signIn = async ({ page }: Visit, by: string): Promise<void> => {
+  await page.locator('input[name=key]').fill(by)
+  await page.keyboard.press('Enter')
+  await page.locator('aside nav').waitFor()
+}
+
+export const serious = async (page: Page): Promise<string[]> => {
+  const found = (await page.evaluate(`${axe}; axe.run()`)) as {
+    violations: { id: string; impact: string; nodes: { html: string }[] }[]
+  }
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)
+}
+
+const overflow = 'document.documentElement.scrollWidth - innerWidth'
+
+export const expectNone = (locator: Locator): Promise<void> =>
+  locator.first().waitFor({ state: 'detached' })
+
+export const settled = async (page: Page): Promise<void> => {
+  await page.locator('h1').first().waitFor()
+  // Not `waitForFunction`: it evaluates text in the page, which the policy of the page refuses.
+  await expectNone(page.locator('.waiting'))
+  expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0)
+}
