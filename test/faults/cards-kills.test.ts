@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import {
   type CardNetwork,
   createCardNetwork,
@@ -7,29 +8,56 @@ import {
   findFraming,
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
-import { type Answer, type CardGateway, createCardGateway } from '../support/card-gateway.ts'
-import { authorizationBody } from '../support/cards-rig.ts'
+import { type CardGateway, createCardGateway } from '../support/card-gateway.ts'
+import {
+  type Ask,
+  differences,
+  floorCents,
+  historyOf,
+  openingOf,
+  stepsOf,
+} from '../support/cards-walk.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+
+/*
+ * All operations of cards through two gateways, of which one is frozen and the other killed, again and again, over
+ * networks that lie and go away. In the end both books are equal to the cent, no hold is without an owner, nothing was
+ * done twice, and the business day is balanced.
+ */
 
 const isLong = process.env['TRILHO_LONG'] === '1'
-const authorizations = isLong ? 100_000 : 2_000
-/** Each time one of the two gateways is stopped where it is, and then the other is killed and started again. */
-const gatewayFaults = isLong ? 8 : 1
-const networkKills = isLong ? 30 : 4
+const payments = isLong ? 100_000 : 128
+const clients = isLong ? 100 : 32
+/** One of the two gateways is killed and started again, while the other is frozen where it is; after so many, in turn. */
+const kills = isLong ? 40 : 3
+const killsOfOne = isLong ? 5 : 3
+const outages = isLong ? 30 : 2
+const outageMs = 300
+/** Before a kill the networks do not contradict themselves for so long. */
+const quietMs = 300
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
 const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
-const clients = 100
 const timeoutSeconds = 1
 const lateMs = 1_200
-const networkOutageMs = 100
-const settleMs = 120_000
+const settleMs = 60_000
 
+/** Beside what the cards of every fourth payment ask for. */
 const faults = {
-  ...{ no_answer: 0.002, late: 0.002, delay: 0.01, duplicate: 0.005 },
-  ...{ drop_before: 0.0005, drop_after: 0.0005, garbage: 0.0005 },
-  ...{ wrong_amount: 0.002, wrong_rrn: 0.002, wrong_terminal: 0.002 },
+  ...{ no_answer: 0.01, late: 0.01, arrive_late: 0.01, lost: 0.01, garbage: 0.01 },
+  ...{ delay: 0.02, duplicate: 0.03, contradict: 0.02, decline: 0.03, partial: 0.03 },
+  ...{ wrong_amount: 0.01, wrong_rrn: 0.01, wrong_terminal: 0.01, wrong_card: 0.01 },
+  ...{ drop_before: 0.001, drop_after: 0.001, half_open: 0.001 },
+}
+
+const rules = {
+  advices: {
+    operations: ['authorization', 'capture', 'refund', 'void'],
+    floor_limits: { BRL: floorCents },
+  },
+  reconciliation: { cut_over: 'network', wait_seconds: 0 },
 }
 
 const createNetwork = (seed: number): CardNetwork => {
@@ -37,196 +65,234 @@ const createNetwork = (seed: number): CardNetwork => {
   const framing = findFraming('binary-2')
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
   const network = createCardNetwork({
-    ...{ dialect, framing, port: freePort(), seed, lateMs: lateMs, faults: faults },
+    ...{ dialect, framing, port: freePort(), seed, lateMs, faults },
     latencyMs: { min: 0, max: 4 },
   })
   network.start()
   return network
 }
 
-type Payment = { readonly key: string; readonly amount: number; readonly token: string }
+/** What a caller may be told: done, stored, not possible now, refused by the network, unknown, away. */
+const expected: ReadonlySet<number> = new Set([...[200, 201, 202, 400, 409, 422, 502, 503, 504]])
 
-const paymentOf = (number: number, pick: (below: number) => number): Payment => {
-  const brand = number % 2 === 0 ? 'visa' : 'mastercard'
-  const outcome = pick(10) === 0 ? 'declined_51' : 'approved'
-  return { key: `a-${number}`, amount: 100 + pick(80_000), token: `tok_${brand}_${outcome}` }
-}
-
-/** Undefined where nothing is known yet: no answer, or (503, 409) one that says so. */
-const authorize = async (
-  gateway: CardGateway,
-  { key, amount, token }: Payment,
-): Promise<Answer | undefined> => {
-  const answer = await gateway.post('/authorize', authorizationBody(token, { amount }), key)
-  if (answer === undefined || answer.status === 503 || answer.status === 409) return undefined
-  expect([201, 502, 504]).toContain(answer.status)
-  return answer
-}
-
-/** Some are captured, in part or whole, some voided, some both; nobody asks again what became of it. */
-const goOn = async (
-  gateway: CardGateway,
-  { key, amount }: Payment,
-  { id, state }: Answer,
-  pick: (below: number) => number,
-): Promise<void> => {
-  if (id === undefined || state !== 'authorized') return
-  const fate = pick(10)
-  if (fate < 2) {
-    const part = pick(2) === 0 ? undefined : { amount: Math.floor(amount / 2) }
-    await gateway.post(`/${id}/capture`, part, `${key}-capture`)
+/** @throws Error that says what it waited for */
+const until = async (isSo: () => Promise<boolean>, what: string): Promise<void> => {
+  const endMs = performance.now() + settleMs
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw new Error(`waited for ${what}`)
+    await Bun.sleep(20)
   }
-  if (fate === 1 || fate === 2) await gateway.post(`/${id}/void`, undefined, `${key}-void`)
 }
 
-type Row = {
-  readonly network: string
-  readonly stan: string
-  readonly rrn: string
-  readonly day: string
-  readonly status: string
-  readonly amount: number
-  readonly captured: number
-}
-
-/** The state of each transaction in words, with its cents: equal in both books or something is wrong. */
-const oursOf = (row: Row): string => {
-  const { status, amount, captured } = row
-  if (status === 'authorized') return `stands ${amount} captured 0`
-  if (status === 'captured') return `stands ${amount} captured ${captured}`
-  return 'nothing'
-}
-
-const theirsOf = (entry: ReturnType<CardNetwork['book']>[number] | undefined): string => {
-  if (entry === undefined || entry.authorizedAmount === entry.reversedAmount) return 'nothing'
-  return `stands ${entry.authorizedAmount} captured ${entry.capturedAmount}`
-}
-
-const settle = async ({ sql }: TestDatabase): Promise<void> => {
+/** Nothing is under way, and nobody is needed but where a merchant was told yes and the network says no. */
+const settled = async ({ sql }: TestDatabase): Promise<void> => {
   const endMs = performance.now() + settleMs
   for (;;) {
     const open = await sql`
-      select status, operation, needs_attention, updated_at from card_transactions
-      where status = 'pending' or operation is not null or needs_attention limit 5`
+      select id, status, operation, reason, needs_attention, touched_at from card_transactions
+      where status = 'pending' or operation is not null
+        or needs_attention and reason is distinct from 'advice_refused'
+      union all
+      select transaction_id, status, reverses, response_code, false, created_at from card_reversals
+      where status in ('pending', 'expired') limit 5`
     if (open.length === 0) return
     if (performance.now() > endMs) throw new Error(`still open: ${JSON.stringify(open)}`)
-    await Bun.sleep(100)
+    await Bun.sleep(50)
   }
 }
 
-const compareBooks = async (
+/** As if it were later: what a process held that answers no more is another's, once its time is over. */
+const letTimePass = async ({ sql }: TestDatabase): Promise<void> => {
+  await sql`
+    select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
+  await sql`
+    update card_transactions set touched_at = touched_at - interval '1 minute'
+    where status = 'pending' or operation is not null`
+  await sql`update card_reversals set lease_until = now() where lease_until > now()`
+}
+
+/** Each network ends its day, and its totals are ours. */
+const reconcile = async (
   { sql }: TestDatabase,
   networks: Readonly<Record<string, CardNetwork>>,
-): Promise<Readonly<Record<string, number>>> => {
-  const rows = await sql<Row[]>`
-    select network, stan, rrn, left(transmission, 4) as day, status, amount_cents::int as amount,
-      coalesce(captured_cents, 0)::int as captured
-    from card_transactions`
-  const keyOf = ({ day, stan, rrn }: { day: string; stan: string; rrn: string }): string =>
-    `${day} ${stan} ${rrn}`
-  const ours = new Map(rows.map((row) => [`${row.network} ${keyOf(row)}`, row]))
-  expect(ours.size).toBe(rows.length)
-  const wrong: string[] = []
-  for (const [name, network] of Object.entries(networks)) {
-    const book = new Map(network.book().map((entry) => [keyOf(entry), entry]))
-    for (const row of rows.filter((one) => one.network === name)) {
-      const theirs = theirsOf(book.get(keyOf(row)))
-      if (oursOf(row) !== theirs) wrong.push(`${keyOf(row)}: ${row.status}, network ${theirs}`)
-    }
-    for (const [key, { requests }] of book) {
-      if (!ours.has(`${name} ${key}`)) wrong.push(`${key}: unknown to us`)
-      if (requests !== 1) wrong.push(`${key}: authorized ${requests} times`)
-    }
+): Promise<void> => {
+  for (const { network, day, next } of await sql`
+    select network, to_char(day, 'MMDD') as day, to_char(day + 1, 'MMDD') as next
+    from card_business_days`) {
+    networks[network]?.endDay(day, next)
   }
-  expect(wrong.slice(0, 10)).toEqual([])
-  const counts: Record<string, number> = {}
-  for (const { status } of rows) counts[status] = (counts[status] ?? 0) + 1
-  return counts
+  const days = () => sql`
+    select network, status, ours, theirs from card_reconciliations where ended_at is not null`
+  await until(async () => (await days()).length === 2, 'the end of both days')
+  for (const { status, ours, theirs } of await days()) {
+    expect([status, ours]).toEqual(['balanced', theirs])
+  }
+}
+
+/** All of it took place; what comes by chance is certain only among many. */
+const expectAll = async (
+  { sql }: TestDatabase,
+  networks: Readonly<Record<string, CardNetwork>>,
+): Promise<void> => {
+  const events = await sql`select distinct type from card_events`
+  const done = Object.values(networks).map((network) => network.statistics())
+  const met = [
+    ...events.map(({ type }) => type),
+    ...done.flatMap(({ received, behaviours }) => Object.keys({ ...received, ...behaviours })),
+  ]
+  expect(met).toEqual(
+    expect.arrayContaining([
+      ...['authorized', 'captured', 'voided', '0100', '0200', '0400', '0401', '0500'],
+    ]),
+  )
+  if (!isLong) return
+  expect(met).toEqual(
+    expect.arrayContaining([
+      ...[
+        'declined',
+        'expired',
+        'partially_captured',
+        'advice_confirmed',
+        'verified',
+        'incremented',
+      ],
+      ...['partially_voided', 'released', 'refunded'],
+      ...['0120', '0121', '0220', '0221', ...Object.keys(faults)],
+    ]),
+  )
 }
 
 test(
-  `${authorizations} authorizations through two gateways that stop and are killed in turn, ${networkKills} kills of networks: the books agree to the cent (seed ${seed})`,
+  `${payments} payments of all operations through two gateways of which one is frozen and the other killed, ${kills} times, over networks that lie: the books agree to the cent (seed ${seed})`,
   async () => {
     const pick = seeded(seed)
     const database = await createTestDatabase(2)
-    const networks = [createNetwork(seed), createNetwork(seed + 1)] as const
+    const { sql } = database
+    const [neta, netb] = [createNetwork(seed), createNetwork(seed + 1)]
+    const networks = { neta, netb }
     const vault = createTestVault({ key: testVaultKey })
-    const options = { database, networks, vaultUrl: vault.url, timeoutSeconds }
+    const file = join(temporaryDirectory(), 'messages.json')
+    await Bun.write(file, JSON.stringify(rules))
+    const ofEach = (name: string) => ({
+      [`CARDGW_${name}_MESSAGES_FILE`]: file,
+      [`CARDGW_${name}_CONNECT_WAIT_MS`]: '0',
+      [`CARDGW_${name}_ECHO_SECONDS`]: '1',
+      [`CARDGW_${name}_AUTHORIZATION_HOURS`]: '24',
+    })
+    const options = {
+      ...{ database, networks: [neta, netb] as const, vaultUrl: vault.url, timeoutSeconds },
+      environment: { ...ofEach('NETA'), ...ofEach('NETB'), CARDGW_REVERSAL_WINDOW_SECONDS: '3' },
+    }
     const gateways = [await createCardGateway(options), await createCardGateway(options)] as const
     try {
       await Promise.all(gateways.map((gateway) => gateway.start()))
-      let stopped: CardGateway | undefined
-      const oneOf = () => gateways[pick(2)] ?? gateways[0]
-      const running = () => gateways.find((gateway) => gateway !== stopped) ?? gateways[0]
+      const days = async () => (await sql`select from card_business_days`).length === 2
+      await until(days, 'the business days')
+      const away = new Set<CardGateway>()
+      let frozen: CardGateway | undefined
+      const oneOf = async (): Promise<CardGateway> => {
+        for (;;) {
+          const there = gateways.filter((gateway) => !away.has(gateway))
+          const one = there[pick(there.length)]
+          if (one !== undefined) return one
+          await Bun.sleep(10)
+        }
+      }
+      const inDoubt: Ask[] = []
+      /** @returns the id, where there is one */
+      const ask = async (one: Ask): Promise<string | undefined> => {
+        const answer = await (await oneOf()).post(one.path, one.body, one.key)
+        if (answer !== undefined) expect(expected).toContain(answer.status)
+        if (answer === undefined || answer.status === 503) inDoubt.push(one)
+        return answer?.id
+      }
+      /** What nobody goes on with expires. */
+      const forget = (id: string) => sql`
+        update card_transactions set created_at = created_at - interval '25 hours'
+        where id = ${id} and status = 'authorized'`
       let next = 0
-      const inDoubt: Payment[] = []
       const client = async (): Promise<void> => {
-        while (next < authorizations) {
-          const payment = paymentOf(next++, pick)
-          const gateway = oneOf()
-          const answer = await authorize(gateway, payment)
-          if (answer === undefined) inDoubt.push(payment)
-          else await goOn(gateway, payment, answer, pick)
-          // What is away refuses at once: one payment a moment is enough to see it.
-          if (answer?.status !== 201) await Bun.sleep(100)
+        while (next < payments) {
+          const number = next++
+          const id = await ask(openingOf(number, pick))
+          if (id === undefined) continue
+          for (const step of stepsOf(id, number, pick)) await ask(step)
+          if (pick(8) === 0) await forget(id)
         }
       }
       /** Does something each time another share of the payments has been asked for. */
       const at = async (times: number, action: (index: number) => Promise<void>) => {
         for (let index = 0; index < times; index++) {
-          const share = ((index + 0.5) / times) * authorizations
-          while (next < share) await Bun.sleep(pick(50))
+          const share = ((index + 0.5) / times) * payments
+          while (next < share) await Bun.sleep(pick(20))
           await action(index)
         }
       }
+      const kill = async (gateway: CardGateway): Promise<void> => {
+        // What nobody reads any more nobody can take back: of a decline there is no reversal.
+        for (const network of [neta, netb]) network.setFaults({ ...faults, contradict: 0 })
+        await Bun.sleep(quietMs)
+        away.add(gateway)
+        await gateway.kill()
+        away.delete(gateway)
+        for (const network of [neta, netb]) network.setFaults(faults)
+      }
+      const running = () => gateways.find((gateway) => gateway !== frozen) ?? gateways[0]
+      const freezeOther = async (): Promise<void> => {
+        const other = running()
+        frozen?.signal('SIGCONT')
+        await frozen?.untilUp()
+        if (frozen !== undefined) away.delete(frozen)
+        frozen = other
+        away.add(other)
+        other.signal('SIGSTOP')
+      }
       await Promise.all([
         ...Array.from({ length: clients }, client),
-        at(2 * gatewayFaults, async (index) => {
-          if (index % 2 === 1) return running().kill()
-          stopped?.signal('SIGCONT')
-          stopped = gateways[(index / 2) % 2 === 0 ? 1 : 0]
-          stopped?.signal('SIGSTOP')
+        at(kills, async (index) => {
+          if (index % killsOfOne === 0) await freezeOther()
+          await kill(running())
         }),
-        at(networkKills, async (index) => {
-          const network = networks[index % 2 === 0 ? 0 : 1]
+        at(outages, async (index) => {
+          const network = index % 2 === 0 ? neta : netb
           network.stop()
-          await Bun.sleep(networkOutageMs)
+          await Bun.sleep(outageMs)
           network.start()
         }),
       ])
-      for (const network of networks) network.setFaults({})
+      for (const network of [neta, netb]) network.setFaults({})
+      await running().end()
+      await letTimePass(database)
+      await running().start()
       // Asked for again by its key, as a caller would who never learnt the outcome.
       const askAgain = async (): Promise<void> => {
-        for (let payment = inDoubt.pop(); payment !== undefined; payment = inDoubt.pop()) {
-          while ((await authorize(running(), payment)) === undefined) await Bun.sleep(100)
-        }
+        for (let one = inDoubt.pop(); one !== undefined; one = inDoubt.pop()) await ask(one)
       }
       await Promise.all(Array.from({ length: clients }, askAgain))
       // All of it is ended by one gateway; then the other goes on where it was, and must not change anything.
-      await settle(database)
-      stopped?.signal('SIGCONT')
-      await stopped?.untilUp()
-      await settle(database)
-      const counts = await compareBooks(database, { neta: networks[0], netb: networks[1] })
-      expect(Object.keys(counts).sort()).toEqual(['authorized', 'captured', 'declined', 'voided'])
+      await settled(database)
+      frozen?.signal('SIGCONT')
+      await frozen?.untilUp()
+      // What it has sent of late is taken back.
+      const agree = async () => (await differences(database, networks)).length === 0
+      await until(agree, 'equal books').catch(() => undefined)
+      await settled(database)
+      const wrong = (await differences(database, networks)).slice(0, 5)
+      expect([wrong, await historyOf(database, wrong)]).toEqual([[], []])
+      await reconcile(database, networks)
+      await expectAll(database, networks)
       // A key that led to nothing sent is free again; beside that each had one effect.
-      const [row] = await database.sql<{ count: number; keys: number }[]>`
+      const [row] = await sql`
         select count(*)::int as count, count(distinct claim_key)::int as keys
         from card_transactions where reason is distinct from 'not_sent'`
-      expect(row?.count).toBe(row?.keys ?? 0)
-      // While a network is away payments come to nothing at once; in the short run that is many of them.
-      expect(row?.count ?? 0).toBeGreaterThan(authorizations * 0.5)
-      const captured = networks.flatMap((network) => network.book()).map((e) => e.capturedAmount)
-      const [sum] = await database.sql<{ cents: string }[]>`
-        select coalesce(sum(captured_cents), 0)::text as cents from card_transactions
-        where status = 'captured'`
-      expect(sum?.cents).toBe(String(captured.reduce((total, cents) => total + cents, 0)))
+      expect(row?.['count']).toBe(row?.['keys'])
     } finally {
       await Promise.all(gateways.map((gateway) => gateway.end()))
-      for (const network of networks) network.stop()
+      for (const network of [neta, netb]) network.stop()
       await vault.stop()
       await database.close()
     }
   },
-  300_000 + authorizations * 5,
+  300_000 + payments * 20,
 )

@@ -7,8 +7,15 @@ import { anyVariant, type RunningProgram, startProgram } from './program.ts'
 /** A gateway that stands still answers nothing for ever. */
 const answerMs = 3_000
 
+type Body = {
+  readonly id?: string
+  readonly status?: string
+  readonly error?: { readonly details?: { readonly transaction_id?: string } }
+}
+
 export type Answer = {
   readonly status: number
+  /** Of the transaction, also where what became of it is unknown. */
   readonly id: string | undefined
   readonly state: string
 }
@@ -82,8 +89,12 @@ export const createCardGateway = async ({
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(answerMs),
       })
-      const answer = (await response.json()) as { readonly id?: string; readonly status?: string }
-      return { status: response.status, id: answer.id, state: answer.status ?? '' }
+      const { id, status, error } = (await response.json()) as Body
+      return {
+        status: response.status,
+        id: id ?? error?.details?.transaction_id,
+        state: status ?? '',
+      }
     } catch {
       return undefined
     }

@@ -14,6 +14,13 @@ type SentOperation = {
   readonly amountCents: bigint
 }
 
+type RefusedVoid = {
+  readonly operation: 'void' | 'partial_void' | 'release'
+  readonly transmission: string
+  /** Null: the whole. */
+  readonly amountCents: bigint | null
+}
+
 /** Whether the refund or increment that was sent under the STAN counts. */
 export const isCounted = async (sql: Queryable, id: string, stan: string): Promise<boolean> => {
   const found = await sql`
@@ -45,6 +52,26 @@ export const sentUnder = async (
       and type in ('capture_sent', 'partial_capture_sent', 'refund_sent', 'increment_sent')
     order by id desc limit 1`
   return sent
+}
+
+/** A void that the network refused under the STAN, and of which nothing was heard since; undefined if there is none. */
+export const refusedVoidUnder = async (
+  sql: Queryable,
+  id: string,
+  stan: string,
+): Promise<RefusedVoid | undefined> => {
+  const [refused] = await sql<RefusedVoid[]>`
+    select replace(s.type, '_sent', '') as operation, s.data ->> 'transmission' as transmission,
+      (s.data ->> 'amount')::bigint as "amountCents"
+    from card_events s
+    join card_events d on d.transaction_id = s.transaction_id and d.data ->> 'stan' = ${stan}
+      and d.type = replace(s.type, '_sent', '_declined')
+    where s.transaction_id = ${id} and s.data ->> 'stan' = ${stan}
+      and s.type in ('void_sent', 'partial_void_sent', 'release_sent')
+      and not exists (
+        select from card_events l where l.transaction_id = s.transaction_id
+          and l.data ->> 'stan' = ${stan} and l.type = 'late_' || replace(s.type, '_sent', ''))`
+  return refused
 }
 
 /** Oldest first. */

@@ -107,6 +107,10 @@ export type CardEvent =
   | 'late_capture'
   | 'late_refund'
   | 'late_increment'
+  /** The network has done what it refused at first: the void is asked for again, until it is confirmed. */
+  | 'late_void'
+  | 'late_partial_void'
+  | 'late_release'
   /** Nobody captured it in time: what is left is released. */
   | 'authorization_expired'
   /** The same, where the network takes no message for the rest of what is captured in parts. */
@@ -182,6 +186,17 @@ const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
   },
 })
 
+/** Of what is authorized, captured in parts or not at all. */
+const beginnings: Transitions = {
+  increment_started: during('authorized', 'increment'),
+  capture_started: during('authorized', 'capture'),
+  partial_capture_started: during('authorized', 'partial_capture'),
+  void_started: during('authorized', 'void'),
+  partial_void_started: during('authorized', 'partial_void'),
+  late_void: during('authorized', 'reversing_void'),
+  late_partial_void: during('authorized', 'reversing_partial_void'),
+}
+
 /** A void takes back a capture; the hold beneath it, and other captures, are then released by their own reversals. */
 const afterVoid = (phase: Phase): CardState =>
   phase === 'authorized' ? idle('voided') : during('voided', 'reversing_authorization')
@@ -219,11 +234,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
     authorization_expired: during('voided', 'reversing_authorization'),
     late_capture: during('authorized', 'reversing_capture'),
     late_increment: during('authorized', 'reversing_increment'),
-    increment_started: during('authorized', 'increment'),
-    capture_started: during('authorized', 'capture'),
-    partial_capture_started: during('authorized', 'partial_capture'),
-    void_started: during('authorized', 'void'),
-    partial_void_started: during('authorized', 'partial_void'),
+    ...beginnings,
   },
   ...ofAuthorized('authorized'),
   'authorized advising_authorization': {
@@ -245,11 +256,8 @@ const transitions: Readonly<Record<string, Transitions>> = {
     late_capture: during('authorized', 'reversing_capture'),
     late_refund: during('authorized', 'reversing_refund'),
     late_increment: during('authorized', 'reversing_increment'),
-    increment_started: during('authorized', 'increment'),
-    capture_started: during('authorized', 'capture'),
-    partial_capture_started: during('authorized', 'partial_capture'),
-    void_started: during('authorized', 'void'),
-    partial_void_started: during('authorized', 'partial_void'),
+    late_release: during('authorized', 'reversing_release'),
+    ...beginnings,
     release_started: during('authorized', 'release'),
     refund_started: during('authorized', 'refund'),
   },
@@ -282,6 +290,7 @@ const transitions: Readonly<Record<string, Transitions>> = {
     refund_started: during('captured', 'refund'),
     late_refund: during('captured', 'reversing_refund'),
     late_increment: during('captured', 'reversing_increment'),
+    late_void: during('captured', 'reversing_void'),
   },
   'captured reversing_increment': {
     reversal_confirmed: idle('captured'),

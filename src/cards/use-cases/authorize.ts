@@ -248,7 +248,7 @@ const captureAtOnce = async (
     const after = { ...authorized, captureError }
     const answer = answerOf(201, after)
     const isOurs = await writer.change({ before, after, events: [event, failed], answer })
-    return isOurs ? answer : lostAnswer(before)
+    return isOurs ? answer : lostAnswer(context, 'authorization', before, verdict)
   }
   let isOurs = false
   try {
@@ -257,16 +257,19 @@ const captureAtOnce = async (
   } finally {
     if (!isOurs) ready.pan.fill(0)
   }
-  return isOurs ? perform(context, network, ready, true) : lostAnswer(before)
+  return isOurs
+    ? perform(context, network, ready, true)
+    : lostAnswer(context, 'authorization', before, verdict)
 }
 
 /** The network is to hear of the approval in its place, and then of the capture: both advices are in one commit. */
 const adviseAtOnce = async (
-  { writer, stans, now }: CardContext,
+  context: CardContext,
   network: Network,
   before: CardTransaction,
   verdict: Extract<Verdict, { kind: 'advised' }>,
 ): Promise<Answer> => {
+  const { writer, stans, now } = context
   const { advices } = network
   const { after: authorized, event } = stepOf('authorization', before, verdict, now())
   const first = reversalsBegun(before, authorized, advices)
@@ -285,5 +288,5 @@ const adviseAtOnce = async (
   }
   const answer = answerOf(201, after)
   const isOurs = await writer.reverse({ before, after, events, answer, reversals })
-  return isOurs ? answer : lostAnswer(before)
+  return isOurs ? answer : lostAnswer(context, 'authorization', before, verdict)
 }

@@ -5,9 +5,10 @@ import {
   isTransientDatabaseError,
 } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import type { CardNetworks, LateAnswer } from '../networks/index.ts'
+import type { AnswerRules, CardNetworks, LateAnswer } from '../networks/index.ts'
 import { attachLateAnswers, type LateAnswerRow } from '../transactions/late-answers.ts'
-import { type LateApproval, takeBack } from './late-approvals.ts'
+import { lockTransaction } from '../transactions/store.ts'
+import { type LateApproval, type Result, takeBack, takeBackWithin } from './late-approvals.ts'
 
 const rowsMax = 200
 /** If more wait to be written, the network only logs and counts them. */
@@ -28,7 +29,7 @@ export type LateAnswersDeps = {
 
 /**
  * Stores answers that came too late with their transactions, as events. A late approval is no success; if nobody has
- * taken it for one, it is taken back.
+ * taken it for one, it is taken back. A void that was refused, and then done, is asked for again until it is confirmed.
  */
 export const createLateAnswers = (
   deps: LateAnswersDeps,
@@ -42,42 +43,69 @@ export const createLateAnswers = (
     write: (rows) => attachLateAnswers(sql, rows),
   })
 
-  const takeBackSoon = async (approval: LateApproval): Promise<void> => {
-    for (let attempt = 1; ; attempt++) {
-      const result = await whenReachable(() => takeBack(deps, approval))
-      if (result === 'reversed') onReversals()
-      if (result !== 'undecided' || attempt === triesMax) return
+  /** @returns what became of it, once that is certain or there were enough tries */
+  const takeBackSoon = async (approval: LateApproval, first: Result): Promise<void> => {
+    let result = first
+    for (let attempt = 1; result === 'undecided' && attempt < triesMax; attempt++) {
       await Bun.sleep(retryMs * 2 ** attempt)
+      result = await whenReachable(() => takeBack(deps, approval))
     }
+    if (result === 'reversed') onReversals()
   }
+
+  /** Both in one commit: of a process that is killed here, nobody would take back what its event tells of. */
+  const keepAndTakeBack = (row: LateAnswerRow, approval: Omit<LateApproval, 'id'>) =>
+    sql.begin(async (tx) => {
+      const [id] = await attachLateAnswers(tx, [row])
+      const transaction = id === undefined ? undefined : await lockTransaction(tx, id)
+      if (id === undefined || transaction === undefined) return undefined
+      return { id, result: await takeBackWithin(deps, tx, transaction, approval) }
+    })
 
   return async ({ network, response, receivedAt }) => {
     const { mti, stan = null, rrn, responseCode = null, authCode = null } = response
     if (rrn === undefined) return
     const data = { mti, stan, response_code: responseCode, auth_code: authCode }
-    const rules = networks.byName(network)?.answers
+    const row = { network, rrn: rrn.trimEnd(), at: receivedAt, data }
+    const answers = approvedBy(networks.byName(network)?.answers, mti, responseCode)
     try {
-      const row = { network, rrn: rrn.trimEnd(), at: receivedAt, data }
-      const id = await whenReachable(() => attach(row))
+      let id: string | undefined
+      if (stan === null || answers === undefined) id = await whenReachable(() => attach(row))
+      else {
+        const approval = { answers, stan }
+        const kept = await whenReachable(() => keepAndTakeBack(row, approval))
+        id = kept?.id
+        if (kept !== undefined) await takeBackSoon({ ...approval, id: kept.id }, kept.result)
+      }
       logger.warn(
         { network, mti, stan, rrn, transaction_id: id ?? null },
         id === undefined ? 'a late answer belongs to no transaction' : 'a late answer was kept',
       )
-      if (id === undefined || stan === null || responseCode === null) return
-      if (rules === undefined || rules.of(responseCode) === 'declined') return
-      const answers = operations[mti]
-      if (answers !== undefined) {
-        await takeBackSoon({ id, answers, stan, responseCode, at: receivedAt })
-      }
     } catch (err) {
       logger.error({ network, mti, stan, rrn, err }, 'a late answer was not kept')
     }
   }
 }
 
+/** What the answer may have approved; undefined: nothing. */
+const approvedBy = (
+  rules: AnswerRules | undefined,
+  mti: string,
+  responseCode: string | null,
+): LateApproval['answers'] | undefined => {
+  const answers = operations[mti]
+  if (rules === undefined || responseCode === null) return undefined
+  const isApproval =
+    answers === 'void'
+      ? rules.ofReversal(responseCode, false) === 'done'
+      : rules.of(responseCode) !== 'declined'
+  return isApproval ? answers : undefined
+}
+
 /** What was asked for, by the type of the answer. */
 const operations: Readonly<Record<string, LateApproval['answers']>> = {
   ...{ '0110': 'authorization', '0210': 'capture', '0230': 'capture' },
+  ...{ '0410': 'void', '0430': 'void' },
 }
 
 /** Nobody sends the answer again, so we try for some seconds. */

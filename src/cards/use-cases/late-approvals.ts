@@ -1,8 +1,8 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { CardNetworks } from '../networks/index.ts'
-import { type NewReversal, renewReversal } from '../reversals/index.ts'
-import { isCounted, sentUnder } from '../transactions/card-events.ts'
+import { insertReversals, type NewReversal, renewReversal } from '../reversals/index.ts'
+import { isCounted, refusedVoidUnder, sentUnder } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardEvent, isAdvising, isStarted, transition } from '../transactions/domain.ts'
 import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
@@ -12,14 +12,12 @@ import { reversalOf } from './begun-reversals.ts'
 export type LateApproval = {
   /** Of the transaction. */
   readonly id: string
-  readonly answers: 'authorization' | 'capture'
+  readonly answers: 'authorization' | 'capture' | 'void'
   readonly stan: string
-  readonly responseCode: string
-  readonly at: Date
 }
 
 /** `undecided`: what became of the request itself is not written yet. */
-type Result = 'reversed' | 'taken' | 'undecided'
+export type Result = 'reversed' | 'taken' | 'undecided'
 
 type Deps = {
   readonly networks: Pick<CardNetworks, 'byName'>
@@ -42,8 +40,9 @@ export const takeBackWithin = async (
   deps: Deps,
   tx: Transaction,
   row: CardTransaction,
-  approval: Pick<LateApproval, 'answers' | 'stan'>,
+  approval: Omit<LateApproval, 'id'>,
 ): Promise<Result> => {
+  if (approval.answers === 'void') return goOnWithVoid(deps, tx, row, approval.stan)
   const isFirst = approval.answers === 'authorization' && row.stan === approval.stan
   const found = await (isFirst ? ofAuthorization(deps, row) : ofFollowing(tx, row, approval))
   if (typeof found === 'string') return found
@@ -54,6 +53,38 @@ export const takeBackWithin = async (
     await changeTransactions(tx, [{ before: row, after, events }], deps.emission)
   }
   await renewReversal(tx, reversal)
+  return 'reversed'
+}
+
+/** A void that was refused and then done goes on as one whose answer was lost. */
+const goOnWithVoid = async (
+  { emission, now }: Deps,
+  tx: Transaction,
+  row: CardTransaction,
+  stan: string,
+): Promise<Result> => {
+  const refused = row.status === 'voided' ? undefined : await refusedVoidUnder(tx, row.id, stan)
+  if (refused === undefined) {
+    return isStarted(row.operation) && row.operationStan === stan ? 'undecided' : 'taken'
+  }
+  if (row.operation !== undefined) return 'undecided'
+  const { operation, transmission, amountCents } = refused
+  const event = `late_${operation}` as const
+  const events = [{ type: event, data: { stan } }]
+  if (transition(row, event) === undefined) {
+    // It was captured for good meanwhile: a person has to ask the network.
+    const after = { ...row, needsAttention: true, updatedAt: now() }
+    await changeTransactions(tx, [{ before: row, after, events }], emission)
+    return 'taken'
+  }
+  const fields = {
+    operationStan: stan,
+    operationTransmission: transmission,
+    operationCents: amountCents ?? undefined,
+  }
+  const after = changed(row, event, fields, now())
+  await changeTransactions(tx, [{ before: row, after, events }], emission)
+  await insertReversals(tx, [reversalOf(after, operation)])
   return 'reversed'
 }
 

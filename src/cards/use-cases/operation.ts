@@ -103,13 +103,17 @@ export const perform = async (
   return written(after, () => settle(context, operation, after, verdict, asPart))
 }
 
+/** What began longer ago is not sent: other processes reverse what they take for abandoned, 15 s after its time. */
+const sendWithinMs = 10_000
+
 /**
- * Sends the built message, and wipes the card number. Sends nothing if the message cannot be built or written.
+ * Sends the built message, and wipes the card number. Sends nothing if the message cannot be built or written, or if this
+ * process stood still since the transaction was changed.
  *
  * @param hasSecrets the message has what is stored nowhere
  */
 export const send = async (
-  { logger, count, away }: CardContext,
+  { logger, count, away, now }: Pick<CardContext, 'logger' | 'count' | 'away' | 'now'>,
   network: Network,
   operation: OperationName,
   transaction: CardTransaction,
@@ -122,8 +126,12 @@ export const send = async (
   try {
     const up = network.whenUp()
     if (up !== undefined) await away(up)
-    const answered = await away(exchange(network, build(), asked))
-    verdict = orGoingOn(network, operation, transaction, answered, hasSecrets)
+    if (now().getTime() - transaction.updatedAt.getTime() > sendWithinMs) {
+      verdict = { kind: 'not_sent', why: 'too_late' }
+    } else {
+      const answered = await away(exchange(network, build(), asked))
+      verdict = orGoingOn(network, operation, transaction, answered, hasSecrets)
+    }
   } catch (err) {
     logger.error(
       { err, transaction_id: transaction.id },

@@ -10,6 +10,7 @@ import { bookedBy } from './booking.ts'
 import type { CardContext, OperationName } from './context.ts'
 import type { Verdict } from './exchange.ts'
 import { standInFields, unsentVoid } from './going-on.ts'
+import { takeBack } from './late-approvals.ts'
 
 type Of<K extends Verdict['kind']> = Extract<Verdict, { readonly kind: K }>
 type Data = NewCardEvent['data']
@@ -36,6 +37,12 @@ type Outcomes = { readonly [K in Exclude<Verdict['kind'], 'advised'>]: Outcome<K
 const codeOf = ({ responseCode }: Of<'approved' | 'declined' | 'unwanted'>): Data => ({
   response_code: responseCode,
 })
+
+/** A late answer of this STAN may say otherwise. */
+const codeAndStanOf = (
+  { responseCode }: Of<'declined' | 'unwanted'>,
+  { operationStan }: CardTransaction,
+): Data => ({ response_code: responseCode, stan: operationStan ?? null })
 
 const amountOf = (verdict: Of<'approved'>, { operationCents }: CardTransaction): Data => ({
   ...codeOf(verdict),
@@ -84,7 +91,7 @@ const failuresOf = <O extends StartedOperation>(
   declined: {
     event: `${operation}_refused`,
     type: `${operation}_declined`,
-    data: codeOf,
+    data: codeAndStanOf,
     fields: ({ responseCode }) => ({ [field]: `declined_${responseCode}` }),
     answer: (after, { responseCode }) => refusalOf(operation, after, responseCode),
   } satisfies Outcome<'declined'>,
@@ -298,12 +305,13 @@ export const stepOf = <K extends Verdict['kind']>(
  * @param asPart of an authorization that captures at once: then the answer is the record, even if the capture failed
  */
 export const settle = async <K extends Verdict['kind']>(
-  { writer, now, networks }: CardContext,
+  context: CardContext,
   operation: OperationName,
   before: CardTransaction,
   verdict: Of<K>,
   asPart: boolean,
 ): Promise<Answer> => {
+  const { writer, now, networks } = context
   const { answer: answerTo, frees } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
   const { after, event } = stepOf(operation, before, verdict, now())
   const answer = asPart ? answerOf(201, after) : answerTo(after, verdict)
@@ -317,13 +325,33 @@ export const settle = async <K extends Verdict['kind']>(
   const isOurs = await (reversals.length === 0
     ? writer.change(change)
     : writer.reverse({ ...change, reversals }))
-  // Another process that reverses it tells the same of what is unknown.
-  if (verdict.kind === 'unknown') return answer
   // An authorization that was not sent is over, even if another process noticed that first.
-  const holds = isOurs || (operation === 'authorization' && frees === true)
-  return holds ? answer : lostAnswer(before)
+  if (isOurs || (operation === 'authorization' && frees === true)) return answer
+  const lost = await lostAnswer(context, operation, before, verdict)
+  // Another process that reverses it tells the same of what is unknown.
+  return verdict.kind === 'unknown' ? answer : lost
 }
 
-/** Another process has begun to reverse it, because this one stalled for longer than a network may take. */
-export const lostAnswer = ({ id }: CardTransaction): Answer =>
-  unknownAnswer(id, { kind: 'unknown', why: 'timed_out' })
+/** Of these verdicts it is certain that no money moved. */
+const harmless: ReadonlySet<Verdict['kind']> = new Set(['declined', 'not_sent', 'advised'])
+
+/**
+ * Another process has begun to reverse it, because this one stalled for longer than a network may take. By now that may
+ * have ended, with a network that knew nothing of it yet: then it is reversed again.
+ */
+export const lostAnswer = async (
+  context: CardContext,
+  operation: OperationName,
+  { id, stan, operationStan }: CardTransaction,
+  { kind }: Verdict,
+): Promise<Answer> => {
+  if (!harmless.has(kind)) {
+    await takeBack(
+      context,
+      operation === 'authorization'
+        ? { id, answers: operation, stan }
+        : { id, answers: 'capture', stan: operationStan ?? '' },
+    )
+  }
+  return unknownAnswer(id, { kind: 'unknown', why: 'timed_out' })
+}

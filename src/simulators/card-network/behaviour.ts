@@ -45,6 +45,16 @@ export const behaviours = {
   increment_decline: 19,
   /** Acts on increments and does not answer them. */
   increment_no_answer: 20,
+  /** Acts on it, answers 91, and then with what it has done. */
+  contradict: 21,
+  /** Answers with another card number. */
+  wrong_card: 22,
+  /** Never sees it. */
+  lost: 23,
+  /** Sees it, and answers, after `lateMs`. */
+  arrive_late: 24,
+  /** Hears nothing more over this connection, and leaves it open. */
+  half_open: 25,
 } as const
 
 export type BehaviourName = keyof typeof behaviours
@@ -123,6 +133,11 @@ const cases: readonly (readonly [name: string, behaviour: Behaviour])[] = [
   ['increment_declined', { name: 'increment_decline', argument: 51 }],
   ['increment_timeout', { name: 'increment_no_answer', argument: 0 }],
   ['refund_timeout', { name: 'refund_no_answer', argument: 0 }],
+  ['contradicts', { name: 'contradict', argument: 0 }],
+  ['wrong_card', { name: 'wrong_card', argument: 0 }],
+  ['lost', { name: 'lost', argument: 0 }],
+  ['arrives_late', { name: 'arrive_late', argument: 0 }],
+  ['half_open', { name: 'half_open', argument: 0 }],
 ]
 
 /** The card tokens of the test vault and the digits behind them. */

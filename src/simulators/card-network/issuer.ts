@@ -204,9 +204,9 @@ export class Issuer {
     const by = originalOf(request)
     const isOpen = entry.authorizedAmount > entry.reversedAmount
     answer.authCode = entry.authCode
-    if (name === 'decline' || name === 'increment_decline')
+    if (this.book.findMovement(by) !== undefined) answer.responseCode = approved
+    else if (name === 'decline' || name === 'increment_decline')
       answer.responseCode = twoDigits(argument)
-    else if (this.book.findMovement(by) !== undefined) answer.responseCode = approved
     else if (!isOpen) answer.responseCode = invalidAmount
     else {
       this.book.move('authorized', entry, by, Number(request.amount ?? 0))
@@ -226,8 +226,9 @@ export class Issuer {
     const isRepeat = this.book.findMovement(by) !== undefined
     const left = entry.authorizedAmount - entry.capturedAmount - entry.reversedAmount
     answer.authCode = entry.authCode
-    if (name === 'decline' || name === 'capture_decline') answer.responseCode = twoDigits(argument)
-    else if (isRepeat) answer.responseCode = approved
+    if (isRepeat) answer.responseCode = approved
+    else if (name === 'decline' || name === 'capture_decline')
+      answer.responseCode = twoDigits(argument)
     else if (amount <= 0 || amount > left) answer.responseCode = invalidAmount
     else {
       this.book.move('captured', entry, by, amount)
@@ -242,9 +243,10 @@ export class Issuer {
     const amount = Number(request.amount ?? 0)
     const entry = this.book.findByRrn(by.rrn)
     const left = entry === undefined ? 0 : entry.capturedAmount - entry.refundedAmount
-    if (name === 'decline' || name === 'refund_decline') answer.responseCode = twoDigits(argument)
+    if (this.book.findMovement(by) !== undefined) answer.responseCode = approved
+    else if (name === 'decline' || name === 'refund_decline')
+      answer.responseCode = twoDigits(argument)
     else if (entry === undefined) answer.responseCode = notFound
-    else if (this.book.findMovement(by) !== undefined) answer.responseCode = approved
     else if (amount <= 0 || amount > left) answer.responseCode = invalidAmount
     else {
       this.book.move('refunded', entry, by, amount)

@@ -6,6 +6,7 @@ import { answerMtiOf, Issuer } from './issuer.ts'
 import { asksForKey, keyConfirmed, SimulatedKeys, type SimulatedSecurity } from './link-security.ts'
 import { Session } from './session.ts'
 
+const issuerAway = '91'
 /** DE 70: the business day ends. */
 const cutOver = '201'
 const bookEntriesMax = 200_000
@@ -64,6 +65,8 @@ export class CardNetwork {
   private readonly ledger = new Book(bookEntriesMax)
   private readonly sessions = new Set<Session>()
   private readonly signedOn = new WeakSet<Session>()
+  /** Connections that a gateway believes to be there. */
+  private readonly halfOpen = new WeakSet<Session>()
   private readonly timers = new Set<ReturnType<typeof setTimeout>>()
   private readonly received: Record<string, number> = {}
   private readonly behaviours: Partial<Record<BehaviourName, number>> = {}
@@ -181,7 +184,7 @@ export class CardNetwork {
 
   private take(session: Session, message: CardMessage, tpdu: Uint8Array): void {
     this.received[message.mti] = (this.received[message.mti] ?? 0) + 1
-    if (this.isSilent) message.wipe()
+    if (this.isSilent || this.halfOpen.has(session)) message.wipe()
     else if (message.mti === '0800') this.manage(session, message, tpdu)
     else if (message.mti === '0810') this.answered(message)
     else if (this.options.needsSignOn === true && !this.signedOn.has(session)) {
@@ -250,13 +253,27 @@ export class CardNetwork {
     }
     const asked = this.issuer.behaviour(request)
     const behaviour = asked.name === 'approve' ? (this.drawFault() ?? asked) : asked
-    const { name, argument } = behaviour
+    const { name } = behaviour
     this.behaviours[name] = (this.behaviours[name] ?? 0) + 1
-    if (name === 'drop_before') {
+    if (name === 'arrive_late') {
+      this.later(this.options.lateMs ?? lateMs, () =>
+        this.answer(session, request, behaviour, tpdu),
+      )
+    } else if (name === 'drop_before' || name === 'lost' || name === 'half_open') {
       request.wipe()
-      session.close()
-      return
-    }
+      if (name === 'drop_before') session.close()
+      if (name === 'half_open') this.halfOpen.add(session)
+    } else this.answer(session, request, behaviour, tpdu)
+  }
+
+  /** Enters the message into the book, wipes it, and answers as the behaviour says. */
+  private answer(
+    session: Session,
+    request: CardMessage,
+    behaviour: Behaviour,
+    tpdu: Uint8Array,
+  ): void {
+    const { name, argument } = behaviour
     const answer = this.issuer.decide(request, behaviour)
     request.wipe()
     if (name === 'no_answer' || name === 'drop_after' || name === 'garbage') {
@@ -266,6 +283,10 @@ export class CardNetwork {
       return
     }
     if (name === 'duplicate') session.send(copyOf(answer), tpdu)
+    if (name === 'contradict') {
+      session.send(Object.assign(copyOf(answer), { responseCode: issuerAway }), tpdu)
+    }
+    if (name === 'wrong_card') answer.pan?.reverse()
     const field = alteredFields[name]
     if (field !== undefined) answer[field] = altered(answer[field])
     const delayMs = this.delayMsOf(name, argument)

@@ -111,6 +111,42 @@ describe('the book', () => {
     expect(rig.simulator.book().map(({ stan }) => stan)).toEqual([stanOf(1), stanOf(2), stanOf(4)])
   })
 
+  test('lies as the card asks: contradicts itself, answers for another, hears late or never', async () => {
+    const late: (string | undefined)[] = []
+    await using rig = await createNetworkRig({
+      onLateAnswer: ({ response }) => late.push(response.responseCode),
+    })
+    const send = async (number: number, token: string) =>
+      codeOf(await rig.network.exchange(payment(number, { token: `tok_visa_${token}` }), 60))
+    const known = () => rig.simulator.book().map(({ stan }) => stan)
+    expect(await send(1, 'contradicts')).toBe('91')
+    await until(() => late.length === 1)
+    expect(late).toEqual(['00'])
+    expect(await send(2, 'wrong_card')).toBe('timed_out')
+    expect(await send(3, 'lost')).toBe('timed_out')
+    expect(await send(4, 'arrives_late')).toBe('timed_out')
+    expect(known()).toEqual([stanOf(1), stanOf(2)])
+    await until(() => late.length === 2)
+    expect(known()).toEqual([stanOf(1), stanOf(2), stanOf(4)])
+    expect(await send(5, 'half_open')).toBe('timed_out')
+    expect(await send(6, 'approved')).toBe('timed_out')
+    expect(rig.simulator.statistics().connections).toBe(1)
+    expect(known()).toEqual([stanOf(1), stanOf(2), stanOf(4)])
+  })
+
+  test('answers a repeat as it answered the first', async () => {
+    await using rig = await createNetworkRig()
+    const { rrn } = payment(1)
+    await rig.network.exchange(payment(1), 20_000)
+    const part = { rrn, amount: '000000001000' }
+    await rig.network.exchange(payment(2, part, '0220'), 20_000)
+    rig.simulator.setFaults({ decline: 1 })
+    const repeat = await rig.network.exchange(payment(2, part, '0221'), 20_000)
+    expect(codeOf(repeat)).toBe('00')
+    const other = await rig.network.exchange(payment(3, part, '0220'), 20_000)
+    expect(codeOf(other)).toBe('05')
+  })
+
   test('lets voids and captures go wrong as the card asks', async () => {
     await using rig = await createNetworkRig()
     const send = async (

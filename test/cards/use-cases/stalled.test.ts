@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { insertReversals } from '../../../src/cards/reversals/index.ts'
+import { transactionById } from '../../../src/cards/transactions/store.ts'
+import { createAbandonedSweep } from '../../../src/cards/use-cases/abandoned.ts'
+import { send } from '../../../src/cards/use-cases/operation.ts'
+import { testTokens } from '../../../src/simulators/card-network/index.ts'
+import { payment } from '../../support/card-network.ts'
+import { authorizationBody, type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { quietLogger } from '../../support/database.ts'
+import { createScriptedNetwork, type Peer } from '../../support/scripted-network.ts'
+import { until } from '../../support/until.ts'
+
+setDefaultTimeout(60_000)
+
+/*
+ * A process that stood still goes on where it was, when another has long reversed what it was at, and the network has
+ * said that it knows nothing of it. What it sends now moves money that nobody waits for.
+ */
+
+const network = createScriptedNetwork()
+let rig: CardsRig
+beforeAll(async () => {
+  rig = await createCardsRig({ networkA: network })
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+/** As another process does it, an hour later. */
+const sweep = () =>
+  createAbandonedSweep({
+    ...{ sql: rig.database.sql, insertReversals, timeoutMs: 0, marginMs: -3_600_000 },
+    ...{ logger: quietLogger, emission: undefined, now: () => new Date() },
+  }).sweep()
+
+const reversals = () => network.seen.filter(({ mti }) => mti.startsWith('04'))
+
+/** Approves nothing by itself: the message of that type waits for the test, and reversals find nothing. */
+const holding = (held: string) => {
+  let waiting: Peer | undefined
+  network.on((request, peer) => {
+    if (request.mti === held) waiting = peer
+    else if (request.mti.startsWith('04')) {
+      const isThere = network.seen.some(({ mti }) => mti === held) && waiting === undefined
+      peer.answer({ responseCode: isThere ? '00' : '25' })
+    } else peer.answer({ responseCode: '00', authCode: 'A00001' })
+  })
+  return {
+    there: () => until(() => waiting !== undefined),
+    answer: (code: string) => {
+      waiting?.answer({ responseCode: code, authCode: 'A00002' })
+      waiting = undefined
+    },
+  }
+}
+
+const endedAt = async (count: number) => {
+  await until(() => reversals().length === count, 5_000, `${count} reversals`)
+  await until(async () => {
+    const open = await rig.database.sql`
+      select from card_transactions where status = 'pending' or operation is not null`
+    return open.length === 0
+  })
+}
+
+describe('a process that stood still before it sent', () => {
+  /** Sends an authorization that began so long ago. */
+  const sentAfter = async (ms: number) => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    const transaction = await transactionById(rig.database.sql, id)
+    if (transaction === undefined) throw new Error('no transaction')
+    const pan = testTokens.get('tok_visa_approved')!.slice()
+    const before = network.seen.length
+    const context = {
+      ...{ logger: quietLogger, count: () => undefined, away: <T>(work: Promise<T>) => work },
+      now: () => new Date(transaction.updatedAt.getTime() + ms),
+    }
+    const verdict = await send(
+      ...([context, rig.networks.all[0]!, 'authorization', transaction, pan] as const),
+      () => payment(900_000 + ms, { pan: pan.slice() }),
+    )
+    expect(pan).toEqual(new Uint8Array(pan.length))
+    return { verdict, sent: network.seen.length - before }
+  }
+
+  test('sends nothing that others may have taken for abandoned', async () => {
+    network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
+    expect(await sentAfter(10_000)).toMatchObject({ verdict: { kind: 'approved' }, sent: 1 })
+    expect(await sentAfter(10_001)).toEqual({
+      verdict: { kind: 'not_sent', why: 'too_late' },
+      sent: 0,
+    })
+  })
+})
+
+describe('an approval of what another process has taken back already', () => {
+  test('is taken back: an authorization', async () => {
+    const { there, answer } = holding('0100')
+    const before = reversals().length
+    const asked = rig.post('/v1/transactions/authorize', authorizationBody('tok_visa_approved'))
+    await there()
+    expect(await sweep()).toBe(1)
+    await endedAt(before + 1)
+    answer('00')
+    expect((await asked).status).toBe(504)
+    await endedAt(before + 2)
+    expect(reversals().at(-1)?.mti).toBe('0401')
+  })
+
+  test('is taken back: a capture', async () => {
+    const { there, answer } = holding('0200')
+    const { id } = await rig.authorize('tok_visa_approved')
+    const before = reversals().length
+    const asked = rig.post(`/v1/transactions/${id}/capture`)
+    await there()
+    expect(await sweep()).toBe(1)
+    await endedAt(before + 1)
+    answer('00')
+    expect((await asked).status).toBe(504)
+    await endedAt(before + 2)
+    expect(reversals().at(-1)?.originalData).toStartWith('0200')
+    expect(await rig.settled(id)).toMatchObject({ status: 'authorized' })
+  })
+
+  test('a refusal is nothing to take back', async () => {
+    const { there, answer } = holding('0100')
+    const before = reversals().length
+    const asked = rig.post('/v1/transactions/authorize', authorizationBody('tok_visa_approved'))
+    await there()
+    expect(await sweep()).toBe(1)
+    await endedAt(before + 1)
+    answer('51')
+    expect((await asked).status).toBe(504)
+    await Bun.sleep(100)
+    await endedAt(before + 1)
+  })
+})
