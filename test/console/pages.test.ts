@@ -1,7 +1,9 @@
 /** Every screen of the console in a real browser, against a gateway with payments on all rails. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { dialects, packIso8583 } from '#codecs/iso8583'
+import { insertMessages } from '#src/spi/messages/index.ts'
 import { sealEntries } from '../../src/platform/http/audit/chain/seal.ts'
+import { message } from '../spi/messages/support.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { quietLogger } from '../support/database.ts'
@@ -46,6 +48,38 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       await settled(page)
       expect(await serious(page)).toEqual([])
     }
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('a Pix is found by its BizMsgIdr and by its amount, as people write one', async () => {
+    const stored = message()
+    await insertMessages(gateway.database.sql, [stored])
+    const one = await visit({ locale: 'pt-BR' })
+    const { page } = one
+    await signIn(one, key)
+    await page.goto(`${url}/console/payments`)
+    const row = page.locator('tbody tr', { hasText: stored.transactions[0]?.endToEndId ?? '' })
+    const look = async (by: string, text: string): Promise<void> => {
+      await page.getByLabel('Buscar por').selectOption(by)
+      await page.getByRole('searchbox').fill(text)
+      await page.keyboard.press('Enter')
+      await page.waitForURL((address) => address.searchParams.get('find') === text)
+    }
+    await look('BizMsgIdr', stored.bizMsgIdr ?? '')
+    await row.waitFor()
+    await look('amount', '1,00')
+    await page.getByText('Nada corresponde').waitFor()
+    await look('amount', '1.234.567.890.123.456,78')
+    await row.waitFor()
+    await look('amount', '1.000,00 – 1.234,56')
+    await page.getByText('Nada corresponde').waitFor()
+    await look('amount', '1.000,50 –')
+    await row.waitFor()
+    await look('amount', 'dez')
+    await page.getByText('deve ser um texto decimal').waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
     expect(one.problems).toEqual([])
     await page.context().close()
   }, 120_000)

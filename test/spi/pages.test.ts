@@ -46,12 +46,16 @@ const days = 40
 const listed = 20
 /** Pages that a statement may read, whatever is stored: thirty for each row of its list. */
 const pagesMax = 30 * listed
-/** One statement stores a message whole: two keys, its row, transaction and history, with thirteen indexes. */
+/** One statement stores a message whole: two keys, its row, transaction and history, with fourteen indexes. */
 const storePagesMax = 50 * listed
 /** One moves it, with its history, its key and the answers that cite it. */
 const recordPagesMax = 45 * listed
 /** A list counts so many entries of an index, and may look at the row of each and at what tells whether to. */
 const countPagesMax = 1.5 * countedMax
+/** So many transactions of some amounts are sorted by time, and their messages may be looked at for another condition. */
+const fewPagesMax = 5.5 * countedMax
+/** Of amounts that more have, each message is looked at from the newest on: these are one in a hundred. */
+const manyPagesMax = 1.5 * countedMax
 /** Two conditions on a message have no index in common: it walks that of one. */
 const twoConditionsPagesMax = 4_000
 /** A report has a thousand entries here, which are looked through. */
@@ -193,6 +197,20 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await listMessages(sql, { transactionStatus: 'RJCT' }, none)
   // Nearly all of them.
   await listMessages(sql, { transactionStatus: 'ACSC' }, none)
+  for (const [fromCents, toCents] of [
+    [500n, 500n],
+    [0n, BigInt(countedMax) - 1n],
+    [1n, BigInt(countedMax) + 1n],
+    [0n, BigInt(stored)],
+  ] as const) {
+    const amounts = { fromCents, toCents }
+    await listMessages(sql, { amounts }, none)
+    await listMessages(sql, { amounts, transactionStatus: 'RJCT' }, none)
+    await listMessages(sql, { amounts, direction: 'OUTBOUND' }, none)
+    await listMessages(sql, { amounts, status: 'UNKNOWN' }, none)
+  }
+  await listMessages(sql, { bizMsgIdr: 'M700' }, none)
+  await listMessages(sql, { bizMsgIdr: 'M700', status: 'ACCEPTED' }, none)
   for (const state of [undefined, 'requested', 'cancelled']) {
     await listRecurrences(sql, 'charge', { state }, { limit: 50, after: undefined })
     await listRecurrences(
@@ -220,6 +238,8 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
 class Undone extends Error {}
 
 const budgetOf = (text: string): number => {
+  if (text.includes(') few')) return fewPagesMax
+  if (text.includes('amount_cents +')) return manyPagesMax
   if (text.startsWith('select count(*)')) return countPagesMax
   if (text.includes('from named')) return recordPagesMax
   if (/and direction = \$\d+\s+and status = /.test(text)) return twoConditionsPagesMax

@@ -1,3 +1,4 @@
+import { amountsAsked } from './amounts.ts'
 import { getJson } from './api.ts'
 import { endOfDay, startOfDay } from './days.tsx'
 import { centsOf, reais, tokens } from './format.ts'
@@ -66,6 +67,13 @@ export type Transfer = {
   readonly created_at: string
 }
 
+type Find = {
+  readonly parameter: string
+  readonly label: string
+  /** The parameters of the API for what was typed; left out, the text is that of `parameter`. */
+  readonly asked?: (text: string) => Readonly<Record<string, string>>
+}
+
 /** What each rail's list takes, and how its rows read. */
 type RailList = {
   readonly label: string
@@ -73,7 +81,7 @@ type RailList = {
   readonly list: string
   readonly scope: string
   /** What can be searched for, in the reader's words, and as the API calls it. */
-  readonly finds: readonly { readonly parameter: string; readonly label: string }[]
+  readonly finds: readonly Find[]
   readonly hasTime: boolean
   readonly statuses: readonly string[]
   readonly page: (query: URLSearchParams, purpose: 'user' | 'background') => Promise<Page<Row>>
@@ -120,6 +128,8 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
     scope: 'messages:read',
     finds: [
       { parameter: 'end_to_end_id', label: 'EndToEndId' },
+      { parameter: 'biz_msg_idr', label: 'BizMsgIdr' },
+      { parameter: 'amount', label: words.amounts, asked: amountsAsked },
       { parameter: 'type', label: words.messageType },
       { parameter: 'source_ispb', label: words.sourceIspb },
       { parameter: 'destination_ispb', label: words.destinationIspb },
@@ -170,8 +180,11 @@ const queryOf = (
 ): URLSearchParams => {
   const { finds } = railLists[rail]
   const query = new URLSearchParams({ limit: String(limit) })
-  const parameter = finds.find((one) => one.parameter === as) ?? finds[0]
-  if (find !== '' && parameter !== undefined) query.set(parameter.parameter, find)
+  const one = finds.find(({ parameter }) => parameter === as) ?? finds[0]
+  if (find !== '' && one !== undefined) {
+    const asked = one.asked?.(find) ?? { [one.parameter]: find }
+    for (const [parameter, value] of Object.entries(asked)) query.set(parameter, value)
+  }
   if (status !== '') query.set('status', status)
   if (from !== undefined) query.set('from', startOfDay(from))
   if (to !== undefined) query.set('to', endOfDay(to))

@@ -55,6 +55,7 @@ export const words = inWords({
   status: ['Status', 'Situação'],
   any: ['Any status', 'Qualquer situação'],
   searchBy: ['Search by', 'Buscar por'],
+  amounts: ['Amount in reais: 10.50, or 10–20', 'Valor em reais: 10,50 ou 10–20'],
   messageType: ['Type, such as pacs.008', 'Tipo, como pacs.008'],
   sourceIspb: ['ISPB of the sender', 'ISPB do remetente'],
   destinationIspb: ['ISPB of the receiver', 'ISPB do destinatário'],

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseCents } from '#codecs/iso20022'
 import {
   activityQuery,
   activitySchema,
@@ -21,6 +22,16 @@ const errors = [httpErrors.validation_failed, httpErrors.not_configured]
 const ispb = z.string().regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
 
 const endToEndIdForm = z.string().regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
+
+/** As the messages write it, whatever is wrong with it. */
+const bizMsgIdrForm = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 visible ASCII characters')
+
+const amountForm = z
+  .string()
+  .regex(/^\d{1,16}(\.\d{1,2})?$/, 'must be a decimal string such as 10.00')
+  .transform((text) => parseCents(text))
 
 export const endToEndParams = z.object({ endToEndId: endToEndIdForm })
 
@@ -54,6 +65,13 @@ export const listQuery = z.strictObject({
   source_ispb: ispb.optional(),
   destination_ispb: ispb.optional(),
   end_to_end_id: endToEndIdForm.optional().meta({ description: 'Of any transaction.' }),
+  biz_msg_idr: bizMsgIdrForm.optional(),
+  amount: amountForm.optional().meta({
+    description:
+      'Exactly this, of any transaction: with `end_to_end_id` or `transaction_status`, of the same.',
+  }),
+  amount_from: amountForm.optional().meta({ description: 'As `amount`, or more.' }),
+  amount_to: amountForm.optional().meta({ description: 'As `amount`, or less.' }),
   from: instant.optional().meta({ description: 'Stored at that moment or later.' }),
   to: instant.optional().meta({ description: 'Stored before that moment.' }),
   ...pageQuery(uuidForm, limitMax, limitDefault),
@@ -85,7 +103,7 @@ const listEnvelope = z.object({
   total: z
     .int()
     .describe(
-      `All that the filter takes, whatever the page, counted up to ${countedMax}: ${countedMax + 1} means more than that`,
+      `All that the filter takes, whatever the page, counted up to ${countedMax}: ${countedMax + 1} means more than that, or that more transactions than that have such amounts`,
     ),
   next_cursor: z.string().nullable().describe('`cursor` of the next page; null on the last'),
 })

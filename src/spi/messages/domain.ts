@@ -197,10 +197,19 @@ export type MessageFilter = {
   readonly sourceIspb?: string | undefined
   readonly destinationIspb?: string | undefined
   readonly endToEndId?: string | undefined
+  readonly bizMsgIdr?: string | undefined
+  /** Of any transaction; with another condition on one, of the same. */
+  readonly amounts?: AmountRange | undefined
   readonly from?: Date | undefined
   /** Exclusive. */
   readonly to?: Date | undefined
 }
+
+/** Both ends belong to it. */
+export type AmountRange = { readonly fromCents: bigint; readonly toCents: bigint }
+
+/** The largest that is stored. */
+export const amountCentsMax = 2n ** 63n - 1n
 
 /** A list counts so many messages; one more tells that there are more. */
 export const countedMax = 10_000

@@ -1,6 +1,7 @@
 import type { PendingQuery, Row } from 'postgres'
 import { type Client, type Queryable, uuidBound } from '#src/platform/database/index.ts'
 import {
+  type AmountRange,
   countedMax,
   type MessageDetail,
   type MessageFilter,
@@ -20,17 +21,36 @@ const recordColumns = (sql: Queryable) => sql`
 const amountOf = (sql: Queryable, id: PendingQuery<Row[]>) => sql`
   (select sum(t.amount_cents)::text from spi_transactions t where t.message_id = ${id}) as "totalCents"`
 
-/** The condition on one transaction of a message; undefined: there is none. */
-const ofTransactions = (sql: Queryable, { endToEndId, transactionStatus }: MessageFilter) => {
-  if (endToEndId === undefined) {
-    return transactionStatus === undefined ? undefined : sql`status = ${transactionStatus}`
-  }
-  const byId = sql`end_to_end_id = ${endToEndId}`
-  // Few have the id, and many may have the status: no index of statuses may look better.
-  return transactionStatus === undefined
-    ? byId
-    : sql`${byId} and status || '' = ${transactionStatus}`
+/** Which of several conditions a list is walked by; no index fits the others as they are written. */
+type Lead = 'bizMsgIdr' | 'endToEndId' | 'amounts' | 'status' | 'time'
+
+/** The conditions on one transaction of a message; undefined: there are none. */
+const ofTransactions = (
+  sql: Queryable,
+  { endToEndId, transactionStatus, amounts }: MessageFilter,
+  lead: Lead,
+): PendingQuery<Row[]> | undefined => {
+  const conditions = [
+    ...(endToEndId === undefined ? [] : [sql`end_to_end_id = ${endToEndId}`]),
+    ...(amounts === undefined ? [] : [ofAmounts(sql, amounts, lead)]),
+    ...(transactionStatus === undefined
+      ? []
+      : [sql`${lead === 'status' ? sql`status` : sql`status || ''`} = ${transactionStatus}`]),
+  ]
+  return conditions.length === 0
+    ? undefined
+    : conditions.reduce((all, one) => sql`${all} and ${one}`)
 }
+
+const ofAmounts = (sql: Queryable, amounts: AmountRange, lead: Lead) => {
+  const { fromCents, toCents } = amounts
+  if (lead !== 'amounts') return sql`amount_cents + 0 between ${fromCents} and ${toCents}`
+  return isOneAmount(amounts)
+    ? sql`amount_cents = ${fromCents}`
+    : sql`amount_cents between ${fromCents} and ${toCents}`
+}
+
+const isOneAmount = ({ fromCents, toCents }: AmountRange): boolean => fromCents === toCents
 
 const inTime = (
   sql: Queryable,
@@ -56,6 +76,40 @@ const ofMessage = (
 const isOfMessage = ({ type, direction, status, sourceIspb, destinationIspb }: MessageFilter) =>
   [type, direction, status, sourceIspb, destinationIspb].some((one) => one !== undefined)
 
+/** The ids that the lead names, from an index that has them newest first, or few of them sorted. */
+const idsNamed = (
+  sql: Queryable,
+  filter: MessageFilter,
+  before: string | undefined,
+  lead: Exclude<Lead, 'time'>,
+) => {
+  const time = inTime(sql, sql`message_id`, filter, before)
+  if (lead === 'bizMsgIdr') {
+    return sql`select message_id from spi_message_keys
+      where kind in ('INBOUND:BizMsgIdr', 'OUTBOUND:BizMsgIdr')
+        and key = ${filter.bizMsgIdr ?? null} ${time}`
+  }
+  const named = ofTransactions(sql, filter, lead) ?? sql`true`
+  const ids = sql`select message_id from spi_transactions where ${named} ${time}`
+  const { amounts } = filter
+  return lead !== 'amounts' || (amounts !== undefined && isOneAmount(amounts))
+    ? ids
+    : sql`select message_id from (
+        ${ids} order by amount_cents, message_id limit ${countedMax}
+      ) few order by message_id desc`
+}
+
+/** Looks at the transactions of a message that another condition has led to. */
+const withTransaction = (sql: Queryable, filter: MessageFilter, lead: Lead) => {
+  if (lead !== 'time' && lead !== 'bizMsgIdr') return sql``
+  const named = ofTransactions(sql, filter, lead)
+  return named === undefined
+    ? sql``
+    : sql`cross join lateral (
+        select from spi_transactions where message_id = message.id and ${named} limit 1
+      ) one`
+}
+
 /**
  * Selects from the messages of a filter, newest first. Each condition has an index that ends in the id. One on
  * transactions walks theirs: `distinct on` beside the caller's limit lets it end with the page, however many match.
@@ -65,48 +119,76 @@ const matching = (
   columns: PendingQuery<Row[]>,
   filter: MessageFilter,
   before: string | undefined,
+  lead: Lead,
 ) => {
-  const named = ofTransactions(sql, filter)
-  return named === undefined
-    ? sql`select ${columns} from spi_messages
+  const looked = withTransaction(sql, filter, lead)
+  return lead === 'time'
+    ? sql`select ${columns} from spi_messages message ${looked}
         where true ${inTime(sql, sql`id`, filter, before)} ${ofMessage(sql, filter)} order by id desc`
     : sql`select distinct on (message_id) ${columns} from (
-          select message_id from spi_transactions
-          where ${named} ${inTime(sql, sql`message_id`, filter, before)}
+          ${idsNamed(sql, filter, before, lead)}
         ) named cross join lateral (
           select * from spi_messages where id = named.message_id limit 1
-        ) message where true ${ofMessage(sql, filter)} order by message_id desc`
+        ) message ${looked} where true ${ofMessage(sql, filter)} order by message_id desc`
 }
 
 /** What is counted of a filter: where it names transactions alone, their messages are not looked at. */
-const counted = (sql: Queryable, filter: MessageFilter) => {
-  const named = ofTransactions(sql, filter)
-  if (named === undefined || isOfMessage(filter)) return matching(sql, sql`id`, filter, undefined)
-  return sql`select distinct on (message_id) message_id from spi_transactions
-    where ${named} ${inTime(sql, sql`message_id`, filter, undefined)} order by message_id desc`
+const counted = (sql: Queryable, filter: MessageFilter, lead: Lead) =>
+  lead === 'time' || lead === 'bizMsgIdr' || isOfMessage(filter)
+    ? matching(sql, sql`id`, filter, undefined, lead)
+    : sql`select distinct on (message_id) message_id from (
+        ${idsNamed(sql, filter, undefined, lead)}
+      ) named order by message_id desc`
+
+/** Whether so few transactions have such amounts that all of them can be counted, and sorted by time. */
+const areFew = async (sql: Queryable, filter: MessageFilter, amounts: AmountRange) => {
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::int as total from (
+      select from spi_transactions where ${ofAmounts(sql, amounts, 'amounts')}
+        ${inTime(sql, sql`message_id`, filter, undefined)}
+      order by amount_cents, message_id limit ${countedMax + 1}
+    ) those`
+  return (row?.total ?? 0) <= countedMax
+}
+
+const leadOf = async (sql: Queryable, filter: MessageFilter): Promise<Lead> => {
+  const { endToEndId, bizMsgIdr, transactionStatus, amounts } = filter
+  if (bizMsgIdr !== undefined) return 'bizMsgIdr'
+  if (endToEndId !== undefined) return 'endToEndId'
+  if (amounts !== undefined && (await areFew(sql, filter, amounts))) return 'amounts'
+  return transactionStatus === undefined ? 'time' : 'status'
+}
+
+const countOf = async (sql: Queryable, filter: MessageFilter, lead: Lead): Promise<number> => {
+  const areMany = filter.amounts !== undefined && (lead === 'time' || lead === 'status')
+  if (areMany) return countedMax + 1
+  const [row] = await sql<{ total: number }[]>`
+    select count(*)::int as total from (
+      ${counted(sql, filter, lead)} limit ${countedMax + 1}
+    ) counted`
+  return row?.total ?? 0
 }
 
 /**
- * Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}. Both
- * are of one moment only where the caller's transaction sees one.
+ * Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}, which
+ * it also is where more transactions than that have such amounts. Both are of one moment only where the caller's
+ * transaction sees one.
  */
 export const listMessages = async (
   sql: Queryable,
   filter: MessageFilter,
   { limit, offset, before }: Page,
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {
-  const [messages, [count]] = await Promise.all([
+  const lead = await leadOf(sql, filter)
+  const [messages, total] = await Promise.all([
     sql<MessageRecord[]>`
       select page.*, ${amountOf(sql, sql`page.id`)} from (
-        ${matching(sql, recordColumns(sql), filter, before)}
+        ${matching(sql, recordColumns(sql), filter, before, lead)}
         limit ${limit} offset ${offset}
       ) page order by page.id desc`,
-    sql<{ total: number }[]>`
-      select count(*)::int as total from (
-        ${counted(sql, filter)} limit ${countedMax + 1}
-      ) counted`,
+    countOf(sql, filter, lead),
   ])
-  return { messages, total: count?.total ?? 0 }
+  return { messages, total }
 }
 
 type DetailRow = MessageRecord &

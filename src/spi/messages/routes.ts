@@ -11,7 +11,14 @@ import {
   readQuery,
 } from '#src/platform/http/index.ts'
 import { documents, endToEndParams, endToEndQuery, listQuery, uuidForm } from './documents.ts'
-import { type MessageDetail, type MessageFilter, type MessageRecord, momentOf } from './domain.ts'
+import {
+  type AmountRange,
+  amountCentsMax,
+  type MessageDetail,
+  type MessageFilter,
+  type MessageRecord,
+  momentOf,
+} from './domain.ts'
 import type { MessageService } from './service.ts'
 
 /** The endpoints that read stored messages; all need the scope `messages:read`. */
@@ -31,6 +38,8 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
         sourceIspb: query.source_ispb,
         destinationIspb: query.destination_ispb,
         endToEndId: query.end_to_end_id,
+        bizMsgIdr: query.biz_msg_idr,
+        amounts: amountsOf(query),
         from: query.from,
         to: query.to,
       }
@@ -68,6 +77,21 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
     },
   },
 ]
+
+type AmountQuery = { readonly [K in 'amount' | 'amount_from' | 'amount_to']?: bigint | undefined }
+
+const noAmounts: AmountRange = { fromCents: 1n, toCents: 0n }
+
+/** What all three ask for together; undefined where none does. */
+const amountsOf = (query: AmountQuery): AmountRange | undefined => {
+  const { amount, amount_from: fromCents = 0n, amount_to: toCents = amountCentsMax } = query
+  if (amount !== undefined) {
+    const isWithin = fromCents <= amount && amount <= toCents
+    return isWithin ? { fromCents: amount, toCents: amount } : noAmounts
+  }
+  const isAsked = query.amount_from !== undefined || query.amount_to !== undefined
+  return isAsked ? { fromCents, toCents } : undefined
+}
 
 const notFound = (): ApiError => new ApiError(httpErrors.not_found, 'No such message.')
 

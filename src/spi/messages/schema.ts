@@ -99,6 +99,9 @@ export const spiTransactions = pgTable(
     primaryKey({ columns: [table.messageId, table.position] }),
     index('spi_transactions_end_to_end_id').on(table.endToEndId, table.messageId),
     index('spi_transactions_instruction_id').on(table.instructionId, table.messageId),
+    index('spi_transactions_amount')
+      .on(table.amountCents, table.messageId)
+      .where(sql`amount_cents is not null`),
     index('spi_transactions_status')
       .on(table.status, table.messageId)
       .where(sql`status is not null`),

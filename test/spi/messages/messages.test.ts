@@ -416,7 +416,7 @@ test('the document tells the parameters, the limits and what can go wrong', asyn
     operation('/v1/messages').parameters.map(({ name, schema }) => [name, schema]),
   )
   expect(Object.keys(schemas)).toEqual(
-    'type direction status transaction_status source_ispb destination_ispb end_to_end_id from to limit cursor offset'.split(
+    'type direction status transaction_status source_ispb destination_ispb end_to_end_id biz_msg_idr amount amount_from amount_to from to limit cursor offset'.split(
       ' ',
     ),
   )

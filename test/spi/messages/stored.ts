@@ -12,7 +12,7 @@ const document = Buffer.from(
 
 /**
  * Stores payments of the last `days` days with all that belongs to them, by statements of the test's own: half of them
- * sent, half received; of those sent the last 40 are open.
+ * sent, half received; of those sent the last 40 are open. Each amount from zero is one payment's, in no order of time.
  */
 export const storeMany = async (sql: Client, count: number, days: number): Promise<void> => {
   await sql.unsafe(`
@@ -35,7 +35,7 @@ export const storeMany = async (sql: Client, count: number, days: number): Promi
       'M' || n, 'R' || n, 1, 'NOT_CHECKED', '\\x${document}' from made;
     insert into spi_transactions (message_id, position, end_to_end_id, instruction_id, amount_cents, debtor_ispb,
       creditor_ispb, status)
-    select id, 0, e2e, e2e, n, '12345678', '87654321', case when n % 1000 = 0 then 'RJCT' else 'ACSC' end from made;
+    select id, 0, e2e, e2e, n * 7919::bigint % ${count}, '12345678', '87654321', case when n % 1000 = 0 then 'RJCT' else 'ACSC' end from made;
     insert into spi_history (message_id, position, status, at) select id, 0, 'QUEUED', now() from made;
     insert into spi_sendings (message_id, xml) select id, '\\x${document}' from made where direction = 'OUTBOUND';
     insert into spi_pending_answers (message_id, reference, outcome)

@@ -6,6 +6,7 @@ export const spiPhrases: Readonly<Record<string, string>> = {
   'must be 8 digits or capital letters': 'deve ter 8 dígitos ou letras maiúsculas',
   'must be 1 to {} letters and digits': 'deve ter de 1 a {1} letras e dígitos',
   'must be {} to {} letters and digits': 'deve ter de {1} a {2} letras e dígitos',
+  'must be 1 to {} visible ASCII characters': 'deve ter de 1 a {1} caracteres ASCII visíveis',
   'must be a dotted message type, for example pacs.008':
     'deve ser um tipo de mensagem com ponto, como pacs.008',
   'must be a status code, for example RJCT': 'deve ser um código de situação, como RJCT',

@@ -1,0 +1,25 @@
+const number = String.raw`\d[\d.,]*`
+const range = new RegExp(`^(${number})?\\s*(-|–|\\.\\.)\\s*(${number})?$`)
+
+/**
+ * What to ask the API for an amount as people write it: `1.234,56`, `1,234.5`, `10`, or two of them with a dash between,
+ * of which one may be missing. The API says what is wrong with anything else.
+ */
+export const amountsAsked = (text: string): Readonly<Record<string, string>> => {
+  const [, from, dash, to] = range.exec(text) ?? []
+  if (dash === undefined || (from === undefined && to === undefined)) {
+    return { amount: decimalOf(text) }
+  }
+  return {
+    ...(from === undefined ? {} : { amount_from: decimalOf(from) }),
+    ...(to === undefined ? {} : { amount_to: decimalOf(to) }),
+  }
+}
+
+/** A dot or comma before the last one or two digits ends the whole reais; others only group them. */
+const decimalOf = (text: string): string => {
+  if (!new RegExp(`^${number}$`).test(text)) return text
+  const [, whole = text, cents] = /^(.*)[.,](\d{1,2})$/.exec(text) ?? []
+  const digits = whole.replace(/[.,]/g, '')
+  return cents === undefined ? digits : `${digits}.${cents}`
+}

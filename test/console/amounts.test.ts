@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { amountsAsked } from '../../src/console/browser/amounts.ts'
+
+test.each([
+  ['10', { amount: '10' }],
+  ['10,50', { amount: '10.50' }],
+  ['10.5', { amount: '10.5' }],
+  ['1.234', { amount: '1234' }],
+  ['1.234,56', { amount: '1234.56' }],
+  ['1,234,567.80', { amount: '1234567.80' }],
+  ['10-20', { amount_from: '10', amount_to: '20' }],
+  ['1.000,00 – 1.999,99', { amount_from: '1000.00', amount_to: '1999.99' }],
+  ['10..', { amount_from: '10' }],
+  ['- 20,5', { amount_to: '20.5' }],
+  // The API refuses these, and says why.
+  ['ten', { amount: 'ten' }],
+  ['-', { amount: '-' }],
+  ['1-2-3', { amount: '1-2-3' }],
+  ['R$ 10', { amount: 'R$ 10' }],
+])('%s', (text, asked) => {
+  expect(amountsAsked(text)).toEqual(asked)
+})
