@@ -71,7 +71,7 @@ export const pixCharges = pgTable(
     alteration: smallint().notNull().default(0),
     expiresSeconds: integer('expires_seconds').notNull(),
     debtorTaxId: text('debtor_tax_id'),
-    /** JSON of devedor, solicitacaoPagador and infoAdicionais, as the standard writes them, and of the due terms. */
+    /** JSON of devedor, solicitacaoPagador and infoAdicionais, as the standard writes them, of cash and of due terms. */
     content: text().notNull(),
     /** Whether a location shows it. */
     isShown: boolean('is_shown').notNull().default(false),
@@ -237,7 +237,7 @@ export const pixReceived = pgTable(
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
     payerTaxId: text('payer_tax_id').notNull(),
     info: text(),
-    /** JSON of componentesValor, of a charge with a due date. */
+    /** JSON of componentesValor, of a charge with a due date or of a payment with cash. */
     components: text(),
     /** `PENDENTE`, `RECUSADO` (by us), `NAO_REALIZADO` (by the SPI) or `LIQUIDADO`. */
     status: text().notNull(),

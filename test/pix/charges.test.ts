@@ -231,16 +231,6 @@ describe('violations', () => {
     )
   })
 
-  test('what is not offered is said to be so', async () => {
-    const saque = {
-      valor: '10.00',
-      modalidadeAgente: 'AGTEC',
-      prestadorDoServicoDeSaque: '12345678',
-    }
-    const body = chargeBody(key, { valor: { original: '0.00', retirada: { saque } } })
-    expect(seen(await put(freshTxid(), body))).toMatchObject({ status: 403 })
-  })
-
   test.each([
     ['no JSON', '{', 400],
     ['no object', '[]', 400],

@@ -98,6 +98,16 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
     ])
   })
 
+  const withCash = {
+    original: '10.00',
+    retirada: {
+      troco: {
+        ...{ valor: '0.00', modalidadeAlteracao: 1, modalidadeAgente: 'AGTEC' },
+        prestadorDoServicoDeSaque: '12345678',
+      },
+    },
+  }
+
   test('has schemas that fit every answer', async () => {
     const address = { street: 'Rua 15', state: 'SP', postal_code: '70800100' }
     const { key, token } = await pix.receiver('ana', undefined, address)
@@ -142,6 +152,8 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       ['PayloadLocationRecCompleta', await call('DELETE', `/locrec/${place.id}/idRec`)],
       ['CobGerada', made],
       ['CobGerada', await call('POST', '/cob', { ...chargeBody(key), devedor: undefined })],
+      ['CobGerada', await call('POST', '/cob', chargeBody(key, { valor: withCash }))],
+      ['CobPayload', await payloadAt(made.loc.location)],
       ['CobGerada', await call('PATCH', `/cob/${txid}`, { valor: { original: '1.00' } })],
       ['CobCompleta', await call('GET', `/cob/${txid}`)],
       ['CobVGerada', await due()],
@@ -171,11 +183,10 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
     const bodies = bodiesOf('CobBody')
     expect(bodies.length).toBeGreaterThan(0)
     for (const value of bodies) {
-      // Of a cash withdrawal we say that it is not offered; its location is not there.
-      const isCash = value.valor.retirada !== undefined
+      // Its location is not there.
       const body = { ...value, chave: key, loc: undefined }
       const { status } = await pix.call('PUT', `/pix/v2/cob/${freshTxid()}`, { token, body })
-      expect([value, status]).toEqual([value, isCash ? 403 : 201])
+      expect([value, status]).toEqual([value, 201])
     }
   })
 

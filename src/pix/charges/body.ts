@@ -1,8 +1,9 @@
 import { type ZodError, z } from 'zod'
-import { ApiError, text } from '#src/platform/http/index.ts'
-import { pixErrors, type Violacao } from '../errors.ts'
+import { text } from '#src/platform/http/index.ts'
+import type { Violacao } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
 import type { ChargeTerms, Person } from './domain.ts'
+import { withdrawalBody, withdrawalViolations } from './withdrawal.ts'
 import { type Wording, wordings } from './wording.ts'
 
 /** Longest key: an e-mail address. */
@@ -63,7 +64,7 @@ const newCharge = z.object({
   valor: z.object({
     original: amount,
     modalidadeAlteracao: alteration.default(0),
-    retirada: z.unknown().optional(),
+    retirada: withdrawalBody,
   }),
 })
 
@@ -76,7 +77,7 @@ const revisedCharge = z.object({
     .object({
       original: amount.optional(),
       modalidadeAlteracao: alteration.optional(),
-      retirada: z.unknown().optional(),
+      retirada: withdrawalBody,
     })
     .optional(),
   status: z.literal('REMOVIDA_PELO_USUARIO_RECEBEDOR').optional(),
@@ -84,7 +85,9 @@ const revisedCharge = z.object({
 
 /** The members that the standard judges as a whole. */
 const objects: ReadonlySet<string> = new Set(['devedor', 'infoAdicionais'])
-const valueObjects: ReadonlySet<string> = new Set(['multa', 'juros', 'abatimento', 'desconto'])
+const valueObjects: ReadonlySet<string> = new Set([
+  ...['multa', 'juros', 'abatimento', 'desconto', 'retirada'],
+])
 
 /** @param value the body as it was sent */
 const violationsOf = (
@@ -126,11 +129,6 @@ export const read = <T>(schema: z.ZodType<T>, value: unknown, wording: Wording):
   throw wording.refuse(...violationsOf(parsed.error, value, wording.kind))
 }
 
-const noCash = (retirada: unknown): void => {
-  if (retirada === undefined || retirada === null) return
-  throw new ApiError(pixErrors.acesso_negado, 'Pix Saque e Pix Troco não são oferecidos.')
-}
-
 /** Terms as they are sent, and the location they are to be shown at. */
 export type ChargeRequest = {
   readonly terms: ChargeTerms
@@ -140,11 +138,11 @@ export type ChargeRequest = {
 /** @throws ApiError `cob_operacao_invalida`, with every broken rule */
 export const readNewCharge = (value: unknown): ChargeRequest => {
   const body = read(newCharge, value, wordings.cob)
-  noCash(body.valor.retirada)
   const terms = {
     key: body.chave,
     originalCents: centsOf(body.valor.original),
     isOpen: body.valor.modalidadeAlteracao === 1,
+    withdrawal: body.valor.retirada,
     expiresSeconds: body.calendario.expiracao ?? secondsDefault,
     debtor: body.devedor,
     question: body.solicitacaoPagador,
@@ -165,7 +163,6 @@ export type RevisionRequest = {
 /** @throws ApiError as {@link readNewCharge} */
 export const readRevision = (value: unknown): RevisionRequest => {
   const body = read(revisedCharge, value, wordings.cob)
-  noCash(body.valor?.retirada)
   const isRemoval = body.status !== undefined
   if (isRemoval && changesMore(body)) {
     throw refuse({
@@ -185,6 +182,7 @@ export const readRevision = (value: unknown): RevisionRequest => {
           valor?.original === undefined ? terms.originalCents : centsOf(valor.original),
         isOpen:
           valor?.modalidadeAlteracao === undefined ? terms.isOpen : valor.modalidadeAlteracao === 1,
+        withdrawal: valor?.retirada ?? terms.withdrawal,
         expiresSeconds: calendario?.expiracao ?? terms.expiresSeconds,
         debtor: body.devedor ?? terms.debtor,
         question: body.solicitacaoPagador ?? terms.question,
@@ -201,16 +199,19 @@ export const readRevision = (value: unknown): RevisionRequest => {
 export const changesMore = ({ status: _, ...rest }: { readonly status?: unknown }): boolean =>
   Object.values(rest).some((value) => value !== undefined)
 
-const judge = ({ expiresSeconds, originalCents, isOpen }: ChargeTerms): void => {
+const judge = ({ expiresSeconds, originalCents, isOpen, withdrawal }: ChargeTerms): void => {
   const violacoes: Violacao[] = []
   if (expiresSeconds <= 0) {
     const propriedade = 'cob.calendario.expiracao'
     const razao = `O campo ${propriedade} é igual ou menor que zero.`
     violacoes.push({ razao, propriedade, valor: String(expiresSeconds) })
   }
-  if (originalCents === 0n && !isOpen) {
+  if (originalCents === 0n && !isOpen && withdrawal?.kind !== 'saque') {
     const propriedade = 'cob.valor.original'
     violacoes.push({ razao: `O campo ${propriedade} é zero.`, propriedade, valor: '0.00' })
+  }
+  if (withdrawal !== undefined) {
+    violacoes.push(...withdrawalViolations(withdrawal, { cents: originalCents, isOpen }))
   }
   if (violacoes.length > 0) throw refuse(...violacoes)
 }

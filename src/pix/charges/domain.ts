@@ -1,4 +1,5 @@
 import type { DueTerms } from '../due/domain.ts'
+import type { Withdrawal } from './withdrawal.ts'
 
 /** Expiry changes no status: an expired charge is one that nobody may pay any more. */
 export type ChargeStatus =
@@ -36,6 +37,8 @@ export type ChargeTerms = {
   readonly originalCents: bigint
   /** True: the payer may choose another amount. */
   readonly isOpen: boolean
+  /** Cash that is handed out; undefined: none is. */
+  readonly withdrawal: Withdrawal | undefined
   /** 0 for one with a due date. */
   readonly expiresSeconds: number
   readonly debtor: Debtor | undefined
@@ -67,6 +70,7 @@ const comparable = (terms: ChargeTerms) => [
   terms.key,
   terms.originalCents.toString(),
   terms.isOpen,
+  terms.withdrawal,
   terms.expiresSeconds,
   terms.debtor,
   terms.question,

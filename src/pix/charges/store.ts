@@ -11,11 +11,13 @@ import {
   type Info,
   kindOf,
 } from './domain.ts'
+import type { Withdrawal } from './withdrawal.ts'
 
 type Content = {
   readonly devedor?: Debtor
   readonly solicitacaoPagador?: string
   readonly infoAdicionais?: readonly Info[]
+  readonly retirada?: Withdrawal
   readonly vencimento?: DueTerms
 }
 
@@ -54,6 +56,7 @@ const chargeOf = (row: ChargeRow): Charge => {
       key: row.key,
       originalCents: row.originalCents,
       isOpen: row.alteration === 1,
+      withdrawal: content.retirada,
       expiresSeconds: row.expiresSeconds,
       debtor: content.devedor,
       question: content.solicitacaoPagador,
@@ -63,10 +66,10 @@ const chargeOf = (row: ChargeRow): Charge => {
   }
 }
 
-const contentOf = ({ debtor, question, infos, due }: ChargeTerms): string =>
+const contentOf = ({ debtor, question, infos, withdrawal, due }: ChargeTerms): string =>
   JSON.stringify({
     ...{ devedor: debtor, solicitacaoPagador: question, infoAdicionais: infos },
-    vencimento: due,
+    ...{ retirada: withdrawal, vencimento: due },
   })
 
 /** False: the account, or another of the same receiver, has a charge of the txid. */

@@ -4,6 +4,7 @@ import type { Location } from '../locations/domain.ts'
 import { amountOf } from '../money.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import type { Charge, ChargeTerms } from './domain.ts'
+import { withdrawalView } from './withdrawal.ts'
 
 /** Where locations are, and so how they are spelt. */
 export type Addresses = {
@@ -26,9 +27,12 @@ export const locationView = (location: Location, addresses: Addresses) => ({
 })
 
 /** `valor` of a charge, as it was asked for. */
-const valuesView = ({ originalCents, isOpen, due }: ChargeTerms) =>
+const valuesView = ({ originalCents, isOpen, withdrawal, due }: ChargeTerms) =>
   due === undefined
-    ? { original: amountOf(originalCents), modalidadeAlteracao: isOpen ? 1 : 0 }
+    ? {
+        ...{ original: amountOf(originalCents), modalidadeAlteracao: isOpen ? 1 : 0 },
+        ...(withdrawal === undefined ? {} : { retirada: withdrawalView(withdrawal) }),
+      }
     : dueValuesView(originalCents, due)
 
 /** What a charge says in answers; and in payloads, which tell less of the debtor. */

@@ -98,6 +98,7 @@ export const readNewDueCharge = (value: unknown, today: Day): ChargeRequest => {
   const { multa, juros, abatimento, desconto, original } = body.valor
   const terms = {
     ...{ key: body.chave, originalCents: centsOf(original), isOpen: false, expiresSeconds: 0 },
+    withdrawal: undefined,
     ...{ debtor: body.devedor, question: body.solicitacaoPagador, infos: body.infoAdicionais },
     due: {
       dueOn: body.calendario.dataDeVencimento,

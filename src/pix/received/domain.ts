@@ -1,5 +1,6 @@
-import type { Charge } from '../charges/domain.ts'
+import type { Charge, ChargeTerms } from '../charges/domain.ts'
 import { txidForm } from '../charges/domain.ts'
+import { isWithdrawalOf, type PaidWithdrawal } from '../charges/withdrawal.ts'
 
 /** A payment to this institution, as the SPI tells of it. */
 export type IncomingPayment = {
@@ -12,6 +13,8 @@ export type IncomingPayment = {
   readonly creditorKey: string | null
   readonly debtorDocument: string
   readonly text: string | null
+  /** Of a Pix Saque or Pix Troco. */
+  readonly withdrawal: PaidWithdrawal | null
 }
 
 /** What the SPI says of a payment, or of the return of one. */
@@ -46,12 +49,13 @@ const ofDynamicCode: readonly string[] = ['QRDN', 'APDN']
  * @returns undefined: it may
  */
 export const refusalOf = (
-  { txid, localInstrument, amountCents }: IncomingPayment,
+  payment: IncomingPayment,
   charge: Charge | undefined,
   isPending: boolean,
   now: Date,
   owed?: Owed,
 ): Refusal | undefined => {
+  const { txid, localInstrument, amountCents } = payment
   const isDynamic = ofDynamicCode.includes(localInstrument)
   if (isDynamic && (txid === null || !txidForm.test(txid))) return 'BE15'
   if (charge === undefined) return isDynamic ? 'BE17' : undefined
@@ -61,9 +65,26 @@ export const refusalOf = (
   const expiresAtMs = createdAt.getTime() + terms.expiresSeconds * 1_000
   if (owed === undefined ? now.getTime() > expiresAtMs : owed.isPast) return 'BE17'
   if (isPending) return 'DUPL'
-  if (owed !== undefined) return owed.amountsCents.includes(amountCents) ? undefined : 'BE17'
-  const isOwed = terms.isOpen ? amountCents > 0n : amountCents === terms.originalCents
+  const isOwed =
+    owed === undefined
+      ? isOwedFor(terms, payment)
+      : payment.withdrawal === null && owed.amountsCents.includes(amountCents)
   return isOwed ? undefined : 'BE17'
+}
+
+/** Whether a payment is what a charge that is to be paid at once asks for, in cash too. */
+const isOwedFor = (
+  { originalCents, isOpen, withdrawal }: ChargeTerms,
+  { amountCents, withdrawal: paid }: IncomingPayment,
+): boolean => {
+  if (withdrawal === undefined) {
+    return paid === null && (isOpen ? amountCents > 0n : amountCents === originalCents)
+  }
+  return (
+    paid !== null &&
+    isWithdrawalOf(withdrawal, originalCents, paid) &&
+    amountCents === paid.cashCents + paid.purchaseCents
+  )
 }
 
 export type ReturnNature = 'ORIGINAL' | 'RETIRADA'

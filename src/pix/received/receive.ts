@@ -2,6 +2,7 @@ import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
+import { withdrawalComponents } from '../charges/withdrawal.ts'
 import { duesOn, lastDayOf } from '../due/arithmetic.ts'
 import { dayAt } from '../due/calendar.ts'
 import { componentsView } from '../due/view.ts'
@@ -130,7 +131,7 @@ const judgeAll = (
     const isPending = charge !== undefined && pending.has(charge.id)
     const due = charge && dueAt(charge, at)
     const refusal = refusalOf(payment, charge, isPending, at, due)
-    const components = due?.componentsOf(payment.amountCents) ?? null
+    const components = due?.componentsOf(payment.amountCents) ?? cashOf(payment) ?? null
     if (charge !== undefined && refusal === undefined) pending.add(charge.id)
     return [{ ...{ payment, refusal, components }, ...receiver, chargeId: charge?.id ?? null }]
   })
@@ -155,6 +156,10 @@ const dueAt = ({ terms }: Charge, at: Date) => {
     },
   }
 }
+
+/** componentesValor of a payment with cash. */
+const cashOf = ({ withdrawal }: IncomingPayment): string | undefined =>
+  withdrawal === null ? undefined : JSON.stringify(withdrawalComponents(withdrawal))
 
 /** By the charge, by the key, or by the tax id if all its keys are of one account. */
 const receiverOf = (

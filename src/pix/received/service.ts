@@ -3,7 +3,7 @@ import { type Actor, ApiError } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { amountOf } from '../money.ts'
 import { parametersOf } from '../pages.ts'
-import type { PixReturn, ReturnNature } from './domain.ts'
+import type { Pix, PixReturn, ReturnNature } from './domain.ts'
 import { addReturn, findPix, listPix, lockPix, type PixFilter } from './store.ts'
 import { type PixView, pixView, returnView } from './view.ts'
 
@@ -92,6 +92,7 @@ export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixServ
       const known = pix.returns.find((other) => other.id === id)
       if (known !== undefined) return { one: repeated(known, request), isNew: false }
       const { amountCents, nature, description } = request
+      refuseNature(pix, nature)
       const asked = {
         amountCents: Number(amountCents),
         reason: reasons[nature],
@@ -114,6 +115,13 @@ export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixServ
     return returnView(one)
   },
 })
+
+/** Of a Pix Saque all is cash: nothing of it was paid for a purchase. */
+const refuseNature = ({ components }: Pix, nature: ReturnNature): void => {
+  if (nature !== 'ORIGINAL' || components === null || !('saque' in JSON.parse(components))) return
+  const razao = 'A natureza da devolução de um Pix Saque é RETIRADA.'
+  throw refuseReturn('devolucao.natureza', razao, nature)
+}
 
 const repeated = (known: PixReturn, { amountCents, nature, description }: ReturnRequest) => {
   const isSame =

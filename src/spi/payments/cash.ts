@@ -1,4 +1,9 @@
-import { createMessageScanner, identifyMessage, readMessage } from '#codecs/iso20022'
+import {
+  type CreditTransfer,
+  createMessageScanner,
+  identifyMessage,
+  readMessage,
+} from '#codecs/iso20022'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import type { CashParts } from './domain.ts'
 
@@ -13,8 +18,13 @@ export const cashOf = (document: Uint8Array, endToEndId: string): CashParts | un
   const reading = readMessage(xml, { ...identity, type: 'pacs.008' })
   if (!reading.ok) return undefined
   const payment = reading.message.transactions.find((one) => one.endToEndId === endToEndId)
-  const { structured } = payment?.remittance ?? {}
-  if (payment === undefined || structured === undefined || structured === null) return undefined
+  return payment && cashPartsOf(payment)
+}
+
+/** The same of a payment that has been read. */
+export const cashPartsOf = ({ remittance }: CreditTransfer): CashParts | undefined => {
+  const structured = remittance?.structured
+  if (!structured) return undefined
   const cents = (wanted: string): bigint =>
     structured.adjustments.reduce(
       (sum, { reason, amount }) => (reason === wanted ? sum + amount.cents : sum),

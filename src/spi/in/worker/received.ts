@@ -1,7 +1,8 @@
-import { readMessage } from '#codecs/iso20022'
+import { type CreditTransfer, readMessage } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { idCharsMax, type MessageView } from '../../messages/view.ts'
+import { cashPartsOf } from '../../payments/cash.ts'
 
 /** A payment to this institution, for whoever knows what its receivers are owed. */
 export type ReceivedPayment = {
@@ -15,6 +16,19 @@ export type ReceivedPayment = {
   readonly creditorKey: string | null
   readonly debtorDocument: string
   readonly text: string | null
+  /** Of a Pix Saque or Pix Troco. */
+  readonly withdrawal: ReceivedWithdrawal | null
+}
+
+/** Cash that the receiver hands out to the payer. */
+type ReceivedWithdrawal = {
+  readonly kind: 'saque' | 'troco'
+  readonly cashCents: bigint
+  readonly purchaseCents: bigint
+  /** AGTEC, AGTOT or AGFSS. */
+  readonly agent: string
+  /** ISPB. */
+  readonly facilitator: string
 }
 
 /** What the SPI says of a payment, or of the return of one. */
@@ -55,10 +69,23 @@ export const paymentsIn = (
     creditorKey: one.creditorAccount.proxyId,
     debtorDocument: one.debtor.document,
     text: one.remittance?.unstructured?.slice(0, textCharsMax) ?? null,
+    withdrawal: withdrawalIn(one),
   }))
   return found.filter((one) =>
     [one.endToEndId, one.creditorDocument, one.debtorDocument].every(isId),
   )
+}
+
+const kinds: Readonly<Record<string, ReceivedWithdrawal['kind']>> = { OTHR: 'saque', GSCB: 'troco' }
+
+const withdrawalIn = (transfer: CreditTransfer): ReceivedWithdrawal | null => {
+  const kind = kinds[transfer.purpose]
+  const structured = transfer.remittance?.structured
+  const parts = cashPartsOf(transfer)
+  if (kind === undefined || !structured || parts === undefined) return null
+  const { documentType, issuerIspb } = structured
+  const bounded = (text: string): string => text.slice(0, idCharsMax)
+  return { kind, ...parts, agent: bounded(documentType), facilitator: bounded(issuerIspb) }
 }
 
 /** What is longer fits no index. */

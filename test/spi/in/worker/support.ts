@@ -86,12 +86,19 @@ export type PaymentParts = {
   readonly proxy?: string
   readonly transactionId?: string
   readonly purpose?: string
+  /** RmtInf. */
+  readonly remittance?: string
 }
 
 const transfer = (parts: PaymentParts): string => {
   const { endToEndId = fresh.endToEndId(), amount = '10.50', instrument = 'DICT' } = parts
-  const { proxy = '<Prxy><Id>chave</Id></Prxy>', transactionId = '', purpose = 'IPAY' } = parts
-  return `<CdtTrfTxInf><PmtId><EndToEndId>${endToEndId}</EndToEndId>${transactionId}</PmtId><IntrBkSttlmAmt Ccy="BRL">${amount}</IntrBkSttlmAmt><AccptncDtTm>2026-03-02T14:05:00.000Z</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>${instrument}</Prtry></LclInstrm></Tp></MndtRltdInf>${person('Dbtr', '<Nm>Ana</Nm>')}${account('DbtrAcct')}${agent('DbtrAgt', '99999010')}${agent('CdtrAgt', ispb)}${person('Cdtr')}${account('CdtrAcct', proxy)}<Purp><Cd>${purpose}</Cd></Purp></CdtTrfTxInf>`
+  const {
+    proxy = '<Prxy><Id>chave</Id></Prxy>',
+    transactionId = '',
+    purpose = 'IPAY',
+    remittance = '',
+  } = parts
+  return `<CdtTrfTxInf><PmtId><EndToEndId>${endToEndId}</EndToEndId>${transactionId}</PmtId><IntrBkSttlmAmt Ccy="BRL">${amount}</IntrBkSttlmAmt><AccptncDtTm>2026-03-02T14:05:00.000Z</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>${instrument}</Prtry></LclInstrm></Tp></MndtRltdInf>${person('Dbtr', '<Nm>Ana</Nm>')}${account('DbtrAcct')}${agent('DbtrAgt', '99999010')}${agent('CdtrAgt', ispb)}${person('Cdtr')}${account('CdtrAcct', proxy)}<Purp><Cd>${purpose}</Cd></Purp>${remittance}</CdtTrfTxInf>`
 }
 
 export const payment = (
