@@ -65,6 +65,7 @@ import m61 from './0061_card_unmatched_advices.sql' with { type: 'text' }
 import m62 from './0062_card_reconciliations.sql' with { type: 'text' }
 import m63 from './0063_spi_resends.sql' with { type: 'text' }
 import m64 from './0064_spi_amounts.sql' with { type: 'text' }
+import m65 from './0065_card_link_keys.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -132,4 +133,5 @@ export const migrations: readonly Migration[] = [
   { name: '0062_card_reconciliations', sql: m62 },
   { name: '0063_spi_resends', sql: m63 },
   { name: '0064_spi_amounts', sql: m64 },
+  { name: '0065_card_link_keys', sql: m65 },
 ]

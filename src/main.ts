@@ -251,7 +251,9 @@ const cards = (
       withoutRole(createCards({ ...common, sql: undefined, networks, settings: cardSettings })),
     ]
   }
-  const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics })
+  const sealer = sealerOf(values)
+  const keeping = sql && sealer && { sql, sealer }
+  const networks = createCardNetworks({ settings, networkA, networkB, logger, metrics, keeping })
   const { away } = rooms?.cards ?? {}
   return [networks.feature, createCards({ ...common, sql, networks, settings: cardSettings, away })]
 }

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { createSealer } from '#src/platform/security/index.ts'
+import { createLinkKeyStores, ModuleKey } from '../../src/cards/security/index.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { anyVariant, runProgram } from '../support/program.ts'
@@ -32,11 +34,12 @@ const counts = async (env: Readonly<Record<string, string>>) => {
   return { code, ...(JSON.parse(out) as { sealed: readonly object[] }) }
 }
 
-/** The counts of certificates, webhooks and wallets, in the order of starting. */
-const three = (each: (count: number) => object) => [
+/** The counts of all that is sealed, in the order of starting. */
+const four = (each: (count: number) => object) => [
   { what: 'certificate keys', ...each(1) },
   { what: 'webhook secrets', ...each(2) },
   { what: 'wallet keys', ...each(3) },
+  { what: 'card network keys', ...each(1) },
 ]
 
 const pay = async (from: string, to: string) => {
@@ -64,10 +67,15 @@ test('everything sealed is sealed anew beside a running gateway; the old key is 
   const { id } = hook.json as { id: string }
   await rig.call('POST', `/v1/webhooks/${id}/rotate`, { overlap_seconds: 3600 })
 
+  // As a process has it that a network sent a key.
+  const sealer = createSealer(Buffer.from(old.TRILHO_MASTER_KEY, 'base64'))
+  const { of } = createLinkKeyStores(database.sql, sealer, quietLogger)
+  await of('neta').offer(new Map([['mac', new ModuleKey('0123456789ABCDEF')]]), () => undefined)
+
   // Neither key opens anything: nothing is touched, and it is said.
   expect(await counts(newKey)).toEqual({
     code: 1,
-    sealed: three((unreadable) => ({ resealed: 0, current: 0, unreadable })),
+    sealed: four((unreadable) => ({ resealed: 0, current: 0, unreadable })),
   })
   await rig.kill()
   // The start seals wallets anew by itself: they are put back, so that the command has all to do.
@@ -80,10 +88,10 @@ test('everything sealed is sealed anew beside a running gateway; the old key is 
   // Two at once, with transfers between: each record counts in one of them.
   const [first, second] = await Promise.all([counts(both), counts(both), pay(ana, bia)])
   expect([first.code, second.code]).toEqual([0, 0])
-  expect(sum(first.sealed, second.sealed)).toEqual([1, 2, 3])
+  expect(sum(first.sealed, second.sealed)).toEqual([1, 2, 3, 1])
   expect(await counts(both)).toEqual({
     code: 0,
-    sealed: three((current) => ({ resealed: 0, current, unreadable: 0 })),
+    sealed: four((current) => ({ resealed: 0, current, unreadable: 0 })),
   })
   await pay(ana, bia)
 
@@ -97,7 +105,7 @@ test('everything sealed is sealed anew beside a running gateway; the old key is 
 }, 60_000)
 
 const sum = (...runs: readonly (readonly object[])[]): readonly number[] =>
-  [0, 1, 2].map((at) =>
+  [0, 1, 2, 3].map((at) =>
     runs.reduce((total, run) => total + (run[at] as { resealed: number }).resealed, 0),
   )
 

@@ -287,11 +287,11 @@ class ConnectionPool implements Network {
 const honouredTimeouts = 2
 
 const linkKeysOf = (options: NetworkOptions): LinkKeys | undefined => {
-  const { name, security, module, timeoutMs, logger } = options
+  const { name, security, module, timeoutMs, logger, keyStore } = options
   if (security === undefined) return undefined
   if (module === undefined) throw new Error(`network ${name}: its keys need CARDGW_SECURITY_MODULE`)
   return new LinkKeys({
-    ...{ network: name, security, module, logger },
+    ...{ network: name, security, module, logger, store: keyStore },
     honourMs: timeoutMs * honouredTimeouts,
   })
 }

@@ -1,9 +1,14 @@
+import type { Client } from '#src/platform/database/index.ts'
 import type { HealthCheck } from '#src/platform/http/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
-import { createFileMaterial, usedFiles } from '#src/platform/security/index.ts'
+import { createFileMaterial, type Sealer, usedFiles } from '#src/platform/security/index.ts'
 import type { CardSettings, NetworkSettings } from '../config.ts'
-import { createSecurityModule, type SecurityModule } from '../security/index.ts'
+import {
+  createLinkKeyStores,
+  createSecurityModule,
+  type SecurityModule,
+} from '../security/index.ts'
 import { definitionsOf, type NetworkDefinition } from './definitions.ts'
 import { dial } from './dial.ts'
 import { createNetworkMetrics } from './metrics.ts'
@@ -20,6 +25,8 @@ export type CardNetworksDeps = {
   readonly networkB: NetworkSettings
   readonly logger: Logger
   readonly metrics: Metrics
+  /** Where exchanged keys are kept; undefined: each process has its own, until it ends. */
+  readonly keeping?: { readonly sql: Client; readonly sealer: Sealer } | undefined
 }
 
 /** All card networks of the process; they open with the feature's `start` and drain in its `stop`. */
@@ -44,6 +51,8 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
   const definitions = definitionsOf(settings, networkA, networkB)
   const metrics = createNetworkMetrics(deps.metrics)
   const module = createSecurityModule(settings, logger)
+  const { sql, sealer } = deps.keeping ?? {}
+  const keyStores = sql && sealer && createLinkKeyStores(sql, sealer, logger)
   let listener: (answer: LateAnswer) => void = () => undefined
   let takeAdvice: TakeAdvice = async () => undefined
   let takeCutOver: TakeCutOver = async () => false
@@ -54,6 +63,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
       logger,
       metrics,
       module,
+      keyStore: definition.security?.exchange && keyStores?.of(definition.name),
       onLateAnswer: (answer: LateAnswer) => listener(answer),
       onAdvice: (advice: Parameters<TakeAdvice>[0]) => takeAdvice(advice),
       onCutOver: (date: string | undefined) => takeCutOver(definition.name, date),
@@ -62,6 +72,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
   })
   const byName = new Map(made.map(({ network }) => [network.name, network]))
   const all = made.map(({ network }) => network)
+  const exchanging = definitions.filter(({ security }) => security?.exchange !== undefined)
   return {
     all,
     byName: (name) => byName.get(name),
@@ -81,18 +92,24 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
         ...made.flatMap(({ options }) => usedFiles(`card_network_${options.name}`, options.tls)),
         ...usedFiles('security_module', module?.tls),
       ],
-      start: () => {
+      ...(keyStores === undefined ? {} : { sealed: keyStores.sealed }),
+      start: async () => {
         module?.start()
+        if (exchanging.length > 0) {
+          await keyStores?.start((name) => void byName.get(name)?.keys?.look())
+        }
         for (const network of all) network.start()
       },
       stop: async () => {
         await Promise.all(all.map((network) => network.stop()))
+        await keyStores?.stop()
         module?.stop()
       },
       health: () => healthOf(all),
       checks: async () => [
         ...(await Promise.all(made.map(({ options }) => check(options)))),
         ...(module === undefined ? [] : [await checkModule(module)]),
+        ...(keyStores === undefined ? exchanging.map(unkept) : []),
       ],
     },
   }
@@ -128,6 +145,13 @@ const healthOf = (networks: readonly Network[]): HealthCheck => {
     ),
   }
 }
+
+const unkept = ({ name }: NetworkDefinition): Check => ({
+  name: `keys of card network ${name}`,
+  status: 'warning',
+  detail: 'keys that it sends are forgotten with this process, and other processes have others',
+  fix: 'set DATABASE_DSN and TRILHO_MASTER_KEY: they are kept there, sealed',
+})
 
 const checkModule = async (module: SecurityModule): Promise<Check> => {
   const name = 'security module'

@@ -2,7 +2,7 @@ import type { Dialect, Framing } from '#codecs/iso8583'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import type { Content } from '../content/index.ts'
-import type { LinkSecurity, SecurityModule } from '../security/index.ts'
+import type { LinkKeyStore, LinkSecurity, SecurityModule } from '../security/index.ts'
 import type { AdviceRules } from './advice-rules.ts'
 import type { AnswerCodes } from './answers.ts'
 import type { NetworkMetrics } from './metrics.ts'
@@ -51,6 +51,8 @@ export type NetworkOptions = {
   readonly security?: LinkSecurity | undefined
   /** Needed where there is `security`. */
   readonly module?: SecurityModule | undefined
+  /** Where exchanged keys are kept for all processes and the next start; this process alone has them when not given. */
+  readonly keyStore?: LinkKeyStore | undefined
   /** For connecting, and for each message of network management; 10 s. */
   readonly answerMs?: number
   /** How long `stop` waits for what is pending; 15 s. */

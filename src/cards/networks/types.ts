@@ -72,7 +72,7 @@ export type Network = {
   /** What its messages say. */
   readonly content: Content
   /** Undefined: it has no keys. */
-  readonly keys: Pick<LinkKeys, 'hasPinSource' | 'translatePin'> | undefined
+  readonly keys: Pick<LinkKeys, 'hasPinSource' | 'translatePin' | 'look'> | undefined
   /**
    * Writes the request exactly once and waits for its answer. The frame is on its way, or refused, when the call
    * returns, so the caller may wipe the request then.

@@ -1,4 +1,5 @@
 export { linkSecurityOf, pinSourceName, securityForm } from './form.ts'
+export { createLinkKeyStores, type LinkKeyStore } from './key-store.ts'
 export { type FieldReader, LinkKeys, type LinkSecurity } from './link-keys.ts'
 export { createSecurityModule } from './module.ts'
 export { createPayshield, type PayshieldOptions } from './payshield.ts'

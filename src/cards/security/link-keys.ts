@@ -5,6 +5,7 @@ import {
   type PinFormat,
   secretsMatch,
 } from '#src/platform/security/index.ts'
+import type { LinkKeyStore } from './key-store.ts'
 import {
   type KeyUse,
   type ModuleKey,
@@ -71,8 +72,16 @@ type LinkKeysOptions = {
   /** How long an old key is honoured after a new one: as long as messages under it may be on their way. */
   readonly honourMs: number
   readonly logger: Logger
+  /** Undefined: exchanged keys are this process's alone. */
+  readonly store?: LinkKeyStore | undefined
   readonly nowMs?: () => number
 }
+
+/** A key that the network has sent; the id is that of the store, zero without one. */
+type Offered = { readonly key: ModuleKey; readonly id: bigint }
+
+/** Codes that are wrong have the store asked no more often, and wait for it. */
+export const lookEveryMs = 200
 
 /** Response codes of key exchange: done; a key that is not what it should be; the module is away. */
 const keyTaken = '00'
@@ -99,8 +108,13 @@ export class LinkKeys {
   private readonly nowMs: () => number
   private readonly current = new Map<KeyUse, ModuleKey>()
   private readonly previous = new Map<KeyUse, Held>()
+  /** Of the current keys that came by exchange. */
+  private readonly ids = new Map<KeyUse, bigint>()
   /** Taken, and not known to be in use at the network. */
-  private offered: ReadonlyMap<KeyUse, ModuleKey> = new Map()
+  private offered: ReadonlyMap<KeyUse, Offered> = new Map()
+  private looking: Promise<void> | undefined
+  private soon: Promise<void> | undefined
+  private lookedAtMs = Number.NEGATIVE_INFINITY
   private asking: Promise<boolean> | undefined
 
   constructor(options: LinkKeysOptions) {
@@ -159,16 +173,70 @@ export class LinkKeys {
     const isHonoured = old !== undefined && this.nowMs() < honouredUntil
     if (isHonoured && (await this.isUnder(old, data, code))) return true
     const offered = this.offered.get('mac')
-    if (offered !== undefined && (await this.isUnder(offered, data, code))) {
-      // The network has them in use, even where its answer to our confirmation was lost.
-      this.useOffered()
+    if (await this.isOffered(offered, data, code)) return true
+    // What the network sends right after its keys is under them, and another process may have taken those.
+    await this.asking
+    await this.lookSoon()
+    const after = this.current.get('mac')
+    if (after !== undefined && after !== before && (await this.isUnder(after, data, code))) {
       return true
     }
-    // What the network sends right after its keys is under them.
-    await this.asking
-    const after = this.current.get('mac')
-    return after !== undefined && after !== before && this.isUnder(after, data, code)
+    const later = this.offered.get('mac')
+    return later !== offered && this.isOffered(later, data, code)
   }
+
+  private async isOffered(
+    offered: Offered | undefined,
+    data: Uint8Array,
+    code: Uint8Array,
+  ): Promise<boolean> {
+    if (offered === undefined || !(await this.isUnder(offered.key, data, code))) return false
+    // The network has them in use, even where its answer to our confirmation was lost.
+    this.useOffered()
+    return true
+  }
+
+  /** Takes over what other processes have taken until now. */
+  async look(): Promise<void> {
+    // One that has begun may have missed it.
+    await this.looking
+    this.looking ??= this.lookOnce().finally(() => {
+      this.looking = undefined
+    })
+    return this.looking
+  }
+
+  /** The same for what came with a wrong code, of which there may be a flood. */
+  private lookSoon(): Promise<void> {
+    if (this.options.store === undefined) return Promise.resolve()
+    const waitMs = this.lookedAtMs + lookEveryMs - performance.now()
+    this.soon ??= Bun.sleep(Math.max(0, waitMs)).then(() => {
+      this.soon = undefined
+      this.lookedAtMs = performance.now()
+      return this.look()
+    })
+    return this.soon
+  }
+
+  private async lookOnce(): Promise<void> {
+    const { store, network, logger, honourMs } = this.options
+    if (store === undefined) return
+    try {
+      const offered = new Map<KeyUse, Offered>()
+      for (const { id, use, key, usedForMs } of await store.read(this.originOf)) {
+        if (id <= (this.ids.get(use) ?? 0n)) continue
+        if (usedForMs === undefined) offered.set(use, { key, id })
+        else this.replace(use, { key, id }, honourMs - usedForMs)
+      }
+      const isNew = [...offered].some(([use, { id }]) => id > (this.offered.get(use)?.id ?? 0n))
+      if (isNew) this.offered = offered
+    } catch (err) {
+      logger.error({ network, err }, 'the keys of the card network were not read')
+    }
+  }
+
+  private readonly originOf = (use: KeyUse): ModuleKey | undefined =>
+    this.options.security[use]?.key
 
   /** Opens and checks the keys of a message of the network, all or none of them; they are used after `use`. */
   async take(read: FieldReader): Promise<TakenKeys> {
@@ -191,16 +259,42 @@ export class LinkKeys {
       logger.error({ network, err: error }, 'a key of the card network was not taken')
       return refusedWith(error.fault === 'refused' ? keyRefused : malfunction)
     }
-    this.offered = taken
+    const offered = await this.keep(taken)
+    if (offered === undefined) return refusedWith(malfunction)
+    this.offered = offered
     const use = (): void => {
-      if (this.offered === taken) this.useOffered()
+      if (this.offered === offered) this.useOffered()
     }
     return { code: keyTaken, use }
   }
 
-  /** Keys that are missing are asked for, by one connection at a time. @returns whether they are there */
+  /** Before the network is told: what it uses from then on must outlive this process. */
+  private async keep(
+    taken: ReadonlyMap<KeyUse, ModuleKey>,
+  ): Promise<ReadonlyMap<KeyUse, Offered> | undefined> {
+    const { store, network, logger } = this.options
+    try {
+      const ids = await store?.offer(taken, this.originOf)
+      return new Map([...taken].map(([use, key]) => [use, { key, id: ids?.get(use) ?? 0n }]))
+    } catch (err) {
+      logger.error({ network, err }, 'a key of the card network was not kept, and so not taken')
+      return undefined
+    }
+  }
+
+  /**
+   * Before a connection takes requests: keys that were exchanged before are those of the store; where the network gives
+   * keys to who asks, those that are missing are asked for, by one connection at a time.
+   *
+   * @returns whether they are there
+   */
   async obtain(ask: () => Promise<FieldReader | undefined>): Promise<boolean> {
-    if (this.exchange?.asks !== true || this.isWhole()) return true
+    if (this.exchange === undefined) return true
+    if (!this.exchange.asks) {
+      await this.look()
+      return true
+    }
+    if (this.isWhole()) return true
     this.asking ??= this.askOnce(ask).finally(() => {
       this.asking = undefined
     })
@@ -220,19 +314,24 @@ export class LinkKeys {
   }
 
   private useOffered(): void {
-    const { network, logger } = this.options
+    const { network, logger, store, honourMs } = this.options
     const keys = this.offered
     this.offered = new Map()
-    for (const [use, key] of keys) this.replace(use, key)
+    for (const [use, key] of keys) this.replace(use, key, honourMs)
     logger.info({ network, uses: [...keys.keys()] }, 'new keys of the card network are in use')
+    // Who has not heard of it finds out by the first code under them.
+    store?.use([...keys.values()].map(({ id }) => id)).catch((err: unknown) => {
+      logger.error({ network, err }, 'other processes were not told of new keys')
+    })
   }
 
-  private replace(use: KeyUse, key: ModuleKey): void {
+  private replace(use: KeyUse, { key, id }: Offered, honourMs: number): void {
     const old = this.current.get(use)
     if (old !== undefined) {
-      this.previous.set(use, { key: old, honouredUntil: this.nowMs() + this.options.honourMs })
+      this.previous.set(use, { key: old, honouredUntil: this.nowMs() + honourMs })
     }
     this.current.set(use, key)
+    this.ids.set(use, id)
   }
 
   private async codeUnder(key: ModuleKey, data: Uint8Array): Promise<Uint8Array> {

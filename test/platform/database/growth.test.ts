@@ -18,6 +18,7 @@ afterAll(() => database.close())
 const reasons: Readonly<Record<string, string>> = {
   api_keys: 'people make them',
   card_business_days: 'a row for each network',
+  card_link_keys: 'two or three of each network and use',
   card_stan_blocks: 'a row for each network',
   certificates: 'people import them',
   audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
