@@ -66,6 +66,7 @@ import m62 from './0062_card_reconciliations.sql' with { type: 'text' }
 import m63 from './0063_spi_resends.sql' with { type: 'text' }
 import m64 from './0064_spi_amounts.sql' with { type: 'text' }
 import m65 from './0065_card_link_keys.sql' with { type: 'text' }
+import m66 from './0066_card_batch_upload.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -134,4 +135,5 @@ export const migrations: readonly Migration[] = [
   { name: '0063_spi_resends', sql: m63 },
   { name: '0064_spi_amounts', sql: m64 },
   { name: '0065_card_link_keys', sql: m65 },
+  { name: '0066_card_batch_upload', sql: m66 },
 ]

@@ -89,6 +89,7 @@ const jobsOf = (
   deps: CardsDeps,
   sql: Client,
   stans: StanAllocator,
+  cards: Pick<ReconciliationDeps, 'vault' | 'merchants'>,
   onReversals: () => void,
   now: () => Date,
 ): readonly Job[] => {
@@ -97,6 +98,7 @@ const jobsOf = (
   const timeoutMs = Math.max(...networks.all.map((network) => network.timeoutMs))
   const reconciliation = createReconciliation({
     ...{ sql, networks: networks.all, nextStan: stans.next, logger, metrics, now },
+    ...{ ...cards, vaultTimeoutMs: deps.settings.vault.timeoutMs },
     timing: deps.reconciliationTiming,
   })
   networks.onCutOver(reconciliation.cutOver)
@@ -176,7 +178,7 @@ export const createCards = (deps: CardsDeps): Feature => {
     now,
     count: (operation, network, outcome) => outcomes.inc({ operation, network, outcome }),
   })
-  const jobs = jobsOf(deps, sql, stans, reversals.kick, now)
+  const jobs = jobsOf(deps, sql, stans, { vault, merchants }, reversals.kick, now)
   listen(deps, sql, reversals.kick, now)
   return {
     ...common,

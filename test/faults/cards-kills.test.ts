@@ -157,7 +157,7 @@ const expectAll = async (
         'verified',
         'incremented',
       ],
-      ...['partially_voided', 'released', 'refunded'],
+      ...['partially_voided', 'refunded'],
       ...['0120', '0121', '0220', '0221', ...Object.keys(faults)],
     ]),
   )

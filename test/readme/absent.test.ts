@@ -5,9 +5,9 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gatewayMtis } from '#codecs/iso8583'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { dependencyFindings } from '../../scripts/release/findings.ts'
+import { baseMessages } from '../../src/cards/content/base.ts'
 import { program } from '../../src/main.ts'
 import { quietLogger } from '../support/database.ts'
 import { root } from '../support/program.ts'
@@ -59,9 +59,9 @@ type Proof = () => readonly unknown[]
 /** In the order of the README, in both languages. */
 const notThere: readonly (readonly [english: string, portuguese: string, proof: Proof])[] = [
   [
-    'Cards: batch upload (0320, 0330)',
-    'Cartões: envio de lotes (0320, 0330)',
-    () => gatewayMtis.filter((mti) => mti.startsWith('03')),
+    'Cards: fees (DE 82 to 85) and numbers of authorizations (DE 81) in the totals of a business day',
+    'Cartões: tarifas (DE 82 a 85) e números de autorizações (DE 81) nos totais de um dia de negócios',
+    () => Object.keys(baseMessages.reconciliation.fields).filter((de) => /^8[1-5]$/.test(de)),
   ],
   [
     'Pix: registering and claiming keys in the directory (DICT)',

@@ -54,8 +54,21 @@ const reconciliation = z
       .object({ credit: told, credit_reversal: told, debit: told, debit_reversal: told })
       .nullable()
       .meta({ description: 'What our book has more than the network’s; negative: less.' }),
-    stan: z.string().nullable().meta({ description: 'DE 11.' }),
-    attempts: z.int().meta({ description: 'How often the network may have got it.' }),
+    stan: z.string().nullable().meta({ description: 'DE 11 of the message sent last.' }),
+    attempts: z
+      .int()
+      .meta({ description: 'How often the network may have got the message of that STAN.' }),
+    upload: z
+      .object({
+        status: z.enum(['under_way', 'done']),
+        taken: z.int(),
+        refused: z.int(),
+      })
+      .nullable()
+      .meta({
+        description:
+          'Of the transactions of the day one by one, after which the totals are compared again. Null: not asked for.',
+      }),
     response_code: z.string().nullable().meta({ description: 'DE 39 of the last answer.' }),
     settlement_code: z.string().nullable().meta({ description: 'DE 66 of the answer.' }),
     created_at: z.iso.datetime(),

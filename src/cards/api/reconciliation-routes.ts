@@ -113,6 +113,9 @@ const viewOf = (one: ReconciliationRow) => {
     theirs: one.theirs && toldView(one.theirs),
     difference: ours && one.theirs && differenceView(ours, one.theirs),
     ...{ stan: one.stan, attempts: one.attempts },
+    upload: one.upload && {
+      ...{ status: one.upload, taken: one.uploaded, refused: one.uploadsRefused },
+    },
     ...{ response_code: one.responseCode, settlement_code: one.settlementCode },
     created_at: one.createdAt.toISOString(),
     sent_at: one.sentAt?.toISOString() ?? null,

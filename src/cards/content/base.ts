@@ -23,7 +23,7 @@ const purchase = '000000'
 const returnOfGoods = '200000'
 
 export type MessageDefault = {
-  readonly mti: '0100' | '0120' | '0200' | '0220' | '0400' | '0500' | '0800'
+  readonly mti: '0100' | '0120' | '0200' | '0220' | '0320' | '0400' | '0500' | '0800'
   readonly fields: Fields
 }
 
@@ -67,6 +67,10 @@ export const baseMessages: Readonly<Record<MessageName, MessageDefault>> = {
   refund_advice: { mti: '0220', fields: told },
   reversal: { mti: '0400', fields: reversal },
   partial_reversal: { mti: '0400', fields: { ...reversal, '95': { from: 'replacement' } } },
+  batch_upload: {
+    mti: '0320',
+    fields: { ...reversal, '15': { from: 'settlement.date' } },
+  },
   reconciliation: {
     mti: '0500',
     fields: {

@@ -91,7 +91,7 @@ export const createContent = (
   const place = { dialect, content }
   const messages = new Map<MessageName, Compiled>()
   for (const name of messageNames) {
-    if (!isTaken(name, content) || (name === 'reconciliation' && !reconciles)) continue
+    if (!isTaken(name, content) || (isOfDays(name) && !reconciles)) continue
     const fields = fieldsOf(name, place, takesInstallments)
     messages.set(name, compileMessage(name, fields, place, composites, context))
   }
@@ -120,6 +120,9 @@ export const createContent = (
   checkCarries(dialect, compiled, context)
   return compiled
 }
+
+const isOfDays = (name: MessageName): boolean =>
+  name === 'reconciliation' || name === 'batch_upload'
 
 /** What a network takes no message of, it takes no advice of either. */
 const isTaken = (name: MessageName, content: ContentForm | undefined): boolean =>
@@ -206,7 +209,7 @@ const compileMessage = (
     repeatMti: `${mti.slice(0, 3)}1` as GatewayMti,
     put,
     processingCode:
-      form === undefined || name.endsWith('reversal')
+      form === undefined || name.endsWith('reversal') || name === 'batch_upload'
         ? undefined
         : compileLeaf(form, undefined, context, 'fields.3'),
   }
@@ -283,6 +286,7 @@ const titles: Readonly<Record<MessageName, string>> = {
   refund_advice: 'an advice of a refund',
   reversal: 'a reversal',
   partial_reversal: 'a partial reversal',
+  batch_upload: 'a batch upload',
   reconciliation: 'a reconciliation',
   management: 'a sign-on',
 }

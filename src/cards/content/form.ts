@@ -119,6 +119,7 @@ export const contentForm = z.strictObject({
       refund_advice: messageForm('0220', '0120'),
       reversal: messageForm('0400', '0420'),
       partial_reversal: messageForm('0400', '0420'),
+      batch_upload: messageForm('0320'),
       reconciliation: messageForm('0500', '0520'),
       management: messageForm('0800'),
     })

@@ -4,7 +4,7 @@ import { entries, type Facts, initiators, installmentPlans, storedReasons } from
 const panDigitsMax = 19
 const largest = { count: 9_999_999_999, cents: 9_999_999_999_999_999n }
 const sampleTotals = {
-  settlementDate: '1231',
+  ...{ settlementDate: '1231', isUploaded: true },
   totals: { credit: largest, credit_reversal: largest, debit: largest, debit_reversal: largest },
 }
 const pick = <T>(values: readonly T[], at: number): T => values[at % values.length] as T
@@ -54,9 +54,9 @@ export const sampleFacts = (
     isFinal: name.startsWith('capture') ? at % 2 === 0 : undefined,
     captureNumber: name.startsWith('capture') ? 50 : undefined,
     networkCode: '001',
-    ...(name === 'reconciliation'
+    ...(name === 'reconciliation' || name === 'batch_upload'
       ? sampleTotals
-      : { settlementDate: undefined, totals: undefined }),
+      : { settlementDate: undefined, totals: undefined, isUploaded: undefined }),
     isFirst: true,
     carried: 0,
   }))

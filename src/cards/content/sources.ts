@@ -116,6 +116,8 @@ export type Facts = {
   /** DE 15, MMDD, and what moved in that day; of a reconciliation only. */
   readonly settlementDate: string | undefined
   readonly totals: Totals | undefined
+  /** Whether what the day is made of has been uploaded; of a reconciliation only. */
+  readonly isUploaded: boolean | undefined
   /** The message opens a payment: what is required and not there is refused, and else left out. */
   readonly isFirst: boolean
   /** Bits of the inputs that went into the message. */
@@ -209,6 +211,9 @@ const ofMessages: Readonly<Record<string, Source>> = {
   'original.processing_code': {
     get: ({ original }) => original?.processingCode,
   },
+  'original.reference': {
+    get: ({ original, rrn = '' }) => original && original.mti + original.stan + rrn.padEnd(12),
+  },
   replacement: { get: replacementOf },
   remaining: {
     get: ({ remainingCents }) =>
@@ -246,6 +251,9 @@ const ofReconciliations: Readonly<Record<string, Source>> = {
       ],
     ]),
   ),
+  'batch.uploaded': {
+    get: ({ isUploaded }) => (isUploaded === undefined ? undefined : isUploaded ? '1' : '0'),
+  },
   // Whose debit it is, networks see differently.
   'totals.net': { get: ({ totals }) => totals && netText(totals, 'D') },
   'totals.net_as_credit': { get: ({ totals }) => totals && netText(totals, 'C') },

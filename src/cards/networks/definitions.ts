@@ -148,6 +148,10 @@ const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
   if (reconciliation !== undefined && !content.has('reconciliation')) {
     throw new Error('reconciliation: the content has no reconciliation')
   }
+  const uploads = reconciliation !== undefined && reconciliation.batch_upload !== 'never'
+  if (uploads && !content.has('batch_upload')) {
+    throw new Error('reconciliation: the content has no batch_upload')
+  }
   return {
     dialect,
     content,

@@ -47,7 +47,7 @@ export const someTransactionKey = (stan: string, test: (key: number) => boolean)
   return number >= 0 && transactionMtis.some((folded) => test(folded * stans + number))
 }
 
-/** 0110, 0210, 0230, 0410, 0430, 0630, 0810. */
+/** 0110, 0210, 0230, 0330, 0410, 0430, 0630, 0810. */
 export const isAnswer = (mti: GatewayMti): boolean => (mti.charCodeAt(2) & 1) === 1
 
 /** Drawn by each process, so that a digest says nothing outside of it. */

@@ -66,6 +66,7 @@ const factsOf = (
   networkCode: undefined,
   settlementDate: undefined,
   totals: undefined,
+  isUploaded: undefined,
   isFirst,
   carried: 0,
 })
@@ -204,15 +205,49 @@ const nobody = new Uint8Array(0)
 export const reconciliationMessage = (
   content: Content,
   numbers: Numbers,
-  of: { readonly day: string; readonly currency: string; readonly totals: Totals },
+  of: {
+    readonly day: string
+    readonly currency: string
+    readonly totals: Totals
+    readonly isUploaded: boolean
+  },
   isRepeat: boolean,
 ): CardMessage => {
   const subject = {
     ...{ amountCents: 0n, currency: of.currency, rrn: '', merchantId: '', terminalId: undefined },
   }
   const facts = factsOf(nobody, numbers, subject, {})
-  const told = { settlementDate: settlementDateOf(of.day), totals: of.totals }
+  const { totals, isUploaded } = of
+  const told = { settlementDate: settlementDateOf(of.day), totals, isUploaded }
   return content.build('reconciliation', { ...facts, ...told }, isRepeat)
+}
+
+/** What moved money, for a batch upload. */
+type Uploaded = Subject & {
+  readonly day: string
+  /** The message that moved it. */
+  readonly moved: 'authorization' | 'capture' | 'capture_advice' | 'refund'
+  readonly movedStan: string
+  readonly movedTransmission: string
+}
+
+/** A 0320, or its repeat. DE 37 is that of the authorization. Holds `pan` itself, no copy of it. */
+export const uploadMessage = (
+  content: Content,
+  numbers: Numbers,
+  { day, moved, movedStan, movedTransmission, ...subject }: Uploaded,
+  pan: Uint8Array,
+  beside: Beside,
+  isRepeat: boolean,
+): CardMessage => {
+  const facts = factsOf(pan, numbers, subject, beside)
+  facts.original = {
+    mti: content.mtiOf(moved),
+    ...{ stan: movedStan, transmission: movedTransmission },
+    processingCode: content.processingCodeOf(moved, facts),
+  }
+  const settlementDate = settlementDateOf(day)
+  return content.build('batch_upload', { ...facts, settlementDate }, isRepeat)
 }
 
 /** An 0800. */

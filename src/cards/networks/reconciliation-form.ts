@@ -18,6 +18,8 @@ export const reconciliationForm = z.strictObject({
     .regex(/^[+-](?:0\d|1[0-4]):[0-5]\d$/, 'an offset like -03:00')
     .default('-03:00'),
   wait_seconds: z.int().min(0).max(waitSecondsMax).default(waitSecondsDefault),
+  /** Whether each transaction of the day is sent: never, where the totals differ, or always. */
+  batch_upload: z.enum(['never', 'different', 'always']).default('never'),
   expiry_hours: z.int().min(1).max(expiryHoursMax).default(expiryHoursDefault),
 })
 
@@ -27,6 +29,7 @@ export type ReconciliationRules = {
   readonly isByNetwork: boolean
   /** From the cut-over to the first message: what is on its way is then answered. */
   readonly waitSeconds: number
+  readonly batchUpload: 'never' | 'different' | 'always'
   /** Hours after which a comparison that was not answered is given up. */
   readonly expiryHours: number
 }
@@ -45,6 +48,7 @@ export const reconciliationRulesOf = (
       offsetMinutes: form.time_zone.startsWith('-') ? -offset : offset,
     },
     waitSeconds: form.wait_seconds,
+    batchUpload: form.batch_upload,
     expiryHours: form.expiry_hours,
   }
 }

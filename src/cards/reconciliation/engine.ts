@@ -1,29 +1,45 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Gauge, Logger, Metrics } from '#src/platform/observe/index.ts'
+import type { Merchants } from '../merchants.ts'
 import type { ExchangeOutcome, Network } from '../networks/index.ts'
 import { reconciliationMessage } from '../networks/messages.ts'
 import { backoffDelayMs } from '../networks/options.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
+import type { Vault } from '../vault/index.ts'
 import { dayAfter, dayAt, settlementDay } from './days.ts'
 import * as store from './store.ts'
 import { agree, restoredTotals, storedTotals, type ToldTotals, textIn, toldIn } from './totals.ts'
+import { uploadNext } from './upload.ts'
 
 const everyMs = 10_000
 const backoff = { baseMs: 2_000, maxMs: 300_000 }
 /** How much longer a lease lasts than the network's time. */
 const leaseMarginMs = 10_000
+/** Messages of one network in one round, so that an upload holds up neither other networks nor the end of days. */
+const messagesMax = 100
 /** Without DE 15 a second cut-over within this time is the first one, told over another connection. */
 const cutOverSecondsMin = 3_600
 
 type Reconciled = Pick<
   Network,
-  'name' | 'timeoutMs' | 'reconciliation' | 'content' | 'exchange' | 'health' | 'isPending'
+  | 'name'
+  | 'timeoutMs'
+  | 'reconciliation'
+  | 'content'
+  | 'answers'
+  | 'exchange'
+  | 'health'
+  | 'isPending'
 >
 
 export type ReconciliationDeps = {
   readonly sql: Client
   readonly networks: readonly Reconciled[]
+  readonly vault: Vault
+  /** Longest time of one call of the vault. */
+  readonly vaultTimeoutMs: number
+  readonly merchants: Merchants
   /** DE 11 and DE 7 for a message that is to be sent now. */
   readonly nextStan: (network: Reconciled) => Promise<TraceNumbers>
   readonly logger: Logger
@@ -42,7 +58,7 @@ export type Reconciliation = {
 /**
  * Ends the business days of networks, and compares each with its network: what moved by our book (0500, or 0520 where
  * its file says so) with what moved by its own, until the network answers or the time is over. Repeats are xxx1 with
- * the same STAN, DE 7 and totals. Any number of processes may do so: a lease keeps each comparison with one of them.
+ * the same STAN, DE 7 and totals. Where a network asks for it, each transaction of the day follows, and its totals again. Any number of processes may do so: a lease keeps each comparison with one of them.
  */
 export const createReconciliation = (deps: ReconciliationDeps): Reconciliation => {
   const { sql, networks, logger, metrics, now } = deps
@@ -73,13 +89,16 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
     for (const network of reconciled) {
       await byClock(network)
       await expire(deps, network)
-      while (!signal.aborted && network.health().connectionsUp > 0) {
-        const leaseSeconds = (network.timeoutMs + leaseMarginMs) / 1_000
+      let left = messagesMax
+      while (left > 0 && !signal.aborted && network.health().connectionsUp > 0) {
+        const leaseSeconds = (network.timeoutMs + deps.vaultTimeoutMs + leaseMarginMs) / 1_000
         const due = await store.claimDue(sql, network.name, leaseSeconds)
         if (due === undefined) break
-        await attempt(deps, network, due)
+        await (due.upload === 'under_way' ? uploadOne : attempt)(deps, network, due)
         advance()
+        left--
       }
+      if (left === 0) job.kick()
     }
   }
 
@@ -115,6 +134,27 @@ const expire = async (
   logger.error({ network: name, count }, 'reconciliations were not answered in time')
 }
 
+/** Gives back what was not answered, to be sent again later. */
+const again = async (
+  { sql, timing }: ReconciliationDeps,
+  due: store.Due,
+  isUnsent: boolean,
+  responseCode?: string,
+): Promise<void> => {
+  const { backoffBaseMs: baseMs = backoff.baseMs } = timing ?? {}
+  const waitMs = backoffDelayMs(due.attempts, { ...backoff, baseMs }, Math.random)
+  await store.release(sql, due.id, waitMs, isUnsent, responseCode)
+}
+
+const uploadOne = async (
+  deps: ReconciliationDeps,
+  network: Reconciled,
+  due: store.Due,
+): Promise<void> => {
+  const result = await uploadNext({ ...deps, nextStan: () => deps.nextStan(network) }, network, due)
+  if (result.isAgain) await again(deps, due, result.isUnsent)
+}
+
 /** Sends it once, and stores what came of it. */
 const attempt = async (
   deps: ReconciliationDeps,
@@ -124,29 +164,45 @@ const attempt = async (
   const { sql, nextStan, logger } = deps
   const { stan, transmission } = due
   const isRepeat = due.attempts > 0
-  const totals = due.ours === null ? await store.totalsOf(sql, due) : restoredTotals(due.ours)
+  const totals =
+    isRepeat && due.ours !== null ? restoredTotals(due.ours) : await store.totalsOf(sql, due)
   const numbers =
     stan === null || transmission === null ? await nextStan(network) : { stan, transmission }
   await store.beginAttempt(sql, due.id, storedTotals(totals), numbers)
   const { day, currency } = due
   const message = reconciliationMessage(
-    ...([network.content, numbers, { day, currency, totals }, isRepeat] as const),
+    ...([
+      network.content,
+      numbers,
+      { day, currency, totals, isUploaded: due.upload === 'done' },
+      isRepeat,
+    ] as const),
   )
   const outcome = await network.exchange(message, network.timeoutMs)
   const verdict = verdictOf(outcome, (theirs) => agree(totals, theirs))
   if (verdict.kind === 'again') {
-    const { backoffBaseMs: baseMs = backoff.baseMs } = deps.timing ?? {}
-    const waitMs = backoffDelayMs(due.attempts, { ...backoff, baseMs }, Math.random)
-    const isUnsent = outcome.kind === 'not_sent'
-    await store.release(sql, due.id, waitMs, isUnsent, verdict.responseCode)
-    return
+    return again(deps, due, outcome.kind === 'not_sent', verdict.responseCode)
+  }
+  const { status } = verdict.end
+  if (isUploadAsked(network, due, status)) {
+    return store.beginUpload(sql, due.id, verdict.end)
   }
   await store.end(sql, due.id, verdict.end)
-  const { status } = verdict.end
   logger[status === 'balanced' ? 'info' : 'error'](
     { network: network.name, day, currency, response_code: verdict.end.responseCode },
     `the reconciliation of a business day is ${status}`,
   )
+}
+
+/** Once for each day; a network that would not compare would not take it either. */
+const isUploadAsked = (
+  { reconciliation }: Reconciled,
+  { upload }: store.Due,
+  status: store.End['status'],
+): boolean => {
+  const asked = reconciliation?.batchUpload ?? 'never'
+  if (upload !== null || status === 'refused' || asked === 'never') return false
+  return asked === 'always' || status === 'different'
 }
 
 type Verdict =

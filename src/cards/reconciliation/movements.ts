@@ -40,6 +40,40 @@ export const insertMovements = async (
   await movementRows(tx, tx`select ${text}::text::json as movements`)
 }
 
+/** A sale or refund of a day that nothing has taken back in it. */
+export type UploadedMovement = {
+  readonly id: bigint
+  readonly kind: 'debit' | 'credit'
+  readonly cents: bigint
+  readonly transactionId: string
+  readonly stan: string
+  readonly transmission: string
+}
+
+/** The next of them to upload, in the order of booking; undefined after the last one. */
+export const standingAfter = async (
+  sql: Queryable,
+  of: {
+    readonly network: string
+    readonly day: string
+    readonly currency: string
+    readonly uploadedTo: bigint | null
+  },
+): Promise<UploadedMovement | undefined> => {
+  const [movement] = await sql<UploadedMovement[]>`
+    select m.id, m.kind, m.amount_cents as cents, m.transaction_id as "transactionId", m.stan,
+      m.transmission
+    from card_movements m
+    where m.network = ${of.network} and m.day = ${of.day}::date and m.currency = ${of.currency}
+      and m.id > ${of.uploadedTo ?? 0n} and m.kind in ('debit', 'credit')
+      and not exists (
+        select from card_movements r
+        where r.transaction_id = m.transaction_id and r.kind = m.kind || '_reversal'
+          and r.stan = m.stan and r.transmission = m.transmission and r.day = m.day)
+    order by m.id limit 1`
+  return movement
+}
+
 export type MovementRow = {
   readonly id: bigint
   readonly kind: MovementKind

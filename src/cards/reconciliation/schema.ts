@@ -63,10 +63,19 @@ export const cardReconciliations = pgTable(
     /** By our book when it was first sent, and what the network answered. */
     ours: jsonb().$type<StoredTotals>(),
     theirs: jsonb().$type<StoredTotals>(),
-    /** DE 11 and DE 7, the same in every repeat. */
+    /**
+     * Of the transactions of the day, one by one: `under_way`, or `done`, after which the totals are compared again; null
+     * where it is not asked for.
+     */
+    upload: text().$type<'under_way' | 'done'>(),
+    /** The last movement that the network has answered for, and how many it has taken and refused. */
+    uploadedTo: bigint('uploaded_to', { mode: 'bigint' }),
+    uploaded: integer().notNull().default(0),
+    uploadsRefused: integer('uploads_refused').notNull().default(0),
+    /** DE 11 and DE 7 of the message that is sent, the same in every repeat. */
     stan: text(),
     transmission: text(),
-    /** How often bytes of it may have reached the network. */
+    /** How often bytes of that message may have reached the network. */
     attempts: integer().notNull().default(0),
     nextAttemptAt: instant('next_attempt_at').notNull(),
     leaseUntil: instant('lease_until'),

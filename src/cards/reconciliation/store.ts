@@ -12,8 +12,12 @@ export type Due = {
   readonly ours: StoredTotals | null
   readonly stan: string | null
   readonly transmission: string | null
-  /** How often bytes of it may have reached the network before. */
+  /** How often bytes of the message of that STAN may have reached the network before. */
   readonly attempts: number
+  /** Of the transactions of the day, one by one; null: it was not begun. */
+  readonly upload: 'under_way' | 'done' | null
+  /** The last movement that the network has answered for. */
+  readonly uploadedTo: bigint | null
 }
 
 /** The currency of a day in which nothing moved. */
@@ -83,7 +87,8 @@ export const claimDue = async (
       where network = ${network} and status = 'pending' and next_attempt_at <= now()
         and (lease_until is null or lease_until <= now())
       order by next_attempt_at, id limit 1 for update skip locked)
-    returning id, network, day::text, currency, ours, stan, transmission, attempts`
+    returning id, network, day::text, currency, ours, stan, transmission, attempts, upload,
+      uploaded_to as "uploadedTo"`
   return due
 }
 
@@ -129,6 +134,51 @@ export const release = async (
     where id = ${id} and status = 'pending'`
 }
 
+/** The message that is sent next is another one. */
+const nextMessage = (sql: Queryable) => sql`
+  stan = null, transmission = null, attempts = 0, lease_until = null, next_attempt_at = now()`
+
+/** Has each transaction of the day sent, before the totals are compared again. Keeps what the network told. */
+export const beginUpload = async (sql: Queryable, id: bigint, told: End): Promise<void> => {
+  await sql`
+    update card_reconciliations
+    set upload = 'under_way', ${toldBy(sql, told)}, ${nextMessage(sql)}
+    where id = ${id} and status = 'pending' and upload is null`
+}
+
+/** Stores, before the first byte of a 0320, the numbers that it goes out with. */
+export const beginUploading = async (
+  sql: Queryable,
+  id: bigint,
+  { stan, transmission }: { readonly stan: string; readonly transmission: string },
+): Promise<void> => {
+  await sql`
+    update card_reconciliations
+    set attempts = attempts + 1, stan = ${stan}, transmission = ${transmission}
+    where id = ${id} and status = 'pending' and upload = 'under_way'`
+}
+
+/** The network has answered for the movement: the next one is due. */
+export const uploaded = async (
+  sql: Queryable,
+  { id, uploadedTo }: Pick<Due, 'id' | 'uploadedTo'>,
+  movementId: bigint,
+  verdict: 'taken' | 'refused',
+): Promise<void> => {
+  const count =
+    verdict === 'taken' ? sql`uploaded = uploaded + 1` : sql`uploads_refused = uploads_refused + 1`
+  await sql`
+    update card_reconciliations set uploaded_to = ${movementId}, ${count}, ${nextMessage(sql)}
+    where id = ${id} and status = 'pending' and upload = 'under_way'
+      and uploaded_to is not distinct from ${uploadedTo}::bigint`
+}
+
+export const endUpload = async (sql: Queryable, id: bigint): Promise<void> => {
+  await sql`
+    update card_reconciliations set upload = 'done', ${nextMessage(sql)}
+    where id = ${id} and status = 'pending' and upload = 'under_way'`
+}
+
 export type End = {
   readonly status: Exclude<ReconciliationStatus, 'pending'>
   readonly responseCode: string | undefined
@@ -136,15 +186,17 @@ export type End = {
   readonly theirs: StoredTotals | undefined
 }
 
+const toldBy = (sql: Queryable, { responseCode, settlementCode, theirs }: End) => sql`
+  response_code = coalesce(${responseCode ?? null}, response_code),
+  settlement_code = ${settlementCode ?? null},
+  theirs = ${theirs === undefined ? null : JSON.stringify(theirs)}::text::jsonb`
+
 /** @returns false if it has ended before */
 export const end = async (sql: Queryable, id: bigint, ended: End): Promise<boolean> =>
   (
     await sql`
       update card_reconciliations
-      set status = ${ended.status}, lease_until = null, ended_at = now(),
-        response_code = coalesce(${ended.responseCode ?? null}, response_code),
-        settlement_code = ${ended.settlementCode ?? null},
-        theirs = ${ended.theirs === undefined ? null : JSON.stringify(ended.theirs)}::text::jsonb
+      set status = ${ended.status}, lease_until = null, ended_at = now(), ${toldBy(sql, ended)}
       where id = ${id} and status = 'pending'`
   ).count === 1
 
@@ -182,7 +234,9 @@ export const giveUp = async (
         and created_at <= now() - make_interval(hours => ${expiryHours})`
   ).count
 
-export type ReconciliationRow = Omit<Due, 'transmission'> & {
+export type ReconciliationRow = Omit<Due, 'transmission' | 'uploadedTo'> & {
+  readonly uploaded: number
+  readonly uploadsRefused: number
   readonly status: ReconciliationStatus
   readonly theirs: StoredTotals | null
   readonly responseCode: string | null
@@ -204,7 +258,8 @@ export const listReconciliations = (
     readonly limit: number
   },
 ): Promise<readonly ReconciliationRow[]> => sql<ReconciliationRow[]>`
-  select id, network, day::text, currency, status, ours, theirs, stan, attempts,
+  select id, network, day::text, currency, status, ours, theirs, stan, attempts, upload, uploaded,
+    uploads_refused as "uploadsRefused",
     response_code as "responseCode", settlement_code as "settlementCode",
     created_at as "createdAt", sent_at as "sentAt", ended_at as "endedAt",
     resolved_at as "resolvedAt", resolved_reason as "resolvedReason"

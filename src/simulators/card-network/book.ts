@@ -1,4 +1,4 @@
-import { DailyTotals } from './daily-totals.ts'
+import { DailyTotals, type TotalKind } from './daily-totals.ts'
 
 /** One payment as the network knows it, for audits; amounts in cents. */
 export type BookEntry = {
@@ -42,6 +42,7 @@ const keyOf = ({ stan, rrn, day }: Original): string => `${day}:${stan}:${rrn}`
 export class Book {
   private readonly opened = new Map<string, BookEntry>()
   private readonly movements = new Map<string, Movement>()
+  private readonly uploaded = new Map<string, number>()
   private readonly byRrn = new Map<string, BookEntry>()
   readonly days = new DailyTotals()
   private readonly entriesMax: number
@@ -76,6 +77,21 @@ export class Book {
 
   findMovement(original: Original): Movement | undefined {
     return this.movements.get(keyOf(original))
+  }
+
+  /** Of what was captured, refunded or uploaded under these numbers; undefined: nothing was, or it is taken back. */
+  bookedAmount(original: Original): number | undefined {
+    const movement = this.movements.get(keyOf(original))
+    if (movement !== undefined) return movement.isReversed ? undefined : movement.amount
+    return this.uploaded.get(keyOf(original)) ?? this.opened.get(keyOf(original))?.capturedAmount
+  }
+
+  /** Books in the totals of a day that has ended what came with its upload only. */
+  upload(of: Original, kind: TotalKind, currency: string, day: string, amount: number): void {
+    this.days.bookLate(kind, currency, day, amount)
+    this.uploaded.set(keyOf(of), amount)
+    const [oldest] = this.uploaded.keys()
+    if (this.uploaded.size > this.entriesMax && oldest !== undefined) this.uploaded.delete(oldest)
   }
 
   move(kind: Movement['kind'], entry: BookEntry, by: Original, amount: number): void {

@@ -40,6 +40,14 @@ export class DailyTotals {
     this.open.set(currency, totals)
   }
 
+  /** Books in a day, MMDD, that has ended. */
+  bookLate(kind: TotalKind, currency: string, day: string, cents: number): void {
+    const totals = this.closed.get(`${day}:${currency}`) ?? none()
+    totals[kind].count++
+    totals[kind].cents += cents
+    this.keep(`${day}:${currency}`, totals)
+  }
+
   /** Ends the day, MMDD: what is booked from now on belongs to the next. */
   endDay(day: string): void {
     for (const [currency, totals] of this.open) this.keep(`${day}:${currency}`, totals)
@@ -57,6 +65,8 @@ export class DailyTotals {
     if (totals === undefined) {
       totals = this.open.get(currency) ?? none()
       this.open.delete(currency)
+      // The same day may be asked about again, once its transactions have been uploaded.
+      this.keep(`${request.settlementDate}:${currency}`, totals)
     }
     this.keep(asked, totals)
     let isSame = true

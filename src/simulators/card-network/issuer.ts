@@ -30,6 +30,8 @@ const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
   '0200': '0210',
   '0220': '0230',
   '0221': '0230',
+  '0320': '0330',
+  '0321': '0330',
   '0400': '0410',
   '0401': '0410',
   '0420': '0430',
@@ -48,6 +50,8 @@ const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
 
 /** Of the totals of a day. */
 const isReconciliation = ({ mti }: CardMessage): boolean => mti.startsWith('05')
+/** Of one transaction of a day. */
+const isUpload = ({ mti }: CardMessage): boolean => mti.startsWith('03')
 const isReversal = ({ mti }: CardMessage): boolean => mti.startsWith('04')
 /** Of what moves money: a purchase, capture or refund. */
 const isFinancial = (mti: string): boolean => mti.startsWith('02')
@@ -106,13 +110,17 @@ export class Issuer {
 
   /** What is to be done about the message beside deciding. */
   behaviour(request: CardMessage): Behaviour {
-    const ofAmount = isReversal(request) ? approve : behaviourOfAmount(Number(request.amount ?? 0))
+    const ofAmount =
+      isReversal(request) || isUpload(request)
+        ? approve
+        : behaviourOfAmount(Number(request.amount ?? 0))
     return ofAmount === approve ? this.ofCard(request) : ofAmount
   }
 
   /** Enters the message into the book and gives the answer. */
   decide(request: CardMessage, behaviour: Behaviour): CardMessage {
     if (isReconciliation(request)) return this.reconcile(request)
+    if (isUpload(request)) return this.upload(request, behaviour)
     if (isReversal(request)) return this.reverse(request, behaviour)
     if (isRefund(request)) return this.refund(request, behaviour)
     const raised = this.raisedBy(request)
@@ -126,6 +134,28 @@ export class Issuer {
   private reconcile(request: CardMessage): CardMessage {
     const answer = echo(request, answerMtis[request.mti] ?? '0510')
     this.book.days.answer(request, answer)
+    return answer
+  }
+
+  /** Compares a transaction of an ended day with the book; one that was not there is booked in that day. */
+  private upload(request: CardMessage, { name, argument }: Behaviour): CardMessage {
+    const answer = echo(request, '0330')
+    const { original } = reversedOf(request)
+    const amount = Number(request.amount ?? 0)
+    const known = this.book.bookedAmount(original)
+    answer.responseCode = approved
+    if (name === 'decline') answer.responseCode = twoDigits(argument)
+    else if (known !== undefined && known !== amount) answer.responseCode = invalidAmount
+    else if (known === undefined) {
+      const kind = (request.processingCode ?? '').startsWith('20') ? 'credits' : 'debits'
+      this.book.upload(
+        original,
+        kind,
+        request.currency ?? '986',
+        request.settlementDate ?? '',
+        amount,
+      )
+    }
     return answer
   }
 
@@ -294,6 +324,7 @@ export class Issuer {
 
   /** What the card asks for with this message; a capture or reversal may come without the card number. */
   private ofCard(request: CardMessage): Behaviour {
+    if (isUpload(request)) return approve
     const own = request.pan === undefined ? approve : behaviourOfPan(request.pan)
     if (isReversal(request)) {
       const { original } = reversedOf(request)

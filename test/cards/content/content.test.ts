@@ -37,7 +37,12 @@ const facts = (change: Partial<Facts> = {}): Facts => ({
   },
   original: undefined,
   remainingCents: undefined,
-  ...{ networkCode: undefined, settlementDate: undefined, totals: undefined },
+  ...{
+    networkCode: undefined,
+    settlementDate: undefined,
+    totals: undefined,
+    isUploaded: undefined,
+  },
   isFirst: true,
   carried: 0,
   ...change,

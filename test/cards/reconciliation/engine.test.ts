@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { CardMessage, createFieldSetter, dialects } from '#codecs/iso8583'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createContent } from '../../../src/cards/content/index.ts'
+import { answerCodes1987, createAnswerRules } from '../../../src/cards/networks/answers.ts'
 import type { ExchangeOutcome } from '../../../src/cards/networks/index.ts'
 import { createReconciliation } from '../../../src/cards/reconciliation/index.ts'
 import { until } from '../../support/card-network.ts'
@@ -20,16 +21,17 @@ type Answering = (request: CardMessage) => ExchangeOutcome | Promise<ExchangeOut
 
 const rules = {
   ...{ isByNetwork: false, cutOver: { minutes: 0, offsetMinutes: -180 } },
-  ...{ waitSeconds: 0, expiryHours: 24 },
+  ...{ waitSeconds: 0, expiryHours: 24, batchUpload: 'never' as const },
 }
 
 /** The engine at a moment that the test moves. */
-const rigOf = (answering: Answering, change: Partial<typeof rules> = {}) => {
+const rigOf = (answering: Answering, change: { readonly isByNetwork?: boolean } = {}) => {
   const clock = { at: new Date('2026-11-23T02:00:00Z') }
   const sent: CardMessage[] = []
   let stan = 0
   const network = {
     ...{ name: 'neta', timeoutMs: 100, isPending: () => false },
+    answers: createAnswerRules(answerCodes1987),
     content: createContent(dialects['ascii']!, undefined, true, false, true),
     reconciliation: { ...rules, ...change },
     health: () => ({
@@ -51,6 +53,9 @@ const rigOf = (answering: Answering, change: Partial<typeof rules> = {}) => {
       stan++
       return { stan: String(stan).padStart(6, '0'), rrn: '', transmission: '1123020000' }
     },
+    // Nothing is uploaded here.
+    ...{ vault: { resolve: () => Promise.reject(new Error('no card')) }, vaultTimeoutMs: 0 },
+    merchants: new Map(),
     timing: { everyMs: 5, backoffBaseMs: 5 },
   })
   return { clock, sent, ...reconciliation }

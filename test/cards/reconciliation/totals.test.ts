@@ -21,7 +21,7 @@ test('an 0500 is the one that jPOS packs, to the byte', () => {
   const form = contentForm.parse({ acquirer_id: '123456' })
   const content = createContent(dialect, form, true, false, true)
   const numbers = { stan: '000900', transmission: '1123025959' }
-  const day = { day: '2026-11-22', currency: 'BRL', totals }
+  const day = { day: '2026-11-22', currency: 'BRL', totals, isUploaded: false }
   const bytesOf = (isRepeat: boolean): string => {
     const out = new Uint8Array(1_024)
     const message = reconciliationMessage(content, numbers, day, isRepeat)

@@ -1,0 +1,113 @@
+import type { Client } from '#src/platform/database/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { Merchants } from '../merchants.ts'
+import type { ExchangeOutcome, Network } from '../networks/index.ts'
+import { uploadMessage } from '../networks/messages.ts'
+import type { TraceNumbers } from '../transactions/stan.ts'
+import { type CardTransaction, transactionById } from '../transactions/store.ts'
+import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
+import { standingAfter, type UploadedMovement } from './movements.ts'
+import * as store from './store.ts'
+
+type Uploading = Pick<Network, 'name' | 'timeoutMs' | 'content' | 'answers' | 'exchange'>
+
+export type UploadDeps = {
+  readonly sql: Client
+  readonly vault: Vault
+  readonly merchants: Merchants
+  /** DE 11 and DE 7 for a message that is to be sent now. */
+  readonly nextStan: () => Promise<TraceNumbers>
+  readonly logger: Logger
+}
+
+/** What became of one message: `again` is neither. */
+type Verdict = 'taken' | 'refused' | 'again'
+/** Late, issuer away, malfunction: asked again. */
+const undecided: ReadonlySet<string> = new Set(['68', '90', '91', '96'])
+
+/**
+ * Sends the next transaction of the day, a 0320, or repeats as 0321 with the same STAN and DE 7 what was not answered;
+ * after the last one the totals are compared again. One at a time, in the order of booking: whatever process goes on,
+ * begins where the network has answered.
+ *
+ * @returns whether it has to be sent again, and whether no byte of what was begun was written
+ */
+export const uploadNext = async (
+  { sql, vault, merchants, nextStan, logger }: UploadDeps,
+  network: Uploading,
+  due: store.Due,
+): Promise<{ readonly isAgain: boolean; readonly isUnsent: boolean }> => {
+  const movement = await standingAfter(sql, due)
+  if (movement === undefined) {
+    const { network, day, currency } = due
+    await store.endUpload(sql, due.id)
+    logger.info({ network, day, currency }, 'the transactions of a business day are uploaded')
+    return { isAgain: false, isUnsent: false }
+  }
+  const transaction = await transactionById(sql, movement.transactionId)
+  const card = transaction && (await cardOf(vault, transaction))
+  if (card === 'unavailable') return { isAgain: true, isUnsent: false }
+  if (transaction === undefined || card === undefined) {
+    // It was deleted here or in the vault meanwhile, so nobody can tell of it.
+    await store.uploaded(sql, due, movement.id, 'refused')
+    return { isAgain: false, isUnsent: false }
+  }
+  let sent: Promise<ExchangeOutcome>
+  const isRepeat = due.attempts > 0
+  try {
+    const { stan, transmission } = due
+    const numbers =
+      stan === null || transmission === null ? await nextStan() : { stan, transmission }
+    await store.beginUploading(sql, due.id, numbers)
+    const { pan, expiry } = card
+    const beside = { expiry, profile: merchants.get(transaction.merchantId) }
+    const subject = { ...transaction, ...movedBy(movement, transaction), day: due.day }
+    const message = uploadMessage(network.content, numbers, subject, pan, beside, isRepeat)
+    sent = network.exchange(message, network.timeoutMs)
+  } finally {
+    card.pan.fill(0)
+  }
+  const outcome = await sent
+  const verdict = verdictOf(network, outcome, isRepeat)
+  if (verdict === 'again') return { isAgain: true, isUnsent: outcome.kind === 'not_sent' }
+  await store.uploaded(sql, due, movement.id, verdict)
+  return { isAgain: false, isUnsent: false }
+}
+
+const cardOf = async (vault: Vault, { cardToken }: CardTransaction) => {
+  try {
+    return await vault.resolve(cardToken)
+  } catch (error) {
+    if (error instanceof CardTokenNotFoundError) return undefined
+    if (error instanceof VaultUnavailableError) return 'unavailable' as const
+    throw error
+  }
+}
+
+const movedBy = (
+  { kind, cents, stan, transmission }: UploadedMovement,
+  transaction: CardTransaction,
+) => {
+  const numbers = { movedStan: stan, movedTransmission: transmission, amountCents: cents }
+  if (kind === 'credit') return { ...numbers, moved: 'refund' } as const
+  if (stan === transaction.stan) return { ...numbers, moved: 'authorization' } as const
+  const { captures = [], captureStan, captureAdvised } = transaction
+  const isAdvised =
+    captureStan === stan
+      ? captureAdvised === true
+      : captures.some((one) => one.stan === stan && one.advised === true)
+  return { ...numbers, moved: isAdvised ? 'capture_advice' : 'capture' } as const
+}
+
+const verdictOf = (
+  { answers }: Uploading,
+  outcome: ExchangeOutcome,
+  isRepeat: boolean,
+): Verdict => {
+  if (outcome.kind !== 'answered') return 'again'
+  const { mti, responseCode } = outcome.response
+  outcome.response.wipe()
+  if (mti !== '0330' || responseCode === undefined || undecided.has(responseCode)) return 'again'
+  const isDone = isRepeat && answers.ofReversal(responseCode, true) === 'done'
+  return isDone || answers.of(responseCode) === 'approved' ? 'taken' : 'refused'
+}
