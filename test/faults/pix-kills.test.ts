@@ -1,0 +1,226 @@
+/** Kills while charges are made, paid, told of and given back: by the books of both sides each happened once. */
+import { expect, test } from 'bun:test'
+import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
+import { seeded } from '../support/contract-bench.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
+import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
+import { until } from '../support/until.ts'
+import { startReceiver } from '../webhooks/support.ts'
+
+const kills = process.env['TRILHO_LONG'] === '1' ? 50 : 2
+/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
+const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
+const chargesPerKill = 6
+const ispb = '12345678'
+const taxId = '12345678000195'
+const chave = 'padaria@example.com'
+const settleMs = 120_000
+
+type Json = Record<string, unknown>
+/** What merchants speak to, and everything behind it. */
+const processes = { api: 'api', rest: 'pull,worker,send,webhooks,jobs' } as const
+type Process = keyof typeof processes
+
+const createGateway = async (database: TestDatabase, bank: CentralBank) => {
+  const { file, key } = await apiKeyFile('*')
+  const port = freePort()
+  const url = `http://127.0.0.1:${port}`
+  const running = new Map<Process, RunningProgram>()
+  const start = async (name: Process): Promise<void> => {
+    const own = String(name === 'api' ? port : 0)
+    const env = {
+      ...{ HTTP_ADDR: `127.0.0.1:${own}`, CARDGW_PORT: own, TRILHO_ROLES: processes[name] },
+      ...{ DATABASE_DSN: database.dsn, API_KEYS_FILE: file, ISPB: ispb },
+      ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+      ...{ SPI_AUTO_ACCEPT: 'true', PIX_LOCATION_HOST: 'pix.example.com' },
+      WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
+    }
+    const program = startProgram(anyVariant, ['serve'], { env })
+    running.set(name, program)
+    await program.line((line) => line.includes('"listening"'))
+  }
+  const once = async (method: string, path: string, by: string, body?: object) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${by}`, 'Content-Type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    return { status: answer.status, json: (text === '' ? {} : JSON.parse(text)) as Json }
+  }
+  /** As a shop does who learns nothing: the same again, until there is an answer. */
+  const call = async (
+    ...asked: Parameters<typeof once>
+  ): Promise<{ status: number; json: Json }> => {
+    for (;;) {
+      const answer = await once(...asked).catch(() => undefined)
+      if (answer !== undefined && answer.status < 500) return answer
+      await Bun.sleep(20)
+    }
+  }
+  await Promise.all([start('api'), start('rest')])
+  const grant = {
+    grant_type: 'client_credentials',
+    client_id: key.split('_')[2],
+    client_secret: key,
+  }
+  const { json } = await call('POST', '/oauth/token', key, grant)
+  const token = String(json['access_token'])
+  const stopAll = async (): Promise<void> => {
+    for (const program of running.values()) program.signal('SIGKILL')
+    await Promise.all([...running.values()].map((program) => program.end()))
+  }
+  return {
+    operate: (method: string, path: string, body?: object) => call(method, path, key, body),
+    pix: (method: string, path: string, body?: object) =>
+      call(method, `/pix/v2${path}`, token, body),
+    kill: async (name: Process): Promise<void> => {
+      running.get(name)?.signal('SIGKILL')
+      await running.get(name)?.end()
+      await start(name)
+    },
+    [Symbol.asyncDispose]: stopAll,
+  }
+}
+
+type Gateway = Awaited<ReturnType<typeof createGateway>>
+
+/** A sale: a charge, paid once or twice over, and given back whole by a clerk who asks for too much at once. */
+const sell = async (gateway: Gateway, bank: CentralBank, txid: string, isTwice: boolean) => {
+  const body = { calendario: { expiracao: 3_600 }, valor: { original: '37.00' }, chave }
+  const made = await gateway.pix('PUT', `/cob/${txid}`, body)
+  expect(made.status).toBe(201)
+  const charge = { txid, taxId, key: chave }
+  for (const _ of isTwice ? [1, 2] : [1]) bank.payIn({ to: ispb, amountCents: 3_700n, charge })
+  const paid = async () => (await gateway.pix('GET', `/cob/${txid}`)).json
+  await until(async () => (await paid())['status'] === 'CONCLUIDA', settleMs)
+  const [pix] = (await paid())['pix'] as readonly { readonly endToEndId: string }[]
+  const giveBack = async (id: string, valor: string) => {
+    const path = `/pix/${pix?.endToEndId}/devolucao/${id}`
+    return (await gateway.pix('PUT', path, { valor })).status
+  }
+  const two = await Promise.all([giveBack('a', '20.00'), giveBack('b', '20.00')])
+  expect(two.sort()).toEqual([201, 400])
+  expect(await giveBack('c', '17.00')).toBe(201)
+}
+
+type Sold = {
+  readonly status: string
+  readonly pix: readonly {
+    readonly endToEndId: string
+    readonly valor: string
+    readonly devolucoes: readonly {
+      readonly rtrId: string
+      readonly valor: string
+      readonly status: string
+    }[]
+  }[]
+}
+
+test(
+  `${kills} kills during charge, payment, webhook and return: each once, by the books of both sides (seed ${seed})`,
+  async () => {
+    const pick = seeded(seed)
+    const database = await createTestDatabase(4)
+    const bank = await createCentralBank({
+      ...{ longPollMs: 200, streamIdleMs: 1_000, settlementLimitMs: 300_000 },
+    })
+    const shop = startReceiver()
+    const gateway = await createGateway(database, bank)
+    try {
+      const receiver = {
+        key: chave,
+        account: 'default',
+        tax_id: taxId,
+        name: 'Padaria',
+        city: 'Recife',
+      }
+      expect((await gateway.operate('PUT', '/v1/pix/receivers', receiver)).status).toBe(200)
+      const hook = await gateway.pix('PUT', `/webhook/${chave}`, { webhookUrl: shop.url })
+      expect(hook.status).toBe(200)
+      const sales: Promise<void>[] = []
+      const txids: string[] = []
+      for (let kill = 0; kill < kills; kill++) {
+        bank.setFaults([
+          { kind: 'error_after_storing', operation: 'send', probability: 0.05 },
+          ...(['cut', 'duplicate', 'reorder'] as const).map((kind) => ({
+            kind,
+            probability: 0.05,
+          })),
+        ])
+        for (let n = 0; n < chargesPerKill; n++) {
+          const txid = `kill${kill}sale${n}`.padEnd(30, 'x')
+          txids.push(txid)
+          sales.push(sell(gateway, bank, txid, n % 3 === 0))
+        }
+        await Bun.sleep(pick(1_500))
+        await gateway.kill(kill % 2 === 0 ? 'rest' : 'api')
+      }
+      bank.setFaults([])
+      await Promise.all(sales)
+      const readAll = () =>
+        Promise.all(
+          txids.map(async (txid) => (await gateway.pix('GET', `/cob/${txid}`)).json as Sold),
+        )
+      const isOver = ({ pix }: Sold): boolean =>
+        pix.every(({ devolucoes }) => devolucoes.every(({ status }) => status === 'DEVOLVIDO'))
+      await until(async () => (await readAll()).every(isOver), settleMs)
+      await until(() => bank.statistics().operations.waiting === 0, settleMs)
+
+      const { operations, balanced } = bank.book()
+      expect(balanced).toBe(true)
+      const settled = operations.filter(({ state }) => state === 'settled')
+      const idsOf = (kind: string): readonly string[] =>
+        settled
+          .filter((one) => one.kind === kind)
+          .map(({ id, endToEndId, amountCents }) => `${id} ${endToEndId} ${amountCents}`)
+          .sort()
+      const sold = await readAll()
+      // Each charge has one Pix, and the second payment of one was refused.
+      expect(sold.map(({ status, pix }) => [status, pix.length])).toEqual(
+        txids.map(() => ['CONCLUIDA', 1]),
+      )
+      const all = sold.flatMap(({ pix }) => pix)
+      expect(all.map(({ endToEndId }) => `${endToEndId} ${endToEndId} 3700`).sort()).toEqual([
+        ...idsOf('payment'),
+      ])
+      const refused = operations.filter(({ state }) => state === 'rejected').map(({ code }) => code)
+      expect(refused).toEqual(
+        sales.filter((_, n) => (n % chargesPerKill) % 3 === 0).map(() => 'DUPL'),
+      )
+      // What was given back is what the central bank has moved, and never more than the original.
+      const returns = all.flatMap(({ endToEndId, devolucoes }) =>
+        devolucoes.map(({ rtrId, valor }) => `${rtrId} ${endToEndId} ${valor.replace('.', '')}`),
+      )
+      expect([...returns].sort()).toEqual([...idsOf('return')])
+      expect(all.map(({ devolucoes }) => devolucoes.map(({ valor }) => valor).sort())).toEqual(
+        txids.map(() => ['17.00', '20.00']),
+      )
+      // The shop is told of every Pix, at last with both returns.
+      const told = () =>
+        new Map(
+          shop.received
+            .flatMap(({ body }) => (JSON.parse(body) as Pick<Sold, 'pix'>).pix)
+            .filter(
+              ({ devolucoes = [] }) =>
+                devolucoes.filter(({ status }) => status === 'DEVOLVIDO').length === 2,
+            )
+            .map((one) => [one.endToEndId, one]),
+        )
+      await until(() => told().size === txids.length, settleMs)
+      // Of each payment one answer, and of each return one message.
+      const { received } = bank.statistics()
+      expect(received['pacs.004']).toBe(returns.length)
+      expect(received['refused']).toBeUndefined()
+      expect(await database.sql`select from broker_dead_letters`).toHaveLength(0)
+    } finally {
+      await gateway[Symbol.asyncDispose]()
+      await shop.stop()
+      await bank.stop()
+      await database.close()
+    }
+  },
+  240_000 + kills * 10_000,
+)
