@@ -14,7 +14,7 @@ import { createTopics } from '#src/webhooks/index.ts'
 import type { JoseKeySource } from '../../src/jose/index.ts'
 import { createPix } from '../../src/pix/index.ts'
 import { testKey } from '../support/app.ts'
-import { createTestDatabase, quietLogger } from '../support/database.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 import { joseFeature } from '../support/jose.ts'
 import { issueCertificate } from '../support/pki.ts'
 
@@ -47,9 +47,12 @@ export type Json = any
 export type Client = { readonly id: string; readonly secret: string; readonly record: KeyRecord }
 
 /** Proxies at 127.0.0.1 are trusted. */
-export const startPix = async (now?: () => Date) => {
+export const startPix = async (
+  now?: () => Date,
+  seen: (sql: TestDatabase['sql']) => TestDatabase['sql'] = (sql) => sql,
+) => {
   const database = await createTestDatabase(20)
-  const { sql } = database
+  const sql = seen(database.sql)
   const keys: KeyRecord[] = []
   const tokens: TokenSource[] = []
   const authenticator = createAuthenticator({

@@ -13,6 +13,7 @@ import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
 import type { ChargeRequest, RevisionRequest } from './body.ts'
 import { areSameTerms, type Charge, kindOf } from './domain.ts'
+import { createMaker, makeCharges } from './making.ts'
 import {
   addCharge,
   type ChargeFilter,
@@ -72,24 +73,37 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
     const [shown] = await shownOf(tx, [charge])
     return chargeView(shown ?? { charge, location: undefined, receiver: undefined }, addresses)
   }
+  const make = createMaker(sql)
+  const created = async (tx: Transaction, named: Named, request: ChargeRequest) => {
+    const { terms, locationId } = request
+    const [made] =
+      locationId === undefined ? await makeCharges(tx, [{ ...named, terms, at: now() }]) : []
+    return made === undefined
+      ? view(tx, await putCharge(tx, named, request, now(), wording))
+      : chargeView(made, addresses)
+  }
   /** With what was paid. */
   const whole = async (charge: Charge) => {
     const paid = (await pixOfCharges(sql, [charge.id])).get(charge.id)
     return { ...(await view(sql, charge)), ...paidView(paid) }
   }
   return {
-    put: (account, txid, request) =>
-      sql.begin(async (tx) => {
+    put: async (account, txid, request) => {
+      const { terms, locationId } = request
+      const made = locationId === undefined && (await make({ account, txid, terms, at: now() }))
+      if (made) return chargeView(made, addresses)
+      return sql.begin(async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)
         return view(tx, await putCharge(tx, { account, txid }, request, now(), wording))
-      }),
+      })
+    },
     putWithin: (tx, named, request) => putCharge(tx, named, request, now(), wording),
     reviseWithin: (tx, named, request) => revise(tx, named, request, wording),
     create: (request, caller) =>
       runOnce(sql, caller.idempotencyKey, async (tx) => {
         const txid = randomBytes(txidBytes).toString('hex')
-        const made = await putCharge(tx, { account: caller.owner, txid }, request, now(), wording)
-        return { status: 201, body: JSON.stringify(await view(tx, made)) }
+        const body = await created(tx, { account: caller.owner, txid }, request)
+        return { status: 201, body: JSON.stringify(body) }
       }),
     revise: (account, txid, request) =>
       sql.begin(async (tx) => {

@@ -66,7 +66,7 @@ const chargeOf = (row: ChargeRow): Charge => {
   }
 }
 
-const contentOf = ({ debtor, question, infos, withdrawal, due }: ChargeTerms): string =>
+export const contentOf = ({ debtor, question, infos, withdrawal, due }: ChargeTerms): string =>
   JSON.stringify({
     ...{ devedor: debtor, solicitacaoPagador: question, infoAdicionais: infos },
     ...{ retirada: withdrawal, vencimento: due },

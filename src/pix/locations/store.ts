@@ -11,6 +11,8 @@ export type LocationFilter = ListRequest & {
 /** More random bits than a token must have (122): nobody finds the address of somebody else's charge. */
 const tokenBytes = 16
 
+export const newToken = (): string => randomBytes(tokenBytes).toString('hex')
+
 const columns = (sql: Queryable) => sql`
   l.id, l.account, l.token, l.kind, l.charge_id as "chargeId", c.txid, l.created_at as "createdAt"`
 
@@ -21,7 +23,7 @@ export const addLocation = async (
   { account, kind }: { readonly account: string; readonly kind: LocationKind },
   now: Date,
 ): Promise<Location> => {
-  const token = randomBytes(tokenBytes).toString('hex')
+  const token = newToken()
   const [added] = await sql<{ id: bigint }[]>`
     insert into pix_locations (account, token, kind, created_at)
     values (${account}, ${token}, ${kind}, ${now}) returning id`

@@ -1,0 +1,113 @@
+import {
+  type Client,
+  createGatherer,
+  isTransientDatabaseError,
+  looksLikeOne,
+  OverloadedError,
+  type Queryable,
+} from '#src/platform/database/index.ts'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
+import { newToken } from '../locations/store.ts'
+import type { Receiver } from '../receivers/domain.ts'
+import { type Charge, type ChargeTerms, debtorTaxIdOf, kindOf } from './domain.ts'
+import { contentOf } from './store.ts'
+import type { ShownCharge } from './view.ts'
+
+/** A charge that may be new, with a location of its own. */
+export type Wanted = {
+  readonly account: string
+  readonly txid: string
+  readonly terms: ChargeTerms
+  readonly at: Date
+}
+
+type MadeRow = Receiver & {
+  readonly position: number
+  readonly locationId: bigint
+}
+
+/** Charges of one statement, and statements at once: the next is filled while one commits. */
+const rowsMax = 64
+const writersMax = 2
+const waitingMax = 5_000
+
+/**
+ * Makes charges with a location each, and shows them, in one statement.
+ *
+ * @returns undefined in the place of one that is not to be made as it stands: the account has such a charge, or may not
+ * have it. Nothing is written for it then, and whoever looks closer knows why.
+ */
+export const makeCharges = async (
+  sql: Queryable,
+  all: readonly Wanted[],
+): Promise<readonly (ShownCharge | undefined)[]> => {
+  const rows = all.map(({ account, txid, terms, at }, position) => ({
+    ...{ position, id: Bun.randomUUIDv7('hex', at), account, kind: kindOf(terms), txid, at },
+    ...{ key: terms.key, cents: terms.originalCents.toString(), alteration: terms.isOpen ? 1 : 0 },
+    ...{ expires: terms.expiresSeconds, debtor: debtorTaxIdOf(terms.debtor) },
+    ...{ content: contentOf(terms), token: newToken() },
+  }))
+  const made = await sql<MadeRow[]>`
+    with wanted as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+        as wanted(position int, id uuid, account text, kind text, txid text, at timestamptz, key text,
+          cents bigint, alteration smallint, expires int, debtor text, content text, token text, nothing text)
+      where ${looksLikeOne(sql)}
+    ), allowed as materialized (
+      select wanted.*, receiver.tax_id, receiver.name, receiver.city, receiver.street,
+        receiver.state, receiver.postal_code, receiver.created_at as "receiverSince"
+      from wanted cross join lateral (
+        select * from pix_receivers where key = wanted.key and account = wanted.account limit 1
+      ) receiver
+      where (wanted.kind = 'cob' or (receiver.street is not null and receiver.state is not null
+          and receiver.postal_code is not null))
+        and not exists (select from pix_batch_items item where item.account = wanted.account
+          and item.txid = wanted.txid and item.status <> 'CRIADA')
+    ), made as (
+      insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
+        expires_seconds, debtor_tax_id, content, is_shown, created_at)
+      select id, account, kind, tax_id, txid, key, cents, alteration, expires, debtor, content,
+        true, at from allowed order by txid, account
+      on conflict do nothing returning id
+    ), placed as (
+      insert into pix_locations (account, token, kind, charge_id, created_at)
+      select account, token, kind, id, at from allowed where id in (select id from made)
+      returning id, charge_id
+    )
+    select allowed.position, placed.id as "locationId", allowed.key, allowed.account,
+      allowed.tax_id as "taxId", allowed.name, allowed.city, allowed.street, allowed.state,
+      allowed.postal_code as "postalCode", allowed."receiverSince" as "createdAt"
+    from placed join allowed on allowed.id = placed.charge_id`
+  const shown: (ShownCharge | undefined)[] = all.map(() => undefined)
+  for (const { position, locationId, ...receiver } of made) {
+    const [wanted, row] = [all[position], rows[position]]
+    if (wanted === undefined || row === undefined) continue
+    const { account, txid, terms, at } = wanted
+    const { id, token, kind } = row
+    const charge: Charge = {
+      ...{ id, account, taxId: receiver.taxId, txid, terms, createdAt: at },
+      ...{ status: 'ATIVA', revision: 0 },
+    }
+    const location = { id: locationId, account, token, kind, chargeId: id, txid, createdAt: at }
+    shown[position] = { charge, location, receiver }
+  }
+  return shown
+}
+
+/** Those that come while a statement runs share the next. @throws ApiError 503 if too many wait */
+export const createMaker = (
+  sql: Client,
+): ((wanted: Wanted) => Promise<ShownCharge | undefined>) => {
+  const make = createGatherer<Wanted, ShownCharge | undefined>({
+    ...{ rowsMax, writersMax, waitingMax },
+    isRowFault: (error) => !isTransientDatabaseError(error),
+    write: (all) => makeCharges(sql, all),
+  })
+  return (wanted) =>
+    make(wanted).catch((error: unknown) => {
+      if (!(error instanceof OverloadedError)) throw error
+      throw new ApiError(httpErrors.unavailable, 'Too many charges wait to be stored.', {
+        headers: { 'Retry-After': '1' },
+      })
+    })
+}
