@@ -265,7 +265,23 @@ describe('lists and balances', () => {
       }
       expect(found.transfers.map((each) => each.transfer_id)).toEqual([id])
     }
+    const within = async (query: string) =>
+      (
+        (await bench.call('GET', `/v1/drex/transfers?limit=200&${query}`)).json as {
+          transfers: TransferBody[]
+        }
+      ).transfers.map((each) => each.transfer_id)
+    const all = await within('')
+    const [, , third = ''] = all
+    // An id begins with its moment in milliseconds.
+    const moment = new Date(Number.parseInt(third.slice('trf_'.length, 'trf_'.length + 12), 16))
+    const older = await within(`to=${moment.toISOString()}`)
+    const newer = await within(`from=${moment.toISOString()}`)
+    expect(newer).toContain(third)
+    expect([...newer, ...older]).toEqual(all)
+    expect(await within(`from=${moment.toISOString()}&to=${moment.toISOString()}`)).toEqual([])
     const bad = [
+      'from=yesterday',
       'limit=0',
       'limit=201',
       'cursor=x',

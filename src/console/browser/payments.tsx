@@ -58,7 +58,7 @@ export const Payments = ({ query }: { readonly query: URLSearchParams }) => {
 }
 
 const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }) => {
-  const { finds, statuses, hasTime } = railLists[rail]
+  const { finds, statuses } = railLists[rail]
   const [first] = finds
   return (
     <search>
@@ -103,8 +103,8 @@ const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filte
             </option>
           ))}
         </select>
-        {hasTime && <Day name="from" label={words.fromDay} value={filter.from} />}
-        {hasTime && <Day name="to" label={words.toDay} value={filter.to} />}
+        <Day name="from" label={words.fromDay} value={filter.from} />
+        <Day name="to" label={words.toDay} value={filter.to} />
         <button type="submit">{words.search}</button>
       </form>
     </search>

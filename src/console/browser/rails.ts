@@ -82,7 +82,6 @@ type RailList = {
   readonly scope: string
   /** What can be searched for, in the reader's words, and as the API calls it. */
   readonly finds: readonly Find[]
-  readonly hasTime: boolean
   readonly statuses: readonly string[]
   readonly page: (query: URLSearchParams, purpose: 'user' | 'background') => Promise<Page<Row>>
 }
@@ -134,7 +133,6 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'source_ispb', label: words.sourceIspb },
       { parameter: 'destination_ispb', label: words.destinationIspb },
     ],
-    hasTime: true,
     statuses: [
       ...['QUEUED', 'SENT', 'ACCEPTED', 'REJECTED'],
       ...['FAILED', 'UNKNOWN', 'RECEIVED', 'PROCESSED'],
@@ -151,7 +149,6 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'reference', label: words.reference },
       { parameter: 'merchant_id', label: words.merchant },
     ],
-    hasTime: true,
     statuses: ['pending', 'authorized', 'declined', 'captured', 'voided'],
     page: pageOf('/v1/transactions', 'transactions', transactionRow),
   },
@@ -164,7 +161,6 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'wallet', label: words.wallet },
       { parameter: 'tx_hash', label: words.transactionHash },
     ],
-    hasTime: false,
     statuses: [
       ...['pending', 'signed', 'broadcast', 'mined'],
       ...['confirmed', 'reverted', 'failed', 'cancelled'],

@@ -6,6 +6,7 @@ import {
   callerOf,
   httpErrors,
   idParams,
+  instant,
   type Route,
   readJson,
   readParams,
@@ -52,6 +53,8 @@ const listSchema = z.strictObject({
   tx_hash: transactionHash.optional().meta({
     description: 'Of any transaction that was signed for it, mined or not',
   }),
+  from: instant.optional().meta({ description: 'Asked for at that moment or later.' }),
+  to: instant.optional().meta({ description: 'Asked for before.' }),
   full_addresses: fullAddresses,
 })
 
@@ -144,6 +147,8 @@ const listRoute = (transfers: Transfers): Route => ({
         status: query.status,
         reference: query.reference,
         hash: query.tx_hash,
+        from: query.from,
+        to: query.to,
         beforeId: query.cursor,
         limit: query.limit + 1,
       },

@@ -4,6 +4,7 @@ import type { TransactionStatus } from '../domain.ts'
 import { before } from '../engine/store.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
+import { idBound } from '../ids.ts'
 
 export type NewTransfer = {
   readonly id: string
@@ -152,6 +153,9 @@ export type TransferFilter = {
   readonly batch?: string | undefined
   /** Of any transaction that was signed for it. */
   readonly hash?: Hex | undefined
+  /** Asked for at this moment or later, and before that one. */
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
   /** Older than this one. */
   readonly beforeId: string | undefined
   readonly limit: number
@@ -163,7 +167,7 @@ export const listTransfers = async (
   filter: TransferFilter,
   by: Visible,
 ): Promise<readonly Transfer[]> => {
-  const { wallet, status, reference, batch, hash, beforeId, limit } = filter
+  const { wallet, status, reference, batch, hash, from, to, beforeId, limit } = filter
   const rows = await sql<Row[]>`
     ${selection(sql)} where ${visible(sql, by)}
     ${
@@ -176,6 +180,8 @@ export const listTransfers = async (
     ${batch === undefined ? sql`` : sql`and f.batch = ${batch}`}
     ${reference === undefined ? sql`` : sql`and f.reference = ${reference}`}
     ${hash === undefined ? sql`` : sql`and f.id in (${signedFor(sql, hash)})`}
+    ${from === undefined ? sql`` : sql`and f.id >= ${idBound('trf', from)}`}
+    ${to === undefined ? sql`` : sql`and f.id < ${idBound('trf', to)}`}
     ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}
     order by f.id desc limit ${limit}`
   return rows.map(read)
