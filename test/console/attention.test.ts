@@ -100,6 +100,73 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await sql`delete from drex_transactions where id = 'held-here'`
   }, 120_000)
 
+  test('business days that differ and advices of nothing known are seen to, with a note', async () => {
+    const { sql } = gateway.database
+    const totals = (count: number, cents: string) => ({
+      ...{ credit: { count: 0, cents: '0' }, credit_reversal: { count: 0, cents: '0' } },
+      ...{ debit: { count, cents }, debit_reversal: { count: 0, cents: '0' } },
+    })
+    await sql`
+      insert into card_reconciliations (network, day, currency, status, ours, theirs,
+        next_attempt_at, ended_at)
+      values ('neta', '2026-01-30', 'BRL', 'different', ${sql.json(totals(2, '1250'))},
+          ${sql.json(totals(2, '1255'))}, now(), now()),
+        ('neta', '2026-01-29', 'JPY', 'balanced', ${sql.json(totals(1, '1250'))},
+          ${sql.json(totals(1, '1250'))}, now(), now())`
+    await sql`
+      insert into card_unmatched_advices (network, mti, stan, transmission, rrn, amount_cents)
+      values ('neta', '0220', '000123', '0130120000', ${hostile.slice(0, 40)}, 990)`
+    const one = await visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one, await gateway.keyOf({ name: 'operator' }))
+    await page.goto(`${url}/console/cards`)
+    const day = page.locator('tr', { hasText: '2026-01-30' })
+    await day.getByText('sales: 0 · -R$0.05').waitFor()
+    await day.getByText('2 · R$12.50 ours').waitFor()
+    await day.getByText('2 · R$12.55 theirs').waitFor()
+    const balanced = page.locator('tr', { hasText: '2026-01-29' })
+    await balanced.getByText('1 · ¥1,250 ours').waitFor()
+    const seenTo = { name: 'Seen to' }
+    expect(await balanced.getByRole('button', seenTo).count()).toBe(0)
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    const dialog = page.getByRole('dialog')
+    const see = async (row: ReturnType<typeof page.locator>, consequence: string) => {
+      await row.getByRole('button', seenTo).click()
+      await dialog.getByText(consequence).waitFor()
+      await dialog.locator('[name=reason]').fill(`ticket 7 ${hostile}`)
+      await dialog.getByRole('button', seenTo).click()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+    }
+    await see(day, 'The day 2026-01-30 of neta in BRL counts as seen to')
+    await day.getByText('seen to: ticket 7').waitFor()
+    expect(await day.getByRole('button', seenTo).count()).toBe(0)
+    const advice = page.locator('tr', { hasText: '0220' })
+    await see(advice, 'What neta told of with RRN')
+    await page.getByText('All advices of networks are known here.').waitFor()
+    const acts = await sql<{ action: string }[]>`
+      select action from audit_log where action like 'cards.%resolve%' order by id`
+    expect(acts).toHaveLength(2)
+    expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+
+    const other = await visit()
+    await signIn(other, await gateway.keyOf({ grants: ['cards:read', 'ops:read'] }))
+    await sql`update card_reconciliations set resolved_at = null`
+    await other.page.goto(`${url}/console/cards`)
+    await other.page.locator('tr', { hasText: '2026-01-30' }).waitFor()
+    expect(await other.page.getByRole('button', seenTo).count()).toBe(0)
+    const forged = await other.page.evaluate(
+      `fetch('/console/api/v1/transactions/reconciliations/1/resolve', {
+        method: 'POST', headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' },
+        body: '{"reason":"x"}' }).then((a) => a.status)`,
+    )
+    expect(forged).toBe(403)
+    await other.page.context().close()
+    await sql`truncate card_reconciliations, card_unmatched_advices`
+  }, 120_000)
+
   test('a payment of unknown outcome is sent again by who may send payments, from the list and from its page', async () => {
     const { sql } = gateway.database
     const [first, second] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()]

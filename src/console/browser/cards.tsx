@@ -1,4 +1,5 @@
 import { getJson, type Session, useLoaded } from './api.ts'
+import { Days, UnmatchedAdvices } from './card-days.tsx'
 import { centsOf, count } from './format.ts'
 import { detailsOf, type Health, type Network } from './overview.tsx'
 import { Card, Shown } from './parts.tsx'
@@ -88,71 +89,6 @@ const loaderOf = (what: 'reversals' | 'advices') => async (cursor: string | unde
 }
 const [loadReversals, loadAdvices] = [loaderOf('reversals'), loaderOf('advices')]
 
-type Sum = { readonly number: number | null; readonly amount: number | null }
-type Kind = 'credit' | 'credit_reversal' | 'debit' | 'debit_reversal'
-
-/** A business day of a network. */
-type Day = {
-  readonly id: string
-  readonly network: string
-  readonly day: string
-  readonly currency: string
-  readonly status: string
-  readonly ours: Readonly<Record<Kind, Sum>> | null
-  readonly difference: Readonly<Record<Kind, Sum>> | null
-  readonly resolved_at: string | null
-}
-
-const kinds: readonly Kind[] = ['debit', 'debit_reversal', 'credit', 'credit_reversal']
-
-/** How many, and their sum. */
-const sumText = ({ number, amount }: Sum): string =>
-  `${number === null ? '?' : count(number)} · ${amount === null ? '?' : centsOf(amount)}`
-
-/** Of each kind that differs; a sale that is taken back is a minus of sales. */
-const differencesOf = ({ difference }: Day): string => {
-  if (difference === null) return '–'
-  const differing = kinds.filter((kind) => {
-    const { number, amount } = difference[kind]
-    return (number ?? 0) !== 0 || (amount ?? 0) !== 0
-  })
-  if (differing.length === 0) return '0'
-  return differing.map((kind) => `${statusText(kind)}: ${sumText(difference[kind])}`).join('; ')
-}
-
-const dayColumns: readonly Column<Day>[] = [
-  { head: w.day, cell: ({ day }) => day, classes: ['mono'] },
-  { head: w.network, cell: ({ network }) => network, classes: ['mono'] },
-  {
-    head: words.status,
-    cell: ({ status, resolved_at: seenTo }) => (
-      <>
-        <Badge status={status} /> {seenTo !== null && <span class="quiet">{w.seenTo}</span>}
-      </>
-    ),
-  },
-  { head: w.currency, cell: ({ currency }) => currency, classes: ['mono', 'extra'] },
-  {
-    head: w.sales,
-    cell: ({ ours }) => (ours === null ? '–' : sumText(ours.debit)),
-    classes: ['number', 'extra'],
-  },
-  {
-    head: w.refunds,
-    cell: ({ ours }) => (ours === null ? '–' : sumText(ours.credit)),
-    classes: ['number', 'extra'],
-  },
-  { head: w.difference, cell: differencesOf, classes: ['wide'] },
-]
-
-const loadDays = async (cursor: string | undefined) => {
-  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
-  const page = await getJson<{ reconciliations: readonly Day[]; next_cursor: string | null }>(
-    `/v1/transactions/reconciliations?${query}`,
-  )
-  return { rows: page.reconciliations, next: page.next_cursor }
-}
-
 /** What card payments stand on: connections of each network, and what waits to be taken back. */
 export const Cards = ({ session }: { readonly session: Session }) => (
   <>
@@ -185,15 +121,8 @@ export const Cards = ({ session }: { readonly session: Session }) => (
     )}
     {session.scopes.includes('ops:read') && (
       <>
-        <div>
-          <h2>{w.days}</h2>
-          <p class="quiet">{w.daysNote}</p>
-        </div>
-        <PagedTable
-          {...{ name: 'days', load: loadDays, columns: dayColumns }}
-          empty={w.noDays}
-          keyOf={({ id }: Day) => id}
-        />
+        <Days session={session} />
+        <UnmatchedAdvices session={session} />
       </>
     )}
   </>

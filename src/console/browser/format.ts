@@ -50,10 +50,20 @@ type Decimal = `${number}`
 /** @param amount reais as the API writes them, `10.50` */
 export const reais = (amount: string): string => currency.format(amount as Decimal)
 
-/** @param cents an integer */
-export const centsOf = (cents: number): string => {
-  const digits = String(cents).padStart(3, '0')
-  return reais(`${digits.slice(0, -2)}.${digits.slice(-2)}`)
+/** @param cents an integer, below zero too */
+export const centsOf = (cents: number): string => minorOf(cents, 'BRL')
+
+/**
+ * @param minor an integer of the currency's minor units, below zero too
+ * @param unit ISO 4217 letters
+ */
+export const minorOf = (minor: number, unit: string): string => {
+  const format = new Intl.NumberFormat(locale, { style: 'currency', currency: unit })
+  const { maximumFractionDigits: places = 2 } = format.resolvedOptions()
+  const digits = String(Math.abs(minor)).padStart(places + 1, '0')
+  const whole = digits.slice(0, digits.length - places)
+  const sign = minor < 0 ? '-' : ''
+  return format.format(`${sign}${whole}.${digits.slice(whole.length)}0` as Decimal)
 }
 
 export const tokens = (amount: string, unit: string): string =>

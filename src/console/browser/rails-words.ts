@@ -38,6 +38,28 @@ export const railWords = inWords({
   refunds: ['Refunds', 'Reembolsos'],
   difference: ['Difference', 'Diferença'],
   seenTo: ['seen to', 'já tratado'],
+  ours: ['ours', 'nosso'],
+  theirs: ['theirs', 'da rede'],
+  resolve: ['Seen to', 'Tratar'],
+  resolveDayConsequence: [
+    'The day {day} of {network} in {currency} counts as seen to: nothing warns of it any more. No money moves, and the totals stay as they are.',
+    'O dia {day} de {network} em {currency} passa a constar como tratado: nada mais avisa dele. Nenhum dinheiro se move, e os totais ficam como estão.',
+  ],
+  resolveAdviceConsequence: [
+    'What {network} told of with RRN {rrn} waits no more. No transaction changes by it.',
+    'O que {network} avisou com o RRN {rrn} deixa de esperar. Nenhuma transação muda com isso.',
+  ],
+  note: ['What it was, and where that is noted', 'O que era e onde está registrado'],
+  unmatched: ['Advices of nothing known here', 'Avisos de nada conhecido aqui'],
+  unmatchedNote: [
+    'What networks told of and our book does not have; each waits until somebody has seen to it.',
+    'O que as redes avisaram e o nosso livro não tem; cada um espera até alguém tratar.',
+  ],
+  noUnmatched: [
+    'All advices of networks are known here.',
+    'Todos os avisos das redes são conhecidos aqui.',
+  ],
+  times: ['Told', 'Vezes'],
   attempts: ['Attempts', 'Tentativas'],
   nextAttempt: ['Next attempt', 'Próxima tentativa'],
   answer: ['Last answer', 'Última resposta'],

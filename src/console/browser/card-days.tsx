@@ -1,0 +1,206 @@
+import { useState } from 'preact/hooks'
+import { type Act, may, useActs } from './act.tsx'
+import { type Session, send } from './api.ts'
+import { actsColumn } from './attention-section.tsx'
+import { centsOf, count, minorOf } from './format.ts'
+import { pageFrom } from './page-from.ts'
+import { railWords as w } from './rails-words.ts'
+import { Badge, statusText } from './state.tsx'
+import { type Column, Moment, PagedTable } from './table.tsx'
+import { fill, words } from './words.ts'
+
+type Sum = { readonly number: number | null; readonly amount: number | null }
+type Kind = 'credit' | 'credit_reversal' | 'debit' | 'debit_reversal'
+type Totals = Readonly<Record<Kind, Sum>>
+
+/** A business day of a network, in one currency. */
+type Day = {
+  readonly id: string
+  readonly network: string
+  readonly day: string
+  readonly currency: string
+  readonly status: string
+  readonly ours: Totals | null
+  readonly theirs: Totals | null
+  readonly difference: Totals | null
+  readonly resolved_at: string | null
+  readonly resolved_reason: string | null
+}
+
+const kinds: readonly Kind[] = ['debit', 'debit_reversal', 'credit', 'credit_reversal']
+
+/** How many, and their sum. */
+const sumText = ({ number, amount }: Sum, currency: string): string =>
+  `${number === null ? '?' : count(number)} · ${amount === null ? '?' : minorOf(amount, currency)}`
+
+/** Of each kind that differs; a sale that is taken back is a minus of sales. */
+const differencesOf = ({ difference, currency }: Day): string => {
+  if (difference === null) return '–'
+  const differing = kinds.filter((kind) => {
+    const { number, amount } = difference[kind]
+    return (number ?? 0) !== 0 || (amount ?? 0) !== 0
+  })
+  if (differing.length === 0) return '0'
+  return differing
+    .map((kind) => `${statusText(kind)}: ${sumText(difference[kind], currency)}`)
+    .join('; ')
+}
+
+/** Our total, and under it what the network told. */
+const BothTotals = ({ day, kind }: { readonly day: Day; readonly kind: Kind }) => (
+  <>
+    <div>
+      {day.ours === null ? '–' : sumText(day.ours[kind], day.currency)}{' '}
+      <span class="quiet">{w.ours}</span>
+    </div>
+    <div>
+      {day.theirs === null ? '–' : sumText(day.theirs[kind], day.currency)}{' '}
+      <span class="quiet">{w.theirs}</span>
+    </div>
+  </>
+)
+
+const dayColumns: readonly Column<Day>[] = [
+  { head: w.day, cell: ({ day }) => day, classes: ['mono'] },
+  { head: w.network, cell: ({ network }) => network, classes: ['mono'] },
+  {
+    head: words.status,
+    cell: ({ status, resolved_at: seenTo, resolved_reason: note }) => (
+      <>
+        <Badge status={status} />{' '}
+        {seenTo !== null && (
+          <span class="quiet">
+            {w.seenTo}: {note}
+          </span>
+        )}
+      </>
+    ),
+  },
+  { head: w.currency, cell: ({ currency }) => currency, classes: ['mono', 'extra'] },
+  { head: w.sales, cell: (day) => <BothTotals day={day} kind="debit" />, classes: ['number'] },
+  { head: w.refunds, cell: (day) => <BothTotals day={day} kind="credit" />, classes: ['number'] },
+  { head: w.difference, cell: differencesOf, classes: ['wide'] },
+]
+
+const days = '/v1/transactions/reconciliations'
+
+/** A note of what was seen to, which the API keeps and audits. */
+const noteField = (
+  <label class="field">
+    {w.note}
+    <input name="reason" required maxLength={200} autocomplete="off" />
+  </label>
+)
+
+const seenToAct = (path: string, consequence: string): Act => ({
+  title: w.resolve,
+  consequence,
+  verb: w.resolve,
+  fields: noteField,
+  run: async (form, key) => {
+    await send('POST', `${path}/resolve`, { reason: String(form.get('reason')) }, key)
+    return undefined
+  },
+})
+
+const dayActs = ({ id, status, resolved_at: seenTo, ...day }: Day): readonly Act[] =>
+  seenTo !== null || !['different', 'refused', 'unanswered'].includes(status)
+    ? []
+    : [
+        seenToAct(
+          `${days}/${id}`,
+          fill(w.resolveDayConsequence, {
+            ...{ day: day.day, network: day.network, currency: day.currency },
+          }),
+        ),
+      ]
+
+/** Business days compared with their networks. */
+export const Days = ({ session }: { readonly session: Session }) => (
+  <Waiting
+    {...{ session, path: days, member: 'reconciliations', columns: dayColumns, actsOf: dayActs }}
+    {...{ title: w.days, note: w.daysNote, empty: w.noDays }}
+  />
+)
+
+type Unmatched = {
+  readonly id: string
+  readonly network: string
+  readonly mti: string
+  readonly rrn: string
+  readonly stan: string
+  readonly amount: number | null
+  readonly response_code: string | null
+  readonly times: number
+  readonly last_at: string
+}
+
+const unmatchedColumns: readonly Column<Unmatched>[] = [
+  { head: 'RRN', cell: ({ rrn }) => rrn, classes: ['mono'] },
+  { head: words.stan, cell: ({ stan }) => stan, classes: ['mono', 'extra'] },
+  { head: w.network, cell: ({ network }) => network, classes: ['mono'] },
+  { head: words.kind, cell: ({ mti }) => mti, classes: ['mono'] },
+  { head: w.answer, cell: ({ response_code: code }) => code ?? '–', classes: ['mono', 'extra'] },
+  {
+    head: words.amount,
+    cell: ({ amount }) => (amount === null ? '–' : centsOf(amount)),
+    classes: ['number'],
+  },
+  { head: w.times, cell: ({ times }) => count(times), classes: ['number', 'extra'] },
+  { head: words.time, cell: ({ last_at: at }) => <Moment at={at} />, classes: ['number', 'quiet'] },
+]
+
+const unmatched = '/v1/transactions/unmatched-advices'
+
+const unmatchedActs = ({ id, network, rrn }: Unmatched): readonly Act[] => [
+  seenToAct(`${unmatched}/${id}`, fill(w.resolveAdviceConsequence, { network, rrn })),
+]
+
+/** What networks told of that is not known here. */
+export const UnmatchedAdvices = ({ session }: { readonly session: Session }) => (
+  <Waiting
+    {...{ session, path: unmatched, member: 'advices', columns: unmatchedColumns }}
+    {...{ actsOf: unmatchedActs, title: w.unmatched, note: w.unmatchedNote, empty: w.noUnmatched }}
+  />
+)
+
+/** A list of what somebody is to see to. */
+const Waiting = <T extends { readonly id: string }>({
+  session,
+  path,
+  member,
+  columns,
+  actsOf,
+  title,
+  note,
+  empty,
+}: {
+  readonly session: Session
+  readonly path: string
+  readonly member: string
+  readonly columns: readonly Column<T>[]
+  readonly actsOf: (row: T) => readonly Act[]
+  readonly title: string
+  readonly note: string
+  readonly empty: string
+}) => {
+  const [turn, setTurn] = useState(0)
+  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
+  return (
+    <>
+      <div>
+        <h2>{title}</h2>
+        <p class="quiet">{note}</p>
+      </div>
+      <PagedTable
+        key={turn}
+        name={`${path} ${turn}`}
+        load={pageFrom<T>(path, member)}
+        empty={empty}
+        columns={[...columns, ...actsColumn<T>(may(session, 'ops:admin'), ask, actsOf)]}
+        keyOf={({ id }: T) => id}
+      />
+      {dialog}
+    </>
+  )
+}
