@@ -1,11 +1,12 @@
 /** What a network takes its time for makes no room smaller: whoever waits for a node or a block is refused nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import { createRooms, type Route } from '#src/platform/http/index.ts'
+import type { Route } from '#src/platform/http/index.ts'
 import { requestsMin } from '#src/platform/http/limits/congestion.ts'
 import { once } from '../../src/drex/routes/once.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { timedRooms } from '../support/timed-rooms.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -20,15 +21,9 @@ const schema = z.strictObject({})
 for (const slow of ['prepare', 'write', 'settle'] as const) {
   const others = slow !== 'write'
   test(`those who wait in ${slow} ${others ? 'refuse nobody' : 'are as many as may'}`, async () => {
-    let nowMs = 0
     let waiting = 0
     const gate = Promise.withResolvers<void>()
-    const rooms = createRooms(
-      'drex',
-      1_000,
-      () => {},
-      () => nowMs,
-    )
+    const { rooms, pass } = timedRooms('drex')
     const waitIn = async (stage: typeof slow): Promise<void> => {
       if (stage !== slow) return
       waiting++
@@ -55,7 +50,7 @@ for (const slow of ['prepare', 'write', 'settle'] as const) {
     const asked = Array.from({ length: many }, ask)
     // Of those that write, as many as there are connections.
     while (waiting < (others ? many : connections)) await Bun.sleep(1)
-    nowMs += 5_000
+    pass(5_000)
     const another = ask()
     const first = await Promise.race([another, Bun.sleep(50)])
     expect(first?.status).toBe(others ? undefined : 503)

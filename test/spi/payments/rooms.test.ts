@@ -1,22 +1,17 @@
 /** The time that a directory takes makes no room smaller: whoever pays by key is refused nothing for it. */
 import { expect, test } from 'bun:test'
-import { ApiError, createRooms, httpErrors } from '#src/platform/http/index.ts'
+import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { requestsMin } from '#src/platform/http/limits/congestion.ts'
 import { createPayments } from '#src/spi/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
+import { timedRooms } from '../../support/timed-rooms.ts'
 
 const many = requestsMin + 16
 
 test('a directory that takes five seconds has many wait, and refuses nobody', async () => {
-  let nowMs = 0
   let waiting = 0
   const gate = Promise.withResolvers<void>()
-  const rooms = createRooms(
-    'spi',
-    1_000,
-    () => {},
-    () => nowMs,
-  )
+  const { rooms, pass } = timedRooms('spi')
   const payee = async (): Promise<never> => {
     waiting++
     await gate.promise
@@ -41,7 +36,7 @@ test('a directory that takes five seconds has many wait, and refuses nobody', as
   const pay = () => app.call('POST', '/v1/pix/payments', { key, body })
   const asked = Array.from({ length: many }, pay)
   while (waiting < many) await Bun.sleep(1)
-  nowMs += 5_000
+  pass(5_000)
   const another = pay()
   await Bun.sleep(20)
   expect(waiting).toBe(many + 1)

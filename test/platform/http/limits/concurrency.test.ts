@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRooms, type Rail, type Route } from '#src/platform/http/index.ts'
 import { testApp, testKey } from '../../../support/app.ts'
+import { timedRooms } from '../../../support/timed-rooms.ts'
 
 const shop = testKey('*')
 const sustained = 50
@@ -58,14 +59,8 @@ test('at twice what a rail can do, half is refused at once, and the other half i
 })
 
 test('where more comes than is done, what is inside is answered and the rest is refused at once', async () => {
-  let nowMs = 0
   let gate = Promise.withResolvers<void>()
-  const cards = createRooms(
-    'cards',
-    1_000,
-    () => {},
-    () => nowMs,
-  )
+  const { rooms: cards, pass } = timedRooms('cards')
   const work = (path: string, handle: Route['handle']): Route => ({
     ...{ method: 'POST', path, scope: 'cards:read', handle },
     document: { operation: path, summary: 'x', tag: 'Cards', idempotent: true, responses: {} },
@@ -86,7 +81,7 @@ test('where more comes than is done, what is inside is answered and the rest is 
     gate = Promise.withResolvers<void>()
     const asked = Array.from({ length: count }, () => app.call('POST', path, { key: shop.key }))
     await Bun.sleep(0)
-    nowMs += tookMs
+    pass(tookMs)
     gate.resolve()
     return Promise.all(asked)
   }

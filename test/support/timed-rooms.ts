@@ -1,0 +1,20 @@
+import { createRooms, type Rail, type Rooms } from '#src/platform/http/index.ts'
+
+/** Rooms of a rail whose time stands still until it is told to pass. */
+export const timedRooms = (
+  rail: Rail,
+): { readonly rooms: Rooms; readonly pass: (ms: number) => void } => {
+  let nowMs = 0
+  const rooms = createRooms(
+    rail,
+    1_000,
+    () => {},
+    () => nowMs,
+  )
+  return {
+    rooms,
+    pass: (ms) => {
+      nowMs += ms
+    },
+  }
+}
