@@ -1,13 +1,12 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, type RequestContext, type Route } from '#src/platform/http/index.ts'
 import { type Charge, type ChargeKind, personIn } from './charges/domain.ts'
-import { chargeById } from './charges/store.ts'
+import { chargeShownAt } from './charges/store.ts'
 import { calendarView, payloadPath, termsView } from './charges/view.ts'
 import { duesOn, lastDayOf } from './due/arithmetic.ts'
 import { type Day, dayAt, isDay } from './due/calendar.ts'
 import { duesView, receiverView } from './due/view.ts'
 import { pixErrors, renderPixError, violates } from './errors.ts'
-import { findByToken } from './locations/store.ts'
 import type { Receiver } from './receivers/domain.ts'
 import { findReceiver } from './receivers/store.ts'
 import { endedStatuses, type Recurrence } from './recurrences/domain.ts'
@@ -96,9 +95,7 @@ const shownAs = (summary: string): Route['document'] => ({
 
 /** @throws ApiError 404 if the location shows nothing */
 const shownAt = async (sql: Client, token: string, kind: ChargeKind): Promise<Charge> => {
-  const location = tokenForm.test(token) ? await findByToken(sql, token) : undefined
-  const id = location?.kind === kind ? location.chargeId : null
-  const charge = id === null || id === undefined ? undefined : await chargeById(sql, id)
+  const charge = tokenForm.test(token) ? await chargeShownAt(sql, token, kind) : undefined
   if (charge !== undefined) return charge
   throw new ApiError(pixErrors.cob_payload_nao_encontrado, 'A location não apresenta cobrança.')
 }

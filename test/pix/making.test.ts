@@ -45,6 +45,15 @@ test('a charge that is new takes one statement', async () => {
   expect(making.statements).toBeLessThanOrEqual(asking.statements)
 })
 
+test('a payload takes one statement', async () => {
+  const { location } = (await put(freshTxid())).json
+  const path = location.slice(location.indexOf('/'))
+  const read = await countsOf(async () => {
+    expect((await pix.call('GET', path)).status).toBe(200)
+  })
+  expect(read).toEqual({ statements: 1, transactions: 0 })
+})
+
 test('charges that come together share statements, each with its own answer', async () => {
   const txids = Array.from({ length: 64 }, freshTxid)
   const taken = txids[7] ?? ''

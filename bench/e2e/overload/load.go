@@ -3,13 +3,15 @@
 //	URL=… KEY=… BODY=… CLIENTS=64 SECONDS=5 go run load.go           each client one request after the other
 //	URL=… KEY=… BODY=… RATE=2000 SECONDS=5 go run load.go            so many a second, answered or not
 //
-// BODY may be several bodies, one a line, which are taken in turn. It prints one line of JSON.
+// BODY may be several bodies, one a line, which are taken in turn, and so may PATHS, which follow URL; {id} in a path is
+// a new name each time. METHOD is POST where it is left out. It prints one line of JSON.
 package main
 
 import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log"
 	"net/http"
@@ -46,6 +48,8 @@ var (
 	url    = os.Getenv("URL")
 	key    = os.Getenv("KEY")
 	bodies = strings.Split(os.Getenv("BODY"), "\n")
+	paths  = strings.Split(os.Getenv("PATHS"), "\n")
+	method = os.Getenv("METHOD")
 	client = http.Client{
 		Timeout:   30 * time.Second,
 		Transport: &http.Transport{MaxIdleConns: runningMax, MaxIdleConnsPerHost: runningMax},
@@ -66,7 +70,8 @@ func randomName() string {
 func send(due time.Time) {
 	number := sent.Add(1)
 	body := bodies[int(number)%len(bodies)]
-	request, err := http.NewRequest("POST", url, strings.NewReader(body))
+	path := strings.ReplaceAll(paths[int(number)%len(paths)], "{id}", fmt.Sprintf("%s%016x", run, number))
+	request, err := http.NewRequest(method, url+path, strings.NewReader(body))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -144,6 +149,9 @@ func number(name string) int {
 }
 
 func main() {
+	if method == "" {
+		method = http.MethodPost
+	}
 	start := time.Now()
 	until := start.Add(time.Duration(number("SECONDS")) * time.Second)
 	if rate := number("RATE"); rate > 0 {

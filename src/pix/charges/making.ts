@@ -106,7 +106,7 @@ export const createMaker = (
   return (wanted) =>
     make(wanted).catch((error: unknown) => {
       if (!(error instanceof OverloadedError)) throw error
-      throw new ApiError(httpErrors.unavailable, 'Too many charges wait to be stored.', {
+      throw new ApiError(httpErrors.unavailable, 'Cobranças demais esperam para ser guardadas.', {
         headers: { 'Retry-After': '1' },
       })
     })

@@ -107,8 +107,16 @@ export const findCharge = async (
   return row && chargeOf(row)
 }
 
-export const chargeById = async (sql: Queryable, id: string): Promise<Charge | undefined> => {
-  const [row] = await sql<ChargeRow[]>`select ${columns(sql)} from pix_charges where id = ${id}`
+/** The charge that a location of its kind shows, by the secret end of the address. */
+export const chargeShownAt = async (
+  sql: Queryable,
+  token: string,
+  kind: ChargeKind,
+): Promise<Charge | undefined> => {
+  const [row] = await sql<ChargeRow[]>`
+    select ${columns(sql)} from pix_charges where id = (
+      select charge_id from pix_locations where token = ${token} and kind = ${kind}
+    )`
   return row && chargeOf(row)
 }
 

@@ -71,13 +71,6 @@ export const findLocation = async (
   return found
 }
 
-/** Whoever knows the token may read what it shows. */
-export const findByToken = async (sql: Queryable, token: string): Promise<Location | undefined> => {
-  const [found] = await sql<Location[]>`
-    select ${columns(sql)} from pix_locations l ${withCharge(sql)} where l.token = ${token}`
-  return found
-}
-
 /** The locations of charges, by the charge. */
 export const locationsOf = async (
   sql: Queryable,

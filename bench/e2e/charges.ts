@@ -1,0 +1,186 @@
+/*
+ * The API Pix: charges made, payloads read, and how long it takes from a charge to the webhook of its payment.
+ *
+ *   bun bench/e2e/charges.ts --seconds 6 --clients 64 --rounds 3
+ *
+ * The gateway runs as `trilho dev`, the load comes from a program of Go's standard library (`go` must be found), as in
+ * overload.ts. A bare server, which stores a row for a charge and signs what it reads, takes turns with it under the same
+ * load: only the ratio to that floor tells of the gateway, every figure else tells of the machine as well. CPU is of all
+ * processes of the gateway together, its PostgreSQL and the simulators among them.
+ */
+import { loadavg } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { startDev } from '../../test/support/running-dev.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
+import { until } from '../../test/support/until.ts'
+import { median } from '../harness.ts'
+import { percentile } from '../processes.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '6' },
+    clients: { type: 'string', default: '64' },
+    rounds: { type: 'string', default: '3' },
+  },
+})
+
+const paidPerSecond = 50
+const payloadsRead = 500
+const lone = 30
+const chave = '0b1c9d7e-3a52-4f0e-9d0c-5f2f5d1c7a11'
+const taxId = '12345678000195'
+const charge = {
+  calendario: { expiracao: 3_600 },
+  devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
+  valor: { original: '37.00' },
+  chave,
+  solicitacaoPagador: 'Serviço realizado.',
+}
+
+const generator = join(temporaryDirectory(), 'load')
+const built = Bun.spawnSync(
+  ['go', 'build', '-o', generator, join(import.meta.dir, 'overload/load.go')],
+  { stdio: ['ignore', 'inherit', 'inherit'] },
+)
+if (built.exitCode !== 0) throw new Error('the load generator does not build')
+
+const resultSchema = z.object({
+  seconds: z.number(),
+  done: z.object({ count: z.int(), p99_ms: z.number() }),
+  refused: z.object({ count: z.int() }),
+  other: z.record(z.string(), z.int()),
+})
+
+type Work = { readonly url: string; readonly method: string; readonly paths: readonly string[] }
+
+/** @returns answers a second. @throws Error if anything else came back */
+const rateOf = async ({ url, method, paths }: Work, key: string, seconds = values.seconds) => {
+  const child = Bun.spawn([generator], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...{ URL: url, METHOD: method, PATHS: paths.join('\n'), KEY: key, SECONDS: seconds },
+      ...{ CLIENTS: values.clients, BODY: method === 'GET' ? '' : JSON.stringify(charge) },
+    },
+  })
+  const told = resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
+  const { done, refused, other } = told
+  if (Object.keys(other).length > 0 || refused.count > 0) throw new Error(JSON.stringify(told))
+  return { rate: done.count / told.seconds, p99Ms: done.p99_ms }
+}
+
+const server = await startEmbeddedPostgres({ directory: join(temporaryDirectory(), 'floor') })
+const floor = Bun.spawn(
+  [process.execPath, join(import.meta.dir, '../servers/charge-floor.ts'), server.url],
+  { stdio: ['ignore', 'pipe', 'inherit'] },
+)
+const floorUrl = await floor.stdout
+  .values()
+  .next()
+  .then(({ value }) =>
+    Buffer.from(value ?? new Uint8Array())
+      .toString()
+      .trim(),
+  )
+
+await using dev = await startDev({ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1' })
+const receiver = { key: chave, account: 'default', tax_id: taxId, name: 'Padaria', city: 'Recife' }
+const put = await dev.call('PUT', '/v1/pix/receivers', receiver)
+if (put.status !== 200) throw new Error(await put.text())
+
+/** Where so many charges are shown, as paths. */
+const locations = async (url: string, path: string): Promise<readonly string[]> => {
+  const one = async (): Promise<string> => {
+    const answer = await fetch(url + path, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${dev.key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(charge),
+    })
+    const { location } = (await answer.json()) as { readonly location: string }
+    return `/${location.split('/').slice(1).join('/') || location}`
+  }
+  const all: string[] = []
+  while (all.length < payloadsRead)
+    all.push(...(await Promise.all(Array.from({ length: 50 }, one))))
+  return all
+}
+
+const pairs: Readonly<Record<string, { readonly ours: Work; readonly bare: Work }>> = {
+  'charges made': {
+    ours: { url: dev.url, method: 'PUT', paths: ['/pix/v2/cob/{id}'] },
+    bare: { url: floorUrl, method: 'POST', paths: ['/'] },
+  },
+  'payloads read': {
+    ours: { url: dev.url, method: 'GET', paths: await locations(dev.url, '/pix/v2/cob') },
+    bare: { url: floorUrl, method: 'GET', paths: await locations(floorUrl, '/') },
+  },
+}
+
+for (const [name, { ours, bare }] of Object.entries(pairs)) {
+  for (const work of [ours, bare]) await rateOf(work, dev.key, '2')
+  const ratios: number[] = []
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const own = await rateOf(ours, dev.key)
+    const least = await rateOf(bare, dev.key)
+    ratios.push(own.rate / least.rate)
+    console.log(
+      `${name}: ${own.rate.toFixed(0)}/s, p99 ${own.p99Ms.toFixed(0)} ms; ` +
+        `bare ${least.rate.toFixed(0)}/s, p99 ${least.p99Ms.toFixed(0)} ms; load ${loadavg()[0]?.toFixed(1)}`,
+    )
+  }
+  console.log(`${name}: ${median(ratios).toFixed(2)} of the floor`)
+}
+floor.kill()
+await server.stop()
+
+/** When a shop was told of the payment of a charge, by txid. */
+const told = new Map<string, number>()
+const shop = Bun.serve({
+  ...{ port: 0, hostname: '127.0.0.1' },
+  fetch: async (request) => {
+    const { pix } = (await request.json()) as { readonly pix: readonly { readonly txid: string }[] }
+    for (const { txid } of pix) told.set(txid, performance.now())
+    return new Response()
+  },
+})
+const hook = await dev.call('PUT', `/pix/v2/webhook/${chave}`, { webhookUrl: `${shop.url}hook` })
+
+if (hook.status !== 200) throw new Error(await hook.text())
+
+const begun = new Map<string, number>()
+const sell = async (txid: string): Promise<void> => {
+  begun.set(txid, performance.now())
+  await dev.call('PUT', `/pix/v2/cob/${txid}`, charge)
+  const paid = { txid, tax_id: taxId, key: chave }
+  await fetch(`${dev.centralBankUrl}/simulator/pay-in`, {
+    method: 'POST',
+    body: JSON.stringify({ to: dev.ispb, amount_cents: 3_700, charge: paid }),
+  })
+}
+const tookMs = (): readonly number[] =>
+  [...begun].map(([txid, sinceMs]) => (told.get(txid) ?? Number.NaN) - sinceMs)
+
+for (let n = 0; n < lone; n++) {
+  await sell(`alone${String(n).padStart(27, '0')}`)
+  await until(() => told.size > n, 60_000, 'the webhook of a lone payment')
+}
+const aloneMs = percentile(tookMs(), 0.5)
+begun.clear()
+told.clear()
+const count = paidPerSecond * Number(values.seconds)
+const startMs = performance.now()
+const sales: Promise<void>[] = []
+for (let n = 0; n < count; n++) {
+  await Bun.sleep(Math.max(0, startMs + (n * 1_000) / paidPerSecond - performance.now()))
+  sales.push(sell(`sold${String(n).padStart(28, '0')}`))
+}
+await Promise.all(sales)
+await until(() => told.size === count, 60_000, 'the webhook of every payment')
+const [p50Ms, p99Ms] = [percentile(tookMs(), 0.5), percentile(tookMs(), 0.99)]
+console.log(
+  `charge, payment, webhook at ${paidPerSecond}/s: p50 ${p50Ms.toFixed(0)} ms, p99 ${p99Ms.toFixed(0)} ms ` +
+    `of ${count}, ${(p99Ms / aloneMs).toFixed(1)} times one alone (${aloneMs.toFixed(0)} ms); load ${loadavg()[0]?.toFixed(1)}`,
+)
+await shop.stop(true)
