@@ -74,11 +74,6 @@ const notThere: readonly (readonly [english: string, portuguese: string, proof: 
     noPath(/\/pix\/v2\/(?:solicrec|cobr)\b/),
   ],
   [
-    'Pix: Pix Saque in the API Pix',
-    'Pix: Pix Saque na API Pix',
-    () => (/não são oferecidos/.test(read('src/pix/charges/body.ts')) ? [] : ['retirada is taken']),
-  ],
-  [
     'Digital currency: gRPC',
     'Moeda digital: gRPC',
     () =>

@@ -15,6 +15,7 @@ test('a request, its repeat and its answer have one key; other exchanges have ot
     ['0120', '0121', '0130'],
     ['0200', '0210'],
     ['0220', '0221', '0230'],
+    ['0320', '0321', '0330'],
     ['0400', '0401', '0410'],
     ['0420', '0421', '0430'],
     ['0500', '0501', '0510'],
@@ -40,7 +41,19 @@ test('a STAN is six digits', () => {
 
 test('answers are told from requests', () => {
   const answers = gatewayMtis.filter(isAnswer)
-  const expected = ['0110', '0130', '0210', '0230', '0810', '0410', '0430', '0510', '0530', '0630']
+  const expected = [
+    '0110',
+    '0130',
+    '0210',
+    '0230',
+    '0810',
+    '0330',
+    '0410',
+    '0430',
+    '0510',
+    '0530',
+    '0630',
+  ]
   expect(answers).toEqual(expected as typeof answers)
 })
 
