@@ -30,6 +30,7 @@ import { createAdvices } from './use-cases/advices.ts'
 import { bookedByEnd } from './use-cases/booking.ts'
 import { createExpiry } from './use-cases/expiry.ts'
 import { createLateAnswers } from './use-cases/late-answers.ts'
+import { createLateSweep } from './use-cases/late-sweep.ts'
 import { endStored } from './use-cases/resolve.ts'
 import { type CardService, createCardService } from './use-cases/service.ts'
 import { createVault, type VaultSettings } from './vault/index.ts'
@@ -104,6 +105,7 @@ const jobsOf = (
   networks.onCutOver(reconciliation.cutOver)
   return [
     createAbandonedSweep({ ...common, timeoutMs }),
+    createLateSweep({ ...common, networks, onReversals }),
     createExpiry({ ...common, networks: networks.all, onReversals }),
     reconciliation.job,
     ...retentionOf(deps, sql, now),

@@ -37,7 +37,7 @@ const killsOfOne = isLong ? 5 : 3
 const outages = isLong ? 30 : 2
 const outageMs = 300
 /** Before a kill the networks do not contradict themselves for so long. */
-const quietMs = 300
+const quietMs = isLong ? 1_000 : 300
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
 const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const timeoutSeconds = 1

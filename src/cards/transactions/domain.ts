@@ -226,7 +226,8 @@ const transitions: Readonly<Record<string, Transitions>> = {
     late_increment: during('voided', 'reversing_increment'),
   },
   'voided reversing_authorization': { reversal_confirmed: idle('voided') },
-  'voided reversing_capture': { reversal_confirmed: idle('voided') },
+  // The hold beneath it stands again.
+  'voided reversing_capture': { reversal_confirmed: during('voided', 'reversing_authorization') },
   'voided reversing_refund': { reversal_confirmed: idle('voided') },
   'voided reversing_increment': { reversal_confirmed: idle('voided') },
   authorized: {

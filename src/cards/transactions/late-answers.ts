@@ -7,6 +7,36 @@ export type LateAnswerRow = {
   readonly data: Readonly<Record<string, string | null>>
 }
 
+/** A late answer as it was kept. */
+export type KeptLateAnswer = {
+  readonly eventId: bigint
+  readonly id: string
+  readonly network: string
+  readonly mti: string
+  readonly stan: string | null
+  readonly responseCode: string | null
+}
+
+/** Kept late answers after that event, which are old enough for their requests to be over, oldest first. */
+export const lateAnswersAfter = (
+  sql: Queryable,
+  eventId: bigint,
+  ages: { readonly secondsMin: number; readonly secondsMax: number },
+  limit: number,
+): Promise<readonly KeptLateAnswer[]> => sql<KeptLateAnswer[]>`
+  select e.id as "eventId", e.transaction_id as id, t.network, e.data ->> 'mti' as mti,
+    e.data ->> 'stan' as stan, e.data ->> 'response_code' as "responseCode"
+  from card_events e join card_transactions t on t.id = e.transaction_id
+  where e.type = 'late_answer' and e.id > ${eventId}
+    and e.at > now() - make_interval(secs => ${ages.secondsMax})
+    and e.at < now() - make_interval(secs => ${ages.secondsMin})
+    -- What somebody has taken back since needs nobody.
+    and not exists (
+      select from card_reversals r
+      where r.transaction_id = e.transaction_id and (r.ended_at is null or r.ended_at > e.at)
+        and e.data ->> 'stan' in (r.original_stan, r.stan))
+  order by e.id limit ${limit}`
+
 /** Stores late answers with their transactions. @returns the ids of those found, in order */
 export const attachLateAnswers = async (
   sql: Queryable,

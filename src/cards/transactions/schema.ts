@@ -126,7 +126,10 @@ export const cardEvents = pgTable(
     data: jsonb().notNull(),
     at: instant('at').notNull(),
   },
-  (table) => [index('card_events_transaction').on(table.transactionId, table.id)],
+  (table) => [
+    index('card_events_transaction').on(table.transactionId, table.id),
+    index('card_events_late').on(table.id).where(sql`type = 'late_answer'`),
+  ],
 )
 
 /** Trace numbers are handed out in blocks; no number comes again before a whole round. */

@@ -88,7 +88,7 @@ export const createLateAnswers = (
 }
 
 /** What the answer may have approved; undefined: nothing. */
-const approvedBy = (
+export const approvedBy = (
   rules: AnswerRules | undefined,
   mti: string,
   responseCode: string | null,

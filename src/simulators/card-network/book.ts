@@ -109,12 +109,15 @@ export class Book {
     movement.isReversed = true
     const { kind, entry, amount } = movement
     entry[`${kind}Amount`] -= amount
+    // What was raised may be among what is taken back already.
+    const standing = entry.authorizedAmount - entry.capturedAmount
+    entry.reversedAmount = Math.min(entry.reversedAmount, standing)
     if (kind !== 'authorized') this.days.book(takenBack[kind], entry.currency, amount)
   }
 
-  /** Leaves so much of the authorization; the same again changes nothing. */
-  reduce(entry: BookEntry, remaining: number): void {
-    entry.reversedAmount = Math.max(entry.reversedAmount, entry.authorizedAmount - remaining)
+  /** Takes so much of the authorization back, with what was before; the same again changes nothing. */
+  reduce(entry: BookEntry, reversed: number): void {
+    entry.reversedAmount = Math.max(entry.reversedAmount, reversed)
   }
 
   /** Takes the whole payment back, captures too; a second time changes nothing. */

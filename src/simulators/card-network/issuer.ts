@@ -303,7 +303,7 @@ export class Issuer {
     else if (request.replacementAmounts === undefined) this.book.release(opened)
     else {
       const { transaction } = parseReplacementAmounts(request.replacementAmounts)
-      this.book.reduce(opened, Number(transaction))
+      this.book.reduce(opened, Number(request.amount) - Number(transaction))
     }
     return answer
   }

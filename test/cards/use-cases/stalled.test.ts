@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { insertReversals } from '../../../src/cards/reversals/index.ts'
 import { transactionById } from '../../../src/cards/transactions/store.ts'
 import { createAbandonedSweep } from '../../../src/cards/use-cases/abandoned.ts'
+import { createLateSweep } from '../../../src/cards/use-cases/late-sweep.ts'
 import { send } from '../../../src/cards/use-cases/operation.ts'
 import { testTokens } from '../../../src/simulators/card-network/index.ts'
 import { payment } from '../../support/card-network.ts'
@@ -50,6 +51,14 @@ const holding = (held: string) => {
       waiting = undefined
     },
   }
+}
+
+/** DE 11 of what was sent as its capture. */
+const captureStanOf = async (id: string): Promise<string> => {
+  const [row] = await rig.database.sql`
+    select data ->> 'stan' as stan from card_events
+    where transaction_id = ${id} and type = 'capture_sent'`
+  return String(row?.['stan'])
 }
 
 const endedAt = async (count: number) => {
@@ -132,4 +141,75 @@ describe('an approval of what another process has taken back already', () => {
     await Bun.sleep(100)
     await endedAt(before + 1)
   })
+})
+
+describe('a late approval whose process was killed before it could see to it', () => {
+  const lateSweep = () =>
+    createLateSweep({
+      ...{ sql: rig.database.sql, networks: rig.networks, onReversals: () => undefined },
+      ...{ emission: undefined, logger: quietLogger, now: () => new Date(), secondsMin: 0 },
+    })
+  /** As it is kept, of the transaction and nothing more. */
+  const keep = (id: string, mti: string, stan: string) => rig.database.sql`
+    insert into card_events (transaction_id, type, data, at)
+    values (${id}, 'late_answer', ${JSON.stringify({ mti, stan, response_code: '00' })}::text::jsonb,
+      now() - interval '1 second')`
+
+  test('is taken back once by whoever comes next, and one that counts is not', async () => {
+    network.on(({ mti }, peer) =>
+      peer.answer({ responseCode: mti === '0200' ? '51' : '00', authCode: 'A00001' }),
+    )
+    const { id } = await rig.authorize('tok_visa_approved')
+    const refused = await rig.post(`/v1/transactions/${id}/capture`)
+    expect(refused.status).toBe(422)
+    const [row] = await rig.database.sql`select stan from card_transactions where id = ${id}`
+    const stan = await captureStanOf(id)
+    // The second answer to what was approved, and the approval of what was refused.
+    await keep(id, '0110', String(row?.['stan']))
+    await keep(id, '0210', stan)
+    const sweeps = [lateSweep(), lateSweep()] as const
+    expect(await sweeps[0].sweep()).toBe(1)
+    expect(await rig.settled(id)).toMatchObject({ status: 'authorized' })
+    expect(reversals().at(-1)?.originalData).toStartWith(`0200${stan}`)
+    const sent = reversals().length
+    for (const one of [...sweeps, lateSweep()]) expect(await one.sweep()).toBe(0)
+    await rig.settled(id)
+    expect(reversals().length).toBe(sent)
+  })
+
+  test('waits for what is under way', async () => {
+    const { there, answer } = holding('0200')
+    const { id } = await rig.authorize('tok_visa_approved')
+    const asked = rig.post(`/v1/transactions/${id}/capture`)
+    await there()
+    await keep(id, '0210', await captureStanOf(id))
+    const { sweep: look } = lateSweep()
+    expect(await look()).toBe(0)
+    answer('51')
+    expect((await asked).status).toBe(422)
+    expect(await look()).toBe(1)
+    expect(await rig.settled(id)).toMatchObject({ status: 'authorized' })
+  })
+})
+
+test('a capture that turns up after the void is taken back, and then the hold beneath it', async () => {
+  network.on(({ mti }, peer) =>
+    peer.answer({ responseCode: mti === '0200' ? '91' : '00', authCode: 'A00001' }),
+  )
+  const { id } = await rig.authorize('tok_visa_approved')
+  expect((await rig.post(`/v1/transactions/${id}/capture`)).status).toBe(422)
+  const [row] = await rig.database.sql`select rrn from card_transactions where id = ${id}`
+  expect((await rig.post(`/v1/transactions/${id}/void`)).status).toBe(200)
+  const sent = reversals().length
+  network.tell({
+    ...{ mti: '0210', stan: await captureStanOf(id), rrn: String(row?.['rrn']) },
+    ...{ responseCode: '00', terminalId: 'TERM01' },
+  })
+  await until(() => reversals().length === sent + 2, 5_000, 'two reversals')
+  expect(await rig.settled(id)).toMatchObject({ status: 'voided' })
+  expect(
+    reversals()
+      .slice(sent)
+      .map(({ originalData = '' }) => originalData.slice(0, 4)),
+  ).toEqual(['0200', '0100'])
 })

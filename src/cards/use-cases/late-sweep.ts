@@ -1,0 +1,62 @@
+import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
+import { type KeptLateAnswer, lateAnswersAfter } from '../transactions/late-answers.ts'
+import { approvedBy, type LateAnswersDeps } from './late-answers.ts'
+import { takeBack } from './late-approvals.ts'
+
+const everyMs = 5_000
+/** While nothing is found, the time between two looks grows to so many times that. */
+const restFactor = 12
+/** Whoever heard the answer sees to it at first. */
+const secondsMinDefault = 5
+/** Longer than anything that an answer may wait for, but a person. */
+const secondsMax = 86_400
+const batchMax = 200
+
+/**
+ * Takes back late approvals whose process was killed after it had kept them, and before it could see what became of
+ * their requests. Any number of processes may do so: what is taken back already is not found, and what counts is left.
+ */
+export const createLateSweep = (
+  deps: LateAnswersDeps & { readonly secondsMin?: number },
+): Job & { readonly sweep: (round?: Round) => Promise<number> } => {
+  const { sql, networks, logger, onReversals, secondsMin = secondsMinDefault } = deps
+  /** All up to this one are decided. */
+  let decidedTo = 0n
+
+  const decide = async (one: KeptLateAnswer): Promise<'reversed' | 'taken' | 'undecided'> => {
+    const { id, network, mti, stan, responseCode } = one
+    const answers = approvedBy(networks.byName(network)?.answers, mti, responseCode)
+    return answers === undefined || stan === null ? 'taken' : takeBack(deps, { id, answers, stan })
+  }
+
+  const sweep = async (round?: Round): Promise<number> => {
+    let total = 0
+    let undecidedFrom: bigint | undefined
+    for (let after = decidedTo; ; ) {
+      const found = await lateAnswersAfter(sql, after, { secondsMin, secondsMax }, batchMax)
+      for (const one of found) {
+        if (round?.signal.aborted === true) return total
+        const result = await decide(one)
+        if (result === 'reversed') total++
+        if (result === 'undecided') undecidedFrom ??= after
+        after = one.eventId
+        round?.advance()
+      }
+      if (found.length < batchMax) {
+        decidedTo = undecidedFrom ?? after
+        break
+      }
+    }
+    if (total > 0) {
+      onReversals()
+      logger.warn({ answers: total }, 'late approvals that nobody had seen to are taken back')
+    }
+    return total
+  }
+
+  const job = createJob({
+    ...{ name: 'late approvals of cards', everyMs, restMs: restFactor * everyMs, logger },
+    run: async (round) => ((await sweep(round)) === 0 ? nothingFound : undefined),
+  })
+  return { ...job, sweep }
+}
