@@ -57,12 +57,12 @@ export const qrcodeErrors = defineErrors({
     status: 422,
     title: 'Code not payable',
     meaning:
-      'There is nothing to pay by the code now; reason says why: untrusted, no_charge, status, expired, withdrawal or malformed. Nothing was paid.',
+      'There is nothing to pay by the code now; reason says why: untrusted, no_charge, status, expired or malformed. Nothing was paid.',
     remedy: 'Ask the receiver for a new code.',
     pt: {
       title: 'Código não pagável',
       meaning:
-        'Não há o que pagar pelo código agora; reason diz por quê: untrusted, no_charge, status, expired, withdrawal ou malformed. Nada foi pago.',
+        'Não há o que pagar pelo código agora; reason diz por quê: untrusted, no_charge, status, expired ou malformed. Nada foi pago.',
       remedy: 'Peça um código novo ao recebedor.',
     },
     retryable: false,

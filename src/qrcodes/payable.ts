@@ -14,6 +14,19 @@ type Payable = {
   readonly amountCents: number | undefined
   /** True: the payer may choose another amount than that. */
   readonly isOpen: boolean
+  /** Of a Pix Saque or Pix Troco: the amount is that of the cash and of the purchase together. */
+  readonly withdrawal: PayableWithdrawal | undefined
+}
+
+/** Cash that the payer is handed out. */
+type PayableWithdrawal = {
+  readonly kind: 'saque' | 'troco'
+  /** 0 for a saque. */
+  readonly purchaseCents: number
+  /** As a pacs.008 spells it. */
+  readonly agent: string
+  /** ISPB. */
+  readonly facilitator: string
 }
 
 /**
@@ -38,7 +51,7 @@ export const createPayables = (resolve: Resolver): ReadPayable => {
       throw notPayable('no_charge', 'The code asks for no Pix payment.')
     }
     return {
-      ...{ kind: 'static', key: pix.key, txid: pix.txid, isOpen: false },
+      ...{ kind: 'static', key: pix.key, txid: pix.txid, isOpen: false, withdrawal: undefined },
       amountCents: amount === undefined ? undefined : centsOf(amount),
     }
   }
@@ -89,9 +102,6 @@ const payableOf = (charge: Fields, now: Date): Payable => {
   ) {
     throw notPayable('malformed', 'The charge has no key or txid that can be read.')
   }
-  if (amount['retirada'] !== undefined) {
-    throw notPayable('withdrawal', 'The charge is of a Pix Saque or Pix Troco.')
-  }
   const { criacao: made, expiracao: seconds } = calendar
   const endsMs =
     typeof made === 'string' && typeof seconds === 'number'
@@ -101,7 +111,41 @@ const payableOf = (charge: Fields, now: Date): Payable => {
   if (endsMs <= now.getTime()) throw notPayable('expired', 'The charge has expired.')
   return {
     ...{ kind: 'dynamic', key, txid },
-    amountCents: centsOf(amount['final'] ?? amount['original']),
-    isOpen: amount['modalidadeAlteracao'] === 1,
+    ...(amount['retirada'] === undefined
+      ? {
+          amountCents: centsOf(amount['final'] ?? amount['original']),
+          isOpen: amount['modalidadeAlteracao'] === 1,
+          withdrawal: undefined,
+        }
+      : withdrawalOf(fieldsOf(amount['retirada']), centsOf(amount['original']))),
+  }
+}
+
+const agents: Readonly<Record<string, string>> = { AGTEC: 'AGTEC', AGTOT: 'AGTOT', AGPSS: 'AGFSS' }
+
+/** CobPayload, `valor.retirada`. */
+const withdrawalOf = (
+  { saque, troco }: Fields,
+  purchaseCents: number,
+): Pick<Payable, 'amountCents' | 'isOpen' | 'withdrawal'> => {
+  const kind = saque === undefined ? 'troco' : 'saque'
+  const cash = fieldsOf(saque ?? troco)
+  const { modalidadeAgente: agent, prestadorDoServicoDeSaque: facilitator } = cash
+  const spelt = typeof agent === 'string' ? agents[agent] : undefined
+  if (
+    spelt === undefined ||
+    typeof facilitator !== 'string' ||
+    !/^[0-9A-Z]{8}$/.test(facilitator) ||
+    (saque !== undefined && troco !== undefined) ||
+    (kind === 'saque') !== (purchaseCents === 0)
+  ) {
+    throw notPayable('malformed', 'The charge hands out cash in no way that can be read.')
+  }
+  const cashCents = centsOf(cash['valor'])
+  return {
+    // Without cash there is nothing to hand out: the payer says how much.
+    amountCents: cashCents === 0 ? undefined : purchaseCents + cashCents,
+    isOpen: cash['modalidadeAlteracao'] === 1,
+    withdrawal: { kind, purchaseCents, agent: spelt, facilitator },
   }
 }

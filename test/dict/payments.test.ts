@@ -216,6 +216,54 @@ describe('by code', () => {
     expect((await pay({ qr_code: dynamic })).json.amount).toBe('38.11')
   })
 
+  const agency = { modalidadeAgente: 'AGPSS', prestadorDoServicoDeSaque: '99999A04' }
+  const saque = { original: '0.00', retirada: { saque: { valor: '20.00', ...agency } } }
+  const trader = { ...agency, modalidadeAgente: 'AGTEC' }
+  const troco = { original: '80.00', retirada: { troco: { valor: '20.00', ...trader } } }
+  const openSaque = {
+    ...saque,
+    retirada: { saque: { ...agency, valor: '0.00', modalidadeAlteracao: 1 } },
+  }
+  const openTroco = {
+    ...troco,
+    retirada: { troco: { ...troco.retirada.troco, modalidadeAlteracao: 1 } },
+  }
+
+  test.each([
+    ['saque', saque, undefined, '20.00', /OTHR.*AGFSS.*99999A04.*20\.00<.*VLDN/],
+    ['troco', troco, undefined, '100.00', /GSCB.*AGTEC.*80\.00<.*VLCP.*20\.00<.*VLDN/],
+    ['saque of any amount', openSaque, 700, '7.00', /OTHR.*AGFSS.*7\.00<.*VLDN/],
+    ['troco of any amount', openTroco, 8_100, '81.00', /GSCB.*80\.00<.*VLCP.*1\.00<.*VLDN/],
+  ])('the cash of a %s is paid as the charge says', async (_, valor, amount, paid, parts) => {
+    charge.valor = valor
+    const { status, json } = await pay({ qr_code: dynamic, ...(amount && { amount }) })
+    expect([json, status]).toEqual([json, 202])
+    expect(json.amount).toBe(paid)
+    const [row] = await sql<{ xml: Buffer }[]>`
+      select xml from spi_messages where id = ${json.message_id}::uuid`
+    const xml = Buffer.from(Bun.zstdDecompressSync(row?.xml ?? Buffer.alloc(0))).toString()
+    expect(xml).toMatch(parts)
+  })
+
+  test('cash of another amount than the charge, or none, is not paid', async () => {
+    charge.valor = troco
+    expect(await refused({ qr_code: dynamic, amount: 10_001 })).toEqual([
+      422,
+      'amount_differs',
+      undefined,
+    ])
+    charge.valor = openTroco
+    expect(await refused({ qr_code: dynamic, amount: 8_000 })).toEqual([
+      400,
+      'value_refused',
+      'minimum',
+    ])
+    charge.valor = openSaque
+    expect(await refused({ qr_code: dynamic })).toEqual([400, 'value_refused', 'required'])
+    charge.valor = { ...troco, original: '0.00' }
+    expect(await refused({ qr_code: dynamic })).toEqual([422, 'qrcode_not_payable', 'malformed'])
+  })
+
   test.each([
     ['paid already', { status: 'CONCLUIDA' }, 'status'],
     [
@@ -223,7 +271,7 @@ describe('by code', () => {
       { calendario: { criacao: '2020-01-01T00:00:00Z', expiracao: 60 } },
       'expired',
     ],
-    ['of cash', { valor: { original: '0.00', retirada: { saque: {} } } }, 'withdrawal'],
+    ['of cash by nobody', { valor: { original: '0.00', retirada: { saque: {} } } }, 'malformed'],
     ['without a key', { chave: 7 }, 'malformed'],
     ['with a short txid', { txid: 'a'.repeat(25) }, 'malformed'],
     ['with an odd amount', { valor: { original: '1e3' } }, 'malformed'],

@@ -39,6 +39,14 @@ type KeyPayee = {
   readonly paid: () => void
 }
 
+/** Cash that the payer is handed out: all that is paid, or what is paid beside a purchase. */
+type Withdrawal = {
+  readonly kind: 'saque' | 'troco'
+  readonly purchaseCents: number
+  readonly agent: string
+  readonly facilitator: string
+}
+
 /** The features that know keys and codes. */
 export type PayeePorts = {
   /** Undefined: the directory is not configured; `missing` names the settings. */
@@ -59,6 +67,7 @@ export type PayeePorts = {
     readonly txid: string | undefined
     readonly amountCents: number | undefined
     readonly isOpen: boolean
+    readonly withdrawal: Withdrawal | undefined
   }>
 }
 
@@ -82,6 +91,7 @@ type Order = {
     readonly key: string | undefined
   }
   readonly payee: KeyPayee | undefined
+  readonly withdrawal: Withdrawal | undefined
 }
 
 const instruments: Readonly<Record<Method, string>> = {
@@ -141,7 +151,7 @@ const createResolve = ({ now }: PaymentDeps, { payee, missing, readCode }: Payee
     key: string,
     body: PayBody,
     caller: Caller,
-    rest: Pick<Order, 'method' | 'amountCents' | 'txid'>,
+    rest: Pick<Order, 'method' | 'amountCents' | 'txid' | 'withdrawal'>,
   ): Promise<Order> => {
     if (payee === undefined) {
       const message = `Payments by key need ${missing.join(', ')}.`
@@ -164,20 +174,23 @@ const createResolve = ({ now }: PaymentDeps, { payee, missing, readCode }: Payee
   return async (body: PayBody, caller: Caller): Promise<Order> => {
     const { key, qr_code: code, account, amount = 0 } = body
     if (key !== undefined) {
-      return byKey(key, body, caller, { method: 'key', amountCents: amount, txid: undefined })
+      const plain = { txid: undefined, withdrawal: undefined }
+      return byKey(key, body, caller, { method: 'key', amountCents: amount, ...plain })
     }
     if (code !== undefined) {
       const payable = await readCode(code, now())
       const method = payable.kind === 'static' ? 'static_code' : 'dynamic_code'
       const amountCents = amountOf(payable, body.amount)
-      return byKey(payable.key, body, caller, { method, amountCents, txid: payable.txid })
+      const { key: payee, txid, withdrawal } = payable
+      demandCash(withdrawal, amountCents)
+      return byKey(payee, body, caller, { method, amountCents, txid, withdrawal })
     }
     const { ispb = '', document = '', branch, account_num = '', account_type = '' } = account ?? {}
     const creditor = {
       ...{ ispb, document, branch, account: account_num, accountType: account_type },
       ...{ name: undefined, key: undefined },
     }
-    const none = { txid: undefined, payee: undefined }
+    const none = { txid: undefined, payee: undefined, withdrawal: undefined }
     return expected({ method: 'account', amountCents: amount, creditor, ...none }, body)
   }
 }
@@ -209,6 +222,24 @@ const amountOf = (
   )
 }
 
+/** @throws ApiError if what is paid leaves nothing to hand out */
+const demandCash = (withdrawal: Withdrawal | undefined, amountCents: number): void => {
+  if (withdrawal === undefined || amountCents > withdrawal.purchaseCents) return
+  const message = 'must be more than the purchase, for the rest is handed out in cash'
+  throw refusedValue([{ pointer: '/amount', rule: 'minimum', message }])
+}
+
+/** The members of a pacs.008 that tell of cash. */
+const cashIn = ({ withdrawal, amountCents }: Order): object => {
+  if (withdrawal === undefined) return {}
+  const { kind, purchaseCents, agent, facilitator } = withdrawal
+  const common = { agent_type: agent, agent_ispb: facilitator }
+  const cash = { ...common, cash_amount: amountCents - purchaseCents }
+  return kind === 'saque'
+    ? { purpose: 'OTHR', withdrawal: cash }
+    : { purpose: 'GSCB', withdrawal: { ...cash, purchase_amount: purchaseCents } }
+}
+
 /** Where a member of the request went in the parameters of the message. */
 const pointersOf: Readonly<Record<string, string>> = {
   '/transactions/0/amount': '/amount',
@@ -237,6 +268,7 @@ const paramsOf = (body: PayBody, order: Order, ispb: string) => {
           ...(key === undefined ? {} : { proxy: key }),
         },
         ...(remittance === undefined ? {} : { remittance_information: remittance }),
+        ...cashIn(order),
       },
     ],
   }

@@ -29,7 +29,8 @@ export const keyPhrases: Readonly<Record<string, string>> = {
   'The charge is not open.': 'A cobrança não está aberta.',
   'The charge has no key or txid that can be read.':
     'A cobrança não tem chave ou txid que se possa ler.',
-  'The charge is of a Pix Saque or Pix Troco.': 'A cobrança é de um Pix Saque ou Pix Troco.',
+  'The charge hands out cash in no way that can be read.':
+    'A cobrança entrega dinheiro de um modo que não pode ser lido.',
   'The charge has expired.': 'A cobrança venceu.',
   'must be an EndToEndId': 'deve ser um EndToEndId',
 }

@@ -81,6 +81,8 @@ export const spiPhrases: Readonly<Record<string, string>> = {
   'holds nothing that can be seen': 'não contém nada que se veja',
   'holds characters that change the direction of text':
     'contém caracteres que mudam a direção do texto',
+  'must be more than the purchase, for the rest is handed out in cash':
+    'deve ser mais que a compra, pois o resto é entregue em dinheiro',
   'gives back cash, and the payment is no Pix Saque or Pix Troco':
     'devolve dinheiro em espécie, e o pagamento não é Pix Saque nem Pix Troco',
 
