@@ -28,20 +28,16 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
   })
 
   test('serves on for TRILHO_DRAIN_SECONDS, so that who asks for readiness is never refused', async () => {
-    const { program, url } = await startServe(variant, { TRILHO_DRAIN_SECONDS: '1' })
+    const { program, url } = await startServe(variant, { TRILHO_DRAIN_SECONDS: '2' })
     const isReady = async () => (await fetch(`${url}/ready`)).status === 200
-    let answers = 0
     program.signal('SIGTERM')
-    const startedMs = performance.now()
     // A load balancer may look late: whatever it sends here meanwhile is answered.
     while (await isReady()) await Bun.sleep(10)
-    while (performance.now() - startedMs < 800) {
+    for (let answers = 0; answers < 5; answers++) {
       const response = await fetch(`${url}/v1/errors`)
       expect([response.status, response.headers.get('connection')]).toEqual([200, 'close'])
-      answers++
-      await Bun.sleep(10)
+      await Bun.sleep(50)
     }
-    expect(answers).toBeGreaterThan(3)
     expect((await program.end()).code).toBe(0)
     await expect(fetch(`${url}/ready`)).rejects.toThrow()
   })
