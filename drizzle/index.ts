@@ -68,6 +68,7 @@ import m64 from './0064_spi_amounts.sql' with { type: 'text' }
 import m65 from './0065_card_link_keys.sql' with { type: 'text' }
 import m66 from './0066_card_batch_upload.sql' with { type: 'text' }
 import m67 from './0067_card_late_answers.sql' with { type: 'text' }
+import m68 from './0068_webhook_subjects.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -138,4 +139,5 @@ export const migrations: readonly Migration[] = [
   { name: '0065_card_link_keys', sql: m65 },
   { name: '0066_card_batch_upload', sql: m66 },
   { name: '0067_card_late_answers', sql: m67 },
+  { name: '0068_webhook_subjects', sql: m68 },
 ]

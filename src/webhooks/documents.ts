@@ -89,6 +89,14 @@ export const deliveriesQuery = z.strictObject({
     .optional()
     .meta({ description: 'A moment: those created before it. Or the same as `cursor`.' }),
 })
+export const deliveriesOfQuery = z.strictObject({
+  subject: text(200).meta({
+    description:
+      'What the events are about: a transaction of a card, a transfer, the EndToEndId of a Pix, as the table of events says.',
+    example: 'txn_0123456789abcdef0123456789abcdef',
+  }),
+  ...pageQuery(deliveryKey, 500, 50),
+})
 
 const endpoint = z
   .object({
@@ -247,6 +255,14 @@ export const documents = {
       next_before: z.string().nullable().meta({ description: 'The same, by its former name.' }),
     }),
     { ...ofOne, query: deliveriesQuery },
+  ),
+  deliveriesOf: document(
+    'listDeliveriesOfSubject',
+    'List deliveries of what happened to one thing, newest first',
+    200,
+    'Deliveries to the endpoints that the key may see.',
+    z.object({ deliveries: z.array(delivery), next_cursor: z.string().nullable() }),
+    { query: deliveriesOfQuery },
   ),
   delivery: document(
     'getDelivery',

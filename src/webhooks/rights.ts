@@ -29,10 +29,10 @@ export const isLimited = ({ restrictions }: WebhookRights): boolean =>
 /**
  * An endpoint is told of all that is its account's, which is more than such a key may know.
  *
+ * @param what is not for it, in words
  * @throws ApiError `restricted`
  */
-export const requireUnlimited = ({ restrictions }: WebhookRights): void => {
-  if (restrictions.merchantIds !== undefined)
-    throw restrictedBy('merchant_ids', 'managing webhooks')
-  if (restrictions.wallets !== undefined) throw restrictedBy('wallets', 'managing webhooks')
+export const requireUnlimited = ({ restrictions }: WebhookRights, what: string): void => {
+  if (restrictions.merchantIds !== undefined) throw restrictedBy('merchant_ids', what)
+  if (restrictions.wallets !== undefined) throw restrictedBy('wallets', what)
 }

@@ -20,6 +20,7 @@ import type { Principal } from '#src/platform/security/index.ts'
 import {
   changeBody,
   createBody,
+  deliveriesOfQuery,
   deliveriesQuery,
   documents,
   replayBody,
@@ -49,6 +50,7 @@ const noSuch = (what: string): ApiError => new ApiError(httpErrors.not_found, `N
 /** Endpoints of subscribers, deliveries and their attempts. */
 export const webhookRoutes = (deps: WebhookRoutesDeps): readonly Route[] => [
   ...endpointRoutes(deps),
+  deliveriesOfRoute(deps),
   ...deliveryRoutes(deps).flatMap((route) => [route, ...formerly(route)]),
 ]
 
@@ -71,7 +73,7 @@ const managing = (
 ): Route => ({
   ...{ method, path, scope: 'webhooks:manage', document },
   handle: (c) => {
-    requireUnlimited(rightsOf(c))
+    requireUnlimited(rightsOf(c), 'managing webhooks')
     return handle(c)
   },
   ...(document.body === undefined ? {} : { accepts: ['application/json'], bodyBytesMax }),
@@ -174,6 +176,18 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
     }),
   ]
 }
+
+const deliveriesOfRoute = ({ service }: WebhookRoutesDeps): Route =>
+  reading(deliveriesBase, documents.deliveriesOf, async (c) => {
+    const rights = rightsOf(c)
+    // Whether something happened to another's payment is not for a key of some merchants or wallets.
+    requireUnlimited(rights, 'deliveries by their subject')
+    const { subject, limit, cursor: before } = readQuery(c, deliveriesOfQuery)
+    const ids = (await service.list(rights)).map(({ id }) => id)
+    const rows = await service.store.deliveriesOf(subject, ids, { limit: limit + 1, before })
+    const { items, next } = pageOf(rows, limit, ({ at, id }) => `${at} ${id}`)
+    return Response.json({ deliveries: items.map(viewOfDelivery), next_cursor: next })
+  })
 
 const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
   const { service, kick } = deps

@@ -75,7 +75,10 @@ export const webhookEvents = pgTable(
     createdAt: instant('created_at').notNull().defaultNow(),
     publishedAt: instant('published_at'),
   },
-  (table) => [index('webhook_events_outbox').on(table.createdAt).where(sql`published_at is null`)],
+  (table) => [
+    index('webhook_events_outbox').on(table.createdAt).where(sql`published_at is null`),
+    index('webhook_events_subject').on(table.subject),
+  ],
 )
 
 export const webhookDeliveries = pgTable(

@@ -198,6 +198,30 @@ const deliveryRows = (sql: Queryable) => ({
       ) d ${eventOfDelivery(sql)} order by d.created_at desc, d.id desc`
   },
 
+  /** Of the events of one subject, to these endpoints; the newest first. */
+  deliveriesOf: (
+    subject: string,
+    endpointIds: readonly string[],
+    { limit, before }: { readonly limit: number; readonly before: string | undefined },
+  ): Promise<readonly DeliveryRow[]> => {
+    const [at, id] = before?.split(' ') ?? []
+    return sql<DeliveryRow[]>`
+      select ${deliveryColumns(sql)}
+      from webhook_events v cross join lateral (
+        -- Of each event: planned at once, it may walk all deliveries of the endpoints.
+        select * from webhook_deliveries
+        where event_id = v.id and endpoint_id = any(${textArray(endpointIds)}::text::text[])
+        offset 0
+      ) d
+      where v.subject = ${subject}
+        ${
+          at === undefined || id === undefined
+            ? sql``
+            : sql`and (d.created_at, d.id) < (${at}::text::timestamptz, ${id})`
+        }
+      order by d.created_at desc, d.id desc limit ${limit}`
+  },
+
   delivery: async (
     id: string,
   ): Promise<

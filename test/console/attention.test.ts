@@ -191,7 +191,20 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.locator('tr', { hasText: first }).getByRole('button', again).click()
     await confirm(first)
     expect(await serious(page)).toEqual([])
+    await sql`
+      insert into webhook_endpoints (id, url, events, active)
+      values ('whk_told', 'https://shop.example', '{*}', false)`
+    await sql`
+      insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
+      values ('evt_told', 'pacs.008', '{*}', ${`E${second}`}, 1, '{}', now())`
+    await sql`
+      insert into webhook_deliveries (id, event_id, endpoint_id, status, attempts)
+      values ('dlv_told', 'evt_told', 'whk_told', 'exhausted', 10)`
     await page.goto(`${url}/console/payments/spi/${second}`)
+    const told = page.locator('.timeline li', { hasText: 'webhook pacs.008' })
+    await told.getByText('exhausted · 10 attempts').waitFor()
+    const link = told.getByRole('link')
+    expect(await link.getAttribute('href')).toBe('/console/webhooks/deliveries/dlv_told')
     await page.getByRole('button', again).click()
     await confirm(second)
     await settled(page)
@@ -214,6 +227,6 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     )
     expect(forged).toBe(403)
     await other.page.context().close()
-    await sql`truncate spi_messages, spi_resends`
+    await sql`truncate spi_messages, spi_resends, webhook_endpoints cascade`
   }, 120_000)
 })

@@ -260,6 +260,10 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /v1/webhooks/{id}/replay': owned(false, limited, endpoint('/replay'), () => ({
     since: soon,
   })),
+  'GET /v1/webhook-deliveries': {
+    ...list(limitedMaker),
+    ...{ isClosed: true, at: () => '/v1/webhook-deliveries?subject=any' },
+  },
   'GET /v1/webhook-deliveries/{id}': owned(true, ['own_webhooks'], delivery('')),
   'GET /v1/webhooks/deliveries/{id}': owned(true, ['own_webhooks'], former('')),
   'POST /v1/webhook-deliveries/{id}/replay': owned(false, limited, delivery('/replay')),

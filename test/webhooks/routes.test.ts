@@ -216,6 +216,38 @@ describe('what an operator asks of an endpoint', () => {
     expect(request).toEqual({ url: receiver.url, body: null })
   })
 
+  test('what was delivered of one payment is found by its subject, and only where the account is told', async () => {
+    const [one] = await listed()
+    const routes = hooks.feature.routes ?? []
+    const told = async (of: string, more: object = {}) => {
+      const { key, record } = testKey('webhooks:read')
+      const { call } = testApp(routes, { keys: [{ ...record, ...more }] })
+      const answer = await call('GET', `/v1/webhook-deliveries?${of}`, { key })
+      return { status: answer.status, ...(await json(answer)) }
+    }
+    const { deliveries, next_cursor } = await told('subject=msg_1')
+    expect(next_cursor).toBeNull()
+    expect(deliveries.map(({ id }: { id: string }) => id)).toEqual([one?.id])
+    expect(deliveries[0]).toMatchObject({ endpoint_id: endpoint, event_type: 'pacs.008' })
+    expect((await told('subject=msg_2')).deliveries).toEqual([])
+    expect((await told('subject=msg_1', { account: 'other' })).deliveries).toEqual([])
+    const own = { restrictions: { own_webhooks: true } } as const
+    expect((await told('subject=msg_1', own)).deliveries).toEqual([])
+    for (const restrictions of [{ merchant_ids: ['M1'] }, { wallets: [`0x${'a'.repeat(40)}`] }]) {
+      expect((await told('subject=msg_1', { restrictions })).status).toBe(403)
+    }
+    for (const bad of ['', 'subject=', 'subject=msg_1&limit=501', 'subject=msg_1&cursor=x']) {
+      expect([bad, (await told(bad)).status]).toEqual([bad, 400])
+    }
+    await emit(database, { type: 'pacs.008' })
+    await until(async () => (await told('subject=msg_1')).deliveries.length === 2)
+    const first = await told('subject=msg_1&limit=1')
+    const second = await told(`subject=msg_1&limit=1&cursor=${first.next_cursor}`)
+    expect(second.deliveries.map(({ id }: { id: string }) => id)).toEqual([one?.id])
+    expect(second.next_cursor).toBeNull()
+    await database.sql`delete from webhook_events where id = ${first.deliveries[0].event_id}`
+  })
+
   test('a range is replayed: from a moment, to another, which is exclusive', async () => {
     const replayed = async (body: object): Promise<number> =>
       (await json(hooks.call('POST', `/${endpoint}/replay`, body))).replayed
@@ -247,7 +279,7 @@ describe('without', () => {
     const routes = bare(undefined).routes ?? []
     const { call } = testApp(routes, { keys: [record] })
     // Deliveries have two paths, see `formerly`.
-    expect(routes.length).toBe(13)
+    expect(routes.length).toBe(14)
     for (const { method, path } of routes) {
       const response = await call(method, path.replace('{id}', 'x'), {
         key,

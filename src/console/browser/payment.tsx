@@ -1,14 +1,17 @@
 import { type Act, may, useActs } from './act.tsx'
-import { getJson, getText, type Session, useLoaded } from './api.ts'
+import { getJson, getText, Refusal, type Session, useLoaded } from './api.ts'
 import { resendAct } from './attention-acts.tsx'
 import { type Explained, ExplainedLines, explain, VerdictBadge } from './explained.tsx'
-import { centsOf, dayOf, duration, reais, timeOf, tokens } from './format.ts'
+import { centsOf, count, dayOf, duration, reais, timeOf, tokens } from './format.ts'
 import { Card, CodeCard, Copy, Shown } from './parts.tsx'
 import type { Rail, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
-import { Badge, Sign, toneClass } from './state.tsx'
+import { Badge, Sign, statusText, toneClass } from './state.tsx'
 import { words } from './words.ts'
 import { Xml } from './xml.tsx'
+
+/** Deliveries that a timeline shows: the latest. */
+const toldMax = 100
 
 /** One fact in the life of a payment. */
 type Moment = {
@@ -85,7 +88,7 @@ const spiPayment = async (id: string): Promise<Payment> => {
     title: amount === null || amount === undefined ? detail.type : reais(amount),
     status: detail.status,
     id: detail.end_to_end_id ?? detail.biz_msg_idr,
-    moments: [...own, ...others].sort((a, b) => (a.at < b.at ? -1 : 1)),
+    moments: [...own, ...others],
     decoded: detail,
     raw,
     explained: raw === undefined ? undefined : await explain(raw).catch(() => undefined),
@@ -168,6 +171,41 @@ const drexPayment = async (id: string): Promise<Payment> => {
   }
 }
 
+type Delivery = {
+  readonly id: string
+  readonly event_type: string
+  readonly status: string
+  readonly attempts: number
+  readonly created_at: string
+}
+
+/** Deliveries of what happened to it: none for keys that may not see them. */
+const deliveriesOf = async (subject: string): Promise<readonly Moment[]> => {
+  try {
+    const path = `/v1/webhook-deliveries?subject=${encodeURIComponent(subject)}&limit=${toldMax}`
+    const { deliveries } = await getJson<{ deliveries: readonly Delivery[] }>(path)
+    return deliveries.map(({ id, event_type, status, attempts, created_at }) => ({
+      at: created_at,
+      what: `webhook ${event_type}`,
+      how: `${statusText(status)} · ${count(attempts)} ${words.attempts}`,
+      status,
+      to: `/webhooks/deliveries/${encodeURIComponent(id)}`,
+    }))
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 403) return []
+    throw error
+  }
+}
+
+const loadPayment = async (rail: Rail, id: string): Promise<Payment> => {
+  const payment = await loaders[rail](id)
+  const told = await deliveriesOf(payment.id)
+  return {
+    ...payment,
+    moments: [...payment.moments, ...told].sort((a, b) => (a.at < b.at ? -1 : 1)),
+  }
+}
+
 const loaders: Readonly<Record<Rail, (id: string) => Promise<Payment>>> = {
   spi: spiPayment,
   cards: cardPayment,
@@ -184,7 +222,7 @@ export const PaymentPage = ({
   readonly id: string
   readonly session: Session
 }) => {
-  const loaded = useLoaded(`${rail} ${id}`, () => loaders[rail](id))
+  const loaded = useLoaded(`${rail} ${id}`, () => loadPayment(rail, id))
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
@@ -249,7 +287,7 @@ const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
     >
       <ol class="timeline">
         {moments.map((moment) => (
-          <li key={`${moment.at} ${moment.what}`}>
+          <li key={`${moment.at} ${moment.what} ${moment.to}`}>
             <span class={`dot ${toneClass(moment.status)}`}>
               <Sign status={moment.status} />
             </span>

@@ -112,6 +112,7 @@ export const words = inWords({
   action: ['Action', 'Ação'],
   object: ['Object', 'Objeto'],
   outcome: ['Outcome', 'Resultado'],
+  attempts: ['attempts', 'tentativas'],
   readOnly: ['read only', 'só leitura'],
   notFound: ['There is no such page.', 'Esta página não existe.'],
 })

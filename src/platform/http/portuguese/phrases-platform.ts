@@ -134,6 +134,7 @@ export const platformPhrases: Readonly<Record<string, string>> = {
   'the use of this wallet': 'o uso desta carteira',
   'transactions of this merchant': 'transações deste estabelecimento',
   'endpoints that another key made': 'endpoints que outra chave criou',
+  'deliveries by their subject': 'as entregas por seu assunto',
   'managing webhooks': 'a gestão de webhooks',
   'the management of API keys': 'a gestão de chaves de API',
   'must be a link as number:hash': 'deve ser um elo, como número:hash',
