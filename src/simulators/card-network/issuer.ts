@@ -303,7 +303,8 @@ export class Issuer {
     else if (request.replacementAmounts === undefined) this.book.release(opened)
     else {
       const { transaction } = parseReplacementAmounts(request.replacementAmounts)
-      this.book.reduce(opened, Number(request.amount) - Number(transaction))
+      const whole = Number(request.amount ?? opened.authorizedAmount)
+      this.book.reduce(opened, whole - Number(transaction))
     }
     return answer
   }
