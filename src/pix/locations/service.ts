@@ -9,7 +9,6 @@ import {
   findLocation,
   type LocationFilter,
   listLocations,
-  lockLocation,
   unlinkLocation,
 } from './store.ts'
 
@@ -58,13 +57,11 @@ export const createLocationService = (deps: LocationServiceDeps): LocationServic
       return locationView(found, addresses)
     },
     free: async (account, id) => {
-      const freed = await sql.begin(async (tx) => {
-        const found = await lockLocation(tx, account, id)
-        if (found === undefined) throw noLocation()
-        await unlinkLocation(tx, found)
-        return found
-      })
-      return locationView({ ...freed, txid: null }, addresses)
+      const found = await findLocation(sql, account, id)
+      if (found === undefined) throw noLocation()
+      const { chargeId } = found
+      if (chargeId !== null) await sql.begin((tx) => unlinkLocation(tx, id, chargeId))
+      return locationView({ ...found, txid: null }, addresses)
     },
   }
 }

@@ -55,9 +55,19 @@ export const linkLocation = async (
   await tx`update pix_charges set is_shown = true where id = ${chargeId}`
 }
 
-export const unlinkLocation = async (tx: Queryable, { id, chargeId }: Location): Promise<void> => {
-  await tx`update pix_locations set charge_id = null where id = ${id}`
-  await tx`update pix_charges set is_shown = false where id = ${chargeId}`
+/**
+ * Makes a location show its charge no more, unless it has come to show another meanwhile. Locks the charge first, as
+ * what changes a charge does before it locks a location.
+ */
+export const unlinkLocation = async (
+  tx: Queryable,
+  id: bigint,
+  chargeId: string,
+): Promise<void> => {
+  await tx`select from pix_charges where id = ${chargeId} for update`
+  const { count } = await tx`
+    update pix_locations set charge_id = null where id = ${id} and charge_id = ${chargeId}`
+  if (count > 0) await tx`update pix_charges set is_shown = false where id = ${chargeId}`
 }
 
 export const findLocation = async (
