@@ -91,6 +91,8 @@ test(`after ${payments} payments of every outcome no card number is in database,
       ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(networks[0]?.port()) },
       ...{ CARDGW_NETB_HOST: '127.0.0.1', CARDGW_NETB_PORT: String(networks[1]?.port()) },
       ...{ CARDGW_NETA_TIMEOUT: '1', CARDGW_NETB_TIMEOUT: '1' },
+      // Of connections that are half open it is known in seconds.
+      ...{ CARDGW_NETA_ECHO_SECONDS: '1', CARDGW_NETB_ECHO_SECONDS: '1' },
       ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
       CARDGW_REVERSAL_BACKOFF_MAX_SECONDS: '1',
       CARDGW_REVERSAL_WINDOW_SECONDS: '1',

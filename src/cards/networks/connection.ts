@@ -56,6 +56,7 @@ export class Connection implements Lane {
   private attempt = 0
   private upSince = 0
   private lastInbound = 0
+  private isAsking = false
   private echoMisses = 0
   private timer: ReturnType<typeof setTimeout> | undefined
 
@@ -340,18 +341,28 @@ export class Connection implements Lane {
     }, waitMs)
   }
 
+  /** Where nothing at all came for a whole time-out, the next silence is not waited for: nobody may be there. */
+  onUnanswered(): void {
+    const { echoMs, timeoutMs } = this.context.options
+    const isSilent = performance.now() - this.lastInbound >= timeoutMs
+    if (echoMs === 0 || this.isAsking || this.state !== 'up' || !isSilent) return
+    clearTimeout(this.timer)
+    this.echo(this.socket).catch((error: unknown) => this.lose(error))
+  }
+
   private async echo(socket: Socket<undefined> | undefined): Promise<void> {
     const { echoMs, answerMs = answerMsMax } = this.context.options
     const askedAt = performance.now()
-    const outcome = await this.manage(echoTest, Math.min(echoMs, answerMs))
+    this.isAsking = true
+    const outcome = await this.manage(echoTest, Math.min(echoMs, answerMs)).finally(() => {
+      this.isAsking = false
+    })
     if (this.socket !== socket) return
     if (outcome.kind === 'answered') this.context.onEcho()
     // Whatever came in between is a sign of life too.
-    if (this.lastInbound < askedAt && ++this.echoMisses >= echoMissesMax) {
-      this.lose(new Error('the network does not answer echo tests'))
-      return
-    }
-    this.watchSilence(this.lastInbound < askedAt ? 0 : echoMs)
+    if (this.lastInbound >= askedAt) this.watchSilence(echoMs)
+    else if (++this.echoMisses < echoMissesMax) await this.echo(socket)
+    else this.lose(new Error('the network does not answer echo tests'))
   }
 
   /** Ends the connection in any state; without `reason` for good. */

@@ -16,6 +16,8 @@ export type Lane = {
   flush(): void
   /** Called if the kernel took no byte of a request in its whole time: nobody reads at the other end. */
   onStalled(): void
+  /** Called if a transaction that was sent had no answer in its time. */
+  onUnanswered(): void
 }
 
 /** What an answer has to agree with. */
@@ -70,9 +72,11 @@ class PendingExchange extends WheelEntry {
     // After a long pause of the event loop its frame may not have been offered to the kernel yet.
     lane.flush()
     const { isSent } = this
-    if (isSent && !isManagementKey(this.key)) this.owner.onTimedOut()
+    const isUnanswered = isSent && !isManagementKey(this.key)
+    if (isUnanswered) this.owner.onTimedOut()
     this.owner.end(this, isSent ? timedOut : notSent)
     if (!isSent) lane.onStalled()
+    else if (isUnanswered) lane.onUnanswered()
   }
 }
 

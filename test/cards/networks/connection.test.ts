@@ -259,12 +259,45 @@ describe('an echo test', () => {
     expect(rig.network.health().lastEchoAt).toBeUndefined()
   })
 
+  test('is sent at once when a request has no answer and nothing else came: nobody may be there', async () => {
+    using peer = createRawPeer(ignore)
+    const times = { echoMs: 60_000, timeoutMs: 30, answerMs: 30 }
+    await using rig = await connect(peer.port, times)
+    await Bun.sleep(times.timeoutMs)
+    const outcomes = [1, 2, 3].map((number) => rig.network.exchange(payment(number), 30))
+    expect(new Set((await Promise.all(outcomes)).map(({ kind }) => kind))).toEqual(
+      new Set(['timed_out']),
+    )
+    await until(() => peer.connections.length === 2)
+    const types = peer.connections[0]?.received.map(({ mti }) => mti)
+    expect(types?.join(' ')).toBe('0100 0100 0100 0800 0800')
+  })
+
+  test('is not, where others are answered over the same connection', async () => {
+    using peer = createRawPeer((connection, message) => {
+      if (message.stan !== stanOf(1)) approve(connection, message)
+    })
+    await using rig = await connect(peer.port, { echoMs: 60_000, timeoutMs: 200 })
+    const unanswered = rig.network.exchange(payment(1), 200)
+    for (let number = 2; number <= 12; number++) {
+      await rig.network.exchange(payment(number), 20_000)
+      await Bun.sleep(20)
+    }
+    expect((await unanswered).kind).toBe('timed_out')
+    expect(peer.received.map(({ mti }) => mti).filter((mti) => mti === '0800')).toEqual([])
+  })
+
   test('is never sent when it is switched off', async () => {
     using peer = createRawPeer(approve)
     await using rig = await connect(peer.port, { echoMs: 0 })
     await Bun.sleep(50)
     expect(peer.received).toEqual([])
     expect((await rig.network.exchange(payment(1), 20_000)).kind).toBe('answered')
+    using silent = createRawPeer(ignore)
+    await using other = await connect(silent.port, { echoMs: 0, timeoutMs: 20 })
+    expect((await other.network.exchange(payment(1), 40)).kind).toBe('timed_out')
+    await Bun.sleep(20)
+    expect(silent.received.map(({ mti }) => mti)).toEqual(['0100'])
   })
 
   test('is not sent while the network is heard', async () => {
