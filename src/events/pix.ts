@@ -20,6 +20,13 @@ const returnedPix = z
   })
   .meta({ id: 'ReturnedPixEvent' })
 
+const recurrence = z
+  .strictObject({
+    id_rec: z.string(),
+    status: z.enum(['created', 'approved', 'rejected', 'expired', 'cancelled']),
+  })
+  .meta({ id: 'RecurrenceEvent' })
+
 export const pixEvents = {
   received_pix: {
     title: 'API Pix',
@@ -32,5 +39,11 @@ export const pixEvents = {
     payload: returnedPix,
     subject: 'end_to_end_id',
     types: { 'pix.returned': 'A return that the receiver asked for has ended.' },
+  },
+  recurrences: {
+    title: 'API Pix',
+    payload: recurrence,
+    subject: 'id_rec',
+    types: { 'pix.recurrence.changed': 'A recurrence of a receiver has another status.' },
   },
 } as const satisfies EventGroups

@@ -184,6 +184,16 @@ export const pixErrors = defineErrors({
     'The webhook breaks a rule.',
     'O webhook quebra uma regra.',
   ),
+  webhook_rec_operacao_invalida: invalid(
+    'Webhook inválido.',
+    'The webhook of recurrences breaks a rule.',
+    'O webhook de recorrências quebra uma regra.',
+  ),
+  webhook_cobr_operacao_invalida: invalid(
+    'Webhook inválido.',
+    'The webhook of recurring charges breaks a rule.',
+    'O webhook de cobranças recorrentes quebra uma regra.',
+  ),
   webhook_consulta_invalida: invalid(
     'Consulta inválida.',
     'A parameter of the list breaks a rule.',
@@ -199,9 +209,9 @@ const typePrefix = 'https://pix.bcb.gov.br/api/v2/error/'
 
 const ownCodes: ReadonlySet<string> = new Set(Object.keys(pixErrors))
 
-const capitals: Readonly<Record<string, string>> = { cobv: 'CobV' }
+const capitals: Readonly<Record<string, string>> = { cobv: 'CobV', cobr: 'CobR' }
 
-/** `cob_nao_encontrado` is CobNaoEncontrado, and `cobv` CobV. */
+/** `cob_nao_encontrado` is CobNaoEncontrado, `cobv` CobV and `cobr` CobR. */
 const nameOf = ({ code, status }: ErrorDefinition): string =>
   ownCodes.has(code)
     ? code

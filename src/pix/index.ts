@@ -14,6 +14,7 @@ import { dueRoutes } from './due/routes.ts'
 import { pixErrors, receiverErrors } from './errors.ts'
 import { locationRoutes } from './locations/routes.ts'
 import { createLocationService } from './locations/service.ts'
+import { automaticWebhookRoutes } from './notices/automatic.ts'
 import { webhookRoutes } from './notices/routes.ts'
 import { createPixWebhookService, type Topics } from './notices/service.ts'
 import { tokenRoute } from './oauth/routes.ts'
@@ -72,6 +73,7 @@ export const createPix = (deps: PixDeps): PixFeature => {
     tokens,
     ...receiverRoutes(createReceiverService(sql, deps.topics)),
     ...webhookRoutes(createPixWebhookService(sql, deps.topics)),
+    ...automaticWebhookRoutes(sql, deps.topics),
     ...chargingRoutes(deps, sql),
     ...recurringRoutes(deps, sql),
     ...receivedRoutes(deps, sql),
@@ -122,13 +124,16 @@ const chargingRoutes = (
 
 /** Of Pix Automático. */
 const recurringRoutes = (
-  { settings, ispb, now = () => new Date() }: PixDeps,
+  { settings, ispb, topics, now = () => new Date() }: PixDeps,
   sql: Client,
 ): readonly Route[] => {
   const { locationHost: host } = settings
+  const { emit } = topics
   const addressOf = recurrenceAddressOn(host ?? '')
   const addresses = addressesOn(host ?? '')
-  const recurring = createRecurrenceService({ sql, addresses, addressOf, ispb: ispb ?? '', now })
+  const recurring = createRecurrenceService({
+    ...{ sql, addresses, addressOf, ispb: ispb ?? '', emit, now },
+  })
   const routes = [
     ...recurrenceRoutes(recurring),
     ...recurrenceLocationRoutes(createRecurrenceLocationService({ sql, addressOf, now })),

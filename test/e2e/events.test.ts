@@ -130,7 +130,7 @@ beforeAll(async () => {
       ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
       ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: cardDatabase.dsn, ISPB: ispb },
       ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
-      SPI_AUTO_ACCEPT: 'true',
+      ...{ SPI_AUTO_ACCEPT: 'true', PIX_LOCATION_HOST: 'pix.example.com' },
       ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
       ...{ DREX_TESTNET_BLOCK_TIME_MS: '40', DREX_EXPIRY_SECONDS: '5' },
       TRILHO_MASTER_KEY: Buffer.from(masterKey).toString('base64'),
@@ -214,6 +214,14 @@ const instantPayments = async () => {
   await call('POST', `${paidIn}/refunds`, { amount: 60, reason: 'MD06' })
   const received = `/pix/v2/pix/${paidIn.split('/').at(-1)}`
   await call('PUT', `${received}/devolucao/1`, { valor: '0.10' })
+  const company = { key: 'empresa@example.com', tax_id: '12345678000195' }
+  await call('PUT', '/v1/pix/receivers', { ...company, ...name })
+  const { idRec } = await call('POST', '/pix/v2/rec', {
+    vinculo: { contrato: '1', devedor: { cpf: '98765432100', nome: 'Bia' } },
+    calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+    politicaRetentativa: 'NAO_PERMITE',
+  })
+  await call('PATCH', `/pix/v2/rec/${idRec}`, { status: 'CANCELADA' })
   const tooMuch = { amount: 100, return_reason: 'MD06', receiving_ispb: payingPsp }
   await call('POST', '/v1/spi/send', {
     message_type: 'PACS004',

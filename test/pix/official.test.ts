@@ -80,21 +80,15 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
         .filter((operation) => !served.has(operation)),
     )
     expect(missing.sort()).toEqual([
-      'DELETE /webhookcobr',
-      'DELETE /webhookrec',
       'GET /cobr',
       'GET /cobr/{txid}',
       'GET /solicrec/{idSolicRec}',
-      'GET /webhookcobr',
-      'GET /webhookrec',
       'PATCH /cobr/{txid}',
       'PATCH /solicrec/{idSolicRec}',
       'POST /cobr',
       'POST /cobr/{txid}/retentativa/{data}',
       'POST /solicrec',
       'PUT /cobr/{txid}',
-      'PUT /webhookcobr',
-      'PUT /webhookrec',
     ])
   })
 
@@ -138,6 +132,11 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       await pix.call('PUT', `/pix/v2/webhook/${key}`, { token, body: url })
       return call('GET', `/webhook/${key}`)
     }
+    const automatic = async (path: string) => {
+      const url = { webhookUrl: `https://pix.example.com/api${path}/` }
+      await pix.call('PUT', `/pix/v2${path}`, { token, body: url })
+      return call('GET', path)
+    }
     const place = await call('POST', '/locrec')
     const rec = await call('POST', '/rec', { ...recBody(nextYear), loc: place.id })
     const answers: readonly (readonly [string, Json])[] = [
@@ -169,6 +168,8 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       ['PayloadLocation', await call('DELETE', `/loc/${made.loc.id}/txid`)],
       ['PixConsultados', await call('GET', `/pix?${days}`)],
       ['WebhookCompleto', await webhook()],
+      ['WebhookRecCompleto', await automatic('/webhookrec')],
+      ['WebhookCobRCompleto', await automatic('/webhookcobr')],
       ['WebhooksConsultados', await call('GET', '/webhook')],
       ['Problema', await call('GET', '/cob?inicio=x')],
       ['Problema', await call('GET', `/cob/${freshTxid()}`)],

@@ -140,7 +140,69 @@ describe('the webhook of a key', () => {
   })
 })
 
+describe.each([
+  ['rec', 'WebhookRecOperacaoInvalida'],
+  ['cobr', 'WebhookCobROperacaoInvalida'],
+])('the webhook of %s', (told, refusal) => {
+  const path = `/webhook${told}`
+
+  test('is set, shown, replaced and removed by its account alone', async () => {
+    expect(await call('GET', path)).toMatchObject(problem(404, 'NaoEncontrado'))
+    for (const webhookUrl of ['http://127.0.0.1:1/a', 'http://127.0.0.1:1/b']) {
+      const put = await call('PUT', path, { webhookUrl })
+      expect([put.status, put.text]).toEqual([200, ''])
+      expect((await call('GET', path)).json).toEqual({
+        ...{ webhookUrl, criacao: expect.stringMatching(/Z$/) },
+      })
+    }
+    for (const method of ['GET', 'DELETE']) {
+      expect(await call(method, path, undefined, foreign.token)).toMatchObject(
+        problem(404, 'NaoEncontrado'),
+      )
+    }
+    await call('PUT', path, { webhookUrl: 'http://127.0.0.1:1/c' }, foreign.token)
+    expect((await call('GET', path)).json.webhookUrl).toBe('http://127.0.0.1:1/b')
+    expect((await call('GET', '/webhook')).json.webhooks).toEqual([])
+    expect((await call('DELETE', path)).status).toBe(204)
+    expect((await call('DELETE', path)).status).toBe(404)
+  })
+
+  test.each([
+    ['a URL that is none', { webhookUrl: 'nowhere' }],
+    ['a private address', { webhookUrl: 'https://10.0.0.1/x' }],
+    ['no text', { webhookUrl: 7 }],
+    ['nothing', {}],
+    ['too long', { webhookUrl: `https://example.com/${'a'.repeat(2_048)}` }],
+  ])('is refused for %s', async (_, body) => {
+    const answer = await call('PUT', path, body)
+    expect(answer).toMatchObject(problem(400, refusal))
+    expect(answer.json.violacoes).toEqual([expect.objectContaining({ propriedade: 'webhookUrl' })])
+  })
+})
+
 describe('what a webhook tells', () => {
+  test('of a recurrence is each change of its status', async () => {
+    await call('PUT', '/webhookrec', { webhookUrl: receiver.url })
+    const body = {
+      vinculo: { contrato: '1', devedor: { cpf: '12345678909', nome: 'Francisco' } },
+      calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
+      politicaRetentativa: 'NAO_PERMITE',
+    }
+    const { idRec } = (await call('POST', '/rec', body)).json
+    // Another name is no other status.
+    await call('PATCH', `/rec/${idRec}`, { vinculo: { devedor: { nome: 'Chico' } } })
+    const { status, atualizacao, encerramento, ativacao } = (
+      await call('PATCH', `/rec/${idRec}`, { status: 'CANCELADA' })
+    ).json
+    const toldOf = (): readonly Json[] =>
+      receiver.received
+        .filter(({ path }) => path === '/hook/rec')
+        .map(({ body }) => JSON.parse(body))
+    await until(() => toldOf().length > 0)
+    expect(toldOf()).toEqual([{ recs: [{ idRec, status, atualizacao, encerramento, ativacao }] }])
+    expect(status).toBe('CANCELADA')
+  })
+
   test('is each Pix of a charge once it is settled, as GET shows it, and each end of a return', async () => {
     await configure(receiver.url)
     const { endToEndId } = await paid()

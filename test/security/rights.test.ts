@@ -140,7 +140,9 @@ const makeCharge = async (): Promise<
   }
   await call(ana, 'PUT', '/v1/pix/receivers', receiver)
   const hook = { webhookUrl: 'https://example.com/pix' }
-  await call(ana, 'PUT', `/pix/v2/webhook/${key}`, hook)
+  for (const path of [`webhook/${key}`, 'webhookrec', 'webhookcobr']) {
+    await call(ana, 'PUT', `/pix/v2/${path}`, hook)
+  }
   const charge = 'a'.repeat(32)
   const body = { calendario: {}, valor: { original: '1.00' }, chave: key }
   const { json, text } = await call(ana, 'PUT', `/pix/v2/cob/${charge}`, body)

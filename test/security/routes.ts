@@ -75,6 +75,16 @@ const owned = (
   body?: Row['body'],
 ): Row => ({ kind: 'owned', ...(reads ? { reads } : {}), by, at, ...(body && { body }) })
 
+/** Each account has its own at the same path. */
+const automaticWebhook = (told: 'rec' | 'cobr'): Readonly<Record<string, Row>> => {
+  const path = `/pix/v2/webhook${told}`
+  return {
+    [`PUT ${path}`]: { kind: 'new', body: () => ({ webhookUrl: 'https://example.com/pix' }) },
+    [`GET ${path}`]: owned(true, [], () => path),
+    [`DELETE ${path}`]: owned(false, [], () => path),
+  }
+}
+
 const transaction = (suffix: string) => (made: Made) =>
   `/v1/transactions/${made.transaction}${suffix}`
 const endpoint = (suffix: string) => (made: Made) => `/v1/webhooks/${made.endpoint}${suffix}`
@@ -229,6 +239,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /pix/v2/webhook/{chave}': owned(true, [], () => `/pix/v2/webhook/${pixKey}`),
   'GET /pix/v2/webhook': listOf('webhook'),
   'DELETE /pix/v2/webhook/{chave}': owned(false, [], () => `/pix/v2/webhook/${pixKey}`),
+  ...automaticWebhook('rec'),
+  ...automaticWebhook('cobr'),
   'POST /pix/v2/loc': { kind: 'new', body: () => ({ tipoCob: 'cob' }) },
   'GET /pix/v2/loc': listOf('loc'),
   'GET /pix/v2/loc/{id}': owned(true, [], ({ location }) => `/pix/v2/loc/${location}`),

@@ -1,8 +1,13 @@
-/** What the endpoint of a key is told of: the first step says whose interface it is, the second what is told. */
-const prefix = 'api-pix/pix/'
+/** What endpoints of the standard are told of: Pix of a key, recurrences or recurring charges of an account. */
+export type Told = 'pix' | 'rec' | 'cobr'
 
-export const topicPrefix = prefix
+/** The first step says whose interface it is, the second what is told, and after which path. */
+const prefixOf = (told: Told): string => `api-pix/${told}/`
 
-export const topicOf = (key: string): string => prefix + key
+/** @param whose a key, or for what is not of a key the account */
+export const topicOf = (told: Told, whose: string): string => prefixOf(told) + whose
 
-export const keyOf = (topic: string): string => topic.slice(prefix.length)
+/** What the topics of the endpoints of keys begin with. */
+export const keysPrefix = prefixOf('pix')
+
+export const keyOf = (topic: string): string => topic.slice(keysPrefix.length)

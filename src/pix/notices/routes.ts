@@ -13,7 +13,7 @@ import { allTime, readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import { refuseWebhook, type WebhookService } from './service.ts'
 
-const bodyBytesMax = 16_384
+export const webhookBodyBytesMax = 16_384
 const urlCharsMax = 2_048
 const shownCharsMax = 100
 
@@ -28,19 +28,21 @@ const readKey = (c: RequestContext): string => {
   throw refuseWebhook('chave', razao, key.slice(0, shownCharsMax))
 }
 
-const readUrl = (value: unknown): string => {
-  const parsed = body.safeParse(value)
-  if (parsed.success) return parsed.data.webhookUrl
-  throw refuseWebhook('webhook.webhookUrl', 'Campo webhook.webhookUrl não respeita o schema.')
-}
+/** Undefined: the body is not what the standard describes. */
+export const readWebhookUrl = (value: unknown): string | undefined =>
+  body.safeParse(value).data?.webhookUrl
 
 /** `webhook`: where a receiver is told of the Pix of its charges. */
 export const webhookRoutes = (service: WebhookService): readonly Route[] => [
   pixRoute('PUT', '/webhook/{chave}', 'webhook:write', 'Configurar o Webhook Pix.', {
-    bodyBytesMax,
+    bodyBytesMax: webhookBodyBytesMax,
     handle: async (c) => {
       const key = readKey(c)
-      const url = readUrl(await readJsonValue(c))
+      const url = readWebhookUrl(await readJsonValue(c))
+      if (url === undefined) {
+        const razao = 'Campo webhook.webhookUrl não respeita o schema.'
+        throw refuseWebhook('webhook.webhookUrl', razao)
+      }
       const caller = callerOf(c)
       await service.put(key, url, caller, actorOf(caller))
       return new Response(null, { status: 200 })

@@ -5,7 +5,7 @@ import { pixErrors, violates } from '../errors.ts'
 import { type ListRequest, parametersOf, sliceOf } from '../pages.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
-import { keyOf, topicOf, topicPrefix } from './domain.ts'
+import { keyOf, keysPrefix, topicOf } from './domain.ts'
 
 type Endpoint = { readonly topic: string; readonly url: string; readonly createdAt: Date }
 
@@ -64,24 +64,24 @@ export const createPixWebhookService = (sql: Client, topics: Topics): WebhookSer
         const razao = 'O parâmetro {chave} não corresponde a uma chave deste usuário recebedor.'
         throw refuseWebhook('chave', razao, key)
       }
-      await topics.put(tx, { topic: topicOf(key), account, url, createdBy })
+      await topics.put(tx, { topic: topicOf('pix', key), account, url, createdBy })
       await writeAudit(tx, { actor, action: 'pix.webhook', object: key, outcome: 'put' })
     })
   },
   find: async (account, key) => {
-    const found = await topics.find(sql, topicOf(key), account)
+    const found = await topics.find(sql, topicOf('pix', key), account)
     if (found === undefined) throw noWebhook()
     return viewOf(found, await findReceiver(sql, key))
   },
   remove: (account, key, actor) =>
     sql.begin(async (tx) => {
-      if (!(await topics.remove(tx, topicOf(key), account))) throw noWebhook()
+      if (!(await topics.remove(tx, topicOf('pix', key), account))) throw noWebhook()
       await writeAudit(tx, { actor, action: 'pix.webhook', object: key, outcome: 'removed' })
     }),
   list: async (account, filter) => {
     const { from, to } = filter
     const { items, total } = await atOneMoment(sql, (tx) =>
-      topics.list(tx, account, { prefix: topicPrefix, from, to, ...sliceOf(filter) }),
+      topics.list(tx, account, { prefix: keysPrefix, from, to, ...sliceOf(filter) }),
     )
     const parametros = parametersOf(filter, {}, total, pixErrors.webhook_consulta_invalida)
     const receivers = await receiversOf(

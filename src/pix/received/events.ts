@@ -7,7 +7,7 @@ import { pixView } from './view.ts'
 /** The standard tells of a Pix of a charge, to whoever has the webhook of its key. */
 const shared = (pix: Pix) => ({
   ...{ subject: pix.endToEndId, account: pix.account, full: { pix: [pixView(pix)] } },
-  topic: pix.chargeId === null || pix.key === null ? undefined : topicOf(pix.key),
+  topic: pix.chargeId === null || pix.key === null ? undefined : topicOf('pix', pix.key),
 })
 
 /** A Pix is settled. */

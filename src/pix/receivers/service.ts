@@ -36,7 +36,7 @@ export const createReceiverService = (
   remove: (key, actor) =>
     sql.begin(async (tx) => {
       if (!(await removeReceiver(tx, key))) return false
-      await topics.remove(tx, topicOf(key))
+      await topics.remove(tx, topicOf('pix', key))
       const entry = { action: 'pix.receiver', object: key, outcome: 'removed' } as const
       await writeAudit(tx, { ...entry, actor })
       return true

@@ -1,3 +1,4 @@
+import type { Emit } from '#src/events/index.ts'
 import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { kindOf } from '../charges/domain.ts'
@@ -20,6 +21,7 @@ import {
   type Recurrence,
   type RecurrenceLocation,
 } from './domain.ts'
+import { recurrenceEvent } from './events.ts'
 import {
   addRecurrence,
   companiesOf,
@@ -39,6 +41,7 @@ export type RecurrenceServiceDeps = {
   readonly addresses: Addresses
   readonly addressOf: RecurrenceAddress
   readonly ispb: string
+  readonly emit: Emit
   readonly now: () => Date
 }
 
@@ -57,7 +60,7 @@ export type RecurrenceService = {
 
 /** Recurrences of receivers, as far as the receiver alone makes them: CRIADA and CANCELADA. */
 export const createRecurrenceService = (deps: RecurrenceServiceDeps): RecurrenceService => {
-  const { sql, addressOf, now } = deps
+  const { sql, addressOf, emit, now } = deps
   const view = (recurrence: Recurrence) => recurrenceView(recurrence, addressOf)
   return {
     create: (value, caller) => {
@@ -73,6 +76,7 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
         if (before === undefined) throw noRecurrence()
         const after = await revised(tx, before, revision, now())
         await reviseRecurrence(tx, after)
+        if (after.status !== before.status) await emit(tx, [recurrenceEvent(after)])
         return view(after)
       }),
     find: async (account, id, txid) => {

@@ -21,8 +21,7 @@ export const recurrenceLocationView = (
 })
 
 /** What the receiver's answers and the payload have alike. */
-const termsView = ({ id, terms, history }: Recurrence) => ({
-  idRec: id,
+const termsView = ({ terms }: Recurrence) => ({
   vinculo: {
     contrato: terms.contract,
     ...(terms.object === undefined ? {} : { objeto: terms.object }),
@@ -36,7 +35,6 @@ const termsView = ({ id, terms, history }: Recurrence) => ({
   ...(terms.amount === undefined ? {} : { valor: { valorRec: terms.amount } }),
   ...(terms.minimum === undefined ? {} : { valor: { valorMinimoRecebedor: terms.minimum } }),
   politicaRetentativa: terms.retries,
-  atualizacao: history,
 })
 
 const cancellation = {
@@ -44,17 +42,15 @@ const cancellation = {
   descricao: 'Cancelamento solicitado pelo usuário recebedor',
 }
 
-export const recurrenceView = (recurrence: Recurrence, addressOf: RecurrenceAddress) => {
-  const { terms, status, taxId, receiverName, agreement, location } = recurrence
+const historyView = ({ id, history }: Recurrence) => ({ idRec: id, atualizacao: history })
+
+/** What has become of it: as much as its webhook is told. */
+export const standingView = (recurrence: Recurrence) => {
+  const { status, terms } = recurrence
   const { firstTxid } = terms
   return {
-    ...termsView(recurrence),
-    recebedor: {
-      ...{ cnpj: taxId, nome: receiverName },
-      ...(agreement === null ? {} : { convenio: agreement }),
-    },
+    ...historyView(recurrence),
     status,
-    ...(location === undefined ? {} : { loc: recurrenceLocationView(location, addressOf) }),
     ...(status === 'CANCELADA' ? { encerramento: { cancelamento: cancellation } } : {}),
     ativacao: {
       tipoJornada: 'AGUARDANDO_DEFINICAO',
@@ -63,9 +59,23 @@ export const recurrenceView = (recurrence: Recurrence, addressOf: RecurrenceAddr
   }
 }
 
+export const recurrenceView = (recurrence: Recurrence, addressOf: RecurrenceAddress) => {
+  const { taxId, receiverName, agreement, location } = recurrence
+  return {
+    ...termsView(recurrence),
+    ...standingView(recurrence),
+    recebedor: {
+      ...{ cnpj: taxId, nome: receiverName },
+      ...(agreement === null ? {} : { convenio: agreement }),
+    },
+    ...(location === undefined ? {} : { loc: recurrenceLocationView(location, addressOf) }),
+  }
+}
+
 /** @param ispb ours */
 export const recurrencePayload = (recurrence: Recurrence, ispb: string) => ({
   ...termsView(recurrence),
+  ...historyView(recurrence),
   recebedor: {
     ...{ cnpj: recurrence.taxId, nome: recurrence.receiverName, ispbParticipante: ispb },
   },

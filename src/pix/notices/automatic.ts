@@ -1,0 +1,85 @@
+import type { Client } from '#src/platform/database/index.ts'
+import {
+  type Actor,
+  ApiError,
+  actorOf,
+  type Caller,
+  callerOf,
+  type ErrorDefinition,
+  type Route,
+  readJsonValue,
+  writeAudit,
+} from '#src/platform/http/index.ts'
+import { pixErrors, violates } from '../errors.ts'
+import { pixRoute } from '../pix-route.ts'
+import { topicOf } from './domain.ts'
+import { readWebhookUrl, webhookBodyBytesMax } from './routes.ts'
+import type { Topics } from './service.ts'
+
+type Told = 'rec' | 'cobr'
+
+/** Why an address is refused. */
+const refusals: Readonly<Record<Told, ErrorDefinition>> = {
+  rec: pixErrors.webhook_rec_operacao_invalida,
+  cobr: pixErrors.webhook_cobr_operacao_invalida,
+}
+
+const createAutomaticWebhookService = (sql: Client, topics: Topics, told: Told) => {
+  const noWebhook = (): ApiError =>
+    new ApiError(pixErrors.nao_encontrado, 'O webhook não está estabelecido.')
+  return {
+    put: (url: string, { owner: account, keyId: createdBy }: Caller, actor: Actor) => {
+      if (topics.objectionTo(url) !== undefined) {
+        throw refuse(told, 'O endereço não pode ser notificado.', url)
+      }
+      return sql.begin(async (tx) => {
+        await topics.put(tx, { topic: topicOf(told, account), account, url, createdBy })
+        await writeAudit(tx, { actor, action: 'pix.webhook', object: told, outcome: 'put' })
+      })
+    },
+    find: async (account: string) => {
+      const found = await topics.find(sql, topicOf(told, account), account)
+      if (found === undefined) throw noWebhook()
+      return { webhookUrl: found.url, criacao: found.createdAt.toISOString() }
+    },
+    remove: (account: string, actor: Actor) =>
+      sql.begin(async (tx) => {
+        if (!(await topics.remove(tx, topicOf(told, account), account))) throw noWebhook()
+        await writeAudit(tx, { actor, action: 'pix.webhook', object: told, outcome: 'removed' })
+      }),
+  }
+}
+
+const refuse = (told: Told, razao: string, valor?: string): ApiError =>
+  violates(refusals[told], [{ razao, propriedade: 'webhookUrl', valor }])
+
+/** `webhookrec` and `webhookcobr`: where an account is told of all its recurrences, or all their charges. */
+export const automaticWebhookRoutes = (sql: Client, topics: Topics): readonly Route[] =>
+  (['rec', 'cobr'] as const).flatMap((told) => {
+    const service = createAutomaticWebhookService(sql, topics, told)
+    const [path, read, write] = [
+      ...([`/webhook${told}`, `webhook${told}:read`, `webhook${told}:write`] as const),
+    ]
+    return [
+      pixRoute('PUT', path, write, 'Configurar Webhook.', {
+        bodyBytesMax: webhookBodyBytesMax,
+        handle: async (c) => {
+          const url = readWebhookUrl(await readJsonValue(c))
+          if (url === undefined) throw refuse(told, 'O campo webhookUrl não respeita o schema.')
+          const caller = callerOf(c)
+          await service.put(url, caller, actorOf(caller))
+          return new Response(null, { status: 200 })
+        },
+      }),
+      pixRoute('GET', path, read, 'Exibir informações acerca do Webhook.', {
+        handle: async (c) => Response.json(await service.find(callerOf(c).owner)),
+      }),
+      pixRoute('DELETE', path, write, 'Cancelar o Webhook.', {
+        handle: async (c) => {
+          const caller = callerOf(c)
+          await service.remove(caller.owner, actorOf(caller))
+          return new Response(null, { status: 204 })
+        },
+      }),
+    ]
+  })
