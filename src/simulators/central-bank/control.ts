@@ -4,6 +4,7 @@ import type { Book } from './book.ts'
 import type { PaidCharge } from './drafts.ts'
 import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
 import type { Channel } from './options.ts'
+import type { Payers } from './payers.ts'
 import type { Answer } from './problem.ts'
 
 /** @param path with its query */
@@ -36,6 +37,10 @@ const faultsBody = z
       operation: z.enum(['send', 'read']).optional(),
       probability: z.number().min(0).max(1).optional(),
       times: z.int().min(1).optional(),
+      code: z
+        .string()
+        .regex(/^[A-Z0-9]{4}$/)
+        .optional(),
       delayMs: z.int().min(0).max(delayMsMax).optional(),
     }),
   )
@@ -53,6 +58,11 @@ const payInBody = z.strictObject({
       key: z.string().regex(/^[!-~]{1,77}$/),
     })
     .optional(),
+})
+
+const payChargeBody = z.strictObject({
+  end_to_end_id: z.string().regex(/^E[0-9A-Z]{8}\d{12}[A-Za-z0-9]{11}$/),
+  channel: channel.optional(),
 })
 
 const mandateBody = z.strictObject({ to: z.string().regex(/^[0-9A-Z]{8}$/) })
@@ -84,6 +94,7 @@ const refused = (error: z.ZodError): Answer =>
 export const createControl = (deps: {
   readonly faults: FaultPlan
   readonly payIn: PayIn
+  readonly payCharge: Payers['payCharge']
   readonly askMandate: (to: string) => string
   readonly book: () => Book
   readonly statistics: () => unknown
@@ -106,6 +117,14 @@ export const createControl = (deps: {
     const ids = Array.from({ length: count }, () => deps.payIn(payment))
     return json(201, { end_to_end_ids: ids })
   }
+  const payCharge = (body: Uint8Array | 'too_large'): Answer => {
+    const asked = payChargeBody.safeParse(parsed(body))
+    if (!asked.success) return refused(asked.error)
+    const { end_to_end_id: id, channel: by } = asked.data
+    return deps.payCharge(id, by)
+      ? json(201, { end_to_end_ids: [id] })
+      : json(404, { error: 'not_scheduled' })
+  }
   return async (method, path, body) => {
     switch (`${method} ${path}`) {
       case 'GET /simulator/faults':
@@ -115,6 +134,8 @@ export const createControl = (deps: {
         return setFaults(body)
       case 'POST /simulator/pay-in':
         return pay(body)
+      case 'POST /simulator/pay-charge':
+        return payCharge(body)
       case 'POST /simulator/mandate': {
         const asked = mandateBody.safeParse(parsed(body))
         if (!asked.success) return refused(asked.error)
@@ -130,6 +151,7 @@ export const createControl = (deps: {
           endpoints: [
             'GET|PUT /simulator/faults',
             'POST /simulator/pay-in',
+            'POST /simulator/pay-charge',
             'POST /simulator/mandate',
             'GET /simulator/book',
             'GET /simulator/statistics',

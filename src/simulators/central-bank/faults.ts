@@ -23,6 +23,20 @@ export const faultKinds = [
   'entry_amount',
   /** Reports that there is no entry, though its book has it. */
   'entry_missing',
+  /** A payer refuses a mandate, or what ends one. */
+  'mandate_refused',
+  /** A payer says nothing to a mandate but that it was received. */
+  'mandate_pending',
+  /** A payer's institution answers nothing to a mandate, or to what ends one. */
+  'mandate_unanswered',
+  /** A payer's institution refuses to schedule a charge. */
+  'charge_refused',
+  /** It answers nothing to a pain.013. */
+  'charge_unanswered',
+  /** It does not pay a charge that it has scheduled. */
+  'charge_unpaid',
+  /** It does not take a charge back. */
+  'cancellation_refused',
   /** Closes the connection of a request and does nothing. */
   'refuse_connections',
 ] as const
@@ -35,6 +49,8 @@ export type Fault = Strike & {
   readonly channel?: Channel
   /** Only requests of this kind. */
   readonly operation?: 'send' | 'read'
+  /** Reason of a refusal, of the codes of the message that tells it; each has one when absent. */
+  readonly code?: string
   /** For `latency`. */
   readonly delayMs?: number
 }

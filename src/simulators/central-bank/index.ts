@@ -22,6 +22,7 @@ import {
   resolveOptions,
 } from './options.ts'
 import { createOtherMessages } from './others.ts'
+import { createPayers, type Payers } from './payers.ts'
 import { createPostOffice } from './post-office.ts'
 import { type ChannelServer, serveChannel } from './server.ts'
 import { Settlement } from './settlement.ts'
@@ -53,6 +54,8 @@ export type CentralBank = {
   readonly payIn: PayIn
   /** Makes the paying PSP ask a payer of a participant for a mandate (pain.009). @returns its MndtId */
   readonly askMandate: (to: string) => string
+  /** Makes the institution of a payer pay a charge of Pix Automático before its time. @returns false: none is scheduled */
+  readonly payCharge: Payers['payCharge']
   /** Puts a message of any type and sender in a participant's mailbox. */
   readonly deliver: (to: string, bytes: Uint8Array) => void
   readonly stop: () => Promise<void>
@@ -68,7 +71,8 @@ const payInDefaultCents = 1_000n
 export const createCentralBank = async (given: CentralBankOptions = {}): Promise<CentralBank> => {
   const options = resolveOptions(given)
   const parts = createParts(options)
-  const { post, settlement, faults, now } = parts
+  const { post, settlement, faults, payers, now } = parts
+  const { payCharge } = payers
   const payIn: PayIn = ({ to, amountCents, channel, charge }) =>
     settlement.payIn(to, amountCents, channel ?? 'primary', charge)
   const askMandate = (to: string): string => {
@@ -78,7 +82,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   }
   const statistics = () => statisticsOf(parts)
   const book = () => bookOf(parts.ledger, settlement)
-  const control = createControl({ faults, payIn, askMandate, book, statistics })
+  const control = createControl({ faults, payIn, payCharge, askMandate, book, statistics })
   const { hostname, tls, hostWithoutPort, revision } = options
   const serve = (channel: Channel, port: number): Promise<ChannelServer> => {
     const answer = createMessageInterface({ ...parts, channel, revision })
@@ -95,6 +99,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   }
   const stopSweep = every(sweepMs, () => {
     for (const mailbox of post.mailboxes().values()) mailbox.abandon(now() - options.streamIdleMs)
+    payers.payDue()
   })
   const stopLoad = startLoad(options.payIn, payIn, now)
   return {
@@ -104,6 +109,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     book,
     setFaults: faults.set,
     payIn,
+    payCharge,
     askMandate,
     deliver: (to, bytes) =>
       post.mailbox(to, 'primary').put({ resourceId: parts.resourceId(), bytes }),
@@ -134,6 +140,7 @@ const createParts = (options: ResolvedOptions) => {
     options,
     paymentVersion: versionOf('pacs.008', revision).version,
   })
+  const payers = createPayers({ settlement, strike: faults.strike, now })
   const buckets = options.rateLimits ? createTokenBuckets(now) : undefined
   const { participantCertificates } = options
   const intake = new Intake({
@@ -145,12 +152,14 @@ const createParts = (options: ResolvedOptions) => {
       participantCertificates === undefined
         ? undefined
         : createSignatureCheck(participantCertificates),
-    answerOther: createOtherMessages({ ledger, post, settlement, entryFault: faults.entry }),
+    answerOther: createOtherMessages({
+      ...{ ledger, post, settlement, payers, entryFault: faults.entry },
+    }),
     debit: ({ ispb, channel }, type, count) => buckets?.debit(ispb, channel, type, count),
   })
   const { resourceId } = ids
   const isFull = () => post.waiting() + intake.waiting() >= limits.waitingMessagesMax
-  return { now, faults, ids, ledger, post, settlement, buckets, intake, resourceId, isFull }
+  return { now, faults, ids, ledger, post, settlement, payers, buckets, intake, resourceId, isFull }
 }
 
 type Statistics = ReturnType<typeof statisticsOf>

@@ -4,15 +4,13 @@ import { absent } from '#codecs/xml'
 import type { OtherMessage, OtherType } from './intake.ts'
 import type { Ledger } from './ledger.ts'
 import type { Channel } from './options.ts'
+import type { Payers } from './payers.ts'
 import type { PostOffice } from './post-office.ts'
 import {
   accountReport,
   accountStatement,
-  activationReport,
-  cancellationReport,
   echoReport,
   entryNotification,
-  mandateReport,
   partyStatus,
   receipts,
   systemEvent,
@@ -23,7 +21,7 @@ import type { Draft } from './write.ts'
 
 /**
  * Takes a message that moves no money. Forwards it when it is for a participant that reads here; otherwise the bank
- * answers in that participant's place, and accepts.
+ * answers in that participant's place.
  */
 export const createOtherMessages =
   (deps: Deps & { readonly post: PostOffice }) =>
@@ -59,6 +57,7 @@ const forwarded = ({ type, version, id, document }: OtherMessage): Draft => {
 type Deps = {
   readonly ledger: Ledger
   readonly settlement: Settlement
+  readonly payers: Payers
   /** What the bank reports of an operation, in place of what its book says. */
   readonly entryFault: (operation: Operation, channel: Channel) => Operation | undefined
 }
@@ -74,10 +73,10 @@ const answers: Readonly<
   >
 > = {
   'pibr.002': ({ document }) => echoReport(document),
-  'pain.012': ({ document }, counterparty) => mandateReport(document, counterparty),
-  'pain.014': ({ document }) => activationReport(document),
+  'pain.012': (message, payer, { payers }) => payers.answerMandates(message, payer),
+  'pain.014': (message, payer, { payers }) => payers.answerCharges(message, payer),
   'camt.025': ({ document, id }) => receipts(document, id),
-  'camt.029': ({ document }) => cancellationReport(document),
+  'camt.029': (message, _, { payers }) => payers.answerCancellation(message),
   'camt.054': (message, _, deps) => reportFor(message, deps),
   'reda.016': ({ id }) => partyStatus(id),
   'admi.004': ({ type, id }) => systemEvent(`${type} ${id} recebida`),

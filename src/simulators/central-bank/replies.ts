@@ -3,12 +3,11 @@ import { formatCents } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { type Account, entriesOf } from './ledger.ts'
 import type { Operation } from './settlement.ts'
-import { bodyOf, childrenOf, copyOf, nodeAt, textAt } from './tree.ts'
+import { bodyOf, childrenOf, nodeAt, textAt } from './tree.ts'
 import { agent, type Draft, groupHeader, money, nest, tag } from './write.ts'
 
 /** Confirmations of one camt.025. */
 const receiptsMax = 500
-const noOrganisation = `<InitgPty>${nest('Id/OrgId/Othr/Id', '00000000000000')}</InitgPty>`
 
 /** pibr.002: the echo of a pibr.001. */
 export const echoReport = (document: XmlDocument): Draft => {
@@ -17,76 +16,6 @@ export const echoReport = (document: XmlDocument): Draft => {
     type: 'pibr.002',
     content: (header) =>
       `<EchoRpt><GrpHdr>${groupHeader(header)}</GrpHdr><EchoTxInf>${tag('OrgnlData', data)}</EchoTxInf></EchoRpt>`,
-  }
-}
-
-/** pain.014: every charge of a pain.013 accepted. */
-export const activationReport = (document: XmlDocument): Draft => {
-  const charges = childrenOf(document, bodyOf(document), 'PmtInf').map((charge) => ({
-    id: textAt(document, charge, 'PmtInfId'),
-    endToEndId: textAt(document, charge, 'CdtTrfTx/PmtId/EndToEndId'),
-    creditor:
-      copyOf(document, nodeAt(document, charge, 'CdtTrfTx/CdtrAgt')) +
-      copyOf(document, nodeAt(document, charge, 'CdtTrfTx/Cdtr')),
-  }))
-  return {
-    type: 'pain.014',
-    content: (header) =>
-      `<CdtrPmtActvtnReqStsRpt><GrpHdr>${groupHeader(header)}${noOrganisation}</GrpHdr><OrgnlGrpInfAndSts><OrgnlMsgId>${'0'.repeat(32)}</OrgnlMsgId><OrgnlMsgNmId>00000000</OrgnlMsgNmId></OrgnlGrpInfAndSts>${charges
-        .map(
-          ({ id, endToEndId, creditor }) =>
-            `<OrgnlPmtInfAndSts>${tag('OrgnlPmtInfId', id)}<TxInfAndSts>${tag('OrgnlEndToEndId', endToEndId)}<TxSts>ACSP</TxSts><DbtrDcsnDtTm>${header.created}</DbtrDcsnDtTm><OrgnlTxRef>${creditor}</OrgnlTxRef></TxInfAndSts></OrgnlPmtInfAndSts>`,
-        )
-        .join('')}</CdtrPmtActvtnReqStsRpt>`,
-  }
-}
-
-/** camt.029: a cancellation asked for by camt.055 is accepted. */
-export const cancellationReport = (document: XmlDocument): Draft => {
-  const body = bodyOf(document)
-  const original = nodeAt(document, body, 'Undrlyg/OrgnlPmtInfAndCxl')
-  const member = 'Agt/FinInstnId/ClrSysMmbId/MmbId'
-  const asking = textAt(document, body, `Assgnmt/Assgnr/${member}`)
-  const asked = textAt(document, body, `Assgnmt/Assgne/${member}`)
-  const cancellation = textAt(document, original, 'PmtCxlId')
-  const payment = textAt(document, original, 'OrgnlPmtInfId')
-  const endToEndId = textAt(document, original, 'TxInf/OrgnlEndToEndId')
-  return {
-    type: 'camt.029',
-    content: ({ id, created }) =>
-      `<RsltnOfInvstgtn><Assgnmt><Id>${id}</Id><Assgnr>${agent('Agt', asked)}</Assgnr><Assgne>${agent('Agt', asking)}</Assgne><CreDtTm>${created}</CreDtTm></Assgnmt><Sts><Conf>INFO</Conf></Sts><CxlDtls><OrgnlPmtInfAndSts>${tag('OrgnlPmtInfCxlId', cancellation)}${tag('OrgnlPmtInfId', payment)}<PmtInfCxlSts>ACCR</PmtInfCxlSts><TxInfAndSts>${tag('OrgnlEndToEndId', endToEndId)}</TxInfAndSts></OrgnlPmtInfAndSts></CxlDtls><SplmtryData><Envlp><CxlPrcgDtls><CxlPrcgTp>DHAC</CxlPrcgTp><PrcgDtTm>${created}</PrcgDtTm></CxlPrcgDtls></Envlp></SplmtryData></RsltnOfInvstgtn>`,
-  }
-}
-
-const mandateParts = 'Ocrncs TrckgInd ColltnAmt Cdtr CdtrAgt Dbtr DbtrAcct DbtrAgt UltmtDbtr'.split(
-  ' ',
-)
-
-/** pain.012: the mandates of a pain.009, or the cancellations of a pain.011, accepted. */
-export const mandateReport = (document: XmlDocument, counterparty: string): Draft => {
-  const body = bodyOf(document)
-  const asked = childrenOf(document, body, 'Mndt')
-  const cancelled = childrenOf(document, body, 'UndrlygCxlDtls').map((details) =>
-    nodeAt(document, details, 'OrgnlMndt/OrgnlMndt'),
-  )
-  const status = asked.length > 0 ? 'CFDB' : 'CCLD'
-  const mandates = [...asked, ...cancelled].map((mandate) => {
-    const part = (name: string) => copyOf(document, nodeAt(document, mandate, name))
-    return {
-      id: part('MndtId'),
-      request: textAt(document, mandate, 'MndtReqId'),
-      parts: mandateParts.map(part).join(''),
-      contract: part('RfrdDoc'),
-    }
-  })
-  return {
-    type: 'pain.012',
-    content: (header) => {
-      const day = header.created.slice(0, 10).replaceAll('-', '')
-      const report = ({ id, request, parts, contract }: (typeof mandates)[number], index: number) =>
-        `<UndrlygAccptncDtls><AccptncRslt><Accptd>true</Accptd></AccptncRslt><OrgnlMndt><OrgnlMndt>${id}${tag('MndtReqId', `IS${counterparty}${day}${header.id.slice(-8)}${String(index % 1000).padStart(3, '0')}`)}${parts}${tag('MndtRef', request)}${contract}</OrgnlMndt></OrgnlMndt><SplmtryData><Envlp>${tag('MndtSts', status)}</Envlp></SplmtryData></UndrlygAccptncDtls>`
-      return `<MndtAccptncRpt><GrpHdr>${groupHeader(header)}${agent('InstgAgt', counterparty)}</GrpHdr>${mandates.map(report).join('')}</MndtAccptncRpt>`
-    },
   }
 }
 

@@ -56,6 +56,11 @@ type Asked = { readonly entry: Entry; readonly xml: string }
 
 type Addressed = { readonly to: string; readonly entry: Entry; readonly report: Report }
 
+/** A payment that begins here, with the canonical XML of its transaction. */
+type PaymentHere = Pick<Operation, 'endToEndId' | 'payer' | 'receiver' | 'cents' | 'channel'> & {
+  readonly xml: string
+}
+
 type SettlementDeps = {
   readonly ledger: Ledger
   readonly post: PostOffice
@@ -150,28 +155,29 @@ export class Settlement {
 
   /** Makes the paying PSP pay. @returns its EndToEndId */
   payIn(to: string, cents: bigint, channel: Channel, charge?: PaidCharge): string {
-    const { ids, now, paymentVersion: version } = this.deps
+    const { ids, now } = this.deps
     const endToEndId = ids.endToEndId(payingPsp)
-    const entry = this.entryOf(
-      {
-        id: endToEndId,
-        kind: 'payment',
-        endToEndId,
-        payer: payingPsp,
-        receiver: to,
-        cents,
-        channel,
-      },
-      undefined,
-    )
-    if (this.start(entry, undefined)) {
-      const accepted = new Date(now()).toISOString()
-      const xml = payInTransaction({ endToEndId, cents, from: payingPsp, to, accepted, charge })
-      this.ask([{ entry, xml }], (transactions) =>
-        creditTransfer({ version, priority: 'HIGH', serviceLevel: 'PAGPRI', transactions }),
-      )
-    }
+    const accepted = new Date(now()).toISOString()
+    const xml = payInTransaction({ endToEndId, cents, from: payingPsp, to, accepted, charge })
+    this.payHere({ endToEndId, payer: payingPsp, receiver: to, cents, channel, xml }, 'PAGPRI')
     return endToEndId
+  }
+
+  /** Makes the institution of a payer pay what it has scheduled. */
+  payScheduled(payment: PaymentHere): void {
+    this.payHere(payment, 'PAGAGD')
+  }
+
+  private payHere({ xml, ...parts }: PaymentHere, serviceLevel: 'PAGPRI' | 'PAGAGD'): void {
+    const { now, paymentVersion: version } = this.deps
+    const id = parts.endToEndId
+    const dueAtMs = this.dueAt(serviceLevel, now())
+    const entry = this.entryOf({ ...parts, id, kind: 'payment' }, undefined, dueAtMs)
+    if (!this.start(entry, undefined)) return
+    const priority = serviceLevel === 'PAGPRI' ? 'HIGH' : 'NORM'
+    this.ask([{ entry, xml }], (transactions) =>
+      creditTransfer({ version, priority, serviceLevel, transactions }),
+    )
   }
 
   operations(): ReadonlyMap<string, Operation> {
