@@ -1,5 +1,6 @@
 /** The simulator's own endpoints: faults, payments on demand, the book. Loopback only, JSON. */
 import { z } from 'zod'
+import { readingJourneys, readRecurrencePayload, type ShownRecurrence } from './authorizations.ts'
 import type { Book } from './book.ts'
 import type { PaidCharge } from './drafts.ts'
 import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
@@ -13,6 +14,8 @@ export type Control = (
   path: string,
   body: Uint8Array | 'too_large',
 ) => Promise<Answer>
+
+export type Authorize = (shown: ShownRecurrence, journey: (typeof readingJourneys)[number]) => void
 
 export type PayIn = (payment: {
   readonly to: string
@@ -65,6 +68,21 @@ const payChargeBody = z.strictObject({
   channel: channel.optional(),
 })
 
+const payloadCharsMax = 65_536
+
+const authorizeBody = z.strictObject({
+  payload: z
+    .string()
+    .max(payloadCharsMax)
+    .transform((jws, context) => {
+      const read = readRecurrencePayload(jws.trim())
+      if (read !== undefined) return read
+      context.addIssue({ code: 'custom', message: 'must be the payload of a recurrence, a JWS' })
+      return z.NEVER
+    }),
+  journey: z.literal(readingJourneys).default(2),
+})
+
 const mandateBody = z.strictObject({ to: z.string().regex(/^[0-9A-Z]{8}$/) })
 
 const json = (status: number, value: unknown): Answer => ({
@@ -96,6 +114,7 @@ export const createControl = (deps: {
   readonly payIn: PayIn
   readonly payCharge: Payers['payCharge']
   readonly askMandate: (to: string) => string
+  readonly authorize: Authorize
   readonly book: () => Book
   readonly statistics: () => unknown
 }): Control => {
@@ -141,6 +160,13 @@ export const createControl = (deps: {
         if (!asked.success) return refused(asked.error)
         return json(201, { mandate_id: deps.askMandate(asked.data.to) })
       }
+      case 'POST /simulator/authorize': {
+        const asked = authorizeBody.safeParse(parsed(body))
+        if (!asked.success) return refused(asked.error)
+        const { payload, journey } = asked.data
+        deps.authorize(payload, journey)
+        return json(201, { mandate_id: payload.idRec })
+      }
       case 'GET /simulator/book':
         return json(200, deps.book())
       case 'GET /simulator/statistics':
@@ -153,6 +179,7 @@ export const createControl = (deps: {
             'POST /simulator/pay-in',
             'POST /simulator/pay-charge',
             'POST /simulator/mandate',
+            'POST /simulator/authorize',
             'GET /simulator/book',
             'GET /simulator/statistics',
           ],

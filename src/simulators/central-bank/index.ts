@@ -5,8 +5,9 @@
 
 import { versionOf } from '#codecs/iso20022'
 import { every } from '#src/platform/jobs/index.ts'
+import { mandateAuthorized } from './authorizations.ts'
 import { type Book, bookOf } from './book.ts'
-import { createControl, type PayIn } from './control.ts'
+import { type Authorize, createControl, type PayIn } from './control.ts'
 import { mandateRequest } from './drafts.ts'
 import { createFaultPlan, type Fault } from './faults.ts'
 import { createIdentifiers } from './identifiers.ts'
@@ -80,9 +81,21 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     post.send(to, 'primary', mandateRequest({ id, requestId, from: payingPsp, to }))
     return id
   }
+  const authorize: Authorize = (shown, journey) => {
+    const asked = { requestId: parts.ids.dated('IS', payingPsp), from: payingPsp, journey }
+    post.send(shown.recebedor.ispbParticipante, 'primary', mandateAuthorized(shown, asked))
+  }
   const statistics = () => statisticsOf(parts)
   const book = () => bookOf(parts.ledger, settlement)
-  const control = createControl({ faults, payIn, payCharge, askMandate, book, statistics })
+  const control = createControl({
+    faults,
+    payIn,
+    payCharge,
+    askMandate,
+    authorize,
+    book,
+    statistics,
+  })
   const { hostname, tls, hostWithoutPort, revision } = options
   const serve = (channel: Channel, port: number): Promise<ChannelServer> => {
     const answer = createMessageInterface({ ...parts, channel, revision })

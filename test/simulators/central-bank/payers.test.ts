@@ -183,3 +183,47 @@ describe('a charge', () => {
     expect([bank.book().operations, bank.payCharge(endToEndId)]).toEqual([[], false])
   })
 })
+
+describe('a payer who reads the code of a recurrence', () => {
+  const payload = {
+    idRec: `RR${ispb}20260302aaaaaaaaaaa`,
+    vinculo: { contrato: 'C & 1', devedor: { cpf: '45164632481', nome: 'Fulano' } },
+    calendario: { dataInicial: '2026-04-01', dataFinal: '2027-04-01', periodicidade: 'ANUAL' },
+    ...{ valor: { valorRec: '35.00' }, politicaRetentativa: 'PERMITE_3R_7D' },
+    recebedor: { cnpj: '12345678000195', nome: 'Padaria', ispbParticipante: ispb },
+  }
+  const jws = (content: object) =>
+    `e30.${Buffer.from(JSON.stringify(content)).toString('base64url')}.`
+  const authorize = ({ url }: CentralBank, body: object) =>
+    fetch(`${url}/simulator/authorize`, { method: 'POST', body: JSON.stringify(body) })
+
+  test('is told of by a pain.012 that names his journey', async () => {
+    const { us, bank } = await open()
+    for (const [journey, content] of [
+      [undefined, payload],
+      [4, { ...payload, valor: undefined }],
+    ] as const) {
+      const told = await authorize(bank, { payload: jws(content), journey })
+      expect([told.status, await told.json()]).toEqual([201, { mandate_id: payload.idRec }])
+      const [answer] = await us.receive()
+      if (answer === undefined) throw new Error('nothing came')
+      expect([answer.type, textOf(answer, 'MndtSts'), textOf(answer, 'MndtPrcgTp')]).toEqual([
+        ...['pain.012', 'PDNG', `AUT${journey ?? 2}`],
+      ])
+      expect([textOf(answer, 'Tp'), textOf(answer, 'Nb')]).toEqual(['YEAR', 'C &amp; 1'])
+      expect(violations(answer)).toEqual([])
+    }
+  })
+
+  test('reads nothing else', async () => {
+    const { bank } = await open()
+    for (const body of [
+      { payload: 'no payload' },
+      { payload: jws({ ...payload, idRec: 'R1' }) },
+      { payload: jws(payload), journey: 1 },
+      {},
+    ]) {
+      expect((await authorize(bank, body)).status).toBe(400)
+    }
+  })
+})
