@@ -35,6 +35,12 @@ const groupHeaderTemplate = template('<GrpHdr><MsgId>{messageId}</><CreDtTm>{cre
 export const groupHeader = ({ messageId, created }: Draft, more?: Content): Piece =>
   groupHeaderTemplate({ messageId, created, more })
 
+const instructing = template('<InstgAgt/FinInstnId/ClrSysMmbId/MmbId>{ispb}</>')
+
+/** `GrpHdr` of the answers to, and ends of, mandates: who sends it. */
+export const mandateHeader = (draft: Draft): Piece =>
+  groupHeader(draft, instructing({ ispb: draft.ispb }))
+
 const assignmentTemplate = template(`
   <Assgnmt>
     <Id>{id}</>

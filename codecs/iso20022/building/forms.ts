@@ -62,6 +62,10 @@ export const forms = {
   bookedId: operationForm('[EL]', 'E or L, ISPB, UTC minute, 11 characters'),
   messageId: patternForm(/^M[0-9A-Z]{8}[a-zA-Z0-9]{23}$/, 'M, ISPB, 23 letters or digits'),
   mandateId: datedForm('[RC][RN]', 'RR, RN, CR or CN, ISPB, date, 11 characters'),
+  mandateRequestId: datedForm('SC', 'SC, ISPB, date, 11 characters'),
+  mandateReportId: datedForm('IS', 'IS, ISPB, date, 11 characters'),
+  mandateCancellationId: datedForm('IC', 'IC, ISPB, date, 11 characters'),
+  mandateReference: datedForm('(?:SC|IC|IS)', 'SC, IC or IS, ISPB, date, 11 characters'),
   cancellationId: datedForm('CA', 'CA, ISPB, date, 11 characters'),
   controlNumber: patternForm(
     /^[A-Z]{3}\d{4}[0-1]\d[0-3]\d[a-zA-Z0-9]{9}$/,

@@ -8,6 +8,9 @@ import {
   type messageDefinitions,
   messageTypes,
 } from '../messages/index.ts'
+import { builder as mandateRequest } from '../messages/pain.009/build.ts'
+import { builder as mandateCancellation } from '../messages/pain.011/build.ts'
+import { builder as mandateReport } from '../messages/pain.012/build.ts'
 import type { BuildContext, Builder, Draft } from './builder.ts'
 import { dateTimeOf, messageId } from './identifiers.ts'
 import { type BuildProblem, Params } from './params.ts'
@@ -137,6 +140,25 @@ export const buildReportRequest = (
   params: unknown,
   context: BuildContext & { readonly revision: Revision },
 ): Build => buildAs({ ...definitionOf('camt.060'), ...reportRequest }, params, context)
+
+const mandateBuilders = {
+  'pain.009': mandateRequest,
+  'pain.011': mandateCancellation,
+  'pain.012': mandateReport,
+} as const
+
+/** The messages about mandates. */
+export type MandateMessage = keyof typeof mandateBuilders
+
+/**
+ * Builds a message about a mandate of Pix Automático. A mandate is asked for, confirmed and ended by what the gateway
+ * knows of it, so these are none of {@link buildableMessages}.
+ */
+export const buildMandateMessage = (
+  type: MandateMessage,
+  params: unknown,
+  context: BuildContext & { readonly revision: Revision; readonly version?: string },
+): Build => buildAs({ ...definitionOf(type), ...mandateBuilders[type] }, params, context)
 
 const buildAs = (
   {
