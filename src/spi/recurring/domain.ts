@@ -22,8 +22,15 @@ export const chargeStates = [
 
 export type State = (typeof mandateStates)[number] | (typeof chargeStates)[number]
 
-/** What a message says about a mandate or charge: a state, or that what was asked for is refused. */
-export type Event = Exclude<State, 'rejected'> | 'refused' | 'cancellation_refused'
+/**
+ * What a message says about a mandate or charge: a state, or that what was asked for is refused; `unnamed_refused`
+ * where it does not name what.
+ */
+export type Event =
+  | Exclude<State, 'rejected'>
+  | 'refused'
+  | 'cancellation_refused'
+  | 'unnamed_refused'
 
 /** One message, or one part of it, about one mandate or charge. */
 export type Fact = {
@@ -60,15 +67,16 @@ const predecessors: Readonly<Record<State, readonly (State | null)[]>> = {
 
 /**
  * Where an event leads; the same standing if it changes nothing. A refusal of a cancellation leads back to what was
- * before; where the messages of a mandate do not tell what is refused, the cancellation that is open is meant.
+ * before; one that does not name what it refuses means the cancellation that is open, or else the request.
  */
-export const transition = (kind: Kind, standing: Standing, event: Event): Standing => {
+export const transition = (standing: Standing, said: Event): Standing => {
   const { state, stateBefore } = standing
   const isCancelling = state === 'cancellation_requested'
-  if (event === 'cancellation_refused' || (event === 'refused' && kind === 'mandate')) {
-    if (isCancelling)
-      return stateBefore === null ? standing : { state: stateBefore, stateBefore: null }
-    if (event === 'cancellation_refused') return standing
+  const meant = isCancelling ? 'cancellation_refused' : 'refused'
+  const event = said === 'unnamed_refused' ? meant : said
+  if (event === 'cancellation_refused') {
+    const isKnown = isCancelling && stateBefore !== null
+    return isKnown ? { state: stateBefore, stateBefore: null } : standing
   }
   const wanted = event === 'refused' ? 'rejected' : event
   if (isCancelling && wanted !== 'cancelled') {

@@ -70,9 +70,11 @@ const chargeEvents = { ACSP: 'scheduled', RJCT: 'refused' } as const
 const cancellationEvents = { DHSR: 'cancellation_requested', DHIP: 'cancelled' } as const
 const resolutionEvents = { ACCR: 'cancelled', RJCR: 'cancellation_refused' } as const
 
-/** MndtRef is the id of the request that is answered: `IC…` of a cancellation. */
-const refusalOf = (reference: string | null): Event =>
-  reference?.startsWith('IC') === true ? 'cancellation_refused' : 'refused'
+/** MndtRef is the id of what is answered: `IC…` of a cancellation. */
+const refusalOf = (reference: string | null): Event => {
+  if (reference === null) return 'unnamed_refused'
+  return reference.startsWith('IC') ? 'cancellation_refused' : 'refused'
+}
 
 const eventOf = (events: Readonly<Record<string, Event>>, status: string | null): Event | null =>
   status !== null && Object.hasOwn(events, status) ? (events[status] ?? null) : null

@@ -37,7 +37,7 @@ export const applyFacts = async (
   const steps = stated.map((one): Step => {
     const { fact } = one
     const before = standings.get(idOf(fact)) ?? { state: null, stateBefore: null }
-    const after = fact.event === null ? before : transition(fact.kind, before, fact.event)
+    const after = fact.event === null ? before : transition(before, fact.event)
     standings.set(idOf(fact), after)
     return { ...one, before: before.state, after: after.state }
   })
@@ -169,8 +169,13 @@ const eventOf = ({ fact, messageId, direction, before, after }: Step): AppEvent 
   }
 }
 
-/** What becomes of a charge when the central bank refuses our message about it. */
-const refusedEvents = { 'pain.013': 'refused', 'camt.055': 'cancellation_refused' } as const
+/** What becomes of a mandate or charge when the central bank refuses our message about it. */
+const refusedEvents = {
+  'pain.009': 'refused',
+  'pain.011': 'cancellation_refused',
+  'pain.013': 'refused',
+  'camt.055': 'cancellation_refused',
+} as const
 
 const isAsking = (type: string | null | undefined): type is keyof typeof refusedEvents =>
   typeof type === 'string' && Object.hasOwn(refusedEvents, type)

@@ -269,21 +269,34 @@ test('lists by state and mandate, page by page', async () => {
   }
 })
 
+test('a refusal of the request that comes after its cancellation refuses the request', async () => {
+  const [late, unnamed] = [newMandateId(), newMandateId()]
+  for (const [id, of] of [
+    [late, 'SC'],
+    [unnamed, undefined],
+  ] as const) {
+    await receive(
+      ...[mandateRequest(id), mandateAnswer(id, 'PDNG'), mandateCancellation(id)],
+      mandateAnswer(id, { reason: 'AP13', of }),
+    )
+  }
+  expect(await get(`/v1/pix/mandates/${late}`)).toMatchObject({ state: 'rejected' })
+  expect(await get(`/v1/pix/mandates/${unnamed}`)).toMatchObject({ state: 'pending' })
+})
+
 test('an end is left by no event', () => {
-  for (const kind of ['mandate', 'charge'] as const) {
-    for (const state of ['rejected', 'cancelled'] as const) {
-      const end = { state, stateBefore: null }
-      for (const event of [
-        ...(['requested', 'pending', 'confirmed', 'scheduled', 'refused'] as const),
-        ...(['cancellation_requested', 'cancellation_refused', 'cancelled'] as const),
-      ]) {
-        expect(transition(kind, end, event)).toEqual(end)
-      }
+  for (const state of ['rejected', 'cancelled'] as const) {
+    const end = { state, stateBefore: null }
+    for (const event of [
+      ...(['requested', 'pending', 'confirmed', 'scheduled', 'refused', 'cancelled'] as const),
+      ...(['cancellation_requested', 'cancellation_refused', 'unnamed_refused'] as const),
+    ]) {
+      expect(transition(end, event)).toEqual(end)
     }
   }
   const asked = { state: 'cancellation_requested', stateBefore: 'requested' } as const
-  expect(transition('charge', asked, 'scheduled')).toEqual({ ...asked, stateBefore: 'scheduled' })
-  expect(transition('charge', asked, 'refused')).toEqual({ state: 'rejected', stateBefore: null })
+  expect(transition(asked, 'scheduled')).toEqual({ ...asked, stateBefore: 'scheduled' })
+  expect(transition(asked, 'refused')).toEqual({ state: 'rejected', stateBefore: null })
 })
 
 const tables = async () => ({

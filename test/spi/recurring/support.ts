@@ -28,10 +28,14 @@ export const mandateRequest = (mandateId: string): string =>
     `<MndtInitnReq><GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-02T14:05:09.123Z</CreDtTm></GrpHdr><Mndt>${terms(mandateId, requestId('SC'))}<SplmtryData><Envlp>${steps('CRTN', 'CRAT', 'EXPR')}</Envlp></SplmtryData></Mndt></MndtInitnReq>`,
   )
 
-/** pain.012: PDNG, CFDB, CCLD, or a refusal with its reason of a request `SC` or a cancellation `IC`. */
+/** pain.012: PDNG, CFDB, CCLD, or a refusal with its reason of a request `SC`, a cancellation `IC`, or of what it does not name. */
 export const mandateAnswer = (
   mandateId: string,
-  status: 'PDNG' | 'CFDB' | 'CCLD' | { readonly reason: string; readonly of: 'SC' | 'IC' },
+  status:
+    | 'PDNG'
+    | 'CFDB'
+    | 'CCLD'
+    | { readonly reason: string; readonly of: 'SC' | 'IC' | undefined },
 ): string => {
   const isRefusal = typeof status === 'object'
   const result = isRefusal
@@ -40,7 +44,8 @@ export const mandateAnswer = (
   const more = isRefusal
     ? ''
     : `<SplmtryData><Envlp><MndtSts>${status}</MndtSts></Envlp></SplmtryData>`
-  const reference = isRefusal ? `<MndtRef>${requestId(status.of)}</MndtRef>` : ''
+  const of = isRefusal ? status.of : undefined
+  const reference = of === undefined ? '' : `<MndtRef>${requestId(of)}</MndtRef>`
   return envelope(
     'pain.012',
     '1.4',
