@@ -69,6 +69,7 @@ import m65 from './0065_card_link_keys.sql' with { type: 'text' }
 import m66 from './0066_card_batch_upload.sql' with { type: 'text' }
 import m67 from './0067_card_late_answers.sql' with { type: 'text' }
 import m68 from './0068_webhook_subjects.sql' with { type: 'text' }
+import m69 from './0069_pix_recurring.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -140,4 +141,5 @@ export const migrations: readonly Migration[] = [
   { name: '0066_card_batch_upload', sql: m66 },
   { name: '0067_card_late_answers', sql: m67 },
   { name: '0068_webhook_subjects', sql: m68 },
+  { name: '0069_pix_recurring', sql: m69 },
 ]

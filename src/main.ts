@@ -48,6 +48,7 @@ import {
   createGrpc,
   createMessages,
   createOpenMessages,
+  createRecurringSender,
   createRefunds,
   createRsfn,
   createSchemas,
@@ -91,11 +92,11 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   })
   const dict = createDirectory(values, { sql, keys: certificates.keys }, deps)
   const qrcodes = createQrcodes({ read: readOutside, open: jose.openPayload })
+  const sending = { ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }
   const pix = createPix({
-    ...{ ...deps, sql, settings: values.pix, signing: jose.signPublished },
-    ispb: spi.ispb,
+    ...{ ...deps, ...sending, settings: values.pix, signing: jose.signPublished },
     ...{ topics: createTopics(values.webhooks), runsJobs: roles.has('jobs') },
-    refunds: createRefunds({ ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }),
+    ...{ refunds: createRefunds(sending), mandates: createRecurringSender(sending) },
   })
   return tellOfUses(
     certificates,
@@ -131,7 +132,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
         {
           ...{ database: databases.shared, opened },
           keys: certificates.keys,
-          ...{ receivables: pix.receivables, learnedVersions: schemas.learnedVersions },
+          ...{ pix, learnedVersions: schemas.learnedVersions },
           payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
         },
         deps,

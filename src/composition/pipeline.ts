@@ -20,6 +20,7 @@ import {
   type OutboundFeature,
   type PayeePorts,
   type Receivables,
+  type Recurrences,
   type SendNow,
   signingMaterial,
   spiStages,
@@ -35,8 +36,11 @@ type Stores = {
   readonly opened: OpenedBroker | undefined
   /** Of the certificate store. */
   readonly keys: NamedKeys | undefined
-  /** Who knows what receivers are owed. */
-  readonly receivables: Receivables | undefined
+  /** Who knows what receivers are owed, and their recurrences. */
+  readonly pix: {
+    readonly receivables: Receivables | undefined
+    readonly recurrences: Recurrences | undefined
+  }
   /** Versions of messages in SPI_SCHEMA_DIR. */
   readonly learnedVersions: ReadonlySet<string>
   /** Who knows who is paid by a key or a code. */
@@ -52,7 +56,7 @@ export const createPipeline = (
   deps: PlatformDeps,
 ): readonly Feature[] => {
   const { spi, schemas, worker, pull } = values
-  const { database, opened } = stores
+  const { database, opened, pix } = stores
   const { ispb } = spi
   const { logger, metrics } = deps
   const { client, certificates } = openInterface(values, stores, deps)
@@ -82,7 +86,7 @@ export const createPipeline = (
     stages.push(
       createWorker({
         ...{ sql, broker, settings: worker, ispb, revision, learning, emitEvents, logger, metrics },
-        receivables: stores.receivables,
+        ...{ receivables: pix.receivables, recurrences: pix.recurrences },
         learnedVersions: stores.learnedVersions,
       }),
     )

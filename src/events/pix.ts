@@ -27,6 +27,14 @@ const recurrence = z
   })
   .meta({ id: 'RecurrenceEvent' })
 
+const collection = z
+  .strictObject({
+    id_rec: z.string(),
+    txid: z.string(),
+    status: z.enum(['created', 'active', 'concluded', 'expired', 'rejected', 'cancelled']),
+  })
+  .meta({ id: 'CollectionEvent' })
+
 export const pixEvents = {
   received_pix: {
     title: 'API Pix',
@@ -45,5 +53,14 @@ export const pixEvents = {
     payload: recurrence,
     subject: 'id_rec',
     types: { 'pix.recurrence.changed': 'A recurrence of a receiver has another status.' },
+  },
+  collections: {
+    title: 'API Pix',
+    payload: collection,
+    subject: 'txid',
+    types: {
+      'pix.collection.changed':
+        'A charge of a recurrence (`cobr`), or an attempt at it, has another status.',
+    },
   },
 } as const satisfies EventGroups

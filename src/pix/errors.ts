@@ -154,6 +154,31 @@ export const pixErrors = defineErrors({
     'A parameter breaks a rule.',
     'Um parâmetro quebra uma regra.',
   ),
+  solic_rec_nao_encontrada: absent(
+    'Solicitação de recorrência não encontrada',
+    'The account has no request of this idSolicRec.',
+    'A conta não tem solicitação com este idSolicRec.',
+  ),
+  solic_rec_operacao_invalida: invalid(
+    'Solicitação de recorrência inválida.',
+    'The request to authorise a recurrence breaks a rule.',
+    'A solicitação de recorrência quebra uma regra.',
+  ),
+  cobr_nao_encontrado: absent(
+    'Cobrança recorrente não encontrada',
+    'The account has no charge of a recurrence of this txid.',
+    'A conta não tem cobrança recorrente com este txid.',
+  ),
+  cobr_operacao_invalida: invalid(
+    'Cobrança recorrente inválida.',
+    'The charge of a recurrence breaks a rule.',
+    'A cobrança recorrente quebra uma regra.',
+  ),
+  cobr_consulta_invalida: invalid(
+    'Consulta inválida.',
+    'A parameter breaks a rule.',
+    'Um parâmetro quebra uma regra.',
+  ),
   pix_nao_encontrado: absent(
     'Pix não encontrado',
     'The account has received no such Pix.',

@@ -1,5 +1,6 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { type Route, withMissingSettings } from '#src/platform/http/index.ts'
+import type { Job } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Authenticator } from '#src/platform/security/index.ts'
@@ -9,6 +10,9 @@ import { chargeRoutes } from './charges/routes.ts'
 import { createChargeService } from './charges/service.ts'
 import { addressesOn } from './charges/view.ts'
 import { wordings } from './charges/wording.ts'
+import { collectionRoutes } from './collections/routes.ts'
+import { createCollectionService } from './collections/service.ts'
+import { createRecurringSweep } from './collections/sweep.ts'
 import type { PixSettings } from './config.ts'
 import { dueRoutes } from './due/routes.ts'
 import { pixErrors, receiverErrors } from './errors.ts'
@@ -27,9 +31,13 @@ import { createPixService, type Refunds } from './received/service.ts'
 import { receiverRoutes } from './receivers/routes.ts'
 import { createReceiverService } from './receivers/service.ts'
 import { createRecurrenceLocationService } from './recurrences/locations.ts'
+import type { MandateSender } from './recurrences/mandate.ts'
 import { recurrenceLocationRoutes, recurrenceRoutes } from './recurrences/routes.ts'
 import { createRecurrenceService } from './recurrences/service.ts'
 import { recurrenceAddressOn } from './recurrences/view.ts'
+import { requestRoutes } from './requests/routes.ts'
+import { createRequestService } from './requests/service.ts'
+import { createRecurrences, type Recurrences } from './requests/told.ts'
 
 export { pixSettings } from './config.ts'
 
@@ -43,6 +51,8 @@ export type PixDeps = {
   readonly ispb: string | undefined
   /** Undefined: returns answer 503 and name ISPB. */
   readonly refunds: Refunds | undefined
+  /** Undefined: requests to payers, and charges of recurrences, answer 503 and name ISPB. */
+  readonly mandates: MandateSender | undefined
   /** Where receivers are told of what they have received. */
   readonly topics: Topics
   readonly runsJobs?: boolean
@@ -56,6 +66,8 @@ export type PixFeature = Feature & {
   readonly beside: Feature
   /** For the worker of instant payments; undefined without a database. */
   readonly receivables: Receivables | undefined
+  /** The same, of recurrences. */
+  readonly recurrences: Recurrences | undefined
 }
 
 /** The central bank's API Pix, for the software of merchants, and the payloads that payers' institutions read. */
@@ -82,17 +94,23 @@ export const createPix = (deps: PixDeps): PixFeature => {
   const isMerchants = ({ path }: Route) => path.startsWith(pixPath) || path === tokens.path
   const beside = { name: 'pix_payloads', routes: routes.filter((one) => !isMerchants(one)) }
   const own = { listener: 'pix' as const, routes: routes.filter(isMerchants), beside }
-  if (deps.sql === undefined) return { ...common, ...own, receivables: undefined }
-  const sweep = createTokenSweep(sql, logger)
+  if (deps.sql === undefined) {
+    return { ...common, ...own, receivables: undefined, recurrences: undefined }
+  }
+  const jobs = [createTokenSweep(sql, logger), ...recurringJobs(deps, sql)]
   return {
     ...common,
     ...own,
     receivables: createReceivables(deps.topics.emit),
+    recurrences:
+      deps.ispb === undefined ? undefined : createRecurrences(deps.topics.emit, deps.ispb),
     tokenSource: createTokenSource(sql),
     start: async () => {
-      if (runsJobs) await sweep.start()
+      if (runsJobs) await Promise.all(jobs.map((job) => job.start()))
     },
-    drain: sweep.stop,
+    drain: async () => {
+      await Promise.all(jobs.map((job) => job.stop()))
+    },
   }
 }
 
@@ -122,25 +140,40 @@ const chargingRoutes = (
   ]
 }
 
+const recurringJobs = (
+  { mandates: sender, topics, ispb, logger, now = () => new Date() }: PixDeps,
+  sql: Client,
+): readonly Job[] => {
+  if (sender === undefined || ispb === undefined) return []
+  return [createRecurringSweep({ sql, sender, emit: topics.emit, ispb, now }, logger)]
+}
+
+const never = (): never => {
+  throw new Error('not configured')
+}
+
 /** Of Pix Automático. */
 const recurringRoutes = (
-  { settings, ispb, topics, now = () => new Date() }: PixDeps,
+  { settings, ispb: ours, mandates, topics, now = () => new Date() }: PixDeps,
   sql: Client,
 ): readonly Route[] => {
   const { locationHost: host } = settings
   const { emit } = topics
   const addressOf = recurrenceAddressOn(host ?? '')
   const addresses = addressesOn(host ?? '')
-  const recurring = createRecurrenceService({
-    ...{ sql, addresses, addressOf, ispb: ispb ?? '', emit, now },
-  })
+  // Without them nobody calls what follows: every route answers before.
+  const ispb = ours ?? ''
+  const sender = mandates ?? { sendWithin: never, wake: never }
+  const sending = { sql, sender, emit, ispb, now }
   const routes = [
-    ...recurrenceRoutes(recurring),
+    ...recurrenceRoutes(createRecurrenceService({ ...sending, addresses, addressOf })),
+    ...requestRoutes(createRequestService(sending)),
+    ...collectionRoutes(createCollectionService(sending)),
     ...recurrenceLocationRoutes(createRecurrenceLocationService({ sql, addressOf, now })),
   ]
   const missing = [
     ...(host === undefined ? ['PIX_LOCATION_HOST'] : []),
-    ...(ispb === undefined ? ['ISPB'] : []),
+    ...(ours === undefined || mandates === undefined ? ['ISPB'] : []),
   ]
   return missing.length === 0 ? routes : withMissingSettings(routes, missing)
 }
@@ -150,9 +183,6 @@ const receivedRoutes = (
   sql: Client,
 ): readonly Route[] => {
   if (refunds !== undefined) return pixRoutes(createPixService({ sql, refunds, now }))
-  const never = (): never => {
-    throw new Error('not configured')
-  }
   const none = { refundWithin: never, wake: never }
   const routes = pixRoutes(createPixService({ sql, refunds: none, now }))
   const isReading = ({ method }: Route): boolean => method === 'GET'

@@ -6,7 +6,12 @@ export { createSchemas, schemaSettings } from './api/schemas/index.ts'
 export { createTransform } from './api/transform/index.ts'
 export { spiSettings } from './config.ts'
 export { createPull, pullSettings } from './in/pull/index.ts'
-export { createWorker, type Receivables, workerSettings } from './in/worker/index.ts'
+export {
+  createWorker,
+  type Receivables,
+  type Recurrences,
+  workerSettings,
+} from './in/worker/index.ts'
 export {
   createInterfaceClient,
   type InterfaceClient,
@@ -40,6 +45,7 @@ export {
 } from './out/stage/index.ts'
 export { createPayments, createRefunds, type PayeePorts } from './payments/index.ts'
 export { createRecurring, rebuildRecurring } from './recurring/index.ts'
+export { createRecurringSender } from './recurring/outgoing.ts'
 export {
   type BookDifference,
   type BookFigures,

@@ -221,6 +221,20 @@ const instantPayments = async () => {
     calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
     politicaRetentativa: 'NAO_PERMITE',
   })
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+  await call('POST', '/pix/v2/solicrec', {
+    ...{ idRec, calendario: { dataExpiracaoSolicitacao: inDays(1) } },
+    destinatario: { cpf: '98765432100', conta: '1', ispbParticipante: '99999A04' },
+  })
+  const rec = () => call('GET', `/pix/v2/rec/${idRec}`).catch(none)
+  await until('authorised', async () => (await rec())['status'] === 'APROVADA')
+  const { txid } = await call('POST', '/pix/v2/cobr', {
+    ...{ idRec, valor: { original: '10.00' } },
+    calendario: { dataDeVencimento: inDays(5).slice(0, 10) },
+    recebedor: { conta: '1', tipoConta: 'CORRENTE' },
+  })
+  const cobr = () => call('GET', `/pix/v2/cobr/${txid}`).catch(none)
+  await until('scheduled', async () => (await cobr())['status'] === 'ATIVA')
   await call('PATCH', `/pix/v2/rec/${idRec}`, { status: 'CANCELADA' })
   const tooMuch = { amount: 100, return_reason: 'MD06', receiving_ispb: payingPsp }
   await call('POST', '/v1/spi/send', {

@@ -24,7 +24,7 @@ const ofStandard: readonly Opened[] = (
   createPix({
     ...{ sql: undefined, authenticator: { verify: () => undefined }, logger: quietLogger },
     ...{ settings: { locationHost: undefined, signingKid: undefined, tokenSeconds: 60 } },
-    ...{ refunds: undefined, ispb: undefined },
+    ...{ refunds: undefined, mandates: undefined, ispb: undefined },
     topics: createTopics({ allowedTargets: undefined }),
     signing: { sign: async () => '', keySet: async () => [] },
   }).routes ?? []

@@ -22,6 +22,11 @@ def mend(node):
             # The address is of the receiver, and required beside it.
             if "recebedor" in node.get("properties", {}):
                 node["required"] = [name for name in node["required"] if name not in ADDRESS]
+            # Of a request there is neither: the one is recPayload, the other destinatario.
+            if "SolicRecId" in str(node.get("allOf")):
+                node["required"] = [name for name in node["required"] if name != "rec"]
+            if "destinatario" in node.get("properties", {}):
+                node["required"] = [name for name in node["required"] if name != "pagador"]
             # The participant is the payer's, and shown beside its other members.
             if "pagador" in node.get("properties", {}):
                 node["required"] = [name for name in node["required"] if name != "ispbParticipante"]

@@ -9,9 +9,10 @@ import {
   networksOf,
   type TokenSource,
 } from '#src/platform/security/index.ts'
-import { createRefunds } from '#src/spi/index.ts'
+import { createRecurringSender, createRefunds } from '#src/spi/index.ts'
 import { createTopics } from '#src/webhooks/index.ts'
 import type { JoseKeySource } from '../../src/jose/index.ts'
+import { sweepRecurring } from '../../src/pix/collections/sweep.ts'
 import { createPix } from '../../src/pix/index.ts'
 import { testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
@@ -46,6 +47,18 @@ export type Json = any
 
 export type Client = { readonly id: string; readonly secret: string; readonly record: KeyRecord }
 
+type Sender = NonNullable<ReturnType<typeof createRecurringSender>>
+
+/** The same, noting what is sent. */
+const recorded = <T extends Sender | undefined>(sender: T, drafts: Json[]): T =>
+  sender && {
+    ...sender,
+    sendWithin: async (tx, sent, at) => {
+      await sender.sendWithin(tx, sent, at)
+      drafts.push(...sent)
+    },
+  }
+
 /** Proxies at 127.0.0.1 are trusted. */
 export const startPix = async (
   now?: () => Date,
@@ -66,10 +79,15 @@ export const startPix = async (
     retentionDays: 7,
     logger: quietLogger,
   })
+  const drafts: Json[] = []
   const feature = createPix({
     ...{ sql, authenticator, logger: quietLogger, runsJobs: false },
     topics: createTopics({ allowedTargets: ['127.0.0.0/8', 'localhost'] }),
     refunds: createRefunds({ ispb: '12345678', sql, broker, revision: '5.10.1' }),
+    mandates: recorded(
+      createRecurringSender({ ispb: '12345678', sql, broker, revision: '5.11.1' }),
+      drafts,
+    ),
     ispb: '12345678',
     settings: { locationHost: host, signingKid: kid, tokenSeconds: 3_600 },
     signing: joseFeature(store).signPublished,
@@ -113,10 +131,21 @@ export const startPix = async (
     const headers = { Authorization: `Basic ${basic}` }
     return (await call('POST', '/oauth/token', { body, headers })).json.access_token
   }
+  const sweep = async (): Promise<number> => {
+    const sender = createRecurringSender({ ispb: '12345678', sql, broker, revision: '5.11.1' })
+    if (sender === undefined) throw new Error('no sender')
+    return sweepRecurring({
+      ...{ sql, sender: recorded(sender, drafts), ispb: '12345678' },
+      ...{ emit: createTopics({ allowedTargets: [] }).emit, now: now ?? (() => new Date()) },
+    })
+  }
   const operator = client().secret
   return {
     ...{
       receivables: feature.receivables,
+      recurrences: feature.recurrences,
+      drafts,
+      sweep,
       database,
       sql,
       routes,

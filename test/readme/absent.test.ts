@@ -69,11 +69,6 @@ const notThere: readonly (readonly [english: string, portuguese: string, proof: 
     noPath(/\/dict\/(?!keys\/)/),
   ],
   [
-    'Pix: charging by Pix Automático (`cobr`, `solicrec`)',
-    'Pix: a cobrança do Pix Automático (`cobr`, `solicrec`)',
-    noPath(/\/pix\/v2\/(?:solicrec|cobr)\b/),
-  ],
-  [
     'Digital currency: gRPC',
     'Moeda digital: gRPC',
     () =>

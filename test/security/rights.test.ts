@@ -126,9 +126,7 @@ const makeDelivery = async (address: string): Promise<string> => {
 
 const address = { street: 'Rua 1', state: 'PE', postal_code: '50000000' }
 
-const makeCharge = async (): Promise<
-  Pick<Made, 'charge' | 'due' | 'location' | 'recurrence' | 'place'>
-> => {
+const makeCharge = async (): Promise<Pick<Made, 'charge' | 'due' | 'location' | MadeForPayers>> => {
   const key = pixKey
   const receiver = {
     key,
@@ -168,14 +166,27 @@ const makeCharge = async (): Promise<
   return { charge, due, location: String(loc.id), ...(await makeRecurrence()) }
 }
 
-const makeRecurrence = async (): Promise<Pick<Made, 'recurrence' | 'place'>> => {
+type MadeForPayers = 'recurrence' | 'place' | 'request' | 'collection'
+
+const makeRecurrence = async (): Promise<Pick<Made, MadeForPayers>> => {
   const { id } = (await demand('/pix/v2/locrec', undefined)) as Record<string, string>
   const { idRec } = await demand('/pix/v2/rec', {
     vinculo: { contrato: '1', devedor: { cpf: '12345678909', nome: 'Bia' } },
     calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
     ...{ politicaRetentativa: 'NAO_PERMITE', loc: id },
   })
-  return { recurrence: idRec ?? '', place: String(id) }
+  const { idSolicRec } = await demand('/pix/v2/solicrec', {
+    ...{ idRec, calendario: { dataExpiracaoSolicitacao: '2099-01-01T00:00:00Z' } },
+    destinatario: { cpf: '12345678909', conta: '1', ispbParticipante: '91193552' },
+  })
+  const { txid } = await demand('/pix/v2/cobr', {
+    ...{ idRec, calendario: { dataDeVencimento: '2099-01-01' }, valor: { original: '1.00' } },
+    recebedor: { conta: '1', tipoConta: 'CORRENTE' },
+  })
+  return {
+    ...{ recurrence: idRec ?? '', place: String(id) },
+    ...{ request: idSolicRec ?? '', collection: txid ?? '' },
+  }
 }
 
 beforeAll(async () => {

@@ -32,6 +32,10 @@ export type Made = {
   readonly due: string
   readonly location: string
   readonly recurrence: string
+  /** To a payer. */
+  readonly request: string
+  /** Of a recurrence. */
+  readonly collection: string
   /** Of recurrences. */
   readonly place: string
 }
@@ -215,6 +219,30 @@ export const rows: Readonly<Record<string, Row>> = {
   'PATCH /pix/v2/rec/{idRec}': owned(
     ...([false, [], ({ recurrence }: Made) => `/pix/v2/rec/${recurrence}`] as const),
     () => ({ vinculo: { devedor: { nome: 'Bia' } } }),
+  ),
+  'POST /pix/v2/solicrec': { kind: 'new' },
+  'GET /pix/v2/solicrec/{idSolicRec}': owned(
+    ...([true, [], ({ request }: Made) => `/pix/v2/solicrec/${request}`] as const),
+  ),
+  'PATCH /pix/v2/solicrec/{idSolicRec}': owned(
+    ...([false, [], ({ request }: Made) => `/pix/v2/solicrec/${request}`] as const),
+    () => ({ status: 'CANCELADA' }),
+  ),
+  'PUT /pix/v2/cobr/{txid}': { kind: 'new' },
+  'POST /pix/v2/cobr': { kind: 'new' },
+  'GET /pix/v2/cobr': listOf('cobr'),
+  'GET /pix/v2/cobr/{txid}': owned(
+    ...([true, [], ({ collection }: Made) => `/pix/v2/cobr/${collection}`] as const),
+  ),
+  'POST /pix/v2/cobr/{txid}/retentativa/{data}': owned(
+    ...([
+      ...([false, []] as const),
+      ({ collection }: Made) => `/pix/v2/cobr/${collection}/retentativa/2099-01-01`,
+    ] as const),
+  ),
+  'PATCH /pix/v2/cobr/{txid}': owned(
+    ...([false, [], ({ collection }: Made) => `/pix/v2/cobr/${collection}`] as const),
+    () => ({ status: 'CANCELADA' }),
   ),
   'POST /pix/v2/locrec': { kind: 'new' },
   'GET /pix/v2/locrec': listOf('locrec'),

@@ -8,7 +8,7 @@ const frequencies = codeForm(['WEEK', 'MNTH', 'QURT', 'MIAN', 'YEAR'])
 const flags = codeForm(['true', 'false'])
 const name140 = textForm(140)
 const text35 = textForm(35)
-const town = patternForm(/^\d{7}$/, "a town's IBGE code of 7 digits")
+const town = patternForm(/^\d{7}$/, '7 digits')
 
 const ultimateDebtor = template('<UltmtDbtr><Nm>{name}</><Id/PrvtId/Othr/Id>{document}</></>')
 const amountOf = template('<ColltnAmt Ccy="BRL">{amount}</>')

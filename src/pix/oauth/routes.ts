@@ -29,7 +29,7 @@ const json = 'application/json'
 /** The scopes that a token may have, as the standard spells them: `cob.read`. */
 const families = new Set([
   ...['cob', 'cobv', 'lotecobv', 'payloadlocation', 'payloadlocationrec', 'pix', 'rec', 'webhook'],
-  ...['webhookrec', 'webhookcobr'],
+  ...['solicrec', 'cobr', 'webhookrec', 'webhookcobr'],
 ])
 const standardScopes: ReadonlyMap<string, Scope> = new Map(
   allScopes

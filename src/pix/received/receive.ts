@@ -3,6 +3,10 @@ import type { Queryable } from '#src/platform/database/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
 import { withdrawalComponents } from '../charges/withdrawal.ts'
+import type { Collection } from '../collections/domain.ts'
+import { collectionEvent } from '../collections/events.ts'
+import { paidCollection, refusalOfCollection } from '../collections/paying.ts'
+import { changeCollection, lockCollectionsOf } from '../collections/store.ts'
 import { duesOn, lastDayOf } from '../due/arithmetic.ts'
 import { dayAt } from '../due/calendar.ts'
 import { componentsView } from '../due/view.ts'
@@ -46,12 +50,12 @@ export const createReceivables = (emit: Emit): Receivables => ({
       tx,
       payments.map(({ endToEndId }) => endToEndId),
     )
+    // Whoever changes both locks what is charged for recurrences first.
+    const collections = await collectionsOf(tx, payments)
     const charges = await chargesOf(tx, payments)
     const fresh = payments.filter(({ endToEndId }) => !answered.has(endToEndId))
     const judged = judgeAll(fresh, {
-      receivers,
-      charges,
-      at,
+      ...{ receivers, collections, charges, at },
       pending: await pendingIn(tx, charges),
     })
     if (judged.length > 0) await addReceived(tx, judged, at)
@@ -67,7 +71,12 @@ export const createReceivables = (emit: Emit): Receivables => ({
     const ofReturns = ends.filter(({ returnId }) => returnId !== null)
     const settled = ofPayments.length === 0 ? [] : await endReceived(tx, ofPayments, at)
     const returned = ofReturns.length === 0 ? [] : await endReturns(tx, ofReturns, at)
-    await emit(tx, await eventsOf(tx, settled, returned))
+    const ids = settled.map(({ id }) => id)
+    const ofNoCharge = settled.filter(({ chargeId }) => chargeId === null).map(({ id }) => id)
+    await emit(tx, [
+      ...(await collected(tx, ofNoCharge, at)),
+      ...(await eventsOf(tx, ids, returned)),
+    ])
   },
 })
 
@@ -92,6 +101,34 @@ const eventsOf = async (
 
 type Charges = ReadonlyMap<string, Charge>
 
+/** By the EndToEndId that an attempt will be paid by. */
+type Collections = ReadonlyMap<string, Collection>
+
+const collectionsOf = async (
+  tx: Queryable,
+  payments: readonly IncomingPayment[],
+): Promise<Collections> => {
+  const automatic = payments.filter(({ localInstrument }) => localInstrument === 'AUTO')
+  if (automatic.length === 0) return new Map()
+  const ids = automatic.map(({ endToEndId }) => endToEndId)
+  const all = await lockCollectionsOf(tx, ids)
+  return new Map(
+    all.flatMap((one) => one.attempts.map(({ endToEndId }) => [endToEndId, one] as const)),
+  )
+}
+
+/** Concludes what is charged for recurrences by the Pix that have settled. */
+const collected = async (
+  tx: Queryable,
+  settled: readonly string[],
+  at: Date,
+): Promise<readonly AppEvent[]> => {
+  if (settled.length === 0) return []
+  const paid = (await lockCollectionsOf(tx, settled)).map((one) => paidCollection(one, settled, at))
+  for (const one of paid) await changeCollection(tx, one)
+  return paid.map(collectionEvent)
+}
+
 const nameOf = (taxId: string, txid: string | null): string => `${taxId} ${txid}`
 
 const chargesOf = async (tx: Queryable, payments: readonly IncomingPayment[]): Promise<Charges> => {
@@ -111,6 +148,7 @@ const pendingIn = async (tx: Queryable, charges: Charges): Promise<Set<string>> 
 
 type Surroundings = {
   readonly receivers: readonly ReceiverRow[]
+  readonly collections: Collections
   readonly charges: Charges
   /** Charges that a payment is under way for; grows with those of the batch. */
   readonly pending: Set<string>
@@ -119,12 +157,18 @@ type Surroundings = {
 
 const judgeAll = (
   payments: readonly IncomingPayment[],
-  { receivers, charges, pending, at }: Surroundings,
+  { receivers, collections, charges, pending, at }: Surroundings,
 ): readonly NewReceived[] => {
   const seen = new Set<string>()
-  return payments.flatMap((payment) => {
+  return payments.flatMap((payment): readonly NewReceived[] => {
     if (seen.has(payment.endToEndId)) return []
     seen.add(payment.endToEndId)
+    const collection = collections.get(payment.endToEndId)
+    if (collection !== undefined && collection.taxId === payment.creditorDocument) {
+      const refusal = refusalOfCollection(collection, payment)
+      const { account } = collection
+      return [{ payment, refusal, account, key: null, chargeId: null, components: null }]
+    }
     const charge = charges.get(nameOf(payment.creditorDocument, payment.txid))
     const receiver = receiverOf(payment, charge, receivers)
     if (receiver === undefined) return []

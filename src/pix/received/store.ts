@@ -104,7 +104,7 @@ export const endReceived = async (
   tx: Queryable,
   ends: readonly IncomingEnd[],
   at: Date,
-): Promise<readonly string[]> => {
+): Promise<readonly { readonly id: string; readonly chargeId: string | null }[]> => {
   const rows = ends.map(({ endToEndId, isSettled }) => ({ id: endToEndId, settled: isSettled }))
   const changed = await tx<{ id: string; chargeId: string | null; isSettled: boolean }[]>`
     update pix_received p set
@@ -121,7 +121,7 @@ export const endReceived = async (
       update pix_charges set status = 'CONCLUIDA'
       where id = any(${textArray(charges)}::text::uuid[]) and status = 'ATIVA'`
   }
-  return settled.map(({ id }) => id)
+  return settled
 }
 
 export type EndedReturn = { readonly endToEndId: string; readonly id: string }

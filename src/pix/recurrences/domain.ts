@@ -32,6 +32,55 @@ export type RecurrenceTerms = {
   readonly firstTxid?: string | undefined
 }
 
+/** Who pays, as his institution said when he authorised it. */
+export type Payer = {
+  /** CPF or CNPJ. */
+  readonly taxId: string
+  readonly ispb: string
+  readonly account: string
+  readonly branch: string | null
+  /** IBGE code of his town, whose working days count. */
+  readonly town: string | null
+  /** He has authorised it, and waits for us to see its first charge paid: the id to answer, and since when. */
+  readonly waiting?: { readonly reference: string | null; readonly since: string } | undefined
+}
+
+/** How the payer came to authorise it. */
+export const journeys = {
+  ...{ AUT1: 'JORNADA_1', AUT2: 'JORNADA_2', AUT3: 'JORNADA_3', AUT4: 'JORNADA_4' },
+} as const
+
+export type Journey = (typeof journeys)[keyof typeof journeys]
+
+/** `encerramento`, as the standard writes it. */
+export type Ending = {
+  readonly rejeicao?: { readonly codigo: string; readonly descricao: string }
+  readonly cancelamento?: {
+    readonly solicitante: string
+    readonly codigo: string
+    readonly descricao: string
+  }
+}
+
+export const cancelledByReceiver: Ending = {
+  cancelamento: {
+    ...{ solicitante: 'USUARIO_RECEBEDOR', codigo: 'SLCR' },
+    descricao: 'Cancelamento solicitado pelo usuário recebedor',
+  },
+}
+
+/** A status and since when; times are ISO 8601. */
+export type Step<Status extends string> = { readonly status: Status; readonly data: string }
+
+/** The same with another status, which its history tells from now on. */
+export const movedTo = <
+  T extends { readonly status: string; readonly history: readonly Step<string>[] },
+>(
+  one: T,
+  status: T['status'],
+  at: Date,
+): T => ({ ...one, status, history: [...one.history, { status, data: at.toISOString() }] })
+
 export type Recurrence = {
   /** idRec. */
   readonly id: string
@@ -43,8 +92,11 @@ export type Recurrence = {
   readonly agreement: string | null
   readonly status: RecurrenceStatus
   readonly terms: RecurrenceTerms
-  /** Each status it has had; times are ISO 8601. */
-  readonly history: readonly { readonly status: RecurrenceStatus; readonly data: string }[]
+  readonly history: readonly Step<RecurrenceStatus>[]
+  readonly payer: Payer | null
+  /** Null: nobody has authorised it. */
+  readonly journey: Journey | null
+  readonly ending: Ending | null
   readonly location: RecurrenceLocation | undefined
   readonly createdAt: Date
 }
@@ -60,13 +112,15 @@ export type RecurrenceLocation = {
 const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const serialChars = 11
 
-/** Such as `RR1234567820240115abcdefghijk`: R, R or N for retries, ISPB, day of creation, eleven random characters. */
+/** Such as `RR1234567820240115abcdefghijk`: two letters, ISPB, day of creation, eleven random characters. */
+export const freshDatedId = (letters: string, ispb: string, now: Date): string => {
+  const serial = Array.from({ length: serialChars }, () => digits[randomInt(digits.length)])
+  return `${letters}${ispb}${dayAt(now).replaceAll('-', '')}${serial.join('')}`
+}
+
+/** It begins with RR where the payer may be charged again, else with RN. */
 export const freshRecurrenceId = (
   ispb: string,
   retries: RecurrenceTerms['retries'],
   now: Date,
-): string => {
-  const serial = Array.from({ length: serialChars }, () => digits[randomInt(digits.length)])
-  const kind = retries === 'NAO_PERMITE' ? 'RN' : 'RR'
-  return `${kind}${ispb}${dayAt(now).replaceAll('-', '')}${serial.join('')}`
-}
+): string => freshDatedId(retries === 'NAO_PERMITE' ? 'RN' : 'RR', ispb, now)

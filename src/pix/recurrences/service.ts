@@ -4,10 +4,13 @@ import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/htt
 import { kindOf } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Addresses } from '../charges/view.ts'
+import { endCollections } from '../collections/ending.ts'
 import { dayAt } from '../due/calendar.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { locationsOf } from '../locations/store.ts'
 import { parametersOf } from '../pages.ts'
+import { liveStatuses, payerOf } from '../requests/domain.ts'
+import { changeRequest, requestsOf } from '../requests/store.ts'
 import {
   onlyWhenCreated,
   type RecurrenceRequest,
@@ -16,12 +19,15 @@ import {
   refuseRecurrence,
 } from './body.ts'
 import {
+  cancelledByReceiver,
   endedStatuses,
   freshRecurrenceId,
+  movedTo,
   type Recurrence,
   type RecurrenceLocation,
 } from './domain.ts'
 import { recurrenceEvent } from './events.ts'
+import { cancellationDraft, type MandateSender } from './mandate.ts'
 import {
   addRecurrence,
   companiesOf,
@@ -42,6 +48,7 @@ export type RecurrenceServiceDeps = {
   readonly addressOf: RecurrenceAddress
   readonly ispb: string
   readonly emit: Emit
+  readonly sender: MandateSender
   readonly now: () => Date
 }
 
@@ -60,7 +67,7 @@ export type RecurrenceService = {
 
 /** Recurrences of receivers, as far as the receiver alone makes them: CRIADA and CANCELADA. */
 export const createRecurrenceService = (deps: RecurrenceServiceDeps): RecurrenceService => {
-  const { sql, addressOf, emit, now } = deps
+  const { sql, addressOf, sender, now } = deps
   const view = (recurrence: Recurrence) => recurrenceView(recurrence, addressOf)
   return {
     create: (value, caller) => {
@@ -70,15 +77,19 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
         return { status: 201, body: JSON.stringify(view(made)) }
       })
     },
-    revise: (account, id, revision) =>
-      sql.begin(async (tx) => {
+    revise: async (account, id, revision) => {
+      const revisedView = await sql.begin(async (tx) => {
         const before = await lockRecurrence(tx, account, id)
         if (before === undefined) throw noRecurrence()
-        const after = await revised(tx, before, revision, now())
+        const at = now()
+        const after = await revised(tx, before, revision, at)
         await reviseRecurrence(tx, after)
-        if (after.status !== before.status) await emit(tx, [recurrenceEvent(after)])
+        if (after.status !== before.status) await tellOfEnd(tx, before, after, { ...deps, at })
         return view(after)
-      }),
+      })
+      sender.wake()
+      return revisedView
+    },
     find: async (account, id, txid) => {
       const found = await findRecurrence(sql, account, id)
       if (found === undefined) throw noRecurrence()
@@ -95,7 +106,7 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
   }
 }
 
-const noRecurrence = (): ApiError =>
+export const noRecurrence = (): ApiError =>
   new ApiError(pixErrors.rec_nao_encontrada, 'Recorrência não encontrada para o idRec informado.')
 
 const makeRecurrence = async (
@@ -110,6 +121,7 @@ const makeRecurrence = async (
   const made: Recurrence = {
     ...{ id, account, taxId, receiverName, agreement: agreement ?? null, terms },
     ...{ status: 'CRIADA', history: [{ status: 'CRIADA', data: at.toISOString() }] },
+    ...{ payer: null, journey: null, ending: null },
     location: locationId === undefined ? undefined : await placeFor(tx, account, id, locationId),
     createdAt: at,
   }
@@ -171,8 +183,24 @@ const revised = async (
     locationId === undefined ? before.location : await placeFor(tx, account, id, locationId)
   const after = { ...before, terms, location }
   if (!isCancelled) return after
-  const ended = { status: 'CANCELADA', data: now.toISOString() } as const
-  return { ...after, status: ended.status, history: [...before.history, ended] }
+  return { ...movedTo(after, 'CANCELADA', now), ending: cancelledByReceiver }
+}
+
+/** The receiver has cancelled it: the payer's institution is told, what was asked for and charged ends with it. */
+const tellOfEnd = async (
+  tx: Transaction,
+  before: Recurrence,
+  after: Recurrence,
+  { emit, sender, ispb, at }: RecurrenceServiceDeps & { readonly at: Date },
+): Promise<void> => {
+  const live = (await requestsOf(tx, [after.id])).find(({ status }) => liveStatuses.has(status))
+  if (live !== undefined) await changeRequest(tx, movedTo(live, 'CANCELADA', at))
+  const payer = before.payer ?? (live && payerOf(live.recipient))
+  const drafts =
+    payer === undefined ? [] : [cancellationDraft(after, payer, { reason: 'SLCR', ispb, at })]
+  await endCollections(tx, [after], { emit, at })
+  await sender.sendWithin(tx, drafts, at)
+  await emit(tx, [recurrenceEvent(after)])
 }
 
 const shownCharsMax = 100

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Queryable } from '#src/platform/database/index.ts'
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
 import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
@@ -16,6 +16,9 @@ type Row = {
   readonly status: RecurrenceStatus
   readonly terms: string
   readonly history: string
+  readonly payer: string | null
+  readonly journey: Recurrence['journey']
+  readonly ending: string | null
   readonly createdAt: Date
   readonly locationId: bigint | null
   readonly token: string | null
@@ -26,6 +29,8 @@ const recurrenceOf = ({ locationId, token, locatedAt, ...row }: Row): Recurrence
   ...row,
   terms: JSON.parse(row.terms) as RecurrenceTerms,
   history: JSON.parse(row.history) as Recurrence['history'],
+  payer: row.payer === null ? null : (JSON.parse(row.payer) as Recurrence['payer']),
+  ending: row.ending === null ? null : (JSON.parse(row.ending) as Recurrence['ending']),
   location:
     locationId === null || token === null || locatedAt === null
       ? undefined
@@ -34,7 +39,7 @@ const recurrenceOf = ({ locationId, token, locatedAt, ...row }: Row): Recurrence
 
 const columns = (sql: Queryable) => sql`
   r.id, r.account, r.tax_id as "taxId", r.receiver_name as "receiverName", r.agreement, r.status,
-  r.terms, r.history, r.created_at as "createdAt", r.location_id as "locationId", l.token,
+  r.terms, r.history, r.payer, r.journey, r.ending, r.created_at as "createdAt", r.location_id as "locationId", l.token,
   l.created_at as "locatedAt"`
 
 const withLocation = (sql: Queryable) =>
@@ -50,12 +55,14 @@ export const addRecurrence = async (tx: Queryable, made: Recurrence): Promise<vo
       ${made.location?.id ?? null}, ${createdAt})`
 }
 
-/** Writes what a revision may change. */
+/** Writes what a revision, or the payer's institution, may change. */
 export const reviseRecurrence = async (tx: Queryable, after: Recurrence): Promise<void> => {
-  const { id, status, terms, history, location } = after
+  const { id, status, terms, history, payer, journey, ending, location } = after
+  const textOf = (value: object | null): string | null => value && JSON.stringify(value)
   await tx`
     update pix_recurrences set status = ${status}, terms = ${JSON.stringify(terms)},
-      history = ${JSON.stringify(history)}, location_id = ${location?.id ?? null}
+      history = ${JSON.stringify(history)}, payer = ${textOf(payer)}, journey = ${journey},
+      ending = ${textOf(ending)}, location_id = ${location?.id ?? null}
     where id = ${id}`
 }
 
@@ -78,6 +85,36 @@ export const lockRecurrence = async (
 ): Promise<Recurrence | undefined> => {
   await tx`select from pix_recurrences where id = ${id} and account = ${account} for update`
   return findRecurrence(tx, account, id)
+}
+
+/** Some that their payers have authorised, and that are not confirmed. */
+export const waitingRecurrences = async (
+  sql: Queryable,
+  limit: number,
+): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
+  select id from pix_recurrences where status = 'CRIADA' and journey is not null
+  order by id limit ${limit}`
+
+export const findRecurrences = async (
+  sql: Queryable,
+  ids: readonly string[],
+): Promise<readonly Recurrence[]> => {
+  if (ids.length === 0) return []
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from pix_recurrences r ${withLocation(sql)}
+    where r.id = any(${textArray(ids)}::text::text[]) order by r.id`
+  return rows.map(recurrenceOf)
+}
+
+/** Those that there are, locked in one order until the transaction ends. */
+export const lockRecurrences = async (
+  tx: Queryable,
+  ids: readonly string[],
+): Promise<readonly Recurrence[]> => {
+  const locked = await tx`
+    select from pix_recurrences where id = any(${textArray(ids)}::text::text[])
+    order by id for update`
+  return locked.count === 0 ? [] : findRecurrences(tx, ids)
 }
 
 /** Whoever knows the token may read what it shows. */

@@ -1,6 +1,11 @@
 import { buildCompositeBrCode, toAscii } from '#codecs/brcode'
 import { payloadPath } from '../charges/view.ts'
-import { endedStatuses, type Recurrence, type RecurrenceLocation } from './domain.ts'
+import {
+  cancelledByReceiver,
+  endedStatuses,
+  type Recurrence,
+  type RecurrenceLocation,
+} from './domain.ts'
 
 /** Where the payloads of recurrences are, without a scheme, as QR codes hold it. */
 export type RecurrenceAddress = (location: Pick<RecurrenceLocation, 'token'>) => string
@@ -37,26 +42,35 @@ const termsView = ({ terms }: Recurrence) => ({
   politicaRetentativa: terms.retries,
 })
 
-const cancellation = {
-  ...{ solicitante: 'USUARIO_RECEBEDOR', codigo: 'SLCR' },
-  descricao: 'Cancelamento solicitado pelo usuário recebedor',
+/** Of one that ended before endings were kept, by its receiver alone. */
+const endingView = ({ status, ending }: Recurrence) => {
+  if (ending !== null) return { encerramento: ending }
+  return status === 'CANCELADA' ? { encerramento: cancelledByReceiver } : {}
 }
 
 const historyView = ({ id, history }: Recurrence) => ({ idRec: id, atualizacao: history })
 
 /** What has become of it: as much as its webhook is told. */
 export const standingView = (recurrence: Recurrence) => {
-  const { status, terms } = recurrence
+  const { status, terms, journey } = recurrence
   const { firstTxid } = terms
   return {
     ...historyView(recurrence),
     status,
-    ...(status === 'CANCELADA' ? { encerramento: { cancelamento: cancellation } } : {}),
+    ...endingView(recurrence),
     ativacao: {
-      tipoJornada: 'AGUARDANDO_DEFINICAO',
+      tipoJornada: journey ?? 'AGUARDANDO_DEFINICAO',
       ...(firstTxid === undefined ? {} : { dadosJornada: { txid: firstTxid } }),
     },
   }
+}
+
+const payerView = ({ payer }: Recurrence) => {
+  if (payer === null) return {}
+  const { taxId, ispb, town } = payer
+  const person = taxId.length === 11 ? { cpf: taxId } : { cnpj: taxId }
+  const place = town === null ? {} : { codMun: town }
+  return { pagador: { ...person, ispbParticipante: ispb, ...place } }
 }
 
 export const recurrenceView = (recurrence: Recurrence, addressOf: RecurrenceAddress) => {
@@ -64,6 +78,7 @@ export const recurrenceView = (recurrence: Recurrence, addressOf: RecurrenceAddr
   return {
     ...termsView(recurrence),
     ...standingView(recurrence),
+    ...payerView(recurrence),
     recebedor: {
       ...{ cnpj: taxId, nome: receiverName },
       ...(agreement === null ? {} : { convenio: agreement }),

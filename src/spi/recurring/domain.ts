@@ -46,6 +46,23 @@ export type Fact = {
   readonly mandateId: string | null
   readonly reconciliationId: string | null
   readonly terms: Readonly<Record<string, string | boolean | null>> | null
+  /** Of a mandate, for whoever agreed on it: this names persons, and is not stored. */
+  readonly mandate?: MandateSaid
+}
+
+/** What a message about a mandate says beyond its state. */
+export type MandateSaid = {
+  /** MndtRef: the id of what is answered. */
+  readonly reference: string | null
+  /** How the payer authorised it: AUT1 to AUT4. */
+  readonly journey: string | null
+  /** CPF or CNPJ. */
+  readonly debtorDocument: string
+  readonly debtorIspb: string
+  readonly debtorAccount: string
+  readonly debtorBranch: string | null
+  /** IBGE code. */
+  readonly debtorTown: string | null
 }
 
 export type Standing = {

@@ -8,7 +8,7 @@ import {
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
-import type { Event, Fact } from './domain.ts'
+import type { Event, Fact, MandateSaid } from './domain.ts'
 
 const readers = {
   'pain.009': (message: TypedMessages['pain.009']) =>
@@ -20,13 +20,16 @@ const readers = {
       mandateFact(mandate, { event: 'cancellation_requested', status: null, reason }),
     ),
   'pain.012': (message: TypedMessages['pain.012']) =>
-    message.answers.map(({ mandate, accepted, status, reason }) =>
-      mandateFact(mandate, {
+    message.answers.map(({ mandate, accepted, status, reason, processing }) => {
+      const said = {
         event: accepted ? eventOf(mandateEvents, status) : refusalOf(mandate.mandateReference),
         status: status ?? (accepted ? 'accepted' : 'refused'),
         reason,
-      }),
-    ),
+      }
+      const { mandateReference: reference, debtorTown } = mandate
+      const journey = processing.find(({ type }) => type.startsWith('AUT'))?.type ?? null
+      return mandateFact(mandate, said, { reference, debtorTown, journey })
+    }),
   'pain.013': (message: TypedMessages['pain.013']) => message.charges.map(chargeFact),
   'pain.014': (message: TypedMessages['pain.014']) =>
     message.answers.map(({ originalEndToEndId, reconciliationId, status, reason }) => ({
@@ -83,7 +86,15 @@ type Part = Omit<Fact, 'type' | 'position'>
 
 type Mandate = TypedMessages['pain.011']['cancellations'][number]['mandate']
 
-const mandateFact = (mandate: Mandate, said: Pick<Part, 'event' | 'status' | 'reason'>): Part => ({
+type Answered = Pick<MandateSaid, 'reference' | 'journey' | 'debtorTown'>
+
+const noAnswer: Answered = { reference: null, journey: null, debtorTown: null }
+
+const mandateFact = (
+  mandate: Mandate,
+  said: Pick<Part, 'event' | 'status' | 'reason'>,
+  answered = noAnswer,
+): Part => ({
   ...{ kind: 'mandate', key: mandate.mandateId, requestId: mandate.mandateRequestId },
   ...{ mandateId: mandate.mandateId, reconciliationId: null, ...said },
   terms: {
@@ -94,6 +105,11 @@ const mandateFact = (mandate: Mandate, said: Pick<Part, 'event' | 'status' | 're
     creditor_ispb: mandate.creditorAgentIspb,
     debtor_ispb: mandate.debtorAgentIspb,
     contract_number: mandate.contractNumber,
+  },
+  mandate: {
+    ...answered,
+    ...{ debtorDocument: mandate.debtorDocument, debtorIspb: mandate.debtorAgentIspb },
+    ...{ debtorAccount: mandate.debtorAccount.id, debtorBranch: mandate.debtorAccount.branch },
   },
 })
 

@@ -19,8 +19,10 @@ export const builder: Builder = {
     const id = params.text('report_id', forms.mandateReportId)
     const status = params.optional('status', statuses)
     const reason = params.optional('reason', listForm(mandateRefusals, draft.version))
-    if (params.has('status') === params.has('reason')) {
-      params.refuse('reason', 'consistency', 'is given in place of a status')
+    if (params.has('status') && params.has('reason')) {
+      params.refuse('reason', 'forbidden', 'is not given with status')
+    } else if (!params.has('status') && !params.has('reason')) {
+      params.refuse('status', 'required', 'is missing')
     }
     const created = params.optional('created_at', forms.dateTime)
     const updated = params.optional('updated_at', forms.dateTime)

@@ -21,6 +21,7 @@ export const spiPhrases: Readonly<Record<string, string>> = {
   '{} to {} digits': 'de {1} a {2} dígitos',
   '{} to {} digits or capital letters': 'de {1} a {2} dígitos ou letras maiúsculas',
   '{} to {} letters or digits': 'de {1} a {2} letras ou dígitos',
+  '7 digits': '7 dígitos',
   '8 digits or capital letters': '8 dígitos ou letras maiúsculas',
   '{}, ISPB, date, {} characters': '{1}, ISPB, data, {2} caracteres',
   '{}, ISPB, UTC minute, {} characters': '{1}, ISPB, minuto em UTC, {2} caracteres',

@@ -16,6 +16,7 @@ import {
   type StatusChange,
   statusEvent,
 } from '../../messages/index.ts'
+import type { Fact } from '../../recurring/domain.ts'
 import { applyFacts, refusalsBy, type Stated } from '../../recurring/project.ts'
 import { applyReports } from '../../reports/project.ts'
 import { changesOf } from './changes.ts'
@@ -35,6 +36,8 @@ export type ApplyDeps = {
   /** The answers that this gateway itself gives to the message. */
   readonly replies: (inbound: ReadInbound, refusals: Refusals) => readonly OutboundMessage[]
   readonly receivables: Receivables | undefined
+  /** What is said of mandates and charges of receivers whom we know is answered by them. */
+  readonly answersTo: (tx: Queryable, facts: readonly Fact[]) => Promise<readonly OutboundMessage[]>
   readonly group: string
   readonly now: () => Date
 }
@@ -83,10 +86,13 @@ export const applyBatch = async (
   const changes = wanted.filter(({ id }) => moved.has(id))
   const typeOf = (id: string) => matches.sent.get(id)?.type
   const refunds = await refundEvents(tx, changes, typeOf)
-  const recurring = await applyFacts(tx, [
-    ...[...stored].flatMap(statedBy),
-    ...(await refusalsBy(tx, changes, typeOf)),
-  ])
+  const stated = [...[...stored].flatMap(statedBy), ...(await refusalsBy(tx, changes, typeOf))]
+  // Whoever sends about a recurrence locks it first, and then what messages say of it: so do we.
+  const answers = await deps.answersTo(
+    tx,
+    stated.map(({ fact }) => fact),
+  )
+  const recurring = await applyFacts(tx, stated)
   const differences = await applyReports(
     tx,
     [...stored].map(([{ reported }, { id }]) => ({ reported, messageId: id })),
@@ -107,7 +113,10 @@ export const applyBatch = async (
     ends: endsOfOthers([...stored.keys()], effective),
   }
   const refusals = await receive(tx, received, deps.receivables, now)
-  const replies = [...stored.keys()].flatMap((inbound) => deps.replies(inbound, refusals))
+  const replies = [
+    ...[...stored.keys()].flatMap((inbound) => deps.replies(inbound, refusals)),
+    ...answers,
+  ]
   await enqueueMessages(tx, deps.outbox, replies)
   const known = messages.filter(({ id }) => !ids.has(id))
   const others = await othersUnderKnownKeys(tx, known)

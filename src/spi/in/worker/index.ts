@@ -11,16 +11,17 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { usedFiles } from '#src/platform/security/index.ts'
 import { createTrust } from '../../out/signing/index.ts'
+import { buildDraft } from '../../recurring/outgoing.ts'
 import type { WorkerSettings } from './config.ts'
 import { createWorkerMetrics } from './metrics.ts'
 import { createPending } from './pending.ts'
 import { createInboundReader } from './reader.ts'
-import type { Receivables } from './received.ts'
+import type { Receivables, Recurrences } from './received.ts'
 import { repliesTo } from './reply.ts'
 import { createWorkerService } from './service.ts'
 
 export { type WorkerSettings, workerSettings } from './config.ts'
-export type { Receivables } from './received.ts'
+export type { Receivables, Recurrences } from './received.ts'
 
 export type WorkerDeps = {
   readonly sql: Client
@@ -36,6 +37,8 @@ export type WorkerDeps = {
   readonly emitEvents: Emit
   /** Undefined: no payment is owed to anybody whom we know. */
   readonly receivables?: Receivables | undefined
+  /** Undefined: no recurrence is of anybody whom we know. */
+  readonly recurrences?: Recurrences | undefined
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -68,6 +71,12 @@ export const createWorker = (deps: WorkerDeps): Feature => {
       group,
       now,
       receivables: deps.receivables,
+      answersTo: async (tx, facts) => {
+        if (ispb === undefined || facts.length === 0) return []
+        const at = now()
+        const drafts = (await deps.recurrences?.told(tx, facts, at)) ?? []
+        return drafts.map((draft) => buildDraft(draft, { ispb, revision, now: at }))
+      },
       replies: (inbound, refusals) =>
         ispb === undefined
           ? []

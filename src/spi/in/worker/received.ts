@@ -3,6 +3,8 @@ import type { XmlDocument } from '#codecs/xml'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { idCharsMax, type MessageView } from '../../messages/view.ts'
 import { cashPartsOf } from '../../payments/cash.ts'
+import type { Fact } from '../../recurring/domain.ts'
+import type { RecurringDraft } from '../../recurring/outgoing.ts'
 
 /** A payment to this institution, for whoever knows what its receivers are owed. */
 export type ReceivedPayment = {
@@ -49,6 +51,19 @@ export type Receivables = {
     at: Date,
   ) => Promise<ReadonlyMap<string, string>>
   readonly end: (tx: Queryable, ends: readonly ReceivedEnd[], at: Date) => Promise<void>
+}
+
+/** Whoever knows the recurrences of receivers. Called in the transaction that stores the messages. */
+export type Recurrences = {
+  /**
+   * @param facts what messages say of mandates and charges, whoever's they are
+   * @returns what is to be answered
+   */
+  readonly told: (
+    tx: Queryable,
+    facts: readonly Fact[],
+    at: Date,
+  ) => Promise<readonly RecurringDraft[]>
 }
 
 /** The payments of a pacs.008; none of another message, or of one that cannot be read. */

@@ -145,7 +145,7 @@ describe('messages about mandates', () => {
     const { reason: _, ...ending } = ofMandate(bare)['pain.011']
     expect(problemsOf('pain.011', { ...ending, reason: 'AP13' })).toEqual(['/reason format'])
     const report = ofMandate(bare)['pain.012']
-    expect(problemsOf('pain.012', { ...report, reason: 'AP13' })).toEqual(['/reason consistency'])
+    expect(problemsOf('pain.012', { ...report, reason: 'AP13' })).toEqual(['/reason forbidden'])
     expect(problemsOf('pain.012', { ...report, status: 'ACSP' })).toEqual(['/status format'])
     expect(problemsOf('pain.012', { ...report, reference: mandateId })).toEqual([
       '/reference format',

@@ -1,0 +1,91 @@
+import { type ZodError, z } from 'zod'
+import { text } from '#src/platform/http/index.ts'
+import { amount } from '../charges/body.ts'
+import { type Day, isDay } from '../due/calendar.ts'
+import { pixErrors, type Violacao, violates } from '../errors.ts'
+import { centsOf } from '../money.ts'
+import type { CollectionContent } from './domain.ts'
+
+const infoCharsMax = 140
+const contactCharsMax = 200
+
+const contact = z.object({
+  email: text(contactCharsMax).optional(),
+  logradouro: text(contactCharsMax).optional(),
+  cidade: text(contactCharsMax).optional(),
+  uf: text(2).optional(),
+  // Written with and without a hyphen in the standard's own examples.
+  cep: z
+    .string()
+    .regex(/^\d{5}-?\d{3}$/)
+    .transform((code) => code.replace('-', ''))
+    .optional(),
+})
+
+const newCollection = z.object({
+  idRec: z.string().regex(/^[a-zA-Z0-9]{29}$/),
+  infoAdicional: text(infoCharsMax).optional(),
+  calendario: z.object({ dataDeVencimento: z.string().refine(isDay) }),
+  valor: z.object({ original: amount.refine((given) => centsOf(given) > 0n) }),
+  ajusteDiaUtil: z.boolean().default(true),
+  devedor: contact.optional(),
+  recebedor: z.object({
+    // The SPI takes digits alone.
+    conta: z.string().regex(/^\d{1,20}$/),
+    agencia: z
+      .string()
+      .regex(/^\d{1,4}$/)
+      .optional(),
+    tipoConta: z.enum(['CORRENTE', 'POUPANCA', 'PAGAMENTO']),
+  }),
+})
+
+const revisedCollection = z.object({ status: z.literal('CANCELADA') })
+
+/** The members that the standard names as fields, not objects. */
+const plain: ReadonlySet<string> = new Set([
+  ...['idRec', 'infoAdicional', 'valor', 'status', 'ajusteDiaUtil'],
+])
+
+export const refuseCollection = (...violacoes: readonly Violacao[]) =>
+  violates(pixErrors.cobr_operacao_invalida, violacoes)
+
+const violationsOf = (error: ZodError): readonly Violacao[] => {
+  const names = new Set(error.issues.map(({ path: [first] }) => String(first ?? '')))
+  return [...names].map((name) => {
+    const propriedade = ['cobr', name].filter((step) => step !== '').join('.')
+    const what = plain.has(name) ? 'campo' : 'objeto'
+    return { razao: `O ${what} ${propriedade} não respeita o schema.`, propriedade }
+  })
+}
+
+const read = <T>(schema: z.ZodType<T>, value: unknown): T => {
+  const parsed = schema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw refuseCollection(...violationsOf(parsed.error))
+}
+
+export type NewCollection = {
+  readonly recurrenceId: string
+  readonly dueOn: Day
+  readonly amountCents: bigint
+  readonly content: CollectionContent
+}
+
+/** @throws ApiError `cobr_operacao_invalida`, with every member that does not fit */
+export const readNewCollection = (value: unknown): NewCollection => {
+  const given = read(newCollection, value)
+  return {
+    ...{ recurrenceId: given.idRec, dueOn: given.calendario.dataDeVencimento },
+    amountCents: centsOf(given.valor.original),
+    content: {
+      ...{ info: given.infoAdicional, debtor: given.devedor },
+      ...{ credited: given.recebedor, adjusts: given.ajusteDiaUtil },
+    },
+  }
+}
+
+/** The only thing that may be revised is that it is cancelled. @throws ApiError as {@link readNewCollection} */
+export const readCancelled = (value: unknown): void => {
+  read(revisedCollection, value)
+}

@@ -1,0 +1,115 @@
+import { addDays, type Day, daysBetween, nextWorkingDay } from '../due/calendar.ts'
+import type { Ending, RecurrenceTerms, Step } from '../recurrences/domain.ts'
+
+export type CollectionStatus =
+  | 'CRIADA'
+  | 'ATIVA'
+  | 'CONCLUIDA'
+  | 'EXPIRADA'
+  | 'REJEITADA'
+  | 'CANCELADA'
+
+/** Those that may still be paid. */
+export const openStatuses: ReadonlySet<CollectionStatus> = new Set(['CRIADA', 'ATIVA'] as const)
+
+export type AttemptStatus =
+  | 'SOLICITADA'
+  | 'AGENDADA'
+  | 'PAGA'
+  | 'EXPIRADA'
+  | 'CANCELADA'
+  | 'REJEITADA'
+
+/** Those whose payment may still come. */
+export const openAttempts: ReadonlySet<AttemptStatus> = new Set([
+  ...(['SOLICITADA', 'AGENDADA'] as const),
+])
+
+/** AGND: scheduled ahead; NTAG: tried again after its day. */
+export type AttemptKind = 'AGND' | 'NTAG'
+
+export type Attempt = {
+  readonly endToEndId: string
+  readonly kind: AttemptKind
+  readonly settlesOn: Day
+  readonly status: AttemptStatus
+  /** Code of pain.014. */
+  readonly reason: string | null
+  readonly history: readonly Step<AttemptStatus>[]
+}
+
+/** `recebedor`: the account that is credited. */
+type CreditedAccount = {
+  readonly conta: string
+  readonly agencia?: string | undefined
+  readonly tipoConta: 'CORRENTE' | 'POUPANCA' | 'PAGAMENTO'
+}
+
+/** What a receiver says of a charge, beyond what it is found by. */
+export type CollectionContent = {
+  readonly info?: string | undefined
+  /** Where the debtor is: his receiver alone is shown it. */
+  readonly debtor?: Readonly<Record<string, string | undefined>> | undefined
+  readonly credited: CreditedAccount
+  /** A day that is none of work moves to the next that is. */
+  readonly adjusts: boolean
+}
+
+/** A charge of a recurrence (`cobr`). */
+export type Collection = {
+  readonly account: string
+  readonly txid: string
+  readonly recurrenceId: string
+  /** CNPJ of the receiver. */
+  readonly taxId: string
+  readonly status: CollectionStatus
+  readonly dueOn: Day
+  readonly cycle: number
+  readonly amountCents: bigint
+  readonly content: CollectionContent
+  readonly history: readonly Step<CollectionStatus>[]
+  readonly ending: Ending | null
+  readonly nextAt: Date | null
+  readonly createdAt: Date
+  /** In the order in which they were made. */
+  readonly attempts: readonly Attempt[]
+}
+
+const monthsOf = { MENSAL: 1, TRIMESTRAL: 3, SEMESTRAL: 6, ANUAL: 12 } as const
+const weekDays = 7
+
+/** Which of the periods since the recurrence begins a day is in; those before it are negative. */
+export const cycleOf = (
+  { startsOn, period }: Pick<RecurrenceTerms, 'startsOn' | 'period'>,
+  day: Day,
+): number => {
+  if (period === 'SEMANAL') return Math.floor(daysBetween(startsOn, day) / weekDays)
+  const [year = 0, month = 0, date = 0] = startsOn.split('-').map(Number)
+  const [atYear = 0, atMonth = 0, atDate = 0] = day.split('-').map(Number)
+  // A period that begins on the 31st begins on the last day of a shorter month.
+  const begins = Math.min(date, new Date(Date.UTC(atYear, atMonth, 0)).getUTCDate())
+  const months = (atYear - year) * 12 + (atMonth - month) - (atDate < begins ? 1 : 0)
+  return Math.floor(months / monthsOf[period])
+}
+
+/** The day on which a charge is to be settled. */
+export const settlementDay = (dueOn: Day, adjusts: boolean): Day =>
+  adjusts ? nextWorkingDay(dueOn) : dueOn
+
+/** A schedule is taken from ten days ahead (reported by others who use it). */
+const scheduleDaysMax = 10
+
+/** When a charge is scheduled at the earliest. */
+export const scheduleDay = (settlesOn: Day): Day => addDays(settlesOn, -scheduleDaysMax)
+
+/** Of `PERMITE_3R_7D`. */
+export const retryDaysMax = 7
+export const retriesMax = 3
+
+/** Midnight in São Paulo, which has had no summer time since 2019. */
+export const startOf = (day: Day): Date => new Date(`${day}T03:00:00.000Z`)
+
+/** Codes of pain.014 that refuse the charge itself, whatever may be tried (API Pix 2.9.0, `tentativas`). */
+export const fatalReasons: ReadonlySet<string> = new Set([
+  ...['AC05', 'AM09', 'DENC', 'DS27', 'DTED', 'MIDI', 'MSUC', 'NITX', 'RC09'],
+])

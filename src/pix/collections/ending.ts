@@ -1,0 +1,35 @@
+import type { Emit } from '#src/events/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
+import { movedTo, type Recurrence } from '../recurrences/domain.ts'
+import { type Collection, openAttempts } from './domain.ts'
+import { collectionEvent } from './events.ts'
+import { changeCollection, lockOpenCollections } from './store.ts'
+
+/** A charge that nobody may pay any more, with its attempts. */
+export const cancelledCollection = (
+  collection: Collection,
+  ending: Collection['ending'],
+  at: Date,
+): Collection => ({
+  ...movedTo(collection, 'CANCELADA', at),
+  ...{ ending, nextAt: null },
+  attempts: collection.attempts.map((attempt) =>
+    openAttempts.has(attempt.status) ? movedTo(attempt, 'CANCELADA', at) : attempt,
+  ),
+})
+
+/** Recurrences are over: so is what was to be charged for them. */
+export const endCollections = async (
+  tx: Queryable,
+  recurrences: readonly Recurrence[],
+  { emit, at }: { readonly emit: Emit; readonly at: Date },
+): Promise<void> => {
+  if (recurrences.length === 0) return
+  const endings = new Map(recurrences.map(({ id, ending }) => [id, ending]))
+  const open = await lockOpenCollections(tx, [...endings.keys()])
+  const ended = open.map((one) =>
+    cancelledCollection(one, endings.get(one.recurrenceId) ?? null, at),
+  )
+  for (const one of ended) await changeCollection(tx, one)
+  await emit(tx, ended.map(collectionEvent))
+}

@@ -1,0 +1,92 @@
+import {
+  callerOf,
+  type RequestContext,
+  type Route,
+  readJsonValue,
+  respond,
+} from '#src/platform/http/index.ts'
+import { txidForm } from '../charges/domain.ts'
+import { type Day, isDay } from '../due/calendar.ts'
+import { pixErrors } from '../errors.ts'
+import { readList } from '../pages.ts'
+import { pixRoute } from '../pix-route.ts'
+import { agreementCharsMax } from '../recurrences/body.ts'
+import { readCancelled, refuseCollection } from './body.ts'
+import type { CollectionService } from './service.ts'
+
+const bodyBytesMax = 16_384
+const shownCharsMax = 100
+const agreementForm = new RegExp(`^\\P{Cc}{1,${agreementCharsMax}}$`, 'u')
+
+const txidOf = (c: RequestContext): string => c.req.param('txid') ?? ''
+
+const newTxidOf = (c: RequestContext): string => {
+  const txid = txidOf(c)
+  if (txidForm.test(txid)) return txid
+  const propriedade = 'cobr.txid'
+  const razao = `O campo ${propriedade} não respeita o schema.`
+  throw refuseCollection({ razao, propriedade, valor: txid.slice(0, shownCharsMax) })
+}
+
+const dayOf = (c: RequestContext): Day => {
+  const day = c.req.param('data') ?? ''
+  if (isDay(day)) return day
+  const razao = 'O parâmetro data não respeita o schema.'
+  throw refuseCollection({ razao, propriedade: 'data', valor: day.slice(0, shownCharsMax) })
+}
+
+const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value })
+
+/** `cobr`: what is charged for recurrences. */
+export const collectionRoutes = (service: CollectionService): readonly Route[] => [
+  pixRoute('PUT', '/cobr/{txid}', 'cobr:write', 'Criar cobrança recorrente.', {
+    bodyBytesMax,
+    handle: async (c) => {
+      const txid = newTxidOf(c)
+      const made = await service.put(callerOf(c).owner, txid, await readJsonValue(c))
+      return Response.json(made, { status: 201 })
+    },
+  }),
+  pixRoute('POST', '/cobr', 'cobr:write', 'Criar cobrança recorrente.', {
+    bodyBytesMax,
+    isIdempotent: true,
+    handle: async (c) => respond(await service.create(await readJsonValue(c), callerOf(c))),
+  }),
+  pixRoute('PATCH', '/cobr/{txid}', 'cobr:write', 'Revisar cobrança recorrente.', {
+    bodyBytesMax,
+    handle: async (c) => {
+      readCancelled(await readJsonValue(c))
+      return Response.json(await service.cancel(callerOf(c).owner, txidOf(c)))
+    },
+  }),
+  pixRoute(
+    'POST',
+    '/cobr/{txid}/retentativa/{data}',
+    'cobr:write',
+    'Solicitar retentativa de cobrança.',
+    {
+      handle: async (c) =>
+        Response.json(await service.retry(callerOf(c).owner, txidOf(c), dayOf(c)), { status: 201 }),
+    },
+  ),
+  pixRoute('GET', '/cobr/{txid}', 'cobr:read', 'Consultar cobrança recorrente.', {
+    handle: async (c) => Response.json(await service.find(callerOf(c).owner, txidOf(c))),
+  }),
+  pixRoute('GET', '/cobr', 'cobr:read', 'Consultar lista de cobranças recorrentes.', {
+    handle: async (c) => {
+      const reader = readList(c, pixErrors.cobr_consulta_invalida)
+      const recurrenceId = reader.text('idRec', /^[a-zA-Z0-9]{29}$/)
+      const debtorTaxId = reader.taxId()
+      const status = reader.text('status', /^[A-Z_]{1,40}$/)
+      const agreement = reader.text('convenio', agreementForm)
+      const filter = reader.done({ recurrenceId, debtorTaxId, status, agreement })
+      const asGiven = {
+        ...given('idRec', recurrenceId),
+        ...given(debtorTaxId?.length === 11 ? 'cpf' : 'cnpj', debtorTaxId),
+        ...given('status', status),
+        ...given('convenio', agreement),
+      }
+      return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+    },
+  }),
+]

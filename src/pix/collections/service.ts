@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto'
+import type { Emit } from '#src/events/index.ts'
+import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
+import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { findCharge } from '../charges/store.ts'
+import { addDays, type Day, dayAt } from '../due/calendar.ts'
+import { pixErrors } from '../errors.ts'
+import { parametersOf } from '../pages.ts'
+import { pixByIds } from '../received/store.ts'
+import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
+import type { MandateSender } from '../recurrences/mandate.ts'
+import { noRecurrence } from '../recurrences/service.ts'
+import { findRecurrences, lockRecurrence } from '../recurrences/store.ts'
+import { advance, attempted, cancellationsOf } from './advance.ts'
+import { type NewCollection, readNewCollection, refuseCollection } from './body.ts'
+import {
+  type Collection,
+  cycleOf,
+  openAttempts,
+  openStatuses,
+  retriesMax,
+  retryDaysMax,
+  settlementDay,
+} from './domain.ts'
+import { cancelledCollection } from './ending.ts'
+import { collectionEvent } from './events.ts'
+import {
+  addCollection,
+  type CollectionFilter,
+  changeCollection,
+  findCollection,
+  listCollections,
+  lockCollection,
+} from './store.ts'
+import { collectionView } from './view.ts'
+
+export type CollectionServiceDeps = {
+  readonly sql: Client
+  readonly sender: MandateSender
+  readonly emit: Emit
+  /** Ours. */
+  readonly ispb: string
+  readonly now: () => Date
+}
+
+export type CollectionService = {
+  /** @throws ApiError `cobr_operacao_invalida` */
+  readonly put: (account: string, txid: string, value: unknown) => Promise<object>
+  /** The same, with a txid of ours. */
+  readonly create: (value: unknown, caller: Caller) => Promise<Answered>
+  readonly cancel: (account: string, txid: string) => Promise<object>
+  readonly retry: (account: string, txid: string, day: Day) => Promise<object>
+  readonly find: (account: string, txid: string) => Promise<object>
+  readonly list: (
+    account: string,
+    filter: CollectionFilter,
+    asGiven: Readonly<Record<string, unknown>>,
+  ) => Promise<object>
+}
+
+const txidBytes = 16
+
+/** Charges of recurrences, each asked for by a pain.013 in its time. */
+export const createCollectionService = (deps: CollectionServiceDeps): CollectionService => {
+  const { sql, sender } = deps
+  const within = async (work: (tx: Transaction) => Promise<object>): Promise<object> => {
+    const done = await sql.begin(work)
+    sender.wake()
+    return done
+  }
+  const shown = async (collections: readonly Collection[]): Promise<readonly object[]> => {
+    const ids = [...new Set(collections.map(({ recurrenceId }) => recurrenceId))]
+    const recurrences = new Map((await findRecurrences(sql, ids)).map((one) => [one.id, one]))
+    const attempts = collections.flatMap((one) => one.attempts.map(({ endToEndId }) => endToEndId))
+    const paid = new Map((await pixByIds(sql, attempts)).map((pix) => [pix.endToEndId, pix]))
+    return collections.flatMap((one) => {
+      const recurrence = recurrences.get(one.recurrenceId)
+      const pix = one.attempts.flatMap(({ endToEndId }) => paid.get(endToEndId) ?? [])
+      return recurrence === undefined ? [] : [collectionView(one, recurrence, pix)]
+    })
+  }
+  return {
+    put: (account, txid, value) => {
+      const wanted = readNewCollection(value)
+      return within((tx) => make(tx, { account, txid }, wanted, deps))
+    },
+    create: async (value, caller) => {
+      const wanted = readNewCollection(value)
+      const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+        const txid = randomBytes(txidBytes).toString('hex')
+        const body = await make(tx, { account: caller.owner, txid }, wanted, deps)
+        return { status: 201, body: JSON.stringify(body) }
+      })
+      if (!answered.isReplay) sender.wake()
+      return answered
+    },
+    cancel: (account, txid) => within((tx) => cancel(tx, { account, txid }, deps)),
+    retry: (account, txid, day) => within((tx) => retry(tx, { account, txid }, day, deps)),
+    find: async (account, txid) => {
+      const collection = await findCollection(sql, account, txid)
+      const [view] = collection === undefined ? [] : await shown([collection])
+      if (view === undefined) throw noCollection()
+      return view
+    },
+    list: async (account, filter, asGiven) => {
+      const { items, total } = await atOneMoment(sql, (tx) => listCollections(tx, account, filter))
+      const parametros = parametersOf(filter, asGiven, total, pixErrors.cobr_consulta_invalida)
+      return { parametros, cobsr: await shown(items) }
+    },
+  }
+}
+
+const noCollection = (): ApiError =>
+  new ApiError(pixErrors.cobr_nao_encontrado, 'Cobrança não encontrada para o txid informado.')
+
+type Named = { readonly account: string; readonly txid: string }
+
+const make = async (
+  tx: Transaction,
+  { account, txid }: Named,
+  { recurrenceId, dueOn, amountCents, content }: NewCollection,
+  { sender, ispb, now }: CollectionServiceDeps,
+): Promise<object> => {
+  const at = now()
+  const recurrence = await lockRecurrence(tx, account, recurrenceId)
+  if (recurrence === undefined) throw noRecurrence()
+  judge(recurrence, { dueOn, amountCents }, at)
+  const made: Collection = {
+    ...{ account, txid, recurrenceId, taxId: recurrence.taxId, dueOn, amountCents, content },
+    ...{ status: 'CRIADA', history: [{ status: 'CRIADA', data: at.toISOString() }] },
+    ...{ cycle: cycleOf(recurrence.terms, dueOn), ending: null, nextAt: null },
+    ...{ createdAt: at, attempts: [] },
+  }
+  const { collection, drafts } = advance(made, { recurrence, ispb, at })
+  const isTaken = (await findCharge(tx, account, txid)) !== undefined
+  if (isTaken || !(await addCollection(tx, collection))) {
+    throw isTaken || (await findCollection(tx, account, txid)) !== undefined
+      ? used(txid)
+      : sameCycle(dueOn)
+  }
+  await sender.sendWithin(tx, drafts, at)
+  return collectionView(collection, recurrence, [])
+}
+
+const used = (txid: string): ApiError => {
+  const propriedade = 'cobr.txid'
+  const razao = `O campo ${propriedade} encontra-se em uso.`
+  return refuseCollection({ razao, propriedade, valor: txid })
+}
+
+const sameCycle = (dueOn: Day): ApiError => {
+  const razao =
+    'Existe uma CobR com status diferente de REJEITADA e CANCELADA referente ao mesmo cobr.idRec com calendario.dataDeVencimento no mesmo ciclo.'
+  return refuseCollection({ razao, propriedade: 'cobr.calendario.dataDeVencimento', valor: dueOn })
+}
+
+/** @throws ApiError by the rules of the standard, and of the recurrence */
+const judge = (
+  { id, status, terms }: Recurrence,
+  { dueOn, amountCents }: Pick<NewCollection, 'dueOn' | 'amountCents'>,
+  at: Date,
+): void => {
+  if (endedStatuses.has(status)) {
+    const razao = 'A recorrência encontra-se expirada, cancelada ou rejeitada.'
+    throw refuseCollection({ razao, propriedade: 'cobr.idRec', valor: id })
+  }
+  const propriedade = 'cobr.calendario.dataDeVencimento'
+  if (dueOn < dayAt(at)) {
+    const razao = `O campo ${propriedade} é anterior à data de criação da cobrança.`
+    throw refuseCollection({ razao, propriedade, valor: dueOn })
+  }
+  if (terms.endsOn !== undefined && dueOn > terms.endsOn) {
+    const razao = `O campo ${propriedade} é posterior ao campo rec.calendario.dataFinal.`
+    throw refuseCollection({ razao, propriedade, valor: dueOn })
+  }
+  if (terms.amount !== undefined && BigInt(terms.amount.replace('.', '')) !== amountCents) {
+    const razao = 'O campo cobr.valor difere do campo rec.valor.valorRec.'
+    throw refuseCollection({ razao, propriedade: 'cobr.valor' })
+  }
+}
+
+/** The charge and its recurrence, locked in the order that all keep. @throws ApiError `cobr_nao_encontrado` */
+const locked = async (tx: Transaction, { account, txid }: Named) => {
+  const found = await findCollection(tx, account, txid)
+  const recurrence = found && (await lockRecurrence(tx, account, found.recurrenceId))
+  const collection = await lockCollection(tx, account, txid)
+  if (recurrence === undefined || collection === undefined) throw noCollection()
+  return { recurrence, collection }
+}
+
+const cancel = async (
+  tx: Transaction,
+  named: Named,
+  { sender, emit, ispb, now }: CollectionServiceDeps,
+): Promise<object> => {
+  const at = now()
+  const { recurrence, collection } = await locked(tx, named)
+  const { status, dueOn, content } = collection
+  if (!openStatuses.has(status)) {
+    const razao = `Não é possível cancelar uma cobrança com o status ${status}.`
+    throw refuseCollection({ razao, propriedade: 'cobr.status', valor: status })
+  }
+  if (dayAt(at) >= settlementDay(dueOn, content.adjusts)) {
+    const razao =
+      'Não é possível cancelar uma cobrança em uma data igual ou maior que a data prevista da primeira tentativa de liquidação.'
+    throw refuseCollection({ razao, propriedade: 'cobr.status', valor: 'CANCELADA' })
+  }
+  const drafts = cancellationsOf(collection, { recurrence, ispb, at })
+  const after = cancelledCollection(collection, cancelledByReceiver, at)
+  await changeCollection(tx, after)
+  await sender.sendWithin(tx, drafts, at)
+  await emit(tx, [collectionEvent(after)])
+  return collectionView(after, recurrence, [])
+}
+
+const retry = async (
+  tx: Transaction,
+  named: Named,
+  day: Day,
+  { sender, emit, ispb, now }: CollectionServiceDeps,
+): Promise<object> => {
+  const at = now()
+  const { recurrence, collection: before } = await locked(tx, named)
+  const { collection } = advance(before, { recurrence, ispb, at })
+  judgeRetry(collection, recurrence, day, at)
+  const { collection: after, drafts } = attempted(collection, 'NTAG', day, {
+    ...{ recurrence, ispb, at },
+  })
+  await changeCollection(tx, after)
+  await sender.sendWithin(tx, drafts, at)
+  await emit(tx, [collectionEvent(after)])
+  return collectionView(after, recurrence, [])
+}
+
+/** @throws ApiError by the rules of the standard */
+const judgeRetry = (
+  { status, dueOn, attempts }: Collection,
+  { status: agreed, terms }: Recurrence,
+  day: Day,
+  at: Date,
+): void => {
+  const refuse = (razao: string, propriedade: string, valor?: string): ApiError =>
+    refuseCollection({ razao, propriedade, valor })
+  if (terms.retries === 'NAO_PERMITE') {
+    const razao = 'A política configurada na recorrência não permite retentativa de cobrança.'
+    throw refuse(razao, 'rec.politicaRetentativa', terms.retries)
+  }
+  if (!openStatuses.has(status) || agreed !== 'APROVADA') {
+    throw refuse('A cobrança ou a sua recorrência está encerrada.', 'cobr.status', status)
+  }
+  const open = attempts.find((one) => openAttempts.has(one.status))
+  if (open !== undefined) {
+    const razao = 'Existe uma tentativa com status SOLICITADA ou AGENDADA.'
+    throw refuse(razao, 'cobr.tentativas', open.status)
+  }
+  if (day <= dayAt(at)) {
+    throw refuse('O parâmetro data não corresponde a uma data futura.', 'data', day)
+  }
+  const lastDay = addDays(dueOn, retryDaysMax)
+  const retried = attempts.filter(({ kind }) => kind === 'NTAG').length
+  if (day <= dueOn || day > lastDay || retried >= retriesMax) {
+    const razao = `A política configurada na recorrência permite até ${retriesMax} retentativas, após o vencimento e até ${lastDay}.`
+    throw refuse(razao, 'data', day)
+  }
+}

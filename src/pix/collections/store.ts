@@ -1,0 +1,188 @@
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import type { Attempt, Collection } from './domain.ts'
+
+type Row = Omit<Collection, 'content' | 'history' | 'ending' | 'attempts'> & {
+  readonly content: string
+  readonly history: string
+  readonly ending: string | null
+}
+
+type AttemptRow = Omit<Attempt, 'history'> & {
+  readonly account: string
+  readonly txid: string
+  readonly history: string
+}
+
+const columns = (sql: Queryable) => sql`
+  c.account, c.txid, c.recurrence_id as "recurrenceId", c.tax_id as "taxId", c.status,
+  c.due_on as "dueOn", c.cycle, c.amount_cents as "amountCents", c.content, c.history, c.ending,
+  c.next_at as "nextAt", c.created_at as "createdAt"`
+
+/** With what was tried of each. */
+const whole = async (sql: Queryable, rows: readonly Row[]): Promise<readonly Collection[]> => {
+  if (rows.length === 0) return []
+  const wanted = JSON.stringify(rows.map(({ account, txid }) => ({ account, txid })))
+  const attempts = await sql<AttemptRow[]>`
+    select a.account, a.txid, a.end_to_end_id as "endToEndId", a.kind,
+      a.settles_on as "settlesOn", a.status, a.reason, a.history
+    from jsonb_to_recordset(${wanted}::text::jsonb) as r(account text, txid text)
+      join pix_collection_attempts a on a.account = r.account and a.txid = r.txid
+    order by a.account, a.txid, a.position`
+  return rows.map((row) => ({
+    ...row,
+    content: JSON.parse(row.content) as Collection['content'],
+    history: JSON.parse(row.history) as Collection['history'],
+    ending: row.ending === null ? null : (JSON.parse(row.ending) as Collection['ending']),
+    attempts: attempts
+      .filter(({ account, txid }) => account === row.account && txid === row.txid)
+      .map(({ account: _, txid: __, history, ...attempt }) => ({
+        ...attempt,
+        history: JSON.parse(history) as Attempt['history'],
+      })),
+  }))
+}
+
+/** @returns false: the txid, or the cycle of the recurrence, is taken */
+export const addCollection = async (tx: Queryable, made: Collection): Promise<boolean> => {
+  const { count } = await tx`
+    insert into pix_collections (account, txid, recurrence_id, tax_id, status, due_on, cycle,
+      amount_cents, content, history, ending, next_at, created_at)
+    values (${made.account}, ${made.txid}, ${made.recurrenceId}, ${made.taxId}, ${made.status},
+      ${made.dueOn}, ${made.cycle}, ${made.amountCents}, ${JSON.stringify(made.content)},
+      ${JSON.stringify(made.history)}, null, ${made.nextAt}, ${made.createdAt})
+    on conflict do nothing`
+  if (count === 0) return false
+  await writeAttempts(tx, made)
+  return true
+}
+
+/** Writes what may change. */
+export const changeCollection = async (tx: Queryable, after: Collection): Promise<void> => {
+  const { account, txid, status, history, ending, nextAt } = after
+  await tx`
+    update pix_collections set status = ${status}, history = ${JSON.stringify(history)},
+      ending = ${ending && JSON.stringify(ending)}, next_at = ${nextAt}
+    where account = ${account} and txid = ${txid}`
+  await writeAttempts(tx, after)
+}
+
+const writeAttempts = async (
+  tx: Queryable,
+  { account, txid, attempts }: Collection,
+): Promise<void> => {
+  if (attempts.length === 0) return
+  const rows = attempts.map((attempt, position) => ({
+    ...{ ...attempt, history: JSON.stringify(attempt.history), position },
+  }))
+  await tx`
+    insert into pix_collection_attempts (end_to_end_id, account, txid, position, kind, settles_on,
+      status, reason, history)
+    select "endToEndId", ${account}, ${txid}, position, kind, "settlesOn", status, reason, history
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r("endToEndId" text,
+      position int, kind text, "settlesOn" text, status text, reason text, history text)
+    on conflict (end_to_end_id) do update set status = excluded.status, reason = excluded.reason,
+      history = excluded.history`
+}
+
+export const findCollection = async (
+  sql: Queryable,
+  account: string,
+  txid: string,
+): Promise<Collection | undefined> => {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from pix_collections c where account = ${account} and txid = ${txid}`
+  return (await whole(sql, rows))[0]
+}
+
+/** Locks it until the transaction ends. Whoever changes one has locked its recurrence. */
+export const lockCollection = async (
+  tx: Queryable,
+  account: string,
+  txid: string,
+): Promise<Collection | undefined> => {
+  await tx`select from pix_collections where account = ${account} and txid = ${txid} for update`
+  return findCollection(tx, account, txid)
+}
+
+/** Those that the attempts are of, locked in one order. */
+export const lockCollectionsOf = async (
+  tx: Queryable,
+  endToEndIds: readonly string[],
+): Promise<readonly Collection[]> => {
+  const rows = await tx<Row[]>`
+    select ${columns(tx)} from pix_collections c
+    where (account, txid) in (
+      select account, txid from pix_collection_attempts
+      where end_to_end_id = any(${textArray(endToEndIds)}::text::text[])
+    )
+    order by account, txid for update`
+  return whole(tx, rows)
+}
+
+/** Those of recurrences that may still be paid, locked in one order. */
+export const lockOpenCollections = async (
+  tx: Queryable,
+  recurrenceIds: readonly string[],
+): Promise<readonly Collection[]> => {
+  const rows = await tx<Row[]>`
+    select ${columns(tx)} from pix_collections c
+    where recurrence_id = any(${textArray(recurrenceIds)}::text::text[])
+      and status in ('CRIADA', 'ATIVA')
+    order by account, txid for update`
+  return whole(tx, rows)
+}
+
+/** Some of which something is due, the longest due first. */
+export const dueCollections = async (
+  sql: Queryable,
+  now: Date,
+  limit: number,
+): Promise<
+  readonly { readonly account: string; readonly txid: string; readonly recurrenceId: string }[]
+> => sql<{ account: string; txid: string; recurrenceId: string }[]>`
+  select account, txid, recurrence_id as "recurrenceId" from pix_collections
+  where next_at is not null and next_at <= ${now} order by next_at limit ${limit}`
+
+/** Whether something is due of those that wait for a recurrence: now. */
+export const wakeCollections = async (
+  tx: Queryable,
+  recurrenceIds: readonly string[],
+  at: Date,
+): Promise<void> => {
+  await tx`
+    update pix_collections set next_at = ${at}
+    where recurrence_id = any(${textArray(recurrenceIds)}::text::text[]) and status = 'CRIADA'
+      and next_at is not null`
+}
+
+export type CollectionFilter = ListRequest & {
+  readonly recurrenceId: string | undefined
+  readonly debtorTaxId: string | undefined
+  readonly status: string | undefined
+  readonly agreement: string | undefined
+}
+
+/** In the order in which they were made. */
+export const listCollections = async (
+  sql: Queryable,
+  account: string,
+  filter: CollectionFilter,
+): Promise<{ readonly items: readonly Collection[]; readonly total: number }> => {
+  const { recurrenceId, debtorTaxId, status, agreement } = filter
+  const { offset, limit } = sliceOf(filter)
+  const isOfOthers = debtorTaxId !== undefined || agreement !== undefined
+  const matching = sql`
+    from pix_collections c
+      ${isOfOthers ? sql`join pix_recurrences r on r.id = c.recurrence_id` : sql``}
+    where c.account = ${account} and c.created_at between ${filter.from} and ${filter.to}
+      ${recurrenceId === undefined ? sql`` : sql`and c.recurrence_id = ${recurrenceId}`}
+      ${debtorTaxId === undefined ? sql`` : sql`and r.debtor_tax_id = ${debtorTaxId}`}
+      ${agreement === undefined ? sql`` : sql`and r.agreement = ${agreement}`}
+      ${status === undefined ? sql`` : sql`and c.status = ${status}`}`
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} ${matching} order by c.created_at, c.txid offset ${offset} limit ${limit}`
+  const [counted] = await sql<{ total: number }[]>`
+    select count(*)::int as total from (select ${matching} limit ${itemsMax + 1}) counted`
+  return { items: await whole(sql, rows), total: counted?.total ?? 0 }
+}

@@ -1,0 +1,115 @@
+import type { Emit } from '#src/events/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { movedTo } from '../recurrences/domain.ts'
+import { recurrenceEvent } from '../recurrences/events.ts'
+import type { MandateSender } from '../recurrences/mandate.ts'
+import { lockRecurrences, reviseRecurrence, waitingRecurrences } from '../recurrences/store.ts'
+import { liveStatuses } from '../requests/domain.ts'
+import { seeFirstPayment } from '../requests/hearing.ts'
+import { changeRequest, overdueRequests, requestsOf } from '../requests/store.ts'
+import { isPaid } from '../requests/told.ts'
+import { advance } from './advance.ts'
+import { collectionEvent } from './events.ts'
+import { changeCollection, dueCollections, lockCollection, wakeCollections } from './store.ts'
+
+type SweepDeps = {
+  readonly sql: Client
+  readonly sender: MandateSender
+  readonly emit: Emit
+  /** Ours. */
+  readonly ispb: string
+  readonly now: () => Date
+}
+
+const everyMs = 15_000
+/** Of one look; the next one takes the others. */
+const dueMax = 200
+
+/** What is due about recurrences and their charges: requests expire, charges are scheduled and expire. */
+export const createRecurringSweep = (deps: SweepDeps, logger: Logger): Job =>
+  createJob({
+    ...{ name: 'recurring charges', everyMs, fleet: { sql: deps.sql }, logger },
+    run: async (round) => {
+      const done = await sweepRecurring(deps, round)
+      return done === 0 ? nothingFound : undefined
+    },
+  })
+
+/** @returns how many were changed */
+export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<number> => {
+  const { sql, now } = deps
+  let done = 0
+  for (const { recurrenceId } of await overdueRequests(sql, now(), dueMax)) {
+    if (round?.signal.aborted) return done
+    await expireRequest(deps, recurrenceId)
+    done++
+    round?.advance()
+  }
+  for (const { id } of await waitingRecurrences(sql, dueMax)) {
+    if (round?.signal.aborted) return done
+    if (await confirmBegun(deps, id)) done++
+    round?.advance()
+  }
+  for (const due of await dueCollections(sql, now(), dueMax)) {
+    if (round?.signal.aborted) return done
+    await advanceOne(deps, due)
+    done++
+    round?.advance()
+  }
+  return done
+}
+
+const expireRequest = ({ sql, now }: SweepDeps, recurrenceId: string): Promise<void> =>
+  sql.begin(async (tx) => {
+    await lockRecurrences(tx, [recurrenceId])
+    const at = now()
+    for (const request of await requestsOf(tx, [recurrenceId])) {
+      const isOver = liveStatuses.has(request.status) && request.expiresAt < at
+      if (isOver) await changeRequest(tx, movedTo(request, 'EXPIRADA', at))
+    }
+  })
+
+const confirmBegun = async (
+  { sql, sender, emit, ispb, now }: SweepDeps,
+  id: string,
+): Promise<boolean> => {
+  const isConfirmed = await sql.begin(async (tx) => {
+    const [recurrence] = await lockRecurrences(tx, [id])
+    if (recurrence === undefined) return false
+    const at = now()
+    const isBegun = await isPaid(tx, recurrence)
+    const seen = seeFirstPayment(recurrence, { ispb, at, isBegun })
+    if (seen === undefined) return false
+    await reviseRecurrence(tx, seen.recurrence)
+    await sender.sendWithin(tx, seen.drafts, at)
+    if (seen.recurrence.status === 'APROVADA') {
+      await wakeCollections(tx, [id], at)
+      await emit(tx, [recurrenceEvent(seen.recurrence)])
+    }
+    return true
+  })
+  if (isConfirmed) sender.wake()
+  return isConfirmed
+}
+
+const advanceOne = async (
+  { sql, sender, emit, ispb, now }: SweepDeps,
+  { account, txid, recurrenceId }: Awaited<ReturnType<typeof dueCollections>>[number],
+): Promise<void> => {
+  await sql.begin(async (tx) => {
+    const [recurrence] = await lockRecurrences(tx, [recurrenceId])
+    const before = await lockCollection(tx, account, txid)
+    if (recurrence === undefined || before === undefined) return
+    const at = now()
+    const { collection, drafts } = advance(before, { recurrence, ispb, at })
+    await changeCollection(tx, collection)
+    await sender.sendWithin(tx, drafts, at)
+    const isNews =
+      collection.status !== before.status ||
+      collection.attempts.some(({ status }, index) => status !== before.attempts[index]?.status)
+    if (isNews) await emit(tx, [collectionEvent(collection)])
+  })
+  sender.wake()
+}

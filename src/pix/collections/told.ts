@@ -1,0 +1,80 @@
+import type { Emit } from '#src/events/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
+import { movedTo } from '../recurrences/domain.ts'
+import { cancellationEnding, type MandateFact } from '../requests/hearing.ts'
+import {
+  type Attempt,
+  type Collection,
+  fatalReasons,
+  openAttempts,
+  openStatuses,
+} from './domain.ts'
+import { cancelledCollection } from './ending.ts'
+import { collectionEvent } from './events.ts'
+import { changeCollection, lockCollectionsOf } from './store.ts'
+
+type Context = { readonly emit: Emit; readonly at: Date }
+
+/** What payers' institutions say of attempts that are ours. */
+export const hearOfCharges = async (
+  tx: Queryable,
+  facts: readonly MandateFact[],
+  { emit, at }: Context,
+): Promise<void> => {
+  const locked = await lockCollectionsOf(
+    tx,
+    facts.map(({ key }) => key),
+  )
+  const changed = locked.flatMap((before) => {
+    const after = facts.reduce((one, fact) => hearOfCharge(one, fact, at), before)
+    return after === before ? [] : [after]
+  })
+  for (const one of changed) await changeCollection(tx, one)
+  await emit(tx, changed.map(collectionEvent))
+}
+
+/** Where a fact leads; the same charge if it changes nothing. */
+const hearOfCharge = (before: Collection, fact: MandateFact, at: Date): Collection => {
+  const attempt = before.attempts.find(({ endToEndId }) => endToEndId === fact.key)
+  if (attempt === undefined || !openAttempts.has(attempt.status)) return before
+  switch (fact.event) {
+    case 'scheduled':
+      return attempt.status === 'AGENDADA' ? before : scheduled(before, attempt, at)
+    case 'refused':
+      return refused(before, attempt, fact.reason, at)
+    case 'cancelled':
+      return openStatuses.has(before.status) ? cancelled(before, fact, at) : before
+    default:
+      return before
+  }
+}
+
+const withAttempt = (before: Collection, after: Attempt): Collection => ({
+  ...before,
+  attempts: before.attempts.map((one) => (one.endToEndId === after.endToEndId ? after : one)),
+})
+
+const scheduled = (before: Collection, attempt: Attempt, at: Date): Collection => {
+  const after = withAttempt(before, movedTo(attempt, 'AGENDADA', at))
+  return after.status === 'CRIADA' ? movedTo(after, 'ATIVA', at) : after
+}
+
+const refused = (
+  before: Collection,
+  attempt: Attempt,
+  reason: string | null,
+  at: Date,
+): Collection => {
+  const after = withAttempt(before, { ...movedTo(attempt, 'REJEITADA', at), reason })
+  const isFinal = reason !== null && fatalReasons.has(reason) && openStatuses.has(before.status)
+  // What else may be done, and until when, is seen at once.
+  return isFinal ? { ...movedTo(after, 'REJEITADA', at), nextAt: null } : { ...after, nextAt: at }
+}
+
+/** The payer has cancelled it. */
+const cancelled = (before: Collection, { reason }: MandateFact, at: Date): Collection => {
+  const code = reason ?? 'OTHR'
+  const requester = code === 'SLBD' ? 'USUARIO_PAGADOR' : 'PSP_PAGADOR'
+  const ending = cancellationEnding(code, 'Cancelamento informado pelo PSP Pagador', requester)
+  return cancelledCollection(before, ending, at)
+}

@@ -1,0 +1,56 @@
+import { codeLists } from '#codecs/iso20022'
+import { dayAt } from '../due/calendar.ts'
+import { amountOf } from '../money.ts'
+import type { Pix } from '../received/domain.ts'
+import { pixView } from '../received/view.ts'
+import type { Recurrence } from '../recurrences/domain.ts'
+import type { Attempt, Collection } from './domain.ts'
+
+const attemptView = ({ endToEndId, kind, settlesOn, status, reason, history }: Attempt) => ({
+  ...{ dataLiquidacao: settlesOn, tipo: kind, endToEndId, status, atualizacao: history },
+  ...(reason === null
+    ? {}
+    : {
+        rejeicao: {
+          codigo: reason,
+          descricao: codeLists.charge_refusal.get(reason)?.meaning?.pt ?? reason,
+        },
+      }),
+})
+
+/** What has become of it: as much as its webhook is told. */
+export const standingView = ({
+  recurrenceId,
+  txid,
+  status,
+  history,
+  ending,
+  attempts,
+}: Collection) => ({
+  ...{ idRec: recurrenceId, txid, status, atualizacao: history },
+  ...(attempts.length === 0 ? {} : { tentativas: attempts.map(attemptView) }),
+  ...(ending === null ? {} : { encerramento: ending }),
+})
+
+/** @param paid the Pix of its attempts */
+export const collectionView = (
+  collection: Collection,
+  { terms, receiverName, agreement }: Recurrence,
+  paid: readonly Pix[],
+) => {
+  const { dueOn, amountCents, content, createdAt, taxId } = collection
+  return {
+    ...standingView(collection),
+    ...(content.info === undefined ? {} : { infoAdicional: content.info }),
+    calendario: { criacao: dayAt(createdAt), dataDeVencimento: dueOn },
+    valor: { original: amountOf(amountCents) },
+    ...{ ajusteDiaUtil: content.adjusts, politicaRetentativa: terms.retries },
+    ...(content.debtor === undefined ? {} : { devedor: content.debtor }),
+    recebedor: {
+      ...{ cnpj: taxId, nome: receiverName },
+      ...(agreement === null ? {} : { convenio: agreement }),
+      ...content.credited,
+    },
+    ...(paid.length === 0 ? {} : { pix: paid.map(pixView) }),
+  }
+}

@@ -1,0 +1,241 @@
+/** What a payer's institution says of a recurrence, and what becomes of it, of its request and of what we answer. */
+import {
+  type Ending,
+  endedStatuses,
+  type Journey,
+  journeys,
+  movedTo,
+  type Payer,
+  type Recurrence,
+} from '../recurrences/domain.ts'
+import { cancellationDraft, type Draft, reportDraft } from '../recurrences/mandate.ts'
+import { liveStatuses, payerOf, type RecurrenceRequest } from './domain.ts'
+
+/** What one message says about a mandate, as the reader of instant payments tells it. */
+export type MandateFact = {
+  readonly kind: 'mandate' | 'charge'
+  /** MndtId of a mandate, EndToEndId of a charge. */
+  readonly key: string
+  readonly type: string
+  readonly event: string | null
+  readonly requestId: string | null
+  readonly reason: string | null
+  readonly mandate?: {
+    readonly reference: string | null
+    readonly journey: string | null
+    readonly debtorDocument: string
+    readonly debtorIspb: string
+    readonly debtorAccount: string
+    readonly debtorBranch: string | null
+    readonly debtorTown: string | null
+  }
+}
+
+/** A recurrence with the last request for it. */
+export type Agreement = {
+  readonly recurrence: Recurrence
+  readonly request: RecurrenceRequest | undefined
+}
+
+type Heard = Agreement & { readonly drafts: readonly Draft[] }
+
+type Circumstances = {
+  /** Ours. */
+  readonly ispb: string
+  readonly at: Date
+  readonly meaningOf: (code: string) => string
+  /** Whether the charge whose payment begins the recurrence is paid. */
+  readonly isBegun: boolean
+}
+
+/** Where a fact leads; the same agreement if it changes nothing. */
+export const hear = (
+  agreement: Agreement,
+  fact: MandateFact,
+  circumstances: Circumstances,
+): Heard => {
+  const same = { ...agreement, drafts: [] }
+  switch (fact.event) {
+    case 'pending':
+      return pending(agreement, fact, circumstances) ?? same
+    case 'confirmed':
+      return confirmed(agreement, fact, circumstances) ?? same
+    case 'refused':
+    case 'unnamed_refused':
+      return refused(agreement, fact, circumstances) ?? same
+    case 'cancellation_requested':
+      return cancelled(agreement, fact, circumstances) ?? same
+    default:
+      return same
+  }
+}
+
+const isLive = (request: RecurrenceRequest | undefined): request is RecurrenceRequest =>
+  request !== undefined && liveStatuses.has(request.status)
+
+const forms = {
+  document: /^(?:\d{11}|[0-9A-Z]{12}\d\d)$/,
+  ispb: /^[0-9A-Z]{8}$/,
+  request: /^(?:SC|IC|IS)[0-9A-Z]{8}\d{4}[0-1]\d[0-3]\d[a-zA-Z0-9]{11}$/,
+}
+
+/** The id that we answer; null where it could not be said back. */
+const answeredBy = ({ requestId }: MandateFact): string | null =>
+  requestId !== null && forms.request.test(requestId) ? requestId : null
+
+/** Undefined where what is said of him could not be said back. */
+const payerIn = ({ mandate }: MandateFact): Payer | undefined => {
+  if (mandate === undefined) return undefined
+  const { debtorDocument, debtorIspb, debtorAccount, debtorBranch, debtorTown } = mandate
+  const isWhole =
+    forms.document.test(debtorDocument) &&
+    forms.ispb.test(debtorIspb) &&
+    /^\d{1,20}$/.test(debtorAccount) &&
+    (debtorBranch === null || /^\d{1,4}$/.test(debtorBranch)) &&
+    (debtorTown === null || /^\d{7}$/.test(debtorTown))
+  if (!isWhole) return undefined
+  return {
+    ...{ taxId: debtorDocument, ispb: debtorIspb, account: debtorAccount },
+    ...{ branch: debtorBranch, town: debtorTown },
+  }
+}
+
+const isJourney = (code: string | null | undefined): code is keyof typeof journeys =>
+  typeof code === 'string' && Object.hasOwn(journeys, code)
+
+/** The payer's institution has the request, or its payer has read a code and waits for us. */
+const pending = (
+  { recurrence, request }: Agreement,
+  fact: MandateFact,
+  { ispb, at, isBegun }: Circumstances,
+): Heard | undefined => {
+  const code = fact.mandate?.journey
+  if (code === 'AUT1' || !isJourney(code)) {
+    const isNews = isLive(request) && request.status !== 'RECEBIDA'
+    return isNews
+      ? { recurrence, request: movedTo(request, 'RECEBIDA', at), drafts: [] }
+      : undefined
+  }
+  const payer = payerIn(fact)
+  if (recurrence.status !== 'CRIADA' || payer === undefined) return undefined
+  const report = { reference: answeredBy(fact), ispb, at }
+  if (code === 'AUT3' && !isBegun) {
+    // His payment may come after his authorisation.
+    const waiting = { reference: report.reference, since: at.toISOString() }
+    const held = { ...recurrence, payer: { ...payer, waiting }, journey: journeys[code] }
+    return { recurrence: held, request, drafts: [] }
+  }
+  const approved = approve(recurrence, payer, journeys[code], at)
+  const confirmation = reportDraft(approved, payer, { status: 'CFDB', ...report })
+  if (!isLive(request)) return { recurrence: approved, request, drafts: [confirmation] }
+  // What was asked for came another way.
+  const takenBack = cancellationDraft(recurrence, payerOf(request.recipient), {
+    ...{ reason: 'PCFD', ispb, at },
+  })
+  return {
+    recurrence: approved,
+    request: movedTo(request, 'CANCELADA', at),
+    drafts: [confirmation, takenBack],
+  }
+}
+
+/** How long a payer's institution waits for us to see the first charge paid. */
+const firstPaymentMs = 3_600_000
+
+/** A recurrence that waits for the payment of its first charge; undefined: it goes on waiting. */
+export const seeFirstPayment = (
+  recurrence: Recurrence,
+  { ispb, at, isBegun }: Omit<Circumstances, 'meaningOf'>,
+): { readonly recurrence: Recurrence; readonly drafts: readonly Draft[] } | undefined => {
+  const { payer, status } = recurrence
+  if (payer?.waiting === undefined || status !== 'CRIADA') return undefined
+  const { waiting, ...known } = payer
+  const report = { reference: waiting.reference, ispb, at }
+  if (isBegun) {
+    const approved = approve(recurrence, known, 'JORNADA_3', at)
+    const drafts = [reportDraft(approved, known, { status: 'CFDB', ...report })]
+    return { recurrence: approved, drafts }
+  }
+  if (at.getTime() - Date.parse(waiting.since) < firstPaymentMs) return undefined
+  const drafts = [reportDraft(recurrence, known, { reason: 'AP08', ...report })]
+  return { recurrence: { ...recurrence, payer: null, journey: null }, drafts }
+}
+
+const approve = (recurrence: Recurrence, payer: Payer, journey: Journey, at: Date): Recurrence => ({
+  ...movedTo(recurrence, 'APROVADA', at),
+  ...{ payer, journey },
+  // Only the third journey begins with a charge.
+  ...(journey === 'JORNADA_3' ? {} : { terms: { ...recurrence.terms, firstTxid: undefined } }),
+})
+
+const confirmed = (
+  { recurrence, request }: Agreement,
+  fact: MandateFact,
+  { ispb, at }: Circumstances,
+): Heard | undefined => {
+  if (recurrence.status !== 'CRIADA' || request === undefined) return undefined
+  const payer = payerIn(fact)
+  if (payer === undefined) return undefined
+  const isOfAnother =
+    fact.mandate?.reference?.startsWith('SC') === true && fact.mandate.reference !== request.id
+  if (!isLive(request) || isOfAnother) {
+    const late = { reason: 'AP07', reference: answeredBy(fact), ispb, at }
+    return { recurrence, request, drafts: [reportDraft(recurrence, payer, late)] }
+  }
+  return {
+    recurrence: approve(recurrence, payer, 'JORNADA_1', at),
+    request: movedTo(request, 'ACEITA', at),
+    drafts: [],
+  }
+}
+
+/** The payer's own refusals: he may be asked anew after any other. */
+const finalRefusals: ReadonlySet<string> = new Set(['AP13', 'AP14'])
+
+const refused = (
+  { recurrence, request }: Agreement,
+  { reason, mandate }: MandateFact,
+  { at, meaningOf }: Circumstances,
+): Heard | undefined => {
+  if (!isLive(request)) return undefined
+  const reference = mandate?.reference
+  if (reference?.startsWith('SC') === true && reference !== request.id) return undefined
+  const answered = { request: movedTo(request, 'REJEITADA', at), drafts: [] }
+  if (reason === null || !finalRefusals.has(reason) || recurrence.status !== 'CRIADA') {
+    return { recurrence, ...answered }
+  }
+  const ending: Ending = { rejeicao: { codigo: reason, descricao: meaningOf(reason) } }
+  return { recurrence: { ...movedTo(recurrence, 'REJEITADA', at), ending }, ...answered }
+}
+
+/** By whom, as the standard names them. */
+const requesters: Readonly<Record<string, string>> = {
+  ...{ SLDB: 'USUARIO_PAGADOR', DCSD: 'USUARIO_PAGADOR', SLCR: 'USUARIO_RECEBEDOR' },
+}
+
+export const cancellationEnding = (
+  code: string,
+  meaning: string,
+  requester = requesters[code] ?? 'PSP_PAGADOR',
+): Ending => ({ cancelamento: { solicitante: requester, codigo: code, descricao: meaning } })
+
+/** The payer, or his institution, ends it. */
+const cancelled = (
+  { recurrence, request }: Agreement,
+  fact: MandateFact,
+  { ispb, at, meaningOf }: Circumstances,
+): Heard | undefined => {
+  const payer = payerIn(fact)
+  // What we ask for ourselves is told of, too.
+  if (payer === undefined || fact.type !== 'pain.011') return undefined
+  const report = { reference: answeredBy(fact), ispb, at }
+  const accepted = [reportDraft(recurrence, payer, { status: 'CCLD', ...report })]
+  if (endedStatuses.has(recurrence.status)) return { recurrence, request, drafts: accepted }
+  const code = fact.reason ?? 'OTHS'
+  const ending = cancellationEnding(code, meaningOf(code))
+  return {
+    recurrence: { ...movedTo(recurrence, 'CANCELADA', at), payer, ending },
+    request: isLive(request) ? movedTo(request, 'CANCELADA', at) : request,
+    drafts: accepted,
+  }
+}

@@ -1,0 +1,74 @@
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { RecurrenceRequest } from './domain.ts'
+
+type Row = Omit<RecurrenceRequest, 'recipient' | 'history'> & {
+  readonly recipient: string
+  readonly history: string
+}
+
+const requestOf = (row: Row): RecurrenceRequest => ({
+  ...row,
+  recipient: JSON.parse(row.recipient) as RecurrenceRequest['recipient'],
+  history: JSON.parse(row.history) as RecurrenceRequest['history'],
+})
+
+const columns = (sql: Queryable) => sql`
+  id, account, recurrence_id as "recurrenceId", status, recipient, history,
+  expires_at as "expiresAt", created_at as "createdAt"`
+
+export const addRequest = async (tx: Queryable, made: RecurrenceRequest): Promise<void> => {
+  const { id, account, recurrenceId, status, recipient, history, expiresAt, createdAt } = made
+  await tx`
+    insert into pix_recurrence_requests (id, account, recurrence_id, status, recipient, history,
+      expires_at, created_at)
+    values (${id}, ${account}, ${recurrenceId}, ${status}, ${JSON.stringify(recipient)},
+      ${JSON.stringify(history)}, ${expiresAt}, ${createdAt})`
+}
+
+/** Writes what may change. */
+export const changeRequest = async (
+  tx: Queryable,
+  { id, status, history }: RecurrenceRequest,
+): Promise<void> => {
+  await tx`
+    update pix_recurrence_requests set status = ${status}, history = ${JSON.stringify(history)}
+    where id = ${id}`
+}
+
+export const findRequest = async (
+  sql: Queryable,
+  account: string,
+  id: string,
+): Promise<RecurrenceRequest | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from pix_recurrence_requests where id = ${id} and account = ${account}`
+  return row && requestOf(row)
+}
+
+/** Of each recurrence the last ones that are shown. */
+const shownMax = 20
+
+/** Of each of these recurrences the last requests, the newest last. */
+export const requestsOf = async (
+  sql: Queryable,
+  recurrenceIds: readonly string[],
+): Promise<readonly RecurrenceRequest[]> => {
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from unnest(${textArray(recurrenceIds)}::text::text[]) as wanted(rec)
+      cross join lateral (
+        select * from pix_recurrence_requests where recurrence_id = wanted.rec
+        order by recurrence_id desc, created_at desc limit ${shownMax}
+      ) last
+    order by created_at, id`
+  return rows.map(requestOf)
+}
+
+/** Of whose recurrences a request waits past its end, some. */
+export const overdueRequests = async (
+  sql: Queryable,
+  now: Date,
+  limit: number,
+): Promise<readonly { readonly recurrenceId: string }[]> => sql<{ recurrenceId: string }[]>`
+  select recurrence_id as "recurrenceId" from pix_recurrence_requests
+  where status in ('CRIADA', 'ENVIADA', 'RECEBIDA') and expires_at < ${now}
+  order by expires_at limit ${limit}`

@@ -1,0 +1,70 @@
+import {
+  type BuildContext,
+  buildMandateMessage,
+  buildMessage,
+  createRandomText,
+  type MandateMessage,
+  type Revision,
+} from '#codecs/iso20022'
+import { type TransactionalBroker, topics } from '#src/platform/broker/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { enqueueMessages, type OutboundMessage } from '../messages/index.ts'
+import { outboundOf } from '../out/send/outbound.ts'
+
+/** A message about a mandate or charge of a receiver, by the parameters of its builder. */
+export type RecurringDraft =
+  | { readonly type: MandateMessage; readonly params: object }
+  | { readonly type: 'PAIN013' | 'CAMT055'; readonly params: object }
+
+type RecurringContext = { readonly ispb: string; readonly revision: Revision; readonly now: Date }
+
+const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
+
+/** @throws Error if the parameters are none: whoever drafts has judged them */
+export const buildDraft = (
+  draft: RecurringDraft,
+  { ispb, revision, now }: RecurringContext,
+): OutboundMessage => {
+  const context = { ispb, nowMs: now.getTime(), random, revision }
+  const build = builtOf(draft, context)
+  if (build.ok) return outboundOf(build.message, { ispb, channel: 'PRIMARY' })
+  const places = build.problems.map(({ pointer, rule }) => `${pointer} ${rule}`)
+  throw new Error(`${draft.type} cannot be built: ${places.join(', ')}`)
+}
+
+const builtOf = (
+  { type, params }: RecurringDraft,
+  context: BuildContext & { readonly revision: Revision },
+) =>
+  type === 'PAIN013' || type === 'CAMT055'
+    ? buildMessage(type, params, context)
+    : buildMandateMessage(type, params, context)
+
+/** Sends the messages of receivers' recurrences. */
+export type RecurringSender = {
+  readonly sendWithin: (tx: Queryable, drafts: readonly RecurringDraft[], at: Date) => Promise<void>
+  /** Call it once the transaction is over. */
+  readonly wake: () => void
+}
+
+/** Undefined if this process cannot send. */
+export const createRecurringSender = ({
+  ispb,
+  sql,
+  broker,
+  revision,
+}: {
+  readonly ispb: string | undefined
+  readonly sql: Client | undefined
+  readonly broker: Pick<TransactionalBroker, 'publishIn' | 'wake'> | undefined
+  readonly revision: Revision
+}): RecurringSender | undefined => {
+  if (ispb === undefined || sql === undefined || broker === undefined) return undefined
+  return {
+    sendWithin: async (tx, drafts, now) => {
+      const messages = drafts.map((draft) => buildDraft(draft, { ispb, revision, now }))
+      await enqueueMessages(tx, broker, messages)
+    },
+    wake: () => broker.wake([topics.outbound]),
+  }
+}
