@@ -132,6 +132,14 @@ describe('a request to a payer', () => {
     })
   })
 
+  test('that the central bank refuses is rejected, and another may be made', async () => {
+    const { idRec, idSolicRec } = await requested()
+    const fact = { kind: 'mandate', key: idRec, type: 'pain.009', event: 'refused' }
+    await say({ ...fact, requestId: null, reason: 'ED05' })
+    expect(await right('GET', `/solicrec/${idSolicRec}`)).toMatchObject({ status: 'REJEITADA' })
+    await right('POST', '/solicrec', requestBody(idRec))
+  })
+
   test('is taken back by a pain.011, until the payer has answered', async () => {
     const { idRec, idSolicRec } = await requested()
     sent()
@@ -259,6 +267,56 @@ describe('a payer who reads a code', () => {
     expect(await answer('RN9999999920260302NOBODY00000', 'pending', { journey: 'AUT2' })).toEqual(
       [],
     )
+  })
+})
+
+describe('an institution that is not the payer’s', () => {
+  /** As another participant would say it of its own customer. */
+  const foreign = (idRec: string, event: string, more?: Json): Promise<readonly Json[]> => {
+    const fact = ofMandate(idRec, event, more)
+    return say({ ...fact, mandate: { ...fact.mandate, debtorIspb: '87654321' } })
+  }
+
+  test('neither receives, nor authorises, nor refuses what another was asked for', async () => {
+    const { idRec, idSolicRec } = await requested()
+    await foreign(idRec, 'pending', { reference: idSolicRec })
+    expect(await foreign(idRec, 'confirmed', { reference: idSolicRec })).toMatchObject([
+      { type: 'pain.012', params: { reason: 'AP11' } },
+    ])
+    const ofAnother = ofMandate(idRec, 'confirmed', { reference: idSolicRec })
+    ofAnother.mandate.debtorDocument = '45164632481'
+    expect(await say(ofAnother)).toMatchObject([{ params: { reason: 'AP02' } }])
+    await foreign(idRec, 'refused', { reference: idSolicRec, reason: 'AP13' })
+    await foreign(idRec, 'unnamed_refused', { reason: 'AP13' })
+    expect(await right('GET', `/solicrec/${idSolicRec}`)).toMatchObject({ status: 'ENVIADA' })
+    expect(await recOf(idRec)).toMatchObject({ status: 'CRIADA' })
+  })
+
+  test('ends nothing, before it is authorised or after', async () => {
+    const asked = await requested()
+    const waiting = (await right('POST', '/rec', recBody())).idRec
+    const done = await approved()
+    const end = { type: 'pain.011', reason: 'SLDB', requestId: datedId('IC') }
+    for (const [idRec, reason] of [
+      [asked.idRec, 'AP11'],
+      [waiting, 'MD01'],
+      [done, 'AP11'],
+    ]) {
+      expect(await foreign(idRec, 'cancellation_requested', end)).toMatchObject([
+        { type: 'pain.012', params: { reason } },
+      ])
+    }
+    expect(await recOf(asked.idRec)).toMatchObject({ status: 'CRIADA' })
+    expect(await recOf(waiting)).toMatchObject({ status: 'CRIADA' })
+    expect(await recOf(done)).toMatchObject({ status: 'APROVADA' })
+  })
+
+  test('takes the payer who reads the code with it', async () => {
+    const { idRec } = await requested()
+    await foreign(idRec, 'pending', { journey: 'AUT2' })
+    expect(await recOf(idRec)).toMatchObject({
+      ...{ status: 'APROVADA', pagador: { ispbParticipante: '87654321' } },
+    })
   })
 })
 

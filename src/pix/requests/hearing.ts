@@ -100,6 +100,10 @@ const payerIn = ({ mandate }: MandateFact): Payer | undefined => {
   }
 }
 
+/** Whether the institution that speaks is the one that the payer was asked at. The central bank speaks of none. */
+const isAsked = ({ recipient }: RecurrenceRequest, { mandate }: MandateFact): boolean =>
+  mandate === undefined || mandate.debtorIspb === recipient.ispbParticipante
+
 const isJourney = (code: string | null | undefined): code is keyof typeof journeys =>
   typeof code === 'string' && Object.hasOwn(journeys, code)
 
@@ -112,7 +116,7 @@ const pending = (
   const code = fact.mandate?.journey
   if (code === 'AUT1' || !isJourney(code)) {
     const isNews = isLive(request) && request.status !== 'RECEBIDA'
-    return isNews
+    return isNews && isAsked(request, fact)
       ? { recurrence, request: movedTo(request, 'RECEBIDA', at), drafts: [] }
       : undefined
   }
@@ -176,11 +180,10 @@ const confirmed = (
   if (recurrence.status !== 'CRIADA' || request === undefined) return undefined
   const payer = payerIn(fact)
   if (payer === undefined) return undefined
-  const isOfAnother =
-    fact.mandate?.reference?.startsWith('SC') === true && fact.mandate.reference !== request.id
-  if (!isLive(request) || isOfAnother) {
-    const late = { reason: 'AP07', reference: answeredBy(fact), ispb, at }
-    return { recurrence, request, drafts: [reportDraft(recurrence, payer, late)] }
+  const refusal = refusalOfConfirmation(request, payer, fact)
+  if (refusal !== undefined) {
+    const refused = { reason: refusal, reference: answeredBy(fact), ispb, at }
+    return { recurrence, request, drafts: [reportDraft(recurrence, payer, refused)] }
   }
   return {
     recurrence: approve(recurrence, payer, 'JORNADA_1', at),
@@ -189,15 +192,29 @@ const confirmed = (
   }
 }
 
+/** Of another institution or payer than was asked, or of a request that is over. */
+const refusalOfConfirmation = (
+  request: RecurrenceRequest,
+  payer: Payer,
+  fact: MandateFact,
+): 'AP11' | 'AP02' | 'AP07' | undefined => {
+  if (!isAsked(request, fact)) return 'AP11'
+  if (payer.taxId !== payerOf(request.recipient).taxId) return 'AP02'
+  const reference = fact.mandate?.reference
+  const isOfAnother = reference?.startsWith('SC') === true && reference !== request.id
+  return isLive(request) && !isOfAnother ? undefined : 'AP07'
+}
+
 /** The payer's own refusals: he may be asked anew after any other. */
 const finalRefusals: ReadonlySet<string> = new Set(['AP13', 'AP14'])
 
 const refused = (
   { recurrence, request }: Agreement,
-  { reason, mandate }: MandateFact,
+  fact: MandateFact,
   { at, meaningOf }: Circumstances,
 ): Heard | undefined => {
-  if (!isLive(request)) return undefined
+  if (!isLive(request) || !isAsked(request, fact)) return undefined
+  const { reason, mandate } = fact
   const reference = mandate?.reference
   if (reference?.startsWith('SC') === true && reference !== request.id) return undefined
   const answered = { request: movedTo(request, 'REJEITADA', at), drafts: [] }
@@ -229,6 +246,14 @@ const cancelled = (
   // What we ask for ourselves is told of, too.
   if (payer === undefined || fact.type !== 'pain.011') return undefined
   const report = { reference: answeredBy(fact), ispb, at }
+  const known = recurrence.payer ?? (request && payerOf(request.recipient))
+  if (known?.ispb !== payer.ispb) {
+    const reason = known === undefined ? 'MD01' : 'AP11'
+    return {
+      ...{ recurrence, request },
+      drafts: [reportDraft(recurrence, payer, { reason, ...report })],
+    }
+  }
   const accepted = [reportDraft(recurrence, payer, { status: 'CCLD', ...report })]
   if (endedStatuses.has(recurrence.status)) return { recurrence, request, drafts: accepted }
   const code = fact.reason ?? 'OTHS'
