@@ -536,7 +536,9 @@ describe('a charge of a recurrence', () => {
       ...[status, type, due],
     ])
     expect(await refusal({ valor: { original: '35.01' } })).toEqual([status, type, 'cobr.valor'])
-    expect(await refusal({ valor: { original: '0.00' } })).toEqual([status, type, 'cobr.valor'])
+    for (const original of ['0.00', '35,00', '2657.98Lj', '1'.repeat(400), '']) {
+      expect(await refusal({ valor: { original } })).toEqual([status, type, 'cobr.valor'])
+    }
     expect(await refusal({ recebedor: { conta: 'X' } })).toEqual([status, type, 'cobr.recebedor'])
     expect(await refusal({}, '/cobr/short', 'PUT')).toEqual([status, type, 'cobr.txid'])
     const next = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-04-20' } })

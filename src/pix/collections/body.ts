@@ -26,7 +26,7 @@ const newCollection = z.object({
   idRec: z.string().regex(/^[a-zA-Z0-9]{29}$/),
   infoAdicional: text(infoCharsMax).optional(),
   calendario: z.object({ dataDeVencimento: z.string().refine(isDay) }),
-  valor: z.object({ original: amount.refine((given) => centsOf(given) > 0n) }),
+  valor: z.object({ original: amount.regex(/[1-9]/) }),
   ajusteDiaUtil: z.boolean().default(true),
   devedor: contact.optional(),
   recebedor: z.object({
