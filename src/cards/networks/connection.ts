@@ -7,6 +7,7 @@ import type { ConnectionContext } from './connection-context.ts'
 import { dial } from './dial.ts'
 import { identityOf, type Lane } from './exchanges.ts'
 import { Inbound, replyTpdu, type SealedBytes } from './inbound.ts'
+import { Liveness } from './liveness.ts'
 import {
   approved,
   cutOver,
@@ -23,7 +24,6 @@ import { exchangeKey, isManagementKey } from './matching.ts'
 import {
   answerMsMax,
   backoffDelayMs,
-  echoMissesMax,
   reconnect,
   signOffMs,
   stableMs,
@@ -55,19 +55,26 @@ export class Connection implements Lane {
   private readonly advices: Advices
   private attempt = 0
   private upSince = 0
-  private lastInbound = 0
-  private isAsking = false
-  private echoMisses = 0
+  private readonly liveness: Liveness
   private timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(context: ConnectionContext) {
     const { dialect, frameBytesMax = frameBytesMaxDefault } = context.options
     const { content, keys } = context
     this.context = context
-    this.outbound = new Outbound(context.options, (bytes) => this.socket?.write(bytes) ?? 0)
+    this.outbound = new Outbound(
+      context.options,
+      (bytes) => this.socket?.write(bytes) ?? 0,
+      () => this.lose(new Error('a message waited for longer than its answer may take')),
+    )
     this.inbound = new Inbound(dialect, content.keeper?.fields, keys?.fields ?? new Set())
     this.sealer = keys?.hasMac === true ? createSealer(dialect, frameBytesMax) : undefined
     this.advices = new Advices(context, this.sealer)
+    this.liveness = new Liveness(context.options, {
+      ask: (timeoutMs) => this.manage(echoTest, timeoutMs),
+      onEcho: context.onEcho,
+      onGone: (reason) => this.lose(reason),
+    })
     this.frameBytesMax = frameBytesMax
     this.decoder = this.newDecoder()
   }
@@ -97,12 +104,12 @@ export class Connection implements Lane {
       const secured = {
         ...{ keys, sealer, exchanges, options: this.context.options, lane: this },
         place: () => (this.socket === socket && this.isUp ? outbound.committed : undefined),
-        append: (bytes: Uint8Array) => outbound.appendBytes(bytes),
+        append: (bytes: Uint8Array, withinMs: number) => outbound.appendBytes(bytes, withinMs),
       }
       return sendSealed(secured, request, key, timeoutMs)
     }
     const start = this.outbound.committed
-    if (!this.outbound.append(request)) return undefined
+    if (!this.outbound.append(request, timeoutMs)) return undefined
     return exchanges.add(key, identityOf(request), this, start, timeoutMs)
   }
 
@@ -139,14 +146,14 @@ export class Connection implements Lane {
       socket.terminate()
       return
     }
-    this.lastInbound = performance.now()
+    this.liveness.heard()
     this.isSignedOff = false
     this.unreadable = 0
     if (options.signOn) await this.signOn(socket)
     if (this.socket !== socket || !(await this.obtainKeys(socket))) return
     this.state = 'up'
     this.upSince = performance.now()
-    if (options.echoMs > 0) this.watchSilence(options.echoMs)
+    this.liveness.start()
     options.logger.info({ network: options.name }, 'connection to the card network is up')
     this.context.onUp()
   }
@@ -197,8 +204,7 @@ export class Connection implements Lane {
   }
 
   private receive(chunk: Uint8Array): void {
-    this.lastInbound = performance.now()
-    this.echoMisses = 0
+    this.liveness.heard()
     try {
       this.decoder.push(chunk)
     } catch (error) {
@@ -258,13 +264,14 @@ export class Connection implements Lane {
     tpdu: Uint8Array,
   ): void {
     const { socket, outbound } = this
+    const { timeoutMs } = this.context.options
     const reply = replyTpdu(tpdu)
     void this.advices.take(message, sealed, (answer) => {
       if (this.socket !== socket) return
       const isRoom =
         answer instanceof Uint8Array
-          ? outbound.appendBytes(answer, reply)
-          : outbound.append(answer, reply)
+          ? outbound.appendBytes(answer, timeoutMs, reply)
+          : outbound.append(answer, timeoutMs, reply)
       if (!isRoom) this.onStalled()
     })
   }
@@ -281,9 +288,16 @@ export class Connection implements Lane {
       void this.takeCutOver(request, reply)
       return
     }
-    if (!this.outbound.append(toManagementAnswer(request), reply)) this.onStalled()
+    this.reply(toManagementAnswer(request), reply)
     if (signOffs.has(networkCode)) this.signedOff(true)
     else if (signOns.has(networkCode)) this.signedOff(false)
+  }
+
+  /** Answers the network's own message; the connection ends where there is no room. */
+  private reply(answer: CardMessage, tpdu: Uint8Array | undefined): boolean {
+    const isRoom = this.outbound.append(answer, this.context.options.timeoutMs, tpdu)
+    if (!isRoom) this.onStalled()
+    return isRoom
   }
 
   /** Answered once it is kept: the network tells it again otherwise. */
@@ -291,7 +305,7 @@ export class Connection implements Lane {
     const { socket } = this
     const isKept = await this.context.options.onCutOver?.(request.settlementDate)
     if (isKept !== true || this.socket !== socket) return
-    if (!this.outbound.append(toManagementAnswer(request), reply)) this.onStalled()
+    this.reply(toManagementAnswer(request), reply)
   }
 
   /**
@@ -304,10 +318,7 @@ export class Connection implements Lane {
     const { code, use } = await keys.take(fieldReaderOf(request, options.dialect))
     if (this.socket !== socket) return
     const answer = toManagementAnswer(withoutFields(request, keys.fields), code)
-    if (!this.outbound.append(answer, tpdu)) {
-      this.onStalled()
-      return
-    }
+    if (!this.reply(answer, tpdu)) return
     const { confirmationCode } = keys.exchange ?? {}
     if (code !== approved) return
     const ask = async (): Promise<ExchangeOutcome | undefined> =>
@@ -328,41 +339,8 @@ export class Connection implements Lane {
     )
   }
 
-  /** Checks after `waitMs` whether anything came from the other side. */
-  private watchSilence(waitMs: number): void {
-    const { socket } = this
-    clearTimeout(this.timer)
-    this.timer = setTimeout(() => {
-      if (this.socket !== socket) return
-      const { echoMs } = this.context.options
-      const silentMs = performance.now() - this.lastInbound
-      if (silentMs < echoMs - 1) this.watchSilence(echoMs - silentMs)
-      else this.echo(socket).catch((error: unknown) => this.lose(error))
-    }, waitMs)
-  }
-
-  /** Where nothing at all came for a whole time-out, the next silence is not waited for: nobody may be there. */
   onUnanswered(): void {
-    const { echoMs, timeoutMs } = this.context.options
-    const isSilent = performance.now() - this.lastInbound >= timeoutMs
-    if (echoMs === 0 || this.isAsking || this.state !== 'up' || !isSilent) return
-    clearTimeout(this.timer)
-    this.echo(this.socket).catch((error: unknown) => this.lose(error))
-  }
-
-  private async echo(socket: Socket<undefined> | undefined): Promise<void> {
-    const { echoMs, answerMs = answerMsMax } = this.context.options
-    const askedAt = performance.now()
-    this.isAsking = true
-    const outcome = await this.manage(echoTest, Math.min(echoMs, answerMs)).finally(() => {
-      this.isAsking = false
-    })
-    if (this.socket !== socket) return
-    if (outcome.kind === 'answered') this.context.onEcho()
-    // Whatever came in between is a sign of life too.
-    if (this.lastInbound >= askedAt) this.watchSilence(echoMs)
-    else if (++this.echoMisses < echoMissesMax) await this.echo(socket)
-    else this.lose(new Error('the network does not answer echo tests'))
+    if (this.state === 'up') this.liveness.onUnanswered()
   }
 
   /** Ends the connection in any state; without `reason` for good. */
@@ -380,13 +358,13 @@ export class Connection implements Lane {
     this.state = isFinal ? 'closed' : 'down'
     this.socket = undefined
     clearTimeout(this.timer)
+    this.liveness.stop()
     exchanges.failLane(this)
     if (isFinal) socket?.end()
     else socket?.terminate()
     this.outbound.clear()
     this.decoder.clear()
     this.decoder = this.newDecoder()
-    this.echoMisses = 0
     if (isFinal) return
     this.context.onLost()
     const delayMs = backoffDelayMs(

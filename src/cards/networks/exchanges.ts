@@ -13,7 +13,6 @@ export type Lane = {
   inFlight: number
   /** Bytes of its stream that the kernel took. */
   readonly sentBytes: number
-  flush(): void
   /** Called if the kernel took no byte of a request in its whole time: nobody reads at the other end. */
   onStalled(): void
   /** Called if a transaction that was sent had no answer in its time. */
@@ -68,10 +67,8 @@ class PendingExchange extends WheelEntry {
   }
 
   override onTimeout(): void {
-    const { lane } = this
-    // After a long pause of the event loop its frame may not have been offered to the kernel yet.
-    lane.flush()
-    const { isSent } = this
+    // After a long pause of the event loop its frame may not have been offered to the kernel; now it is too late.
+    const { lane, isSent } = this
     const isUnanswered = isSent && !isManagementKey(this.key)
     if (isUnanswered) this.owner.onTimedOut()
     this.owner.end(this, isSent ? timedOut : notSent)

@@ -9,7 +9,14 @@ import {
 import { SendBuffer } from '#src/platform/runtime/index.ts'
 import { type NetworkOptions, sendBytesMax } from './options.ts'
 
-/** Frames that go out over one connection; those of one turn of the event loop go together. */
+/** Where the frames of one turn begin in the stream, and when the first of them is too late. */
+type Turn = { readonly start: number; endsAtMs: number }
+
+/**
+ * Frames that go out over one connection; those of one turn of the event loop go together. A frame whose time is over
+ * before the kernel has all of it does not go: this process may have stood still, and others take back what they think
+ * abandoned. What comes behind it cannot go either.
+ */
 export class Outbound {
   private readonly buffer = new SendBuffer(sendBytesMax)
   private readonly pack: ReturnType<typeof createMessagePacker>
@@ -17,18 +24,27 @@ export class Outbound {
   private readonly header: number
   private readonly frameBytesMax: number
   private readonly write: (bytes: Uint8Array) => number
+  private readonly onStale: () => void
   private isFlushing = false
+  private isStale = false
+  /** Those of which the kernel has not all. */
+  private readonly turns: Turn[] = []
 
-  /** @param write hands the kernel bytes and gives how many it took */
+  /**
+   * @param write hands the kernel bytes and gives how many it took
+   * @param onStale called once if a frame is too late, until `clear`
+   */
   constructor(
     { dialect, framing, frameBytesMax = frameBytesMaxDefault }: NetworkOptions,
     write: (bytes: Uint8Array) => number,
+    onStale: () => void,
   ) {
     this.pack = createMessagePacker(createPacker(dialect))
     this.framing = framing
     this.header = headerBytes(framing)
     this.frameBytesMax = frameBytesMax
     this.write = write
+    this.onStale = onStale
   }
 
   /** Bytes since the start of the stream, and how many of them the kernel took. */
@@ -43,35 +59,63 @@ export class Outbound {
   /**
    * Appends a frame; false if there is no room.
    *
+   * @param withinMs the kernel must have it
    * @throws CodecError when the message cannot be packed; nothing of it is sent then
    */
-  append(message: CardMessage, tpdu?: Uint8Array): boolean {
-    return this.appendWith((out, at) => this.pack(message, out, at), tpdu)
+  append(message: CardMessage, withinMs: number, tpdu?: Uint8Array): boolean {
+    return this.appendWith((out, at) => this.pack(message, out, at), withinMs, tpdu)
   }
 
   /** As `append`, of a packed message. */
-  appendBytes(message: Uint8Array, tpdu?: Uint8Array): boolean {
-    return this.appendWith((out, at) => {
-      out.set(message, at)
-      return at + message.length
-    }, tpdu)
+  appendBytes(message: Uint8Array, withinMs: number, tpdu?: Uint8Array): boolean {
+    return this.appendWith(
+      (out, at) => {
+        out.set(message, at)
+        return at + message.length
+      },
+      withinMs,
+      tpdu,
+    )
   }
 
   /** Hands the kernel as many bytes as it takes. */
   flush(): void {
-    this.buffer.flush(this.write)
+    const { buffer, turns } = this
+    if (this.isStale || turns.length === 0) return
+    const now = performance.now()
+    if (turns.some(({ endsAtMs }) => now >= endsAtMs)) {
+      this.isStale = true
+      this.onStale()
+      return
+    }
+    buffer.flush(this.write)
+    if (buffer.pendingBytes === 0) turns.length = 0
+    while ((turns[1]?.start ?? Number.POSITIVE_INFINITY) <= buffer.sent) turns.shift()
   }
 
   clear(): void {
     this.buffer.clear()
+    this.turns.length = 0
+    this.isStale = false
+  }
+
+  private noteTurn(start: number, endsAtMs: number): void {
+    const last = this.turns.at(-1)
+    if (last === undefined || !this.isFlushing) this.turns.push({ start, endsAtMs })
+    else last.endsAtMs = Math.min(last.endsAtMs, endsAtMs)
   }
 
   /** @param write puts the message into the buffer and gives its end */
-  private appendWith(write: (out: Uint8Array, at: number) => number, tpdu?: Uint8Array): boolean {
+  private appendWith(
+    write: (out: Uint8Array, at: number) => number,
+    withinMs: number,
+    tpdu: Uint8Array | undefined,
+  ): boolean {
     const { buffer, framing, header } = this
     const room = header + this.frameBytesMax + 1
     if (!buffer.reserve(room)) return false
     const start = buffer.end
+    const startsAt = buffer.committed
     try {
       const bodyBytes = write(buffer.bytes, start + header) - start - header
       if (bodyBytes > this.frameBytesMax)
@@ -81,6 +125,7 @@ export class Outbound {
       buffer.bytes.fill(0, start)
       throw error
     }
+    this.noteTurn(startsAt, performance.now() + withinMs)
     if (!this.isFlushing) {
       this.isFlushing = true
       setImmediate(() => {

@@ -21,7 +21,7 @@ type Secured = {
   readonly lane: Lane
   /** Where the next frame begins; undefined once the connection takes none. */
   readonly place: () => number | undefined
-  readonly append: (message: Uint8Array) => boolean
+  readonly append: (message: Uint8Array, withinMs: number) => boolean
 }
 
 /** Sends a request when it has its code. What the security module takes of the time is the request's. */
@@ -39,8 +39,9 @@ export const sendSealed = async (
     await sealer.seal(unsealed, keys)
     const start = place()
     if (start === undefined) return noConnection
-    if (!append(unsealed.bytes)) return windowFull
-    const leftMs = Math.max(1, timeoutMs - (performance.now() - startedAt))
+    const leftMs = timeoutMs - (performance.now() - startedAt)
+    if (leftMs <= 0) return noCode
+    if (!append(unsealed.bytes, leftMs)) return windowFull
     return exchanges.add(key, identity, lane, start, leftMs)
   } catch (err) {
     if (!(err instanceof SecurityModuleError)) throw err

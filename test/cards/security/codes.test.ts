@@ -118,6 +118,22 @@ describe('codes', () => {
     expect(rig.network.health()).toMatchObject({ connectionsUp: 1, inFlight: 0 })
   })
 
+  test('that came when the time of the request was over send nothing', async () => {
+    const software = createSoftwareModule()
+    const slow: SecurityModule = {
+      ...software,
+      mac: async (...given) => {
+        await Bun.sleep(20)
+        return software.mac(...given)
+      },
+    }
+    await using rig = await createNetworkRig(secured({ module: slow }), simulated)
+    const late = await rig.network.exchange(payment(1), 10)
+    expect(late).toEqual({ kind: 'not_sent', reason: 'security_module' })
+    expect(codeOf(await rig.network.exchange(payment(2), 20_000))).toBe('00')
+    expect(rig.simulator.statistics().received).toEqual({ '0100': 1 })
+  })
+
   test('are over the bytes as they are sent, as others compute them', async () => {
     const message = Object.assign(new CardMessage(), {
       ...{ mti: '0200', processingCode: '000000', amount: '000000012345' },
