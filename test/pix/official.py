@@ -8,7 +8,7 @@ given = json.load(sys.stdin)
 components = given["components"]
 
 # Where the description contradicts itself: patterns with slashes, members that are required and nowhere described.
-NOWHERE = {"idCob", "cobs", "retentativa"}
+NOWHERE = {"idCob", "cobs", "retentativa", 'atualizacao"'}
 ADDRESS = {"logradouro", "cidade", "uf", "cep"}
 
 
@@ -32,6 +32,9 @@ def mend(node):
                 node["required"] = [name for name in node["required"] if name != "ispbParticipante"]
             if "PayloadLocation" in str(node.get("allOf")):
                 node["required"] = [name for name in node["required"] if name != "txid"]
+        # A text is none of the objects that it should be.
+        if node.get("type") == "string":
+            node.pop("anyOf", None)
         # Alternatives that tell themselves apart by a member, which none of them requires.
         for branch in node.get("oneOf", []):
             members = list(branch.get("properties", {}))

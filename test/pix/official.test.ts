@@ -1,6 +1,7 @@
 /** What we answer, judged by the central bank's own description, where it lies beside the checkout. */
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { dayAt } from '../../src/pix/due/calendar.ts'
 import { runTool } from '../support/second-implementation.ts'
 import { hasSharedData, sharedDataPath, skipReason } from '../support/shared-data.ts'
 import { chargeBody, freshTxid, type Json, startPix } from './support.ts'
@@ -190,6 +191,142 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
     expect(complaints(answers)).toEqual([])
     const wrong: readonly (readonly [string, Json])[] = [['CobGerada', { ...made, txid: 1 }]]
     expect(complaints(wrong)).toHaveLength(1)
+  })
+
+  /** What the institution of a payer says, as the worker of instant payments tells it. */
+  const say = (kind: 'mandate' | 'charge', key: string, event: string, reason: string | null) =>
+    pix.sql.begin((tx) => {
+      const mandate = {
+        ...{ reference: null, journey: 'AUT1', debtorTown: '3550308' },
+        ...{ debtorDocument: '15231470190', debtorIspb: '91193552' },
+        ...{ debtorAccount: '550689', debtorBranch: null },
+      }
+      const type = event === 'cancellation_requested' ? 'pain.011' : 'pain.012'
+      const fact = { kind, key, type, event, requestId: null, reason }
+      return pix.recurrences?.told(
+        tx,
+        [kind === 'mandate' ? { ...fact, mandate } : fact],
+        new Date(),
+      )
+    })
+
+  const pay = async (endToEndId: string, txid: string): Promise<void> => {
+    const payment = {
+      ...{ endToEndId, txid, amountCents: 3_500n, localInstrument: 'AUTO' },
+      ...{ creditorDocument: '12345678000195', creditorKey: null, debtorDocument: '15231470190' },
+      ...{ text: null, withdrawal: null },
+    }
+    await pix.sql.begin(async (tx) => {
+      await pix.receivables?.receive(tx, [payment], new Date())
+      const end = { endToEndId, returnId: null, isSettled: true, reason: null }
+      await pix.receivables?.end(tx, [end], new Date())
+    })
+  }
+
+  test('has schemas that fit what becomes of a recurrence, and what its webhooks are told', async () => {
+    const { token } = await pix.receiver('dora')
+    const call = async (method: string, path: string, body?: object) =>
+      (await pix.call(method, `/pix/v2${path}`, { token, ...(body && { body }) })).json
+    for (const path of ['/webhookrec', '/webhookcobr']) {
+      await call('PUT', path, { webhookUrl: 'https://pix.example.com/api/' })
+    }
+    const day = (days: number) => dayAt(new Date(Date.now() + days * 86_400_000))
+    const asked = async (): Promise<{ readonly idRec: string; readonly idSolicRec: string }> => {
+      const { idRec } = await call('POST', '/rec', recBody(day(0)))
+      return call('POST', '/solicrec', {
+        ...{ idRec, calendario: { dataExpiracaoSolicitacao: `${day(5)}T12:17:11.926Z` } },
+        destinatario: { cpf: '15231470190', conta: '550689', ispbParticipante: '91193552' },
+      })
+    }
+    const charge = async (idRec: string, days: number) =>
+      call('POST', '/cobr', {
+        ...{ idRec, calendario: { dataDeVencimento: day(days) }, valor: { original: '35.00' } },
+        recebedor: { agencia: '9708', conta: '012682', tipoConta: 'CORRENTE' },
+      })
+    const approved = async () => {
+      const request = await asked()
+      await say('mandate', request.idRec, 'confirmed', null)
+      return request
+    }
+    const [{ idRec, idSolicRec }, refused] = [await approved(), await asked()]
+    const unpaid = await charge(refused.idRec, 40)
+    await say('mandate', refused.idRec, 'refused', 'AP13')
+    const tried = await charge(idRec, 3)
+    await say('charge', tried.tentativas[0].endToEndId, 'refused', 'AM02')
+    const again = await call('POST', `/cobr/${tried.txid}/retentativa/${day(5)}`)
+    await say('charge', again.tentativas[1].endToEndId, 'scheduled', null)
+    await pay(again.tentativas[1].endToEndId, tried.txid)
+    const paid = await call('GET', `/cobr/${tried.txid}`)
+    expect([paid.status, paid.tentativas.length, paid.pix.length]).toEqual(['CONCLUIDA', 2, 1])
+    const later = await charge(idRec, 40)
+    const wrong = await charge((await approved()).idRec, 3)
+    await say('charge', wrong.tentativas[0].endToEndId, 'refused', 'AM09')
+    await say('mandate', idRec, 'cancellation_requested', 'SLDB')
+    const shown = (charges: readonly Json[]) =>
+      Promise.all(
+        charges.map(
+          async ({ txid }) => ['CobRCompleta', await call('GET', `/cobr/${txid}`)] as const,
+        ),
+      )
+    const endings = (await shown([later, unpaid, wrong])).map(
+      ([, { status, encerramento: end }]) => [
+        ...[status, (end.cancelamento ?? end.rejeicao).codigo],
+      ],
+    )
+    expect(endings).toEqual([
+      ['CANCELADA', 'CCLD'],
+      ['CANCELADA', 'CCLD'],
+      ['REJEITADA', 'AM09'],
+    ])
+    const told = await pix.sql<{ type: string; full: string }[]>`
+      select type, data_full as "full" from webhook_events where account = 'dora' order by id`
+    const notices = told.flatMap(({ type, full }) => {
+      const { recs = [], cobsr = [] } = JSON.parse(full) as Record<string, readonly Json[]>
+      expect([type, recs.length + cobsr.length]).toEqual([type, 1])
+      return [
+        ...recs.map((one) => ['RecNotification', one] as const),
+        ...cobsr.map((one) => ['CobRNotification', one] as const),
+      ]
+    })
+    expect(new Set(notices.map(([schema, { status }]) => `${schema} ${status}`))).toEqual(
+      new Set([
+        ...['RecNotification REJEITADA', 'RecNotification APROVADA', 'RecNotification CANCELADA'],
+        ...['CobRNotification CRIADA', 'CobRNotification ATIVA', 'CobRNotification CONCLUIDA'],
+        ...['CobRNotification CANCELADA', 'CobRNotification REJEITADA'],
+      ]),
+    )
+    expect(
+      complaints([
+        ['SolicRecCompleta', await call('GET', `/solicrec/${idSolicRec}`)],
+        ['SolicRecCompleta', await call('GET', `/solicrec/${refused.idSolicRec}`)],
+        ['RecCompleta', await call('GET', `/rec/${idRec}`)],
+        ['RecCompleta', await call('GET', `/rec/${refused.idRec}`)],
+        ['CobRCompleta', again],
+        ['CobRCompleta', paid],
+        ...(await shown([later, unpaid, wrong])),
+        ...notices,
+      ]),
+    ).toEqual([])
+  })
+
+  test('has examples of requests to payers and of charges of recurrences that we take', async () => {
+    const { token } = await pix.receiver('eva')
+    const soon = dayAt(new Date(Date.now() + 86_400_000))
+    const made = async (path: string, body: object): Promise<Json> => {
+      const answer = await pix.call('POST', `/pix/v2${path}`, { token, body })
+      expect([path, body, answer.status]).toEqual([path, body, 201])
+      return answer.json
+    }
+    for (const [path, bodies, calendario] of [
+      ['/solicrec', bodiesOf('SolicRecBody'), { dataExpiracaoSolicitacao: `${soon}T12:00:00Z` }],
+      ['/cobr', bodiesOf('CobRBody'), { dataDeVencimento: soon }],
+    ] as const) {
+      expect(bodies.length).toBeGreaterThan(0)
+      for (const value of bodies) {
+        const { idRec } = await made('/rec', { ...recBody(soon), valor: undefined })
+        await made(path, { ...value, idRec, calendario })
+      }
+    }
   })
 
   test('has examples of charges that we take', async () => {

@@ -1,3 +1,4 @@
+import { codeLists } from '#codecs/iso20022'
 import { addDays, type Day, daysBetween, nextWorkingDay } from '../due/calendar.ts'
 import type { Ending, RecurrenceTerms, Step } from '../recurrences/domain.ts'
 
@@ -113,3 +114,8 @@ export const startOf = (day: Day): Date => new Date(`${day}T03:00:00.000Z`)
 export const fatalReasons: ReadonlySet<string> = new Set([
   ...['AC05', 'AM09', 'DENC', 'DS27', 'DTED', 'MIDI', 'MSUC', 'NITX', 'RC09'],
 ])
+
+/** `rejeicao`: a code of pain.014, with its meaning. */
+export const rejectionOf = (codigo: string) => ({
+  ...{ codigo, descricao: codeLists.charge_refusal.get(codigo)?.meaning?.pt ?? codigo },
+})

@@ -1,6 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
-import { movedTo, type Recurrence } from '../recurrences/domain.ts'
+import { type Ending, movedTo, type Recurrence } from '../recurrences/domain.ts'
 import { type Collection, openAttempts } from './domain.ts'
 import { collectionEvent } from './events.ts'
 import { changeCollection, lockOpenCollections } from './store.ts'
@@ -18,6 +18,14 @@ export const cancelledCollection = (
   ),
 })
 
+/** The codes of a charge's end are others than those of its recurrence. */
+const endedWith = (ending: Ending | null): Ending => ({
+  cancelamento: {
+    solicitante: ending?.cancelamento?.solicitante ?? 'USUARIO_PAGADOR',
+    ...{ codigo: 'CCLD', descricao: 'Cancelamento da autorização' },
+  },
+})
+
 /** Recurrences are over: so is what was to be charged for them. */
 export const endCollections = async (
   tx: Queryable,
@@ -28,7 +36,7 @@ export const endCollections = async (
   const endings = new Map(recurrences.map(({ id, ending }) => [id, ending]))
   const open = await lockOpenCollections(tx, [...endings.keys()])
   const ended = open.map((one) =>
-    cancelledCollection(one, endings.get(one.recurrenceId) ?? null, at),
+    cancelledCollection(one, endedWith(endings.get(one.recurrenceId) ?? null), at),
   )
   for (const one of ended) await changeCollection(tx, one)
   await emit(tx, ended.map(collectionEvent))

@@ -8,6 +8,7 @@ import {
   fatalReasons,
   openAttempts,
   openStatuses,
+  rejectionOf,
 } from './domain.ts'
 import { cancelledCollection } from './ending.ts'
 import { collectionEvent } from './events.ts'
@@ -68,7 +69,9 @@ const refused = (
   const after = withAttempt(before, { ...movedTo(attempt, 'REJEITADA', at), reason })
   const isFinal = reason !== null && fatalReasons.has(reason) && openStatuses.has(before.status)
   // What else may be done, and until when, is seen at once.
-  return isFinal ? { ...movedTo(after, 'REJEITADA', at), nextAt: null } : { ...after, nextAt: at }
+  if (!isFinal) return { ...after, nextAt: at }
+  const ending = { rejeicao: rejectionOf(reason) }
+  return { ...movedTo(after, 'REJEITADA', at), ...{ ending, nextAt: null } }
 }
 
 /** The payer has cancelled it. */

@@ -1,21 +1,13 @@
-import { codeLists } from '#codecs/iso20022'
 import { dayAt } from '../due/calendar.ts'
 import { amountOf } from '../money.ts'
 import type { Pix } from '../received/domain.ts'
 import { pixView } from '../received/view.ts'
 import type { Recurrence } from '../recurrences/domain.ts'
-import type { Attempt, Collection } from './domain.ts'
+import { type Attempt, type Collection, rejectionOf } from './domain.ts'
 
 const attemptView = ({ endToEndId, kind, settlesOn, status, reason, history }: Attempt) => ({
   ...{ dataLiquidacao: settlesOn, tipo: kind, endToEndId, status, atualizacao: history },
-  ...(reason === null
-    ? {}
-    : {
-        rejeicao: {
-          codigo: reason,
-          descricao: codeLists.charge_refusal.get(reason)?.meaning?.pt ?? reason,
-        },
-      }),
+  ...(reason === null ? {} : { rejeicao: rejectionOf(reason) }),
 })
 
 /** What has become of it: as much as its webhook is told. */
