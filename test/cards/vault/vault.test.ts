@@ -158,6 +158,45 @@ describe('answers', () => {
     expect(await faultOf(vault.resolve('tok'))).toBe('malformed')
     expect(await cancelled).toBe(true)
   })
+
+  /** Over a bare socket: an HTTP library would not say such things. */
+  const saying = (head: string, chunk: string): string => {
+    const server = Bun.listen({
+      ...{ hostname: '127.0.0.1', port: 0 },
+      socket: {
+        data: (socket) => {
+          socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`)
+          // As much as anybody reads.
+          while (socket.write(chunk) === chunk.length);
+        },
+        drain: (socket) => {
+          while (socket.write(chunk) === chunk.length);
+        },
+      },
+    })
+    closing.push(async () => server.stop(true))
+    return `http://127.0.0.1:${server.port}`
+  }
+
+  test.each([
+    ['says to be short', 'Content-Length: 16\r\nTransfer-Encoding: chunked'],
+    ['says nothing of its length', 'Transfer-Encoding: chunked'],
+    ['has a length that is none', 'Content-Length: 1e1'],
+    ['has a length below zero', 'Content-Length: -16'],
+  ])('a body without end that %s is cut off', async (_, head) => {
+    const startedMs = performance.now()
+    const vault = vaultAt(saying(head, `4\r\n4444\r\n`.repeat(1_000)))
+    expect(await faultOf(vault.resolve('tok'))).toBeOneOf(['malformed', 'unreachable'])
+    expect(performance.now() - startedMs).toBeLessThan(5_000)
+  })
+
+  test('a short body that unpacks to a long one is no card number', async () => {
+    const packed = Bun.deflateSync(new Uint8Array(10_000).fill(0x34))
+    expect(packed.length).toBeLessThan(33)
+    const headers = { 'content-encoding': 'deflate' }
+    const vault = vaultAt(serve(() => new Response(packed, { headers })))
+    expect(await faultOf(vault.resolve('tok'))).toBeOneOf(['malformed', 'unreachable'])
+  })
 })
 
 describe('time', () => {
