@@ -540,6 +540,15 @@ describe('a charge of a recurrence', () => {
       expect(await refusal({ valor: { original } })).toEqual([status, type, 'cobr.valor'])
     }
     expect(await refusal({ recebedor: { conta: 'X' } })).toEqual([status, type, 'cobr.recebedor'])
+    for (const [method, path] of [
+      ['POST', '/cobr'],
+      ['PUT', `/cobr/${freshTxid()}`],
+    ] as const) {
+      const nobodys = { idRec: 'RN9999999920260302NOBODY00000' }
+      expect(await refusal(nobodys, path, method)).toEqual([status, type, 'cobr.idRec'])
+      const others = await call(method, path, cobrBody(idRec), other.token)
+      expect(violated(others)).toEqual([status, type, 'cobr.idRec'])
+    }
     expect(await refusal({}, '/cobr/short', 'PUT')).toEqual([status, type, 'cobr.txid'])
     const next = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-04-20' } })
     expect((await call('POST', '/cobr', next)).status).toBe(201)

@@ -9,7 +9,6 @@ import { parametersOf } from '../pages.ts'
 import { pixByIds } from '../received/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
-import { noRecurrence } from '../recurrences/service.ts'
 import { findRecurrences, lockRecurrence } from '../recurrences/store.ts'
 import { advance, attempted, cancellationsOf } from './advance.ts'
 import { type NewCollection, readNewCollection, refuseCollection } from './body.ts'
@@ -123,7 +122,10 @@ const make = async (
 ): Promise<object> => {
   const at = now()
   const recurrence = await lockRecurrence(tx, account, recurrenceId)
-  if (recurrence === undefined) throw noRecurrence()
+  if (recurrence === undefined) {
+    const razao = 'O campo cobr.idRec não corresponde a uma recorrência deste usuário recebedor.'
+    throw refuseCollection({ razao, propriedade: 'cobr.idRec', valor: recurrenceId })
+  }
   judge(recurrence, { dueOn, amountCents }, at)
   const made: Collection = {
     ...{ account, txid, recurrenceId, taxId: recurrence.taxId, dueOn, amountCents, content },
