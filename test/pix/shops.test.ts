@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
+import { acceptingPsp, createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { apiKeyFile } from '../support/api-key.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { noNpmTools, npmTools } from '../support/npm-tools.ts'
@@ -74,7 +74,14 @@ afterAll(async () => {
 
 /** The Pix that the shops were told of: the webhook is the key's, which all of them use. */
 const told = (): readonly { readonly txid: string; readonly endToEndId: string }[] =>
-  receiver.received.flatMap(({ body }) => JSON.parse(body).pix)
+  receiver.received.flatMap(({ body }) => JSON.parse(body).pix ?? [])
+/** What they were told of Pix Automático: each recurrence or charge with its status. */
+const toldOfAutomatic = (): readonly string[] =>
+  receiver.received.flatMap(({ body }) => {
+    const { recs = [], cobsr = [] } = JSON.parse(body) as Record<string, readonly Told[]>
+    return [...recs, ...cobsr].map(({ idRec, txid, status }) => `${txid ?? idRec} ${status}`)
+  })
+type Told = { readonly idRec: string; readonly txid?: string; readonly status: string }
 
 /** Reads what a client writes to its end; pays its charges when it says so. @returns what it found paid, by client */
 const follow = async (
@@ -93,13 +100,15 @@ const follow = async (
       if (what === 'charge') {
         bank.payIn({ to: ispb, amountCents: 3_700n, charge: { txid: value, taxId, key: pixKey } })
       }
-      if (what === 'done') found.set(name, value)
+      if (what === 'scheduled') expect(bank.payCharge(value)).toBe(true)
+      if (what === 'collected' || what === 'done') found.set(name, value)
       onLine([what, name, value])
     }
   }
   return found
 }
 
+const collected = 'd'.repeat(30)
 const txids = { efi: 'a'.repeat(30), sicredi: 'b'.repeat(30), efipay: 'c'.repeat(30) }
 const python = pythonWith('efipay')
 const noNode = Bun.which('node') === null ? ' [skipped: no node]' : noNpmTools
@@ -122,7 +131,10 @@ test.skipIf(noNode !== '')(
     const found = new Map<string, string>()
     const withPython = async (port: number): Promise<void> => {
       if (python !== undefined) {
-        const own = { client, port, txid: txids.efipay, hook: receiver.url }
+        const own = {
+          ...{ client, port, txid: txids.efipay, hook: receiver.url },
+          ...{ payer: acceptingPsp, collected },
+        }
         const child = Bun.spawn(
           [python, join(root, 'test/pix/shops/shop.py'), JSON.stringify(own)],
           {
@@ -141,7 +153,13 @@ test.skipIf(noNode !== '')(
     })
     for (const [name, id] of await ended) found.set(name, id)
     const names = ['efi', 'sicredi', ...(python === undefined ? [] : ['efipay'])]
-    expect([...found.keys()].sort()).toEqual(names.sort())
+    const recurrences = [...found.keys()].filter((name) => !(name in txids))
+    expect([...found.keys()].sort()).toEqual([...names, ...recurrences].sort())
+    expect(recurrences).toHaveLength(python === undefined ? 0 : 1)
+    for (const idRec of recurrences) {
+      const ends = [`${idRec} APROVADA`, `${collected} CONCLUIDA`]
+      await until(() => ends.every((end) => toldOfAutomatic().includes(end)))
+    }
     for (const name of names) {
       const txid = txids[name as keyof typeof txids]
       const endToEndId = found.get(name) ?? ''
