@@ -70,6 +70,7 @@ import m66 from './0066_card_batch_upload.sql' with { type: 'text' }
 import m67 from './0067_card_late_answers.sql' with { type: 'text' }
 import m68 from './0068_webhook_subjects.sql' with { type: 'text' }
 import m69 from './0069_pix_recurring.sql' with { type: 'text' }
+import m70 from './0070_dict_entries.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -142,4 +143,5 @@ export const migrations: readonly Migration[] = [
   { name: '0067_card_late_answers', sql: m67 },
   { name: '0068_webhook_subjects', sql: m68 },
   { name: '0069_pix_recurring', sql: m69 },
+  { name: '0070_dict_entries', sql: m70 },
 ]

@@ -2,7 +2,7 @@ import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import { createDict, type DictFeature } from '../dict/index.ts'
 import type { Client } from '../platform/database/index.ts'
-import { createTrust } from '../spi/index.ts'
+import { createDocumentSigner, createTrust, signingMaterial } from '../spi/index.ts'
 import { interfaceMaterial } from './material.ts'
 import { rolesOf } from './roles.ts'
 import type { Values } from './settings.ts'
@@ -13,10 +13,20 @@ export const createDirectory = (
   { sql, keys }: { readonly sql: Client | undefined; readonly keys: NamedKeys | undefined },
   { logger, metrics }: PlatformDeps,
 ): DictFeature => {
-  const { spi, dict: settings } = values
+  const { spi, signing, dict: settings } = values
   const isUsed = settings.url !== undefined
   const bundle = isUsed ? settings.trustedCertificates : undefined
   const { verifier, start, stop } = createTrust('DICT_TRUSTED_CERTS_PATH', bundle, logger)
+  const onProblem = (err: Error): void =>
+    logger.error({ err }, 'what the directory is asked cannot be signed with the certificate')
+  const { ispb = '' } = spi
+  const signer = isUsed
+    ? createDocumentSigner(
+        signing,
+        signingMaterial(signing, onProblem, keys && (() => keys.latestPair(ispb, 'PIA'))),
+        onProblem,
+      )
+    : undefined
   const feature = createDict({
     ...{ settings, ispb: spi.ispb, sql, logger, metrics },
     tls: isUsed ? interfaceMaterial(spi, keys, logger) : undefined,
@@ -24,6 +34,7 @@ export const createDirectory = (
       const verdict = verifier?.verifyWhole(document)
       return verdict === undefined || verdict.ok ? undefined : verdict.message
     },
+    sign: signer?.sign ?? (async (document) => document),
     runsJobs: rolesOf(values).has('jobs'),
   })
   return {
@@ -34,6 +45,7 @@ export const createDirectory = (
     },
     stop: async () => {
       stop()
+      signer?.stop()
       await feature.stop?.()
     },
   }

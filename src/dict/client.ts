@@ -1,13 +1,17 @@
 import { CodecError } from '#codecs/bytes'
-import { type KeptEntry, readKeptEntry, readProblem } from '#codecs/dict'
+import { type KeptEntry, readKeptEntry, readProblem, writeElement } from '#codecs/dict'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { createCircuitBreaker } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { type DirectoryAnswer, DirectoryAwayError, exchange } from './exchange.ts'
+import { createWrites, type DirectoryWrites, type Refused, type Tell } from './writes.ts'
 
 /** Undefined: the signature of an answer counts; else why it does not. */
 export type RefusalOfSignature = (document: XmlDocument) => string | undefined
+
+/** Signs a document in canonical form; as it is where nothing is signed. */
+export type SignRequest = (document: Uint8Array<ArrayBuffer>) => Promise<Uint8Array<ArrayBuffer>>
 
 export type DirectoryClientDeps = {
   /** With the version of the API, without a slash at its end. */
@@ -15,17 +19,9 @@ export type DirectoryClientDeps = {
   readonly ispb: string
   readonly tls: KeyMaterial | undefined
   readonly refusalOfSignature: RefusalOfSignature
+  readonly sign: SignRequest
   readonly timeoutMs: number
   readonly metrics: Metrics
-}
-
-/** What the directory says no to, by its code and status. */
-export type Refused = {
-  readonly kind: 'refused'
-  readonly status: number
-  /** Such as `NotFound`; empty if it named none. */
-  readonly code: string
-  readonly retryAfterMs: number | undefined
 }
 
 type Looked =
@@ -37,7 +33,7 @@ type Looked =
     }
   | Refused
 
-export type DirectoryClient = {
+export type DirectoryClient = DirectoryWrites & {
   /** @throws DirectoryAwayError if nothing usable came back: then nothing is known of the key */
   readonly lookUp: (asked: {
     readonly key: string
@@ -81,7 +77,22 @@ export const createDirectoryClient = (deps: DirectoryClientDeps): DirectoryClien
     }
   }
 
+  const tell: Tell = async (operation, { method, path, body }, read) =>
+    ask(
+      operation,
+      {
+        ...{
+          method,
+          url: url + path,
+          body: await signed(deps, new Uint8Array(writeElement(body))),
+        },
+        headers: { 'Content-Type': 'application/xml', 'PI-RequestingParticipant': ispb },
+      },
+      read,
+    )
+
   return {
+    ...createWrites(tell, ispb),
     lookUp: ({ key, payer, endToEndId }) =>
       ask(
         'lookup',
@@ -103,6 +114,12 @@ export const createDirectoryClient = (deps: DirectoryClientDeps): DirectoryClien
       ),
   }
 }
+
+const signed = ({ sign }: DirectoryClientDeps, document: Uint8Array<ArrayBuffer>) =>
+  sign(document).catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error)
+    throw new DirectoryAwayError('signing', `what is asked cannot be signed: ${message}`)
+  })
 
 type Said<T> =
   | { readonly isRefused: false; readonly value: T }

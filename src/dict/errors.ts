@@ -60,15 +60,41 @@ export const dictErrors = defineErrors({
     status: 503,
     title: 'Directory unavailable',
     meaning:
-      'The directory gave no answer that can be used, and nothing was paid; reason says which: timeout, connection, status, too_large, document, signature or circuit_open.',
+      'The directory gave no answer that can be used, and nothing was paid; reason says which: timeout, connection, status, too_large, document, signature, signing or circuit_open.',
     remedy: 'Repeat the request. Where reason is signature, see to DICT_TRUSTED_CERTS_PATH.',
     pt: {
       title: 'Diretório indisponível',
       meaning:
-        'O diretório não deu resposta que se possa usar, e nada foi pago; reason diz qual: timeout, connection, status, too_large, document, signature ou circuit_open.',
+        'O diretório não deu resposta que se possa usar, e nada foi pago; reason diz qual: timeout, connection, status, too_large, document, signature, signing ou circuit_open.',
       remedy: 'Repita a requisição. Se reason for signature, veja DICT_TRUSTED_CERTS_PATH.',
     },
     retryable: true,
+  },
+  dict_entry_exists: {
+    status: 409,
+    title: 'Pix key registered already',
+    meaning: 'This institution has registered the key, or is registering it.',
+    remedy: 'Look the entry up by its key; change or remove it there.',
+    pt: {
+      title: 'Chave Pix já registrada',
+      meaning: 'Esta instituição já registrou a chave, ou a está registrando.',
+      remedy: 'Procure o vínculo pela chave; altere-o ou remova-o ali.',
+    },
+    retryable: false,
+  },
+  dict_entry_not_registered: {
+    status: 409,
+    title: 'Entry not registered',
+    meaning:
+      'The entry is not registered, or something else is asked of it that the directory has not answered yet; entry_status says which.',
+    remedy: 'Repeat the request once the entry is registered.',
+    pt: {
+      title: 'Vínculo não registrado',
+      meaning:
+        'O vínculo não está registrado, ou pediu-se outra coisa sobre ele que o diretório ainda não respondeu; entry_status diz qual.',
+      remedy: 'Repita a requisição quando o vínculo estiver registrado.',
+    },
+    retryable: false,
   },
   dict_lookup_unknown: {
     status: 409,

@@ -8,7 +8,7 @@ export const answerBytesMax = 256 * 1024
 /** Nothing usable came back. Messages never hold what was asked. */
 export class DirectoryAwayError extends Error {
   override readonly name = 'DirectoryAwayError'
-  /** `timeout`, `connection`, `too_large`, `document`, `signature`, `status` or `circuit_open`. */
+  /** `timeout`, `connection`, `too_large`, `document`, `signature`, `signing`, `status` or `circuit_open`. */
   readonly reason: string
 
   constructor(reason: string, message: string) {

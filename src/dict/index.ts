@@ -4,8 +4,11 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createEntryCache } from './cache.ts'
-import { createDirectoryClient, type RefusalOfSignature } from './client.ts'
+import { createDirectoryClient, type RefusalOfSignature, type SignRequest } from './client.ts'
 import type { DictSettings } from './config.ts'
+import { createEntryRetries } from './entries/retries.ts'
+import { entryRoutes } from './entries/routes.ts'
+import { createEntryService } from './entries/service.ts'
 import { dictErrors } from './errors.ts'
 import { createLookupTokens } from './policies.ts'
 import { createLookupSweep } from './retention.ts'
@@ -22,6 +25,8 @@ export type DictDeps = {
   /** Client certificate and authorities; undefined for plain connections. */
   readonly tls: KeyMaterial | undefined
   readonly refusalOfSignature: RefusalOfSignature
+  /** Signs what changes something. */
+  readonly sign: SignRequest
   readonly runsJobs: boolean
   readonly logger: Logger
   readonly metrics: Metrics
@@ -50,27 +55,35 @@ export const createDict = (deps: DictDeps): DictFeature => {
       ...(ispb === undefined ? ['ISPB'] : []),
       ...(sql === undefined ? ['DATABASE_DSN'] : []),
     ]
-    const routes = dictRoutes({ show: never, payee: never })
+    const unasked = { register: never, change: never, find: never, list: never }
+    const routes = [
+      ...dictRoutes({ show: never, payee: never }),
+      ...entryRoutes({ ...unasked, retry: never, verify: never }, ''),
+    ]
     return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
   }
+  const client = createDirectoryClient({
+    ...{ url: withoutSlashes(url), ispb, tls, metrics, sign: deps.sign },
+    refusalOfSignature: deps.refusalOfSignature,
+    timeoutMs: settings.timeoutSeconds * 1_000,
+  })
+  const entries = createEntryService({ sql, client, logger, now })
   const service = createDictService({
-    ...{ sql, ispb, logger, now },
-    client: createDirectoryClient({
-      ...{ url: withoutSlashes(url), ispb, tls, metrics },
-      refusalOfSignature: deps.refusalOfSignature,
-      timeoutMs: settings.timeoutSeconds * 1_000,
-    }),
+    ...{ sql, ispb, client, logger, now },
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),
     cache: createEntryCache(settings.cacheSeconds, () => now().getTime()),
   })
-  const sweep = createLookupSweep(sql, logger)
+  const jobs = [createLookupSweep(sql, logger), createEntryRetries(sql, entries, logger)]
   return {
-    ...{ ...common, missing: [], payee: service.payee, routes: dictRoutes(service) },
+    ...{ ...common, missing: [], payee: service.payee },
+    routes: [...dictRoutes(service), ...entryRoutes(entries, ispb)],
     start: async () => {
       tls?.watch()
-      if (deps.runsJobs) await sweep.start()
+      if (deps.runsJobs) await Promise.all(jobs.map((job) => job.start()))
     },
-    drain: sweep.stop,
+    drain: async () => {
+      await Promise.all(jobs.map((job) => job.stop()))
+    },
     stop: () => tls?.stop(),
   }
 }

@@ -1,4 +1,5 @@
-import { boolean, index, pgTable, text } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { boolean, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
 
 /**
@@ -23,4 +24,42 @@ export const dictLookups = pgTable(
     usedAt: instant('used_at'),
   },
   (table) => [index('dict_lookups_created_at').on(table.createdAt)],
+)
+
+/** The entries that this institution keeps in the directory for its own customers. */
+export const dictEntries = pgTable(
+  'dict_entries',
+  {
+    /** The RequestId that made the entry, which its content identifier is keyed by. */
+    id: uuid().primaryKey(),
+    /** Public id of the API key. */
+    createdBy: text('created_by').notNull(),
+    keyType: text('key_type').notNull(),
+    /** Null of an EVP until the directory has made it. */
+    key: text(),
+    /** `registering`, `registered`, `changing`, `removing`, `removed` or `refused`. */
+    status: text().notNull(),
+    /** JSON of owner and account, in the exact characters that the directory was given. */
+    content: text().notNull(),
+    /** JSON of what the directory is asked for: a content, or why the entry is to go. */
+    wanted: text(),
+    /** Content identifier; null until the directory has it. */
+    cid: text(),
+    /** The directory's name for why it refused. */
+    refusal: text(),
+    ownedSince: text('owned_since'),
+    createdAt: instant('created_at').notNull(),
+    changedAt: instant('changed_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('dict_entries_key')
+      .on(table.key)
+      .where(sql`key is not null and status not in ('removed', 'refused')`),
+    index('dict_entries_listed').on(table.createdAt, table.id),
+    index('dict_entries_of_key').on(table.key, table.createdAt, table.id),
+    index('dict_entries_checked').on(table.keyType, table.id).where(sql`cid is not null`),
+    index('dict_entries_open')
+      .on(table.changedAt)
+      .where(sql`status in ('registering', 'changing', 'removing')`),
+  ],
 )

@@ -13,12 +13,13 @@ import {
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { EntryCache } from './cache.ts'
-import type { DirectoryClient, Refused } from './client.ts'
+import type { DirectoryClient } from './client.ts'
 import { askedDigestOf, entryDigestOf, lookupMs } from './domain.ts'
 import { dictErrors } from './errors.ts'
 import { DirectoryAwayError } from './exchange.ts'
 import type { Looker, LookupTokens } from './policies.ts'
 import { addLookup, findLookup, type Lookup, takeLookup } from './store.ts'
+import type { Refused } from './writes.ts'
 
 export type DictServiceDeps = {
   readonly sql: Client

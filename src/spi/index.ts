@@ -31,6 +31,7 @@ export {
 export { createMessages, createOpenMessages } from './messages/index.ts'
 export { createResend } from './out/resend/index.ts'
 export { createSend } from './out/send/index.ts'
+export { createDocumentSigner } from './out/signing/document-signer.ts'
 export {
   createTrust,
   signingMaterial,

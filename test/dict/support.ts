@@ -1,4 +1,7 @@
 /** The directory's client and the payments above it, on the simulated directory and a database of their own. */
+import { hash, sign, X509Certificate } from 'node:crypto'
+import { createXmlScanner, type XmlDocument } from '#codecs/xml'
+import { issuerText, signWhole } from '#codecs/xmldsig'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createOutsideReader, outsideSettings } from '#src/platform/http/index.ts'
@@ -6,6 +9,9 @@ import { createMetrics } from '#src/platform/observe/index.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
 import { createPayments, createTrust } from '#src/spi/index.ts'
+import { createDirectoryClient } from '../../src/dict/client.ts'
+import { retryEntries } from '../../src/dict/entries/retries.ts'
+import { createEntryService } from '../../src/dict/entries/service.ts'
 import { createDict, dictSettings } from '../../src/dict/index.ts'
 import { createQrcodes } from '../../src/qrcodes/index.ts'
 import { testApp, testKey } from '../support/app.ts'
@@ -28,6 +34,17 @@ const authority = issueCertificate('AC', { authority: true })
 const site = issueCertificate('dict', { issuer: authority, hosts: ['127.0.0.1'] })
 const client = issueCertificate(ispb, { issuer: authority })
 const signer = issueCertificate('DICT signs')
+const signing = issueCertificate('12345678 signs')
+const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
+const scanner = createXmlScanner()
+const certificate = new X509Certificate(signing.cert)
+/** Signs as a participant does. */
+const participant = {
+  issuer: issuerText(new Uint8Array(certificate.raw)),
+  serial: BigInt(`0x${certificate.serialNumber}`).toString(),
+  id: 'participant',
+  sign: async (bytes: Uint8Array) => sign('sha256', bytes, signing.key),
+}
 
 export const startDict = async (
   env: Readonly<Record<string, string>> = {},
@@ -49,6 +66,7 @@ export const startDict = async (
   const directory = await createDirectory({
     tls: { cert: site.cert, key: site.key, clientCa: authority.cert },
     signing: { certificate: signer.cert, key: signer.key },
+    participantCertificates: { [ispb]: [signing.cert] },
     category: 'E',
     cacheSeconds: 30,
   })
@@ -64,19 +82,32 @@ export const startDict = async (
   const bundle = { text: trusted.cert, path: undefined }
   const { verifier } = createTrust('DICT_TRUSTED_CERTS_PATH', bundle, quietLogger)
   const metrics = createMetrics({ version: 'test', withProcess: false })
-  const dict = createDict({
-    ...{ settings: loaded.values.dict, ispb, sql, logger: quietLogger, metrics, now },
-    tls: createFileMaterial({
-      certificate: { text: client.cert, path: undefined },
-      key: { text: client.key, path: undefined },
-      ca: { text: authority.cert, path: undefined },
-    }),
-    refusalOfSignature: (document) => {
+  const tls = createFileMaterial({
+    certificate: { text: client.cert, path: undefined },
+    key: { text: client.key, path: undefined },
+    ca: { text: authority.cert, path: undefined },
+  })
+  const signatures = {
+    refusalOfSignature: (document: XmlDocument) => {
       const verdict = verifier?.verifyWhole(document)
       return verdict === undefined || verdict.ok ? undefined : verdict.message
     },
+    sign: async (document: Uint8Array) => signWhole(scanner.scan(document), participant, sha256),
+  }
+  const dict = createDict({
+    ...{ settings: loaded.values.dict, ispb, sql, logger: quietLogger, metrics, now, tls },
+    ...signatures,
     runsJobs: false,
   })
+  /** What another process does for all. */
+  const retryOpen = (): Promise<void> => {
+    const directoryClient = createDirectoryClient({
+      ...{ url: directory.url, ispb, tls, timeoutMs: 5_000, ...signatures },
+      metrics: createMetrics({ version: 'test', withProcess: false }),
+    })
+    const service = createEntryService({ sql, client: directoryClient, logger: quietLogger, now })
+    return retryEntries(sql, service.retry, new Date(Date.now() + 60_000))
+  }
   const broker = createPostgresBroker({
     ...{ sql, dsn: database.dsn, retentionDays: 7, logger: quietLogger },
   })
@@ -86,7 +117,7 @@ export const startDict = async (
     ...{ ispb, sql, broker, revision: '5.11.1', now },
     payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
   })
-  const { key, record } = testKey('dict:read', 'spi:send', 'messages:read')
+  const { key, record } = testKey('dict:*', 'spi:send', 'messages:read')
   const reader = testKey('messages:read')
   const app = testApp([...(dict.routes ?? []), ...(payments.routes ?? [])], {
     keys: [record, reader.record],
@@ -105,6 +136,7 @@ export const startDict = async (
     }
   }
   return {
+    retryEntries: retryOpen,
     ...{ app, call, database, directory, keys, key, sql, metrics },
     readerKey: reader.key,
     lookUp: (pixKey: string, by = payer) =>

@@ -64,9 +64,9 @@ const notThere: readonly (readonly [english: string, portuguese: string, proof: 
     () => Object.keys(baseMessages.reconciliation.fields).filter((de) => /^8[1-5]$/.test(de)),
   ],
   [
-    'Pix: registering and claiming keys in the directory (DICT)',
-    'Pix: registrar e reivindicar chaves no diretório (DICT)',
-    noPath(/\/dict\/(?!keys\/)/),
+    'Pix: claims and infraction reports in the directory (DICT)',
+    'Pix: reivindicações e notificações de infração no diretório (DICT)',
+    noPath(/\/dict\/(?!keys\/|entries\b|verifications$)/),
   ],
   [
     'Digital currency: gRPC',

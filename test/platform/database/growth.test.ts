@@ -22,6 +22,7 @@ const reasons: Readonly<Record<string, string>> = {
   card_stan_blocks: 'a row for each network',
   certificates: 'people import them',
   audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
+  dict_entries: 'their check with the directory takes all that it has',
   drex_agreement_positions: 'a row for each network',
   drex_contracts: 'what was deployed stands on its chain for good',
   drex_holdings: 'a row for each wallet and token',

@@ -36,6 +36,16 @@ export const spiPhrases: Readonly<Record<string, string>> = {
   'an EndToEndId or RtrId': 'um EndToEndId ou RtrId',
   'true or false': 'true ou false',
 
+  // Entries of the directory.
+  'The key is registered, or being registered.': 'A chave está registrada, ou sendo registrada.',
+  'No such entry.': 'Não existe esse vínculo.',
+  'The entry is {}.': 'O vínculo está {1}.',
+  'The directory answers {}.': 'O diretório responde {1}.',
+  'is made by the directory': 'é criada pelo diretório',
+  'is no Pix key of that type': 'não é uma chave Pix desse tipo',
+  'must be the tax id of the owner': 'deve ser o CPF ou CNPJ do titular',
+  'must change something': 'deve mudar algo',
+
   // Parameters of a message.
   'is missing': 'falta',
   'must be an object': 'deve ser um objeto',

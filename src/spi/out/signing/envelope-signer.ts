@@ -17,7 +17,7 @@ export type EnvelopeSigner = {
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 
 /** Always the same for a certificate: a message signed again, even by another process, has the same bytes. */
-const keyInfoId = ({ issuer, serial }: SigningIdentity): string =>
+export const keyInfoId = ({ issuer, serial }: SigningIdentity): string =>
   `key-${hash('sha256', `${serial} ${issuer}`).slice(0, 32)}`
 
 /** Computes once what a certificate adds to every signature, and again after a rotation. */

@@ -1,0 +1,207 @@
+import { z } from 'zod'
+import { pixKeyKind } from '#codecs/brcode'
+import { keyTypes } from '#codecs/dict'
+import { isCnpj, isCpf } from '#codecs/taxpayer'
+import { httpErrors, pageQuery, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { dictErrors } from '../errors.ts'
+import { entryStatuses, removalReasons } from './domain.ts'
+
+const tag = 'Instant payments' as const
+const limitMax = 500
+const limitDefault = 50
+const nameCharsMax = 120
+const tradeNameCharsMax = 100
+const keyCharsMax = 77
+
+export const entryParams = z.object({ id: z.uuid() })
+
+export const entriesQuery = z.strictObject({
+  key: text(keyCharsMax).optional(),
+  ...pageQuery(/^[0-9T:.Z-]{24} [0-9a-f-]{36}$/, limitMax, limitDefault),
+})
+
+export const removalQuery = z.strictObject({
+  reason: z.enum(removalReasons).default('USER_REQUESTED'),
+})
+
+const taxId = z
+  .string()
+  .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without punctuation')
+  .refine((value) => (value.length === 11 ? isCpf(value) : isCnpj(value)), {
+    error: 'has other check digits',
+    params: { rule: 'check_digits' },
+  })
+
+const names = {
+  name: text(nameCharsMax).meta({
+    description: 'In the exact characters that the directory gets.',
+  }),
+  trade_name: text(tradeNameCharsMax).optional(),
+}
+
+const account = z.strictObject({
+  branch: z
+    .string()
+    .regex(/^\d{1,4}$/, 'must be 1 to 4 digits')
+    .optional(),
+  number: z.string().regex(/^[0-9A-Z]{1,20}$/, 'must be 1 to 20 digits or capital letters'),
+  type: z.enum(['CACC', 'TRAN', 'SLRY', 'SVGS']),
+  opened_at: z.iso.datetime({ offset: true }),
+})
+
+export const newEntry = z
+  .strictObject({
+    key_type: z.enum(keyTypes),
+    key: text(keyCharsMax)
+      .optional()
+      .meta({ description: 'In the directory’s form; none of an EVP, which the directory makes.' }),
+    owner: z.strictObject({ tax_id: taxId, ...names }),
+    account,
+  })
+  .meta({
+    example: {
+      ...{ key_type: 'EMAIL', key: 'ana@example.com' },
+      owner: { tax_id: '98765432100', name: 'Ana Souza' },
+      account: {
+        ...{ branch: '0001', number: '500100', type: 'CACC' },
+        opened_at: '2020-01-10T03:00:00Z',
+      },
+    },
+  })
+  .superRefine(({ key_type: type, key, owner }, context) => {
+    const refuse = (rule: string, message: string): void =>
+      context.addIssue({ code: 'custom', path: ['key'], message, params: { rule } })
+    if (type === 'EVP') {
+      if (key !== undefined) refuse('forbidden', 'is made by the directory')
+    } else if (key === undefined) refuse('required', 'is missing')
+    else if (pixKeyKind(key)?.toUpperCase() !== type)
+      refuse('pix_key', 'is no Pix key of that type')
+    else if ((type === 'CPF' || type === 'CNPJ') && key !== owner.tax_id) {
+      refuse('consistency', 'must be the tax id of the owner')
+    }
+  })
+
+export const entryChange = z
+  .strictObject({ owner: z.strictObject(names).optional(), account: account.optional() })
+  .refine(({ owner, account: other }) => owner !== undefined || other !== undefined, {
+    error: 'must change something',
+    params: { rule: 'required' },
+  })
+  .meta({
+    example: { account: { number: '500200', type: 'CACC', opened_at: '2024-05-06T03:00:00Z' } },
+  })
+
+export const verificationBody = z
+  .strictObject({ key_type: z.enum(keyTypes) })
+  .meta({ example: { key_type: 'EMAIL' } })
+
+const entry = z
+  .object({
+    id: z.uuid().meta({ description: 'The RequestId that the directory knows it by.' }),
+    key_type: z.enum(keyTypes),
+    key: z.string().nullable().meta({ description: 'Null until the directory has made the EVP.' }),
+    status: z.enum(entryStatuses),
+    owner: z.object({
+      ...{ tax_id: z.string(), name: z.string() },
+      trade_name: z.string().nullable(),
+    }),
+    account: z.object({
+      ...{ branch: z.string().nullable(), number: z.string(), type: z.string() },
+      opened_at: z.string(),
+    }),
+    cid: z.string().nullable().meta({
+      description: 'Content identifier; null while the directory does not have the entry.',
+    }),
+    refusal: z.string().nullable().meta({
+      description: 'The directory’s name for why it refused what was asked last.',
+    }),
+    owned_since: z.string().nullable(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'OwnDirectoryEntry' })
+
+const done = { description: 'The directory has it.', schema: entry }
+const asked = {
+  description: 'The directory has not answered, and is asked again until it does.',
+  schema: entry,
+}
+const { not_found: notFound, not_configured: notConfigured } = httpErrors
+const wrong = [httpErrors.validation_failed, httpErrors.value_refused, notConfigured]
+const first = { id: 'listDirectoryEntries#/entries/0/id' }
+
+export const entryDocuments = {
+  register: {
+    operation: 'registerPixKey',
+    summary: 'Register a Pix key of a customer in the directory',
+    description:
+      'Stored before the directory is told, under a RequestId of its own: a request that nobody answered is told again, also after a restart, and makes one entry. 201 means that the directory has it, 202 that it has not answered yet.',
+    tag,
+    body: { 'application/json': newEntry },
+    idempotent: true,
+    responses: { 201: done, 202: asked },
+    errors: [...wrong, dictErrors.dict_entry_exists, dictErrors.dict_refused],
+  },
+  list: {
+    operation: 'listDirectoryEntries',
+    summary: 'This institution’s entries in the directory, newest first',
+    tag,
+    query: entriesQuery,
+    responses: {
+      200: {
+        description: 'Entries',
+        schema: z.object({ entries: z.array(entry), next_cursor: z.string().nullable() }),
+      },
+    },
+    errors: wrong,
+  },
+  find: {
+    operation: 'getDirectoryEntry',
+    summary: 'An entry of this institution',
+    tag,
+    params: entryParams,
+    exampleFrom: first,
+    responses: { 200: { description: 'The entry', schema: entry } },
+    errors: [notFound, ...wrong],
+  },
+  change: {
+    operation: 'updateDirectoryEntry',
+    summary: 'Give an entry another account or name',
+    description: 'The key and the tax id of its owner stay. 202 as when it was registered.',
+    tag,
+    params: entryParams,
+    exampleFrom: first,
+    body: { 'application/json': entryChange },
+    responses: { 200: done, 202: asked },
+    errors: [notFound, ...wrong, dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
+  },
+  remove: {
+    operation: 'deletePixKey',
+    summary: 'Take an entry out of the directory',
+    description: '202 as when it was registered. What is removed stays in the list.',
+    tag,
+    params: entryParams,
+    exampleFrom: first,
+    query: removalQuery,
+    responses: { 200: done, 202: asked },
+    errors: [notFound, ...wrong, dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
+  },
+  verify: {
+    operation: 'verifyDirectoryEntries',
+    summary: 'Compare our entries of a type with the directory’s',
+    description:
+      'The XOR of the content identifiers of all entries (VSync), judged by the directory. Where they differ, one of both has an entry, or a content of one, that the other lacks.',
+    tag,
+    body: { 'application/json': verificationBody },
+    responses: {
+      200: {
+        description: 'What the directory says',
+        schema: z.object({
+          key_type: z.enum(keyTypes),
+          entries: z.int().meta({ description: 'Of ours.' }),
+          result: z.enum(['same', 'different']),
+        }),
+      },
+    },
+    errors: [...wrong, dictErrors.dict_refused, dictErrors.dict_unavailable],
+  },
+} as const satisfies Readonly<Record<string, RouteDocument>>

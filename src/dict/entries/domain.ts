@@ -1,0 +1,56 @@
+import { createHmac } from 'node:crypto'
+import { type Account, cidOf, type DirectoryEntry, type KeyType } from '#codecs/dict'
+
+/** The first three wait for the directory, which is asked again until it answers. */
+export const entryStatuses = [
+  ...(['registering', 'changing', 'removing', 'registered', 'removed', 'refused'] as const),
+] as const
+
+export type EntryStatus = (typeof entryStatuses)[number]
+
+export const openStatuses: ReadonlySet<EntryStatus> = new Set([
+  ...(['registering', 'changing', 'removing'] as const),
+])
+
+/** Owner and account, in the exact characters that the directory is given. */
+export type EntryContent = {
+  readonly owner: DirectoryEntry['owner']
+  readonly account: Account
+  /** Of the account, ISO 8601. */
+  readonly openedAt: string
+}
+
+export const removalReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD'] as const
+
+export type RemovalReason = (typeof removalReasons)[number]
+
+/** What the directory is asked for of an entry that it has. */
+export type Wanted = { readonly content: EntryContent } | { readonly removal: RemovalReason }
+
+/** An entry of this institution in the directory. */
+export type OwnEntry = {
+  /** RequestId. */
+  readonly id: string
+  /** Public id of the API key. */
+  readonly createdBy: string
+  readonly keyType: KeyType
+  readonly key: string | null
+  readonly status: EntryStatus
+  readonly content: EntryContent
+  readonly wanted: Wanted | null
+  readonly cid: string | null
+  readonly refusal: string | null
+  readonly ownedSince: string | null
+  readonly createdAt: Date
+}
+
+const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
+  createHmac('sha256', key).update(message).digest()
+
+/** The content identifier under which the directory has an entry. */
+export const cidFor = (
+  { id, keyType }: Pick<OwnEntry, 'id' | 'keyType'>,
+  key: string,
+  { owner, account }: EntryContent,
+): string =>
+  cidOf({ keyType, key, owner, account }, Uint8Array.fromHex(id.replaceAll('-', '')), hmac)

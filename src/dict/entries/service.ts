@@ -1,0 +1,240 @@
+import { randomUUID } from 'node:crypto'
+import { createVsync, type KeyType } from '#codecs/dict'
+import type { Client } from '#src/platform/database/index.ts'
+import {
+  type Actor,
+  ApiError,
+  type Caller,
+  httpErrors,
+  runOnce,
+  writeAudit,
+} from '#src/platform/http/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { DirectoryClient } from '../client.ts'
+import { dictErrors } from '../errors.ts'
+import { DirectoryAwayError } from '../exchange.ts'
+import type { Refused } from '../writes.ts'
+import {
+  cidFor,
+  type EntryContent,
+  type OwnEntry,
+  openStatuses,
+  type RemovalReason,
+  type Wanted,
+} from './domain.ts'
+import {
+  addEntry,
+  changeEntry,
+  cidsOf,
+  type EntryFilter,
+  findEntry,
+  listEntries,
+  touchEntry,
+} from './store.ts'
+
+export type EntryServiceDeps = {
+  readonly sql: Client
+  readonly client: DirectoryClient
+  readonly logger: Logger
+  readonly now: () => Date
+}
+
+type NewEntry = {
+  readonly keyType: KeyType
+  /** Undefined of an EVP, which the directory makes. */
+  readonly key: string | undefined
+  readonly content: EntryContent
+}
+
+/** What became of it; one that is not `isDone` is asked for until the directory answers. */
+export type Entered = { readonly entry: OwnEntry; readonly isDone: boolean }
+
+export type EntryService = {
+  /** @throws ApiError if the key is one of ours, or the directory refuses */
+  readonly register: (wanted: NewEntry, caller: Caller, actor: Actor) => Promise<Entered>
+  /** @throws ApiError if it is not registered, or the directory refuses */
+  readonly change: (id: string, wanted: Wished, actor: Actor) => Promise<Entered>
+  readonly find: (id: string) => Promise<OwnEntry>
+  readonly list: (filter: EntryFilter) => Promise<readonly OwnEntry[]>
+  /** Asks the directory again for what it has not answered. */
+  readonly retry: (id: string) => Promise<void>
+  /** Whether all our entries of a type are the directory's, by their check (VSync). */
+  readonly verify: (
+    type: KeyType,
+  ) => Promise<{ readonly entries: number; readonly isSame: boolean }>
+}
+
+/**
+ * The entries that this institution keeps in the directory. Each wish is stored before the directory is told; one that
+ * nobody answered is told again, under the same RequestId, until somebody does.
+ */
+export const createEntryService = (deps: EntryServiceDeps): EntryService => {
+  const { sql, client, now } = deps
+  const advance = createAdvance(deps)
+  return {
+    register: async (wanted, caller, actor) => {
+      const { body } = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+        const made: OwnEntry = {
+          ...{ id: randomUUID(), createdBy: caller.keyId, status: 'registering', ...wanted },
+          ...{ key: wanted.key ?? null, wanted: null, cid: null, refusal: null, ownedSince: null },
+          createdAt: now(),
+        }
+        if (!(await addEntry(tx, made))) throw taken()
+        await writeAudit(tx, { actor, action: 'dict.register', object: made.id, outcome: 'asked' })
+        return { status: 201, body: made.id }
+      })
+      return advance(body)
+    },
+    change: async (id, wish, actor) => {
+      await sql.begin(async (tx) => {
+        const before = await findEntry(tx, id)
+        if (before === undefined) throw noEntry()
+        const wanted = wantedOf(before, wish)
+        const status = 'removal' in wanted ? 'removing' : 'changing'
+        // The same wish again is one.
+        if (before.status === status || (status === 'removing' && before.status === 'removed'))
+          return
+        if (before.status !== 'registered') throw notRegistered(before)
+        if (!(await changeEntry(tx, before, { ...before, status, wanted, refusal: null }))) {
+          throw notRegistered(before)
+        }
+        await writeAudit(tx, { actor, action: 'dict.change', object: id, outcome: status })
+      })
+      return advance(id)
+    },
+    find: async (id) => {
+      const found = await findEntry(sql, id)
+      if (found === undefined) throw noEntry()
+      return found
+    },
+    list: (filter) => listEntries(sql, filter),
+    retry: async (id) => {
+      try {
+        await advance(id)
+      } catch (error) {
+        // What the directory refused stands in the entry.
+        if (!(error instanceof ApiError)) throw error
+      }
+    },
+    verify: async (type) => {
+      const check = createVsync()
+      let entries = 0
+      for await (const page of cidsOf(sql, type)) {
+        for (const { cid } of page) check.toggle(cid)
+        entries += page.length
+      }
+      const answer = await client.verify(type, check.hex()).catch((error: unknown) => {
+        throw error instanceof DirectoryAwayError ? unavailable(error) : error
+      })
+      if (answer.kind === 'refused') throw refused(answer.code, answer.status)
+      return { entries, isSame: answer.isSame }
+    },
+  }
+}
+
+/** What of owner and account is to be another; the tax id stays. */
+type Wished =
+  | { readonly removal: RemovalReason }
+  | {
+      readonly owner?: Omit<EntryContent['owner'], 'taxIdNumber'> | undefined
+      readonly account?: Pick<EntryContent, 'account' | 'openedAt'> | undefined
+    }
+
+const wantedOf = ({ content }: OwnEntry, wish: Wished): Wanted =>
+  'removal' in wish
+    ? wish
+    : {
+        content: {
+          ...{ ...content, ...wish.account },
+          owner: { taxIdNumber: content.owner.taxIdNumber, ...(wish.owner ?? content.owner) },
+        },
+      }
+
+const taken = (): ApiError =>
+  new ApiError(dictErrors.dict_entry_exists, 'The key is registered, or being registered.')
+
+const noEntry = (): ApiError => new ApiError(httpErrors.not_found, 'No such entry.')
+
+const notRegistered = ({ status }: OwnEntry): ApiError =>
+  new ApiError(dictErrors.dict_entry_not_registered, `The entry is ${status}.`, {
+    details: { entry_status: status },
+  })
+
+const refused = (code: string, status?: number): ApiError =>
+  new ApiError(
+    dictErrors.dict_refused,
+    `The directory answers ${[status, code].join(' ').trim()}.`,
+    {
+      details: { directory_code: code },
+    },
+  )
+
+const unavailable = ({ reason, message }: DirectoryAwayError): ApiError =>
+  new ApiError(dictErrors.dict_unavailable, `The directory: ${message}.`, { details: { reason } })
+
+const tooMany = 429
+
+/** Tells the directory what is wanted of an entry, and writes what it answers. */
+const createAdvance =
+  ({ sql, client, logger }: EntryServiceDeps) =>
+  async (id: string): Promise<Entered> => {
+    const before = await findEntry(sql, id)
+    if (before === undefined) throw noEntry()
+    if (before.status === 'refused') throw refused(before.refusal ?? '')
+    if (!openStatuses.has(before.status)) return { entry: before, isDone: true }
+    const answer = await tell(client, before).catch((error: unknown) => {
+      if (error instanceof DirectoryAwayError) return error
+      throw error
+    })
+    if (answer instanceof DirectoryAwayError || answer.refusal?.status === tooMany) {
+      logger.info({ entry: id, status: before.status }, 'the directory is asked again later')
+      await touchEntry(sql, id)
+      return { entry: before, isDone: false }
+    }
+    const { after, refusal } = answer
+    if (!(await changeEntry(sql, before, after))) {
+      // Another process has told it, too: the directory did it once.
+      return { entry: (await findEntry(sql, id)) ?? after, isDone: true }
+    }
+    if (refusal !== undefined) throw refused(refusal.code, refusal.status)
+    return { entry: after, isDone: true }
+  }
+
+type Told = { readonly after: OwnEntry; readonly refusal?: Refused }
+
+/** @throws DirectoryAwayError: nothing is known */
+const tell = async (client: DirectoryClient, before: OwnEntry): Promise<Told> => {
+  const { key, wanted, content, id, keyType } = before
+  if (before.status === 'registering' || key === null || wanted === null) {
+    const asked = { ...content, keyType, key: key ?? undefined }
+    const answer = await client.create(asked, id)
+    if (answer.kind === 'refused') return refusedTo(before, 'refused', answer)
+    return { after: registered(before, answer.entry.key, content, answer.entry.ownedSince) }
+  }
+  if ('removal' in wanted) {
+    const answer = await client.remove(key, wanted.removal)
+    // It may have gone by a request whose answer was lost.
+    const isGone = answer.kind === 'removed' || answer.code === 'NotFound'
+    if (!isGone) return refusedTo(before, 'registered', answer)
+    return { after: { ...before, status: 'removed', wanted: null, cid: null } }
+  }
+  const answer = await client.update(key, wanted.content)
+  if (answer.kind === 'refused') return refusedTo(before, 'registered', answer)
+  return { after: registered(before, key, wanted.content, answer.entry.ownedSince) }
+}
+
+const registered = (
+  before: OwnEntry,
+  key: string,
+  content: EntryContent,
+  ownedSince: string,
+): OwnEntry => ({
+  ...{ ...before, key, content, ownedSince, status: 'registered', wanted: null, refusal: null },
+  cid: cidFor(before, key, content),
+})
+
+/** @param status where the refusal leads back to */
+const refusedTo = (before: OwnEntry, status: OwnEntry['status'], refusal: Refused): Told => ({
+  after: { ...before, status, wanted: null, refusal: refusal.code },
+  refusal,
+})

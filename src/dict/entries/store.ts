@@ -1,0 +1,104 @@
+import type { KeyType } from '#codecs/dict'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { OwnEntry } from './domain.ts'
+
+type Row = Omit<OwnEntry, 'content' | 'wanted'> & {
+  readonly content: string
+  readonly wanted: string | null
+}
+
+const entryOf = (row: Row): OwnEntry => ({
+  ...row,
+  content: JSON.parse(row.content) as OwnEntry['content'],
+  wanted: row.wanted === null ? null : (JSON.parse(row.wanted) as OwnEntry['wanted']),
+})
+
+const columns = (sql: Queryable) => sql`
+  id, created_by as "createdBy", key_type as "keyType", key, status, content, wanted, cid, refusal,
+  owned_since as "ownedSince", created_at as "createdAt"`
+
+/** @returns false: the key is one of ours already */
+export const addEntry = async (tx: Queryable, made: OwnEntry): Promise<boolean> => {
+  const { id, createdBy, keyType, key, status, content, createdAt } = made
+  const { count } = await tx`
+    insert into dict_entries (id, created_by, key_type, key, status, content, created_at, changed_at)
+    values (${id}, ${createdBy}, ${keyType}, ${key}, ${status}, ${JSON.stringify(content)},
+      ${createdAt}, ${createdAt})
+    on conflict do nothing`
+  return count > 0
+}
+
+/** Writes what may change. @returns false: another has changed it meanwhile */
+export const changeEntry = async (
+  tx: Queryable,
+  before: OwnEntry,
+  after: OwnEntry,
+): Promise<boolean> => {
+  const { id, key, status, content, wanted, cid, refusal, ownedSince } = after
+  const { count } = await tx`
+    update dict_entries set key = ${key}, status = ${status}, content = ${JSON.stringify(content)},
+      wanted = ${wanted && JSON.stringify(wanted)}, cid = ${cid}, refusal = ${refusal},
+      owned_since = ${ownedSince}, changed_at = clock_timestamp()
+    where id = ${id} and status = ${before.status}`
+  return count > 0
+}
+
+export const findEntry = async (sql: Queryable, id: string): Promise<OwnEntry | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from dict_entries where id = ${id}::uuid`
+  return row && entryOf(row)
+}
+
+/** Newest first. */
+export const listEntries = async (
+  sql: Queryable,
+  { key, limit, after }: EntryFilter,
+): Promise<readonly OwnEntry[]> => {
+  const [createdAt, id] = after ?? ['9999-12-31T00:00:00Z', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from dict_entries
+    where (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)
+      ${key === undefined ? sql`` : sql`and key = ${key}`}
+    order by created_at desc, id desc limit ${limit}`
+  return rows.map(entryOf)
+}
+
+export type EntryFilter = {
+  readonly key: string | undefined
+  readonly limit: number
+  readonly after: readonly [createdAt: string, id: string] | undefined
+}
+
+/** Some that wait for the directory, and were not tried for a while. */
+export const openEntries = async (
+  sql: Client,
+  before: Date,
+  limit: number,
+): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
+  select id from dict_entries
+  where status in ('registering', 'changing', 'removing') and changed_at < ${before}
+  order by changed_at limit ${limit}`
+
+/** It was tried now. */
+export const touchEntry = async (sql: Queryable, id: string): Promise<void> => {
+  await sql`update dict_entries set changed_at = clock_timestamp() where id = ${id}::uuid`
+}
+
+const cidsAtOnce = 10_000
+
+/** The content identifiers of all entries of a type that the directory has. */
+export async function* cidsOf(
+  sql: Client,
+  keyType: KeyType,
+): AsyncGenerator<readonly { readonly id: string; readonly cid: string }[]> {
+  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
+    const page = await sql<{ id: string; cid: string }[]>`
+      select id, cid from dict_entries
+      where key_type = ${keyType} and cid is not null and id > ${after}::uuid
+      order by key_type, id limit ${cidsAtOnce}`
+    yield page
+    const last = page.at(-1)
+    if (last === undefined || page.length < cidsAtOnce) return
+    after = last.id
+  }
+}

@@ -1,0 +1,116 @@
+import {
+  type Account,
+  accountElement,
+  demandText,
+  type Element,
+  type EntryRequest,
+  entryElement,
+  type KeptEntry,
+  type KeyType,
+  personElement,
+  readKeptEntry,
+} from '#codecs/dict'
+import type { XmlDocument } from '#codecs/xml'
+
+/** What the directory says no to, by its code and status. */
+export type Refused = {
+  readonly kind: 'refused'
+  readonly status: number
+  /** Such as `NotFound`; empty if it named none. */
+  readonly code: string
+  readonly retryAfterMs: number | undefined
+}
+
+/** What may be changed of an entry; its key and tax id stay. */
+type EntryChange = {
+  readonly account: Account
+  /** Of the account, ISO 8601. */
+  readonly openedAt: string
+  readonly owner: EntryRequest['owner']
+}
+
+type Kept = { readonly kind: 'kept'; readonly entry: KeptEntry }
+
+/** What a participant does with its own entries. */
+export type DirectoryWrites = {
+  /** The same again under one RequestId makes one entry. @throws DirectoryAwayError: it may have been made */
+  readonly create: (entry: EntryRequest, requestId: string) => Promise<Kept | Refused>
+  /** @throws DirectoryAwayError: it may have been changed */
+  readonly update: (key: string, change: EntryChange) => Promise<Kept | Refused>
+  /** @throws DirectoryAwayError: it may have been taken out */
+  readonly remove: (key: string, reason: string) => Promise<{ readonly kind: 'removed' } | Refused>
+  /** Compares the check (VSync) of all our entries of a type with the directory's. @throws DirectoryAwayError */
+  readonly verify: (
+    type: KeyType,
+    check: string,
+  ) => Promise<{ readonly kind: 'verified'; readonly isSame: boolean } | Refused>
+}
+
+/** Sends a signed document, and reads the signed answer. */
+export type Tell = <T>(
+  operation: string,
+  request: { readonly method: 'POST' | 'PUT'; readonly path: string; readonly body: Element },
+  read: (document: XmlDocument) => T,
+) => Promise<T | Refused>
+
+const reason: Element = ['Reason', 'USER_REQUESTED']
+
+const keptIn = (document: XmlDocument): Kept => ({
+  kind: 'kept',
+  entry: readKeptEntry(document, document.root),
+})
+
+/** Source: DICT API, /entries/ and /sync-verifications/. */
+export const createWrites = (tell: Tell, ispb: string): DirectoryWrites => ({
+  create: (entry, requestId) => {
+    const body: Element = [
+      'CreateEntryRequest',
+      [entryElement(entry), reason, ['RequestId', requestId]],
+    ]
+    return tell('create_entry', { method: 'POST', path: '/entries/', body }, keptIn)
+  },
+  update: (key, { account, openedAt, owner }) => {
+    const body: Element = [
+      'UpdateEntryRequest',
+      [
+        ['Key', key],
+        accountElement('Account', account, openedAt),
+        personElement('Owner', owner),
+        reason,
+      ],
+    ]
+    const path = `/entries/${encodeURIComponent(key)}`
+    return tell('update_entry', { method: 'PUT', path, body }, keptIn)
+  },
+  remove: (key, why) => {
+    const body: Element = [
+      'DeleteEntryRequest',
+      [
+        ['Key', key],
+        ['Participant', ispb],
+        ['Reason', why],
+      ],
+    ]
+    const path = `/entries/${encodeURIComponent(key)}/delete`
+    return tell('delete_entry', { method: 'POST', path, body }, () => ({ kind: 'removed' }))
+  },
+  verify: (type, check) => {
+    const asked: Element = [
+      'SyncVerification',
+      [
+        ['Participant', ispb],
+        ['KeyType', type],
+        ['ParticipantSyncVerifier', check],
+      ],
+    ]
+    const body: Element = ['CreateSyncVerificationRequest', [asked]]
+    return tell(
+      'verify_entries',
+      { method: 'POST', path: '/sync-verifications/', body },
+      (document) => ({ kind: 'verified', isSame: resultIn(document) === 'OK' }),
+    )
+  },
+})
+
+const resultIn = (document: XmlDocument): string =>
+  demandText(document, document.root, 'SyncVerification/Result', /^(?:OK|NOK)$/)

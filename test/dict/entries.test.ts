@@ -1,0 +1,184 @@
+/** This institution's own entries, on the simulated directory, which judges what is signed. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { type Json, startDict } from './support.ts'
+
+const dict = await startDict()
+afterAll(dict.stop)
+
+let serial = 0
+const entryOf = (more: object = {}) => ({
+  ...{ key_type: 'EMAIL', key: `ana${++serial}@example.com` },
+  owner: { tax_id: '98765432100', name: 'Ana  “É” Souza' },
+  account: {
+    ...{ branch: '0001', number: String(serial), type: 'CACC' },
+    opened_at: '2020-01-10T03:00:00Z',
+  },
+  ...more,
+})
+const base = '/v1/dict/entries'
+const register = (body: object = entryOf(), idempotencyKey?: string) =>
+  dict.call(
+    ...(['POST', base, body] as const),
+    idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey },
+  )
+const registered = async (body?: object): Promise<Json> => {
+  const { status, json } = await register(body)
+  if (status !== 201) throw new Error(JSON.stringify(json))
+  return json
+}
+const entriesThere = (): number => dict.directory.statistics().entries
+const away = (times = 1) =>
+  dict.directory.setFaults([{ kind: 'unavailable', operation: 'write', times }])
+const verify = async (type = 'EMAIL') =>
+  (await dict.call('POST', '/v1/dict/verifications', { key_type: type })).json
+
+describe('an entry', () => {
+  test('is registered, shown, changed and removed', async () => {
+    const asked = entryOf()
+    const made = await registered(asked)
+    expect(made).toMatchObject({
+      ...{ key_type: 'EMAIL', key: asked.key, status: 'registered', refusal: null },
+      owner: { ...asked.owner, trade_name: null },
+      account: { ...asked.account, opened_at: '2020-01-10T03:00:00.000Z' },
+    })
+    expect(made.cid).toMatch(/^[0-9a-f]{64}$/)
+    const path = `${base}/${made.id}`
+    expect((await dict.call('GET', path)).json).toEqual(made)
+    const account = { number: '777', type: 'SVGS', opened_at: '2024-05-06T03:00:00Z' }
+    const changed = await dict.call('PATCH', path, { account })
+    expect([changed.status, changed.json]).toMatchObject([
+      ...[200, { status: 'registered', account: { number: '777', branch: null } }],
+    ])
+    expect(changed.json.cid).not.toBe(made.cid)
+    const renamed = await dict.call('PATCH', path, {
+      owner: { name: 'Ana Lima', trade_name: 'AL' },
+    })
+    expect(renamed.json).toMatchObject({ owner: { name: 'Ana Lima', trade_name: 'AL' } })
+    expect(await verify()).toMatchObject({ entries: 1, result: 'same' })
+    const gone = await dict.call('DELETE', `${path}?reason=ACCOUNT_CLOSURE`)
+    expect([gone.status, gone.json.status, gone.json.cid]).toEqual([200, 'removed', null])
+    expect((await dict.call('DELETE', path)).status).toBe(200)
+    expect((await dict.call('PATCH', path, { account })).status).toBe(409)
+    expect(await verify()).toMatchObject({ entries: 0, result: 'same' })
+    // The key is free again.
+    await registered(asked)
+  })
+
+  test('of an EVP gets its key from the directory', async () => {
+    const { key, status } = await registered(entryOf({ key_type: 'EVP', key: undefined }))
+    expect([key, status]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/), 'registered'])
+    expect(await verify('EVP')).toMatchObject({ entries: 1, result: 'same' })
+  })
+
+  test('is made once by one Idempotency-Key, and a key is registered once', async () => {
+    const before = entriesThere()
+    const body = entryOf({ key_type: 'EVP', key: undefined })
+    const [one, two] = [await register(body, 'evp-1'), await register(body, 'evp-1')]
+    expect([one.status, two.status, two.json]).toEqual([201, 201, one.json])
+    const mail = entryOf()
+    await registered(mail)
+    const again = await register(mail)
+    expect([again.status, again.json.code]).toEqual([409, 'dict_entry_exists'])
+    expect(entriesThere()).toBe(before + 2)
+  })
+
+  test.each<[string, object, string, string]>([
+    ['no key', { key: undefined }, '/key', 'required'],
+    ['a key of another type', { key: '+5561988880001' }, '/key', 'pix_key'],
+    ['a key for an EVP', { key_type: 'EVP' }, '/key', 'forbidden'],
+    ['another’s CPF', { key_type: 'CPF', key: '12345678909' }, '/key', 'consistency'],
+    [
+      'a wrong CPF',
+      { owner: { tax_id: '98765432101', name: 'A' } },
+      '/owner/tax_id',
+      'check_digits',
+    ],
+    ['no account', { account: { type: 'CACC' } }, '/account/number', 'invalid_type'],
+  ])('with %s is refused before anybody is told', async (_, more, pointer, rule) => {
+    const before = entriesThere()
+    const { status, json } = await register(entryOf(more))
+    expect(status).toBe(400)
+    expect(json.errors).toContainEqual(expect.objectContaining({ pointer, rule }))
+    expect(entriesThere()).toBe(before)
+  })
+})
+
+describe('what the directory refuses', () => {
+  test('is told with its name, and may be asked for again', async () => {
+    const key = 'joao@example.com'
+    const { status, json } = await register(entryOf({ key }), 'taken')
+    expect([status, json.code, json.directory_code]).toEqual([
+      ...[422, 'dict_refused', 'EntryKeyInCustodyOfDifferentParticipant'],
+    ])
+    expect((await register(entryOf({ key }), 'taken-2')).status).toBe(422)
+    const { json: list } = await dict.call('GET', `${base}?key=${key}`)
+    expect(list.entries.map((one: Json) => one.status)).toEqual(['refused', 'refused'])
+  })
+})
+
+describe('a directory that does not answer', () => {
+  test('is asked again under the same RequestId until it does', async () => {
+    const before = entriesThere()
+    away()
+    const { status, json } = await register()
+    expect([status, json.status, json.cid]).toEqual([202, 'registering', null])
+    expect(entriesThere()).toBe(before)
+    await dict.retryEntries()
+    const found = await dict.call('GET', `${base}/${json.id}`)
+    expect([found.json.status, entriesThere()]).toEqual(['registered', before + 1])
+  })
+
+  test('but has done what it was asked has done it once', async () => {
+    const before = entriesThere()
+    const lost = () =>
+      dict.directory.setFaults([{ kind: 'error_after_storing', operation: 'write', times: 1 }])
+    lost()
+    const { status, json } = await register(entryOf({ key_type: 'EVP', key: undefined }))
+    expect([status, entriesThere()]).toEqual([202, before + 1])
+    await dict.retryEntries()
+    const path = `${base}/${json.id}`
+    expect((await dict.call('GET', path)).json).toMatchObject({ status: 'registered' })
+    expect(entriesThere()).toBe(before + 1)
+    lost()
+    const removing = await dict.call('DELETE', path)
+    expect([removing.status, removing.json.status]).toEqual([202, 'removing'])
+    const other = await dict.call('PATCH', path, { owner: { name: 'B' } })
+    expect([other.status, other.json.entry_status]).toEqual([409, 'removing'])
+    await dict.retryEntries()
+    expect((await dict.call('GET', path)).json).toMatchObject({ status: 'removed' })
+    expect(entriesThere()).toBe(before)
+    expect(await verify('EVP')).toMatchObject({ result: 'same' })
+  })
+
+  test('is not asked whether the sets are the same', async () => {
+    away()
+    const { status, json } = await dict.call('POST', '/v1/dict/verifications', { key_type: 'CPF' })
+    expect([status, json.code]).toEqual([503, 'dict_unavailable'])
+  })
+})
+
+test('an entry that the directory alone has, or we alone, makes the sets different', async () => {
+  const { key } = await registered()
+  expect(await verify()).toMatchObject({ result: 'same' })
+  dict.directory.remove(key)
+  expect(await verify()).toMatchObject({ result: 'different' })
+})
+
+test('entries are listed page by page, newest first, and by their key', async () => {
+  const made: string[] = []
+  for (let i = 0; i < 5; i++) {
+    dict.pass(1)
+    made.push((await registered()).key)
+  }
+  const listed: string[] = []
+  let cursor = ''
+  do {
+    const { json } = await dict.call('GET', `${base}?limit=2${cursor}`)
+    listed.push(...json.entries.map((one: Json) => one.key))
+    cursor = json.next_cursor === null ? '' : `&cursor=${json.next_cursor}`
+  } while (cursor !== '')
+  expect(listed.slice(0, 5)).toEqual(made.toReversed())
+  expect(new Set(listed.filter((key) => key !== null)).size).toBeGreaterThan(5)
+  const { json } = await dict.call('GET', `${base}?key=${made[2]}`)
+  expect(json.entries).toHaveLength(1)
+})
