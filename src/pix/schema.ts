@@ -223,6 +223,9 @@ export const pixRecurrences = pgTable(
     index('pix_recurrences_waiting')
       .on(table.id)
       .where(sql`status = 'CRIADA' and journey is not null`),
+    index('pix_recurrences_ending')
+      .on(sql`(terms::json ->> 'endsOn')`)
+      .where(sql`status = 'CRIADA'`),
     index('pix_recurrences_by_status').on(table.account, table.status, table.createdAt, table.id),
     index('pix_recurrences_by_debtor').on(
       table.account,

@@ -245,6 +245,23 @@ describe('a payer who reads a code', () => {
     })
   })
 
+  test('by AUT3, and has paid, does not wait for the many who have not', async () => {
+    const txid = freshTxid()
+    const { idRec } = await right('POST', '/rec', recBody({ ativacao: { dadosJornada: { txid } } }))
+    await answer(idRec, 'pending', { journey: 'AUT3' })
+    await pix.sql`
+      insert into pix_recurrences (id, account, tax_id, receiver_name, status, debtor_tax_id, terms,
+        history, payer, journey, created_at)
+      select 'A' || n, account, tax_id, receiver_name, status, debtor_tax_id,
+        replace(terms, ${txid}, 'unpaid'), history, payer, journey, created_at
+      from pix_recurrences, generate_series(1, 201) n where id = ${idRec}`
+    await right('PUT', `/cob/${txid}`, chargeBody(key))
+    await pix.sql`update pix_charges set status = 'CONCLUIDA' where txid = ${txid}`
+    await pix.sweep()
+    expect(await recOf(idRec)).toMatchObject({ status: 'APROVADA' })
+    await pix.sql`delete from pix_recurrences where id like 'A%'`
+  })
+
   test('by AUT3, and does not pay within the hour, is refused', async () => {
     const body = recBody({ ativacao: { dadosJornada: { txid: freshTxid() } } })
     const { idRec } = await right('POST', '/rec', body)
@@ -317,6 +334,32 @@ describe('an institution that is not the payer’s', () => {
     expect(await recOf(idRec)).toMatchObject({
       ...{ status: 'APROVADA', pagador: { ispbParticipante: '87654321' } },
     })
+  })
+})
+
+describe('a recurrence that nobody has authorised', () => {
+  test('expires after its last day, with its request and its charges', async () => {
+    const calendario = {
+      dataInicial: '2026-03-20',
+      dataFinal: '2026-03-20',
+      periodicidade: 'ANUAL',
+    }
+    const { idRec } = await right('POST', '/rec', recBody({ calendario }))
+    const late = { calendario: { dataExpiracaoSolicitacao: '2026-03-30T12:00:00Z' } }
+    const { idSolicRec } = await right('POST', '/solicrec', requestBody(idRec, late))
+    const { txid } = await right('POST', '/cobr', cobrBody(idRec))
+    const agreed = await approved({ calendario })
+    await at('2026-03-21T02:59:59Z', pix.sweep)
+    expect(await recOf(idRec)).toMatchObject({ status: 'CRIADA' })
+    await at('2026-03-21T03:00:00Z', pix.sweep)
+    expect(statuses(await recOf(idRec))).toEqual(['CRIADA', 'EXPIRADA'])
+    expect(await right('GET', `/solicrec/${idSolicRec}`)).toMatchObject({ status: 'EXPIRADA' })
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      ...{ status: 'CANCELADA', encerramento: { cancelamento: { solicitante: 'PSP_RECEBEDOR' } } },
+    })
+    expect(await recOf(agreed)).toMatchObject({ status: 'APROVADA' })
+    expect(await answer(idRec, 'pending', { journey: 'AUT2' })).toEqual([])
+    expect(await recOf(idRec)).toMatchObject({ status: 'EXPIRADA' })
   })
 })
 

@@ -18,10 +18,15 @@ export const cancelledCollection = (
   ),
 })
 
+/** Its payer has refused it, or nobody has: then it has expired here. */
+const requesterOf = (ending: Ending | null): string =>
+  ending?.cancelamento?.solicitante ??
+  (ending?.rejeicao === undefined ? 'PSP_RECEBEDOR' : 'USUARIO_PAGADOR')
+
 /** The codes of a charge's end are others than those of its recurrence. */
 const endedWith = (ending: Ending | null): Ending => ({
   cancelamento: {
-    solicitante: ending?.cancelamento?.solicitante ?? 'USUARIO_PAGADOR',
+    solicitante: requesterOf(ending),
     ...{ codigo: 'CCLD', descricao: 'Cancelamento da autorização' },
   },
 })

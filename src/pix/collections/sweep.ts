@@ -2,15 +2,22 @@ import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { dayAt } from '../due/calendar.ts'
 import { movedTo } from '../recurrences/domain.ts'
 import { recurrenceEvent } from '../recurrences/events.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
-import { lockRecurrences, reviseRecurrence, waitingRecurrences } from '../recurrences/store.ts'
+import {
+  lockRecurrences,
+  outlivedRecurrences,
+  reviseRecurrence,
+  waitingRecurrences,
+} from '../recurrences/store.ts'
 import { liveStatuses } from '../requests/domain.ts'
-import { seeFirstPayment } from '../requests/hearing.ts'
+import { firstPaymentMs, seeFirstPayment } from '../requests/hearing.ts'
 import { changeRequest, overdueRequests, requestsOf } from '../requests/store.ts'
 import { isPaid } from '../requests/told.ts'
 import { advance } from './advance.ts'
+import { endCollections } from './ending.ts'
 import { collectionEvent } from './events.ts'
 import { changeCollection, dueCollections, lockCollection, wakeCollections } from './store.ts'
 
@@ -27,7 +34,7 @@ const everyMs = 15_000
 /** Of one look; the next one takes the others. */
 const dueMax = 200
 
-/** What is due about recurrences and their charges: requests expire, charges are scheduled and expire. */
+/** What is due about recurrences and their charges: they and their requests expire, charges are scheduled and expire. */
 export const createRecurringSweep = (deps: SweepDeps, logger: Logger): Job =>
   createJob({
     ...{ name: 'recurring charges', everyMs, fleet: { sql: deps.sql }, logger },
@@ -47,7 +54,14 @@ export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<nu
     done++
     round?.advance()
   }
-  for (const { id } of await waitingRecurrences(sql, dueMax)) {
+  for (const { id } of await outlivedRecurrences(sql, dayAt(now()), dueMax)) {
+    if (round?.signal.aborted) return done
+    await expireRecurrence(deps, id)
+    done++
+    round?.advance()
+  }
+  const since = new Date(now().getTime() - firstPaymentMs)
+  for (const { id } of await waitingRecurrences(sql, since, dueMax)) {
     if (round?.signal.aborted) return done
     if (await confirmBegun(deps, id)) done++
     round?.advance()
@@ -69,6 +83,23 @@ const expireRequest = ({ sql, now }: SweepDeps, recurrenceId: string): Promise<v
       const isOver = liveStatuses.has(request.status) && request.expiresAt < at
       if (isOver) await changeRequest(tx, movedTo(request, 'EXPIRADA', at))
     }
+  })
+
+const expireRecurrence = ({ sql, emit, now }: SweepDeps, id: string): Promise<void> =>
+  sql.begin(async (tx) => {
+    const [recurrence] = await lockRecurrences(tx, [id])
+    const at = now()
+    const { endsOn } = recurrence?.terms ?? {}
+    const isOver = endsOn !== undefined && endsOn < dayAt(at)
+    if (recurrence?.status !== 'CRIADA' || !isOver) return
+    const expired = movedTo(recurrence, 'EXPIRADA', at)
+    await reviseRecurrence(tx, expired)
+    for (const request of await requestsOf(tx, [id])) {
+      if (liveStatuses.has(request.status))
+        await changeRequest(tx, movedTo(request, 'EXPIRADA', at))
+    }
+    await endCollections(tx, [expired], { emit, at })
+    await emit(tx, [recurrenceEvent(expired)])
   })
 
 const confirmBegun = async (

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
+import type { Day } from '../due/calendar.ts'
 import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 
@@ -87,13 +88,33 @@ export const lockRecurrence = async (
   return findRecurrence(tx, account, id)
 }
 
-/** Some that their payers have authorised, and that are not confirmed. */
+/**
+ * Some that their payers have authorised, and that wait for us no longer: the charge that they begin with is paid, or
+ * was to be paid since a moment.
+ */
 export const waitingRecurrences = async (
   sql: Queryable,
+  since: Date,
   limit: number,
 ): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
-  select id from pix_recurrences where status = 'CRIADA' and journey is not null
+  select id from pix_recurrences r where status = 'CRIADA' and journey is not null and (
+    (payer::json #>> '{waiting,since}') <= ${since.toISOString()}
+    or exists (
+      select from pix_charges c where c.account = r.account
+        and c.txid = (r.terms::json ->> 'firstTxid') and c.status = 'CONCLUIDA'
+    )
+  )
   order by id limit ${limit}`
+
+/** Some that nobody has authorised by their last day, the longest past first. */
+export const outlivedRecurrences = async (
+  sql: Queryable,
+  today: Day,
+  limit: number,
+): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
+  select id from pix_recurrences
+  where status = 'CRIADA' and (terms::json ->> 'endsOn') < ${today}
+  order by (terms::json ->> 'endsOn') limit ${limit}`
 
 export const findRecurrences = async (
   sql: Queryable,

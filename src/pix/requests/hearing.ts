@@ -144,7 +144,7 @@ const pending = (
 }
 
 /** How long a payer's institution waits for us to see the first charge paid. */
-const firstPaymentMs = 3_600_000
+export const firstPaymentMs = 3_600_000
 
 /** A recurrence that waits for the payment of its first charge; undefined: it goes on waiting. */
 export const seeFirstPayment = (
