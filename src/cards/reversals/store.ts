@@ -230,11 +230,12 @@ export const isUnresolved = async (tx: Queryable, transactionId: string): Promis
   return found.length > 0
 }
 
-/** Ends the advices of what the network refuses altogether. */
+/** Ends the advices of what the network refuses altogether, and what would take back a part of it. */
 export const dropAdvices = async (tx: Queryable, transactionId: string): Promise<void> => {
   await tx`
     update card_reversals set status = 'refused', ended_at = now()
-    where transaction_id = ${transactionId} and status = 'pending' and ${isAdviceRow(tx)}`
+    where transaction_id = ${transactionId} and status = 'pending'
+      and (${isAdviceRow(tx)} or reverses = 'partial_void')`
 }
 
 /** A person has asked the network about all that were given up. */

@@ -147,6 +147,8 @@ const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
     capture_advised: during('authorized', 'advising_capture'),
   },
   [`${phase} advising_capture`]: {
+    // It takes back the capture too, whatever the network says of that.
+    void_unknown: during('captured', 'reversing_void'),
     advice_confirmed: idle('captured'),
     advice_refused: idle('authorized'),
     stand_in_refused: idle('declined'),
@@ -158,6 +160,7 @@ const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
     partial_capture_advised: during('authorized', 'advising_partial_capture'),
   },
   [`${phase} advising_partial_capture`]: {
+    void_unknown: during('authorized', 'reversing_void'),
     advice_confirmed: idle('authorized'),
     advice_refused: idle('authorized'),
   },
@@ -242,13 +245,20 @@ const transitions: Readonly<Record<string, Transitions>> = {
     capture_advised: during('authorized', 'advising_capture'),
     partial_capture_advised: during('authorized', 'advising_partial_capture'),
     void_unknown: during('authorized', 'reversing_void'),
+    partial_void_unknown: during('authorized', 'reversing_partial_void'),
     advice_confirmed: idle('authorized'),
     advice_refused: idle('declined'),
     stand_in_refused: idle('declined'),
   },
   'authorized advising_partial_capture': {
+    void_unknown: during('authorized', 'reversing_void'),
     advice_confirmed: idle('authorized'),
     advice_refused: idle('authorized'),
+    stand_in_refused: idle('declined'),
+  },
+  'authorized reversing_partial_void': {
+    reversal_confirmed: idle('authorized'),
+    reversal_denied: idle('authorized'),
     stand_in_refused: idle('declined'),
   },
   part_captured: {
@@ -354,56 +364,6 @@ export const isStarted = (operation: CardOperation | undefined): operation is St
 /** Whether the network has yet to hear of what was decided while it was away. */
 export const isAdvising = (operation: CardOperation | undefined): boolean =>
   operation?.startsWith('advising_') === true
-
-/**
- * How a person who asked the network may end an unconfirmed reversal: with a status, or with what stands in it. A
- * refund that is taken back ends `captured`, a partial void that was not done `authorized`.
- */
-export const resolutions = [
-  ...(['voided', 'authorized', 'captured', 'declined'] as const),
-  ...(['refunded', 'partially_voided', 'partially_captured', 'incremented'] as const),
-] as const
-export type Resolution = (typeof resolutions)[number]
-
-/**
- * The event that ends the reversal under way in that status; undefined if there is none. We told the caller that an
- * authorization with unknown outcome is being reversed, so it can only end voided.
- */
-export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent | undefined => {
-  const { operation } = state
-  const ends = operation === undefined ? undefined : resolvingEnds[operation]
-  const end = ends?.[outcome]
-  if (end !== undefined && transition(state, end) !== undefined) return end
-  if (operation === 'reversing_partial_void') return undefined
-  return (['reversal_confirmed', 'reversal_denied'] as const).find(
-    (event) => transition(state, event)?.status === outcome,
-  )
-}
-
-/** Where both ends have one status. */
-const resolvingEnds: Readonly<
-  Partial<Record<CardOperation, Readonly<Partial<Record<Resolution, CardEvent>>>>>
-> = {
-  reversing_partial_void: {
-    partially_voided: 'reversal_confirmed',
-    authorized: 'reversal_denied',
-  },
-  reversing_refund: { captured: 'reversal_confirmed', refunded: 'reversal_denied' },
-  reversing_increment: { incremented: 'reversal_denied' },
-  reversing_capture: { partially_captured: 'reversal_denied_in_part' },
-  advising_authorization: { authorized: 'advice_confirmed', declined: 'advice_refused' },
-  advising_capture: {
-    captured: 'advice_confirmed',
-    authorized: 'advice_refused',
-    declined: 'stand_in_refused',
-  },
-  advising_partial_capture: {
-    partially_captured: 'advice_confirmed',
-    authorized: 'advice_refused',
-    declined: 'stand_in_refused',
-  },
-  advising_refund: { refunded: 'advice_confirmed', captured: 'advice_refused' },
-}
 
 /** DE 49 by ISO 4217 letters. */
 export const currencyNumbers = { BRL: '986', USD: '840' } as const

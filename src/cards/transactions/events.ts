@@ -4,8 +4,9 @@ import type { CardTransaction } from './store.ts'
 
 /** Whether the network refused what was done while it was away. */
 const isRefused = (before: CardTransaction, after: CardTransaction): boolean => {
-  if (!isAdvising(before.operation) || after.operation !== undefined) return false
-  if (after.status === 'declined') return true
+  if (after.operation !== undefined) return false
+  if (after.status === 'declined') return before.status === 'authorized'
+  if (!isAdvising(before.operation)) return false
   if (before.operation === 'advising_authorization') return false
   return (
     after.capturedCents === before.capturedCents && after.refundedCents === before.refundedCents
@@ -15,6 +16,8 @@ const isRefused = (before: CardTransaction, after: CardTransaction): boolean => 
 const nameOf = (before: CardTransaction, after: CardTransaction) => {
   const { status } = after
   if (isRefused(before, after)) return 'advice_refused'
+  // A capture that nobody has heard of was made only for the void that takes it back.
+  if (isAdvising(before.operation) && after.operation === 'reversing_void') return undefined
   if (after.reason === 'expired' && before.reason !== 'expired') return 'expired'
   if (status !== before.status) return status === 'pending' ? undefined : status
   if (after.amountCents !== before.amountCents) return 'incremented'

@@ -6,7 +6,12 @@ import { dropAdvices, isUnresolved, type Reversal } from '../reversals/index.ts'
 import type { ReversalOutcome } from '../reversals/types.ts'
 import { isAdviceOpen } from '../transactions/advices.ts'
 import { changed } from '../transactions/changes.ts'
-import { type CardEvent, isAdvising, transition } from '../transactions/domain.ts'
+import {
+  type CardEvent,
+  type CardOperation,
+  isAdvising,
+  transition,
+} from '../transactions/domain.ts'
 import {
   type CardTransaction,
   changeTransactions,
@@ -42,19 +47,34 @@ const mayGoOn = (
   return operation in advisable && advices.may(advisable[operation as keyof typeof advisable])
 }
 
-const followers: ReadonlySet<OperationName> = new Set(['capture', 'partial_capture', 'void'])
+/** What may be stored behind an advice that the network has yet to hear of: a void takes back whatever it says. */
+const followers: Readonly<Partial<Record<CardOperation, ReadonlySet<OperationName>>>> = {
+  advising_authorization: new Set(['capture', 'partial_capture', 'void', 'partial_void']),
+  advising_capture: new Set(['void']),
+  advising_partial_capture: new Set(['void']),
+}
 
-/** Whether the operation is told behind an authorization that the network has yet to hear of, even if it is back. */
+/** Whether the operation is told behind an advice that the network has yet to hear of, even if it is back. */
 export const followsAdvice = (
   network: Network | undefined,
   operation: OperationName,
   transaction: CardTransaction,
 ): boolean =>
   network !== undefined &&
-  transaction.operation === 'advising_authorization' &&
+  transaction.operation !== undefined &&
   !transaction.needsAttention &&
-  followers.has(operation) &&
+  followers[transaction.operation]?.has(operation) === true &&
   mayGoOn(network, operation, transaction, false)
+
+/** The transaction before what follows its advice: to a void, a capture that waits is one that was made. */
+export const beforeFollowing = (
+  before: CardTransaction,
+  operation: OperationName,
+  at: Date,
+): CardTransaction =>
+  operation === 'void' && before.operation !== 'advising_authorization'
+    ? { ...before, ...capturedBy(before, at) }
+    : before
 
 /** The verdict, or, where a network that is away lets it go on, that it does. */
 export const orGoingOn = (
@@ -125,15 +145,17 @@ export const endAdvice = async (
 ): Promise<void> => {
   const { transactionId, responseCode = '' } = advice
   const before = await lockTransaction(tx, transactionId)
-  // A void may have followed the authorization that the network has heard of now.
-  const isVoided =
-    before?.operation === 'reversing_void' && advice.reverses === 'authorization_advice'
-  if (before === undefined || !(isVoided || isAdvising(before.operation))) return
+  // A void may have followed what the network has heard of now.
+  const isVoided = before?.operation === 'reversing_void'
+  const isVoidedInPart =
+    before?.operation === 'reversing_partial_void' && advice.reverses === 'authorization_advice'
+  if (before === undefined) return
+  if (!(isVoided || isVoidedInPart || isAdvising(before.operation))) return
   const advises = advice.reverses.replace('_advice', '')
   const ended = { type: `advice_${outcome}`, data: { advises, response_code: responseCode } }
   const change = (after: CardTransaction, events: readonly NewCardEvent[]) =>
     changeTransactions(tx, [{ before, after, events }], emission)
-  if (isVoided) {
+  if (isVoided || (isVoidedInPart && outcome === 'confirmed')) {
     await change({ ...before, updatedAt: at }, [ended])
     return
   }

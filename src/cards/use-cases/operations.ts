@@ -27,7 +27,7 @@ import {
 import { answerOf } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import { type CardContext, fresh } from './context.ts'
-import { followsAdvice } from './going-on.ts'
+import { beforeFollowing, followsAdvice } from './going-on.ts'
 import { notTaken, perform, prepare, type Ready } from './operation.ts'
 import { stepOf } from './outcomes.ts'
 import { type CardRights, requireOwn } from './rights.ts'
@@ -120,9 +120,11 @@ const operate = async (
     operation === 'void' ? before.amountCents : (amountCents ?? wholeOf(before, operation))
   checkAmount(before, operation, amount)
   const network = networkOf(context, before)
-  if (mayFollow) return follow(context, network, operation, before, amount, caller)
   const message = messages[operation]
-  if (!network.content.has(message)) throw notTaken(operation)
+  // A capture that follows is told by an advice.
+  const isToldSo = mayFollow && message === 'capture'
+  if (!isToldSo && !network.content.has(message)) throw notTaken(operation)
+  if (mayFollow) return follow(context, network, operation, before, amount, caller)
   const ready = await prepare(context, network, operation, before, amount)
   const begun = await begin(context, before, ready, caller)
   return begun ?? fresh(await perform(context, network, ready, false))
@@ -256,8 +258,8 @@ const actions: Readonly<Record<StartedOperation, AuditEntry['action']>> = {
 }
 
 /**
- * Stores the operation behind the advice of its authorization: the network hears of both in their order. What it then
- * refuses of the first ends with it.
+ * Stores the operation behind the advice that waits: the network hears of both in their order. If it then refuses an
+ * authorization, a capture or partial void of that ends with it.
  *
  * @throws ApiError `invalid_state` if the authorization no longer waits
  */
@@ -269,13 +271,15 @@ const follow = async (
   amountCents: bigint,
   caller: Caller,
 ): Promise<Answered> => {
-  const isVoid = operation === 'void'
-  const numbers = isVoid ? undefined : await stans.next(network)
+  // A reversal gets its numbers when it is sent.
+  const numbers = messages[operation] === 'capture' ? await stans.next(network) : undefined
   const numbered = {
     ...{ operationStan: numbers?.stan, operationTransmission: numbers?.transmission },
-    operationCents: isVoid ? undefined : amountCents,
+    operationCents: operation === 'void' ? undefined : amountCents,
   }
-  const { after, event } = stepOf(operation, { ...before, ...numbered }, { kind: 'advised' }, now())
+  const at = now()
+  const start = { ...beforeFollowing(before, operation, at), ...numbered }
+  const { after, event } = stepOf(operation, start, { kind: 'advised' }, at)
   const sent = numbers && {
     type: `${operation}_sent`,
     data: { ...numbers, amount: Number(amountCents) },

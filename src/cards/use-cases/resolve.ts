@@ -20,7 +20,8 @@ import {
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
 import { isAdviceOpen } from '../transactions/advices.ts'
 import { changed } from '../transactions/changes.ts'
-import { isAdvising, type Resolution, resolvingEvent, transition } from '../transactions/domain.ts'
+import { isAdvising, transition } from '../transactions/domain.ts'
+import { type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
 import {
   type CardChange,
   type CardTransaction,

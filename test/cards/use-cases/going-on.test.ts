@@ -10,6 +10,7 @@ import {
 } from '../../support/cards-rig.ts'
 import { createScriptedNetwork, type ScriptedNetwork } from '../../support/scripted-network.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
+import { subscribe } from '../../support/webhooks.ts'
 
 setDefaultTimeout(60_000)
 
@@ -162,11 +163,13 @@ test('what follows an authorization in place of the network is told behind it', 
   for (const token of [
     ...(['tok_visa_approved', 'tok_visa_approved', 'tok_visa_approved'] as const),
     ...(['tok_visa_declined_51', 'tok_visa_declined_51'] as const),
+    ...(['tok_visa_approved', 'tok_visa_declined_51', 'tok_visa_approved'] as const),
   ]) {
     records.push(await rig.authorize(token))
   }
-  const [sold, part, held, lost, dropped] = records as [
-    ...[CardRecord, CardRecord, CardRecord, CardRecord, CardRecord],
+  const [sold, part, held, lost, dropped, less, nothing, undone] = records as [
+    ...[CardRecord, CardRecord, CardRecord, CardRecord],
+    ...[CardRecord, CardRecord, CardRecord, CardRecord],
   ]
   const key = { 'Idempotency-Key': 'behind' }
   const post = ({ id }: CardRecord, what: string, body?: unknown, headers = {}) =>
@@ -181,17 +184,22 @@ test('what follows an authorization in place of the network is told behind it', 
     [held, 'void', undefined, 'reversing_void'],
     [lost, 'capture', { amount: 1_000, final: false }, 'advising_partial_capture'],
     [dropped, 'void', undefined, 'reversing_void'],
+    [less, 'void', { amount: 4_000 }, 'reversing_partial_void'],
+    [nothing, 'void', { amount: 4_000 }, 'reversing_partial_void'],
+    [undone, 'capture', undefined, 'advising_capture'],
   ] as const) {
     expect(await json(await post(one, what, body))).toMatchObject({
       ...{ status: 202, body: { status: 'authorized', operation } },
     })
     // What comes after that depends on its end.
-    expect((await post(one, 'void')).status).toBe(409)
+    expect((await post(one, 'refund')).status).toBe(409)
   }
+  // But a void takes it back in any case.
+  expect((await post(undone, 'void')).status).toBe(202)
   const above = rig.authorize('tok_visa_approved')
   expect((await post(await above, 'capture', { amount: 10_001 })).status).toBe(400)
   expect((await post(await above, 'refund')).status).toBe(409)
-  expect((await post(await above, 'void', { amount: 1 })).status).toBe(409)
+  expect((await post(await above, 'increment', { amount: 1 })).status).toBe(409)
   await away(false)
   expect(await Promise.all(records.map(({ id }) => rig.settled(id)))).toMatchObject([
     { status: 'captured', captured_amount: 10_000 },
@@ -199,13 +207,79 @@ test('what follows an authorization in place of the network is told behind it', 
     { status: 'voided' },
     { status: 'declined', reason: 'advice_refused', needs_attention: true },
     { status: 'voided' },
+    { status: 'authorized', reversed_amount: 4_000 },
+    { status: 'declined', reason: 'advice_refused', needs_attention: true },
+    { status: 'voided' },
   ])
+  expect(entryOf(less)).toMatchObject({ mti: '0120', reversedAmount: 4_000 })
+  expect(entryOf(nothing)).toMatchObject({ authorizedAmount: 0, reversedAmount: 0 })
+  expect(entryOf(undone)).toMatchObject({ capturedAmount: 0, reversedAmount: 10_000 })
   expect(entryOf(sold)).toMatchObject({ mti: '0120', capturedAmount: 10_000, requests: 1 })
   expect(entryOf(part)).toMatchObject({ mti: '0120', capturedAmount: 3_000, requests: 1 })
   expect(entryOf(held)).toMatchObject({ mti: '0120', reversedAmount: 10_000, capturedAmount: 0 })
   expect(entryOf(lost)).toMatchObject({ authorizedAmount: 0, capturedAmount: 0 })
   expect(entryOf(dropped)).toMatchObject({ authorizedAmount: 0, capturedAmount: 0 })
   await rig.settled((await above).id)
+})
+
+test('a void behind a capture that waits takes back both, whatever the network says of the capture', async () => {
+  await subscribe(rig.database.sql, ['card.transaction.*'])
+  const whole = await rig.authorize('tok_visa_approved')
+  const refused = await rig.authorize('tok_visa_capture_declined')
+  const part = await rig.authorize('tok_visa_approved')
+  const second = await rig.authorize('tok_visa_approved')
+  const given = await rig.authorize('tok_visa_approved', { capture: true })
+  const ofPart = { amount: 3_000, final: false }
+  expect((await rig.post(`/v1/transactions/${second.id}/capture`, ofPart)).status).toBe(200)
+  await away(true)
+  for (const [{ id }, body] of [[whole], [refused], [part, ofPart], [second, ofPart]] as const) {
+    expect((await rig.post(`/v1/transactions/${id}/capture`, body)).status).toBe(202)
+    expect((await rig.post(`/v1/transactions/${id}/capture`)).status).toBe(409)
+    const key = { 'Idempotency-Key': `void ${id}` }
+    const first = await rig.post(`/v1/transactions/${id}/void`, undefined, key)
+    const again = await rig.post(`/v1/transactions/${id}/void`, undefined, key)
+    expect(await again.text()).toBe(await first.clone().text())
+    expect(await json(first)).toMatchObject({
+      ...{ status: 202, body: { operation: 'reversing_void' } },
+    })
+    expect((await rig.post(`/v1/transactions/${id}/void`)).status).toBe(409)
+  }
+  expect((await rig.post(`/v1/transactions/${given.id}/refund`, { amount: 1 })).status).toBe(202)
+  expect((await rig.post(`/v1/transactions/${given.id}/void`)).status).toBe(409)
+  const stands = await rig.authorize('tok_visa_approved')
+  expect((await rig.post(`/v1/transactions/${stands.id}/capture`)).status).toBe(202)
+  await rig.database.sql`
+    update card_transactions set needs_attention = true where id = ${stands.id}`
+  expect((await rig.post(`/v1/transactions/${stands.id}/void`)).status).toBe(409)
+  await rig.database.sql`
+    update card_transactions set needs_attention = false where id = ${stands.id}`
+  await away(false)
+  for (const one of [whole, refused, part, second]) {
+    const record = await rig.settled(one.id)
+    expect(record).toMatchObject({ status: 'voided' })
+    expect(record['needs_attention']).toBeUndefined()
+    expect(entryOf(one)).toMatchObject({ capturedAmount: 0, reversedAmount: 10_000 })
+  }
+  const sent = await rig.database.sql`
+    select reverses, original_mti, status from card_reversals
+    where transaction_id = ${second.id} order by id`
+  expect(sent).toMatchObject([
+    { reverses: 'partial_capture_advice', status: 'confirmed' },
+    { reverses: 'void', original_mti: '0220', status: 'confirmed' },
+    { reverses: 'capture', original_mti: '0200', status: 'confirmed' },
+    { reverses: 'authorization', original_mti: '0100', status: 'confirmed' },
+  ])
+  const notes = await rig.database.sql`
+    select type from card_events where type like 'advice_%'
+      and transaction_id in (${whole.id}, ${refused.id}) order by transaction_id`
+  expect(notes.map(({ type }) => type)).toEqual(['advice_confirmed', 'advice_refused'])
+  const told = await rig.database.sql`
+    select type from webhook_events where subject in (${whole.id}, ${refused.id}) order by subject, sequence`
+  expect(told.map(({ type }) => type)).toEqual(
+    Array(2).fill(['card.transaction.authorized', 'card.transaction.voided']).flat(),
+  )
+  expect(await rig.settled(stands.id)).toMatchObject({ status: 'captured' })
+  expect(await rig.settled(given.id)).toMatchObject({ status: 'captured', refunded_amount: 1 })
 })
 
 test('a capture or refund that the network refuses afterwards leaves what was there before', async () => {

@@ -1,0 +1,51 @@
+import { type CardEvent, type CardOperation, type CardState, transition } from './domain.ts'
+
+/**
+ * How a person who asked the network may end an unconfirmed reversal: with a status, or with what stands in it. A
+ * refund that is taken back ends `captured`, a partial void that was not done `authorized`.
+ */
+export const resolutions = [
+  ...(['voided', 'authorized', 'captured', 'declined'] as const),
+  ...(['refunded', 'partially_voided', 'partially_captured', 'incremented'] as const),
+] as const
+export type Resolution = (typeof resolutions)[number]
+
+/**
+ * The event that ends the reversal under way in that status; undefined if there is none. We told the caller that an
+ * authorization with unknown outcome is being reversed, so it can only end voided.
+ */
+export const resolvingEvent = (state: CardState, outcome: Resolution): CardEvent | undefined => {
+  const { operation } = state
+  const ends = operation === undefined ? undefined : resolvingEnds[operation]
+  const end = ends?.[outcome]
+  if (end !== undefined && transition(state, end) !== undefined) return end
+  if (operation === 'reversing_partial_void') return undefined
+  return (['reversal_confirmed', 'reversal_denied'] as const).find(
+    (event) => transition(state, event)?.status === outcome,
+  )
+}
+
+/** Where both ends have one status. */
+const resolvingEnds: Readonly<
+  Partial<Record<CardOperation, Readonly<Partial<Record<Resolution, CardEvent>>>>>
+> = {
+  reversing_partial_void: {
+    partially_voided: 'reversal_confirmed',
+    authorized: 'reversal_denied',
+  },
+  reversing_refund: { captured: 'reversal_confirmed', refunded: 'reversal_denied' },
+  reversing_increment: { incremented: 'reversal_denied' },
+  reversing_capture: { partially_captured: 'reversal_denied_in_part' },
+  advising_authorization: { authorized: 'advice_confirmed', declined: 'advice_refused' },
+  advising_capture: {
+    captured: 'advice_confirmed',
+    authorized: 'advice_refused',
+    declined: 'stand_in_refused',
+  },
+  advising_partial_capture: {
+    partially_captured: 'advice_confirmed',
+    authorized: 'advice_refused',
+    declined: 'stand_in_refused',
+  },
+  advising_refund: { refunded: 'advice_confirmed', captured: 'advice_refused' },
+}
