@@ -112,6 +112,11 @@ const standardOf = async (): Promise<Json> => {
     const { required } = schema
     if (Array.isArray(required) && required.includes('idCob'))
       schema['required'] = ['status', 'txid']
+    // Alternatives that tell themselves apart by a member, which none of them requires.
+    for (const branch of (schema['oneOf'] ?? []) as readonly Json[]) {
+      const members = Object.keys(branch['properties'] ?? {})
+      if (members.length === 1) branch['required'] ??= members
+    }
     // Of a short txid it says that it is a long one, too.
     const { allOf } = schema as { readonly allOf?: readonly Json[] }
     const [first, second] = allOf ?? []
