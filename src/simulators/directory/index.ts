@@ -27,8 +27,8 @@ export { registerSamples } from './samples.ts'
 export type Directory = {
   /** With the version of the API: `http://127.0.0.1:port/api/v2`. */
   readonly url: string
-  /** Puts an entry in, as if its participant had. @returns its key */
-  readonly register: (entry: EntryBody) => string
+  /** Puts an entry in, as if its participant had, by a request of that id. @returns its key */
+  readonly register: (entry: EntryBody, requestId?: string) => string
   /** Takes an entry out, as if its participant had. */
   readonly remove: (key: string) => void
   /** Replaces all faults. */
@@ -69,8 +69,8 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
   const answers: Record<string, number> = {}
   const sign = signing && createAnswerSigner(signing)
 
-  const register = (entry: EntryBody): string =>
-    book.create(requestOf(entry), 'USER_REQUESTED', randomUUID()).entry.key
+  const register = (entry: EntryBody, requestId: string = randomUUID()): string =>
+    book.create(requestOf(entry), 'USER_REQUESTED', requestId).entry.key
   const orderSent = (endToEndId: string): boolean => {
     const lookup = lookups.get(endToEndId)
     if (lookup === undefined) return false
