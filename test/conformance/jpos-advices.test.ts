@@ -16,7 +16,7 @@ const messages = {
     operations: ['authorization', 'capture', 'refund', 'void'],
     floor_limits: { BRL: 100_000 },
   },
-  reconciliation: { cut_over: 'network', wait_seconds: 0 },
+  reconciliation: { cut_over: 'network', wait_seconds: 0, batch_upload: 'always' },
   content: { messages: { reversal: { mti: '0420' } } },
 }
 
@@ -29,7 +29,7 @@ describe.skipIf(!isJposHere)(`jPOS as a network that is away${note}`, () => {
     expect(await jpos?.stop()).toBe(0)
   })
 
-  test('takes our advices, each repeat as the first one, and has the totals that we have', async () => {
+  test('takes our advices, each repeat as the first one, has the totals that we have, and takes the day one by one', async () => {
     const path = join(temporaryDirectory(), 'messages.json')
     await Bun.write(path, JSON.stringify(messages))
     await using rig = await createCardsRig({
@@ -86,7 +86,8 @@ describe.skipIf(!isJposHere)(`jPOS as a network that is away${note}`, () => {
     for (let left = 2_000; left > 0 && days.length === 0; left--) {
       await Bun.sleep(10)
       days = await sql`
-        select status, attempts, ours, theirs from card_reconciliations where ended_at is not null`
+        select status, attempts, ours, theirs, upload, uploaded, uploads_refused as refused
+        from card_reconciliations where ended_at is not null`
     }
     const totals = {
       debit: { count: 3, cents: String(100_100 + silent + 5_000) },
@@ -94,8 +95,20 @@ describe.skipIf(!isJposHere)(`jPOS as a network that is away${note}`, () => {
       credit: { count: 1, cents: String(silent) },
       credit_reversal: { count: 0, cents: '0' },
     }
-    // The 0500 is not answered, and its 0501 has the same in it.
-    expect(days).toEqual([{ status: 'balanced', attempts: 2, ours: totals, theirs: totals }])
+    // An 0500 is not answered, and its 0501 has the same in it.
+    const upload = { upload: 'done', uploaded: 4, refused: 0 }
+    expect(days).toEqual([
+      { status: 'balanced', attempts: 2, ours: totals, theirs: totals, ...upload },
+    ])
+    const uploaded = await jpos.book('advices')
+    const after = records.map(({ rrn }) => uploaded.get(String(rrn))?.messages)
+    // What stands of the day, once; what was not answered again under its numbers; and nothing of what was taken back.
+    expect(after.map((messages, at) => messages?.slice(found[at]?.[1]?.length))).toEqual([
+      ',0320,0321',
+      ',0320,0320,0321',
+      '',
+      ',0320',
+    ])
     expect(jpos.output()).not.toContain('advices failed')
   })
 })

@@ -208,6 +208,7 @@ public class JposPeer {
     private final long[] numbers = new long[4];
     private final long[] cents = new long[4];
     private final java.util.Set<String> increments = new java.util.HashSet<>();
+    private final java.util.Set<String> uploaded = new java.util.HashSet<>();
     private final java.util.Set<String> refunds = new java.util.HashSet<>();
 
     synchronized Payment of(String rrn) {
@@ -239,6 +240,7 @@ public class JposPeer {
       boolean isDecided = mti.startsWith("012") || mti.startsWith("022");
       if (isDecided && !"00".equals(message.getString(39))) return "30";
       long amount = Long.parseLong(message.getString(4));
+      if (mti.startsWith("03")) return upload(message, amount);
       if (mti.startsWith("01")) return authorize(message, amount);
       if (mti.startsWith("02") && message.getString(3).startsWith("20")) return refund(message, amount);
       if (mti.startsWith("02")) return capture(message, amount);
@@ -368,6 +370,19 @@ public class JposPeer {
       else if (ofCapture) payment.captured -= amount;
       else payment.reversed = payment.authorized;
       return "00";
+    }
+
+    /** Tells of what was booked and stands, once, by the numbers and the amount that it was booked under. */
+    private String upload(ISOMsg message, long amount) throws Exception {
+      Payment payment = byRrn.get(message.getString(37));
+      if (payment == null) return "25";
+      payment.messages.add(message.getMTI());
+      if (!payment.isOf(message) || !message.hasField(15)) return "30";
+      String original = message.getString(90).substring(0, 20);
+      if (!original.startsWith("02") || byOriginal.get(original) != payment) return "25";
+      boolean stands = amount == amounts.get(original) && !reversals.containsKey(original);
+      if (!stands) return "13";
+      return uploaded.add(original) ? "00" : "94";
     }
 
     private void raise(Payment payment, long by) throws Exception {
