@@ -19,6 +19,8 @@ const port = 10_000
 const vaultPortDefault = 10_080
 const portMax = 65_535
 const numberMax = 999_999_999
+/** A day: a timer takes no more than 24 of them. */
+const secondsMax = 86_400
 
 const faultNames = Object.keys(behaviours) as readonly BehaviourName[]
 
@@ -46,6 +48,13 @@ export const cardNetworkSimulator: Simulator = {
       doc: 'The first key of codes, hexadecimal digits; without it the gateway has to ask for one.',
     },
     'zone-key': { value: 'file', doc: 'The key that keys are exchanged under (DE 70 101, DE 48).' },
+    'key-seconds': {
+      value: 'n',
+      doc: 'A new key is sent so often; only when asked for without it.',
+    },
+    'confirmed-keys': {
+      doc: 'They are sent with DE 70 161, and used when the gateway has confirmed them with 162.',
+    },
     seed: { value: 'n', doc: 'The same seed gives the same chances.' },
   },
   example: 'trilho sim card-network --port 10000 --vault-port 10080 --faults no_answer=0.01',
@@ -63,8 +72,13 @@ export const cardNetworkSimulator: Simulator = {
       faults: Object.fromEntries(faultRates(args, faultNames)),
       ...securityOf(args),
     })
+    const keySeconds = args.integer('key-seconds', 1, secondsMax)
+    if (keySeconds !== undefined && args.text('zone-key') === undefined) {
+      throw new UsageError('--key-seconds needs --zone-key')
+    }
     const vaultPort = args.integer('vault-port', 0, portMax) ?? vaultPortDefault
     network.start()
+    const changing = keySeconds && setInterval(() => network.changeKey(), keySeconds * 1_000)
     const vault = createTestVault({ host, port: vaultPort, key: testVaultKey })
     return {
       place: {
@@ -78,6 +92,7 @@ export const cardNetworkSimulator: Simulator = {
       ],
       statistics: () => ({ ...network.statistics() }),
       stop: async () => {
+        clearInterval(changing)
         network.stop()
         await vault.stop()
       },
@@ -118,6 +133,7 @@ const securityOf = (args: CommandArguments): Pick<CardNetworkOptions, 'security'
       algorithm,
       ...(macKey === undefined ? {} : { macKey }),
       ...(zoneKey === undefined ? {} : { zoneKey }),
+      confirms: args.flag('confirmed-keys'),
     },
   }
 }

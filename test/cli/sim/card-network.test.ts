@@ -22,8 +22,9 @@ const start = (options: Readonly<Record<string, string>>) =>
   cardNetworkSimulator.start({
     positionals: ['card-network'],
     text: (name) => options[name],
-    flag: () => false,
-    integer: (name) => (name.endsWith('port') ? 0 : undefined),
+    flag: (name) => options[name] === 'true',
+    integer: (name) =>
+      name.endsWith('port') ? 0 : options[name] === undefined ? undefined : Number(options[name]),
   })
 
 const exchange = {
@@ -63,10 +64,42 @@ test('messages have codes, under the key of a file or one that is asked for', as
   }
 })
 
+test('keys are sent by the clock, and used when they are answered or confirmed', async () => {
+  const files = { 'mac-key': file(macKey), 'zone-key': file(zoneKey) }
+  for (const [more, delivery, received] of [
+    [{}, { networkCode: '101' }, { '0810': 1 }],
+    [
+      { 'confirmed-keys': 'true' },
+      { networkCode: '161', confirmationCode: '162' },
+      { '0810': 1, '0800': 1 },
+    ],
+  ] as const) {
+    const running = await start({ mac: 'x9.19', 'key-seconds': '1', ...files, ...more })
+    const { port } = running.place['card_network'] as { readonly port: number }
+    const mac = { algorithm: 'x9.19', bytes: 8, key: new ModuleKey(macKey) } as const
+    const told = { ...exchange, asks: false, ...delivery }
+    const security = { zone: new ModuleKey(zoneKey), mac, exchange: told }
+    const network = createNetwork(
+      networkOptions(port, { module: createSoftwareModule(), security }),
+    )
+    network.start()
+    try {
+      await until(() => running.statistics()['keysExchanged'] === 1, 'a key')
+      const outcome = await network.exchange(payment(1), 20_000)
+      expect(outcome).toMatchObject({ kind: 'answered', response: { responseCode: '00' } })
+      expect(running.statistics()).toMatchObject({ wrongCodes: 0, received })
+    } finally {
+      await network.stop()
+      await running.stop()
+    }
+  }
+})
+
 test('what is missing or of another form is said', async () => {
   const key = file(macKey)
   for (const [options, said] of [
     [{ mac: 'x9.19' }, '--mac needs --mac-key, --zone-key or both'],
+    [{ mac: 'x9.19', 'mac-key': key, 'key-seconds': '1' }, '--key-seconds needs --zone-key'],
     [{ 'mac-key': key }, '--mac is x9.9'],
     [{ mac: 'rot13', 'mac-key': key }, '--mac is x9.9'],
     [{ mac: 'x9.9', 'mac-key': key }, '--mac-key: a key of x9.9 has 8 bytes'],
