@@ -66,6 +66,28 @@ const hostileFor = (value: string | undefined, isMoment = momentForm.test(value 
     : []),
 ]
 
+type Parameters = NonNullable<WholeGateway['document']['paths'][string][string]['parameters']>
+
+/** A path of the document with a value for each of its parameters. */
+const pathOf = (
+  template: string,
+  parameters: Parameters,
+  given: Readonly<Record<string, string>> = {},
+): string => {
+  // Letters of both cases would be a checksum.
+  const example = (schema: object) =>
+    String(examplesOf(gateway.document, schema as Schema)[0]).replace(/^0x.*/, (hex) =>
+      hex.toLowerCase(),
+    )
+  return parameters
+    .filter((one) => one.in === 'path')
+    .reduce(
+      (path, { name, schema }) =>
+        path.replace(`{${name}}`, given[name] ?? encodeURIComponent(example(schema))),
+      template,
+    )
+}
+
 /** Every request of the document, each once for every string that it can hold and every hostile text. */
 const cases = (): readonly Case[] => {
   const { document } = gateway
@@ -73,18 +95,9 @@ const cases = (): readonly Case[] => {
   for (const [template, operations] of Object.entries(document.paths)) {
     for (const [verb, { parameters = [], requestBody }] of Object.entries(operations)) {
       const method = verb.toUpperCase()
-      // Letters of both cases would be a checksum.
-      const example = (schema: object) =>
-        String(examplesOf(document, schema as Schema)[0]).replace(/^0x.*/, (hex) =>
-          hex.toLowerCase(),
-        )
-      const within = parameters.filter((one) => one.in === 'path')
       const pathWith = (changed: string, to: string) =>
-        within.reduce((path, { name, schema }) => {
-          const value = name === changed ? to : encodeURIComponent(example(schema))
-          return path.replace(`{${name}}`, value)
-        }, template)
-      const path = pathWith('', '')
+        pathOf(template, parameters, { [changed]: to })
+      const path = pathOf(template, parameters)
       const contents = Object.entries(requestBody?.content ?? {})
       const [first] = contents
       const filled: Pick<Request, 'body' | 'contentType'> =
@@ -198,11 +211,7 @@ describe('a body of the published schema', () => {
           template.startsWith('/v1/transactions')
         )
           continue
-        const path = parameters.reduce(
-          (url, { name }) =>
-            url.replace(`{${name}}`, name === 'address' ? `0x${'11'.repeat(20)}` : 'none'),
-          template,
-        )
+        const path = pathOf(template, parameters)
         const bodies = fc.sample(valuesOf(document, schema as Schema), { numRuns: 40, seed: 7 })
         for (const body of bodies) {
           const { status, text } = await send({

@@ -1,4 +1,4 @@
-/** The gateway as a process of its own with every feature configured: a chain, two card networks, a vault, a database. */
+/** The gateway as a process of its own with every feature configured: a chain, a card network, a vault, a directory of Pix keys, a database. */
 import {
   createCardNetwork,
   createTestVault,
@@ -6,6 +6,7 @@ import {
   findFraming,
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
+import { createDirectory } from '../../src/simulators/directory/index.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { createRig, type Rig } from './drex-rig.ts'
 
@@ -51,6 +52,7 @@ export const startWholeGateway = async (
   })
   simulator.start()
   const vault = createTestVault({ key: testVaultKey })
+  const directory = await createDirectory({})
   const rig = await createRig(database.dsn, {
     env: {
       ISPB: '12345678',
@@ -60,6 +62,7 @@ export const startWholeGateway = async (
       CARDGW_NETA_PORT: String(simulator.port()),
       CARDGW_VAULT_URL: vault.url,
       CARDGW_VAULT_TOKEN: testVaultKey,
+      DICT_URL: directory.url,
       ...env,
     },
   })
@@ -72,6 +75,7 @@ export const startWholeGateway = async (
       await rig.stop()
       simulator.stop()
       await vault.stop()
+      await directory.stop()
       await database.close()
     },
   }

@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { keyTypes } from '#codecs/dict'
 import { isCnpj, isCpf } from '#codecs/taxpayer'
-import { httpErrors, pageQuery, type RouteDocument, text } from '#src/platform/http/index.ts'
+import {
+  httpErrors,
+  instant,
+  pageQuery,
+  type RouteDocument,
+  text,
+} from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { entryStatuses, removalReasons } from './domain.ts'
 
@@ -46,7 +52,7 @@ const account = z.strictObject({
     .optional(),
   number: z.string().regex(/^[0-9A-Z]{1,20}$/, 'must be 1 to 20 digits or capital letters'),
   type: z.enum(['CACC', 'TRAN', 'SLRY', 'SVGS']),
-  opened_at: z.iso.datetime({ offset: true }),
+  opened_at: instant,
 })
 
 export const newEntry = z

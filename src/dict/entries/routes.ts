@@ -94,7 +94,7 @@ const accountOf = (
   ispb: string,
 ) => ({
   account: { participant: ispb, branch, accountNumber: number, accountType: type },
-  openedAt: new Date(openedAt).toISOString(),
+  openedAt: openedAt.toISOString(),
 })
 
 const wantedOf = (
