@@ -2,20 +2,28 @@ import { createHash } from 'node:crypto'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { openStream, type Stream } from './stream.ts'
 
-/** A list that a page shows, and for whom. */
-type Watched = {
-  /** Streams of the same name are told of one list, which is asked for once for all of them. */
+/** What a page shows of the API: a list of payments, say, or the state of the gateway's parts. */
+type Shown = {
+  /** As the page named it. */
+  readonly path: string
+  /** What has the same name is asked for once for all streams. */
   readonly name: string
-  /** Streams of one session are counted together. */
-  readonly sessionId: string
-  /** Asks the API for the list, with the rights of the session. */
+  /** Asks the API for it, with the rights of the session. */
   readonly ask: () => Promise<Response>
-  readonly isSessionOn: () => Promise<boolean>
-  /** The mark that the page was told last, by the stream before this one; undefined: it was told none. */
-  readonly mark: string | undefined
+  /** Asked for in one of so many turns. */
+  readonly turns: number
 }
 
-/** Streams of server-sent events that say when a list has changed; the page then asks the API for it. */
+type Watched = {
+  /** Streams of one session are counted together. */
+  readonly sessionId: string
+  readonly shown: readonly Shown[]
+  readonly isSessionOn: () => Promise<boolean>
+  /** The id of the last event that the stream before this one wrote; undefined: it wrote none. */
+  readonly lastId: string | undefined
+}
+
+/** Streams of server-sent events that say what has changed; the page then asks the API for it. */
 export type Live = {
   /** @throws ApiError `overloaded`: as many run as may, or the process is about to end */
   readonly open: (watched: Watched) => Response
@@ -26,6 +34,7 @@ export type Live = {
 }
 
 export type LiveOptions = {
+  /** Length of a turn. */
   readonly everyMs?: number
   /** How often a stream's session is looked at, and its connection kept from falling silent. */
   readonly checkMs?: number
@@ -33,9 +42,18 @@ export type LiveOptions = {
   readonly sessionStreamsMax?: number
 }
 
-type Follower = Watched & { readonly stream: Stream; told: string | undefined; checkedMs: number }
+/** With the mark that the page was told last; undefined: none, the empty one: nothing more is told. */
+type Followed = Shown & { told: string | undefined }
+type Follower = Omit<Watched, 'shown'> & {
+  readonly stream: Stream
+  readonly followed: readonly Followed[]
+  checkedMs: number
+}
+type Place = readonly [Follower, Followed]
 
-/** The page asks again by itself, and learns why. */
+const refusedMark = ''
+const markCharsMax = 16
+/** The page asks for everything again by itself, and learns why. */
 const over = 'event: over\ndata: {}\n\n'
 const headers = {
   'Content-Type': 'text/event-stream',
@@ -44,13 +62,15 @@ const headers = {
 }
 
 /**
- * One timer asks for every list that is watched, one after the other, each once however many pages show it. The id of
- * an event is a digest of the list: a stream that goes on from the id of the one before it misses no change.
+ * One timer asks for everything that is watched, one after the other, each once however many pages show it. The id of
+ * an event is the digests of all that its page shows: a stream that goes on from the id of the one before it misses no
+ * change.
  */
 export const createLive = (options: LiveOptions = {}): Live => {
   const { everyMs = 1_000, checkMs = 5_000, streamsMax = 200, sessionStreamsMax = 12 } = options
   const followers = new Set<Follower>()
   let timer: Timer | undefined
+  let turns = 0
   let isAsking = false
   let isClosed = false
 
@@ -64,19 +84,22 @@ export const createLive = (options: LiveOptions = {}): Live => {
   const turn = async (): Promise<void> => {
     if (isAsking) return
     isAsking = true
+    turns += 1
     await endThoseOver(followers, checkMs)
-    for (const those of Map.groupBy(followers, ({ name }) => name).values()) await tell(those)
+    for (const places of dueBy(followers, turns)) await tell(places)
     isAsking = false
   }
 
   return {
-    open: (watched) => {
+    open: ({ shown, ...watched }) => {
       const own = [...followers].filter(({ sessionId }) => sessionId === watched.sessionId)
       if (isClosed || followers.size >= streamsMax || own.length >= sessionStreamsMax) {
         throw new ApiError(httpErrors.overloaded, 'As many lists are followed as may be.')
       }
       const { body, stream } = openStream(() => left(follower))
-      const follower = { ...watched, stream, told: watched.mark, checkedMs: performance.now() }
+      const marks = watched.lastId?.split('.') ?? []
+      const followed = shown.map((one, at) => ({ ...one, told: marks[at] || undefined }))
+      const follower = { ...watched, stream, followed, checkedMs: performance.now() }
       followers.add(follower)
       timer ??= setInterval(() => void turn(), everyMs)
       return new Response(body, { headers })
@@ -98,22 +121,39 @@ const endThoseOver = async (followers: Iterable<Follower>, checkMs: number): Pro
   }
 }
 
+/** What is to be asked for in this turn, each with all who show it; what nobody was told of yet is always due. */
+const dueBy = (followers: Iterable<Follower>, turn: number): Iterable<readonly Place[]> => {
+  const places = [...followers].flatMap((follower) =>
+    follower.followed.map((followed): Place => [follower, followed]),
+  )
+  const due = places.filter(
+    ([, { told, turns }]) => told === undefined || (told !== refusedMark && turn % turns === 0),
+  )
+  return Map.groupBy(due, ([, { name }]) => name).values()
+}
+
 /** Whom the API refuses, or who cannot be answered, is left to ask for himself: the page shows what it is told. */
-const tell = async (those: readonly Follower[]): Promise<void> => {
-  const mark = await markOf(those[0]).catch(() => undefined)
-  for (const follower of those) {
-    if (mark === undefined) follower.stream.end(over)
-    else if (mark !== follower.told) {
-      follower.told = mark
-      follower.stream.write(`id: ${mark}\nevent: changed\ndata: {}\n\n`)
-    }
+const tell = async (places: readonly Place[]): Promise<void> => {
+  const mark = await markOf(places[0]?.[1]).catch(() => refusedMark)
+  for (const [{ stream, followed }, one] of places) {
+    if (mark === one.told) continue
+    one.told = mark
+    const id = followed.map(({ told = '' }) => told).join('.')
+    const event = mark === refusedMark ? 'refused' : 'changed'
+    stream.write(`id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(one.path)}\n\n`)
   }
 }
 
-const markOf = async (watched: Watched | undefined): Promise<string | undefined> => {
-  const answer = await watched?.ask()
-  if (answer?.ok !== true) return undefined
-  return createHash('sha256')
-    .update(await answer.text())
-    .digest('base64url')
+const markOf = async (shown: Shown | undefined): Promise<string> => {
+  const answer = await shown?.ask()
+  if (answer?.ok !== true) return refusedMark
+  const text = await answer.text()
+  const digest = createHash('sha256').update(withoutClocks(text)).digest('base64url')
+  return digest.slice(0, markCharsMax)
 }
+
+/** Members that change while nothing happens. */
+const clocks = /_seconds$|^last_echo_at$|^(?:from|to)$/
+
+const withoutClocks = (text: string): string =>
+  JSON.stringify(JSON.parse(text), (name, value: unknown) => (clocks.test(name) ? null : value))

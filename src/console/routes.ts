@@ -159,26 +159,44 @@ const askApi = (
   })
 }
 
-const listPattern = /^\/v1\/(messages|transactions|drex\/transfers)(\?[^#\s]*)?$/
+const paymentLists = /^\/v1\/(?:messages|transactions|drex\/transfers)(?:\?[^#\s]*)?$/
+/** What else the pages follow, which changes more seldom. */
+const others =
+  /^\/(?:health|v1\/(?:webhooks|certificates|drex\/(?:lanes|held|(?:balance|deliveries|liens)\/[\w%-]+)|ops\/dead-letters))(?:\?[^#\s]*)?$/
+const turnsOfOthers = 3
+const listsMax = 16
+const list = z
+  .string()
+  .max(1_000)
+  .refine((path) => paymentLists.test(path) || others.test(path), {
+    error: 'must be what a page follows, with its query',
+  })
 const followed = z.strictObject({
-  list: z.string().max(1_000).regex(listPattern, 'must be a list of payments, with its query'),
+  list: z
+    .string()
+    .transform((lists) => lists.split(' '))
+    .pipe(z.array(list).max(listsMax)),
 })
 
-/** Says when a list of payments has changed; keeps no session alive. */
+/** Says which of the things that a page shows has changed; keeps no session alive. */
 const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
   requireOwnOrigin(c)
   const sealed = readCookie(c.req.raw)
   const session = await deps.sessions.read(sealed)
   if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
-  const { list } = readQuery(c, followed)
+  const { list: paths } = readQuery(c, followed)
   // The answer to HEAD is measured by its body, which has no end here.
   if (c.req.raw.method === 'HEAD') return new Response(null)
   return deps.live.open({
-    name: JSON.stringify([session.key, c.env.address(), list]),
     sessionId: session.id,
-    ask: () => askApi(deps, c, list, { headers: headersFor(c, session) }),
+    shown: paths.map((path) => ({
+      path,
+      name: JSON.stringify([session.key, c.env.address(), path]),
+      ask: () => askApi(deps, c, path, { headers: headersFor(c, session) }),
+      turns: paymentLists.test(path) ? 1 : turnsOfOthers,
+    })),
     isSessionOn: async () => (await deps.sessions.read(sealed)) !== undefined,
-    mark: c.req.header('last-event-id'),
+    lastId: c.req.header('last-event-id'),
   })
 }
 

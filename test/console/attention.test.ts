@@ -41,6 +41,12 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await row.first().waitFor({ state: 'attached' })
     await settled(page)
     expect(await serious(page)).toEqual([])
+    // Sooner than the clock asks: the stream told of it.
+    const late = row.filter({ hasText: 'too late' })
+    const lateId = await bury('too late')
+    await late.waitFor({ timeout: 20_000 })
+    await gateway.database.sql`delete from broker_dead_letters where id = ${lateId}`
+    await late.waitFor({ state: 'detached', timeout: 20_000 })
     await row.filter({ hasText: 'unreadable' }).getByText('Handle again').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText(`Message ${ids[0]} goes back to spi.outbound`).waitFor()

@@ -11,24 +11,29 @@ import { openStream } from '../../src/console/stream.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { until } from '../support/until.ts'
 
-const path = `/console/live?list=${encodeURIComponent('/v1/messages?limit=50')}`
+const liveOf = (...lists: readonly string[]): string =>
+  `/console/live?list=${encodeURIComponent(lists.join(' '))}`
+const messages = '/v1/messages?limit=50'
+const path = liveOf(messages)
 const own = { 'X-Trilho-Console': 'user', 'Sec-Fetch-Site': 'same-origin' }
 
 /** A list behind the console, behind a socket; `list.asked` counts how often it was asked for. */
 const createRig = async (options: LiveOptions = {}) => {
   const made = testKey('messages:read')
-  const list = { rows: ['a'], asked: 0, status: 200 }
-  const route: Route = {
-    method: 'GET',
-    path: '/v1/messages',
-    scope: 'messages:read',
+  const newList = (): { rows: unknown[]; asked: number; status: number } => ({
+    ...{ rows: ['a'], asked: 0, status: 200 },
+  })
+  const [list, lanes] = [newList(), newList()]
+  const routeOf = (path: string, of: typeof list): Route => ({
+    ...{ method: 'GET', path, scope: 'messages:read' },
     document: { operation: undefined, summary: '', tag: 'Operation', responses: {} },
     handle: () => {
-      list.asked += 1
-      return Response.json(list.rows, { status: list.status })
+      of.asked += 1
+      return Response.json(of.rows, { status: of.status })
     },
-  }
-  const api = testApp([route], { keys: [made.record] })
+  })
+  const routes = [routeOf('/v1/messages', list), routeOf('/v1/drex/lanes', lanes)]
+  const api = testApp(routes, { keys: [made.record] })
   const records = [made.record]
   const authenticator = createAuthenticator({
     sources: [{ find: async (id) => records.find((record) => record.id === id) }],
@@ -56,7 +61,7 @@ const createRig = async (options: LiveOptions = {}) => {
     return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   }
   const cookie = await signIn()
-  const follow = async (more: Readonly<Record<string, string>> = {}) => {
+  const follow = async (more: Readonly<Record<string, string>> = {}, path = liveOf(messages)) => {
     const ending = new AbortController()
     const answer = await call('GET', path, {
       headers: { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin', ...more },
@@ -76,11 +81,20 @@ const createRig = async (options: LiveOptions = {}) => {
     live.close()
     await server.stop(true)
   }
-  return { ...{ list, live, call, cookie, follow, signIn, stop }, [Symbol.asyncDispose]: stop }
+  return {
+    ...{ list, lanes, live, call, cookie, follow, signIn, stop },
+    [Symbol.asyncDispose]: stop,
+  }
 }
 
 const marksOf = ({ text }: { readonly text: string }): readonly string[] =>
   [...text.matchAll(/^id: (.+)\nevent: changed$/gm)].map(([, mark]) => mark ?? '')
+
+/** Of which lists it was told so. */
+const toldOf = ({ text }: { readonly text: string }, event = 'changed'): readonly string[] =>
+  [...text.matchAll(/^event: (\w+)\ndata: "(.+)"$/gm)]
+    .filter(([, kind]) => kind === event)
+    .map(([, , list]) => list ?? '')
 
 test('pages of one list are told of each change once', async () => {
   await using rig = await createRig()
@@ -101,14 +115,18 @@ test('a list that many pages show is asked for once for all of them', async () =
   const live = createLive({ everyMs: 2 })
   const asked = [0, 0]
   const watchedBy = (at: number) => ({
-    name: 'one list',
     sessionId: String(at),
-    ask: async () => {
-      asked[at] = (asked[at] ?? 0) + 1
-      return new Response('[]')
-    },
+    shown: [
+      {
+        ...{ path: '/health', name: 'one list', turns: 1 },
+        ask: async () => {
+          asked[at] = (asked[at] ?? 0) + 1
+          return new Response('[]')
+        },
+      },
+    ],
     isSessionOn: async () => true,
-    mark: undefined,
+    lastId: undefined,
   })
   live.open(watchedBy(0))
   live.open(watchedBy(1))
@@ -188,18 +206,68 @@ test('the console ends them when the process is to drain', async () => {
   expect(await stream.text()).toBe('retry: 1000\n\n')
 })
 
-test('a sign-out ends the streams of its session, and what the API refuses ends the stream', async () => {
+test('one stream tells of several lists, each by its name, and goes on from the marks of all', async () => {
+  await using rig = await createRig()
+  const both = liveOf(messages, '/v1/drex/lanes')
+  const first = await rig.follow({}, both)
+  await until(() => marksOf(first).length === 2)
+  expect(toldOf(first)).toEqual([messages, '/v1/drex/lanes'])
+  rig.lanes.rows.push('b')
+  await until(() => marksOf(first).length === 3)
+  expect(toldOf(first)).toEqual([messages, '/v1/drex/lanes', '/v1/drex/lanes'])
+  first.leave()
+  await until(() => rig.live.size() === 0)
+  rig.list.rows.push('b')
+  const later = await rig.follow({ 'Last-Event-ID': marksOf(first).at(-1) ?? '' }, both)
+  await until(() => marksOf(later).length === 1)
+  const before = rig.lanes.asked
+  await until(() => rig.lanes.asked > before + 1)
+  expect(toldOf(later)).toEqual([messages])
+})
+
+test('what changes more seldom is asked for more seldom', async () => {
+  await using rig = await createRig()
+  const both = await rig.follow({}, liveOf(messages, '/v1/drex/lanes'))
+  await until(() => marksOf(both).length === 2)
+  await until(() => rig.list.asked > 30)
+  expect(rig.lanes.asked).toBeLessThan(rig.list.asked / 2)
+})
+
+test('a clock in an answer is no change', async () => {
+  await using rig = await createRig()
+  rig.list.rows = [{ silent_seconds: 1, name: 'a' }]
+  const one = await rig.follow()
+  await until(() => marksOf(one).length === 1)
+  rig.list.rows = [{ silent_seconds: 2, name: 'a' }]
+  const before = rig.list.asked
+  await until(() => rig.list.asked > before + 3)
+  expect(marksOf(one)).toHaveLength(1)
+  rig.list.rows = [{ silent_seconds: 2, name: 'b' }]
+  await until(() => marksOf(one).length === 2)
+})
+
+test('what the API refuses is told once and not asked for again; the others go on', async () => {
+  await using rig = await createRig()
+  rig.lanes.status = 503
+  const one = await rig.follow({}, liveOf(messages, '/v1/drex/lanes'))
+  await until(() => toldOf(one, 'refused').length === 1)
+  expect(toldOf(one, 'refused')).toEqual(['/v1/drex/lanes'])
+  const asked = rig.lanes.asked
+  rig.list.rows.push('b')
+  await until(() => toldOf(one).length === 2)
+  const before = rig.list.asked
+  await until(() => rig.list.asked > before + 6)
+  expect(rig.lanes.asked).toBe(asked)
+  expect(toldOf(one)).toEqual([messages, messages])
+})
+
+test('a sign-out ends the streams of its session', async () => {
   await using rig = await createRig()
   const one = await rig.follow()
   await rig.call('DELETE', '/console/session', { headers: { ...own, Cookie: rig.cookie } })
   await until(() => one.isOver)
   expect(one.text).toContain('event: over')
   expect((await rig.follow()).status).toBe(401)
-  const Cookie = await rig.signIn()
-  rig.list.status = 503
-  const other = await rig.follow({ Cookie })
-  await until(() => other.isOver)
-  expect(other.text).toContain('event: over')
 })
 
 test('another origin, a key beside the cookie, another path, and HEAD open none', async () => {
@@ -213,15 +281,19 @@ test('another origin, a key beside the cookie, another path, and HEAD open none'
     '/v1/keys',
     '/v1/messages/1',
     '//evil.example/',
+    '/v1/drex/lanes/1',
+    '/v1/drex/liens',
+    '',
     `/v1/messages?${'x'.repeat(988)}`,
+    Array.from({ length: 17 }, () => '/health').join(' '),
   ]) {
-    const to = `/console/live?list=${encodeURIComponent(list)}`
-    expect((await rig.call('GET', to, { headers })).status).toBe(400)
+    expect((await rig.call('GET', liveOf(list), { headers })).status).toBe(400)
   }
   expect((await rig.call('HEAD', path, { headers })).status).toBe(200)
   expect(rig.live.size()).toBe(0)
-  const longest = encodeURIComponent(`/v1/messages?${'x'.repeat(987)}`)
-  const { status, body } = await rig.call('GET', `/console/live?list=${longest}`, { headers })
+  const longest = `/v1/messages?${'x'.repeat(987)}`
+  const many = Array.from({ length: 15 }, () => '/health')
+  const { status, body } = await rig.call('GET', liveOf(longest, ...many), { headers })
   expect(status).toBe(200)
   await body?.cancel()
 })

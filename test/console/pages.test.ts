@@ -87,17 +87,21 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
   test('the overview tells of each rail what the account did, and of no other account', async () => {
     const one = await visit()
     const operator = await gateway.keyOf({ name: 'operator' })
-    const authorized = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify(authorizationBody('tok_visa_approved')),
-    })
-    expect(authorized.status).toBe(201)
+    const authorize = (token: string) =>
+      fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(authorizationBody(token)),
+      })
+    expect((await authorize('tok_visa_approved')).status).toBe(201)
     await signIn(one, operator)
     const cards = one.page.locator('section', { has: one.page.getByText('Cards', { exact: true }) })
     await cards.locator('.chart canvas').first().waitFor()
     await cards.getByText('100%').waitFor()
     await one.page.getByText('spi.outbound').waitFor()
+    // Sooner than the clock asks: the stream told of it.
+    expect((await authorize('tok_visa_declined_51')).status).toBe(201)
+    await cards.getByText('50%').waitFor({ timeout: 20_000 })
     await settled(one.page)
     expect(await serious(one.page)).toEqual([])
     expect(one.problems).toEqual([])

@@ -1,6 +1,7 @@
 import { getJson, useLoaded } from './api.ts'
 import { Chart } from './chart.tsx'
 import { count, duration, percent, timeOf } from './format.ts'
+import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, Facts, Shown } from './parts.tsx'
 import { type Rail, railLists } from './rails.ts'
@@ -8,8 +9,12 @@ import { Link } from './router.tsx'
 import { Badge, toneOfStatus } from './state.tsx'
 import { fill, words } from './words.ts'
 
-const everyMs = 5_000
+/** The window moves on while nothing happens. */
+const everyMs = 30_000
 const outcomesShown = 5
+const gatherMs = 3_000
+/** So many of the latest tell whether anything has happened. */
+const followedMax = 50
 
 type Outcome = { readonly status: string; readonly reason: string | null; readonly count: number }
 
@@ -41,7 +46,7 @@ export const RailActivity = ({
   const loaded = useLoaded(
     `activity ${rail} ${minutes}`,
     (purpose) => getJson<Activity>(`${list}/activity?minutes=${minutes}`, purpose),
-    everyMs,
+    whenChanged(`${list}?limit=${followedMax}`, everyMs, gatherMs),
   )
   return (
     <Card title={label} aside={<Link to={`/payments?rail=${rail}`}>{words.all}</Link>}>

@@ -3,6 +3,7 @@ import { type Act, may, useActs } from './act.tsx'
 import { agreementWords as w } from './agreement-words.ts'
 import { getJson, type Session, send, useLoaded } from './api.ts'
 import { dayOf } from './format.ts'
+import { whenChanged } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, CodeCard, Copy, type Fact, Facts, Shown } from './parts.tsx'
 import { railWords } from './rails-words.ts'
@@ -235,8 +236,6 @@ export const LienPage = ({ id, session }: PageProps) => (
   />
 )
 
-const everyMs = 5_000
-
 const AgreementPage = <T extends Common>({
   id,
   session,
@@ -254,7 +253,7 @@ const AgreementPage = <T extends Common>({
 }) => {
   const path = `/v1/drex/${list}/${encodeURIComponent(id)}`
   const load = (purpose: 'user' | 'background') => getJson<Whole<T>>(path, purpose)
-  const loaded = useLoaded(path, load, everyMs)
+  const loaded = useLoaded(path, load, whenChanged(path))
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>

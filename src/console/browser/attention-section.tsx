@@ -1,18 +1,20 @@
 import type { Act } from './act.tsx'
 import { getJson, type Loaded, useLoaded } from './api.ts'
+import { whenChanged } from './live.ts'
 import { Card, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Table } from './table.tsx'
 import { words } from './words.ts'
 
-const everyMs = 10_000
+/** Some of it is a concern only after a time. */
+const everyMs = 30_000
 export const shownMax = 50
 
 type Ask = (act: Act) => void
 
-export const useList = <T,>(name: string, path: () => string): Loaded<T> =>
-  useLoaded(name, (purpose) => getJson<T>(path(), purpose), everyMs)
+export const useList = <T,>(name: string, path: string): Loaded<T> =>
+  useLoaded(name, (purpose) => getJson<T>(path, purpose), whenChanged(path, everyMs))
 
 /** A list with a line of what it is; short where there is nothing. */
 export const Section = <A, T>({

@@ -70,7 +70,7 @@ const partColumns: readonly Column<Part>[] = [
 ]
 
 const Parts: View = () => {
-  const loaded = useList<Health>('parts', () => '/health')
+  const loaded = useList<Health>('parts', '/health')
   return (
     <Section
       {...{ title: w.parts, loaded, rowsOf: partsOf, columns: partColumns }}
@@ -102,7 +102,7 @@ const unknownColumns: readonly Column<Message>[] = [
 const UnknownPix: View = ({ session }) => {
   const loaded = useList<{ messages: readonly Message[] }>(
     'unknown',
-    () => `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
+    `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
   )
   const { ask, dialog } = useActs(loaded.again)
   const columns = [
@@ -124,7 +124,7 @@ const UnknownPix: View = ({ session }) => {
 const Cards: View = ({ session }) => {
   const loaded = useList<{ transactions: readonly Transaction[] }>(
     'reversals',
-    () => `/v1/transactions?needs_attention=true&limit=${shownMax}`,
+    `/v1/transactions?needs_attention=true&limit=${shownMax}`,
   )
   const { ask, dialog } = useActs(loaded.again)
   const columns: readonly Column<Transaction>[] = [
@@ -159,7 +159,7 @@ const isLate = ({ created_at }: Transfer): boolean =>
 const Transfers: View = ({ session }) => {
   const loaded = useList<{ transfers: readonly Transfer[] }>(
     'transfers',
-    () => `/v1/drex/transfers?status=broadcast&limit=${broadcastMax}`,
+    `/v1/drex/transfers?status=broadcast&limit=${broadcastMax}`,
   )
   const { ask, dialog } = useActs(loaded.again)
   const columns: readonly Column<Transfer>[] = [
@@ -209,7 +209,7 @@ const laneColumns: readonly Column<Lane>[] = [
 ]
 
 const Lanes: View = () => {
-  const loaded = useList<{ lanes: readonly Lane[] }>('lanes', () => '/v1/drex/lanes')
+  const loaded = useList<{ lanes: readonly Lane[] }>('lanes', '/v1/drex/lanes')
   return (
     <Section
       {...{ title: w.lanes, note: w.lanesNote, loaded, columns: laneColumns }}
@@ -226,7 +226,7 @@ const pageOfHeld = ({ kind, subject, from_wallet: wallet }: Held): string =>
     : `/currency/wallets/${encodeURIComponent(wallet)}`
 
 const HeldBack: View = ({ session }) => {
-  const loaded = useList<{ held: readonly Held[] }>('held', () => `/v1/drex/held?limit=${shownMax}`)
+  const loaded = useList<{ held: readonly Held[] }>('held', `/v1/drex/held?limit=${shownMax}`)
   const { ask, dialog } = useActs(loaded.again)
   const columns: readonly Column<Held>[] = [
     linkColumn(pageOfHeld, ({ subject }) => subject),
@@ -257,7 +257,7 @@ type Letters = {
 }
 
 const Letters: View = ({ session }) => {
-  const loaded = useList<Letters>('letters', () => `/v1/ops/dead-letters?limit=${shownMax}`)
+  const loaded = useList<Letters>('letters', `/v1/ops/dead-letters?limit=${shownMax}`)
   const { ask, dialog } = useActs(loaded.again)
   const isAllowed = may(session, 'ops:admin')
   const classColumns: readonly Column<LetterClass>[] = [
@@ -313,7 +313,7 @@ const isTaken = ({ health, disabled_reason: reason }: Endpoint): boolean =>
   health.exhausted === 0 && (reason === null || reason === 'request')
 
 const Endpoints: View = () => {
-  const loaded = useList<{ webhooks: readonly Endpoint[] }>('endpoints', () => '/v1/webhooks')
+  const loaded = useList<{ webhooks: readonly Endpoint[] }>('endpoints', '/v1/webhooks')
   return (
     <Section
       {...{ title: w.endpoints, loaded, columns: endpointColumns }}

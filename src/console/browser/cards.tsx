@@ -1,6 +1,7 @@
 import { getJson, type Session, useLoaded } from './api.ts'
 import { Days, UnmatchedAdvices } from './card-days.tsx'
 import { centsOf, count } from './format.ts'
+import { whenChanged } from './live.ts'
 import { detailsOf, type Health, type Network } from './overview.tsx'
 import { Card, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
@@ -9,7 +10,7 @@ import { Badge, statusText } from './state.tsx'
 import { type Column, Moment, momentColumn, PagedTable, Table } from './table.tsx'
 import { words } from './words.ts'
 
-const everyMs = 5_000
+const everyMs = 30_000
 const pageSize = 50
 
 type Connection = Network & { readonly name: string }
@@ -129,7 +130,11 @@ export const Cards = ({ session }: { readonly session: Session }) => (
 )
 
 const Connections = () => {
-  const loaded = useLoaded('networks', (purpose) => getJson<Health>('/health', purpose), everyMs)
+  const loaded = useLoaded(
+    'networks',
+    (purpose) => getJson<Health>('/health', purpose),
+    whenChanged('/health', everyMs),
+  )
   return (
     <Card title={w.connections}>
       <Shown loaded={loaded}>

@@ -1,4 +1,5 @@
-import { getJson, Refusal, type Session } from './api.ts'
+import { getJson, Refusal, type Session, type Wake } from './api.ts'
+import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 
 /** Something that waits for a person, and how many of it; `50+` where there are more than are counted. */
@@ -55,6 +56,18 @@ const sources: readonly Source[] = [
       ).length,
   },
 ]
+
+/** Any of what waits for a person has changed, of that which the key may see. */
+export const concernsChanged =
+  ({ scopes }: Session, everyMs: number): Wake =>
+  (ask) => {
+    const ends = sources
+      .filter(({ scope }) => scopes.includes(scope))
+      .map(({ path }, at) => whenChanged(path, at === 0 ? everyMs : undefined)(ask))
+    return () => {
+      for (const end of ends) end()
+    }
+  }
 
 /** What waits for a person, of that which the key may see; a part that cannot be asked tells of nothing. */
 export const concernsOf = async (

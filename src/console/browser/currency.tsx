@@ -3,6 +3,7 @@ import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
+import { whenChanged } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
@@ -246,13 +247,11 @@ const laneColumns: readonly Column<Lane>[] = [
   },
 ]
 
-const everyMs = 5_000
-
 const Lanes = () => {
   const loaded = useLoaded(
     'lanes',
     (purpose) => getJson<{ lanes: readonly Lane[] }>('/v1/drex/lanes', purpose),
-    everyMs,
+    whenChanged('/v1/drex/lanes'),
   )
   return (
     <Shown loaded={loaded}>

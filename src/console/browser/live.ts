@@ -1,44 +1,85 @@
 import type { Wake } from './api.ts'
 
 const reopenMs = 10_000
+/** One stream follows no more; what is beyond is asked for by the clock alone. */
+const listsMax = 16
+
+/** What is followed, by its path in the API, and whom a change of it concerns. */
+const asks = new Map<string, Set<() => void>>()
+let source: EventSource | undefined
+let opening: ReturnType<typeof setTimeout> | undefined
+
+const askFor = (list: string): void => {
+  for (const ask of asks.get(list) ?? []) ask()
+}
+
+const close = (): void => {
+  clearTimeout(opening)
+  source?.close()
+  source = undefined
+}
+
+/** Opens one stream for all that the page shows: a browser has few connections to one origin. */
+const openAfter = (ms: number): void => {
+  clearTimeout(opening)
+  opening = setTimeout(open, ms)
+}
+
+const open = (): void => {
+  close()
+  // A page that is not seen takes no connection.
+  if (document.hidden || asks.size === 0) return
+  const lists = [...asks.keys()].slice(0, listsMax)
+  const opened = new EventSource(`/console/live?list=${encodeURIComponent(lists.join(' '))}`)
+  opened.addEventListener('changed', ({ data }) => askFor(JSON.parse(data)))
+  opened.addEventListener('refused', ({ data }) => {
+    askFor(JSON.parse(data))
+    openAfter(reopenMs)
+  })
+  opened.addEventListener('over', lost)
+  // Others are lost connections, after which the browser comes back by itself.
+  opened.addEventListener('error', () => {
+    if (opened.readyState === EventSource.CLOSED) lost()
+  })
+  source = opened
+}
+
+const lost = (): void => {
+  close()
+  for (const list of asks.keys()) askFor(list)
+  openAfter(reopenMs)
+}
+
+document.addEventListener('visibilitychange', () => openAfter(0))
 
 /**
- * The gateway says when a list has changed.
+ * The gateway says when it has changed.
  *
  * @param list its path in the API, with its query
+ * @param everyMs asks by the clock too: for what changes while nothing happens
+ * @param gatherMs one answer for all changes of so long: for what costs more than a page of a list
  */
 export const whenChanged =
-  (list: string): Wake =>
+  (list: string, everyMs?: number, gatherMs = 0): Wake =>
   (ask) => {
-    let source: EventSource | undefined
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const close = () => {
-      clearTimeout(timer)
-      source?.close()
-      source = undefined
+    let gathering: ReturnType<typeof setTimeout> | undefined
+    const changed = (): void => {
+      gathering ??= setTimeout(() => {
+        gathering = undefined
+        ask()
+      }, gatherMs)
     }
-    // A page that is not seen takes none of the few connections that a browser has.
-    const open = () => {
-      close()
-      if (document.hidden) return
-      const opened = new EventSource(`/console/live?list=${encodeURIComponent(list)}`)
-      opened.addEventListener('changed', ask)
-      opened.addEventListener('over', lost)
-      // Others are lost connections, after which the browser comes back by itself.
-      opened.addEventListener('error', () => {
-        if (opened.readyState === EventSource.CLOSED) lost()
-      })
-      source = opened
-    }
-    const lost = () => {
-      close()
-      ask()
-      timer = setTimeout(open, reopenMs)
-    }
-    open()
-    document.addEventListener('visibilitychange', open)
+    const own = asks.get(list) ?? new Set()
+    own.add(changed)
+    asks.set(list, own)
+    openAfter(0)
+    const timer = everyMs === undefined ? undefined : setInterval(ask, everyMs)
     return () => {
-      document.removeEventListener('visibilitychange', open)
-      close()
+      clearInterval(timer)
+      clearTimeout(gathering)
+      own.delete(changed)
+      if (own.size > 0) return
+      asks.delete(list)
+      openAfter(0)
     }
   }

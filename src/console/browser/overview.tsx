@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { RailActivity } from './activity.tsx'
 import { getJson, getText, type Session, useLoaded } from './api.ts'
-import { type Concern, concernsOf } from './concerns.ts'
+import { type Concern, concernsChanged, concernsOf } from './concerns.ts'
 import { count, dayOf, duration, secondOf } from './format.ts'
+import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, type Fact, Facts, Shown } from './parts.tsx'
 import { railLists, rails } from './rails.ts'
@@ -10,7 +11,6 @@ import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { fill, words } from './words.ts'
 
-const everyMs = 5_000
 const slowlyMs = 30_000
 
 type Check = { readonly status: string; readonly detail?: unknown }
@@ -35,7 +35,11 @@ export const Overview = ({
   readonly session: Session
   readonly query: URLSearchParams
 }) => {
-  const health = useLoaded('health', (purpose) => getJson<Health>('/health', purpose), everyMs)
+  const health = useLoaded(
+    'health',
+    (purpose) => getJson<Health>('/health', purpose),
+    whenChanged('/health', slowlyMs),
+  )
   const mine = rails.filter((rail) => session.scopes.includes(railLists[rail].scope))
   const minutes = windows.find((one) => String(one) === query.get('minutes')) ?? 60
   return (
@@ -77,7 +81,11 @@ const State = ({ health }: { readonly health: Health | undefined }) =>
 
 /** What waits for a person, each with a number; one line where nothing does. */
 const Concerns = ({ session }: { readonly session: Session }) => {
-  const loaded = useLoaded('concerns', (purpose) => concernsOf(session, purpose), slowlyMs)
+  const loaded = useLoaded(
+    'concerns',
+    (purpose) => concernsOf(session, purpose),
+    concernsChanged(session, slowlyMs),
+  )
   return (
     <section class="card strip" aria-label={w.attention}>
       <Shown loaded={loaded}>
@@ -222,7 +230,7 @@ const Certificates = () => {
   const loaded = useLoaded(
     'certificates',
     (purpose) => getJson<{ certificates: readonly Certificate[] }>('/v1/certificates', purpose),
-    slowlyMs,
+    whenChanged('/v1/certificates', slowlyMs),
   )
   return (
     <Card title={w.certificates}>

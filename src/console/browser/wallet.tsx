@@ -2,6 +2,7 @@ import { type Act, may, useActs } from './act.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
 import type { Wallet } from './currency.tsx'
 import { tokens } from './format.ts'
+import { whenChanged } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Copy, Facts, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
@@ -111,14 +112,9 @@ export const WalletPage = ({ id, session }: { readonly id: string; readonly sess
   )
 }
 
-const everyMs = 10_000
-
 const Holdings = ({ address }: { readonly address: string }) => {
-  const loaded = useLoaded(
-    `balance ${address}`,
-    (purpose) => getJson<Balance>(`/v1/drex/balance/${encodeURIComponent(address)}`, purpose),
-    everyMs,
-  )
+  const path = `/v1/drex/balance/${encodeURIComponent(address)}`
+  const loaded = useLoaded(path, (purpose) => getJson<Balance>(path, purpose), whenChanged(path))
   return (
     <section class="card pad" aria-label={w.balance}>
       <Shown loaded={loaded}>
