@@ -26,9 +26,10 @@ export type SeenConsole = AsyncDisposable & {
   readonly visit: (options?: BrowserContextOptions) => Promise<Visit>
 }
 
-export const openConsole = async (): Promise<SeenConsole> => {
+/** @param start the browser; Chromium where it is not told */
+export const openConsole = async (start = startBrowser): Promise<SeenConsole> => {
   const gateway = await startGatewayHere()
-  const browser = await startBrowser()
+  const browser = await start()
   const url = gateway.urls.httpUrl
   return {
     ...{ gateway, url, key: await gateway.keyOf({ name: hostile }) },
