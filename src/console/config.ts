@@ -2,9 +2,22 @@ import {
   boolean,
   defineSettings,
   integer,
+  type Kind,
   type SettingValues,
   setting,
+  url,
 } from '#src/platform/config/index.ts'
+
+const web = url('http', 'https')
+
+const traceUrl: Kind<string> = {
+  ...web,
+  expected: `${web.expected} that holds \`{trace_id}\``,
+  parse: (value, file) => {
+    if (!value.includes('{trace_id}')) throw new Error('does not hold {trace_id}')
+    return web.parse(value, file)
+  },
+}
 
 /** The console's settings. */
 export const consoleSettings = defineSettings({
@@ -15,6 +28,9 @@ export const consoleSettings = defineSettings({
   idleMinutes: setting('TRILHO_CONSOLE_IDLE_MINUTES', integer(1, 1440), {
     default: '30',
     doc: 'Minutes without an act of its user after which a session of the console ends.',
+  }),
+  traceUrl: setting('TRILHO_TRACE_URL', traceUrl, {
+    doc: 'Where a trace is looked at, with `{trace_id}` in place of its id, as `https://grafana.example.com/explore?trace={trace_id}`: the console links a payment to it.',
   }),
   sessionHours: setting('TRILHO_CONSOLE_SESSION_HOURS', integer(1, 168), {
     default: '12',

@@ -31,6 +31,7 @@ export const createConsole = (
     absoluteMs: absoluteSeconds * 1_000,
   })
   const live = createLive()
+  const { traceUrl } = settings
   const api = (): WholeApi => {
     if (whole === undefined) throw new Error('nothing listens yet')
     return whole
@@ -42,6 +43,8 @@ export const createConsole = (
       whole = given
     },
     drain: live.close,
-    routes: settings.isEnabled ? consoleRoutes({ sessions, live, absoluteSeconds, api }) : [],
+    routes: settings.isEnabled
+      ? consoleRoutes({ sessions, live, absoluteSeconds, api, traceUrl })
+      : [],
   }
 }

@@ -27,6 +27,8 @@ import type { Session, Sessions } from './session.ts'
 export type ConsoleDeps = {
   readonly sessions: Sessions
   readonly live: Live
+  /** Where a trace is looked at, with `{trace_id}` in place of its id. */
+  readonly traceUrl: string | undefined
   readonly absoluteSeconds: number
   /** The API that it asks for everything; there once the process listens. */
   readonly api: () => WholeApi
@@ -73,13 +75,14 @@ const principalOf = async ({ api }: ConsoleDeps, key: string): Promise<Principal
   api().authenticator.verify(`Bearer ${key}`)
 
 /** What the page may know of the key: everything but its secret. */
-const described = (principal: Principal) => ({
+const described = ({ traceUrl }: ConsoleDeps, principal: Principal) => ({
   ...{ name: principal.name, key_id: principal.keyId, account: principal.owner },
   environment: principal.environment,
   scopes: [...principal.scopes].filter(
     (scope) => principal.isInstitution || !institutionScopes.has(scope),
   ),
   read_only: principal.restrictions.readOnly === true,
+  trace_url: traceUrl ?? null,
 })
 
 const begin = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {
@@ -95,7 +98,7 @@ const begin = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =>
   if (former !== undefined) await deps.sessions.end(former, actorBy(c, former.key))
   const sealed = await deps.sessions.begin(key, actorBy(c, key))
   const cookie = writeCookie(c.req.raw, sealed, deps.absoluteSeconds)
-  return Response.json(described(principal), { headers: { 'Set-Cookie': cookie } })
+  return Response.json(described(deps, principal), { headers: { 'Set-Cookie': cookie } })
 }
 
 /** Whoever signs out with a key that is revoked by now is told of by its id too. */
@@ -109,7 +112,7 @@ const show = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => 
   const session = await deps.sessions.read(readCookie(c.req.raw))
   const principal = session && (await principalOf(deps, session.key))
   if (principal === undefined) throw unauthorized()
-  return Response.json(described(principal))
+  return Response.json(described(deps, principal))
 }
 
 const end = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> => {

@@ -54,6 +54,13 @@ describe.skipIf(!hasFirefox)('the console in Firefox (needs /usr/bin/firefox)', 
     const { id } = (await authorized.json()) as { id: string }
     await page.locator('tbody tr a').first().click()
     await page.getByText(id).first().waitFor()
+    expect(await page.getByRole('link', { name: 'Trace' }).count()).toBe(0)
+    await sql`
+      update card_transactions set traceparent = ${`00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`} where id = ${id}`
+    await page.reload()
+    const trace = page.getByRole('link', { name: 'Trace' })
+    await trace.waitFor()
+    expect(await trace.getAttribute('href')).toBe(`https://traces.example/${'ab'.repeat(16)}`)
     await page.goto(`${url}/console/attention`)
     const row = page.locator('.card.list tr').filter({ hasText: 'onerror' })
     await row.getByText('Throw away').click()

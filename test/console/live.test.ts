@@ -46,7 +46,9 @@ const createRig = async (options: LiveOptions = {}) => {
   })
   const live = createLive({ everyMs: 2, checkMs: 10, ...options })
   const whole = { fetch: api.app.fetch, authenticator }
-  const { app } = testApp(consoleRoutes({ sessions, live, absoluteSeconds: 60, api: () => whole }))
+  const { app } = testApp(
+    consoleRoutes({ sessions, live, absoluteSeconds: 60, traceUrl: undefined, api: () => whole }),
+  )
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
@@ -194,7 +196,7 @@ test('the console ends them when the process is to drain', async () => {
     sources: [{ find: async () => made.record }],
     cacheMs: 0,
   })
-  const settings = { isEnabled: true, idleMinutes: 1, sessionHours: 1 }
+  const settings = { isEnabled: true, idleMinutes: 1, sessionHours: 1, traceUrl: undefined }
   const feature = createConsole(settings, undefined, undefined)
   feature.reach?.({ fetch: api.app.fetch, authenticator })
   const { call } = testApp(feature.routes ?? [])

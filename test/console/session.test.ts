@@ -50,7 +50,13 @@ const createRig = (
   const live = createLive()
   const whole = { fetch: api.app.fetch, authenticator }
   const { call } = testApp(
-    consoleRoutes({ sessions, live, absoluteSeconds: 7_200, api: () => whole }),
+    consoleRoutes({
+      sessions,
+      live,
+      absoluteSeconds: 7_200,
+      traceUrl: undefined,
+      api: () => whole,
+    }),
   )
   const signIn = async (headers: Readonly<Record<string, string>> = own) =>
     call('POST', '/console/session', { body: { key: made.key }, headers })

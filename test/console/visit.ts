@@ -28,7 +28,7 @@ export type SeenConsole = AsyncDisposable & {
 
 /** @param start the browser; Chromium where it is not told */
 export const openConsole = async (start = startBrowser): Promise<SeenConsole> => {
-  const gateway = await startGatewayHere()
+  const gateway = await startGatewayHere({ TRILHO_TRACE_URL: 'https://traces.example/{trace_id}' })
   const browser = await start()
   const url = gateway.urls.httpUrl
   return {

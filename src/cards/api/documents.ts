@@ -6,6 +6,7 @@ import {
   instant,
   pageQuery,
   type RouteDocument,
+  traceId,
 } from '#src/platform/http/index.ts'
 import { entries, installmentPlans } from '../content/index.ts'
 import { cardErrors } from '../errors.ts'
@@ -343,6 +344,7 @@ export const documents = {
       200: {
         description: 'Its events',
         schema: z.object({
+          trace_id: traceId,
           events: z.array(
             z.object({
               id: z.string(),

@@ -249,8 +249,8 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     errorStyle: 'envelope',
     document: documents.events,
     handle: async (c) => {
-      const events = await service.events(idOf(c), callerOf(c))
-      return Response.json({ events: events.map(eventViewOf) })
+      const { traceId, events } = await service.events(idOf(c), callerOf(c))
+      return Response.json({ trace_id: traceId, events: events.map(eventViewOf) })
     },
   },
 ]

@@ -74,10 +74,19 @@ export const refusedVoidUnder = async (
   return refused
 }
 
-/** Oldest first. */
-export const eventsOf = async (
-  sql: Client,
-  id: string,
-  limit: number,
-): Promise<readonly CardEventRow[]> => sql<CardEventRow[]>`
-  select id, type, data, at from card_events where transaction_id = ${id} order by id limit ${limit}`
+export type CardHistory = {
+  /** Of the trace of the last request; null where nothing was traced. */
+  readonly traceId: string | null
+  /** Oldest first. */
+  readonly events: readonly CardEventRow[]
+}
+
+export const historyOf = async (sql: Client, id: string, limit: number): Promise<CardHistory> => {
+  const [[traced], events] = await Promise.all([
+    sql<{ traceId: string | null }[]>`
+      select substr(traceparent, 4, 32) as "traceId" from card_transactions where id = ${id}`,
+    sql<CardEventRow[]>`
+      select id, type, data, at from card_events where transaction_id = ${id} order by id limit ${limit}`,
+  ])
+  return { traceId: traced?.traceId ?? null, events }
+}

@@ -14,7 +14,7 @@ import {
   waitingReversals,
 } from '../reversals/waiting.ts'
 import { cardActivity } from '../transactions/activity.ts'
-import { type CardEventRow, eventsOf } from '../transactions/card-events.ts'
+import { type CardHistory, historyOf } from '../transactions/card-events.ts'
 import {
   type CardTransaction,
   listTransactions,
@@ -79,7 +79,7 @@ export type CardService = {
   ) => ReturnType<typeof movementsOf>
   readonly resolveDay: (id: string, reason: string, caller: Caller) => Promise<Answered>
   readonly activity: (minutes: number, by: CardRights) => Promise<Activity>
-  readonly events: (id: string, by: CardRights) => Promise<readonly CardEventRow[]>
+  readonly events: (id: string, by: CardRights) => Promise<CardHistory>
 }
 
 /** If the database fails while no message is out, the caller may repeat the request. */
@@ -124,6 +124,6 @@ export const createCardService = (context: CardContext): CardService => ({
   },
   events: async (id, by) => {
     const { id: found } = await reached(find(context, id, by))
-    return reached(eventsOf(context.sql, found, eventsMax))
+    return reached(historyOf(context.sql, found, eventsMax))
   },
 })

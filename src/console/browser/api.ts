@@ -9,6 +9,8 @@ export type Session = {
   readonly environment: 'test' | 'live'
   readonly scopes: readonly string[]
   readonly read_only: boolean
+  /** With `{trace_id}` in place of the id of a trace; null where traces are looked at nowhere. */
+  readonly trace_url: string | null
 }
 
 /** An answer that is none. */

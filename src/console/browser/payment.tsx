@@ -28,6 +28,7 @@ type Payment = {
   readonly id: string
   readonly moments: readonly Moment[]
   readonly decoded: unknown
+  readonly traceId?: string | null
   /** XML, where the rail's messages are. */
   readonly raw: string | undefined
   /** The same as production code reads it; undefined for what is too long to explain at once. */
@@ -47,6 +48,7 @@ type MessageDetail = {
   readonly end_to_end_id: string | null
   readonly biz_msg_idr: string
   readonly signature: string
+  readonly trace_id: string | null
   readonly transactions: readonly { readonly amount: string | null }[]
   readonly history: readonly History[]
 }
@@ -93,6 +95,7 @@ const spiPayment = async (id: string): Promise<Payment> => {
     raw,
     explained: raw === undefined ? undefined : await explain(raw).catch(() => undefined),
     signature: detail.signature,
+    traceId: detail.trace_id,
     act:
       detail.status === 'UNKNOWN' && detail.direction === 'OUTBOUND'
         ? { scope: 'spi:send', act: resendAct(id, detail) }
@@ -116,9 +119,9 @@ type CardEvent = {
 
 const cardPayment = async (id: string): Promise<Payment> => {
   const path = `/v1/transactions/${encodeURIComponent(id)}`
-  const [transaction, { events }] = await Promise.all([
+  const [transaction, { events, trace_id: traceId }] = await Promise.all([
     getJson<Transaction>(path),
-    getJson<{ events: readonly CardEvent[] }>(`${path}/events`),
+    getJson<{ events: readonly CardEvent[]; trace_id: string | null }>(`${path}/events`),
   ])
   return {
     title: centsOf(transaction.amount),
@@ -133,6 +136,7 @@ const cardPayment = async (id: string): Promise<Payment> => {
       status: type.endsWith('_sent') ? 'sent' : statusOfEvent(type),
     })),
     decoded: transaction,
+    traceId,
     raw: undefined,
   }
 }
@@ -239,6 +243,7 @@ export const PaymentPage = ({
               </div>
               <div class="actions">
                 <Doing act={payment.act} {...{ session, ask }} />
+                <Trace id={payment.traceId} url={session.trace_url} />
                 <Copy text={payment.id} label={words.copy} />
                 <Copy text={location.href} label={words.copyLink} />
               </div>
@@ -255,6 +260,25 @@ export const PaymentPage = ({
     </>
   )
 }
+
+/** Elsewhere: opened beside, and told nothing of where one comes from. */
+const Trace = ({
+  id,
+  url,
+}: {
+  readonly id: string | null | undefined
+  readonly url: string | null
+}) =>
+  id && url !== null ? (
+    <a
+      class="button"
+      href={url.replaceAll('{trace_id}', id)}
+      target="_blank"
+      rel="noopener noreferrer"
+    >
+      {words.trace}
+    </a>
+  ) : null
 
 const Doing = ({
   act,

@@ -71,6 +71,7 @@ export const words = inWords({
   party: ['Counterparty', 'Contraparte'],
   amount: ['Amount', 'Valor'],
   time: ['Time', 'Horário'],
+  trace: ['Trace', 'Rastro'],
   more: ['Show more', 'Mostrar mais'],
   loaded: ['loaded', 'carregados'],
   none: ['Nothing matches.', 'Nada corresponde.'],

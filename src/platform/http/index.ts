@@ -103,4 +103,4 @@ export {
   withMissingSettings,
 } from './route.ts'
 export { catalogueRoutes, type HealthCheck, type HealthReport, systemRoutes } from './system.ts'
-export { id, idParams, instant, text, whole } from './text.ts'
+export { id, idParams, instant, text, traceId, whole } from './text.ts'

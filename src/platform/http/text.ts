@@ -68,6 +68,12 @@ export const instant = z.iso
   .transform((value) => new Date(Math.min(latestMs, Math.max(earliestMs, Date.parse(value)))))
   .meta({ format: 'date-time' })
 
+/** Of an answer. */
+export const traceId = z
+  .string()
+  .nullable()
+  .describe('Of the trace that it belongs to (W3C Trace Context); null where nothing was traced')
+
 /** A whole number in a query, where every value is text. */
 export const whole = (min: number, max: number, missing: number) =>
   z

@@ -7,6 +7,7 @@ import {
   idParams,
   instant,
   pageQuery,
+  traceId,
   whole,
 } from '#src/platform/http/index.ts'
 import { channels, countedMax, directions, messageStatuses, signatureVerdicts } from './domain.ts'
@@ -113,6 +114,7 @@ const detail = record
     definition: z.string().nullable(),
     error_code: z.string().nullable(),
     signature: z.enum(signatureVerdicts),
+    trace_id: traceId,
     warnings: z.array(z.object({ rule: z.string(), path: z.string(), message: z.string() })),
     transactions: z.array(
       z.object({

@@ -178,6 +178,8 @@ export type MessageDetail = {
   readonly errorCode: string | null
   readonly signature: SignatureVerdict
   readonly warnings: readonly Warning[]
+  /** Of the trace that it belongs to; undefined where nothing was traced. */
+  readonly traceId: string | undefined
   readonly transactions: readonly MessageTransaction[]
   readonly history: readonly {
     readonly status: MessageStatus

@@ -194,6 +194,7 @@ export const listMessages = async (
 type DetailRow = MessageRecord &
   Pick<MessageDetail, 'definition' | 'errorCode' | 'signature'> & {
     readonly warnings: MessageDetail['warnings'] | null
+    readonly traceId: string | null
   }
 
 type HistoryRow = {
@@ -207,7 +208,8 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
   const [rows, transactions, history] = await Promise.all([
     sql<DetailRow[]>`
       select ${recordColumns(sql)}, ${amountOf(sql, sql`spi_messages.id`)},
-        definition, error_code as "errorCode", signature, warnings
+        definition, error_code as "errorCode", signature, warnings,
+        substr(traceparent, 4, 32) as "traceId"
       from spi_messages where id = ${id}::uuid`,
     sql<{ [K in keyof MessageTransaction]: MessageTransaction[K] | null }[]>`
       select end_to_end_id as "endToEndId", instruction_id as "instructionId",
@@ -220,13 +222,14 @@ export const findMessage = async (sql: Client, id: string): Promise<MessageDetai
   ])
   const [row] = rows
   if (row === undefined) return undefined
-  const { definition, errorCode, signature, warnings, ...record } = row
+  const { definition, errorCode, signature, warnings, traceId, ...record } = row
   return {
     record,
     definition,
     errorCode,
     signature,
     warnings: warnings ?? [],
+    traceId: traceId ?? undefined,
     transactions: transactions.map((transaction) => ({
       endToEndId: transaction.endToEndId ?? undefined,
       instructionId: transaction.instructionId ?? undefined,

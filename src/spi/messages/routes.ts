@@ -153,6 +153,7 @@ const detailView = (detail: MessageDetail) => ({
   error_code: detail.errorCode,
   signature: detail.signature,
   warnings: detail.warnings,
+  trace_id: detail.traceId ?? null,
   transactions: detail.transactions.map((transaction) => ({
     end_to_end_id: transaction.endToEndId ?? null,
     instruction_id: transaction.instructionId ?? null,

@@ -34,6 +34,7 @@ describe('stored messages', () => {
     const [first] = base.transactions
     const stored = message({
       warnings: [{ rule: 'CreDt', path: '/Envelope/AppHdr/CreDt', message: 'lies ahead' }],
+      traceparent: `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`,
       transactions: [
         first!,
         {
@@ -67,6 +68,7 @@ describe('stored messages', () => {
       error_code: null,
       signature: 'VALID',
       warnings: stored.warnings,
+      trace_id: 'ab'.repeat(16),
       transactions: [
         {
           end_to_end_id: first?.endToEndId,
