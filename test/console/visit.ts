@@ -21,7 +21,7 @@ export type SeenConsole = AsyncDisposable & {
   /** Of a key with every scope, whose name is hostile. */
   readonly key: string
   /** A page elsewhere. */
-  readonly newPage: () => Promise<Page>
+  readonly newPage: (options?: BrowserContextOptions) => Promise<Page>
   /** A fresh browser on the console. */
   readonly visit: (options?: BrowserContextOptions) => Promise<Visit>
 }
@@ -33,7 +33,7 @@ export const openConsole = async (start = startBrowser): Promise<SeenConsole> =>
   const url = gateway.urls.httpUrl
   return {
     ...{ gateway, url, key: await gateway.keyOf({ name: hostile }) },
-    newPage: () => browser.newPage(),
+    newPage: (options) => browser.newPage(options),
     visit: (options = {}) => visitOf(browser, url, options),
     [Symbol.asyncDispose]: async () => {
       await browser.close()
