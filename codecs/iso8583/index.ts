@@ -42,6 +42,7 @@ export {
 } from './message.ts'
 export { createPacker, type FieldValue } from './packer.ts'
 export { createParser, type Iso8583Parser } from './parser.ts'
+export { shownFields } from './shown.ts'
 export {
   type AdditionalAmount,
   formatAdditionalAmounts,

@@ -111,7 +111,7 @@ export class CardMessage {
 type ByteMember = 'pan' | 'track2' | 'track1' | 'additionalData' | 'pinBlock' | 'iccData' | 'mac'
 type TextMember = Exclude<keyof CardMessage, ByteMember | 'mti' | 'more' | 'wipe'>
 
-const textMembers: Readonly<Record<number, TextMember>> = {
+export const textMembers: Readonly<Record<number, TextMember>> = {
   ...{ 3: 'processingCode', 4: 'amount', 7: 'transmissionDateTime', 11: 'stan', 12: 'localTime' },
   ...{ 13: 'localDate', 14: 'expirationDate', 15: 'settlementDate', 18: 'merchantType' },
   ...{ 22: 'entryMode', 23: 'cardSequence', 24: 'networkId', 25: 'conditionCode' },
@@ -120,7 +120,7 @@ const textMembers: Readonly<Record<number, TextMember>> = {
   ...{ 54: 'additionalAmounts', 67: 'extendedPayment', 70: 'networkCode' },
   ...{ 90: 'originalData', 95: 'replacementAmounts' },
 }
-const byteMembers: Readonly<Record<number, ByteMember>> = {
+export const byteMembers: Readonly<Record<number, ByteMember>> = {
   ...{ 2: 'pan', 35: 'track2', 45: 'track1', 48: 'additionalData', 52: 'pinBlock' },
   ...{ 55: 'iccData', 64: 'mac' },
 }

@@ -351,6 +351,16 @@ export const documents = {
               type: z.string(),
               at: z.iso.datetime(),
               data: z.record(z.string(), z.unknown()),
+              messages: z
+                .array(
+                  z.object({
+                    mti: z.string(),
+                    fields: z.array(z.object({ de: z.int(), name: z.string(), value: z.string() })),
+                  }),
+                )
+                .describe(
+                  'What went over the wire, the request first: of the card number BIN and last four digits, *** for what is not shown',
+                ),
             }),
           ),
         }),

@@ -1,10 +1,11 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import type { Capture } from './schema.ts'
+import type { Capture, ShownMessage } from './schema.ts'
 
 export type CardEventRow = {
   readonly id: bigint
   readonly type: string
   readonly data: Readonly<Record<string, unknown>>
+  readonly messages: readonly ShownMessage[] | null
   readonly at: Date
 }
 
@@ -86,7 +87,8 @@ export const historyOf = async (sql: Client, id: string, limit: number): Promise
     sql<{ traceId: string | null }[]>`
       select substr(traceparent, 4, 32) as "traceId" from card_transactions where id = ${id}`,
     sql<CardEventRow[]>`
-      select id, type, data, at from card_events where transaction_id = ${id} order by id limit ${limit}`,
+      select id, type, data, messages, at from card_events
+      where transaction_id = ${id} order by id limit ${limit}`,
   ])
   return { traceId: traced?.traceId ?? null, events }
 }

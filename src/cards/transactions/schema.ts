@@ -15,6 +15,12 @@ import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { Details } from '../content/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
 
+/** A message of a network, its fields by number, without what may not be stored. */
+export type ShownMessage = {
+  readonly mti: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
 /** A capture as the network knows it: DE 11, DE 7 and DE 4. */
 export type Capture = {
   readonly stan: string
@@ -124,6 +130,8 @@ export const cardEvents = pgTable(
     transactionId: text('transaction_id').notNull(),
     type: text().notNull(),
     data: jsonb().notNull(),
+    /** What went over the wire for it: request and answer, as {@link ShownMessage}. */
+    messages: jsonb().$type<readonly ShownMessage[]>(),
     at: instant('at').notNull(),
   },
   (table) => [

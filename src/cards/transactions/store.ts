@@ -20,7 +20,7 @@ import { createColumns, type RecordOf, recordOf } from '../columns.ts'
 import { type Movement, movementJson, movementRows } from '../reconciliation/movements.ts'
 import type { CardStatus } from './domain.ts'
 import { statusEvent } from './events.ts'
-import type { cardTransactions } from './schema.ts'
+import type { cardTransactions, ShownMessage } from './schema.ts'
 
 /** Without what only the database writes. */
 export type TransactionRow = Omit<typeof cardTransactions.$inferSelect, 'touchedAt'>
@@ -45,6 +45,7 @@ export type CardChange = {
 export type NewCardEvent = {
   readonly type: string
   readonly data: Readonly<Record<string, string | number | null>>
+  readonly messages?: readonly ShownMessage[] | undefined
 }
 
 const columns = createColumns<keyof TransactionRow>({
@@ -252,8 +253,8 @@ export const changeTransactions = async (
     ),
     mine as (select i.* from input i join changed c on c.position = i.position),
     events as (
-      insert into card_events (transaction_id, type, data, at)
-      select m.id, e.value ->> 'type', (e.value -> 'data')::jsonb, m."updatedAt"
+      insert into card_events (transaction_id, type, data, messages, at)
+      select m.id, e.value ->> 'type', (e.value -> 'data')::jsonb, (e.value -> 'messages')::jsonb, m."updatedAt"
       from mine m cross join json_array_elements(m.events) with ordinality e(value, position)
       order by e.position
     ),

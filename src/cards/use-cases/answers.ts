@@ -1,3 +1,4 @@
+import { dialects } from '#codecs/iso8583'
 import {
   type Answer,
   ApiError,
@@ -73,12 +74,23 @@ const detailsOf = ({ reference, details }: CardTransaction) =>
         })),
       }
 
-export const eventViewOf = ({ id, type, data, at }: CardEventRow) => ({
+export const eventViewOf = ({ id, type, data, messages, at }: CardEventRow) => ({
   id: String(id),
   type,
   at: at.toISOString(),
   data,
+  messages: (messages ?? []).map(({ mti, fields }) => ({
+    mti,
+    fields: Object.entries(fields).map(([de, value]) => ({
+      de: Number(de),
+      name: nameOf(de),
+      value,
+    })),
+  })),
 })
+
+/** The names of version 1987 are those of every dialect that the gateway speaks. */
+const nameOf = (de: string): string => dialects['ascii']?.fields[Number(de)]?.name ?? ''
 
 export const answerOf = (status: number, transaction: CardTransaction): Answer => ({
   status,

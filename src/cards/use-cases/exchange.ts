@@ -1,10 +1,16 @@
 import { CodecError } from '#codecs/bytes'
-import { type CardMessage, parseAdditionalAmounts } from '#codecs/iso8583'
+import { type CardMessage, parseAdditionalAmounts, shownFields } from '#codecs/iso8583'
 import type { Balance } from '../content/index.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
+import type { ShownMessage } from '../transactions/schema.ts'
 
 /** What an exchange means for the transaction. */
-export type Verdict =
+export type Verdict = Meaning & {
+  /** What went over the wire, the request first; undefined: nothing. */
+  readonly messages?: readonly ShownMessage[]
+}
+
+type Meaning =
   | {
       readonly kind: 'approved'
       readonly responseCode: string
@@ -55,6 +61,7 @@ export const exchange = async (
   asked: Asked = 'whole',
 ): Promise<Verdict> => {
   let outcome: ExchangeOutcome
+  const sent = shownMessage(request)
   try {
     const answered = network.exchange(request, network.timeoutMs)
     request.wipe()
@@ -66,19 +73,26 @@ export const exchange = async (
     case 'answered': {
       const { response } = outcome
       const kept = network.content.keeper?.keep((de) => bytesOf(response.more?.get(de)))
+      const messages = [sent, shownMessage(response)]
       response.wipe()
       const verdict = withBalances(verdictOf(network.answers, request, response, asked), response)
-      return kept !== undefined && verdict.kind === 'approved' ? { ...verdict, kept } : verdict
+      const isKept = kept !== undefined && verdict.kind === 'approved'
+      return { ...verdict, messages, ...(isKept ? { kept } : {}) }
     }
     case 'not_sent':
       return { kind: 'not_sent', why: outcome.reason }
     case 'unreadable':
-      return { kind: 'unknown', why: 'answer_unreadable' }
+      return { kind: 'unknown', why: 'answer_unreadable', messages: [sent] }
     case 'timed_out':
     case 'connection_lost':
-      return { kind: 'unknown', why: outcome.kind }
+      return { kind: 'unknown', why: outcome.kind, messages: [sent] }
   }
 }
+
+const shownMessage = (message: CardMessage): ShownMessage => ({
+  mti: message.mti,
+  fields: shownFields(message),
+})
 
 const bytesOf = (value: string | Uint8Array | undefined): Uint8Array | undefined =>
   typeof value === 'string' ? undefined : value

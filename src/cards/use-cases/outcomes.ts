@@ -295,7 +295,7 @@ export const stepOf = <K extends Verdict['kind']>(
   const { event, type, data, fields } = outcomes[operation][verdict.kind] as unknown as Outcome<K>
   return {
     after: changed(before, event, fields(verdict, before, at), at),
-    event: { type, data: data(verdict, before) },
+    event: { type, data: data(verdict, before), messages: verdict.messages },
   }
 }
 

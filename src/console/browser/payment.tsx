@@ -7,6 +7,7 @@ import { Card, CodeCard, Copy, Shown } from './parts.tsx'
 import type { Rail, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge, Sign, statusText, toneClass } from './state.tsx'
+import { type Exchange, Wire, type WireMessage } from './wire.tsx'
 import { words } from './words.ts'
 import { Xml } from './xml.tsx'
 
@@ -28,6 +29,8 @@ type Payment = {
   readonly id: string
   readonly moments: readonly Moment[]
   readonly decoded: unknown
+  /** ISO 8583 as far as it may be shown, with what it was for. */
+  readonly wire?: readonly Exchange[]
   readonly traceId?: string | null
   /** XML, where the rail's messages are. */
   readonly raw: string | undefined
@@ -115,6 +118,7 @@ type CardEvent = {
   readonly type: string
   readonly at: string
   readonly data: Readonly<Record<string, unknown>> | null
+  readonly messages: readonly WireMessage[]
 }
 
 const cardPayment = async (id: string): Promise<Payment> => {
@@ -136,6 +140,7 @@ const cardPayment = async (id: string): Promise<Payment> => {
       status: type.endsWith('_sent') ? 'sent' : statusOfEvent(type),
     })),
     decoded: transaction,
+    wire: events.filter(({ messages }) => messages.length > 0),
     traceId,
     raw: undefined,
   }
@@ -253,6 +258,7 @@ export const PaymentPage = ({
               <Told decoded={payment.decoded} />
             </div>
             <Documents {...payment} />
+            <Wire exchanges={payment.wire ?? []} />
           </>
         )}
       </Shown>

@@ -37,6 +37,23 @@ describe('an exchange', () => {
     expect(await exchange(rig.network, sent(token))).toMatchObject(verdict)
   })
 
+  test('tells what went over the wire, with no card number', async () => {
+    const request = sent('tok_visa_approved')
+    const { stan = '' } = request
+    const number = String.fromCharCode(...(request.pan ?? []))
+    const { messages = [] } = await exchange(rig.network, request)
+    expect(messages.map(({ mti }) => mti)).toEqual(['0100', '0110'])
+    const masked = `${number.slice(0, 6)}******${number.slice(-4)}`
+    expect(messages[0]?.fields).toMatchObject({ 2: masked, 11: stan })
+    expect(messages[1]?.fields).toMatchObject({ 11: stan, 39: '00' })
+    expect(JSON.stringify(messages)).not.toContain(number)
+  })
+
+  test('without an answer tells of the request alone', async () => {
+    const { messages = [] } = await exchange(rig.network, sent('tok_visa_timeout'))
+    expect(messages.map(({ mti }) => mti)).toEqual(['0100'])
+  })
+
   test('with a network that is away has sent nothing', async () => {
     await using own = await createNetworkRig()
     await own.network.stop()

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { CardMessage, createFieldSetter, gatewayMtis, shownFields } from '#codecs/iso8583'
+
+const digits = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+const pan = '4539578763621486'
+
+describe('a message that is shown', () => {
+  test('has BIN and last four digits of its card number, and no secret', () => {
+    const message = Object.assign(new CardMessage(), {
+      ...{ mti: '0100', pan: digits(pan), processingCode: '000000', amount: '000000001000' },
+      ...{ stan: '000001', expirationDate: '3012', merchantId: 'LOJA', currency: '986' },
+      ...{ track2: digits(`${pan}=3012`), pinBlock: digits('12345678') },
+      ...{ additionalData: digits('CVV 123'), iccData: digits('5A'), mac: digits('ABCDEFGH') },
+      more: new Map<number, string | Uint8Array>([[62, `CAVV ${pan}`]]),
+    })
+    expect(shownFields(message)).toEqual({
+      ...{ 2: '453957******1486', 3: '000000', 4: '000000001000', 11: '000001', 14: '***' },
+      ...{
+        35: '***',
+        42: 'LOJA',
+        48: '***',
+        49: '986',
+        52: '***',
+        55: '***',
+        62: '***',
+        64: '***',
+      },
+    })
+  })
+
+  test('has no card number in any other field, and the original data in its parts', () => {
+    const originalData = '010000000111222233440000000001100000000000'
+    const message = Object.assign(new CardMessage(), {
+      ...{ merchantName: `LOJA ${pan} BR`, additionalAmounts: pan, originalData },
+    })
+    expect(shownFields(message)).toEqual({
+      ...{
+        43: 'LOJA 453957******1486 BR',
+        54: '453957******1486',
+        90: '0100 000001 1122223344 00000000011 00000000000',
+      },
+    })
+  })
+
+  test('never tells of a whole card number, wherever it stands', () => {
+    const fields = Array.from({ length: 127 }, (_, at) => at + 2)
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...gatewayMtis),
+        fc.subarray(fields),
+        fc.stringMatching(/^[0-9]{13,19}$/),
+        (mti, present, number) => {
+          const message = Object.assign(new CardMessage(), { mti })
+          for (const de of present) createFieldSetter(de)(message, number)
+          const shown = shownFields(message)
+          expect(Object.keys(shown).map(Number)).toEqual(present)
+          expect(JSON.stringify(shown)).not.toContain(number)
+        },
+      ),
+    )
+  })
+})
