@@ -106,6 +106,62 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await sql`delete from drex_transactions where id = 'held-here'`
   }, 120_000)
 
+  test('own Pix keys: found, compared with the directory, taken out of it', async () => {
+    const operator = await gateway.keyOf({ name: 'operator' })
+    const register = async (key: string): Promise<void> => {
+      const answer = await fetch(`${url}/v1/dict/entries`, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${operator}`,
+          'Content-Type': 'application/json',
+          'Idempotency-Key': key,
+        },
+        body: JSON.stringify({
+          ...{ key_type: 'EMAIL', key, owner: { tax_id: '12345678909', name: hostile } },
+          account: { number: '500100', type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
+        }),
+      })
+      expect(answer.status).toBe(201)
+    }
+    await register('a@example.com')
+    await register('b@example.com')
+    const one = await visit({ viewport: { width: 1280, height: 800 } })
+    const { page } = one
+    await signIn(one, operator)
+    await page.getByRole('link', { name: 'Pix keys' }).click()
+    const row = page.locator('tbody tr')
+    const second = row.filter({ hasText: 'b@example.com' })
+    await row.filter({ hasText: 'a@example.com' }).getByText('onerror').waitFor()
+    await second.waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    const dialog = page.getByRole('dialog')
+    await page.getByRole('button', { name: 'Compare with the directory' }).click()
+    await dialog.getByLabel('Type').selectOption('EMAIL')
+    await dialog.getByRole('button', { name: 'Compare' }).click()
+    await dialog.getByText('The same: 2 keys.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('searchbox').fill('b@example.com')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/key=b%40example.com/)
+    await row.filter({ hasText: 'a@example.com' }).waitFor({ state: 'detached' })
+    await second.getByRole('button', { name: 'Remove' }).click()
+    await dialog.getByText('b@example.com is taken out of the directory').waitFor()
+    await dialog.getByLabel('Reason').selectOption('ACCOUNT_CLOSURE')
+    await dialog.getByRole('button', { name: 'Remove' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await second.getByText('removed').waitFor()
+    expect(await second.getByRole('button', { name: 'Remove' }).count()).toBe(0)
+    await page.context().close()
+    const reader = await visit()
+    await signIn(reader, await gateway.keyOf({ name: 'reader', grants: ['dict:read'] }))
+    await reader.page.goto(`${url}/console/pix-keys`)
+    await reader.page.locator('tbody tr').first().waitFor()
+    expect(await reader.page.getByRole('button', { name: 'Remove' }).count()).toBe(0)
+    expect([...one.problems, ...reader.problems]).toEqual([])
+    await reader.page.context().close()
+  }, 120_000)
+
   test('business days that differ and advices of nothing known are seen to, with a note', async () => {
     const { sql } = gateway.database
     const totals = (count: number, cents: string) => ({

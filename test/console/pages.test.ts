@@ -177,6 +177,11 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await signIn(less, key)
     await less.page.getByRole('link', { name: 'Pagamentos', exact: true }).waitFor()
     expect(await less.page.getByRole('link', { name: 'Auditoria' }).count()).toBe(0)
+    for (const path of ['', '/cards', '/attention']) {
+      await less.page.goto(`${url}/console${path}`)
+      await settled(less.page)
+    }
+    expect(less.problems).toEqual([])
     const forged = await less.page.evaluate(
       `fetch('/console/api/v1/audit', { headers: { 'X-Trilho-Console': 'user' } }).then((a) => a.status)`,
     )

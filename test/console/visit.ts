@@ -2,6 +2,7 @@
 import { expect } from 'bun:test'
 import { source as axe } from 'axe-core'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { createDirectory } from '#src/simulators/directory/index.ts'
 import { startBrowser } from '../support/browser.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
 
@@ -28,7 +29,11 @@ export type SeenConsole = AsyncDisposable & {
 
 /** @param start the browser; Chromium where it is not told */
 export const openConsole = async (start = startBrowser): Promise<SeenConsole> => {
-  const gateway = await startGatewayHere({ TRILHO_TRACE_URL: 'https://traces.example/{trace_id}' })
+  const directory = await createDirectory({})
+  const gateway = await startGatewayHere({
+    TRILHO_TRACE_URL: 'https://traces.example/{trace_id}',
+    DICT_URL: directory.url,
+  })
   const browser = await start()
   const url = gateway.urls.httpUrl
   return {
@@ -38,6 +43,7 @@ export const openConsole = async (start = startBrowser): Promise<SeenConsole> =>
     [Symbol.asyncDispose]: async () => {
       await browser.close()
       await gateway[Symbol.asyncDispose]()
+      await directory.stop()
     },
   }
 }

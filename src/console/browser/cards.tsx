@@ -97,7 +97,7 @@ export const Cards = ({ session }: { readonly session: Session }) => (
       <h1>{words.cards}</h1>
       <Link to="/payments?rail=cards">{w.transactions}</Link>
     </header>
-    <Connections />
+    {session.scopes.includes('ops:read') && <Connections />}
     {session.scopes.includes('cards:read') && (
       <>
         <div>
@@ -138,7 +138,7 @@ const Connections = () => {
   return (
     <Card title={w.connections}>
       <Shown loaded={loaded}>
-        {({ checks }) => {
+        {({ checks = {} }) => {
           const rows = detailsOf<Network>(checks['card_networks']).map(([name, one]) => ({
             ...one,
             name,

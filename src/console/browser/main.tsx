@@ -14,6 +14,8 @@ import { Keys } from './keys.tsx'
 import { Overview } from './overview.tsx'
 import { PaymentPage } from './payment.tsx'
 import { Payments } from './payments.tsx'
+import { pixKeyWords } from './pix-key-words.ts'
+import { PixKeys } from './pix-keys.tsx'
 import { rails } from './rails.ts'
 import { Link, type Place, usePlace } from './router.tsx'
 import { Tools } from './tools.tsx'
@@ -114,6 +116,7 @@ const pages = [
   { to: '/payments', label: words.payments, scope: undefined },
   { to: '/cards', label: words.cards, scope: 'cards:read' },
   { to: '/currency', label: words.drex, scope: 'drex:read' },
+  { to: '/pix-keys', label: pixKeyWords.title, scope: 'dict:read' },
   { to: '/attention', label: attentionWords.attention, scope: undefined },
   { to: '/webhooks', label: webhookWords.webhooks, scope: 'webhooks:read' },
   { to: '/tools', label: toolWords.tools, scope: undefined },
@@ -175,6 +178,7 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   if (place.path === '/tools') return <Tools query={place.query} session={session} />
   if (place.path === '/cards') return <Cards session={session} />
   if (place.path === '/currency') return <Currency query={place.query} session={session} />
+  if (place.path === '/pix-keys') return <PixKeys query={place.query} session={session} />
   if (place.path === '/certificates') return <Certificates session={session} />
   if (place.path === '/webhooks') return <Webhooks session={session} />
   const known = rails.find((one) => one === first)

@@ -17,7 +17,8 @@ type Check = { readonly status: string; readonly detail?: unknown }
 export type Health = {
   readonly status: string
   readonly version: string
-  readonly checks: Readonly<Record<string, Check>>
+  /** Told to keys with `ops:read` alone. */
+  readonly checks?: Readonly<Record<string, Check>>
 }
 
 const windows = [15, 60, 360, 1_440] as const
@@ -61,10 +62,16 @@ export const Overview = ({
         ))}
       </div>
       <div class="thirds">
-        <Card title={words.counterparties} aside={<State health={health.value} />}>
-          <Shown loaded={health}>{({ checks }) => <Facts facts={counterparties(checks)} />}</Shown>
-        </Card>
-        <Queues />
+        {session.scopes.includes('ops:read') && (
+          <>
+            <Card title={words.counterparties} aside={<State health={health.value} />}>
+              <Shown loaded={health}>
+                {({ checks = {} }) => <Facts facts={counterparties(checks)} />}
+              </Shown>
+            </Card>
+            <Queues />
+          </>
+        )}
         {session.scopes.includes('ops:admin') && <Certificates />}
       </div>
     </>
@@ -120,7 +127,7 @@ export type Network = {
 }
 
 /** Channels of the central bank, card networks, chains: as far as they are configured. */
-const counterparties = (checks: Health['checks']): readonly Fact[] => {
+const counterparties = (checks: NonNullable<Health['checks']>): readonly Fact[] => {
   const pulls = new Map(detailsOf<Pull>(checks['pull']))
   const channels = detailsOf<Channel>(checks['outbound']).map(([name, { up }]) => {
     const silence = pulls.get(name)?.silent_seconds

@@ -1,0 +1,179 @@
+import { useState } from 'preact/hooks'
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, type Session, send } from './api.ts'
+import { actsColumn } from './attention-section.tsx'
+import { count } from './format.ts'
+import { pixKeyWords as w } from './pix-key-words.ts'
+import { go, Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { type Column, momentColumn, PagedTable } from './table.tsx'
+import { fill, words } from './words.ts'
+
+type Entry = {
+  readonly id: string
+  readonly key_type: string
+  readonly key: string | null
+  readonly status: string
+  readonly owner: { readonly tax_id: string; readonly name: string }
+  readonly account: {
+    readonly branch: string | null
+    readonly number: string
+    readonly type: string
+  }
+  readonly refusal: string | null
+  readonly created_at: string
+}
+
+type Entries = { readonly entries: readonly Entry[]; readonly next_cursor: string | null }
+
+const path = '/v1/dict/entries'
+const pageSize = 50
+const keyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const
+const removalReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD'] as const
+
+const columns: readonly Column<Entry>[] = [
+  { head: w.key, cell: ({ key }) => key ?? w.notYet, classes: ['wide', 'mono'] },
+  { head: w.kind, cell: ({ key_type: type }) => type },
+  {
+    head: words.status,
+    cell: ({ status, refusal }) => (
+      <>
+        <Badge status={status} /> {refusal !== null && <span class="mono">{refusal}</span>}
+      </>
+    ),
+  },
+  { head: w.owner, cell: ({ owner }) => owner.name, classes: ['extra'] },
+  {
+    head: w.account,
+    cell: ({ account: { branch, number } }) => [branch, number].filter(Boolean).join(' · '),
+    classes: ['mono', 'extra'],
+  },
+  momentColumn(({ created_at }) => created_at),
+]
+
+const compareAct: Act = {
+  title: w.compare,
+  consequence: w.compareConsequence,
+  verb: w.verb,
+  fields: (
+    <label class="field">
+      {w.kind}
+      <select name="type">
+        {keyTypes.map((type) => (
+          <option key={type} value={type}>
+            {type}
+          </option>
+        ))}
+      </select>
+    </label>
+  ),
+  run: async (form) => {
+    const body = { key_type: String(form.get('type')) }
+    const found = await send<{ entries: number; result: 'same' | 'different' }>(
+      ...(['POST', '/v1/dict/verifications', body] as const),
+    )
+    return fill(w[found.result], { count: count(found.entries) })
+  },
+}
+
+const removeAct = ({ id, key }: Entry): Act => ({
+  title: w.remove,
+  consequence: fill(w.removeConsequence, { key: key ?? id }),
+  verb: w.remove,
+  fields: (
+    <label class="field">
+      {w.reason}
+      <select name="reason">
+        {removalReasons.map((reason) => (
+          <option key={reason} value={reason}>
+            {w[reason]}
+          </option>
+        ))}
+      </select>
+    </label>
+  ),
+  run: async (form, key) => {
+    const to = `${path}/${encodeURIComponent(id)}?reason=${form.get('reason')}`
+    const { status } = await send<Entry>('DELETE', to, undefined, key)
+    return <Badge status={status} />
+  },
+})
+
+const load = async (key: string, cursor: string | undefined) => {
+  const query = new URLSearchParams({
+    ...{ limit: String(pageSize), ...(key !== '' && { key }), ...(cursor && { cursor }) },
+  })
+  const { entries, next_cursor } = await getJson<Entries>(`${path}?${query}`)
+  return { rows: entries, next: next_cursor }
+}
+
+/** The keys that this institution has in the directory, the newest first; what is looked for is in the address. */
+export const PixKeys = ({
+  query,
+  session,
+}: {
+  readonly query: URLSearchParams
+  readonly session: Session
+}) => {
+  const key = (query.get('key') ?? '').trim()
+  const [turn, setTurn] = useState(0)
+  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
+  const mayAct = may(session, 'dict:write')
+  const acts = actsColumn<Entry>(mayAct, ask, (one) =>
+    one.status === 'registered' ? [removeAct(one)] : [],
+  )
+  return (
+    <>
+      <header class="head">
+        <div>
+          <h1>{w.title}</h1>
+          <p class="quiet">{w.intro}</p>
+        </div>
+        {mayAct && (
+          <button type="button" onClick={() => ask(compareAct)}>
+            {w.compare}
+          </button>
+        )}
+      </header>
+      <Search key={`search ${key}`} sought={key} />
+      <PagedTable
+        key={`${key} ${turn}`}
+        name={`entries ${key} ${turn}`}
+        load={(cursor) => load(key, cursor)}
+        columns={[...columns, ...acts]}
+        empty={key === '' ? w.none : words.none}
+        keyOf={({ id }) => id}
+      />
+      {dialog}
+    </>
+  )
+}
+
+const Search = ({ sought }: { readonly sought: string }) => (
+  <search>
+    <form
+      class="filters"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const key = String(new FormData(event.currentTarget).get('key')).trim()
+        go(key === '' ? '/pix-keys' : `/pix-keys?${new URLSearchParams({ key })}`)
+      }}
+    >
+      <input
+        name="key"
+        type="search"
+        aria-label={w.key}
+        placeholder={w.key}
+        defaultValue={sought}
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <button type="submit">{words.search}</button>
+      {sought !== '' && (
+        <Link to="/pix-keys" class="button">
+          {words.all}
+        </Link>
+      )}
+    </form>
+  </search>
+)
