@@ -101,6 +101,23 @@ describe('codes', () => {
     expect(codeOf(await rig.network.exchange(payment(1), 20_000))).toBe('unreadable')
   })
 
+  test('that come when the time of their message is over send nothing', async () => {
+    const module = createSoftwareModule()
+    const slow: SecurityModule = {
+      ...module,
+      mac: async (...given) => {
+        if (given[2][1] === 0x31) await Bun.sleep(60)
+        return module.mac(...given)
+      },
+    }
+    await using rig = await createNetworkRig(secured({ module: slow }), simulated)
+    const late = await rig.network.exchange(payment(1), 50)
+    expect(late).toEqual({ kind: 'not_sent', reason: 'security_module' })
+    expect(codeOf(await rig.network.exchange(payment(2), 20_000))).toBe('00')
+    expect(rig.simulator.statistics().received).toEqual({ '0100': 1 })
+    expect(rig.network.health()).toMatchObject({ inFlight: 0 })
+  })
+
   test('of a module that is away or hangs stop what needs them, and nothing is sent', async () => {
     const hung: SecurityModule = {
       ...createSoftwareModule(),
