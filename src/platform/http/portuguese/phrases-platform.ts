@@ -151,8 +151,8 @@ export const platformPhrases: Readonly<Record<string, string>> = {
   'The API key’s account may make {} requests a second.':
     'A conta da chave de API pode fazer {1} requisições por segundo.',
   'As many lists are followed as may be.': 'Já se acompanham tantas listas quantas se pode.',
-  'must be a list of payments, with its query':
-    'deve ser uma lista de pagamentos, com a sua consulta',
+  'must be what a page follows, with its query':
+    'deve ser o que uma página acompanha, com a consulta',
   'Only the pages of the console may ask for this.':
     'Somente as páginas do console podem pedir isto.',
   'There is no session, or it is over: sign in again.':
