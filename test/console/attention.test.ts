@@ -192,6 +192,16 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(await balanced.getByRole('button', seenTo).count()).toBe(0)
     await settled(page)
     expect(await serious(page)).toEqual([])
+    await sql`
+      insert into card_movements (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+      values ('neta', '2026-01-30', 'BRL', 'debit', 1250, ${hostile}, '000077', '0130120000')`
+    await day.getByRole('link', { name: '2026-01-30' }).click()
+    const movement = page.locator('tr', { hasText: 'R$12.50' })
+    await movement.getByText('sales', { exact: true }).waitFor()
+    await movement.getByRole('link', { name: 'onerror' }).waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    await page.getByRole('link', { name: 'Business days' }).click()
     const dialog = page.getByRole('dialog')
     const see = async (row: ReturnType<typeof page.locator>, consequence: string) => {
       await row.getByRole('button', seenTo).click()
@@ -226,7 +236,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     )
     expect(forged).toBe(403)
     await other.page.context().close()
-    await sql`truncate card_reconciliations, card_unmatched_advices`
+    await sql`truncate card_reconciliations, card_unmatched_advices, card_movements`
   }, 120_000)
 
   test('a payment of unknown outcome is sent again by who may send payments, from the list and from its page', async () => {

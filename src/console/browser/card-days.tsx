@@ -5,6 +5,7 @@ import { actsColumn } from './attention-section.tsx'
 import { centsOf, count, minorOf } from './format.ts'
 import { pageFrom } from './page-from.ts'
 import { railWords as w } from './rails-words.ts'
+import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
 import { type Column, Moment, PagedTable } from './table.tsx'
 import { fill, words } from './words.ts'
@@ -61,7 +62,13 @@ const BothTotals = ({ day, kind }: { readonly day: Day; readonly kind: Kind }) =
 )
 
 const dayColumns: readonly Column<Day>[] = [
-  { head: w.day, cell: ({ day }) => day, classes: ['mono'] },
+  {
+    head: w.day,
+    cell: ({ id, day, network, currency }) => (
+      <Link to={`/cards/days/${id}?${new URLSearchParams({ day, network, currency })}`}>{day}</Link>
+    ),
+    classes: ['mono'],
+  },
   { head: w.network, cell: ({ network }) => network, classes: ['mono'] },
   {
     head: words.status,

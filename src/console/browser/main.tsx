@@ -5,6 +5,7 @@ import { currentSession, Refusal, type Session, signIn, signOut } from './api.ts
 import { Attention } from './attention.tsx'
 import { attentionWords } from './attention-words.ts'
 import { Audit } from './audit.tsx'
+import { Movements } from './card-movements.tsx'
 import { Cards } from './cards.tsx'
 import { Certificates, certificateWords } from './certificates.tsx'
 import { ContractPage } from './contract.tsx'
@@ -184,6 +185,9 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   const known = rails.find((one) => one === first)
   if (section === 'payments' && known !== undefined && second !== undefined) {
     return <PaymentPage key={place.path} rail={known} id={second} session={session} />
+  }
+  if (section === 'cards' && first === 'days' && second !== undefined) {
+    return <Movements key={second} id={second} query={place.query} />
   }
   if (section === 'currency' && first === 'wallets' && second !== undefined) {
     return <WalletPage key={second} id={second} session={session} />

@@ -27,6 +27,11 @@ export const railWords = inWords({
   noAdvices: ['No advice waits.', 'Nenhum aviso em espera.'],
   tellsOf: ['Tells of', 'Avisa de'],
   days: ['Business days', 'Dias de movimento'],
+  movementsOf: ['Movements of {day}, {network}', 'Movimentos de {day}, {network}'],
+  movementsNote: [
+    'What our totals of the day are the sum of, in the order of booking.',
+    'Do que se somam os nossos totais do dia, na ordem da contabilização.',
+  ],
   daysNote: [
     'What moved by our book and by the network’s; a difference is ours less theirs.',
     'O que foi movimentado pelo nosso livro e pelo da rede; a diferença é o nosso menos o dela.',
