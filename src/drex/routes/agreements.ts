@@ -1,8 +1,45 @@
-/** What the answers of deliveries and liens share. */
+/** What the routes of deliveries and liens share. */
 import { z } from 'zod'
+import {
+  type Caller,
+  callerOf,
+  type ErrorDefinition,
+  httpErrors,
+  idParams,
+  type Route,
+  readParams,
+  readQuery,
+} from '#src/platform/http/index.ts'
+import type { Kind, ListFilter, Of, Whole } from '../agreements/service.ts'
 import type { Agreement, Event } from '../agreements/store.ts'
-import { networkSchema } from './shared.ts'
-import { errorSchema, stepSchema } from './transfer-form.ts'
+import { drexErrors } from '../errors.ts'
+import { checksumAddress } from '../evm/address.ts'
+import { networkSchema, pageResponse, pageResponses, pageSchema } from './shared.ts'
+import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
+
+export const tag = 'Digital currency'
+
+/** Of each route that changes an agreement. */
+export const changing = {
+  method: 'POST',
+  scope: 'drex:transfer',
+  accepts: ['application/json'],
+  bodyBytesMax: 4_096,
+  errorStyle: 'envelope',
+} as const
+
+/** Of each route that signs a step. */
+export const refusals = [
+  httpErrors.validation_failed,
+  drexErrors.wallet_not_found,
+  drexErrors.wallet_cannot_sign,
+  drexErrors.wallet_disabled,
+  drexErrors.policy_refused,
+  drexErrors.contract_reverted,
+  drexErrors.account_not_permitted,
+  drexErrors.network_not_configured,
+  drexErrors.network_unreachable,
+] as const
 
 const toldSchema = z.object({
   event: z.string(),
@@ -26,7 +63,7 @@ export const commonFields = {
   updated_at: z.iso.datetime(),
 }
 
-export const wholeFields = { steps: z.array(stepSchema), events: z.array(toldSchema) }
+const wholeFields = { steps: z.array(stepSchema), events: z.array(toldSchema) }
 
 export const showCommon = ({ network, reference, state, createdAt, changedAt }: Agreement) => ({
   network,
@@ -37,9 +74,98 @@ export const showCommon = ({ network, reference, state, createdAt, changedAt }: 
   updated_at: changedAt.toISOString(),
 })
 
-export const showTold = ({ name, hash, blockNumber, mismatch }: Event) => ({
+const showTold = ({ name, hash, blockNumber, mismatch }: Event) => ({
   event: name,
   tx_hash: hash,
   block_number: blockNumber,
   mismatch: mismatch ?? null,
 })
+
+type Reading<K extends Kind> = {
+  readonly path: string
+  readonly agreements: {
+    readonly list: (filter: ListFilter, caller: Caller) => Promise<readonly Of<K>[]>
+    readonly get: (id: string, caller: Caller) => Promise<Whole<K>>
+  }
+  readonly statuses: readonly string[]
+  readonly parts: readonly Agreement['part'][]
+  readonly list: {
+    readonly operation: string
+    readonly summary: string
+    /** The member of the answer that holds the page. */
+    readonly name: string
+  }
+  readonly read: {
+    readonly operation: string
+    readonly summary: string
+    readonly description: string
+    /** Where "Try it out" takes the id from. */
+    readonly idFrom: string
+    /** The schema's id in the document. */
+    readonly schemaId: string
+    readonly notFound: ErrorDefinition
+  }
+  readonly schema: z.ZodObject
+  readonly show: (agreement: Of<K>) => object
+}
+
+export const readingRoutes = <K extends Kind>(reading: Reading<K>): readonly Route[] => [
+  listRoute(reading),
+  readRoute(reading),
+]
+
+const listRoute = <K extends Kind>(reading: Reading<K>): Route => {
+  const { path, agreements, list, schema, show } = reading
+  const query = z.strictObject({
+    ...pageSchema,
+    status: z.enum(reading.statuses).optional(),
+    part: z.enum(reading.parts).optional(),
+  })
+  return {
+    method: 'GET',
+    path,
+    scope: 'drex:read',
+    errorStyle: 'envelope',
+    document: {
+      operation: list.operation,
+      summary: list.summary,
+      tag,
+      query,
+      responses: pageResponses(list.name, schema),
+      errors: [httpErrors.validation_failed],
+    },
+    async handle(c) {
+      const { cursor: beforeId, limit, status, part } = readQuery(c, query)
+      const filter = { beforeId, status, part, limit: limit + 1 }
+      return pageResponse(list.name, await agreements.list(filter, callerOf(c)), limit, show)
+    },
+  }
+}
+
+const readRoute = <K extends Kind>({ path, agreements, read, schema, show }: Reading<K>): Route => {
+  const { operation, summary, description, idFrom, schemaId, notFound } = read
+  return {
+    method: 'GET',
+    path: `${path}/{id}`,
+    scope: 'drex:read',
+    errorStyle: 'envelope',
+    document: {
+      ...{ operation, summary, tag },
+      params: idParams,
+      exampleFrom: { id: idFrom },
+      responses: {
+        200: { description, schema: schema.extend(wholeFields).meta({ id: schemaId }) },
+      },
+      errors: [notFound],
+    },
+    async handle(c) {
+      const { id } = readParams(c, idParams)
+      const { agreement, steps, told } = await agreements.get(id, callerOf(c))
+      return Response.json({
+        ...show(agreement),
+        steps: steps.map((step) => showStep(step, checksumAddress)),
+        events: told.map(showTold),
+      })
+    },
+  }
+}

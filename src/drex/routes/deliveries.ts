@@ -1,37 +1,19 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import {
-  callerOf,
-  httpErrors,
-  idParams,
-  type Route,
-  readParams,
-  readQuery,
-  text,
-} from '#src/platform/http/index.ts'
+import { callerOf, idParams, type Route, readParams, text } from '#src/platform/http/index.ts'
 import { bondDecimals, type Deliveries, priceDecimals } from '../agreements/deliveries.ts'
 import { deliveryStatuses } from '../agreements/domain.ts'
-import type { Of, Whole } from '../agreements/service.ts'
+import type { Of } from '../agreements/service.ts'
 import { formatUnits } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { quantity } from '../templates/fields.ts'
 import { requireWallet } from '../wallets/rights.ts'
-import { commonFields, showCommon, showTold, wholeFields } from './agreements.ts'
+import { changing, commonFields, readingRoutes, refusals, showCommon, tag } from './agreements.ts'
 import { once } from './once.ts'
-import {
-  addressSchema,
-  networkSchema,
-  pageResponse,
-  pageResponses,
-  pageSchema,
-  walletsFrom,
-} from './shared.ts'
-import { showStep } from './transfer-form.ts'
+import { addressSchema, networkSchema, walletsFrom } from './shared.ts'
 
-const tag = 'Digital currency'
 const path = '/v1/drex/deliveries'
-const bodyBytesMax = 4_096
 const reasonMax = 140
 const daySeconds = 86_400
 
@@ -75,40 +57,35 @@ const deliverySchema = z
   })
   .meta({ id: 'BondDelivery' })
 
-const wholeSchema = deliverySchema.extend(wholeFields).meta({ id: 'WholeBondDelivery' })
-
-const pageQuery = z.strictObject({
-  ...pageSchema,
-  status: z.enum(deliveryStatuses).optional(),
-  part: z.enum(['seller', 'buyer']).optional(),
-})
-
-const refusals = [
-  httpErrors.validation_failed,
-  drexErrors.wallet_not_found,
-  drexErrors.wallet_cannot_sign,
-  drexErrors.wallet_disabled,
-  drexErrors.policy_refused,
-  drexErrors.contract_reverted,
-  drexErrors.account_not_permitted,
-  drexErrors.network_not_configured,
-  drexErrors.network_unreachable,
-] as const
-
 export const deliveryRoutes = (deliveries: Deliveries, sql: Client): readonly Route[] => [
   createRoute(deliveries, sql),
-  listRoute(deliveries),
-  readRoute(deliveries),
+  ...readingRoutes<'delivery'>({
+    path,
+    agreements: deliveries,
+    statuses: deliveryStatuses,
+    parts: ['seller', 'buyer'],
+    list: {
+      operation: 'listBondDeliveries',
+      summary: 'Deliveries against payment, newest first',
+      name: 'deliveries',
+    },
+    read: {
+      operation: 'getBondDelivery',
+      summary: 'One delivery, its steps and what the contract told',
+      description: 'The delivery',
+      idFrom: 'listBondDeliveries#/deliveries/0/delivery_id',
+      schemaId: 'WholeBondDelivery',
+      notFound: drexErrors.delivery_not_found,
+    },
+    schema: deliverySchema,
+    show,
+  }),
   cancelRoute(deliveries, sql),
 ]
 
 const createRoute = (deliveries: Deliveries, sql: Client): Route => ({
-  method: 'POST',
+  ...changing,
   path,
-  scope: 'drex:transfer',
-  accepts: ['application/json'],
-  bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'createBondDelivery',
     summary: 'Deliver bonds against payment',
@@ -158,53 +135,9 @@ const createRoute = (deliveries: Deliveries, sql: Client): Route => ({
     }),
 })
 
-const listRoute = (deliveries: Deliveries): Route => ({
-  method: 'GET',
-  path,
-  scope: 'drex:read',
-  errorStyle: 'envelope',
-  document: {
-    operation: 'listBondDeliveries',
-    summary: 'Deliveries against payment, newest first',
-    tag,
-    query: pageQuery,
-    responses: pageResponses('deliveries', deliverySchema),
-    errors: [httpErrors.validation_failed],
-  },
-  async handle(c) {
-    const { cursor: beforeId, limit, status, part } = readQuery(c, pageQuery)
-    const filter = { beforeId, status, part, limit: limit + 1 }
-    return pageResponse('deliveries', await deliveries.list(filter, callerOf(c)), limit, show)
-  },
-})
-
-const readRoute = (deliveries: Deliveries): Route => ({
-  method: 'GET',
-  path: `${path}/{id}`,
-  scope: 'drex:read',
-  errorStyle: 'envelope',
-  document: {
-    operation: 'getBondDelivery',
-    summary: 'One delivery, its steps and what the contract told',
-    tag,
-    params: idParams,
-    exampleFrom: { id: 'listBondDeliveries#/deliveries/0/delivery_id' },
-    responses: { 200: { description: 'The delivery', schema: wholeSchema } },
-    errors: [drexErrors.delivery_not_found],
-  },
-  async handle(c) {
-    const whole = await deliveries.get(readParams(c, idParams).id, callerOf(c))
-    return Response.json(showWhole(whole))
-  },
-})
-
 const cancelRoute = (deliveries: Deliveries, sql: Client): Route => ({
-  method: 'POST',
+  ...changing,
   path: `${path}/{id}/cancel`,
-  scope: 'drex:transfer',
-  accepts: ['application/json'],
-  bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'cancelBondDelivery',
     summary: 'Take a delivery back',
@@ -258,9 +191,3 @@ const show = (delivery: Of<'delivery'>): z.infer<typeof deliverySchema> => {
 /** Maturities are midnights of UTC. */
 const dateOf = (seconds: number): string =>
   new Date((seconds - (seconds % daySeconds)) * 1_000).toISOString().slice(0, 10)
-
-const showWhole = ({ agreement, steps, told }: Whole<'delivery'>) => ({
-  ...show(agreement),
-  steps: steps.map((step) => showStep(step, checksumAddress)),
-  events: told.map(showTold),
-})

@@ -1,37 +1,19 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import {
-  callerOf,
-  httpErrors,
-  idParams,
-  type Route,
-  readParams,
-  readQuery,
-  text,
-} from '#src/platform/http/index.ts'
+import { callerOf, idParams, type Route, readParams, text } from '#src/platform/http/index.ts'
 import { lienStatuses } from '../agreements/domain.ts'
 import type { LienAct, Liens } from '../agreements/liens.ts'
-import type { Of, Whole } from '../agreements/service.ts'
+import type { Of } from '../agreements/service.ts'
 import { formatUnits } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { amount, hash, instant } from '../templates/fields.ts'
 import { requireWallet } from '../wallets/rights.ts'
-import { commonFields, showCommon, showTold, wholeFields } from './agreements.ts'
+import { changing, commonFields, readingRoutes, refusals, showCommon, tag } from './agreements.ts'
 import { once } from './once.ts'
-import {
-  addressSchema,
-  networkSchema,
-  pageResponse,
-  pageResponses,
-  pageSchema,
-  walletsFrom,
-} from './shared.ts'
-import { showStep } from './transfer-form.ts'
+import { addressSchema, networkSchema, walletsFrom } from './shared.ts'
 
-const tag = 'Digital currency'
 const path = '/v1/drex/liens'
-const bodyBytesMax = 4_096
 
 const createSchema = z
   .strictObject({
@@ -83,43 +65,33 @@ const lienSchema = z
   })
   .meta({ id: 'Lien' })
 
-const wholeSchema = lienSchema.extend(wholeFields).meta({ id: 'WholeLien' })
-
-const pageQuery = z.strictObject({
-  ...pageSchema,
-  status: z.enum(lienStatuses).optional(),
-  part: z.enum(['owner', 'beneficiary']).optional(),
-})
-
-const refusals = [
-  httpErrors.validation_failed,
-  drexErrors.wallet_not_found,
-  drexErrors.wallet_cannot_sign,
-  drexErrors.wallet_disabled,
-  drexErrors.policy_refused,
-  drexErrors.contract_reverted,
-  drexErrors.account_not_permitted,
-  drexErrors.token_unusable,
-  drexErrors.network_not_configured,
-  drexErrors.network_unreachable,
-] as const
-
 export const lienRoutes = (liens: Liens, sql: Client): readonly Route[] => [
   createRoute(liens, sql),
   // Before the route that would take `adopt` as an id.
   adoptRoute(liens, sql),
-  listRoute(liens),
-  readRoute(liens),
+  ...readingRoutes<'lien'>({
+    path,
+    agreements: liens,
+    statuses: lienStatuses,
+    parts: ['owner', 'beneficiary'],
+    list: { operation: 'listLiens', summary: 'Liens, newest first', name: 'liens' },
+    read: {
+      operation: 'getLien',
+      summary: 'One lien, its steps and what its contract told',
+      description: 'The lien',
+      idFrom: 'createLien#/lien_id',
+      schemaId: 'WholeLien',
+      notFound: drexErrors.lien_not_found,
+    },
+    schema: lienSchema,
+    show,
+  }),
   actRoute(liens, sql),
 ]
 
 const createRoute = (liens: Liens, sql: Client): Route => ({
-  method: 'POST',
+  ...changing,
   path,
-  scope: 'drex:transfer',
-  accepts: ['application/json'],
-  bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'createLien',
     summary: 'Pledge tokens as security',
@@ -138,7 +110,7 @@ const createRoute = (liens: Liens, sql: Client): Route => ({
     },
     exampleFrom: walletsFrom('', 'owner_wallet', 'beneficiary'),
     responses: { 202: { description: 'Accepted', schema: lienSchema } },
-    errors: refusals,
+    errors: [...refusals, drexErrors.token_unusable],
   },
   handle: (c) =>
     once(sql, c, {
@@ -158,12 +130,8 @@ const createRoute = (liens: Liens, sql: Client): Route => ({
 })
 
 const adoptRoute = (liens: Liens, sql: Client): Route => ({
-  method: 'POST',
+  ...changing,
   path: `${path}/adopt`,
-  scope: 'drex:transfer',
-  accepts: ['application/json'],
-  bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'registerLien',
     summary: 'Follow a lien that another has made',
@@ -183,7 +151,7 @@ const adoptRoute = (liens: Liens, sql: Client): Route => ({
       '/wallet': 'listLiens?status=active&part=owner#/liens/0/beneficiary',
     },
     responses: { 201: { description: 'The lien', schema: lienSchema } },
-    errors: refusals,
+    errors: [...refusals, drexErrors.token_unusable],
   },
   handle: (c) =>
     once(sql, c, {
@@ -197,52 +165,9 @@ const adoptRoute = (liens: Liens, sql: Client): Route => ({
     }),
 })
 
-const listRoute = (liens: Liens): Route => ({
-  method: 'GET',
-  path,
-  scope: 'drex:read',
-  errorStyle: 'envelope',
-  document: {
-    operation: 'listLiens',
-    summary: 'Liens, newest first',
-    tag,
-    query: pageQuery,
-    responses: pageResponses('liens', lienSchema),
-    errors: [httpErrors.validation_failed],
-  },
-  async handle(c) {
-    const { cursor: beforeId, limit, status, part } = readQuery(c, pageQuery)
-    const found = await liens.list({ beforeId, status, part, limit: limit + 1 }, callerOf(c))
-    return pageResponse('liens', found, limit, show)
-  },
-})
-
-const readRoute = (liens: Liens): Route => ({
-  method: 'GET',
-  path: `${path}/{id}`,
-  scope: 'drex:read',
-  errorStyle: 'envelope',
-  document: {
-    operation: 'getLien',
-    summary: 'One lien, its steps and what its contract told',
-    tag,
-    params: idParams,
-    exampleFrom: { id: 'createLien#/lien_id' },
-    responses: { 200: { description: 'The lien', schema: wholeSchema } },
-    errors: [drexErrors.lien_not_found],
-  },
-  async handle(c) {
-    return Response.json(showWhole(await liens.get(readParams(c, idParams).id, callerOf(c))))
-  },
-})
-
 const actRoute = (liens: Liens, sql: Client): Route => ({
-  method: 'POST',
+  ...changing,
   path: `${path}/{id}/acts`,
-  scope: 'drex:transfer',
-  accepts: ['application/json'],
-  bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'updateLien',
     summary: 'Add to a lien, let go of it, or take it back',
@@ -255,7 +180,12 @@ const actRoute = (liens: Liens, sql: Client): Route => ({
     body: { 'application/json': actSchema },
     bodyExamples: { pledge: { act: 'pledge', amount: '10.00' } },
     responses: { 202: { description: 'The lien as it is now', schema: lienSchema } },
-    errors: [drexErrors.lien_not_found, drexErrors.lien_not_ready, ...refusals],
+    errors: [
+      drexErrors.lien_not_found,
+      drexErrors.lien_not_ready,
+      ...refusals,
+      drexErrors.token_unusable,
+    ],
   },
   handle: (c) =>
     once(sql, c, {
@@ -287,9 +217,3 @@ const show = (lien: Of<'lien'>): z.infer<typeof lienSchema> => {
     ...showCommon(lien),
   } as z.infer<typeof lienSchema>
 }
-
-const showWhole = ({ agreement, steps, told }: Whole<'lien'>) => ({
-  ...show(agreement),
-  steps: steps.map((step) => showStep(step, checksumAddress)),
-  events: told.map(showTold),
-})
