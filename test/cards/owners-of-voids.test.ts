@@ -63,6 +63,12 @@ test('a void that is refused and then done is voided, by a repeat of the same vo
   sayLate()
   await untilLate(id, 2)
   expect(await mtisOf(id)).toEqual(['0100', '0400', '0401'])
+  const [confirmed] = await rig.database.sql`
+    select messages from card_events where transaction_id = ${id} and type = 'reversal_confirmed'`
+  expect(confirmed?.['messages']).toMatchObject([
+    { mti: '0401', fields: { 11: first?.stan } },
+    { mti: '0410', fields: { 39: '00' } },
+  ])
 })
 
 test('a void that is refused and then done is voided in part, and what comes after it too', async () => {

@@ -5,6 +5,7 @@ import type { Merchants } from '../merchants.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
 import { adviceMessage, originalMtiOf, reversalMessage } from '../networks/messages.ts'
 import { type Backoff, backoffDelayMs } from '../networks/options.ts'
+import { shownMessage } from '../networks/shown.ts'
 import {
   type Card,
   CardTokenNotFoundError,
@@ -13,7 +14,7 @@ import {
 } from '../vault/index.ts'
 import type { AttemptOutcome, ReversalMetrics } from './metrics.ts'
 import { beginAttempt, confirm, hold, release } from './store.ts'
-import { isAdviceOf, type Reversal, type ReversalOutcome } from './types.ts'
+import { type EndedReversal, isAdviceOf, type Reversal, type ReversalOutcome } from './types.ts'
 
 /** DE 11 and DE 7 of the reversal. */
 export type ReversalNumbers = { readonly stan: string; readonly transmission: string }
@@ -21,7 +22,7 @@ export type ReversalNumbers = { readonly stan: string; readonly transmission: st
 /** Called in the transaction that ends the reversal; if it throws, the reversal does not end. */
 export type OnEnded = (
   tx: Transaction,
-  reversal: Reversal,
+  reversal: EndedReversal,
   outcome: ReversalOutcome,
   /** DE 15 of the answer. */
   settlementDate?: string | undefined,
@@ -53,6 +54,7 @@ type Result = {
   readonly responseCode: string | undefined
   /** DE 15. */
   readonly settlementDate?: string | undefined
+  readonly messages?: EndedReversal['messages']
 }
 
 const noByteWritten: ReadonlySet<AttemptOutcome> = new Set([
@@ -90,10 +92,10 @@ export const attemptReversal = async (
     card.pan.fill(0)
   }
   const result = await sent
-  const { outcome, responseCode = '' } = result
+  const { outcome } = result
   if (outcome === 'confirmed' || outcome === 'declined') {
     await end(context, claimed, result, 0, outcome === 'confirmed' ? outcome : 'refused')
-  } else if (outcome === 'not_known') await endOrHold(context, network, claimed, responseCode)
+  } else if (outcome === 'not_known') await endOrHold(context, network, claimed, result)
   else await putBack(context, claimed, result, noByteWritten.has(result.outcome))
   return outcome
 }
@@ -138,6 +140,7 @@ const send = async (
     const request = isAdvice
       ? adviceMessage(content, reversal, numbers, pan, { ...beside, ...token })
       : reversalMessage(content, reversal, numbers, pan, beside)
+    const asked = shownMessage(request)
     const follows = { mti: originalMtiOf(content, reversal), stan: reversal.originalStan }
     const exchanged: ExchangeOutcome = await (isAdvice
       ? network.exchange(request, timeoutMs)
@@ -147,8 +150,9 @@ const send = async (
     const read = isAdvice ? readAdviceAnswer : readAnswer
     const result = read(network.answers, request, response)
     const { settlementDate } = response
+    const messages = [asked, shownMessage(response)]
     response.wipe()
-    return { ...result, settlementDate }
+    return { ...result, settlementDate, messages }
   } catch (err) {
     // The network's dialect cannot carry it, now or later: people see it when it expires.
     logger.error({ err, reversal: reversal.id.toString() }, 'a reversal could not be built')
@@ -176,24 +180,24 @@ const endOrHold = async (
   context: AttemptContext,
   network: Network,
   claimed: ClaimedReversal,
-  responseCode: string,
+  result: Result,
 ): Promise<void> => {
   const windowMs = context.windowMs(network)
-  if (await end(context, claimed, { responseCode }, windowMs)) return
-  await hold(context.sql, claimed.reversal.id, claimed.owner, responseCode, windowMs)
+  if (await end(context, claimed, result, windowMs)) return
+  await hold(context.sql, claimed.reversal.id, claimed.owner, result.responseCode ?? '', windowMs)
 }
 
 /** @returns false if it is younger than `ageMsMin`, or another process has it */
 const end = async (
   { sql, onEnded, metrics, logger }: AttemptContext,
   { reversal, owner }: ClaimedReversal,
-  { responseCode = '', settlementDate }: Pick<Result, 'responseCode' | 'settlementDate'>,
+  { responseCode = '', settlementDate, messages }: Result,
   ageMsMin: number,
   outcome: 'confirmed' | 'refused' = 'confirmed',
 ): Promise<boolean> => {
   const isEnded = await sql.begin(async (tx) => {
     if (!(await confirm(tx, reversal.id, owner, responseCode, ageMsMin, outcome))) return false
-    await onEnded(tx, { ...reversal, responseCode }, outcome, settlementDate)
+    await onEnded(tx, { ...reversal, responseCode, messages }, outcome, settlementDate)
     return true
   })
   if (!isEnded) return false

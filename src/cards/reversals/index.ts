@@ -12,4 +12,4 @@ export {
   renewReversal,
   resolveReversals,
 } from './store.ts'
-export type { NewReversal, Reversal } from './types.ts'
+export type { EndedReversal, NewReversal, Reversal } from './types.ts'

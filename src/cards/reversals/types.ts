@@ -1,5 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { RecordOf } from '../columns.ts'
+import type { ShownMessage } from '../transactions/schema.ts'
 import type { AdvisedOperation, cardReversals } from './schema.ts'
 
 /** The members that only the table and its engine know. */
@@ -14,6 +15,9 @@ type Engine =
 
 /** A reversal as it is stored, while it is pending. */
 export type Reversal = RecordOf<Omit<typeof cardReversals.$inferSelect, Engine>>
+
+/** What went over the wire last, request and answer. */
+export type EndedReversal = Reversal & { readonly messages?: readonly ShownMessage[] | undefined }
 
 /** A message to reverse, as its sender describes it. */
 export type NewReversal = Omit<Reversal, 'id' | 'responseCode' | 'createdAt'>

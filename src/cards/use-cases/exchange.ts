@@ -1,7 +1,8 @@
 import { CodecError } from '#codecs/bytes'
-import { type CardMessage, parseAdditionalAmounts, shownFields } from '#codecs/iso8583'
+import { type CardMessage, parseAdditionalAmounts } from '#codecs/iso8583'
 import type { Balance } from '../content/index.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
+import { shownMessage } from '../networks/shown.ts'
 import type { ShownMessage } from '../transactions/schema.ts'
 
 /** What an exchange means for the transaction. */
@@ -88,11 +89,6 @@ export const exchange = async (
       return { kind: 'unknown', why: outcome.kind, messages: [sent] }
   }
 }
-
-const shownMessage = (message: CardMessage): ShownMessage => ({
-  mti: message.mti,
-  fields: shownFields(message),
-})
 
 const bytesOf = (value: string | Uint8Array | undefined): Uint8Array | undefined =>
   typeof value === 'string' ? undefined : value

@@ -2,7 +2,7 @@ import type { EmitWithin } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Network } from '../networks/index.ts'
 import { advisedCode } from '../networks/messages.ts'
-import { dropAdvices, isUnresolved, type Reversal } from '../reversals/index.ts'
+import { dropAdvices, type EndedReversal, isUnresolved, type Reversal } from '../reversals/index.ts'
 import type { ReversalOutcome } from '../reversals/types.ts'
 import { isAdviceOpen } from '../transactions/advices.ts'
 import { changed } from '../transactions/changes.ts'
@@ -138,12 +138,12 @@ const stepOf = (
  */
 export const endAdvice = async (
   tx: Queryable,
-  advice: Reversal,
+  advice: EndedReversal,
   outcome: ReversalOutcome,
   at: Date,
   emission: EmitWithin | undefined,
 ): Promise<void> => {
-  const { transactionId, responseCode = '' } = advice
+  const { transactionId, responseCode = '', messages } = advice
   const before = await lockTransaction(tx, transactionId)
   // A void may have followed what the network has heard of now.
   const isVoided = before?.operation === 'reversing_void'
@@ -152,7 +152,8 @@ export const endAdvice = async (
   if (before === undefined) return
   if (!(isVoided || isVoidedInPart || isAdvising(before.operation))) return
   const advises = advice.reverses.replace('_advice', '')
-  const ended = { type: `advice_${outcome}`, data: { advises, response_code: responseCode } }
+  const data = { advises, response_code: responseCode }
+  const ended = { type: `advice_${outcome}`, data, messages }
   const change = (after: CardTransaction, events: readonly NewCardEvent[]) =>
     changeTransactions(tx, [{ before, after, events }], emission)
   if (isVoided || (isVoidedInPart && outcome === 'confirmed')) {

@@ -11,10 +11,10 @@ import {
 import { cardErrors } from '../errors.ts'
 import {
   dropAdvices,
+  type EndedReversal,
   insertReversals,
   isUnresolved,
   type NewReversal,
-  type Reversal,
   resolveReversals,
 } from '../reversals/index.ts'
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
@@ -155,7 +155,11 @@ const notWaiting = (): ApiError =>
  */
 export const endReversal = async (
   tx: Queryable,
-  { transactionId, reverses }: Pick<NewReversal, 'transactionId' | 'reverses'>,
+  {
+    transactionId,
+    reverses,
+    messages,
+  }: Pick<EndedReversal, 'transactionId' | 'reverses' | 'messages'>,
   outcome: ReversalOutcome,
   at: Date,
   emission: EmitWithin | undefined,
@@ -182,7 +186,7 @@ export const endReversal = async (
     ? changed(before, 'reversal_confirmed', { needsAttention, ...voided, ...partly }, at)
     : { ...before, needsAttention: true, updatedAt: at }
   const type = isConfirmed ? 'reversal_confirmed' : 'reversal_expired'
-  const events = [{ type, data: { reverses } }]
+  const events = [{ type, data: { reverses }, messages }]
   await changeTransactions(tx, [{ before, after, events }], emission)
   await begin(tx, before, after)
 }
@@ -190,7 +194,7 @@ export const endReversal = async (
 /** Updates the card transaction when one of its reversals or advices ends. */
 export const endStored = (
   tx: Queryable,
-  stored: Reversal,
+  stored: EndedReversal,
   outcome: ReversalOutcome,
   at: Date,
   emission: EmitWithin | undefined,

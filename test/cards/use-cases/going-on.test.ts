@@ -270,9 +270,13 @@ test('a void behind a capture that waits takes back both, whatever the network s
     { reverses: 'authorization', original_mti: '0100', status: 'confirmed' },
   ])
   const notes = await rig.database.sql`
-    select type from card_events where type like 'advice_%'
+    select type, messages -> 0 ->> 'mti' as asked, messages -> 1 ->> 'mti' as answered
+    from card_events where type like 'advice_%'
       and transaction_id in (${whole.id}, ${refused.id}) order by transaction_id`
-  expect(notes.map(({ type }) => type)).toEqual(['advice_confirmed', 'advice_refused'])
+  expect(notes).toMatchObject([
+    { type: 'advice_confirmed', asked: '0220', answered: '0230' },
+    { type: 'advice_refused', answered: '0230' },
+  ])
   const told = await rig.database.sql`
     select type from webhook_events where subject in (${whole.id}, ${refused.id}) order by subject, sequence`
   expect(told.map(({ type }) => type)).toEqual(
