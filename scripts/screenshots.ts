@@ -74,6 +74,7 @@ const screens: Readonly<Record<string, Screen>> = {
       'tools-samples': { click: '.tabs a:nth-child(3)', there: '.code' },
     },
   },
+  'pix-keys': { path: '/pix-keys' },
   attention: { path: '/attention', there: '.card .badge' },
   keys: {
     path: '/keys',
