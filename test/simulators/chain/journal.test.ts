@@ -8,6 +8,7 @@ import {
   type KeptChain,
 } from '../../../src/simulators/chain/index.ts'
 import { temporaryDirectory } from '../../support/temporary.ts'
+import { until } from '../../support/until.ts'
 
 const wallets = [1, 2, 3].map((n) => `0x${String(n).repeat(40)}`)
 
@@ -78,8 +79,10 @@ test('what is sent is mined soon after, and is there after a stop', async () => 
   const path = join(temporaryDirectory(), 'chain.jsonl')
   const chain = await createKeptChain({ path, blockTimeMs: 10 })
   await demand(chain, 'hardhat_setBalance', wallets[0]!, '0xff')
-  await Bun.sleep(60)
-  expect(Number(await demand(chain, 'eth_blockNumber'))).toBe(1)
+  const height = async () => Number(await demand(chain, 'eth_blockNumber'))
+  await until(async () => (await height()) > 0)
+  // What was not sent makes no block.
+  expect(await height()).toBe(1)
   await demand(chain, 'hardhat_setBalance', wallets[1]!, '0xfe')
   await chain.stop()
   const next = await createKeptChain({ path, blockTimeMs: 10 })
