@@ -73,6 +73,7 @@ import m69 from './0069_pix_recurring.sql' with { type: 'text' }
 import m70 from './0070_dict_entries.sql' with { type: 'text' }
 import m71 from './0071_pix_recurrences_ending.sql' with { type: 'text' }
 import m72 from './0072_card_messages.sql' with { type: 'text' }
+import m73 from './0073_webhook_removal.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -148,4 +149,5 @@ export const migrations: readonly Migration[] = [
   { name: '0070_dict_entries', sql: m70 },
   { name: '0071_pix_recurrences_ending', sql: m71 },
   { name: '0072_card_messages', sql: m72 },
+  { name: '0073_webhook_removal', sql: m73 },
 ]

@@ -13,7 +13,8 @@ export const bookOf = async (sql: Client): Promise<readonly BookLine[]> => {
   const [deliveries] = await sql<Omit<BookLine, 'what'>[]>`
     select count(*)::int as open, min(at) as "oldestOpen", null::timestamptz as last
     from (
-      select created_at as at from webhook_deliveries where status = 'pending'
+      select created_at as at from webhook_deliveries d where status = 'pending'
+        and exists (select from webhook_endpoints where id = d.endpoint_id)
       limit ${bookCountedMax}
     ) waiting`
   return [

@@ -80,10 +80,12 @@ const writeBatch = async (sql: Client, batch: readonly FinishedAttempt[]): Promi
       tx,
       events.map(({ subject }) => subject),
     )
-    await emitEvents(
-      tx,
-      events.map((event) => ({ ...event, account: accounts.get(event.subject) })),
-    )
+    // An endpoint that was removed meanwhile has no account: its end is nobody's news.
+    const news = events.flatMap((event) => {
+      const account = accounts.get(event.subject)
+      return account === undefined ? [] : [{ ...event, account }]
+    })
+    await emitEvents(tx, news)
   })
 }
 

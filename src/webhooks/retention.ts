@@ -9,6 +9,7 @@ import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 
 const eventsEveryMs = 3_600_000
+const removedEveryMs = 60_000
 const sequencesEveryMs = 24 * 3_600_000
 const dayMs = 86_400_000
 /** Subjects that we look at in one statement. */
@@ -28,6 +29,30 @@ export const forgetEvents = (sql: Client, days: number, round?: Round): Promise<
       where ${looksLikeOne(sql)} and e.id = gone.id`
     return gone.count
   }, round)
+}
+
+/** Deletes the deliveries of removed endpoints, with their attempts. */
+export const forgetRemoved = async (sql: Client, round?: Round): Promise<number> => {
+  // Each step finds the next endpoint in the index: a delivery more costs nothing.
+  const removed = await sql<{ id: string }[]>`
+    with recursive delivered_to as (
+      select min(endpoint_id) as id from webhook_deliveries
+      union all
+      select (select min(endpoint_id) from webhook_deliveries where endpoint_id > d.id)
+      from delivered_to d where d.id is not null
+    )
+    select id from delivered_to
+    where id is not null and not exists (select from webhook_endpoints e where e.id = delivered_to.id)`
+  let total = 0
+  for (const { id } of removed) {
+    total += await deleteInBatches(async () => {
+      const gone = await sql`
+        delete from webhook_deliveries where id = any(array(
+          select id from webhook_deliveries where endpoint_id = ${id} limit ${deletedMax}))`
+      return gone.count
+    }, round)
+  }
+  return total
 }
 
 /** Forgets the numbers of subjects that had no event for long: the next event of one would be its first again. */
@@ -78,6 +103,11 @@ export const createWebhookRetention = ({
   createJob({
     ...{ name: 'old webhook events', everyMs: eventsEveryMs, fleet: { sql: databases[0] }, logger },
     run: (round) => forgetEvents(databases[0], days, round),
+  }),
+  createJob({
+    ...{ name: 'deliveries of removed webhooks', everyMs: removedEveryMs, logger },
+    fleet: { sql: databases[0] },
+    run: (round) => forgetRemoved(databases[0], round),
   }),
   ...databases.map((sql) =>
     createJob({

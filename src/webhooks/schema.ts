@@ -88,9 +88,8 @@ export const webhookDeliveries = pgTable(
     eventId: text('event_id')
       .notNull()
       .references(() => webhookEvents.id, { onDelete: 'cascade' }),
-    endpointId: text('endpoint_id')
-      .notNull()
-      .references(() => webhookEndpoints.id, { onDelete: 'cascade' }),
+    /** An endpoint goes at once, and what it leaves little by little: a month of deliveries is many. */
+    endpointId: text('endpoint_id').notNull(),
     /** `pending`, `delivered` or `exhausted`. */
     status: text().notNull().default('pending'),
     /** Attempts of the present round: a replay begins a new round. */

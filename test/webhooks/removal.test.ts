@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { deletedMax } from '#src/platform/database/index.ts'
+import { bookOf } from '../../src/webhooks/book.ts'
+import { createOutcomeWriter } from '../../src/webhooks/outcomes.ts'
+import { type ClaimedDelivery, judgeEndpoints, writeOutcomes } from '../../src/webhooks/queue.ts'
+import { forgetRemoved } from '../../src/webhooks/retention.ts'
+import { createEndpointStore } from '../../src/webhooks/store.ts'
+import { quietLogger, type TestDatabase } from '../support/database.ts'
+import { openTestDatabase } from './support.ts'
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await openTestDatabase()
+})
+beforeEach(async () => {
+  await database.sql`truncate webhook_endpoints, webhook_events cascade`
+})
+afterAll(async () => {
+  await database.close()
+})
+
+/** An endpoint with that many deliveries, each tried once. */
+const endpointWith = async (id: string, deliveries: number, status = 'pending') => {
+  const { sql } = database
+  await sql`
+    insert into webhook_endpoints (id, account, url, events) values (${id}, 'a', 'https://a.example', '{*}')`
+  await sql`
+    insert into webhook_events (id, type, patterns, subject, sequence, data, published_at)
+    select ${`evt_${id}_`} || n, 'pacs.008', '{*}', 's', n, '{}', now()
+    from generate_series(1, ${deliveries}::int) n`
+  await sql`
+    insert into webhook_deliveries (id, event_id, endpoint_id, status, attempts)
+    select ${`dlv_${id}_`} || n, ${`evt_${id}_`} || n, ${id}, ${status}, 1
+    from generate_series(1, ${deliveries}::int) n`
+  await sql`
+    insert into webhook_attempts (delivery_id, at, duration_ms)
+    select ${`dlv_${id}_`} || n, now(), 1 from generate_series(1, ${deliveries}::int) n`
+}
+
+/** The first delivery of the endpoint, tried now and failed for good. */
+const failed = (endpointId: string) => {
+  const delivery: ClaimedDelivery = {
+    ...{ id: `dlv_${endpointId}_1`, endpointId, attempt: 1, eventId: `evt_${endpointId}_1` },
+    ...{ type: 'pacs.008', sequence: 1n, data: '{}', dataFull: null, traceparent: null },
+    createdAt: new Date(),
+  }
+  const result = {
+    outcome: { kind: 'failed', retryAfterMs: undefined },
+    at: new Date(),
+    durationMs: 1,
+    statusCode: 500,
+    answer: undefined,
+    errorClass: 'status',
+  } as const
+  return { delivery, result, step: { state: 'exhausted', disable: undefined } } as const
+}
+
+test('an endpoint goes while an attempt of its is being written, and neither waits in vain', async () => {
+  await endpointWith('whk_1', 1)
+  const store = createEndpointStore(database.sql)
+  let removed: Promise<boolean> | undefined
+  await database.sql.begin(async (tx) => {
+    await writeOutcomes(tx, [failed('whk_1')])
+    removed = store.remove('whk_1')
+    await Promise.race([removed, Bun.sleep(100)])
+    await judgeEndpoints(tx, [{ id: 'whk_1', succeeded: false, gone: false }], 60)
+  })
+  expect(await removed).toBe(true)
+  expect(await store.find('whk_1')).toBeUndefined()
+})
+
+test('what a removed endpoint leaves goes in several statements; of another nothing does', async () => {
+  await endpointWith('whk_1', deletedMax + 1)
+  await endpointWith('whk_2', 2)
+  await endpointWith('whk_3', 3, 'delivered')
+  const store = createEndpointStore(database.sql)
+  for (const id of ['whk_1', 'whk_3']) await store.remove(id)
+  const open = (await bookOf(database.sql)).find(({ what }) => what === 'webhook deliveries')?.open
+  expect(open).toBe(2)
+  expect(await forgetRemoved(database.sql)).toBe(deletedMax + 1 + 3)
+  const left = await database.sql`
+    select d.endpoint_id as id from webhook_deliveries d
+    join webhook_attempts a on a.delivery_id = d.id`
+  expect(left.map(({ id }) => id)).toEqual(['whk_2', 'whk_2'])
+  expect(await database.sql`select from webhook_attempts`).toHaveLength(2)
+  expect(await forgetRemoved(database.sql)).toBe(0)
+})
+
+test('nobody is told that a delivery of a removed endpoint failed', async () => {
+  await endpointWith('whk_1', 1)
+  await endpointWith('whk_2', 1)
+  await createEndpointStore(database.sql).remove('whk_1')
+  await database.sql`
+    insert into webhook_endpoints (id, account, url, events)
+    values ('whk_all', 'institution', 'https://b.example', '{webhook.*}')`
+  const writer = createOutcomeWriter(database.sql, quietLogger)
+  writer.add(failed('whk_1'))
+  writer.add(failed('whk_2'))
+  await writer.settled()
+  const told = await database.sql`
+    select subject, account from webhook_events where type = 'webhook.delivery.exhausted'`
+  expect(told.map((one) => ({ ...one }))).toEqual([{ subject: 'whk_2', account: 'a' }])
+})
