@@ -3,6 +3,7 @@ import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import type { KeyEnvironment } from '#src/platform/security/index.ts'
 import { type NetworkId, networkIds } from './config.ts'
 import type { Engine } from './engine/engine.ts'
+import type { Prover } from './engine/prover.ts'
 import { drexErrors } from './errors.ts'
 import { type Network, networkInfo } from './networks.ts'
 import type { Permission } from './permission.ts'
@@ -12,6 +13,7 @@ import { RpcFailure } from './rpc/errors.ts'
 export type Chain = {
   readonly network: Network
   readonly rpc: RpcClient
+  readonly prover: Prover
   readonly permission: Permission
   /** Undefined if this process only takes requests. */
   readonly engine: Engine | undefined

@@ -44,6 +44,7 @@ import { createSignatures } from './signatures/service.ts'
 import { createStreamFollower } from './streams/follower.ts'
 import { createStreams } from './streams/service.ts'
 import { createTokens, type Tokens } from './tokens/service.ts'
+import { createTransactions } from './transactions.ts'
 import { createBatches } from './transfers/batches.ts'
 import { createTransfers } from './transfers/service.ts'
 import { createBalanceWatch } from './wallets/balance-watch.ts'
@@ -122,6 +123,7 @@ export const createDrex = (given: DrexDeps): Drex => {
       streams: createStreams({ sql, chains, contracts }),
       statements: createStatements(sql, tokens),
       held: createHeld(sql, chains),
+      transactions: createTransactions(sql, chains),
     }),
     start: async () => {
       if (deps.isRotating) {
@@ -193,7 +195,7 @@ const openChains = (
     })
     const companions = [ledger, streams, agreements, balances]
     const engine = settings.engineEnabled ? createEngine(context, companions) : undefined
-    all.set(id, { network, rpc, permission, engine })
+    all.set(id, { network, rpc, prover, permission, engine })
   }
   return { all, contexts }
 }

@@ -79,9 +79,12 @@ const make = async (): Promise<Made> => {
   const { lien_id } = await demand('/v1/drex/liens', pledge(address))
   const deployed = await demand('/v1/contracts/deploy', deployment(address))
   const at = `/v1/contracts/${deployed['address']}`
+  let hash = ''
   await until(async () => {
     const { json } = await call(ana, 'GET', at)
-    return ['deployed', 'permitted'].includes((json as { status: string }).status)
+    const { status, tx_hash } = json as { status: string; tx_hash: string }
+    hash = tx_hash
+    return ['deployed', 'permitted'].includes(status)
   })
   const paused = { function: 'pause', signer_wallet: address }
   const { transaction_id } = await demand(`${at}/call`, paused)
@@ -102,6 +105,7 @@ const make = async (): Promise<Made> => {
     wallet: wallet_id ?? '',
     address,
     transfer: transfer_id ?? '',
+    hash,
     batch: batch_id ?? '',
     operation: operation_id ?? '',
     delivered: await makeDelivery(address),

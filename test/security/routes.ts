@@ -19,6 +19,8 @@ export type Made = {
   readonly wallet: string
   readonly address: string
   readonly transfer: string
+  /** Of the transaction that deployed the contract. */
+  readonly hash: string
   readonly batch: string
   readonly operation: string
   readonly delivered: string
@@ -424,6 +426,11 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/drex/transfers': list(drex),
   'GET /v1/drex/transfers/activity': list(drex),
   'GET /v1/drex/lanes': list(drex),
+  'GET /v1/drex/transactions/{hash}': owned(
+    true,
+    drex,
+    ({ hash }) => `/v1/drex/transactions/${hash}`,
+  ),
   'GET /v1/drex/transfers/{id}': owned(true, drex, transfer('')),
   'POST /v1/drex/transfers/{id}/cancel': owned(false, drex, transfer('/cancel')),
   'POST /v1/drex/transfers/{id}/retry': owned(false, drex, transfer('/retry')),

@@ -130,7 +130,8 @@ export const useLoaded = <T>(
         if (!isGone) setState({ key, value })
       } catch (thrown) {
         const error = thrown instanceof Refusal ? thrown : new Refusal(0, String(thrown), '')
-        if (!isGone) setState((former) => ({ ...former, key, error }))
+        // What was loaded under another key is not what this key has.
+        if (!isGone) setState((former) => ({ ...(former.key === key && former), key, error }))
       }
     }
     void once('user')

@@ -115,6 +115,33 @@ export const cancelTransferAct = (one: Transfer): Act => ({
   },
 })
 
+export const approveTransferAct = (one: Transfer): Act => ({
+  title: w.approve,
+  consequence: fill(w.approveConsequence, {
+    amount: tokens(one.amount, one.currency),
+    to: one.to_wallet,
+  }),
+  verb: w.approve,
+  run: async () => {
+    await send('POST', `/v1/drex/transfers/${encodeURIComponent(one.transfer_id)}/approve`)
+    return undefined
+  },
+})
+
+export const retryTransferAct = (one: Transfer): Act => ({
+  title: w.retryTransfer,
+  consequence: fill(w.retryTransferConsequence, {
+    amount: tokens(one.amount, one.currency),
+    to: one.to_wallet,
+  }),
+  verb: w.retryTransfer,
+  run: async (_, key) => {
+    const path = `/v1/drex/transfers/${encodeURIComponent(one.transfer_id)}/retry`
+    await send('POST', path, undefined, key)
+    return undefined
+  },
+})
+
 /** A transaction that is not signed, since it may be on the chain already. */
 export type Held = {
   readonly transaction_id: string

@@ -52,6 +52,16 @@ export const attentionWords = inWords({
     'An empty transaction takes the place of the transfer of {amount} to {to}. The chain decides which of the two counts.',
     'Uma transação vazia toma o lugar da transferência de {amount} para {to}. A cadeia decide qual das duas vale.',
   ],
+  approve: ['Approve', 'Aprovar'],
+  approveConsequence: [
+    'The transfer of {amount} to {to}, held by the policy of its wallet, is signed and sent. Whoever asked for it cannot approve it.',
+    'A transferência de {amount} para {to}, retida pela política da carteira, é assinada e enviada. Quem a pediu não pode aprová-la.',
+  ],
+  retryTransfer: ['Try again', 'Tentar de novo'],
+  retryTransferConsequence: [
+    'The transfer of {amount} to {to} is made anew under the same id, if its end proves that nothing moved.',
+    'A transferência de {amount} para {to} é refeita com o mesmo id, se o seu fim provar que nada se moveu.',
+  ],
   held: ['Digital currency: may be on the chain already', 'Moeda digital: talvez já na cadeia'],
   heldNote: [
     'Not signed until somebody says whether it was sent, as after the database was restored from a copy. Look on the chain first.',

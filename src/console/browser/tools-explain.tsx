@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Refusal, type Session } from './api.ts'
+import { getJson, Refusal, type Session } from './api.ts'
+import { type ChainPlace, OnChain } from './chain.tsx'
 import { type Explained, ExplainedLines, explain, VerdictBadge, type Wanted } from './explained.tsx'
 import { Card } from './parts.tsx'
 import { paymentColumns } from './payment-columns.tsx'
@@ -24,7 +25,11 @@ const identifiers: readonly { readonly form: RegExp; readonly rail: Rail; readon
 
 type Result =
   | { readonly kind: 'message'; readonly message: Explained }
-  | { readonly kind: 'payments'; readonly rows: readonly Row[] }
+  | {
+      readonly kind: 'payments'
+      readonly rows: readonly Row[]
+      readonly places: readonly ChainPlace[]
+    }
   | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 const resultOf = async (content: string, wanted: Wanted, session: Session): Promise<Result> => {
@@ -34,13 +39,28 @@ const resultOf = async (content: string, wanted: Wanted, session: Session): Prom
   try {
     if (known !== undefined && wanted.kind === undefined) {
       const filter: Filter = { find: content, as: known.as, status: '' }
-      return { kind: 'payments', rows: (await pageOfRail(known.rail, filter, foundMax)).rows }
+      const { rows } = await pageOfRail(known.rail, filter, foundMax)
+      return {
+        kind: 'payments',
+        rows,
+        places: known.as === 'tx_hash' ? await placesOf(content) : [],
+      }
     }
     return { kind: 'message', message: await explain(content, wanted) }
   } catch (error) {
     const refusal = error instanceof Refusal ? error : new Refusal(0, String(error), '')
     return { kind: 'refused', refusal }
   }
+}
+
+/** Where a hash may be: on each network that is configured. */
+const placesOf = async (hash: string): Promise<readonly ChainPlace[]> => {
+  const { networks } = await getJson<{
+    readonly networks: readonly { readonly id: string; readonly configured: boolean }[]
+  }>('/v1/drex/networks')
+  return networks
+    .filter(({ configured }) => configured)
+    .map(({ id }) => ({ network: id, hash, of: id }))
 }
 
 /** Paste anything, and see what it says. */
@@ -128,15 +148,20 @@ const Shown = ({ result }: { readonly result: Result }) => {
       )
     case 'payments':
       return (
-        <Card title={w.found}>
-          {result.rows.length === 0 ? (
-            <p class="empty">{w.noneFound}</p>
-          ) : (
-            <div class="list">
-              <Table columns={paymentColumns} rows={result.rows} keyOf={({ to }) => to} />
-            </div>
-          )}
-        </Card>
+        <>
+          <Card title={w.found}>
+            {result.rows.length === 0 ? (
+              <p class="empty">{w.noneFound}</p>
+            ) : (
+              <div class="list">
+                <Table columns={paymentColumns} rows={result.rows} keyOf={({ to }) => to} />
+              </div>
+            )}
+          </Card>
+          {result.places.map((place) => (
+            <OnChain key={place.network} {...place} />
+          ))}
+        </>
       )
     case 'message':
       return (

@@ -125,7 +125,7 @@ const readTuple = (
 }
 
 /** Solidity writes `_to` or `name_` to avoid a clash; callers need not. */
-const bareName = (name: string): string => trimmed(name, '_')
+export const bareName = (name: string): string => trimmed(name, '_')
 
 /** The sum of a transfer is `amount` to some contracts, `value` to others, and callers need not know to which. */
 const synonyms: ReadonlyMap<string, string> = new Map([
@@ -275,12 +275,19 @@ export const decodeEvent = (
   }
 }
 
-const toJson = (value: unknown): unknown => {
+/** Whole numbers as decimal strings. */
+export const toJson = (value: unknown): unknown => {
   if (typeof value === 'bigint') return value.toString()
   return Array.isArray(value) ? value.map(toJson) : value
 }
 
 let known: Promise<readonly Interface[]> | undefined
+
+/** The interfaces of all templates, read once. */
+export const templateAbis = (): Promise<readonly Interface[]> => {
+  known ??= Promise.all(templateNames.map(async (name) => readAbi((await loadArtifact(name)).abi)))
+  return known
+}
 
 /** Explains a revert's payload by the given ABIs and those of the templates. */
 export const explainRevert = async (
@@ -288,8 +295,7 @@ export const explainRevert = async (
   abis: readonly Interface[] = [],
 ): Promise<DecodedRevert | undefined> => {
   if (data === undefined || data.length < 10) return undefined
-  known ??= Promise.all(templateNames.map(async (name) => readAbi((await loadArtifact(name)).abi)))
-  for (const abi of [...abis, ...(await known)]) {
+  for (const abi of [...abis, ...(await templateAbis())]) {
     const parsed = parseError(abi, data)
     if (parsed !== undefined) return parsed
   }

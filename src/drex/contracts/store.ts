@@ -122,6 +122,21 @@ export const contractsByAddress = async (
   return rows.map(read)
 }
 
+/** What the account knows of these addresses: of each one contract, its own before that of everybody. */
+export const contractsOfNetwork = async (
+  sql: Client,
+  network: string,
+  account: string,
+  addresses: readonly Hex[],
+): Promise<readonly Contract[]> => {
+  const rows = await sql<Row[]>`
+    select distinct on (own.address) own.* from (
+      ${selection(sql)} where c.network = ${network} and c.address = any(${[...addresses]}::text[])
+        and ${visible(sql, account)}
+    ) own order by own.address, own.account = ${gatewayAccount}, own.id`
+  return rows.map(read)
+}
+
 /** Whether anybody deployed it from a template. */
 export const isOfTemplate = async (
   sql: Client,

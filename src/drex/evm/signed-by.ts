@@ -9,19 +9,30 @@ export const isSignedBy = async (
   signatory: Signatory,
 ): Promise<boolean> => (await bytesSignedBy(transaction, signatory)) !== undefined
 
-/**
- * Builds the bytes that the hash is of and recovers who signed them.
- *
- * @returns undefined also for a type of transaction that is not known here: what cannot be checked proves nothing
- */
+/** The same as {@link isSignedBy}, with the signed bytes. */
 export const bytesSignedBy = async (
   transaction: SignedTransaction,
   { sender, nonce, chainId }: Signatory,
 ): Promise<Hex | undefined> => {
+  if (transaction.nonce !== nonce) return undefined
+  const signed = await signatureOf(transaction, chainId)
+  return signed?.sender === sender ? signed.raw : undefined
+}
+
+/**
+ * Builds the bytes that the hash is of and recovers who signed them.
+ *
+ * @returns undefined if they have another hash, and also for a type of transaction that is not known here: what cannot
+ *   be checked proves nothing
+ */
+export const signatureOf = async (
+  transaction: SignedTransaction,
+  chainId: number,
+): Promise<{ readonly sender: Hex; readonly raw: Hex } | undefined> => {
   const { Signature, Transaction } = await import('ethers')
-  const { type, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas, to, value, v, r, s } =
+  const { type, nonce, gas, gasPrice, maxFeePerGas, maxPriorityFeePerGas, to, value, v, r, s } =
     transaction
-  if (transaction.nonce !== nonce || type > feeMarketType) return undefined
+  if (type > feeMarketType) return undefined
   try {
     const word = (part: bigint): string => `0x${part.toString(16).padStart(64, '0')}`
     const built = Transaction.from({
@@ -41,8 +52,8 @@ export const bytesSignedBy = async (
           }),
       signature: Signature.from({ r: word(r), s: word(s), v }),
     })
-    const isIts = built.hash === transaction.hash && built.from?.toLowerCase() === sender
-    return isIts ? (built.serialized as Hex) : undefined
+    if (built.hash !== transaction.hash || built.from === null) return undefined
+    return { sender: built.from.toLowerCase() as Hex, raw: built.serialized as Hex }
   } catch {
     return undefined
   }

@@ -12,6 +12,7 @@ import type { Sandbox } from '../sandbox.ts'
 import type { Signatures } from '../signatures/service.ts'
 import type { Streams } from '../streams/service.ts'
 import type { Tokens } from '../tokens/service.ts'
+import type { ChainTransactions } from '../transactions.ts'
 import type { Batches } from '../transfers/batches.ts'
 import type { Transfers } from '../transfers/service.ts'
 import type { Wallets } from '../wallets/service.ts'
@@ -27,6 +28,7 @@ import { sandboxRoutes } from './sandbox.ts'
 import { signatureRoutes } from './signatures.ts'
 import { statementRoute } from './statement.ts'
 import { streamRoutes } from './streams.ts'
+import { transactionRoute } from './transactions.ts'
 import { transferRoutes } from './transfers.ts'
 import { walletRoutes } from './wallets.ts'
 
@@ -45,6 +47,7 @@ export type RouteDeps = {
   readonly signatures: Signatures
   readonly statements: Statements
   readonly held: HeldTransactions
+  readonly transactions: ChainTransactions
   readonly sql: Client
 }
 
@@ -76,6 +79,7 @@ const routesOf = (deps: RouteDeps): readonly Route[] => [
   ...heldRoutes(deps.held, deps.sql),
   ...networkRoutes(deps.chains, deps.tokens),
   laneRoute(deps.sql),
+  transactionRoute(deps.transactions),
   ...operationRoutes(deps.operations, deps.sql),
   ...deliveryRoutes(deps.deliveries, deps.sql),
   ...lienRoutes(deps.liens, deps.sql),

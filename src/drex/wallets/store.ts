@@ -79,6 +79,18 @@ export const walletByAddress = async (sql: Client, address: Hex): Promise<Wallet
   return row && read(row)
 }
 
+/** Which of these addresses are wallets of the account. */
+export const ownAmong = async (
+  sql: Client,
+  account: string,
+  addresses: readonly Hex[],
+): Promise<readonly Hex[]> => {
+  const rows = await sql<{ address: Hex }[]>`
+    select address from drex_wallets
+    where address = any(${[...addresses]}::text[]) and account = ${account}`
+  return rows.map(({ address }) => address)
+}
+
 /** The gateway's own wallet for an account's deployments, if there is one. */
 export const walletByCreator = async (
   sql: Queryable,

@@ -186,6 +186,8 @@ export const drexPhrases: Readonly<Record<string, string>> = {
   'is needed for this function': 'é necessário para esta função',
   'The contract refuses.': 'O contrato recusa.',
   'The contract refuses: {}.': 'O contrato recusa: {1}.',
+  'The network has no transaction of this hash in which a wallet or contract of yours has a part.':
+    'A rede não tem transação com este hash da qual participe uma carteira ou um contrato seu.',
   'The contract has no such call.': 'O contrato não tem essa chamada.',
   'The contract has no such stream.': 'O contrato não tem esse fluxo.',
   'The account has {} streams, as many as it may.': 'A conta tem {1} fluxos, tantos quantos pode.',

@@ -1,0 +1,142 @@
+import { getJson, useLoaded } from './api.ts'
+import { chainWords as w } from './chain-words.ts'
+import { count } from './format.ts'
+import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
+import { Badge } from './state.tsx'
+import { type Column, Table } from './table.tsx'
+import { toolWords } from './tools-words.ts'
+import { fill, words } from './words.ts'
+
+/** A transaction of a network, and what it is for. */
+export type ChainPlace = { readonly network: string; readonly hash: string; readonly of: string }
+
+type Arguments = Readonly<Record<string, unknown>>
+
+type ChainLog = {
+  readonly log_index: number
+  readonly address: string
+  readonly contract: { readonly label: string } | null
+  readonly event: string | null
+  readonly args: Arguments | null
+  readonly topics: readonly string[]
+  readonly data: string
+}
+
+type ChainTransaction = {
+  readonly status: string
+  readonly from: string | null
+  readonly to: string | null
+  readonly nonce: number
+  readonly block_number: number | null
+  readonly confirmations: number
+  readonly gas_used: number | null
+  readonly proven: boolean | null
+  readonly contract: { readonly label: string } | null
+  readonly function: string | null
+  readonly args: Arguments | null
+  readonly input: string
+  readonly logs: readonly ChainLog[]
+  readonly logs_count: number
+}
+
+type Argument = { readonly name: string; readonly value: unknown }
+
+const columns: readonly Column<Argument>[] = [
+  { head: w.argument, cell: ({ name }) => name },
+  { head: toolWords.value, cell: ({ value }) => textOf(value), classes: ['mono', 'wide'] },
+]
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(value)
+
+/** A transaction as the chain has it: the call and what the contracts told, decoded. */
+export const OnChain = ({ network, hash, of }: ChainPlace) => {
+  const path = `/v1/drex/transactions/${hash}?network=${encodeURIComponent(network)}`
+  const loaded = useLoaded(path, () => getJson<ChainTransaction>(path))
+  return (
+    <Card
+      title={`${w.onChain} · ${of.replaceAll('_', ' ')}`}
+      aside={
+        <div class="actions">
+          {loaded.value !== undefined && <Proof {...loaded.value} />}
+          <Copy text={hash} label={words.transactionHash} />
+        </div>
+      }
+    >
+      <div class="pad">
+        <Shown loaded={loaded}>{(transaction) => <Call {...transaction} />}</Shown>
+      </div>
+    </Card>
+  )
+}
+
+const Proof = ({ status, proven }: ChainTransaction) => (
+  <>
+    <Badge status={status} />
+    {proven !== null && (
+      <Badge status={proven ? 'settled' : 'unknown'} label={proven ? w.proven : w.unproven} />
+    )}
+  </>
+)
+
+const Call = (transaction: ChainTransaction) => {
+  const { contract, to, args, input, logs, logs_count: all } = transaction
+  return (
+    <>
+      <Facts isWide facts={factsOf(transaction)} />
+      <Decoded
+        title={`${contract?.label ?? to ?? ''} · ${transaction.function ?? w.unknownCall}`}
+        args={args}
+        raw={[input]}
+      />
+      {logs.map(({ log_index: index, contract: of, address, event, args: told, topics, data }) => (
+        <Decoded
+          key={index}
+          title={`${of?.label ?? address} · ${event ?? w.unknownEvent}`}
+          args={told}
+          raw={[...topics, data]}
+        />
+      ))}
+      {all > logs.length && (
+        <p class="quiet">{fill(w.more, { count: count(all - logs.length) })}</p>
+      )}
+    </>
+  )
+}
+
+const factsOf = (of: ChainTransaction): readonly Fact[] => [
+  { name: w.from, value: <code>{of.from ?? w.unknown}</code> },
+  { name: w.to, value: <code>{of.to ?? w.deploys}</code> },
+  { name: w.nonce, value: count(of.nonce) },
+  ...(of.block_number === null
+    ? []
+    : [
+        { name: w.block, value: count(of.block_number) },
+        { name: w.confirmations, value: count(of.confirmations) },
+      ]),
+  ...(of.gas_used === null ? [] : [{ name: w.gas, value: count(of.gas_used) }]),
+]
+
+/** What was said by name, or else its bytes. */
+const Decoded = ({
+  title,
+  args,
+  raw,
+}: {
+  readonly title: string
+  readonly args: Arguments | null
+  readonly raw: readonly string[]
+}) => (
+  <section class="said">
+    <h3>{title}</h3>
+    {args === null ? (
+      <p class="mono quiet">{raw.join(' ')}</p>
+    ) : (
+      <Table
+        columns={columns}
+        rows={Object.entries(args).map(([name, value]) => ({ name, value }))}
+        keyOf={({ name }) => name}
+      />
+    )}
+  </section>
+)

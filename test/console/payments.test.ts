@@ -1,0 +1,111 @@
+/** A payment’s page and the tools, in a real browser: what the rails say, decoded, and what may be done about it. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { hasBrowser } from '../support/browser.ts'
+import type { GatewayHere } from '../support/gateway-here.ts'
+import { openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
+
+describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', () => {
+  let seen: SeenConsole
+  let gateway: GatewayHere
+  let url = ''
+  let operator = ''
+  let api: (method: string, path: string, body?: object) => Promise<Response>
+
+  beforeAll(async () => {
+    seen = await openConsole()
+    ;({ gateway, url } = seen)
+    operator = await gateway.keyOf({ name: 'operator' })
+    const headers = { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' }
+    api = (method, path, body) =>
+      fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+  })
+  afterAll(() => seen?.[Symbol.asyncDispose]())
+
+  const wallet = async (cents = 100_000n, policy?: object): Promise<Hex> => {
+    const made = await api('POST', '/v1/wallets', { type: 'managed', label: 'browser' })
+    const { address, wallet_id: id } = (await made.json()) as { address: Hex; wallet_id: string }
+    if (policy !== undefined) {
+      expect((await api('PATCH', `/v1/wallets/${id}`, { policy })).status).toBe(200)
+    }
+    await gateway.issuer.fund(address, cents)
+    return address
+  }
+
+  const transfer = async (from: Hex, to: Hex, amount: string, wanted: string) => {
+    const made = await api('POST', '/v1/drex/transfers', {
+      ...{ from_wallet: from, to_wallet: to, amount },
+    })
+    const { transfer_id: id } = (await made.json()) as { transfer_id: string }
+    for (;;) {
+      const read = await api('GET', `/v1/drex/transfers/${id}`)
+      const now = (await read.json()) as { status: string; tx_hash: string }
+      if (now.status === wanted) return { id, hash: now.tx_hash }
+      if (now.status === 'failed' && wanted !== 'failed') throw new Error(JSON.stringify(now))
+      await Bun.sleep(50)
+    }
+  }
+
+  test('a transfer shows its call and its events, decoded; its hash is explained by the tools', async () => {
+    const [ana, bia] = [await wallet(), await wallet()]
+    const { id, hash } = await transfer(ana, bia, '12.34', 'confirmed')
+    const one = await seen.visit()
+    const { page } = one
+    await signIn(one, operator)
+    await page.goto(`${url}/console/payments/drex/${id}`)
+    const call = page.locator('.said', { hasText: 'transfer(address,uint256)' })
+    await call.getByText('1234', { exact: true }).waitFor()
+    await page.locator('.said', { hasText: 'Transfer(address,address,uint256)' }).waitFor()
+    await page.getByText('proven by its block').waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    await page.goto(`${url}/console/tools`)
+    await page.locator('textarea').fill(hash)
+    await page.getByRole('button', { name: 'Explain', exact: true }).click()
+    await call.waitFor()
+    await page.locator('textarea').fill(`0x${'ab'.repeat(32)}`)
+    await page.getByRole('button', { name: 'Explain', exact: true }).click()
+    await page.getByText('No payment of this account has this identifier').waitFor()
+    await page.getByText('The network has no transaction of this hash').waitFor()
+    await settled(page)
+    expect(one.problems.filter((text) => !text.includes('404'))).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('a failed transfer is tried again, a held one is approved by another key or taken back', async () => {
+    const poor = await wallet(1n)
+    const careful = await wallet(100_000n, { approval_above: '1.00' })
+    const failed = await transfer(poor, careful, '5.00', 'failed')
+    const [approved, cancelled] = [
+      await transfer(careful, poor, '2.00', 'pending'),
+      await transfer(careful, poor, '3.00', 'pending'),
+    ]
+    await gateway.issuer.fund(poor, 1_000n)
+    const one = await seen.visit()
+    const { page } = one
+    // The one that asked cannot approve.
+    await signIn(one, await gateway.keyOf({ name: 'second' }))
+    const act = async (id: string, title: string, then: string) => {
+      await page.goto(`${url}/console/payments/drex/${id}`)
+      await page.getByRole('button', { name: title, exact: true }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByRole('button', { name: title, exact: true }).click()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+      for (;;) {
+        const now = (await (await api('GET', `/v1/drex/transfers/${id}`)).json()) as {
+          readonly status: string
+        }
+        if (now.status === then) return
+        await Bun.sleep(50)
+      }
+    }
+    await act(failed.id, 'Try again', 'confirmed')
+    await act(approved.id, 'Approve', 'confirmed')
+    await act(cancelled.id, 'Take back', 'cancelled')
+    await page.goto(`${url}/console/payments/drex/${cancelled.id}`)
+    await settled(page)
+    expect(await page.getByRole('button', { name: 'Take back' }).count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+})
