@@ -171,6 +171,7 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/catalog/in': anyone(true),
   'GET /v1/catalog/out': anyone(true),
   'POST /v1/spi/send': institution(),
+  'POST /v1/spi/build': institution(true),
   'GET /v1/dict/keys/{key}': institution(true),
   'POST /v1/dict/entries': institution(),
   'GET /v1/dict/entries': institution(true),

@@ -1,7 +1,7 @@
 import { getJson } from './api.ts'
 
 /** What we read of the OpenAPI document. */
-type Schema = {
+export type Schema = {
   readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, Schema>>
@@ -15,6 +15,7 @@ type Schema = {
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly allOf?: readonly Schema[]
+  readonly description?: string
 }
 
 type Media = {
@@ -63,6 +64,25 @@ export const operationsOf = (document: ApiDocument): readonly SampleRequest[] =>
 
 const jsonType = 'application/json'
 
+/** The schema of an operation's body, and its examples by name. */
+export const formOf = (
+  document: ApiDocument,
+  path: string,
+): { readonly schema: Schema; readonly examples: Readonly<Record<string, unknown>> } => {
+  const media = document.paths[path]?.['post']?.requestBody?.content?.[jsonType]
+  const examples = Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value])
+  return {
+    schema: resolved(document, media?.schema ?? {}),
+    examples: Object.fromEntries(examples),
+  }
+}
+
+/** What a schema refers to, or itself. */
+export const resolved = (document: ApiDocument, schema: Schema): Schema =>
+  schema.$ref === undefined
+    ? schema
+    : (document.components?.schemas?.[schema.$ref.split('/').at(-1) ?? ''] ?? {})
+
 const bodyOf = (document: ApiDocument, operation: Operation): SampleRequest['body'] => {
   const content = operation.requestBody?.content ?? {}
   const contentType = jsonType in content ? jsonType : Object.keys(content)[0]
@@ -83,8 +103,7 @@ const depthMax = 6
 /** A value of the schema: what it needs, and no more. */
 const exampleOf = (document: ApiDocument, schema: Schema, depth: number): unknown => {
   if (schema.$ref !== undefined) {
-    const found = document.components?.schemas?.[schema.$ref.split('/').at(-1) ?? '']
-    return found === undefined || depth > depthMax ? null : exampleOf(document, found, depth + 1)
+    return depth > depthMax ? null : exampleOf(document, resolved(document, schema), depth + 1)
   }
   const given = schema.example ?? schema.examples?.[0] ?? schema.const ?? schema.default
   if (given !== undefined) return given

@@ -41,7 +41,8 @@ const Choose = ({ document }: { readonly document: ApiDocument }) => {
   )
 }
 
-const Written = ({ request }: { readonly request: SampleRequest }) => (
+/** A request in every language. */
+export const Written = ({ request }: { readonly request: SampleRequest }) => (
   <div class="stack">
     {writers.map(({ label, write }) => (
       <CodeCard key={label} title={label} text={write(request, location.origin)} />

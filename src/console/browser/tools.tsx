@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Session } from './api.ts'
 import { Link } from './router.tsx'
 import { Explain } from './tools-explain.tsx'
+import { MakeMessage } from './tools-message.tsx'
 import { MakeCode } from './tools-qr.tsx'
 import { Samples } from './tools-samples.tsx'
 import { toolWords as w } from './tools-words.ts'
@@ -10,6 +11,7 @@ import { words } from './words.ts'
 const tools = [
   { name: 'explain', label: w.explain, scope: 'messages:read' },
   { name: 'qr', label: w.qrCode, scope: 'qrcodes:use' },
+  { name: 'message', label: w.message, scope: 'spi:send' },
   { name: 'samples', label: w.samples, scope: undefined },
 ] as const
 
@@ -40,6 +42,7 @@ export const Tools = ({
       {current === undefined && <p class="empty">{words.lacking}</p>}
       {current?.name === 'explain' && <Explain session={session} given={pasted} />}
       {current?.name === 'qr' && <MakeCode onExplain={setPasted} />}
+      {current?.name === 'message' && <MakeMessage session={session} />}
       {current?.name === 'samples' && <Samples />}
     </>
   )

@@ -40,7 +40,7 @@ let documented: ZodType | undefined
 
 /** The request body in the OpenAPI document, with the parameters of each type. Slow, so made on demand. */
 export const documentedBody = (): ZodType => {
-  documented ??= newDocumentedBody()
+  documented ??= newDocumentedBody().meta({ id: 'SendPaymentRequest' })
   return documented
 }
 
@@ -69,5 +69,30 @@ export const sendDocument: RouteDocument = {
   },
   bodyExamples: sendExamples,
   responses: { 202: { description: 'Stored, and queued or sent.', schema: sent } },
+  errors: [httpErrors.validation_failed, httpErrors.not_configured],
+}
+
+const builtMessage = z
+  .object({
+    message_type: z.enum(buildableMessages),
+    definition: z.string().meta({ example: 'pacs.008.spi.1.14' }),
+    channel: z.enum(['PRIMARY', 'SECONDARY']),
+    biz_msg_idr: z.string(),
+    end_to_end_ids: z.array(z.string()),
+    xml: z.string().meta({ description: 'The message, without its signature' }),
+  })
+  .meta({ id: 'BuiltMessage' })
+
+export const buildDocument: RouteDocument = {
+  operation: 'buildPayment',
+  summary: 'See the message that would be sent',
+  description:
+    'Takes what `POST /v1/spi/send` takes, judges it alike and answers with the message. Nothing is stored or sent, and identifiers that the gateway makes are others each time.',
+  tag: 'Instant payments',
+  get body() {
+    return { 'application/json': documentedBody() }
+  },
+  bodyExamples: sendExamples,
+  responses: { 200: { description: 'The message', schema: builtMessage } },
   errors: [httpErrors.validation_failed, httpErrors.not_configured],
 }

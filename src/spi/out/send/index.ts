@@ -37,5 +37,5 @@ export const createSend = (deps: SendFeatureDeps): Feature => {
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(sql === undefined || broker === undefined ? ['DATABASE_DSN'] : []),
   ]
-  return { name, routes: withMissingSettings(sendRoutes(never), missing) }
+  return { name, routes: withMissingSettings(sendRoutes({ build: never, send: never }), missing) }
 }

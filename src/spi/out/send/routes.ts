@@ -2,17 +2,20 @@ import { type BuildableMessage, type BuildProblem, buildableVersions } from '#co
 import {
   type ApiError,
   callerOf,
+  type RequestContext,
   type Route,
   readJson,
   refusedValue,
   respond,
 } from '#src/platform/http/index.ts'
-import { sendBody, sendDocument } from './documents.ts'
+import { buildDocument, sendBody, sendDocument } from './documents.ts'
 import type { SendService } from './service.ts'
 
 const bodyBytesMax = 1_048_576
 
-export const sendRoutes = (send: SendService): readonly Route[] => [
+const decoder = new TextDecoder()
+
+export const sendRoutes = ({ build, send }: SendService): readonly Route[] => [
   {
     method: 'POST',
     path: '/v1/spi/send',
@@ -21,15 +24,40 @@ export const sendRoutes = (send: SendService): readonly Route[] => [
     bodyBytesMax,
     document: sendDocument,
     handle: async (c) => {
-      const body = await readJson(c, sendBody)
-      const { message_type: messageType, version, channel, params } = body
-      requireVersion(messageType, version)
-      const outcome = await send({ messageType, version, channel, params }, callerOf(c))
+      const outcome = await send(await requestOf(c), callerOf(c))
       if (!outcome.ok) throw refused(outcome.problems)
       return respond(outcome.answered)
     },
   },
+  {
+    method: 'POST',
+    path: '/v1/spi/build',
+    scope: 'spi:send',
+    accepts: ['application/json'],
+    bodyBytesMax,
+    isPure: true,
+    document: buildDocument,
+    handle: async (c) => {
+      const outcome = await build(await requestOf(c))
+      if (!outcome.ok) throw refused(outcome.problems)
+      const { messageType, endToEndIds, message } = outcome.built
+      return Response.json({
+        message_type: messageType,
+        definition: message.definition,
+        channel: message.channel,
+        biz_msg_idr: message.bizMsgIdr,
+        end_to_end_ids: endToEndIds,
+        xml: decoder.decode(message.envelope.bytes),
+      })
+    },
+  },
 ]
+
+const requestOf = async (c: RequestContext) => {
+  const { message_type: messageType, version, channel, params } = await readJson(c, sendBody)
+  requireVersion(messageType, version)
+  return { messageType, version, channel, params }
+}
 
 const requireVersion = (messageType: BuildableMessage, version: string | undefined): void => {
   const versions = buildableVersions(messageType)

@@ -29,9 +29,11 @@ type SendRequest = {
   readonly params: unknown
 }
 
-type SendOutcome =
-  | { readonly ok: true; readonly answered: Answered }
-  | { readonly ok: false; readonly problems: readonly BuildProblem[] }
+type Refused = { readonly ok: false; readonly problems: readonly BuildProblem[] }
+
+type SendOutcome = { readonly ok: true; readonly answered: Answered } | Refused
+
+type BuildOutcome = { readonly ok: true; readonly built: Built } | Refused
 
 export type SendDeps = {
   readonly sql: Client
@@ -45,7 +47,11 @@ export type SendDeps = {
   readonly nowMs?: () => number
 }
 
-export type SendService = (request: SendRequest, caller: Caller) => Promise<SendOutcome>
+export type SendService = {
+  /** What would be sent; nothing is stored. */
+  readonly build: (request: SendRequest) => Promise<BuildOutcome>
+  readonly send: (request: SendRequest, caller: Caller) => Promise<SendOutcome>
+}
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
@@ -59,22 +65,30 @@ export const createSendService = (deps: SendDeps): SendService => {
   const enqueue = createAcceptor(sql, broker)
   const sendWithin =
     sendNow === undefined ? undefined : createFastPath({ ...deps, sendNow, enqueue })
-  return async (request, caller) => {
+  const build: SendService['build'] = async (request) => {
     const nowMs = clock()
-    const build = buildMessage(request.messageType, request.params, {
+    const made = buildMessage(request.messageType, request.params, {
       ispb,
       nowMs,
       random,
       revision: deps.revision,
       ...(request.version === undefined ? {} : { version: request.version }),
     })
-    if (!build.ok) return build
+    if (!made.ok) return made
     const problems = brokenRules(request.messageType, request.params, { ispb, nowMs })
     if (problems.length > 0) return { ok: false, problems }
     const channel = request.channel ?? (await defaultChannel(sql, request))
-    const built = builtOf(build.message, { ...request, channel }, ispb)
-    const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
-    return { ok: true, answered: await (isFast ? sendWithin : enqueue)(built, caller) }
+    return { ok: true, built: builtOf(made.message, { ...request, channel }, ispb) }
+  }
+  return {
+    build,
+    send: async (request, caller) => {
+      const outcome = await build(request)
+      if (!outcome.ok) return outcome
+      const isFast = sendWithin !== undefined && request.messageType === 'PACS008'
+      const answered = await (isFast ? sendWithin : enqueue)(outcome.built, caller)
+      return { ok: true, answered }
+    },
   }
 }
 

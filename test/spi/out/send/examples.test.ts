@@ -17,6 +17,8 @@ import { sendParameters } from '../../../../src/spi/out/send/parameters.ts'
 import { sendRoutes } from '../../../../src/spi/out/send/routes.ts'
 import { shapedSignature } from '../../../support/messages.ts'
 
+const uncalled = () => Promise.reject(new Error('not called'))
+
 // biome-ignore lint/suspicious/noExplicitAny: a part of any request
 type Loose = any
 
@@ -137,7 +139,7 @@ describe('the API’s document types the parameters', () => {
   })
 
   test('in its JSON', async () => {
-    const routes = sendRoutes(() => Promise.reject(new Error('not called')))
+    const routes = sendRoutes({ build: uncalled, send: uncalled })
     const text = JSON.stringify(await openApiDocument(routes, 'test'))
     const has = (part: string): boolean => text.includes(part)
     expect(has('"cash_amount":{"type":"integer","minimum":0')).toBe(true)

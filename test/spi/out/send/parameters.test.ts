@@ -10,6 +10,8 @@ import { sendExamples } from '../../../../src/spi/out/send/examples.ts'
 import { sendParameters } from '../../../../src/spi/out/send/parameters.ts'
 import { sendRoutes } from '../../../../src/spi/out/send/routes.ts'
 
+const uncalled = () => Promise.reject(new Error('not called'))
+
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 
 /** An object that tells which of its fields are read, and those of the objects within it. */
@@ -89,7 +91,7 @@ test('what is needed always is refused when it is missing, what is not needed is
 })
 
 test('the API’s document has them', async () => {
-  const routes = sendRoutes(() => Promise.reject(new Error('not called')))
+  const routes = sendRoutes({ build: uncalled, send: uncalled })
   const document = JSON.stringify(await openApiDocument(routes, 'test'))
   for (const name of buildableMessages) expect(document).toContain(`#### ${name}`)
   expect(document).toContain('transactions[].withdrawal.purchase_amount')

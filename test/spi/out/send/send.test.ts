@@ -271,3 +271,26 @@ test('what breaks a business rule is refused by place and rule, and nothing is s
   })
   expect(await countOf()).toBe(before)
 })
+
+test('a message is built as it would be sent, and nothing is stored', async () => {
+  const counted = async () => {
+    const [row] = await sql`select count(*)::int as count from spi_messages`
+    return row?.['count']
+  }
+  const before = await counted()
+  const build = (body: unknown) => app.call('POST', '/v1/spi/build', { key, body })
+  for (const [messageType, params] of Object.entries(examples)) {
+    const answer = await build({ message_type: messageType, params })
+    const built = (await answer.json()) as Record<'xml' | 'biz_msg_idr' | 'definition', string>
+    expect([messageType, answer.status]).toEqual([messageType, 200])
+    expect(built.xml).toContain(`<BizMsgIdr>${built.biz_msg_idr}</BizMsgIdr>`)
+    expect(built.xml).toContain(`<MsgDefIdr>${built.definition}</MsgDefIdr>`)
+  }
+  for (const body of [payment({}, -1), { ...payment(), version: '9.99' }, { ...payment(), x: 1 }]) {
+    const [built, sent] = [await build(body), await send(body)]
+    expect(built.status).toBe(400)
+    const told = async (answer: Response) => ((await answer.json()) as { errors: object }).errors
+    expect(await told(built)).toEqual(await told(sent))
+  }
+  expect(await counted()).toBe(before)
+})

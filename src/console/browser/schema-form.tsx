@@ -1,0 +1,214 @@
+import { useState } from 'preact/hooks'
+import type { ApiDocument, Schema } from './samples.ts'
+import { resolved } from './samples.ts'
+import { toolWords as w } from './tools-words.ts'
+import { fill } from './words.ts'
+
+/** What a form has of a value; undefined: nothing is given. */
+export type Given =
+  | string
+  | number
+  | boolean
+  | undefined
+  | readonly Given[]
+  | { readonly [name: string]: Given }
+
+type Members = Readonly<Record<string, Given>>
+
+type Part = {
+  readonly document: ApiDocument
+  readonly schema: Schema
+  readonly value: Given
+  readonly onChange: (value: Given) => void
+}
+
+type Named = Part & {
+  readonly name: string
+  /** Names it and all that it is within. */
+  readonly id: string
+  readonly isNeeded: boolean
+}
+
+const isMembers = (value: Given): value is Members =>
+  typeof value === 'object' && !Array.isArray(value)
+
+const isList = (value: Given): value is readonly Given[] => Array.isArray(value)
+
+/** Without what is empty; undefined if nothing is left. */
+export const givenOf = (value: Given): Given => {
+  if (value === '') return undefined
+  if (isList(value)) {
+    const items = value.map(givenOf).filter((item) => item !== undefined)
+    return items.length === 0 ? undefined : items
+  }
+  if (!isMembers(value)) return value
+  const members = Object.entries(value)
+    .map(([name, of]) => [name, givenOf(of)] as const)
+    .filter(([, of]) => of !== undefined)
+  return members.length === 0 ? undefined : Object.fromEntries(members)
+}
+
+/** The members of an object by a form made of its schema; of several schemas one is chosen. */
+export const SchemaForm = ({ id, ...part }: Part & { readonly id: string }) => {
+  const schema = resolved(part.document, part.schema)
+  if (schema.anyOf === undefined) return <MembersForm {...part} schema={schema} id={id} />
+  return <Variants {...part} variants={schema.anyOf} id={id} />
+}
+
+const namesOf = (document: ApiDocument, schema: Schema): readonly string[] =>
+  Object.keys(resolved(document, schema).properties ?? {})
+
+/** A message that takes several in a list also takes one alone, but never both. */
+const Variants = ({
+  variants,
+  ...part
+}: Part & { readonly variants: readonly Schema[]; readonly id: string }) => {
+  const { document, value } = part
+  const given = isMembers(value) ? Object.keys(value) : []
+  const [chosen, setChosen] = useState(() => {
+    const fits = (schema: Schema) => {
+      const names = namesOf(document, schema)
+      return given.every((name) => names.includes(name))
+    }
+    return Math.max(0, variants.findIndex(fits))
+  })
+  const schema = variants[chosen]
+  return (
+    <>
+      <label class="field">
+        {w.form}
+        <select
+          value={chosen}
+          onChange={(event) => {
+            setChosen(Number(event.currentTarget.value))
+            part.onChange(undefined)
+          }}
+        >
+          {variants.map((_, at) => (
+            <option key={String(at)} value={at}>
+              {at === 0 ? w.one : w.several}
+            </option>
+          ))}
+        </select>
+      </label>
+      {schema !== undefined && <MembersForm {...part} schema={resolved(document, schema)} />}
+    </>
+  )
+}
+
+const MembersForm = ({ document, schema, value, onChange, id }: Part & { readonly id: string }) => {
+  const members = isMembers(value) ? value : {}
+  return (
+    <>
+      {Object.entries(schema.properties ?? {}).map(([name, of]) => (
+        <Member
+          key={name}
+          {...{ document, name, id: `${id}-${name}` }}
+          schema={resolved(document, of)}
+          isNeeded={(schema.required ?? []).includes(name)}
+          value={members[name]}
+          onChange={(one) => onChange({ ...members, [name]: one })}
+        />
+      ))}
+    </>
+  )
+}
+
+const Member = (named: Named) => {
+  switch (named.schema.type) {
+    case 'object':
+      return <Group {...named} />
+    case 'array':
+      return <List {...named} />
+    default:
+      return <Leaf {...named} />
+  }
+}
+
+/** Shut while nothing in it is needed or given. */
+const Group = (named: Named) => (
+  <details open={named.isNeeded || named.value !== undefined} class="group">
+    <summary>
+      <code>{named.name}</code>
+    </summary>
+    <div>
+      {named.schema.description !== undefined && <small>{named.schema.description}</small>}
+      <MembersForm {...named} />
+    </div>
+  </details>
+)
+
+const List = (named: Named) => {
+  const { document, name, id, schema, value, onChange, isNeeded } = named
+  const items = isList(value) ? value : isNeeded ? [undefined] : []
+  const item = resolved(document, schema.items ?? {})
+  const put = (at: number, one: Given) =>
+    onChange(items.map((former, place) => (place === at ? one : former)))
+  return (
+    <fieldset class="group">
+      <legend>
+        <code>{name}</code>
+      </legend>
+      {schema.description !== undefined && <small>{schema.description}</small>}
+      {items.map((one, at) => (
+        <div class="item" key={String(at)}>
+          <Member
+            {...{ document, schema: item, value: one, isNeeded: true }}
+            {...{ name: `${name} ${at + 1}`, id: `${id}-${at}` }}
+            onChange={(changed) => put(at, changed)}
+          />
+          {(at > 0 || !isNeeded) && (
+            <button
+              type="button"
+              onClick={() => onChange(items.filter((_, place) => place !== at))}
+            >
+              {fill(w.remove, { name: `${name} ${at + 1}` })}
+            </button>
+          )}
+        </div>
+      ))}
+      <button type="button" onClick={() => onChange([...items, undefined])}>
+        {fill(w.add, { name })}
+      </button>
+    </fieldset>
+  )
+}
+
+const Leaf = ({ name, id, schema, value, onChange, isNeeded }: Named) => {
+  const { description, enum: values } = schema
+  const hint = description === undefined ? undefined : `${id}-hint`
+  const isWhole = schema.type === 'integer'
+  return (
+    <div class="field">
+      <label for={id} class="mono">
+        {name}
+      </label>
+      {values === undefined ? (
+        <input
+          {...{ id, required: isNeeded, spellcheck: false, autocomplete: 'off' }}
+          aria-describedby={hint}
+          inputMode={isWhole ? 'numeric' : 'text'}
+          value={typeof value === 'object' ? JSON.stringify(value) : String(value ?? '')}
+          onInput={({ currentTarget: { value: text } }) => onChange(isWhole ? wholeOf(text) : text)}
+        />
+      ) : (
+        <select
+          {...{ id, required: isNeeded }}
+          value={String(value ?? '')}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        >
+          <option value="" />
+          {values.map((one) => (
+            <option key={String(one)} value={String(one)}>
+              {String(one)}
+            </option>
+          ))}
+        </select>
+      )}
+      {description !== undefined && <small id={hint}>{description}</small>}
+    </div>
+  )
+}
+
+/** As the API takes it; whatever is no whole number stays text, and is refused by name. */
+const wholeOf = (text: string): Given => (/^\d{1,15}$/.test(text) ? Number(text) : text)
