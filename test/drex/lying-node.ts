@@ -32,7 +32,7 @@ export const createLyingNode = (first: Pick<Chain, 'request'>): LyingNode => {
     asked.set(call.method, (asked.get(call.method) ?? 0) + 1)
     const answer = () => chain.request(call.method, call.params)
     const outcome = (await lie?.(call, answer)) ?? (await answer())
-    return { jsonrpc: '2.0', id: call.id, ...outcome }
+    return { ...outcome, jsonrpc: '2.0', id: call.id }
   }
   const server = Bun.serve({
     hostname: '127.0.0.1',

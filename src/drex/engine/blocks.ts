@@ -1,62 +1,89 @@
 /** Blocks as the chain links them: each by its header's hash, and the next by its parent's. */
 import { isBlockProven } from '../evm/block-proof.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
+import type { Network } from '../networks.ts'
+import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Block } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 
-/** Blocks in a row, as far as the node has them. */
-export const fetchBlocks = async (
-  { network, rpc }: EngineContext,
-  from: number,
-  to: number,
-): Promise<readonly Block[]> => {
-  const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+/** What blocks are asked for by. */
+export type BlockContext = {
+  readonly network: Pick<Network, 'proofs'>
+  readonly rpc: Pick<RpcClient, 'batch'>
+}
+
+/**
+ * What is told of each height; null where the chain has no block yet. A block of another height, or one whose hash is not
+ * that of its header where the network's blocks prove it, is no answer.
+ * @throws RpcFailure if no node answers at all
+ */
+export const blocksAt = async (
+  { network, rpc }: BlockContext,
+  numbers: Iterable<number>,
+): Promise<ReadonlyMap<number, RpcOutcome<Block | null>>> => {
+  const list = [...new Set(numbers)]
   const outcomes = await rpc.batch(
-    numbers.map((number) => ({
-      method: 'eth_getBlockByNumber',
-      params: [quantity(number), false],
-    })),
+    list.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
   )
+  return new Map(list.map((number, i) => [number, checked(network, number, outcomes[i]!)]))
+}
+
+const checked = (
+  { proofs }: Pick<Network, 'proofs'>,
+  number: number,
+  outcome: RpcOutcome<Block | null>,
+): RpcOutcome<Block | null> => {
+  if ('failure' in outcome || outcome.result === null) return outcome
+  if (outcome.result.number !== number) return malformed(`another block than ${number} was told`)
+  return proofs && !isBlockProven(outcome.result)
+    ? malformed(`the hash of block ${number} is not that of its header`)
+    : outcome
+}
+
+const malformed = (message: string) => ({ failure: new RpcFailure('malformed', message) })
+
+/**
+ * The blocks of these heights, as far as they are told and each is built on the one before.
+ * @param numbers in a row
+ * @throws RpcFailure if nothing is told of the first
+ */
+export const linkedBlocks = async (
+  context: BlockContext,
+  numbers: readonly number[],
+): Promise<readonly Block[]> => {
+  const outcomes = await blocksAt(context, numbers)
   const blocks: Block[] = []
-  for (const [i, outcome] of outcomes.entries()) {
+  for (const number of numbers) {
+    const outcome = outcomes.get(number)!
     if ('failure' in outcome) {
       // Those before it are read now; the next look begins with it.
       if (blocks.length > 0) break
       throw outcome.failure
     }
-    // Behind a load balancer the answering node may not have the newest block yet.
+    // Behind a load balancer the answering node may not have the newest block yet, or be between two chains.
     const { result } = outcome
-    if (result === null || result.number !== numbers[i]) break
-    if (network.proofs && !isBlockProven(result)) {
-      if (blocks.length > 0) break
-      throw new RpcFailure('malformed', `the hash of block ${numbers[i]} is not that of its header`)
-    }
-    // Two nodes, or one between two chains: what follows is not of the same chain.
     const before = blocks.at(-1)
-    if (before !== undefined && before.hash !== result.parentHash) break
+    if (result === null || (before !== undefined && before.hash !== result.parentHash)) break
     blocks.push(result)
   }
   return blocks
 }
 
-/** By the blocks' numbers; `none` where there is no such block. */
+/** By the blocks' numbers; `none` where there is no such block. What is not told is missing. */
 export const hashesOf = async (
-  context: EngineContext,
-  numbers: ReadonlySet<number>,
-): Promise<ReadonlyMap<number, Hex | 'none'>> => {
-  const list = [...numbers]
-  const outcomes = await context.rpc.batch(
-    list.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
+  context: BlockContext,
+  numbers: Iterable<number>,
+): Promise<ReadonlyMap<number, Hex | 'none'>> => hashesIn(await blocksAt(context, numbers))
+
+const hashesIn = (
+  blocks: ReadonlyMap<number, RpcOutcome<Block | null>>,
+): ReadonlyMap<number, Hex | 'none'> =>
+  new Map(
+    [...blocks].flatMap(([number, outcome]): [number, Hex | 'none'][] =>
+      'failure' in outcome ? [] : [[number, outcome.result?.hash ?? 'none']],
+    ),
   )
-  const hashes = new Map<number, Hex | 'none'>()
-  for (const [i, number] of list.entries()) {
-    const outcome = outcomes[i]!
-    if ('failure' in outcome) continue
-    hashes.set(number, outcome.result?.hash ?? 'none')
-  }
-  return hashes
-}
 
 /**
  * The same, for blocks that are deep enough: where the network's blocks prove what is in them, each counts only if those
@@ -66,34 +93,25 @@ export const chainHashes = async (
   context: EngineContext,
   numbers: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, Hex | 'none'>> => {
-  const { network, rpc } = context
+  const { network } = context
   if (!network.proofs) return hashesOf(context, numbers)
   const depths = Array.from({ length: network.confirmations }, (_, depth) => depth)
-  const list = [...new Set([...numbers].flatMap((number) => depths.map((each) => number + each)))]
-  const outcomes = await rpc.batch(
-    list.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
+  const blocks = await blocksAt(
+    context,
+    [...numbers].flatMap((number) => depths.map((each) => number + each)),
   )
-  const blocks = new Map<number, Block>()
-  const hashes = new Map<number, Hex | 'none'>()
-  for (const [i, number] of list.entries()) {
-    const outcome = outcomes[i]!
-    if ('failure' in outcome) continue
-    const { result } = outcome
-    if (result === null) {
-      if (numbers.has(number)) hashes.set(number, 'none')
-    } else if (result.number === number && isBlockProven(result)) {
-      blocks.set(number, result)
-    }
+  const blockAt = (number: number): Block | undefined => {
+    const outcome = blocks.get(number)
+    return outcome !== undefined && 'result' in outcome ? (outcome.result ?? undefined) : undefined
   }
   const isLinked = (number: number): boolean =>
     depths.every(
       (depth) =>
-        depth === 0 ||
-        blocks.get(number + depth)?.parentHash === blocks.get(number + depth - 1)?.hash,
+        depth === 0 || blockAt(number + depth)?.parentHash === blockAt(number + depth - 1)?.hash,
     )
-  for (const number of numbers) {
-    const block = blocks.get(number)
-    if (block !== undefined && isLinked(number)) hashes.set(number, block.hash)
-  }
-  return hashes
+  return new Map(
+    [...hashesIn(blocks)].filter(
+      ([number, hash]) => numbers.has(number) && (hash === 'none' || isLinked(number)),
+    ),
+  )
 }

@@ -68,17 +68,23 @@ export const nonceUsed = async (
   return rows.map(({ hash, ...row }) => ({ ...row, hash: hash ?? undefined }))
 }
 
-type BlockOfEnds = { readonly number: number; readonly hash: Hex }
+export type BlockOfEnds = { readonly number: number; readonly hash: Hex }
 
-/** The blocks, from one on, that ends were told of. */
+/**
+ * The blocks, from one on, that ends were told of.
+ * @param depth of the oldest below the newest: no head that a node tells decides it
+ */
 export const blocksOfEnds = async (
   sql: Client,
   network: string,
   from: number,
+  depth: number,
 ): Promise<readonly BlockOfEnds[]> => {
+  const ends = sql`network = ${network} and status in (${before(sql, 'corrected')})`
   const rows = await sql<{ number: bigint; hash: Hex }[]>`
     select distinct block_number as number, block_hash as hash from drex_transactions
-    where network = ${network} and block_number >= ${from} and status in (${before(sql, 'corrected')})`
+    where ${ends} and block_number >= greatest(${from}::bigint,
+      (select max(block_number) from drex_transactions where ${ends}) - ${depth}::bigint)`
   return rows.map(({ number, hash }) => ({ number: Number(number), hash }))
 }
 

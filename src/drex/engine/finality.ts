@@ -1,9 +1,10 @@
 /**
  * The finality watch. An end is told after the network's confirmations; should its block leave the chain after all, it
  * is taken back, by an event. It looks when the process starts and when the chain has changed, as deep as
- * `DREX_WATCH_BLOCKS`.
+ * `DREX_WATCH_BLOCKS`, and at each block until the chain tells what is in its place.
  */
 import { quantity } from '../evm/hex.ts'
+import { hashesOf } from './blocks.ts'
 import type { EngineContext } from './context.ts'
 import * as corrections from './correction-store.ts'
 import type { TransactionError } from './transaction.ts'
@@ -14,52 +15,69 @@ const reorganised: TransactionError = {
 }
 
 export type FinalityWatch = {
-  /** The chain is not the same from this block on; until the head is past `until`, it is looked at again. */
-  readonly changed: (from: number, until: number) => void
+  /** The chain may not be the same from this block on. */
+  readonly changed: (from: number) => void
   /** @returns how many ends were taken back */
-  readonly look: (head: number) => Promise<number>
+  readonly look: () => Promise<number>
 }
 
 export const createFinalityWatch = (context: EngineContext): FinalityWatch => {
-  const { network, settings } = context
+  const { network, settings, sql } = context
   const depth = network.confirmations + settings.watchBlocks
-  let due: { readonly from: number; readonly until: number } | undefined = { from: 0, until: 0 }
+  /** From here on, blocks are to be compared with the chain. */
+  let from: number | undefined = 0
+  /** Blocks of ends of which the chain has not told yet, by their hashes. */
+  let open: ReadonlyMap<string, corrections.BlockOfEnds> = new Map()
   return {
-    changed(from, until) {
-      due = {
-        from: Math.min(from, due?.from ?? from),
-        until: Math.max(until, due?.until ?? until),
-      }
+    changed(first) {
+      from = Math.min(first, from ?? first)
     },
-    async look(head) {
-      if (due === undefined) return 0
-      const { from, until } = due
-      const count = await takeBack(context, Math.max(from, head - depth), head)
-      // A chain that is shorter now may bring another block where an end was told.
-      if (head >= until) due = undefined
+    async look() {
+      if (from !== undefined) {
+        const told = await corrections.blocksOfEnds(sql, network.id, from, depth)
+        open = new Map([...open, ...told.map((block) => [block.hash, block] as const)])
+        from = undefined
+      }
+      if (open.size === 0) return 0
+      const { gone, left } = await compare(context, [...open.values()])
+      const count = gone.length === 0 ? 0 : await takeBack(context, gone)
+      open = new Map(left.map((block) => [block.hash, block]))
       return count
     },
   }
 }
 
-const takeBack = async (context: EngineContext, from: number, head: number): Promise<number> => {
-  const { network, rpc, sql, logger } = context
-  const told = (await corrections.blocksOfEnds(sql, network.id, from)).filter(
-    ({ number }) => number <= head,
+type Compared = {
+  /** Another block is in the place of each. */
+  readonly gone: readonly corrections.BlockOfEnds[]
+  /** The chain has nothing there yet, no node tells of it, or they differ. */
+  readonly left: readonly corrections.BlockOfEnds[]
+}
+
+const compare = async (
+  context: EngineContext,
+  told: readonly corrections.BlockOfEnds[],
+): Promise<Compared> => {
+  const hashes = await hashesOf(
+    context,
+    told.map(({ number }) => number),
   )
-  const outcomes = await rpc.batch(
-    told.map(({ number }) => ({
-      method: 'eth_getBlockByNumber',
-      params: [quantity(number), false],
-    })),
-  )
-  const gone: (typeof told)[number][] = []
-  for (const [i, block] of told.entries()) {
-    const outcome = outcomes[i]!
-    if ('failure' in outcome || outcome.result === null) continue
-    if (outcome.result.hash !== block.hash && (await isAgreed(context, block))) gone.push(block)
+  const gone: corrections.BlockOfEnds[] = []
+  const left: corrections.BlockOfEnds[] = []
+  for (const block of told) {
+    const hash = hashes.get(block.number) ?? 'none'
+    if (hash === block.hash) continue
+    if (hash !== 'none' && (await isAgreed(context, block))) gone.push(block)
+    else left.push(block)
   }
-  if (gone.length === 0) return 0
+  return { gone, left }
+}
+
+const takeBack = async (
+  context: EngineContext,
+  gone: readonly corrections.BlockOfEnds[],
+): Promise<number> => {
+  const { network, sql, logger } = context
   const corrected = await sql.begin(async (tx) => {
     const rows = await corrections.correct(tx, network.id, gone, reorganised)
     await context.onCorrected(tx, rows)
@@ -72,7 +90,7 @@ const takeBack = async (context: EngineContext, from: number, head: number): Pro
 /** No node that answers has the block. */
 const isAgreed = async (
   { rpc }: EngineContext,
-  { number, hash }: { readonly number: number; readonly hash: string },
+  { number, hash }: corrections.BlockOfEnds,
 ): Promise<boolean> => {
   const answers = await rpc.poll('eth_getBlockByNumber', quantity(number), false)
   return answers.every((each) => 'failure' in each || each.result?.hash !== hash)

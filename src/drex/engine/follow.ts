@@ -9,7 +9,7 @@ import type { Block, Receipt } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
 import { agreementOn, provenOf } from './agreement.ts'
 import * as attemptStore from './attempt-store.ts'
-import { chainHashes, fetchBlocks, hashesOf } from './blocks.ts'
+import { chainHashes, hashesOf, linkedBlocks } from './blocks.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
 import { type Judged, mismatchOf } from './evidence.ts'
@@ -50,7 +50,7 @@ export const createFollower = (context: EngineContext): Follower => {
   /** The last block that was read and is still on the chain. */
   const ancestor = async (head: number): Promise<number> => {
     const numbers = [...known.keys()].filter((number) => number <= head).sort((a, b) => b - a)
-    const hashes = await hashesOf(context, new Set(numbers))
+    const hashes = await hashesOf(context, numbers)
     return numbers.find((number) => hashes.get(number) === known.get(number)) ?? 0
   }
 
@@ -59,7 +59,7 @@ export const createFollower = (context: EngineContext): Follower => {
     const common = await ancestor(head)
     logger.warn({ network: network.id, from: common + 1, to: last }, 'the chain changed')
     for (const number of known.keys()) if (number > common) known.delete(number)
-    finality.changed(common + 1, last)
+    finality.changed(common + 1)
     next = common + 1
   }
 
@@ -70,7 +70,10 @@ export const createFollower = (context: EngineContext): Follower => {
     if (head < next && performance.now() < againMs) return 0
     againMs = performance.now() + Math.max(againMinMs, network.blockTimeMs)
     const from = Math.max(Math.min(next, head), head - blocksMax + 1, 0)
-    const blocks = await fetchBlocks(context, from, head)
+    // What happened in blocks that nobody read is unknown.
+    if (from > next) finality.changed(0)
+    const numbers = Array.from({ length: head - from + 1 }, (_, i) => from + i)
+    const blocks = await linkedBlocks(context, numbers)
     const isOther = (number: number, hash: Hex) => (known.get(number) ?? hash) !== hash
     const [first] = blocks
     const isCut = first !== undefined && isOther(first.number - 1, first.parentHash)
@@ -91,7 +94,7 @@ export const createFollower = (context: EngineContext): Follower => {
       await checkpoint(head)
       try {
         const mined = await readBlocks(head)
-        return mined + (await finality.look(head)) + (await settleDeep(context, head))
+        return mined + (await finality.look()) + (await settleDeep(context, head))
       } catch (error) {
         // A block that cannot be read keeps nothing from its end that was read before.
         await settleDeep(context, head)

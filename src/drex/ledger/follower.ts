@@ -7,6 +7,7 @@ import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { type BlockContext, blocksAt } from '../engine/blocks.ts'
 import type { Prover } from '../engine/prover.ts'
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
@@ -281,24 +282,25 @@ const commonPlace = async (context: LedgerContext, { anchors }: store.Position):
   return (await lastOnChain(context, booked)) ?? anchor
 }
 
-/** @throws RpcFailure if the chain does not tell of one of the blocks: it is not taken for gone */
+/**
+ * The newest of these blocks that is still on the chain.
+ * @param anchors in order, oldest first
+ * @throws RpcFailure if the chain does not tell of a newer one: it is not taken for gone
+ */
 export const lastOnChain = async (
-  { rpc }: Pick<LedgerContext, 'rpc'>,
+  context: BlockContext,
   anchors: readonly Anchor[],
 ): Promise<Anchor | undefined> => {
-  const outcomes = await rpc.batch(
-    anchors.map(({ number }) => ({
-      method: 'eth_getBlockByNumber',
-      params: [quantity(number), false],
-    })),
+  const blocks = await blocksAt(
+    context,
+    anchors.map(({ number }) => number),
   )
-  let last: Anchor | undefined
-  for (const [i, anchor] of anchors.entries()) {
-    const outcome = outcomes[i]!
+  for (const anchor of anchors.toReversed()) {
+    const outcome = blocks.get(anchor.number)!
     if ('failure' in outcome) throw outcome.failure
-    if (outcome.result?.hash === anchor.hash) last = anchor
+    if (outcome.result?.hash === anchor.hash) return anchor
   }
-  return last
+  return undefined
 }
 
 /** Compares what the ledger says of wallets that have moved with what their currency says at the same block. */

@@ -4,8 +4,8 @@
  * ranges are, between two looks at their last block.
  */
 
+import { blocksAt, linkedBlocks } from '../engine/blocks.ts'
 import type { Prover } from '../engine/prover.ts'
-import { isBlockProven } from '../evm/block-proof.ts'
 import { bloomBits, mayHold } from '../evm/bloom.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
@@ -55,14 +55,8 @@ export type SourceContext = {
 
 export const createSource = (context: SourceContext): Source => {
   const range = createRange()
-  const blocks: Source['blocks'] = async (numbers) => {
-    const found = await headers(context, numbers)
-    const missing = numbers.find((number) => !found.has(number))
-    if (missing !== undefined) throw new RpcFailure('transient', `no node has block ${missing}`)
-    return found
-  }
   return {
-    blocks,
+    blocks: (numbers) => headers(context, numbers),
     async read(after, to, wanted) {
       if (to - after.number <= nearBlocksMax) return near(context, after, to, wanted)
       for (;;) {
@@ -129,15 +123,16 @@ const far = async (
   const from = after.number + 1
   const before = await headers(context, [from, to])
   if (isParted(before.get(from), after)) return undefined
-  const last = before.get(to)
-  if (last === undefined) throw new RpcFailure('transient', `no node has block ${to}`)
+  const last = before.get(to)!
   const filter = { ...{ fromBlock: quantity(from), toBlock: quantity(to) }, ...filterOf(wanted) }
   const logs = await context.rpc.call('eth_getLogs', filter)
-  const again = (await headers(context, [to])).get(to)
-  if (again?.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')
+  const again = (await headers(context, [to])).get(to)!
+  if (again.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')
   return {
     last,
-    logs: inOrder(logs, wanted, (log) => log.blockNumber >= from && log.blockNumber <= to),
+    logs: resultOf(
+      inOrder(logs, wanted, (log) => log.blockNumber >= from && log.blockNumber <= to),
+    ),
     blocks: before,
   }
 }
@@ -149,40 +144,51 @@ const near = async (
   wanted: Wanted,
 ): Promise<Page | undefined> => {
   const numbers = Array.from({ length: to - after.number }, (_, i) => after.number + 1 + i)
-  const found = await headers(context, numbers)
-  if (isParted(found.get(after.number + 1), after)) return undefined
-  const chain: Block[] = []
-  for (const number of numbers) {
-    const block = found.get(number)
-    // Behind a load balancer another node may answer for the rest: it comes next time.
-    if (block === undefined || (chain.length > 0 && block.parentHash !== chain.at(-1)!.hash)) break
-    chain.push(block)
-  }
-  const last = chain.at(-1)
-  if (last === undefined) throw new RpcFailure('transient', `no node has block ${numbers[0]}`)
+  const chain = await linkedBlocks(context, numbers)
+  const [first] = chain
+  if (first === undefined) throw new RpcFailure('transient', `no node has block ${numbers[0]}`)
+  if (isParted(first, after)) return undefined
   const topicBits = wanted.topics.map(bloomBits)
   const bits = wanted.addresses.flatMap((address) => {
     const addressBits = bloomBits(address)
     return topicBits.map((each) => [...addressBits, ...each])
   })
   const asked = chain.filter(({ logsBloom }) => logsBloom === undefined || mayHold(logsBloom, bits))
-  const logs = await logsOf(context, asked, wanted)
-  return { last, logs, blocks: found }
+  const told = await logsOf(context, asked, wanted)
+  const logs: Log[] = []
+  let last: Block | undefined
+  for (const block of chain) {
+    const outcome = told.get(block.hash) ?? { result: [] }
+    if ('failure' in outcome) {
+      // The page ends before it; the next begins with it.
+      if (last === undefined) throw outcome.failure
+      break
+    }
+    logs.push(...outcome.result)
+    last = block
+  }
+  return { last: last!, logs, blocks: new Map(chain.map((block) => [block.number, block])) }
 }
 
-/** Of whole blocks: by their receipts, where the blocks prove them, so that a node can leave out none either. */
+/**
+ * By the blocks' hashes. Where the blocks prove them, they are read from all their receipts, so that a node can leave out
+ * none either.
+ */
 const logsOf = async (
   { network, prover, rpc }: SourceContext,
   blocks: readonly Block[],
   wanted: Wanted,
-): Promise<readonly Log[]> => {
+): Promise<ReadonlyMap<Hex, RpcOutcome<readonly Log[]>>> => {
   if (network.proofs) {
     const proven = await prover.prove(blocks.map(({ hash }) => hash))
-    return blocks.flatMap(({ hash, number }) => {
-      const block = proven.get(hash)
-      if (block === undefined) throw new RpcFailure('transient', `block ${number} is not proven`)
-      return [...block.receipts.values()].flatMap(({ logs }) => logs.filter(isOf(wanted)))
-    })
+    return new Map(
+      blocks.map(({ hash, number }): [Hex, RpcOutcome<readonly Log[]>] => {
+        const receipts = proven.get(hash)?.receipts.values()
+        if (receipts === undefined)
+          return [hash, failed('transient', `block ${number} is not proven`)]
+        return [hash, { result: [...receipts].flatMap(({ logs }) => logs.filter(isOf(wanted))) }]
+      }),
+    )
   }
   const outcomes = await rpc.batch(
     blocks.map(({ hash }) => ({
@@ -190,14 +196,19 @@ const logsOf = async (
       params: [{ blockHash: hash, ...filterOf(wanted) }],
     })),
   )
-  return blocks.flatMap(({ hash, number }, i) =>
-    inOrder(
-      resultOf(outcomes[i]),
-      wanted,
-      (log) => log.blockHash === hash && log.blockNumber === number,
-    ),
+  return new Map(
+    blocks.map(({ hash, number }, i): [Hex, RpcOutcome<readonly Log[]>] => {
+      const outcome = outcomes[i]!
+      if ('failure' in outcome) return [hash, outcome]
+      const isAsked = (log: Log) => log.blockHash === hash && log.blockNumber === number
+      return [hash, inOrder(outcome.result, wanted, isAsked)]
+    }),
   )
 }
+
+const failed = (kind: RpcFailureKind, message: string) => ({
+  failure: new RpcFailure(kind, message),
+})
 
 const isOf =
   (wanted: Wanted) =>
@@ -212,40 +223,37 @@ const filterOf = ({ addresses, topics }: Wanted) => ({
 const isParted = (first: Block | undefined, after: Place): boolean =>
   first !== undefined && after.hash !== undefined && first.parentHash !== after.hash
 
-/** @throws RpcFailure if the node tells what was not asked for, or something twice */
+/** A failure if the node tells what was not asked for, or something twice. */
 const inOrder = (
   logs: readonly Log[],
   wanted: Wanted,
   isAsked: (log: Log) => boolean,
-): readonly Log[] => {
+): RpcOutcome<readonly Log[]> => {
   const isWanted = isOf(wanted)
   const places = new Set<string>()
   for (const log of logs) {
     const place = `${log.blockNumber} ${log.logIndex}`
     if (!isAsked(log) || log.removed || !isWanted(log) || places.has(place)) {
-      throw new RpcFailure('malformed', 'the node tells of events that were not asked for')
+      return failed('malformed', 'the node tells of events that were not asked for')
     }
     places.add(place)
   }
-  return logs.toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex)
+  return {
+    result: logs.toSorted((a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex),
+  }
 }
 
+/** @throws RpcFailure also if a block is missing */
 const headers = async (
-  { network, rpc }: SourceContext,
+  context: SourceContext,
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, Block>> => {
-  const list = [...new Set(numbers)]
-  const outcomes: readonly RpcOutcome<Block | null>[] = await rpc.batch(
-    list.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantity(number), false] })),
+  const outcomes = await blocksAt(context, numbers)
+  return new Map(
+    [...outcomes].map(([number, outcome]) => {
+      const block = resultOf(outcome)
+      if (block === null) throw new RpcFailure('transient', `no node has block ${number}`)
+      return [number, block]
+    }),
   )
-  const blocks = new Map<number, Block>()
-  for (const [i, number] of list.entries()) {
-    const block = resultOf(outcomes[i])
-    if (block?.number !== number) continue
-    if (network.proofs && !isBlockProven(block)) {
-      throw new RpcFailure('malformed', `the hash of block ${number} is not that of its header`)
-    }
-    blocks.set(number, block)
-  }
-  return blocks
 }

@@ -1,0 +1,94 @@
+/** What was told and then left the chain is taken back, also if no answer says so at first. */
+import { afterEach, expect, test } from 'bun:test'
+import type { Lie } from './lying-node.ts'
+import { type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+afterEach(() => bench.stop())
+
+const read = async (id: string): Promise<TransferBody> =>
+  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
+
+/** Confirms a transfer, and takes its block out of the chain while the gateway does not see it. */
+const confirmedThenGone = async (
+  blocks: number,
+  unseen: () => Promise<void> = async () => bench.drex().stop?.(),
+): Promise<{ readonly id: string; readonly block: number }> => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const snapshot = (await bench.chain.request('evm_snapshot')) as { readonly result: unknown }
+  const { json } = await bench.call('POST', '/v1/drex/transfers', {
+    ...{ from_wallet: ana, to_wallet: bia, amount: '1.00' },
+  })
+  const { transfer_id: id } = json as TransferBody
+  await bench.until(async () => (await read(id)).status === 'broadcast')
+  await bench.chain.mine()
+  await bench.until(async () => (await read(id)).status === 'confirmed')
+  await unseen()
+  await bench.chain.request('evm_revert', [snapshot.result])
+  await bench.chain.request('evm_increaseTime', [1])
+  for (let i = 0; i < blocks; i++) await bench.chain.mine()
+  return { id, block: (await read(id)).block_number! }
+}
+
+const takenBack = async (id: string): Promise<void> => {
+  await bench.until(async () => {
+    await bench.chain.mine()
+    const { corrections, status } = await read(id)
+    return status === 'confirmed' && corrections.length > 0
+  }, 10_000)
+  expect((await read(id)).corrections).toMatchObject([{ from: 'confirmed', code: 'REORGANISED' }])
+}
+
+/** How often one question is asked until its answer is the chain's: more often than others than the watch ask it. */
+const liesMax = 12
+
+/** @param wrong in place of the answers that say what is at a height */
+const untilAsked =
+  (block: number, wrong: unknown): Lie =>
+  ({ method, params: [at] }) => {
+    if (method !== 'eth_getBlockByNumber' || Number(at) !== block || lies++ >= liesMax) return
+    return { result: wrong }
+  }
+let lies = 0
+
+for (const [what, wrong] of [
+  ['malformed', { hash: '0x' }],
+  ['that there is none', null],
+] as const) {
+  test(`the first answers about its block are ${what}: it is asked for again`, async () => {
+    const { id, block } = await confirmedThenGone(3)
+    lies = 0
+    bench.node.lie(untilAsked(block, wrong))
+    await bench.restart()
+    await takenBack(id)
+  }, 60_000)
+}
+
+test('the chain is shorter at first', async () => {
+  const { id } = await confirmedThenGone(0)
+  await bench.restart()
+  const asked = () => bench.node.asked.get('eth_blockNumber') ?? 0
+  const before = asked()
+  await bench.until(async () => asked() > before + 5)
+  await takenBack(id)
+}, 60_000)
+
+test('the first head that is told is beyond any', async () => {
+  const { id } = await confirmedThenGone(3)
+  let told = 0
+  bench.node.lie(({ method }) =>
+    method === 'eth_blockNumber' && told++ < 6 ? { result: '0xfffffff' } : undefined,
+  )
+  await bench.restart()
+  await takenBack(id)
+}, 60_000)
+
+test('more blocks than are read after a pause were made meanwhile', async () => {
+  const { id } = await confirmedThenGone(80, async () => {
+    bench.node.refuse(() => new Response('away', { status: 503 }))
+    await bench.until(async () => (await bench.drex().health?.())?.status === 'degraded')
+  })
+  bench.node.refuse(undefined)
+  await takenBack(id)
+}, 60_000)

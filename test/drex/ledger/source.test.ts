@@ -1,0 +1,58 @@
+/** A node that does not answer some of many questions: what it did answer is read, and nothing is taken for gone. */
+import { expect, test } from 'bun:test'
+import type { Hex } from '../../../src/drex/evm/hex.ts'
+import { lastOnChain } from '../../../src/drex/ledger/follower.ts'
+import { createSource } from '../../../src/drex/ledger/source.ts'
+import type { RpcOutcome } from '../../../src/drex/rpc/client.ts'
+import { RpcFailure } from '../../../src/drex/rpc/errors.ts'
+
+const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, '0')}`
+const topic = hashOf(7)
+const address: Hex = `0x${'ab'.repeat(20)}`
+const limited = { failure: new RpcFailure('rate_limited', 'too many requests') }
+
+type Question = { readonly method: string; readonly params: readonly unknown[] }
+
+/** Blocks without end, each with one event. @param isLeft whether a question about a block is left unanswered */
+const contextOf = (isLeft: (method: string, number: number) => boolean) => {
+  const answer = ({ method, params: [about] }: Question): RpcOutcome => {
+    const isBlock = method === 'eth_getBlockByNumber'
+    const number = Number(isBlock ? about : (about as { blockHash: Hex }).blockHash)
+    if (isLeft(method, number)) return limited
+    const [hash, place] = [hashOf(number), { logIndex: 0, blockNumber: number }]
+    if (isBlock) return { result: { number, hash, parentHash: hashOf(number - 1) } }
+    return { result: [{ ...place, address, topics: [topic], blockHash: hash, removed: false }] }
+  }
+  const batch = async (questions: readonly Question[]) => questions.map(answer)
+  return { network: { proofs: false }, rpc: { batch }, prover: {} } as never
+}
+
+const read = (isLeft: Parameters<typeof contextOf>[0]) =>
+  createSource(contextOf(isLeft)).read({ number: 10, hash: hashOf(10) }, 40, {
+    ...{ addresses: [address], topics: [topic] },
+  })
+
+for (const [what, method] of [
+  ['a block', 'eth_getBlockByNumber'],
+  ['the events of a block', 'eth_getLogs'],
+] as const) {
+  test(`${what} left out: the page ends before it, and begins with it no page`, async () => {
+    const page = await read((asked, number) => asked === method && number === 23)
+    expect([page?.last.number, page?.logs.length]).toEqual([22, 12])
+    const first = read((asked, number) => asked === method && number === 11)
+    await expect(first).rejects.toMatchObject({ kind: 'rate_limited' })
+  })
+}
+
+test('the newest block that is still there counts, whatever is not told of older ones', async () => {
+  const anchors = [10, 20, 30].map((number) => ({ number, hash: hashOf(number) }))
+  const gone = { number: 40, hash: hashOf(1) }
+  const last = (left: number) =>
+    lastOnChain(
+      contextOf((_, number) => number === left),
+      [...anchors, gone],
+    )
+  expect(await last(20)).toEqual(anchors[2])
+  await expect(last(30)).rejects.toMatchObject({ kind: 'rate_limited' })
+  await expect(last(40)).rejects.toMatchObject({ kind: 'rate_limited' })
+})
