@@ -16,7 +16,8 @@ import { temporaryDirectory } from '../support/temporary.ts'
 /*
  * What was decided while the network was away is with nobody else. The gateway is killed while it waits, and again and
  * again while it is told: each advice reaches the network and counts there once, and both books have the same totals.
- * Each kill costs the rest of a lease, so the ordinary run has one.
+ * Then it is killed while it uploads the day: each transaction counts once there too. Each kill costs a start, so the
+ * ordinary run has one of each.
  */
 
 const kills = process.env['TRILHO_LONG'] === '1' ? 8 : 1
@@ -28,7 +29,7 @@ const rules = {
     operations: ['authorization', 'capture', 'refund', 'void'],
     floor_limits: { BRL: 90_000 },
   },
-  reconciliation: { cut_over: 'network', wait_seconds: 0 },
+  reconciliation: { cut_over: 'network', wait_seconds: 0, batch_upload: 'always' },
 }
 
 const createNetwork = () => {
@@ -135,25 +136,68 @@ const compareBooks = async (
   expect(rows.length).toBe(rounds * 7)
 }
 
-/** The network ends the day, and its totals are ours. */
+/** Kills the gateway, and gives what it had in hand to the next one without the rest of its lease. */
+const kill = async (gateway: CardGateway, { sql }: TestDatabase): Promise<void> => {
+  await gateway.end()
+  await sql`update card_reversals set lease_until = now() where lease_until is not null`
+  await sql`update card_reconciliations set lease_until = now() where lease_until is not null`
+  await gateway.start()
+}
+
+/** Sales of that day which our book has and the network's has not: what is uploaded books them there. */
+const lackingCents = 700
+
+/** The network ends the day, and its totals are ours, also where each message of the upload may be cut off. */
 const reconcile = async (
-  { sql }: TestDatabase,
+  database: TestDatabase,
   network: ReturnType<typeof createNetwork>,
+  gateway: CardGateway,
 ): Promise<void> => {
+  const { sql } = database
+  const lacking = await sql`
+    insert into card_movements
+      (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+    select network, day, currency, kind, ${lackingCents}, transaction_id, '9' || right(stan, 5), transmission
+    from card_movements where kind = 'debit'`
+  expect(lacking.count).toBe(rounds * 5)
   const [open] =
     await sql`select to_char(day, 'MMDD') as day, to_char(day + 1, 'MMDD') as next from card_business_days`
   network.endDay(String(open?.['day']), String(open?.['next']))
-  const days = () =>
-    sql`select status, ours, theirs from card_reconciliations where ended_at is not null`
+  const heardOf = (mti: string): number => network.statistics().received[mti] ?? 0
+  const heard = (): number =>
+    ['0500', '0501', '0320', '0321'].reduce((sum, mti) => sum + heardOf(mti), 0)
+  // The first message of the day, several of the upload, and with many kills the totals after it.
+  for (let at = 0; at < kills; at++) {
+    const before = heard()
+    const step = at === 0 && kills > 1 ? 0 : 7
+    await until(() => heard() > before + step, 'the upload')
+    // It is booked there, and nobody here has heard so.
+    network.setFaults({ no_answer: 1 })
+    const silent = heard()
+    await until(() => heard() > silent, 'a message without an answer')
+    await kill(gateway, database)
+    network.setFaults({})
+  }
+  const days = () => sql`
+    select status, ours, theirs, upload, uploaded, uploads_refused as refused
+    from card_reconciliations where ended_at is not null`
   await until(async () => (await days()).length > 0, 'the end of the day')
   const [day] = await days()
-  expect(day?.['status']).toBe('balanced')
+  const standing = await sql`
+    select from card_movements m where kind in ('debit', 'credit') and not exists (
+      select from card_movements r where r.transaction_id = m.transaction_id
+        and r.kind = m.kind || '_reversal' and r.stan = m.stan)`
+  expect(day).toMatchObject({
+    ...{ status: 'balanced', upload: 'done', uploaded: standing.length, refused: 0 },
+  })
   expect(day?.['ours']).toEqual(day?.['theirs'])
-  expect(day?.['ours']['debit']['count']).toBe(rounds * 5)
+  expect(day?.['ours']['debit']['count']).toBe(rounds * 5 * 2)
+  expect(heardOf('0320')).toBeLessThanOrEqual(standing.length)
+  expect(heardOf('0321') + heardOf('0501')).toBeGreaterThanOrEqual(kills)
 }
 
 test(
-  `advices outlive a kill while they wait, and ${kills} while they are told: each counts once`,
+  `advices outlive a kill while they wait, and ${kills} while they are told: each counts once, and so does what is uploaded`,
   async () => {
     const database = await createTestDatabase(2)
     const network = createNetwork()
@@ -181,10 +225,10 @@ test(
       network.start()
       const told = (): number =>
         Object.values(network.statistics().received).reduce((sum, one) => sum + one, 0)
-      for (let kill = 0; kill < kills; kill++) {
+      for (let at = 0; at < kills; at++) {
         const before = told()
         await until(() => told() > before + 4, 'advices on their way')
-        await gateway.kill()
+        await kill(gateway, database)
       }
       network.setFaults({})
       await until(async () => (await waiting(database)) === 0, 'all being told')
@@ -192,7 +236,7 @@ test(
       expect(received['0220']).toBeGreaterThanOrEqual(1)
       expect((received['0221'] ?? 0) + (received['0121'] ?? 0)).toBeGreaterThanOrEqual(1)
       await compareBooks(database, network)
-      await reconcile(database, network)
+      await reconcile(database, network, gateway)
     } finally {
       await gateway.end()
       network.stop()
