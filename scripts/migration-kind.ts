@@ -15,6 +15,12 @@ const createdIn = (sql: string): ReadonlySet<string> =>
     [...sql.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?"?(\w+)"?/gi)].map(([, name = '']) => name),
   )
 
+const statementsOf = (sql: string): readonly string[] =>
+  sql
+    .replaceAll(/--.*$/gm, '')
+    .split(';')
+    .filter((statement) => statement.trim() !== '')
+
 /** The table that a statement is about. */
 const tableOf = (statement: string): string =>
   /\b(?:ALTER TABLE|ON|UPDATE|FROM|TRUNCATE)\s+(?:ONLY\s+)?"?(\w+)"?/i.exec(statement)?.[1] ?? ''
@@ -25,11 +31,22 @@ const tableOf = (statement: string): string =>
  */
 export const isExpanding = (sql: string): boolean => {
   const created = createdIn(sql)
-  const statements = sql.replaceAll(/--.*$/gm, '').split(';')
-  return statements.every(
+  return statementsOf(sql).every(
     (statement) =>
       created.has(tableOf(statement)) ||
       /^\s*CREATE TABLE\b/i.test(statement) ||
       !statement.split(/,\s*\n/).some((part) => breaking.some((form) => form.test(part))),
   )
+}
+
+/**
+ * True if a migration indexes a table that is there and does something else besides: only indexes by themselves are built
+ * while others write.
+ */
+export const isMixed = (sql: string): boolean => {
+  const created = createdIn(sql)
+  const isIndex = (statement: string) =>
+    /^\s*CREATE (?:UNIQUE )?INDEX\b/i.test(statement) && !created.has(tableOf(statement))
+  const statements = statementsOf(sql)
+  return statements.some(isIndex) && !statements.every(isIndex)
 }

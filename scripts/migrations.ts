@@ -3,11 +3,12 @@
  *
  * A new migration: change a `schema.ts`, then `bunx drizzle-kit generate --name what_changed`, then this. It marks the
  * new file by its first line: `-- expand` if versions that do not know it can go on, or else `-- contract`. Whoever knows
- * better changes the mark by hand.
+ * better changes the mark by hand. An index of a table that is there stands in a migration of its own: generate the
+ * columns first, then the index.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isExpanding } from './migration-kind.ts'
+import { isExpanding, isMixed } from './migration-kind.ts'
 
 const root = join(import.meta.dir, '..')
 const target = join(root, 'drizzle/index.ts')
@@ -24,6 +25,18 @@ const unmarked = names.filter((name) => {
   const [first = ''] = readFileSync(join(root, 'drizzle', name), 'utf8').split('\n', 1)
   return name >= markedFrom && !marks.includes(first)
 })
+
+/** Those before it were released with indexes beside other changes. */
+const indexedApartFrom = '0073'
+const mixed = names.filter(
+  (name) => name >= indexedApartFrom && isMixed(readFileSync(join(root, 'drizzle', name), 'utf8')),
+)
+if (mixed.length > 0) {
+  console.error(
+    `${mixed.join(', ')}: an index of a table that is there stands in a migration of its own`,
+  )
+  process.exit(1)
+}
 
 const imports = names.map(
   (name, index) => `import m${index} from './${name}' with { type: 'text' }`,

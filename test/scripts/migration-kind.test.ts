@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { isExpanding } from '../../scripts/migration-kind.ts'
+import { isExpanding, isMixed } from '../../scripts/migration-kind.ts'
 
 describe('a migration after which old versions go on', () => {
   test.each([
@@ -27,5 +27,17 @@ describe('a migration that they cannot run on', () => {
     'CREATE TABLE "a" ("id" text);\nDROP TABLE "b";',
   ])('%s', (sql) => {
     expect(isExpanding(sql)).toBe(false)
+  })
+})
+
+describe('an index of a table that is there stands by itself', () => {
+  test.each([
+    [true, 'ALTER TABLE "a" ADD COLUMN "b" text;\nCREATE INDEX "i" ON "a" USING btree ("b");'],
+    [true, 'CREATE TABLE "c" ("id" text);\nCREATE INDEX "i" ON "a" USING btree ("b");'],
+    [false, '-- expand\nCREATE INDEX "i" ON "a" ("b");\nCREATE UNIQUE INDEX "j" ON "d" ("b");'],
+    [false, 'CREATE TABLE "c" ("id" text);\nCREATE INDEX "i" ON "c" USING btree ("id");'],
+    [false, 'ALTER TABLE "a" ADD COLUMN "b" text;'],
+  ])('%p: %s', (mixed, sql) => {
+    expect(isMixed(sql)).toBe(mixed)
   })
 })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import postgres from 'postgres'
 import { createOutageLog, type Logger } from '../observe/index.ts'
+import { buildIndex, indexesOf } from './indexes.ts'
 import { namedConnection } from './session-name.ts'
 
 /** One file of `drizzle/`: its number and name, and its statements. */
@@ -16,6 +17,10 @@ const lockTimeoutMs = 120_000
 const tableLockTimeoutMs = 1_000
 const giveWayMs = 1_000
 const tableInUse = '55P03'
+/** What builds an index waits for transactions, and one of an older version for the lock that we hold meanwhile. */
+const deadlock = '40P01'
+const inUse: readonly unknown[] = [tableInUse, deadlock]
+const lockPollMs = 100
 
 /** The first line of a migration after which programs that do not know it may go on, or start again. */
 const expandMark = '-- expand'
@@ -33,7 +38,8 @@ export class SchemaMismatchError extends Error {
 
 /**
  * Brings the schema up to date. Instances that start together wait for one another (advisory lock); each
- * migration is one transaction, recorded with its digest and its kind. A newer schema is left as it is if all that is
+ * migration is one transaction, recorded with its digest and its kind, but for those that only index tables: such an
+ * index is built while others write, and one that was interrupted goes on with what is missing. A newer schema is left as it is if all that is
  * newer only adds to it, and refused otherwise: an old program must not write into it.
  *
  * @param onProgress - told after each, of all that are missing
@@ -48,7 +54,7 @@ export const migrate = async (
   const sql = openForMigrations(dsn)
   try {
     await sql`select set_config('lock_timeout', ${String(lockTimeoutMs)}, false)`
-    await sql`select pg_advisory_lock(${lockKey})`
+    await waitForOthers(sql)
     await sql`create table if not exists schema_migrations (
       name text primary key,
       sha256 text not null,
@@ -73,6 +79,22 @@ export const migrate = async (
   }
 }
 
+/**
+ * Asks again and again: a session that waits inside a statement holds a snapshot, which whoever builds an index waits
+ * for in turn.
+ *
+ * @throws Error when another has been migrating for too long
+ */
+const waitForOthers = async (sql: postgres.Sql): Promise<void> => {
+  const endMs = performance.now() + lockTimeoutMs
+  for (;;) {
+    const [row] = await sql`select pg_try_advisory_lock(${lockKey}) as "isOurs"`
+    if (row?.['isOurs'] === true) return
+    if (performance.now() > endMs) throw new Error('another program is migrating the database')
+    await Bun.sleep(lockPollMs)
+  }
+}
+
 const openForMigrations = (given: string): postgres.Sql => {
   const { dsn, hosts } = namedConnection(given)
   return postgres(dsn, { ...hosts, max: 1, prepare: false, onnotice: () => {} })
@@ -81,7 +103,7 @@ const openForMigrations = (given: string): postgres.Sql => {
 /** @throws what the migration throws, and the server's refusal when its tables have been in use for too long */
 const applyInTurns = async (
   sql: postgres.Sql,
-  { name, sql: text }: Migration,
+  migration: Migration,
   logger: Logger,
 ): Promise<void> => {
   const endMs = performance.now() + lockTimeoutMs
@@ -89,25 +111,43 @@ const applyInTurns = async (
     level: 'warn',
     away: 'a migration needs tables that are in use: trying again',
     back: 'the tables of the migration are free',
-    about: { migration: name },
+    about: { migration: migration.name },
   })
   for (;;) {
     try {
-      await sql.begin(async (transaction) => {
-        await transaction.unsafe(`set local lock_timeout = ${tableLockTimeoutMs}`)
-        await transaction.unsafe(text)
-        await transaction`insert into schema_migrations (name, sha256, kind)
-          values (${name}, ${digest(text)}, ${kindOf(text)})`
-      })
+      await apply(sql, migration, logger)
       outage.worked()
       return
     } catch (error) {
-      const isInUse = error instanceof Error && 'code' in error && error.code === tableInUse
+      const isInUse = error instanceof Error && 'code' in error && inUse.includes(error.code)
       if (!isInUse || performance.now() > endMs) throw error
       outage.failed(error)
       await Bun.sleep(giveWayMs)
     }
   }
+}
+
+const apply = async (
+  sql: postgres.Sql,
+  { name, sql: text }: Migration,
+  logger: Logger,
+): Promise<void> => {
+  const soon = <T>(work: (transaction: postgres.TransactionSql) => Promise<T>) =>
+    sql.begin(async (transaction) => {
+      await transaction.unsafe(`set local lock_timeout = ${tableLockTimeoutMs}`)
+      return work(transaction)
+    })
+  const indexes = indexesOf(text)
+  for (const index of indexes ?? []) {
+    await buildIndex(sql, index, logger, (statement) =>
+      soon((transaction) => transaction.unsafe(statement)),
+    )
+  }
+  await soon(async (transaction) => {
+    if (indexes === undefined) await transaction.unsafe(text)
+    await transaction`insert into schema_migrations (name, sha256, kind)
+      values (${name}, ${digest(text)}, ${kindOf(text)})`
+  })
 }
 
 /** To a table of a version that knew no kinds. Where the column is, no lock is asked for. */
