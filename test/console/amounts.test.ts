@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { amountsAsked } from '../../src/console/browser/amounts.ts'
+import { amountsAsked, centsAsked } from '../../src/console/browser/amounts.ts'
 
 test.each([
   ['10', { amount: '10' }],
@@ -19,4 +19,12 @@ test.each([
   ['R$ 10', { amount: 'R$ 10' }],
 ])('%s', (text, asked) => {
   expect(amountsAsked(text)).toEqual(asked)
+})
+
+test.each([
+  ['10', { amount: '1000' }],
+  ['0,5 – 1.234,56', { amount_from: '50', amount_to: '123456' }],
+  ['ten', { amount: 'ten' }],
+])('%s in cents', (text, asked) => {
+  expect(centsAsked(text)).toEqual(asked)
 })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import { hasBrowser } from '../support/browser.ts'
+import { authorizationBody } from '../support/cards-rig.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
 
@@ -105,6 +106,37 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.goto(`${url}/console/payments/drex/${cancelled.id}`)
     await settled(page)
     expect(await page.getByRole('button', { name: 'Take back' }).count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('cards and transfers are found by an amount of a day', async () => {
+    await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
+      ...{
+        method: 'POST',
+        headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
+      },
+      body: JSON.stringify({ ...authorizationBody('tok_visa_approved'), amount: 765_432 }),
+    })
+    const today = new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' })
+    const { hash } = await transfer(await wallet(), await wallet(), '876.54', 'confirmed')
+    expect(hash).not.toBe('')
+    const one = await seen.visit({ locale: 'pt-BR' })
+    const { page } = one
+    await signIn(one, operator)
+    const found = async (rail: string, amount: string) => {
+      const query = new URLSearchParams({ rail, as: 'amount', find: amount })
+      for (const day of ['from', 'to']) query.set(day, today)
+      await page.goto(`${url}/console/payments?${query}`)
+      await page.locator('tbody tr, .empty').first().waitFor()
+      return page.locator('tbody tr').count()
+    }
+    expect(await found('cards', '7.654,32')).toBe(1)
+    expect(await found('cards', '7.654,33')).toBe(0)
+    expect(await found('drex', '876,54')).toBe(1)
+    expect(await found('drex', '877 –')).toBe(0)
+    await page.goto(`${url}/console/payments?rail=cards&as=amount&find=7654,32`)
+    await page.getByText('a no máximo um dia um do outro').waitFor()
     expect(one.problems).toEqual([])
     await page.context().close()
   }, 120_000)

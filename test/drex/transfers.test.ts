@@ -280,7 +280,16 @@ describe('lists and balances', () => {
     expect(newer).toContain(third)
     expect([...newer, ...older]).toEqual(all)
     expect(await within(`from=${moment.toISOString()}&to=${moment.toISOString()}`)).toEqual([])
+    const { json } = await bench.call('GET', `/v1/drex/transfers/${third}`)
+    const { amount } = json as TransferBody
+    const day = `from=${new Date(moment.getTime() - 3_600_000).toISOString()}&to=${new Date(moment.getTime() + 3_600_000).toISOString()}`
+    expect(await within(`amount=${amount}&${day}`)).toContain(third)
+    expect(await within(`amount=${amount}0&${day}`)).toContain(third)
+    expect(await within(`amount_from=${amount}1&${day}`)).not.toContain(third)
+    expect(await within(`amount_to=${amount}&amount_from=${amount}&${day}`)).toContain(third)
     const bad = [
+      `amount=${amount}`,
+      `amount=-1&${day}`,
       'from=yesterday',
       'limit=0',
       'limit=201',

@@ -109,6 +109,11 @@ const record = z
   })
   .meta({ id: 'CardTransaction' })
 
+const cents = z
+  .string()
+  .regex(/^\d{1,12}$/, 'must be cents, 1 to 12 digits')
+  .transform(BigInt)
+
 export const listQuery = z.strictObject({
   status: z.enum(cardStatuses).optional(),
   merchant_id: merchantId.optional(),
@@ -125,6 +130,11 @@ export const listQuery = z.strictObject({
     .meta({
       description: 'DE 11 of the authorization. Needs from and to, at most a day apart.',
     }),
+  amount: cents.optional().meta({
+    description: 'Exactly this, authorized, in cents. Needs from and to, at most a day apart.',
+  }),
+  amount_from: cents.optional().meta({ description: 'As `amount`, or more.' }),
+  amount_to: cents.optional().meta({ description: 'As `amount`, or less.' }),
   needs_attention: z.literal('true').optional().meta({
     description: 'Only those with a reversal that the network never confirmed.',
   }),

@@ -1,8 +1,6 @@
 import {
-  ApiError,
   activityQuery,
   callerOf,
-  httpErrors,
   idParams,
   pageOf,
   parseJson,
@@ -12,6 +10,7 @@ import {
   readJsonValue,
   readParams,
   readQuery,
+  requireDay,
   respond,
 } from '#src/platform/http/index.ts'
 import type { WaitingReversal } from '../reversals/waiting.ts'
@@ -140,16 +139,6 @@ const unmatchedView = (one: Awaited<ReturnType<CardService['unmatched']>>[number
   ...{ first_at: one.firstAt.toISOString(), last_at: one.lastAt.toISOString() },
 })
 
-const dayMs = 86_400_000
-
-/** STANs come again every million messages: a search for one is for a day at most. */
-const demandDay = (from: Date | undefined, to: Date | undefined): void => {
-  if (from !== undefined && to !== undefined && to.getTime() - from.getTime() <= dayMs) return
-  throw new ApiError(httpErrors.value_refused, 'stan needs from and to, at most a day apart.', {
-    details: { field: 'stan', value: null },
-  })
-}
-
 const waitingView = (one: WaitingReversal) => ({
   id: String(one.id),
   transaction_id: one.transactionId,
@@ -219,10 +208,12 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     handle: async (c) => {
       const query = readQuery(c, listQuery)
       const { status, merchant_id, reference, rrn, stan, needs_attention, from, to } = query
-      const { limit, cursor } = query
-      if (stan !== undefined) demandDay(from, to)
+      const { limit, cursor, amount } = query
+      const { amount_from: amountFrom = amount, amount_to: amountTo = amount } = query
+      if (stan !== undefined) requireDay('stan', query)
+      if (amountFrom !== undefined || amountTo !== undefined) requireDay('amount', query)
       const filter = {
-        ...{ status, merchantId: merchant_id, reference, rrn, stan },
+        ...{ status, merchantId: merchant_id, reference, rrn, stan, amountFrom, amountTo },
         needsAttention: needs_attention !== undefined,
         from,
         to,

@@ -330,6 +330,9 @@ export type TransactionFilter = {
   readonly rrn: string | undefined
   /** DE 11 of the authorization; with `from` and `to`. */
   readonly stan: string | undefined
+  /** In cents, authorized; with `from` and `to`. */
+  readonly amountFrom: bigint | undefined
+  readonly amountTo: bigint | undefined
   /** True for only those that no network settled; false for all. */
   readonly needsAttention: boolean
   /** Created at or after. */
@@ -353,13 +356,16 @@ export const listTransactions = async (
   sql: Client,
   { account, merchantIds, status, merchantId, ...filter }: TransactionFilter,
 ): Promise<readonly CardTransaction[]> => {
-  const { reference, rrn, stan, needsAttention, from, to, beforeId, limit } = filter
+  const { reference, rrn, stan, amountFrom, amountTo, needsAttention } = filter
+  const { from, to, beforeId, limit } = filter
   const rows = await sql<TransactionRow[]>`
     select ${sql(transactionTexts.selected)} from card_transactions t where account = ${account}
     ${merchantIds === undefined ? sql`` : sql`and merchant_id = any(${textArray(merchantIds)}::text::text[])`}
     ${reference === undefined ? sql`` : sql`and reference = ${reference}`}
     ${rrn === undefined ? sql`` : sql`and network = any(${networksIn(sql)}) and rrn = ${rrn}`}
     ${stan === undefined ? sql`` : sql`and stan = ${stan}`}
+    ${amountFrom === undefined ? sql`` : sql`and amount_cents >= ${amountFrom}`}
+    ${amountTo === undefined ? sql`` : sql`and amount_cents <= ${amountTo}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
     ${needsAttention ? sql`and needs_attention` : sql``}

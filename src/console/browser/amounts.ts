@@ -23,3 +23,14 @@ const decimalOf = (text: string): string => {
   const digits = whole.replace(/[.,]/g, '')
   return cents === undefined ? digits : `${digits}.${cents}`
 }
+
+/** The same in cents, as cards have it. */
+export const centsAsked = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(amountsAsked(text)).map(([name, amount]) => [name, centsOf(amount)]),
+  )
+
+const centsOf = (amount: string): string => {
+  const [, whole, cents = ''] = /^(\d+)(?:\.(\d{1,2}))?$/.exec(amount) ?? []
+  return whole === undefined ? amount : `${whole}${cents.padEnd(2, '0')}`.replace(/^0+(?=\d)/, '')
+}

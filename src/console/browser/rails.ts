@@ -1,4 +1,4 @@
-import { amountsAsked } from './amounts.ts'
+import { amountsAsked, centsAsked } from './amounts.ts'
 import { getJson } from './api.ts'
 import { endOfDay, startOfDay } from './days.tsx'
 import { centsOf, reais, tokens } from './format.ts'
@@ -148,6 +148,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'stan', label: words.stan },
       { parameter: 'reference', label: words.reference },
       { parameter: 'merchant_id', label: words.merchant },
+      { parameter: 'amount', label: words.amounts, asked: centsAsked },
     ],
     statuses: ['pending', 'authorized', 'declined', 'captured', 'voided'],
     page: pageOf('/v1/transactions', 'transactions', transactionRow),
@@ -160,6 +161,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'reference', label: words.reference },
       { parameter: 'wallet', label: words.wallet },
       { parameter: 'tx_hash', label: words.transactionHash },
+      { parameter: 'amount', label: words.amounts, asked: amountsAsked },
     ],
     statuses: [
       ...['pending', 'signed', 'broadcast', 'mined'],

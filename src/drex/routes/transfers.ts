@@ -11,6 +11,7 @@ import {
   readJson,
   readParams,
   readQuery,
+  requireDay,
   respond,
   text,
 } from '#src/platform/http/index.ts'
@@ -45,6 +46,10 @@ const ofStatus = (status: (typeof transactionStatuses)[number]) => ({
 })
 const ofAny = { id: 'listTransfers#/transfers/0/transfer_id' }
 
+const amountForm = z
+  .string()
+  .regex(/^\d{1,16}(\.\d{1,36})?$/, 'must be a decimal string such as 10.00')
+
 const listSchema = z.strictObject({
   ...pageSchema,
   wallet: addressSchema.optional(),
@@ -53,6 +58,11 @@ const listSchema = z.strictObject({
   tx_hash: transactionHash.optional().meta({
     description: 'Of any transaction that was signed for it, mined or not',
   }),
+  amount: amountForm.optional().meta({
+    description: 'Exactly this. Needs from and to, at most a day apart.',
+  }),
+  amount_from: amountForm.optional().meta({ description: 'As `amount`, or more.' }),
+  amount_to: amountForm.optional().meta({ description: 'As `amount`, or less.' }),
   from: instant.optional().meta({ description: 'Asked for at that moment or later.' }),
   to: instant.optional().meta({ description: 'Asked for before.' }),
   full_addresses: fullAddresses,
@@ -141,12 +151,15 @@ const listRoute = (transfers: Transfers): Route => ({
   },
   async handle(c) {
     const query = readQuery(c, listSchema)
+    const { amount, amount_from: amountFrom = amount, amount_to: amountTo = amount } = query
+    if (amountFrom !== undefined || amountTo !== undefined) requireDay('amount', query)
     const found = await transfers.list(
       {
         wallet: query.wallet,
         status: query.status,
         reference: query.reference,
         hash: query.tx_hash,
+        ...{ amountFrom, amountTo },
         from: query.from,
         to: query.to,
         beforeId: query.cursor,

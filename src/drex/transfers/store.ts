@@ -153,6 +153,9 @@ export type TransferFilter = {
   readonly batch?: string | undefined
   /** Of any transaction that was signed for it. */
   readonly hash?: Hex | undefined
+  /** Decimals, of the token's whole unit; with `from` and `to`. */
+  readonly amountFrom?: string | undefined
+  readonly amountTo?: string | undefined
   /** Asked for at this moment or later, and before that one. */
   readonly from?: Date | undefined
   readonly to?: Date | undefined
@@ -161,6 +164,10 @@ export type TransferFilter = {
   readonly limit: number
 }
 
+/** In the smallest unit of each transfer's token. */
+const unitsOf = (sql: Client, amount: string) =>
+  sql`${amount}::text::numeric * 10::numeric ^ f.decimals`
+
 /** Newest first. */
 export const listTransfers = async (
   sql: Client,
@@ -168,6 +175,7 @@ export const listTransfers = async (
   by: Visible,
 ): Promise<readonly Transfer[]> => {
   const { wallet, status, reference, batch, hash, from, to, beforeId, limit } = filter
+  const { amountFrom, amountTo } = filter
   const rows = await sql<Row[]>`
     ${selection(sql)} where ${visible(sql, by)}
     ${
@@ -180,6 +188,8 @@ export const listTransfers = async (
     ${batch === undefined ? sql`` : sql`and f.batch = ${batch}`}
     ${reference === undefined ? sql`` : sql`and f.reference = ${reference}`}
     ${hash === undefined ? sql`` : sql`and f.id in (${signedFor(sql, hash)})`}
+    ${amountFrom === undefined ? sql`` : sql`and f.amount >= ${unitsOf(sql, amountFrom)}`}
+    ${amountTo === undefined ? sql`` : sql`and f.amount <= ${unitsOf(sql, amountTo)}`}
     ${from === undefined ? sql`` : sql`and f.id >= ${idBound('trf', from)}`}
     ${to === undefined ? sql`` : sql`and f.id < ${idBound('trf', to)}`}
     ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { refusedValue } from './errors.ts'
 import { text, whole } from './text.ts'
 
 const cursorCharactersMax = 200
@@ -45,4 +46,20 @@ export const pageOf = <T>(
     items,
     next: found.length > limit && last !== undefined ? cursorOf(keyOf(last)) : null,
   }
+}
+
+const dayMs = 86_400_000
+
+/**
+ * A search that no index leads reads all that its time has: it is for a day at most.
+ *
+ * @throws ApiError `value_refused`
+ */
+export const requireDay = (
+  field: string,
+  { from, to }: { readonly from?: Date | undefined; readonly to?: Date | undefined },
+): void => {
+  if (from !== undefined && to !== undefined && to.getTime() - from.getTime() <= dayMs) return
+  const message = `${field} needs from and to, at most a day apart.`
+  throw refusedValue([{ pointer: field, rule: 'span', message }])
 }

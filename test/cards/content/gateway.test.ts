@@ -111,7 +111,7 @@ test('sends what the request gives, keeps what the answer brings, and stores no 
   expect(seen[1]).toMatchObject({ mti: '0220', entryMode: '810' })
 })
 
-test('a payment is found by its reference, its RRN, and its STAN of a day', async () => {
+test('a payment is found by its reference, its RRN, and its STAN or amount of a day', async () => {
   const { json } = await post({ reference: 'order-4712' })
   const idsOf = async (query: string) => {
     const response = await rig.get(`/v1/transactions?${query}`)
@@ -131,7 +131,20 @@ test('a payment is found by its reference, its RRN, and its STAN of a day', asyn
   for (const query of [day + around(23 * hour + 1), `stan=${json['stan']}`]) {
     expect((await rig.get(`/v1/transactions?${query}`)).status).toBe(400)
   }
-  for (const query of ['stan=1', 'rrn=1']) {
+  const { amount } = json as { amount: number }
+  const those = (query: string) => idsOf(`${query}&from=${around(-hour)}&to=${around(hour)}`)
+  for (const [query, isFound] of [
+    [`amount=${amount}`, true],
+    [`amount=${amount + 1}`, false],
+    [`amount_from=${amount}`, true],
+    [`amount_from=${amount + 1}`, false],
+    [`amount_to=${amount}&amount_from=0`, true],
+    [`amount_to=${amount - 1}`, false],
+  ] as const) {
+    expect([query, (await those(query)).includes(String(json['id']))]).toEqual([query, isFound])
+  }
+  expect((await rig.get(`/v1/transactions?amount=${amount}`)).status).toBe(400)
+  for (const query of ['stan=1', 'rrn=1', 'amount=1.00', 'amount=1234567890123']) {
     expect((await rig.get(`/v1/transactions?${query}`)).status).toBe(400)
   }
 })

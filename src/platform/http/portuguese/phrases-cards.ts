@@ -27,8 +27,6 @@ export const cardsPhrases: Readonly<Record<string, string>> = {
   'installment_plan is for several installments.': 'installment_plan é para várias parcelas.',
   'The body has a field that is not known.': 'O corpo tem um campo que não se conhece.',
   'The body is no JSON object.': 'O corpo não é um objeto JSON.',
-  'stan needs from and to, at most a day apart.':
-    'stan precisa de from e to, a no máximo um dia um do outro.',
   'icc_data must be BER-TLV without card number, tracks and name.':
     'icc_data deve ser BER-TLV sem número de cartão, trilhas nem nome.',
   'pin.key is none of the keys of the card network.':

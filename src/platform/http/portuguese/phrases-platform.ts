@@ -1,5 +1,7 @@
 /** What every part of the gateway says, and the library that judges shapes. */
 export const platformPhrases: Readonly<Record<string, string>> = {
+  '{} needs from and to, at most a day apart.':
+    '{} precisa de from e to, a no máximo um dia um do outro.',
   // Where a violation that names no place stands.
   'The body': 'O corpo',
   'The query': 'A consulta',
