@@ -14,7 +14,9 @@ const statementForm = /^CREATE (UNIQUE )?INDEX "(\w+)" ON "(\w+)" (USING [^;]+)$
 /** The indexes of a migration that does nothing but index tables that are there; undefined for any other. */
 export const indexesOf = (migration: string): readonly TableIndex[] | undefined => {
   const statements = migration
-    .replaceAll(/--.*$/gm, '')
+    .split('\n')
+    .filter((line) => !line.startsWith('--'))
+    .join('\n')
     .split(';')
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '')

@@ -112,10 +112,15 @@ const byParam: ReadonlyMap<string, ValueRule> = new Map(
   valueRules.flatMap((rule) => rule.params.map((name) => [name, rule] as const)),
 )
 
+const nullFault: Fault = { rule: 'type', message: 'must not be null: leave it out' }
+
 /** @property pointer - into the parameters */
 export type ParamFault = Fault & { readonly pointer: string }
 
-/** The values among parameters that break a rule; what is no text is left to whoever judges forms. */
+/**
+ * The values among parameters that break a rule, and each null: the published parameters have none, and whoever sends
+ * one may mean something by it. Whatever else is no text is left to whoever judges forms.
+ */
 export const faultsInParams = (params: unknown): readonly ParamFault[] => {
   const faults: ParamFault[] = []
   const visit = (value: unknown, name: string, pointer: string): void => {
@@ -126,7 +131,7 @@ export const faultsInParams = (params: unknown): readonly ParamFault[] => {
     } else if (typeof value === 'string') {
       const fault = byParam.get(name)?.judge(value)
       if (fault !== undefined) faults.push({ ...fault, pointer })
-    }
+    } else if (value === null) faults.push({ ...nullFault, pointer })
   }
   visit(params, '', '')
   return faults

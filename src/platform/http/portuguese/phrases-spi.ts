@@ -318,6 +318,7 @@ export const spiPhrases: Readonly<Record<string, string>> = {
     'o endereço deve ser host e caminho sem esquema, no máximo {1} caracteres',
   'url must be host and path without scheme, at most {} characters':
     'a url deve ser host e caminho sem esquema, no máximo {1} caracteres',
+  'must not be null: leave it out': 'não pode ser null: omita o campo',
   'txid must be {} to {} letters and digits': 'txid deve ter de {1} a {2} letras e dígitos',
   'txid must be 1 to {} letters and digits, or {}':
     'txid deve ter de 1 a {1} letras e dígitos, ou {2}',

@@ -272,6 +272,28 @@ test('what breaks a business rule is refused by place and rule, and nothing is s
   expect(await countOf()).toBe(before)
 })
 
+test('null stands for nothing: a parameter that has no value is left out', async () => {
+  const body = payment()
+  const [first] = body.params.transactions
+  const params = {
+    ...body.params,
+    service_level: null,
+    transactions: [{ ...first, transaction_id: null }],
+  }
+  const before = await countOf()
+  for (const path of ['/v1/spi/send', '/v1/spi/build']) {
+    const response = await app.call('POST', path, { key, body: { ...body, params } })
+    expect(response.status).toBe(400)
+    const message = 'must not be null: leave it out'
+    expect(await response.json()).toMatchObject({
+      errors: ['/params/transactions/0/transaction_id', '/params/service_level'].map((pointer) => ({
+        ...{ pointer, rule: 'type', message },
+      })),
+    })
+  }
+  expect(await countOf()).toBe(before)
+})
+
 test('a message is built as it would be sent, and nothing is stored', async () => {
   const counted = async () => {
     const [row] = await sql`select count(*)::int as count from spi_messages`
