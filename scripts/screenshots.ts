@@ -44,7 +44,10 @@ const screens: Readonly<Record<string, Screen>> = {
   overview: { path: '/', there: '.chart canvas' },
   payments: { path: '/payments?as=type&find=pacs.008', opens: { 'payments-one': one } },
   cards: { path: '/payments?rail=cards', opens: { 'cards-one': one } },
-  'digital-currency': { path: '/payments?rail=drex', opens: { 'digital-currency-one': one } },
+  'digital-currency': {
+    path: '/payments?rail=drex',
+    opens: { 'digital-currency-one': { ...one, there: '.said' } },
+  },
   webhooks: {
     path: '/webhooks',
     opens: {
@@ -71,10 +74,12 @@ const screens: Readonly<Record<string, Screen>> = {
     opens: {
       'tools-explained': { click: 'button.primary', there: '.tree' },
       'tools-qr': { click: '.tabs a:nth-child(2)', there: 'input[name=key]' },
-      'tools-samples': { click: '.tabs a:nth-child(3)', there: '.code' },
+      'tools-message': { click: '.tabs a:nth-child(3)', there: '.field' },
+      'tools-samples': { click: '.tabs a:nth-child(4)', there: '.code' },
     },
   },
   'pix-keys': { path: '/pix-keys' },
+  certificates: { path: '/certificates' },
   attention: { path: '/attention', there: '.card .badge' },
   keys: {
     path: '/keys',

@@ -102,6 +102,19 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     // Sooner than the clock asks: the stream told of it.
     expect((await authorize('tok_visa_declined_51')).status).toBe(201)
     await cards.getByText('50%').waitFor({ timeout: 20_000 })
+    // What the caller took back had succeeded; what came to nothing had not, however it ended.
+    const { sql } = gateway.database
+    const voided = async (reason: string | null): Promise<void> => {
+      await sql`
+        update card_transactions set status = 'voided', reason = ${reason}
+        where status in ('authorized', 'voided')`
+      await one.page.reload()
+    }
+    await voided(null)
+    await cards.getByText('50%').waitFor()
+    await voided('timed_out')
+    await cards.getByText('timed_out').waitFor()
+    await cards.getByText('0%', { exact: true }).waitFor()
     await settled(one.page)
     expect(await serious(one.page)).toEqual([])
     expect(one.problems).toEqual([])

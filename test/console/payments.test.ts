@@ -164,6 +164,11 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.getByRole('dialog').getByRole('button', { name: 'Enviar' }).click()
     await page.getByRole('dialog').getByRole('link').click()
     await page.locator('h1', { hasText: '42,42' }).waitFor()
+    // It is kept as it was built, and signed on its way out.
+    await page.getByText('assinada ao sair').waitFor()
+    await page.getByText('válida', { exact: true }).waitFor()
+    expect(await page.locator('.violation').count()).toBe(0)
+    await page.getByText(/^pacs\.008 (na fila|enviada)$/).waitFor()
     await page.goto(`${url}/console/tools?tool=message`)
     await page.getByLabel('Tipo de mensagem').selectOption('PACS002')
     await page

@@ -66,8 +66,18 @@ export const RailActivity = ({
 const sumOf = (outcomes: readonly Outcome[]): number =>
   outcomes.reduce((sum, one) => sum + one.count, 0)
 
+/**
+ * How well it went: what was taken back afterwards had succeeded, unless it was taken back because nobody knew its
+ * outcome, or nothing of it was ever there.
+ */
+const toneOfOutcome = ({ status, reason }: Outcome): string => {
+  if (status === 'refunded') return 'settled'
+  if (status !== 'voided') return toneOfStatus(status)
+  return reason === null || reason === 'expired' ? 'settled' : 'failed'
+}
+
 const ofTone = (outcomes: readonly Outcome[], tone: string): number =>
-  sumOf(outcomes.filter(({ status }) => toneOfStatus(status) === tone))
+  sumOf(outcomes.filter((one) => toneOfOutcome(one) === tone))
 
 const msText = (ms: number | null): string => (ms === null ? '–' : duration(ms))
 

@@ -48,6 +48,15 @@ export const explain = async (content: string, wanted: Wanted = {}): Promise<Exp
   }
 }
 
+/** What is signed only on its way out has no signature yet, and is not judged by its absence. */
+export const withoutSignature = (message: Explained): Explained => {
+  if (message.verdict === undefined) return message
+  const violations = message.verdict.violations.filter(
+    ({ path, rule }) => rule !== 'missing' || !path.endsWith('/AppHdr/Sgntr'),
+  )
+  return { ...message, verdict: { violations, valid: violations.length === 0 } }
+}
+
 /** Undefined for XML that is no message, and for a key that may not validate. */
 const verdictOf = async (message: string): Promise<Verdict | undefined> => {
   try {

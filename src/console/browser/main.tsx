@@ -133,6 +133,8 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
   const label = pages.find(({ to }) => to === section)?.label ?? words.overview
   useEffect(() => {
     document.title = `${session.environment.toUpperCase()} · ${label} · Trilho`
+    // On a phone the sections are one line, which the current one may be out of sight in.
+    document.querySelector('aside nav [aria-current]')?.scrollIntoView({ inline: 'center' })
     scrollTo(0, 0)
   }, [label, place.path])
   return (

@@ -7,10 +7,10 @@ import {
   retryTransferAct,
 } from './attention-acts.tsx'
 import type { ChainPlace } from './chain.tsx'
-import { type Explained, explain } from './explained.tsx'
+import { type Explained, explain, withoutSignature } from './explained.tsx'
 import { centsOf, count, reais, tokens } from './format.ts'
 import type { Rail, Transaction, Transfer } from './rails.ts'
-import { statusText } from './state.tsx'
+import { eventText, statusText } from './state.tsx'
 import type { Exchange, WireMessage } from './wire.tsx'
 import { words } from './words.ts'
 
@@ -39,7 +39,7 @@ export type Payment = {
   readonly raw: string | undefined
   /** The same as production code reads it; undefined for what is too long to explain at once. */
   readonly explained?: Explained | undefined
-  /** What came of the check of the signature. */
+  /** What came of the check of the signature; `OWN`: the gateway signs it when it sends it. */
   readonly signature?: string
   /** What may be done about it, each with the scope that it needs. */
   readonly acts?: readonly { readonly scope: string; readonly act: Act }[]
@@ -78,10 +78,12 @@ const spiPayment = async (id: string): Promise<Payment> => {
     getText(path, 'application/xml').catch(() => undefined),
     timelineOf(detail.end_to_end_id),
   ])
+  const explained = raw === undefined ? undefined : await explain(raw).catch(() => undefined)
+  const isOwn = detail.direction === 'OUTBOUND'
   const amount = detail.transactions.length === 1 ? detail.transactions[0]?.amount : undefined
   const own = detail.history.map((one) => ({
     at: one.at,
-    what: `${detail.type} ${one.status.toLowerCase()}`,
+    what: `${detail.type} ${statusText(one.status)}`,
     how: one.detail ?? '',
     status: one.status,
   }))
@@ -101,11 +103,11 @@ const spiPayment = async (id: string): Promise<Payment> => {
     moments: [...own, ...others],
     decoded: detail,
     raw,
-    explained: raw === undefined ? undefined : await explain(raw).catch(() => undefined),
-    signature: detail.signature,
+    explained: explained && isOwn ? withoutSignature(explained) : explained,
+    signature: isOwn ? 'OWN' : detail.signature,
     traceId: detail.trace_id,
     acts:
-      detail.status === 'UNKNOWN' && detail.direction === 'OUTBOUND'
+      detail.status === 'UNKNOWN' && isOwn
         ? [{ scope: 'spi:send', act: resendAct(id, detail) }]
         : [],
   }
@@ -138,7 +140,7 @@ const cardPayment = async (id: string): Promise<Payment> => {
     id,
     moments: events.map(({ type, at, data }) => ({
       at,
-      what: type.replaceAll('_', ' '),
+      what: eventText(type),
       how: Object.entries(data ?? {})
         .map(([name, value]) => `${name} ${String(value)}`)
         .join(' · '),
@@ -173,14 +175,24 @@ const drexPayment = async (id: string): Promise<Payment> => {
     status: transfer.status,
     id,
     moments: [
-      { at: transfer.created_at, what: 'created', how: transfer.network, status: 'sent' },
+      {
+        at: transfer.created_at,
+        what: statusText('created'),
+        how: transfer.network,
+        status: 'sent',
+      },
       ...transfer.attempts.map((one) => ({
         at: one.created_at,
-        what: `attempt ${one.attempt}`,
+        what: `${words.attempt} ${one.attempt}`,
         how: one.tx_hash ?? '',
         status: one.status,
       })),
-      { at: transfer.updated_at, what: transfer.status, how: '', status: transfer.status },
+      {
+        at: transfer.updated_at,
+        what: statusText(transfer.status),
+        how: '',
+        status: transfer.status,
+      },
     ],
     decoded: transfer,
     raw: undefined,

@@ -143,7 +143,12 @@ const signatureStatus: Readonly<Record<string, string>> = {
   ABSENT: 'failed',
 }
 
-/** The message as it went over the wire, and beside it what it says. */
+const signatureText = (signature: string): string =>
+  signature === 'OWN'
+    ? words.signedOnItsWay
+    : `${words.signature} ${signature.toLowerCase().replaceAll('_', ' ')}`
+
+/** The message as it is kept, and beside it what it says. */
 const Documents = ({ id, raw, explained, signature = '' }: Payment) => {
   if (raw === undefined) return null
   return (
@@ -152,10 +157,7 @@ const Documents = ({ id, raw, explained, signature = '' }: Payment) => {
         title={words.raw}
         aside={
           <div class="actions">
-            <Badge
-              status={signatureStatus[signature] ?? 'info'}
-              label={`${words.signature} ${signature.toLowerCase().replaceAll('_', ' ')}`}
-            />
+            <Badge status={signatureStatus[signature] ?? 'info'} label={signatureText(signature)} />
             <Copy text={raw} label={words.copy} />
             <button type="button" onClick={() => download(raw, `${id}.xml`)}>
               {words.download}

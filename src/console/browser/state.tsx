@@ -115,6 +115,7 @@ const statusWords: Readonly<Record<string, string>> = inWords({
   capture: ['capture', 'captura'],
   refund: ['refund', 'estorno'],
   void: ['void', 'cancelamento'],
+  reversal: ['reversal', 'reversão'],
   created: ['created', 'criado'],
   changed: ['changed', 'alterado'],
   deleted: ['deleted', 'excluído'],
@@ -128,6 +129,10 @@ export const statusText = (status: string): string => {
   const name = status.toLowerCase()
   return statusWords[name] ?? name.replaceAll('_', ' ')
 }
+
+/** What happened, of a name such as `capture_sent`. */
+export const eventText = (type: string): string =>
+  statusWords[type] ?? type.split('_').map(statusText).join(' ')
 
 const toneOf = (status: string): Tone => tones[status] ?? 'pending'
 
