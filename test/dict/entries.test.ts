@@ -93,7 +93,7 @@ describe('an entry', () => {
       '/owner/tax_id',
       'check_digits',
     ],
-    ['no account', { account: { type: 'CACC' } }, '/account/number', 'invalid_type'],
+    ['no account', { account: { type: 'CACC' } }, '/account/number', 'required'],
   ])('with %s is refused before anybody is told', async (_, more, pointer, rule) => {
     const before = entriesThere()
     const { status, json } = await register(entryOf(more))

@@ -166,9 +166,17 @@ const violationsOf = (error: ZodError, prefix: string | undefined): Violation[] 
       prefix === undefined
         ? issue.path.map(String).join('.')
         : prefix + issue.path.map((step) => `/${escapeStep(String(step))}`).join(''),
-    rule: String((issue.code === 'custom' && issue.params?.['rule']) || issue.code),
-    message: cut(issue.message),
+    ...(isMissing(issue)
+      ? { rule: 'required', message: 'is missing' }
+      : {
+          rule: String((issue.code === 'custom' && issue.params?.['rule']) || issue.code),
+          message: cut(issue.message),
+        }),
   }))
+
+/** The library calls a member that is not there one of a wrong type. */
+const isMissing = ({ code, message }: ZodError['issues'][number]): boolean =>
+  code === 'invalid_type' && message.endsWith('received undefined')
 
 const cut = (message: string): string =>
   message.length > messageCharactersMax ? `${message.slice(0, messageCharactersMax)}…` : message

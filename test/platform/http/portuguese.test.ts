@@ -19,6 +19,7 @@ const form = z.strictObject({
   url: z.url().optional(),
   is: z.literal(true).optional(),
   or: z.union([z.string(), z.boolean()]).optional(),
+  inner: z.strictObject({ must: z.string() }).optional(),
   shout: z
     .string()
     .refine(() => false, 'is nothing that anybody translated')
@@ -85,6 +86,14 @@ describe('in Portuguese', () => {
     )
     const machine = ({ errors }: Problem) => errors.map(({ message: _, ...rest }) => rest)
     expect(machine(portuguese)).toEqual(machine(english))
+  })
+
+  test('what is missing is said to be missing, as in a message that is built', async () => {
+    for (const [language, message] of Object.entries({ en: 'is missing', pt: 'falta' })) {
+      const { errors } = await refused({ inner: {} }, language)
+      const expected: object[] = [{ pointer: '/inner/must', rule: 'required', message }]
+      expect<readonly object[]>(errors).toEqual(expected)
+    }
   })
 
   test('a query is a query', async () => {
