@@ -53,7 +53,7 @@ const screens: Readonly<Record<string, Screen>> = {
     opens: {
       'webhooks-endpoint': { click: 'tbody tr:last-child a', there: 'tbody a' },
       'webhooks-rotate': { click: '.actions button:nth-child(3)', there: 'dialog' },
-      'webhooks-delivery': { click: 'tbody a', there: '.attempts' },
+      'webhooks-delivery': { click: 'tbody a', there: '.columns' },
     },
   },
   connections: { path: '/cards' },
