@@ -153,7 +153,7 @@ const markOf = async (shown: Shown | undefined): Promise<string> => {
 }
 
 /** Members that change while nothing happens. */
-const clocks = /_seconds$|^last_echo_at$|^(?:from|to)$/
+const clocks = /_seconds$|^last_echo_at$|^round_trip_ms$|^(?:from|to)$/
 
 const withoutClocks = (text: string): string =>
   JSON.stringify(JSON.parse(text), (name, value: unknown) => (clocks.test(name) ? null : value))

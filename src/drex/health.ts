@@ -1,4 +1,4 @@
-import type { HealthCheck } from '#src/platform/http/index.ts'
+import { type HealthCheck, roundTrip } from '#src/platform/http/index.ts'
 import type { Chain } from './chains.ts'
 import type { NetworkId } from './config.ts'
 
@@ -27,7 +27,12 @@ export const healthOf = (
     ready: true,
     ...(reasons.length > 0 ? { reason: reasons.join(', ') } : {}),
     detail: {
-      ...Object.fromEntries(states),
+      ...Object.fromEntries(
+        states.map(([id, status]) => [
+          id,
+          { status, round_trip_ms: roundTrip(chains.get(id)?.rpc.roundTripMs()) },
+        ]),
+      ),
       ...(canOpenKeys ? {} : { wallet_keys: 'sealed with another master key' }),
     },
   }

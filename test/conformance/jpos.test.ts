@@ -206,7 +206,7 @@ describe.skipIf(!isJposHere)(`jPOS as the network${note}`, () => {
       expect(reversed.kind === 'answered' && reversed.response.mti).toBe('0410')
       expect(reversed.kind === 'answered' && reversed.response.responseCode).toBe(code)
     }
-    await until(() => network.health().lastEchoAt !== undefined, 'the echo test')
+    await until(() => network.health().lastEcho !== undefined, 'the echo test')
     expect(network.health().connectionsUp).toBe(2)
     await network.stop()
     await until(() => jpos.count(`${profile} got 0810 301 00`) === 2, 'both 0810')

@@ -237,14 +237,14 @@ test('what changes more seldom is asked for more seldom', async () => {
 
 test('a clock in an answer is no change', async () => {
   await using rig = await createRig()
-  rig.list.rows = [{ silent_seconds: 1, name: 'a' }]
+  rig.list.rows = [{ silent_seconds: 1, round_trip_ms: null, name: 'a' }]
   const one = await rig.follow()
   await until(() => marksOf(one).length === 1)
-  rig.list.rows = [{ silent_seconds: 2, name: 'a' }]
+  rig.list.rows = [{ silent_seconds: 2, round_trip_ms: 1.5, name: 'a' }]
   const before = rig.list.asked
   await until(() => rig.list.asked > before + 3)
   expect(marksOf(one)).toHaveLength(1)
-  rig.list.rows = [{ silent_seconds: 2, name: 'b' }]
+  rig.list.rows = [{ silent_seconds: 2, round_trip_ms: 1.5, name: 'b' }]
   await until(() => marksOf(one).length === 2)
 })
 

@@ -99,6 +99,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await cards.locator('.chart canvas').first().waitFor()
     await cards.getByText('100%').waitFor()
     await one.page.getByText('spi.outbound').waitFor()
+    await one.page.getByText(/^1\/1 · 0\/256 in flight/).waitFor()
+    await one.page.getByText(/^round trip (<|\d+) /).waitFor()
     // Sooner than the clock asks: the stream told of it.
     expect((await authorize('tok_visa_declined_51')).status).toBe(201)
     await cards.getByText('50%').waitFor({ timeout: 20_000 })

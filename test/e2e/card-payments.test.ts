@@ -103,7 +103,9 @@ describe('trilho serve with a network, a vault and a database of cards alone', (
       checks: {
         cards_database: { status: 'ok' },
         card_networks: {
-          detail: { neta: { connections_up: 1, connections_max: 1, in_flight: 0 } },
+          detail: {
+            neta: { connections_up: 1, connections_max: 1, in_flight: 0, in_flight_max: 256 },
+          },
         },
       },
     })

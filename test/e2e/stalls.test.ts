@@ -137,7 +137,7 @@ test('counterparties that are away or refuse access do not make it not ready: wh
   expect(await health.json()).toMatchObject({
     checks: {
       outbound: { status: 'down', detail: { primary: { access_refused: true } } },
-      drex: { status: 'degraded', detail: { drex_testnet: 'unreachable' } },
+      drex: { status: 'degraded', detail: { drex_testnet: { status: 'unreachable' } } },
       card_networks: { status: 'down', detail: { neta: { connections_up: 0 } } },
       cards: { status: 'down', detail: { vault: 'away' } },
     },

@@ -27,5 +27,5 @@ export type ConnectionContext = {
   readonly onUnreadable: (key: number | undefined, error: CodecError) => void
   readonly onUp: () => void
   readonly onLost: () => void
-  readonly onEcho: () => void
+  readonly onEcho: (roundTripMs: number) => void
 }

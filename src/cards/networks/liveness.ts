@@ -4,8 +4,8 @@ import type { ExchangeOutcome } from './types.ts'
 type Asking = {
   /** Sends an echo test. */
   readonly ask: (timeoutMs: number) => Promise<ExchangeOutcome>
-  /** Called for each echo test that is answered. */
-  readonly onEcho: () => void
+  /** Called for each echo test that is answered, with the time that it took. */
+  readonly onEcho: (roundTripMs: number) => void
   /** Called if nobody is there any more. */
   readonly onGone: (reason: unknown) => void
 }
@@ -76,7 +76,7 @@ export class Liveness {
       this.isAsking = false
     })
     if (this.watch !== watch) return
-    if (outcome.kind === 'answered') this.asking.onEcho()
+    if (outcome.kind === 'answered') this.asking.onEcho(performance.now() - askedAtMs)
     // Whatever came in between is a sign of life too.
     if (this.heardAtMs >= askedAtMs) this.watchSilence(echoMs)
     else if (++this.misses < echoMissesMax) await this.echo()

@@ -58,7 +58,7 @@ class ConnectionPool implements Network {
   private managementStan: number
   /** Requests that wait for a connection. */
   private readonly waiting = new Set<() => void>()
-  private lastEchoAt: Date | undefined
+  private lastEcho: NetworkHealth['lastEcho']
   private isStopping = false
   private warningSecond = 0
   private warnings = 0
@@ -101,8 +101,8 @@ class ConnectionPool implements Network {
       onWrongCode: (message: CardMessage) => this.wrongCode(message),
       onUp: () => this.wakeWaiting(),
       onLost: () => this.counts.reconnects.inc(),
-      onEcho: () => {
-        this.lastEchoAt = new Date()
+      onEcho: (roundTripMs: number) => {
+        this.lastEcho = { at: new Date(), roundTripMs }
       },
     }
     this.connections = Array.from({ length: options.poolSize }, () => new Connection(context))
@@ -159,7 +159,8 @@ class ConnectionPool implements Network {
       connectionsUp: this.connections.filter(({ isUp }) => isUp).length,
       connectionsMax: this.connections.length,
       inFlight: this.exchanges.size,
-      lastEchoAt: this.lastEchoAt,
+      inFlightMax: this.connections.length * this.options.window,
+      lastEcho: this.lastEcho,
     }
   }
 

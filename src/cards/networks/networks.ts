@@ -1,5 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
-import type { HealthCheck } from '#src/platform/http/index.ts'
+import { type HealthCheck, roundTrip } from '#src/platform/http/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import { createFileMaterial, type Sealer, usedFiles } from '#src/platform/security/index.ts'
@@ -133,13 +133,15 @@ const healthOf = (networks: readonly Network[]): HealthCheck => {
     // A network that is away does not take this process out of service: the others go on.
     ready: true,
     detail: Object.fromEntries(
-      healths.map(({ name, connectionsUp, connectionsMax, inFlight, lastEchoAt }) => [
+      healths.map(({ name, connectionsUp, connectionsMax, inFlight, inFlightMax, lastEcho }) => [
         name,
         {
           connections_up: connectionsUp,
           connections_max: connectionsMax,
           in_flight: inFlight,
-          last_echo_at: lastEchoAt?.toISOString() ?? null,
+          in_flight_max: inFlightMax,
+          last_echo_at: lastEcho?.at.toISOString() ?? null,
+          round_trip_ms: roundTrip(lastEcho?.roundTripMs),
         },
       ]),
     ),

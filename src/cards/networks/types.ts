@@ -47,7 +47,9 @@ export type NetworkHealth = {
   readonly connectionsMax: number
   /** Transactions that wait for their answer. */
   readonly inFlight: number
-  readonly lastEchoAt: Date | undefined
+  /** The windows of all its connections. */
+  readonly inFlightMax: number
+  readonly lastEcho: { readonly at: Date; readonly roundTripMs: number } | undefined
 }
 
 /** Type and STAN of an earlier request. */

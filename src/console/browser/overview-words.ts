@@ -34,5 +34,6 @@ export const overviewWords = inWords({
   noQueues: ['No queue of this broker is told of.', 'Não há filas a mostrar.'],
   noCertificates: ['No certificates.', 'Sem certificados.'],
   silent: ['silent for {time}', 'em silêncio há {time}'],
+  roundTrip: ['round trip {time}', 'ida e volta {time}'],
   echo: ['echo {time}', 'eco {time}'],
 })

@@ -117,36 +117,54 @@ const linkOf = ({ name, many }: Concern): ComponentChildren => (
   </Link>
 )
 
-type Channel = { readonly up?: boolean }
+type Channel = { readonly up?: boolean; readonly round_trip_ms?: number | null }
+type Chain = { readonly status?: string; readonly round_trip_ms?: number | null }
 type Pull = { readonly silent_seconds?: number }
 export type Network = {
   readonly connections_up?: number
   readonly connections_max?: number
   readonly in_flight?: number
+  readonly in_flight_max?: number
+  readonly round_trip_ms?: number | null
   readonly last_echo_at?: string | null
 }
 
 /** Channels of the central bank, card networks, chains: as far as they are configured. */
 const counterparties = (checks: NonNullable<Health['checks']>): readonly Fact[] => {
   const pulls = new Map(detailsOf<Pull>(checks['pull']))
-  const channels = detailsOf<Channel>(checks['outbound']).map(([name, { up }]) => {
-    const silence = pulls.get(name)?.silent_seconds
-    const since = silence === undefined ? '' : fill(w.silent, { time: duration(silence * 1_000) })
-    return {
-      name: `SPI ${name}`,
-      value: <Standing isUp={up === true} text={since} />,
-    }
-  })
+  const channels = detailsOf<Channel>(checks['outbound']).map(
+    ([name, { up, round_trip_ms: ms }]) => {
+      const silence = pulls.get(name)?.silent_seconds
+      const since = silence === undefined ? '' : fill(w.silent, { time: duration(silence * 1_000) })
+      return {
+        name: `SPI ${name}`,
+        value: <Standing isUp={up === true} text={textOf([...roundTripOf(ms), since])} />,
+      }
+    },
+  )
   const networks = detailsOf<Network>(checks['card_networks']).map(([name, found]) => ({
     name,
     value: <Standing isUp={(found.connections_up ?? 0) > 0} text={networkText(found)} />,
   }))
-  const chains = detailsOf<string>(checks['drex']).map(([name, state]) => ({
-    name,
-    value: <Standing isUp={state === 'running'} text={state === 'running' ? '' : state} />,
-  }))
+  const chains = detailsOf<Chain>(checks['drex']).flatMap(
+    ([name, { status, round_trip_ms: ms }]) =>
+      status === undefined ? [] : [{ name, value: chainStanding(status, ms) }],
+  )
   return [...channels, ...networks, ...chains]
 }
+
+const chainStanding = (status: string, ms: number | null | undefined) =>
+  status === 'running' ? (
+    <Standing isUp text={textOf(roundTripOf(ms))} />
+  ) : (
+    <Standing isUp={false} text={status} />
+  )
+
+const textOf = (parts: readonly string[]): string => parts.filter((one) => one !== '').join(' · ')
+
+/** Nothing before its first answer. */
+const roundTripOf = (ms: number | null | undefined): readonly string[] =>
+  typeof ms === 'number' ? [fill(w.roundTrip, { time: ms < 1 ? '< 1 ms' : duration(ms) })] : []
 
 const Standing = ({ isUp, text }: { readonly isUp: boolean; readonly text: string }) => (
   <>
@@ -159,13 +177,16 @@ const networkText = ({
   connections_up: up = 0,
   connections_max: max = 0,
   in_flight: open = 0,
+  in_flight_max: openMax = 0,
   last_echo_at: echo,
+  round_trip_ms: ms,
 }: Network): string =>
-  [
+  textOf([
     `${count(up)}/${count(max)}`,
-    `${count(open)} ${words.inFlight}`,
+    `${count(open)}/${count(openMax)} ${words.inFlight}`,
     ...(echo ? [fill(w.echo, { time: secondOf(echo) })] : []),
-  ].join(' · ')
+    ...roundTripOf(ms),
+  ])
 
 export const detailsOf = <T,>(check: Check | undefined): [string, T][] =>
   Object.entries((check?.detail ?? {}) as Readonly<Record<string, T>>)

@@ -55,6 +55,8 @@ export type RpcClient = {
   readonly expectGenesis: (genesis: Hex | undefined) => void
   /** From now on, a node must have this block. */
   readonly expectCheckpoint: (checkpoint: Checkpoint) => void
+  /** How long the last exchange that was answered took; undefined before the first. */
+  readonly roundTripMs: () => number | undefined
 }
 
 const backoffFirstMs = 50
@@ -74,6 +76,13 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
   const random = options.random ?? Math.random
   let expected: Identity | undefined
   let preferred = 0
+  let roundTripMs: number | undefined
+  const asked = async <M extends Method>(node: Node, requests: readonly RpcRequest<M>[]) => {
+    const startMs = performance.now()
+    const outcomes = await node.ask(requests)
+    roundTripMs = performance.now() - startMs
+    return outcomes
+  }
 
   const identified = async (node: Node): Promise<Node> => {
     const genesis = await node.identify(expected)
@@ -112,7 +121,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
       while (outcomes.length < requests.length) {
         const rest = requests.slice(outcomes.length)
         try {
-          outcomes.push(...(await withNode((node) => node.ask(rest))))
+          outcomes.push(...(await withNode((node) => asked(node, rest))))
         } catch (failure) {
           // What was answered stays answered.
           if (!(failure instanceof RpcFailure) || outcomes.length === 0) throw failure
@@ -122,7 +131,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
       return outcomes
     },
     call: (method, ...params) =>
-      withNode(async (node) => resultOf((await node.ask([{ method, params }]))[0])),
+      withNode(async (node) => resultOf((await asked(node, [{ method, params }]))[0])),
     poll: async (method, ...params) =>
       (await pollBatch([{ method, params }])).map(([outcome]) => outcome ?? noReply()),
     pollBatch,
@@ -137,6 +146,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     expectCheckpoint(checkpoint) {
       if (expected !== undefined) expected = { ...expected, checkpoint }
     },
+    roundTripMs: () => roundTripMs,
   }
 }
 

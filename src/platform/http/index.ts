@@ -102,5 +102,11 @@ export {
   type RouteDocument,
   withMissingSettings,
 } from './route.ts'
-export { catalogueRoutes, type HealthCheck, type HealthReport, systemRoutes } from './system.ts'
+export {
+  catalogueRoutes,
+  type HealthCheck,
+  type HealthReport,
+  roundTrip,
+  systemRoutes,
+} from './system.ts'
 export { id, idParams, instant, text, traceId, whole } from './text.ts'

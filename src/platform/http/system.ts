@@ -14,6 +14,10 @@ import type { RequestContext, Route } from './route.ts'
 import { id } from './text.ts'
 
 /** One dependency's or feature's condition. */
+/** A round trip as `detail` tells of it: to a tenth of a millisecond, null before the first answer. */
+export const roundTrip = (ms: number | undefined): number | null =>
+  ms === undefined ? null : Math.round(ms * 10) / 10
+
 export type HealthCheck = {
   readonly status: 'ok' | 'degraded' | 'down'
   /** False: this process must not get traffic now. */

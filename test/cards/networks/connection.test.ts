@@ -241,14 +241,15 @@ describe('an echo test', () => {
   test('is sent after silence, and keeps the connection', async () => {
     using peer = createRawPeer(approve)
     await using rig = await connect(peer.port, { echoMs: 100 })
-    expect(rig.network.health().lastEchoAt).toBeUndefined()
+    expect(rig.network.health().lastEcho).toBeUndefined()
     await until(() => peer.received.length >= 3)
     expect(peer.received.map(({ mti, networkCode }) => [mti, networkCode])).toEqual(
       peer.received.map(() => ['0800', '301']),
     )
     expect(new Set(peer.received.map(({ stan }) => stan)).size).toBe(peer.received.length)
     expect(peer.connections.length).toBe(1)
-    await until(() => rig.network.health().lastEchoAt !== undefined)
+    await until(() => rig.network.health().lastEcho !== undefined)
+    expect(rig.network.health().lastEcho?.roundTripMs).toBeWithin(0, 1_000)
   })
 
   test('without an answer, twice, ends the connection', async () => {
@@ -256,7 +257,7 @@ describe('an echo test', () => {
     await using rig = await connect(peer.port, { echoMs: 40 })
     await until(() => peer.connections.length === 2)
     expect(peer.connections[0]?.received.length).toBe(2)
-    expect(rig.network.health().lastEchoAt).toBeUndefined()
+    expect(rig.network.health().lastEcho).toBeUndefined()
   })
 
   test('is sent at once when a request has no answer and nothing else came: nobody may be there', async () => {

@@ -39,7 +39,8 @@ const rigOf = (answering: Answering, change: { readonly isByNetwork?: boolean } 
       connectionsUp: 1,
       connectionsMax: 1,
       inFlight: 0,
-      lastEchoAt: undefined,
+      inFlightMax: 1,
+      lastEcho: undefined,
     }),
     exchange: async (request: CardMessage) => {
       sent.push(Object.assign(new CardMessage(), request))

@@ -138,8 +138,8 @@ const engineOf = (rig: CardsRig, answer: (request: CardMessage) => Promise<Excha
       ...{ waitSeconds: 0, expiryHours: 24, batchUpload: 'always' as const },
     },
     health: () => ({
-      ...{ name: 'neta', connectionsUp: 1, connectionsMax: 1, inFlight: 0 },
-      lastEchoAt: undefined,
+      ...{ name: 'neta', connectionsUp: 1, connectionsMax: 1, inFlight: 0, inFlightMax: 1 },
+      lastEcho: undefined,
     }),
     exchange: async (request: CardMessage) => {
       sent.push(

@@ -11,7 +11,7 @@ test('a silent network reads and answers nothing, until echo tests find it out',
   await until(() => rig.network.health().connectionsUp === 0)
   expect(rig.simulator.book()).toEqual([])
   rig.simulator.setSilent(false)
-  await until(() => rig.network.health().lastEchoAt !== undefined)
+  await until(() => rig.network.health().lastEcho !== undefined)
 })
 
 test('its own network management is sent on every connection, and answered', async () => {

@@ -1,4 +1,4 @@
-import type { HealthCheck } from '#src/platform/http/index.ts'
+import { type HealthCheck, roundTrip } from '#src/platform/http/index.ts'
 import { createOutageLog, type Logger, type OutageLog } from '#src/platform/observe/index.ts'
 import type { Channel } from '../../messages/index.ts'
 import type { MessageOutcome } from './transport.ts'
@@ -38,6 +38,8 @@ type State = {
   looking: number
   /** Requests in a row that the interface refused because it does not accept who sends. */
   accessRefusals: number
+  /** Of the last request that was answered, with what it waited and repeated. */
+  roundTripMs: number | undefined
   readonly outage: OutageLog
   readonly access: OutageLog
 }
@@ -77,8 +79,10 @@ export const createChannelHealth = ({
       const isLook = state.failures >= failuresMax || state.accessRefusals > 0
       if (isLook) state.looking++
       try {
+        const startMs = nowMs()
         const outcomes = await request()
         noteOutcome(state, outcomes[0], nowMs() + lookAfterMs)
+        if (state.failures === 0) state.roundTripMs = nowMs() - startMs
         return outcomes
       } catch (error) {
         if (error instanceof RefusedTogetherError) answered(state)
@@ -132,10 +136,10 @@ const healthOf = (
 ): HealthCheck => {
   const detail = Object.fromEntries(
     channels.map((channel) => {
-      const { failures, accessRefusals } = stateOf(channel)
+      const { failures, accessRefusals, roundTripMs } = stateOf(channel)
       const up = failures < failuresMax
       const about = { up, access_refused: accessRefusals > 0, refusals: accessRefusals }
-      return [channel.toLowerCase(), about]
+      return [channel.toLowerCase(), { ...about, round_trip_ms: roundTrip(roundTripMs) }]
     }),
   )
   const takes = Object.values(detail).filter((one) => one.up && !one.access_refused).length
@@ -150,6 +154,7 @@ const newState = (channel: Channel, logger: Logger): State => ({
   pausedUntilMs: 0,
   looking: 0,
   accessRefusals: 0,
+  roundTripMs: undefined,
   outage: createOutageLog(logger, {
     level: 'error',
     away: 'a channel takes no messages',

@@ -46,8 +46,8 @@ test('refused access is told once, and shown until a message is taken', async ()
     status: 'degraded',
     ready: true,
     detail: {
-      primary: { up: true, access_refused: true, refusals: 2 },
-      secondary: { up: true, access_refused: false, refusals: 0 },
+      primary: { up: true, access_refused: true, refusals: 2, round_trip_ms: expect.any(Number) },
+      secondary: { up: true, access_refused: false, refusals: 0, round_trip_ms: null },
     },
   })
   await note('SECONDARY', lockedOut(403))
