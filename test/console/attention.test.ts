@@ -44,9 +44,9 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     // Sooner than the clock asks: the stream told of it.
     const late = row.filter({ hasText: 'too late' })
     const lateId = await bury('too late')
-    await late.waitFor({ timeout: 20_000 })
+    await late.waitFor({ timeout: 45_000 })
     await gateway.database.sql`delete from broker_dead_letters where id = ${lateId}`
-    await late.waitFor({ state: 'detached', timeout: 20_000 })
+    await late.waitFor({ state: 'detached', timeout: 45_000 })
     await row.filter({ hasText: 'unreadable' }).getByText('Handle again').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText(`Message ${ids[0]} goes back to spi.outbound`).waitFor()

@@ -174,10 +174,7 @@ test('a chain that began anew behind the same address gets nothing of the old on
     bench.node.move(fresh.chain)
     const sent = bench.node.asked.get('eth_sendRawTransaction')
     bench.node.refuse(undefined)
-    await bench.until(async () => {
-      const health = await bench.drex().health?.()
-      return health?.detail?.['drex_testnet'] === 'wrong_network'
-    })
+    await bench.until(async () => (await bench.networkStatus()) === 'wrong_network')
     await Bun.sleep(100)
     expect(bench.node.asked.get('eth_sendRawTransaction')).toBe(sent as number)
     expect((await read(id)).status).toBe('broadcast')

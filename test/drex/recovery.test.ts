@@ -242,10 +242,7 @@ describe('after a stop', () => {
     const other = `0x${'ab'.repeat(32)}`
     await bench.database.sql`update drex_network_state set genesis_hash = ${other}`
     await bench.restart()
-    await bench.until(async () => {
-      const health = await bench.drex().health?.()
-      return health?.detail?.['drex_testnet'] === 'wrong_network'
-    })
+    await bench.until(async () => (await bench.networkStatus()) === 'wrong_network')
   })
 })
 

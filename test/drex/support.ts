@@ -117,6 +117,8 @@ export type Bench = {
   /** A managed wallet, authorised and funded. */
   readonly wallet: (cents?: bigint) => Promise<Hex>
   readonly balance: (wallet: Hex) => Promise<bigint>
+  /** The network's status, as the health tells it. */
+  readonly networkStatus: () => Promise<string | undefined>
   readonly until: (what: () => Promise<boolean>, timeoutMs?: number) => Promise<void>
   readonly stop: () => Promise<void>
 }
@@ -222,6 +224,10 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
       const data = currencyAbi.encodeFunctionData('balanceOf', [wallet])
       const outcome = await chain.request('eth_call', [{ to: admin.token, data }, 'latest'])
       return BigInt(String((outcome as { result: string }).result))
+    },
+    async networkStatus() {
+      const detail = (await running.drex.health?.())?.detail?.['drex_testnet']
+      return (detail as { status?: string } | undefined)?.status
     },
     async until(what, timeoutMs = 40_000) {
       const deadline = performance.now() + timeoutMs

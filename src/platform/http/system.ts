@@ -13,11 +13,11 @@ import { type ErrorStyle, errorTypePrefix } from './render.ts'
 import type { RequestContext, Route } from './route.ts'
 import { id } from './text.ts'
 
-/** One dependency's or feature's condition. */
 /** A round trip as `detail` tells of it: to a tenth of a millisecond, null before the first answer. */
 export const roundTrip = (ms: number | undefined): number | null =>
   ms === undefined ? null : Math.round(ms * 10) / 10
 
+/** One dependency's or feature's condition. */
 export type HealthCheck = {
   readonly status: 'ok' | 'degraded' | 'down'
   /** False: this process must not get traffic now. */
