@@ -6,7 +6,8 @@
  * The gateway runs as `trilho dev`, the load comes from a program of Go's standard library (`go` must be found), as in
  * overload.ts. A bare server, which stores a row for a charge and signs what it reads, takes turns with it under the same
  * load: only the ratio to that floor tells of the gateway, every figure else tells of the machine as well. CPU is of all
- * processes of the gateway together, its PostgreSQL and the simulators among them.
+ * processes of a server together, of the gateway its PostgreSQL and the simulators among them. Payloads are read of few
+ * locations, which share signatures within a second, and of many, where each read is signed.
  */
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +18,7 @@ import { startDev } from '../../test/support/running-dev.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { until } from '../../test/support/until.ts'
 import { median } from '../harness.ts'
-import { percentile } from '../processes.ts'
+import { familyUs, percentile } from '../processes.ts'
 
 const { values } = parseArgs({
   options: {
@@ -28,7 +29,8 @@ const { values } = parseArgs({
 })
 
 const paidPerSecond = 50
-const payloadsRead = 500
+const fewLocations = 500
+const manyLocations = 2_500
 const lone = 30
 const chave = '0b1c9d7e-3a52-4f0e-9d0c-5f2f5d1c7a11'
 const taxId = '12345678000195'
@@ -54,10 +56,24 @@ const resultSchema = z.object({
   other: z.record(z.string(), z.int()),
 })
 
-type Work = { readonly url: string; readonly method: string; readonly paths: readonly string[] }
+type Work = {
+  readonly url: string
+  readonly method: string
+  readonly paths: readonly string[]
+  /** Processes whose CPU counts, with all that they started. */
+  readonly pids: readonly number[]
+}
 
-/** @returns answers a second. @throws Error if anything else came back */
-const rateOf = async ({ url, method, paths }: Work, key: string, seconds = values.seconds) => {
+const usedUs = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => sum + familyUs(pid), 0)
+
+/** @returns answers a second, and CPU of one. @throws Error if anything else came back */
+const rateOf = async (
+  { url, method, paths, pids }: Work,
+  key: string,
+  seconds = values.seconds,
+) => {
+  const beforeUs = usedUs(pids)
   const child = Bun.spawn([generator], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -68,7 +84,8 @@ const rateOf = async ({ url, method, paths }: Work, key: string, seconds = value
   const told = resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
   const { done, refused, other } = told
   if (Object.keys(other).length > 0 || refused.count > 0) throw new Error(JSON.stringify(told))
-  return { rate: done.count / told.seconds, p99Ms: done.p99_ms }
+  const cpuUs = (usedUs(pids) - beforeUs) / done.count
+  return { rate: done.count / told.seconds, p99Ms: done.p99_ms, cpuUs }
 }
 
 const server = await startEmbeddedPostgres({ directory: join(temporaryDirectory(), 'floor') })
@@ -91,7 +108,7 @@ const put = await dev.call('PUT', '/v1/pix/receivers', receiver)
 if (put.status !== 200) throw new Error(await put.text())
 
 /** Where so many charges are shown, as paths. */
-const locations = async (url: string, path: string): Promise<readonly string[]> => {
+const locations = async (url: string, path: string, count: number): Promise<readonly string[]> => {
   const one = async (): Promise<string> => {
     const answer = await fetch(url + path, {
       method: 'POST',
@@ -102,35 +119,42 @@ const locations = async (url: string, path: string): Promise<readonly string[]> 
     return `/${location.split('/').slice(1).join('/') || location}`
   }
   const all: string[] = []
-  while (all.length < payloadsRead)
-    all.push(...(await Promise.all(Array.from({ length: 50 }, one))))
+  while (all.length < count) all.push(...(await Promise.all(Array.from({ length: 50 }, one))))
   return all
 }
 
+const own = { url: dev.url, pids: [dev.pid] }
+const least = { url: floorUrl, pids: [floor.pid, server.pid] }
+const [ourLocations, leastLocations] = [
+  await locations(dev.url, '/pix/v2/cob', manyLocations),
+  await locations(floorUrl, '/', manyLocations),
+]
+const reading = (count: number) => ({
+  ours: { ...own, method: 'GET', paths: ourLocations.slice(0, count) },
+  bare: { ...least, method: 'GET', paths: leastLocations.slice(0, count) },
+})
 const pairs: Readonly<Record<string, { readonly ours: Work; readonly bare: Work }>> = {
   'charges made': {
-    ours: { url: dev.url, method: 'PUT', paths: ['/pix/v2/cob/{id}'] },
-    bare: { url: floorUrl, method: 'POST', paths: ['/'] },
+    ours: { ...own, method: 'PUT', paths: ['/pix/v2/cob/{id}'] },
+    bare: { ...least, method: 'POST', paths: ['/'] },
   },
-  'payloads read': {
-    ours: { url: dev.url, method: 'GET', paths: await locations(dev.url, '/pix/v2/cob') },
-    bare: { url: floorUrl, method: 'GET', paths: await locations(floorUrl, '/') },
-  },
+  [`payloads of ${fewLocations} read`]: reading(fewLocations),
+  [`payloads of ${manyLocations} read`]: reading(manyLocations),
 }
 
 for (const [name, { ours, bare }] of Object.entries(pairs)) {
   for (const work of [ours, bare]) await rateOf(work, dev.key, '2')
   const ratios: number[] = []
   for (let round = 0; round < Number(values.rounds); round++) {
-    const own = await rateOf(ours, dev.key)
-    const least = await rateOf(bare, dev.key)
-    ratios.push(own.rate / least.rate)
-    console.log(
-      `${name}: ${own.rate.toFixed(0)}/s, p99 ${own.p99Ms.toFixed(0)} ms; ` +
-        `bare ${least.rate.toFixed(0)}/s, p99 ${least.p99Ms.toFixed(0)} ms; load ${loadavg()[0]?.toFixed(1)}`,
+    const [gateway, bareServer] = [await rateOf(ours, dev.key), await rateOf(bare, dev.key)]
+    ratios.push(bareServer.cpuUs / gateway.cpuUs)
+    const told = [gateway, bareServer].map(
+      ({ rate, p99Ms, cpuUs }) =>
+        `${rate.toFixed(0)}/s, p99 ${p99Ms.toFixed(0)} ms, CPU ${cpuUs.toFixed(0)} µs each`,
     )
+    console.log(`${name}: ${told.join('; bare ')}; load ${loadavg()[0]?.toFixed(1)}`)
   }
-  console.log(`${name}: ${median(ratios).toFixed(2)} of the floor`)
+  console.log(`${name}: CPU of the floor is ${median(ratios).toFixed(2)} of ours`)
 }
 floor.kill()
 await server.stop()

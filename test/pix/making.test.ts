@@ -54,6 +54,14 @@ test('a payload takes one statement', async () => {
   expect(read).toEqual({ statements: 1, transactions: 0 })
 })
 
+test('payloads that are read together share statements', async () => {
+  const all = await Promise.all(Array.from({ length: 64 }, () => put(freshTxid())))
+  const paths = all.map(({ json }) => json.location.slice(json.location.indexOf('/')))
+  const read = await countsOf(() => Promise.all(paths.map((path) => pix.call('GET', path))))
+  expect(read.transactions).toBe(0)
+  expect(read.statements).toBeLessThanOrEqual(2)
+})
+
 test('charges that come together share statements, each with its own answer', async () => {
   const txids = Array.from({ length: 64 }, freshTxid)
   const taken = txids[7] ?? ''

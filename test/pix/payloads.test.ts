@@ -4,6 +4,8 @@ import { compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { chargeBody, freshTxid, host, kid, pair, startPix } from './support.ts'
 
 let clock = new Date()
+/** When what is read now says that it was read. */
+const second = () => new Date(Math.floor(clock.getTime() / 1_000) * 1_000).toISOString()
 const pix = await startPix(() => clock)
 afterAll(() => pix.database.close())
 const { key, token } = await pix.receiver('ana')
@@ -28,6 +30,7 @@ const opened = async (location: string) => {
 
 test('a location shows its charge, signed by our certificate', async () => {
   const charge = await made()
+  clock = new Date(clock.getTime() + 1_000)
   const { header, payload } = await opened(charge.location)
   const der = new X509Certificate(pair.cert).raw
   const hash = (name: string) => createHash(name).update(der).digest('base64url')
@@ -39,7 +42,7 @@ test('a location shows its charge, signed by our certificate', async () => {
     ...{ revisao: 0, txid: charge.txid, status: 'ATIVA', chave: key },
     calendario: {
       ...{ criacao: charge.calendario.criacao, expiracao: 3_600 },
-      apresentacao: clock.toISOString(),
+      apresentacao: second(),
     },
     devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
     valor: { original: '37.00', modalidadeAlteracao: 0 },
@@ -68,7 +71,7 @@ test('what was revised, removed or has expired is shown as it is', async () => {
   })
   clock = new Date(clock.getTime() + 7_200_000)
   const { payload } = await opened(charge.location)
-  expect(payload.calendario.apresentacao).toBe(clock.toISOString())
+  expect(payload.calendario.apresentacao).toBe(second())
   expect(payload.devedor).toBeUndefined()
   const body = { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }
   await pix.call('PATCH', `/pix/v2/cob/${charge.txid}`, { token, body })
@@ -94,4 +97,36 @@ test('the end of a location is not to be guessed', async () => {
   )
   expect(new Set(ends).size).toBe(20)
   for (const end of ends) expect(end).toMatch(/^[0-9a-f]{32}$/)
+})
+
+test('what is read again within a second has the same signature, and another as soon as anything is changed', async () => {
+  const charge = await made()
+  clock = new Date(Math.ceil(clock.getTime() / 1_000) * 1_000)
+  const first = await read(charge.location)
+  clock = new Date(clock.getTime() + 999)
+  expect((await read(charge.location)).text).toBe(first.text)
+  // As another process would.
+  await pix.sql`update pix_charges set original_cents = 5, revision = 7 where txid = ${charge.txid}`
+  const { payload } = await opened(charge.location)
+  expect([payload.revisao, payload.valor.original]).toEqual([7, '0.05'])
+  clock = new Date(clock.getTime() + 1)
+  expect((await opened(charge.location)).payload.calendario.apresentacao).toBe(second())
+})
+
+test('a charge is never shown before it was made', async () => {
+  clock = new Date(Math.floor(clock.getTime() / 1_000) * 1_000 + 700)
+  const charge = await made()
+  clock = new Date(clock.getTime() + 100)
+  const { calendario } = (await opened(charge.location)).payload
+  expect(calendario.apresentacao).toBe(calendario.criacao)
+})
+
+test('locations that are read together share statements, and each shows its own', async () => {
+  const charges = await Promise.all(Array.from({ length: 40 }, () => made()))
+  const [first] = charges
+  const all = [...charges, first, first].map(({ location }) => opened(location))
+  const nothing = read(`${host}/qr/v2/${'f'.repeat(32)}`)
+  const seen = (await Promise.all(all)).map(({ payload }) => payload.txid)
+  expect(seen).toEqual([...charges, first, first].map(({ txid }) => txid))
+  expect((await nothing).status).toBe(404)
 })

@@ -4,6 +4,7 @@ import { anyVariant, startProgram } from './program.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 export type RunningDev = AsyncDisposable & {
+  readonly pid: number
   readonly url: string
   readonly key: string
   readonly ispb: string
@@ -34,7 +35,7 @@ export const startDev = async (env: Readonly<Record<string, string>> = {}): Prom
   }
   const { url, api_key: key, ispb, wallets, central_bank_url: centralBankUrl } = ready
   return {
-    ...{ url, key, ispb, wallets, centralBankUrl, state },
+    ...{ pid: program.pid, url, key, ispb, wallets, centralBankUrl, state },
     call: (method, path, body, headers = {}) =>
       fetch(url + path, {
         method,

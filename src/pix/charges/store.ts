@@ -21,7 +21,8 @@ type Content = {
   readonly vencimento?: DueTerms
 }
 
-type ChargeRow = {
+/** A charge as it is stored. */
+export type ChargeRow = {
   readonly id: string
   readonly account: string
   readonly taxId: string
@@ -43,11 +44,12 @@ export type ChargeFilter = ListRequest & {
   readonly isShown: boolean | undefined
 }
 
-const columns = (sql: Queryable) => sql`
+/** Those of a {@link ChargeRow}. */
+export const columns = (sql: Queryable) => sql`
   id, account, tax_id as "taxId", txid, status, revision, key, original_cents as "originalCents",
   alteration, expires_seconds as "expiresSeconds", content, created_at as "createdAt"`
 
-const chargeOf = (row: ChargeRow): Charge => {
+export const chargeOf = (row: ChargeRow): Charge => {
   const { id, account, taxId, txid, status, revision, createdAt } = row
   const content = JSON.parse(row.content) as Content
   return {
@@ -104,19 +106,6 @@ export const findCharge = async (
 ): Promise<Charge | undefined> => {
   const [row] = await sql<ChargeRow[]>`
     select ${columns(sql)} from pix_charges where account = ${account} and txid = ${txid}`
-  return row && chargeOf(row)
-}
-
-/** The charge that a location of its kind shows, by the secret end of the address. */
-export const chargeShownAt = async (
-  sql: Queryable,
-  token: string,
-  kind: ChargeKind,
-): Promise<Charge | undefined> => {
-  const [row] = await sql<ChargeRow[]>`
-    select ${columns(sql)} from pix_charges where id = (
-      select charge_id from pix_locations where token = ${token} and kind = ${kind}
-    )`
   return row && chargeOf(row)
 }
 

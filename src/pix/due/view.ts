@@ -1,5 +1,5 @@
 import { amountOf } from '../money.ts'
-import type { Receiver } from '../receivers/domain.ts'
+import type { Payee } from '../receivers/domain.ts'
 import type { Dues } from './arithmetic.ts'
 import type { DueTerms, Part } from './domain.ts'
 
@@ -42,7 +42,7 @@ export const duesView = (originalCents: bigint, dues: Dues) => {
 }
 
 /** Who is paid. */
-export const receiverView = ({ taxId, name, street, city, state, postalCode }: Receiver) => ({
+export const receiverView = ({ taxId, name, street, city, state, postalCode }: Payee) => ({
   ...(taxId.length === 11 ? { cpf: taxId } : { cnpj: taxId }),
   nome: name,
   ...(street === null ? {} : { logradouro: street }),

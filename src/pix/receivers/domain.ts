@@ -12,3 +12,6 @@ export type Receiver = {
   readonly postalCode: string | null
   readonly createdAt: Date
 }
+
+/** Who is paid, as payers are shown. */
+export type Payee = Omit<Receiver, 'key' | 'account' | 'createdAt'>

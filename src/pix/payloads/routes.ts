@@ -1,23 +1,18 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { ApiError, type RequestContext, type Route } from '#src/platform/http/index.ts'
-import { type Charge, type ChargeKind, personIn } from './charges/domain.ts'
-import { chargeShownAt } from './charges/store.ts'
-import { calendarView, payloadPath, termsView } from './charges/view.ts'
-import { duesOn, lastDayOf } from './due/arithmetic.ts'
-import { type Day, dayAt, isDay } from './due/calendar.ts'
-import { duesView, receiverView } from './due/view.ts'
-import { pixErrors, renderPixError, violates } from './errors.ts'
-import type { Receiver } from './receivers/domain.ts'
-import { findReceiver } from './receivers/store.ts'
-import { endedStatuses, type Recurrence } from './recurrences/domain.ts'
-import { recurrenceByToken } from './recurrences/store.ts'
-import { recurrencePayload } from './recurrences/view.ts'
-
-/** The JOSE feature signs; `src/main.ts` passes it. */
-export type SignPayload = {
-  readonly sign: (kid: string, content: Uint8Array, jku: string) => Promise<string>
-  readonly keySet: () => Promise<readonly object[]>
-}
+import { type Charge, type ChargeKind, personIn } from '../charges/domain.ts'
+import { calendarView, payloadPath, termsView } from '../charges/view.ts'
+import { duesOn, lastDayOf } from '../due/arithmetic.ts'
+import { type Day, dayAt, isDay } from '../due/calendar.ts'
+import { duesView, receiverView } from '../due/view.ts'
+import { pixErrors, renderPixError, violates } from '../errors.ts'
+import type { Payee } from '../receivers/domain.ts'
+import { endedStatuses, type Recurrence } from '../recurrences/domain.ts'
+import { recurrenceByToken } from '../recurrences/store.ts'
+import { recurrencePayload } from '../recurrences/view.ts'
+import { createPayloadReader } from './reading.ts'
+import { createPayloadSigner, type SignPayload, toTheSecond } from './signing.ts'
+import type { Presented } from './store.ts'
 
 export type PayloadDeps = {
   readonly sql: Client
@@ -39,66 +34,63 @@ const keysForSeconds = 300
  * What payers' institutions read at a location: open to whoever knows its address, and signed. Of the debtor it holds
  * what the standard shows, the name and the tax id.
  */
-export const payloadRoutes = (deps: PayloadDeps): readonly Route[] => [
-  {
-    ...{ method: 'GET', path: keysPath, scope: 'public', errorStyle: renderPixError },
-    document: shownAs('Chaves que verificam os payloads.'),
-    handle: async () => {
+export const payloadRoutes = (deps: PayloadDeps): readonly Route[] => {
+  const { sql, signing, kid, host, ispb, now } = deps
+  const read = createPayloadReader(sql)
+  const keysUrl = `https://${host}${keysPath}`
+  const sign = createPayloadSigner((text) => signing.sign(kid, Buffer.from(text), keysUrl), now)
+  const signed = async (payload: object): Promise<Response> => {
+    // It tells when it was read.
+    const headers = { 'Content-Type': 'application/jose', 'Cache-Control': 'no-store' }
+    return new Response(await sign(JSON.stringify(payload)), { headers })
+  }
+  /** @throws ApiError 404 if the location shows nothing */
+  const shownAt = async (c: RequestContext, kind: ChargeKind): Promise<Presented> => {
+    const token = c.req.param('token') ?? ''
+    const shown = tokenForm.test(token) ? await read(token) : undefined
+    if (shown?.kind === kind) return shown
+    throw new ApiError(pixErrors.cob_payload_nao_encontrado, 'A location não apresenta cobrança.')
+  }
+  return [
+    payloadRoute('/jwks.json', 'Chaves que verificam os payloads.', async () => {
       const headers = {
         'Content-Type': 'application/json',
         'Cache-Control': `public, max-age=${keysForSeconds}`,
       }
-      return Response.json({ keys: await deps.signing.keySet() }, { headers })
-    },
-  },
-  {
-    ...{ method: 'GET', path: `${payloadPath}/{token}`, scope: 'public' },
-    errorStyle: renderPixError,
-    document: shownAs('Recuperar o payload JSON que representa a cobrança imediata.'),
-    handle: async (c) => {
-      const charge = await shownAt(deps.sql, c.req.param('token') ?? '', 'cob')
-      return signed(deps, payloadOf(charge, deps.now()))
-    },
-  },
-  {
-    ...{ method: 'GET', path: `${payloadPath}/cobv/{token}`, scope: 'public' },
-    errorStyle: renderPixError,
-    document: shownAs('Recuperar o payload JSON que representa a cobrança com vencimento.'),
-    handle: async (c) => {
-      const charge = await shownAt(deps.sql, c.req.param('token') ?? '', 'cobv')
-      const receiver = await findReceiver(deps.sql, charge.terms.key)
-      return signed(deps, duePayloadOf(charge, receiver, readPayment(c, charge, deps.now())))
-    },
-  },
-  {
-    ...{ method: 'GET', path: `${payloadPath}/rec/{token}`, scope: 'public' },
-    errorStyle: renderPixError,
-    document: shownAs('Recuperar o payload JSON que representa a recorrência.'),
-    handle: async (c) => {
-      const recurrence = await recurrenceAt(deps.sql, c.req.param('token') ?? '')
-      return signed(deps, recurrencePayload(recurrence, deps.ispb))
-    },
-  },
-]
-
-const signed = async (deps: PayloadDeps, payload: object): Promise<Response> => {
-  const content = Buffer.from(JSON.stringify(payload))
-  const token = await deps.signing.sign(deps.kid, content, `https://${deps.host}${keysPath}`)
-  // It tells when it was read.
-  const headers = { 'Content-Type': 'application/jose', 'Cache-Control': 'no-store' }
-  return new Response(token, { headers })
+      return Response.json({ keys: await signing.keySet() }, { headers })
+    }),
+    payloadRoute(
+      '/{token}',
+      'Recuperar o payload JSON que representa a cobrança imediata.',
+      async (c) => {
+        const { charge } = await shownAt(c, 'cob')
+        return signed(payloadOf(charge, now()))
+      },
+    ),
+    payloadRoute(
+      '/cobv/{token}',
+      'Recuperar o payload JSON que representa a cobrança com vencimento.',
+      async (c) => {
+        const { charge, receiver } = await shownAt(c, 'cobv')
+        return signed(duePayloadOf(charge, receiver, readPayment(c, charge, now())))
+      },
+    ),
+    payloadRoute(
+      '/rec/{token}',
+      'Recuperar o payload JSON que representa a recorrência.',
+      async (c) => {
+        const recurrence = await recurrenceAt(sql, c.req.param('token') ?? '')
+        return signed(recurrencePayload(recurrence, ispb))
+      },
+    ),
+  ]
 }
 
-const shownAs = (summary: string): Route['document'] => ({
-  ...{ operation: undefined, summary, tag: 'API Pix', responses: {} },
+const payloadRoute = (path: string, summary: string, handle: Route['handle']): Route => ({
+  ...{ method: 'GET', path: `${payloadPath}${path}`, scope: 'public' },
+  ...{ errorStyle: renderPixError, handle },
+  document: { operation: undefined, summary, tag: 'API Pix', responses: {} },
 })
-
-/** @throws ApiError 404 if the location shows nothing */
-const shownAt = async (sql: Client, token: string, kind: ChargeKind): Promise<Charge> => {
-  const charge = tokenForm.test(token) ? await chargeShownAt(sql, token, kind) : undefined
-  if (charge !== undefined) return charge
-  throw new ApiError(pixErrors.cob_payload_nao_encontrado, 'A location não apresenta cobrança.')
-}
 
 /** @throws ApiError 404 if the location shows nothing, 400 if what it shows has ended */
 const recurrenceAt = async (sql: Client, token: string): Promise<Recurrence> => {
@@ -113,12 +105,18 @@ const recurrenceAt = async (sql: Client, token: string): Promise<Recurrence> => 
   throw violates(pixErrors.rec_payload_operacao_invalida, [{ razao, propriedade }])
 }
 
+/** When it was read; never before it was made. */
+const presentedAt = ({ createdAt }: Charge, now: Date): string => {
+  const second = toTheSecond(now)
+  return (second < createdAt ? createdAt : second).toISOString()
+}
+
 /** One that is paid, removed or expired is shown too: its status says so. */
 const payloadOf = (charge: Charge, now: Date) => ({
   revisao: charge.revision,
   calendario: {
     criacao: charge.createdAt.toISOString(),
-    apresentacao: now.toISOString(),
+    apresentacao: presentedAt(charge, now),
     expiracao: charge.terms.expiresSeconds,
   },
   txid: charge.txid,
@@ -158,7 +156,7 @@ const readPayment = (c: RequestContext, { terms }: Charge, now: Date): Reading =
 
 const duePayloadOf = (
   charge: Charge,
-  receiver: Receiver | undefined,
+  receiver: Payee | undefined,
   { now, day }: Reading,
 ): object => {
   const { terms, revision, createdAt, txid, status } = charge
@@ -166,7 +164,7 @@ const duePayloadOf = (
   if (due === undefined) throw new Error('a cobv has a due date')
   return {
     revisao: revision,
-    calendario: { ...calendarView(createdAt, terms), apresentacao: now.toISOString() },
+    calendario: { ...calendarView(createdAt, terms), apresentacao: presentedAt(charge, now) },
     ...{ txid, status },
     ...termsView(charge),
     ...(debtor === undefined ? {} : { devedor: personIn(debtor) }),
