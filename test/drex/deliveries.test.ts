@@ -27,7 +27,7 @@ let contract: Hex
 let number = 20_261_123_000_000n
 
 beforeAll(async () => {
-  bench = await createBench()
+  bench = await createBench({ isLying: true })
   seller = await bench.wallet(0n)
   buyer = await bench.wallet(held)
   bond = await deployBond(bench.admin, [seller, buyer])
@@ -155,6 +155,35 @@ test('a command that the chain refuses has failed, and what was allowed for it i
   expect((await reached(ours, 'failed')).error?.code).toBe('SIMULATION_REVERTED')
   await bench.until(async () => (await allowance(buyer)) === 0n)
   expect(told(ours)).toEqual(['failed'])
+}, 60_000)
+
+test('commanded by both sides in one block: whoever comes second has the gas that settling takes', async () => {
+  const { chain, node } = bench
+  await chain.request('evm_setIntervalMining', [0])
+  // As most nodes do: of the newest block, whatever waits for the next.
+  node.lie(({ method, params }) =>
+    method === 'eth_estimateGas' ? chain.request(method, [params[0], 'latest']) : undefined,
+  )
+  const operation = ++number
+  const both = [await made('seller', operation), await made('buyer', operation)]
+  const steps = async (wanted: string) =>
+    (await Promise.all(both.map(read)))
+      .flatMap((each) => each.steps)
+      .flatMap(({ kind, status }) => (kind === wanted ? [status] : []))
+  // What is allowed comes first, in blocks of its own.
+  await bench.until(async () => {
+    const allowed = await steps('allow')
+    if (allowed.includes('broadcast')) await chain.mine()
+    return allowed.every((each) => each === 'confirmed')
+  })
+  await bench.until(async () => (await steps('command')).every((each) => each === 'broadcast'))
+  await chain.mine()
+  await chain.request('evm_setIntervalMining', [40])
+  node.lie(undefined)
+  await bench.until(async () => !(await steps('command')).includes('broadcast'))
+  await bench.until(async () => !(await steps('command')).includes('mined'))
+  expect(await steps('command')).toEqual(['confirmed', 'confirmed'])
+  await Promise.all(both.map((id) => reached(id, 'settled')))
 }, 60_000)
 
 test('money that only says that it was paid: the contract settles, and the delivery is told as mismatched', async () => {

@@ -160,6 +160,24 @@ describe('one malformed answer', () => {
   })
 })
 
+test('a node that tells too little gas: the end says that it ran out, not that the contract refused', async () => {
+  bench = await createBench({ isLying: true })
+  bench.node.lie(({ method }) => (method === 'eth_estimateGas' ? { result: '0xaae60' } : undefined))
+  const { json } = await bench.call('POST', '/v1/contracts/deploy', {
+    template: 'tokenized_asset',
+    params: { name: 'Debênture 1', symbol: 'DEB1', total_supply: '1000000', decimals: 2 },
+  })
+  const { address } = json as { readonly address: string }
+  const error = async () => {
+    const found = await bench.call('GET', `/v1/contracts/${address}`)
+    return (found.json as { readonly error: { code: string; message: string } | null }).error
+  }
+  await bench.until(async () => (await error()) !== null)
+  expect(await error()).toMatchObject({
+    ...{ code: 'REVERTED', message: expect.stringContaining('It ran out of gas') },
+  })
+})
+
 test('a chain that began anew behind the same address gets nothing of the old one', async () => {
   bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]

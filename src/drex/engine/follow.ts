@@ -293,19 +293,25 @@ const revertErrors = async (
     // The end is certain without the reason.
     .catch(() => [])
   const errors = new Map<string, TransactionError>()
-  for (const [i, { id }] of reverted.entries()) {
+  for (const [i, transaction] of reverted.entries()) {
     const outcome = outcomes[i]
     const data = outcome !== undefined && 'failure' in outcome ? outcome.failure.data : undefined
     const revert = await explainRevert(data)
-    errors.set(id, {
+    errors.set(transaction.id, {
       code: 'REVERTED',
       message:
-        revert === undefined ? 'The contract refused.' : `The contract refused: ${revert.name}.`,
+        revert === undefined ? unexplained(transaction) : `The contract refused: ${revert.name}.`,
       ...(revert === undefined ? {} : { revert }),
     })
   }
   return errors
 }
+
+/** A call keeps a sixty-fourth of its gas from what it calls (EIP-150): used to that, it ran out. */
+const unexplained = ({ gasUsed = 0, gasLimit = 0n }: OpenTransaction): string =>
+  BigInt(gasUsed) * 64n >= gasLimit * 63n
+    ? 'It ran out of gas: it met another state than its simulation.'
+    : 'The contract refused.'
 
 /**
  * Asks for receipts of every hash of these transactions.

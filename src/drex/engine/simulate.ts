@@ -118,7 +118,11 @@ export const createSimulator = (context: EngineContext): Simulator => {
       })
       if (judged === 'later') later.push(id)
       else if (typeof judged === 'object') refused.push({ id, error: judged })
-      else passed.push({ transaction, gasLimit: gas.get(id) ?? withMargin(judged ?? 0n) })
+      else
+        passed.push({
+          transaction,
+          gasLimit: gas.get(id) ?? withMargin(transaction.kind, judged ?? 0n),
+        })
     }
     await refuseAll(context, refused)
     if (later.length > 0) await store.defer(sql, later, retryMs)
@@ -152,8 +156,17 @@ const judge = async (
   return estimate !== undefined && 'result' in estimate ? estimate.result : undefined
 }
 
-/** Estimates are exact for the state they saw; a quarter more covers what changes until then. */
-const withMargin = (gas: bigint): bigint => gas + gas / 4n
+/** What three words of storage cost more if they are set for the first time: 17 100 each (EIP-2929). */
+const changedGas = 60_000n
+/** Settling a delivery, with the tokens' own work: its command may be the second by the time it is mined. */
+const settlingGas = 500_000n
+
+/** Estimates are exact for the state that they saw; others' transactions may go before this one. */
+const withMargin = (kind: TransactionKind, gas: bigint): bigint => {
+  const margin = gas / 4n
+  const enough = gas + (margin > changedGas ? margin : changedGas)
+  return kind === 'command' && enough < settlingGas ? settlingGas : enough
+}
 
 const refusal = async (context: EngineContext, failure: RpcFailure): Promise<TransactionError> => {
   switch (failure.kind) {

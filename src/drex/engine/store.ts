@@ -37,6 +37,7 @@ type Row = {
   block_number: bigint | null
   block_hash: Hex | null
   mined_hash: Hex | null
+  gas_used: bigint | null
   succeeded: boolean | null
   mismatch: string | null
   attempts: number
@@ -62,6 +63,7 @@ const read = (row: Row): OpenTransaction => ({
   blockNumber: optionalNumber(row.block_number),
   blockHash: row.block_hash ?? undefined,
   minedHash: row.mined_hash ?? undefined,
+  gasUsed: optionalNumber(row.gas_used),
   succeeded: row.succeeded ?? undefined,
   mismatch: row.mismatch ?? undefined,
   attempts: row.attempts,

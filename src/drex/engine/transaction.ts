@@ -67,6 +67,7 @@ export type OpenTransaction = {
   readonly blockNumber: number | undefined
   readonly blockHash: Hex | undefined
   readonly minedHash: Hex | undefined
+  readonly gasUsed: number | undefined
   readonly succeeded: boolean | undefined
   /** What the receipt tells of having moved, where that is not what was asked. */
   readonly mismatch: string | undefined
