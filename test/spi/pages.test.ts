@@ -197,6 +197,11 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
   await listMessages(sql, { transactionStatus: 'RJCT' }, none)
   // Nearly all of them.
   await listMessages(sql, { transactionStatus: 'ACSC' }, none)
+  for (const transactionStatus of ['RJCT', 'ACSC']) {
+    await listMessages(sql, { transactionStatus, direction: 'OUTBOUND' }, none)
+    await listMessages(sql, { transactionStatus, status: 'UNKNOWN' }, none)
+    await listMessages(sql, { transactionStatus, status: 'ACCEPTED', type: 'pacs.008' }, none)
+  }
   for (const [fromCents, toCents] of [
     [500n, 500n],
     [0n, BigInt(countedMax) - 1n],

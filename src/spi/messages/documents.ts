@@ -104,7 +104,7 @@ const listEnvelope = z.object({
   total: z
     .int()
     .describe(
-      `All that the filter takes, whatever the page, counted up to ${countedMax}: ${countedMax + 1} means more than that, or that more transactions than that have such amounts`,
+      `All that the filter takes, whatever the page, counted up to ${countedMax}: ${countedMax + 1} means more than that, or that more transactions than that have such amounts, or have such a status while more messages than that meet the other conditions`,
     ),
   next_cursor: z.string().nullable().describe('`cursor` of the next page; null on the last'),
 })

@@ -140,28 +140,59 @@ const counted = (sql: Queryable, filter: MessageFilter, lead: Lead) =>
         ${idsNamed(sql, filter, undefined, lead)}
       ) named order by message_id desc`
 
-/** Whether so few transactions have such amounts that all of them can be counted, and sorted by time. */
-const areFew = async (sql: Queryable, filter: MessageFilter, amounts: AmountRange) => {
+/** Whether a walk of an index, of one more than are counted, ends before that. */
+const areFew = async (sql: Queryable, walk: PendingQuery<Row[]>): Promise<boolean> => {
   const [row] = await sql<{ total: number }[]>`
-    select count(*)::int as total from (
-      select from spi_transactions where ${ofAmounts(sql, amounts, 'amounts')}
-        ${inTime(sql, sql`message_id`, filter, undefined)}
-      order by amount_cents, message_id limit ${countedMax + 1}
-    ) those`
+    select count(*)::int as total from (${walk} limit ${countedMax + 1}) those`
   return (row?.total ?? 0) <= countedMax
 }
 
-const leadOf = async (sql: Queryable, filter: MessageFilter): Promise<Lead> => {
+const haveFewAmounts = (sql: Queryable, filter: MessageFilter, amounts: AmountRange) =>
+  areFew(
+    sql,
+    sql`select from spi_transactions where ${ofAmounts(sql, amounts, 'amounts')}
+      ${inTime(sql, sql`message_id`, filter, undefined)} order by amount_cents, message_id`,
+  )
+
+const haveFewStatus = (sql: Queryable, filter: MessageFilter, status: string) =>
+  areFew(
+    sql,
+    sql`select from spi_transactions where status = ${status}
+      ${inTime(sql, sql`message_id`, filter, undefined)} order by message_id desc`,
+  )
+
+const areFewMessages = (sql: Queryable, filter: MessageFilter) =>
+  areFew(
+    sql,
+    sql`select from spi_messages where true ${inTime(sql, sql`id`, filter, undefined)}
+      ${ofMessage(sql, filter)} order by id desc`,
+  )
+
+/**
+ * What a list is walked by: the condition that few have, if one is, and then all matches can be counted. Where many have
+ * each of several, that one alone is walked whose matches come newest first.
+ */
+const leadOf = async (
+  sql: Queryable,
+  filter: MessageFilter,
+): Promise<{ readonly lead: Lead; readonly canCount: boolean }> => {
   const { endToEndId, bizMsgIdr, transactionStatus, amounts } = filter
-  if (bizMsgIdr !== undefined) return 'bizMsgIdr'
-  if (endToEndId !== undefined) return 'endToEndId'
-  if (amounts !== undefined && (await areFew(sql, filter, amounts))) return 'amounts'
-  return transactionStatus === undefined ? 'time' : 'status'
+  if (bizMsgIdr !== undefined) return { lead: 'bizMsgIdr', canCount: true }
+  if (endToEndId !== undefined) return { lead: 'endToEndId', canCount: true }
+  const lead = transactionStatus === undefined ? 'time' : 'status'
+  if (amounts !== undefined) {
+    return (await haveFewAmounts(sql, filter, amounts))
+      ? { lead: 'amounts', canCount: true }
+      : { lead, canCount: false }
+  }
+  if (transactionStatus === undefined || !isOfMessage(filter)) return { lead, canCount: true }
+  if (await haveFewStatus(sql, filter, transactionStatus)) return { lead, canCount: true }
+  return (await areFewMessages(sql, filter))
+    ? { lead: 'time', canCount: true }
+    : { lead, canCount: false }
 }
 
 const countOf = async (sql: Queryable, filter: MessageFilter, lead: Lead): Promise<number> => {
-  const areMany = filter.amounts !== undefined && (lead === 'time' || lead === 'status')
-  if (areMany) return countedMax + 1
   const [row] = await sql<{ total: number }[]>`
     select count(*)::int as total from (
       ${counted(sql, filter, lead)} limit ${countedMax + 1}
@@ -171,22 +202,22 @@ const countOf = async (sql: Queryable, filter: MessageFilter, lead: Lead): Promi
 
 /**
  * Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}, which
- * it also is where more transactions than that have such amounts. Both are of one moment only where the caller's
- * transaction sees one.
+ * it also is where more transactions than that have such amounts, or have such a status while more messages than that
+ * meet the other conditions. Both are of one moment only where the caller's transaction sees one.
  */
 export const listMessages = async (
   sql: Queryable,
   filter: MessageFilter,
   { limit, offset, before }: Page,
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {
-  const lead = await leadOf(sql, filter)
+  const { lead, canCount } = await leadOf(sql, filter)
   const [messages, total] = await Promise.all([
     sql<MessageRecord[]>`
       select page.*, ${amountOf(sql, sql`page.id`)} from (
         ${matching(sql, recordColumns(sql), filter, before, lead)}
         limit ${limit} offset ${offset}
       ) page order by page.id desc`,
-    countOf(sql, filter, lead),
+    canCount ? countOf(sql, filter, lead) : countedMax + 1,
   ])
   return { messages, total }
 }

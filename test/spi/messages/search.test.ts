@@ -127,6 +127,33 @@ test('of more than can be counted each page is the same', async () => {
   expect(await get(`${second}&limit=3`)).toMatchObject({ total: 1_000 })
 })
 
+test('by a status of transactions beside other conditions, counted where few meet either', async () => {
+  const count = countedMax + 1
+  await sql`
+    with made as (
+      select n, ('016f0000-' || lpad(to_hex(n), 4, '0') || '-7000-8000-000000000000')::uuid as id
+      from generate_series(1, ${count}) n
+    ), messages as (
+      insert into spi_messages (id, direction, status, transaction_count, signature, xml)
+      select id, 'INBOUND', case when n % 1000 = 0 then 'FAILED' else 'PROCESSED' end, 2, 'VALID', '' from made
+    )
+    insert into spi_transactions (message_id, position, status)
+    select id, 0, 'ACCC' from made union all
+    select id, 1, 'PDNG' from made where n % 5000 = 0`
+  const id = (n: number) => `016f0000-${n.toString(16).padStart(4, '0')}-7000-8000-000000000000`
+  const failed = Array.from({ length: 10 }, (_, n) => id((10 - n) * 1_000))
+  expect(await get('transaction_status=ACCC&status=FAILED')).toMatchObject({
+    ...{ ids: failed, total: failed.length },
+  })
+  expect(await get('transaction_status=PDNG&direction=INBOUND')).toMatchObject({
+    ...{ ids: [id(10_000), id(5_000)], total: 2 },
+  })
+  // Many meet each; who meets both is shown, newest first, and not counted.
+  expect(await get('transaction_status=ACCC&direction=INBOUND&limit=2')).toMatchObject({
+    ...{ ids: [id(count), id(count - 1)], total: count },
+  })
+})
+
 test('what is no BizMsgIdr and no amount is refused by name', async () => {
   for (const query of [
     ...['biz_msg_idr=', 'biz_msg_idr=a%20b', `biz_msg_idr=${'M'.repeat(65)}`],
