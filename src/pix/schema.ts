@@ -29,6 +29,10 @@ export const pixReceivers = pgTable(
     street: text(),
     state: text(),
     postalCode: text('postal_code'),
+    /** The account that is credited, where it is known: its number, branch and type. */
+    accountNumber: text('account_number'),
+    branch: text(),
+    accountType: text('account_type'),
     createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [

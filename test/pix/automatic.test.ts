@@ -7,6 +7,9 @@ const pix = await startPix(() => clock)
 afterAll(() => pix.database.close())
 const { key, token } = await pix.receiver('ana')
 const other = await pix.receiver('bia', '98765432000198')
+const owner = await pix.receiver('cora', '11222333000181', {
+  ...{ account_number: '12682', branch: '97', account_type: 'CACC' },
+})
 // Tokens are of today.
 clock = new Date('2026-03-02T12:00:00Z')
 
@@ -54,12 +57,20 @@ const ofMandate = (idRec: string, event: string, more: Json = {}): Json => {
   const { reference = null, journey = null, ...rest } = more
   return {
     ...{ kind: 'mandate', key: idRec, type: 'pain.012', event, requestId: datedId('IS') },
-    ...{ reason: null, mandate: { ...payer, reference, journey }, ...rest },
+    ...{ reason: null, reconciliationId: null, mandate: { ...payer, reference, journey }, ...rest },
   }
 }
 const answer = (idRec: string, event: string, more?: Json) => say(ofMandate(idRec, event, more))
-const ofCharge = (endToEndId: string, event: string, reason: string | null = null) =>
-  say({ kind: 'charge', key: endToEndId, type: 'pain.014', event, requestId: null, reason })
+const ofCharge = (
+  endToEndId: string,
+  event: string,
+  reason: string | null = null,
+  more: Json = {},
+) =>
+  say({
+    ...{ kind: 'charge', key: endToEndId, type: 'pain.014', event, requestId: null, reason },
+    ...{ reconciliationId: null, ...more },
+  })
 
 const recOf = (idRec: string) => right('GET', `/rec/${idRec}`)
 const statuses = ({ atualizacao }: Json): readonly string[] =>
@@ -134,7 +145,13 @@ describe('a request to a payer', () => {
 
   test('that the central bank refuses is rejected, and another may be made', async () => {
     const { idRec, idSolicRec } = await requested()
-    const fact = { kind: 'mandate', key: idRec, type: 'pain.009', event: 'refused' }
+    const fact = {
+      kind: 'mandate',
+      key: idRec,
+      type: 'pain.009',
+      event: 'refused',
+      reconciliationId: null,
+    }
     await say({ ...fact, requestId: null, reason: 'ED05' })
     expect(await right('GET', `/solicrec/${idSolicRec}`)).toMatchObject({ status: 'REJEITADA' })
     await right('POST', '/solicrec', requestBody(idRec))
@@ -153,6 +170,36 @@ describe('a request to a payer', () => {
       { type: 'pain.012', params: { reason: 'AP07' } },
     ])
     expect(await recOf(idRec)).toMatchObject({ status: 'CRIADA' })
+  })
+
+  test('is accepted in time alone, also where nobody has noted that it is over', async () => {
+    const [late, early, lateRefused] = [await requested(), await requested(), await requested()]
+    const confirm = ({ idRec, idSolicRec }: typeof late) =>
+      answer(idRec, 'confirmed', { reference: idSolicRec })
+    await at('2026-03-10T12:00:00.000Z', () => confirm(early))
+    expect(await recOf(early.idRec)).toMatchObject({ status: 'APROVADA' })
+    expect(await at('2026-03-10T12:00:00.001Z', () => confirm(late))).toMatchObject([
+      { type: 'pain.012', params: { reason: 'AP07' } },
+    ])
+    await at('2026-03-10T12:00:00.001Z', () =>
+      answer(lateRefused.idRec, 'refused', { reference: lateRefused.idSolicRec, reason: 'AP13' }),
+    )
+    for (const { idRec } of [late, lateRefused]) {
+      expect(await recOf(idRec)).toMatchObject({ status: 'CRIADA' })
+    }
+  })
+
+  test('is open for thirty days of São Paulo at most', async () => {
+    const { idRec } = await right('POST', '/rec', recBody())
+    // In London it is the day before, by an hour.
+    const until = (dataExpiracaoSolicitacao: string) =>
+      at('2026-12-15T02:59:59Z', () =>
+        call('POST', '/solicrec', requestBody(idRec, { calendario: { dataExpiracaoSolicitacao } })),
+      )
+    expect(violated(await until('2027-01-14T03:00:00Z'))).toEqual([
+      ...[400, 'SolicRecOperacaoInvalida', 'solicrec.calendario.dataExpiracaoSolicitacao'],
+    ])
+    expect((await until('2027-01-14T02:59:59Z')).status).toBe(201)
   })
 
   test('expires, and another may be made', async () => {
@@ -557,6 +604,116 @@ describe('a charge of a recurrence', () => {
     expect(await pay(endToEndId)).toBe('UPAY')
   })
 
+  test('is taken back until 22:00 of the day before, once it is scheduled', async () => {
+    const [early, late] = [await approvedAndScheduled(), await approvedAndScheduled()]
+    const cancel = (txid: string) => call('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' })
+    const refused = await at('2026-03-20T01:00:00.000Z', () => cancel(late.txid))
+    expect(violated(refused)).toEqual([400, 'CobROperacaoInvalida', 'cobr.status'])
+    expect((await at('2026-03-20T00:59:59.999Z', () => cancel(early.txid))).status).toBe(200)
+    // Nobody has to drop what nobody has scheduled.
+    const { idRec } = await right('POST', '/rec', recBody())
+    const { txid } = await right('POST', '/cobr', cobrBody(idRec))
+    expect((await at('2026-03-20T02:59:59.999Z', () => cancel(txid))).status).toBe(200)
+  })
+
+  test('is made and scheduled two days before its day at the latest', async () => {
+    const idRec = await approved({
+      calendario: { dataInicial: '2026-12-30', periodicidade: 'MENSAL' },
+    })
+    const due = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-12-31' } })
+    const make = (moment: string) => at(moment, () => call('POST', '/cobr', due))
+    expect(violated(await make('2026-12-30T03:00:00Z'))).toEqual([
+      ...[400, 'CobROperacaoInvalida', 'cobr.calendario.dataDeVencimento'],
+    ])
+    sent()
+    expect((await make('2026-12-30T02:59:59Z')).status).toBe(201)
+    expect(sent()).toMatchObject([
+      { params: { charges: [{ execution_date_time: '2026-12-31T03:00:00.000Z' }] } },
+    ])
+    // The day that counts is the one on which it is settled: here the Monday, not the Saturday.
+    const weekend = await approved({
+      calendario: { dataInicial: '2027-01-02', periodicidade: 'MENSAL' },
+    })
+    const saturday = cobrBody(weekend, { calendario: { dataDeVencimento: '2027-01-02' } })
+    const settled = await at('2027-01-03T02:59:59Z', () => call('POST', '/cobr', saturday))
+    expect(settled.json.tentativas).toMatchObject([{ dataLiquidacao: '2027-01-04' }])
+  })
+
+  test('that its payer authorises too late to schedule it is not sent, and expires', async () => {
+    const { idRec, idSolicRec } = await requested({
+      calendario: { dataInicial: '2026-03-08', periodicidade: 'MENSAL' },
+    })
+    const body = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-03-09' } })
+    const { txid } = await right('POST', '/cobr', body)
+    sent()
+    await at('2026-03-08T03:00:00Z', () => answer(idRec, 'confirmed', { reference: idSolicRec }))
+    await at('2026-03-08T03:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'CRIADA' })
+    await at('2026-03-10T04:00:00Z', pix.sweep)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'EXPIRADA' })
+  })
+
+  test('is sent again an hour after an error of the payer’s institution, three times', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    sent()
+    const fail = (id: string, moment: string) => at(moment, () => ofCharge(id, 'refused', 'AB10'))
+    await fail(endToEndId, '2026-03-10T04:00:00Z')
+    await at('2026-03-10T04:59:59.999Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    for (const hour of ['05', '06', '07']) {
+      await at(`2026-03-10T${hour}:00:00Z`, pix.sweep)
+      expect(sent()).toMatchObject([
+        { type: 'PAIN013', params: { charges: [{ purpose: 'RIFL', due_date: '2026-03-20' }] } },
+      ])
+      const { status, tentativas } = await right('GET', `/cobr/${txid}`)
+      expect([status, tentativas.at(-1).tipo, tentativas.at(-1).status]).toEqual([
+        ...['ATIVA', 'RIFL', 'SOLICITADA'],
+      ])
+      await fail(tentativas.at(-1).endToEndId, `2026-03-10T${hour}:00:00Z`)
+    }
+    await at('2026-03-10T12:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    const { tentativas } = await right('GET', `/cobr/${txid}`)
+    expect(new Set(tentativas.map((one: Json) => one.endToEndId)).size).toBe(4)
+  })
+
+  test('is not sent again once the day is over on which it was to be settled', async () => {
+    const { endToEndId } = await approvedAndScheduled()
+    await at('2026-03-21T02:00:00Z', () => ofCharge(endToEndId, 'refused', 'AB10'))
+    sent()
+    await at('2026-03-21T03:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+  })
+
+  test('stands where its settlement failed, and is tried again', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    const failed = { type: 'camt.055', speaker: '91193552', reconciliationId: txid }
+    await at('2026-03-21T00:30:00Z', () => ofCharge(endToEndId, 'cancelled', 'FAIL', failed))
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      ...{ status: 'ATIVA', tentativas: [{ status: 'EXPIRADA' }] },
+    })
+    expect(await pay(endToEndId)).toBe('UPAY')
+    const retry = () => call('POST', `/cobr/${txid}/retentativa/2026-03-23`)
+    expect((await at('2026-03-21T12:00:00Z', retry)).status).toBe(201)
+  })
+
+  test('is judged by the institution of its payer alone, and under its own txid', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    const fails = { reconciliationId: txid.replaceAll(/./g, '0') }
+    await ofCharge(endToEndId, 'refused', 'DENC', fails)
+    await ofCharge(endToEndId, 'cancelled', 'SLBD', { speaker: '87654321', reconciliationId: txid })
+    await ofCharge(endToEndId, 'cancelled', null, { speaker: '87654321', type: 'camt.029' })
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'ATIVA' })
+    await ofCharge(endToEndId, 'cancelled', 'SLBD', { speaker: '91193552', reconciliationId: txid })
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      ...{
+        status: 'CANCELADA',
+        encerramento: { cancelamento: { solicitante: 'USUARIO_PAGADOR' } },
+      },
+    })
+  })
+
   test('is rejected with its attempt where the reason is about the charge', async () => {
     const { txid, endToEndId } = await approvedAndScheduled()
     await ofCharge(endToEndId, 'refused', 'DENC')
@@ -595,6 +752,24 @@ describe('a charge of a recurrence', () => {
     expect(await refusal({}, '/cobr/short', 'PUT')).toEqual([status, type, 'cobr.txid'])
     const next = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-04-20' } })
     expect((await call('POST', '/cobr', next)).status).toBe(201)
+  })
+
+  test('credits an account of its receiver, once one is known', async () => {
+    const rec = await call('POST', '/rec', recBody(), owner.token)
+    const credit = async (conta: string, agencia: string | undefined, tipoConta: string) => {
+      const body = cobrBody(rec.json.idRec, { recebedor: { conta, agencia, tipoConta } })
+      const made = await call('POST', '/cobr', body, owner.token)
+      if (made.status === 201) {
+        await call('PATCH', `/cobr/${made.json.txid}`, { status: 'CANCELADA' }, owner.token)
+      }
+      return made.status === 201 ? 201 : violated(made)
+    }
+    const refused = [400, 'CobROperacaoInvalida', 'cobr.recebedor']
+    expect(await credit('012682', '0097', 'CORRENTE')).toBe(201)
+    expect(await credit('12682', undefined, 'CORRENTE')).toBe(201)
+    expect(await credit('12683', '97', 'CORRENTE')).toEqual(refused)
+    expect(await credit('12682', '98', 'CORRENTE')).toEqual(refused)
+    expect(await credit('12682', '97', 'POUPANCA')).toEqual(refused)
   })
 
   test('is listed by recurrence, status and debtor, and is nobody else\u2019s', async () => {

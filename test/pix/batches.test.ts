@@ -152,6 +152,37 @@ describe('a batch of charges', () => {
     expect([status, json.violacoes]).toMatchObject([400, [{ propriedade }]])
   })
 
+  test('asks for the charges of another in the opposite order, and neither waits for ever', async () => {
+    for (let round = 0; round < 2; round++) {
+      const cobsv = Array.from({ length: 60 }, () => charge())
+      const reversed = cobsv.toReversed()
+      const both = await Promise.all([put(freshId(), cobsv), put(freshId(), reversed)])
+      expect(both.map(({ status }) => status).toSorted()).toEqual([202, 400])
+    }
+  })
+
+  test('is revised while its charges are paid, whatever the order', async () => {
+    const cobsv = Array.from({ length: 40 }, () => charge())
+    const txids = cobsv.map(({ txid }) => txid)
+    const id = freshId()
+    expect((await put(id, cobsv)).status).toBe(202)
+    const payment = (txid: string): Json => ({
+      ...{ endToEndId: `E9119355220260302${txid.slice(-15)}`, txid, amountCents: 1n },
+      ...{ localInstrument: 'QRDN', creditorDocument: '12345678000195', creditorKey: key },
+      ...{ debtorDocument: '15231470190', text: null, withdrawal: null },
+    })
+    const pay = (order: readonly string[]) =>
+      pix.sql.begin((tx) => pix.receivables?.receive(tx, order.map(payment), clock))
+    for (let round = 0; round < 3; round++) {
+      const changed = txids.toReversed().map((txid) => ({
+        ...{ txid, valor: { original: `1${round}0.00` } },
+      }))
+      const revised = call('PATCH', `/lotecobv/${id}`, { cobsv: changed })
+      const [{ status }] = await Promise.all([revised, pay(txids), pay(txids.toReversed())])
+      expect(status).toBe(202)
+    }
+  })
+
   test('has bounds for its number, its length and its list', async () => {
     for (const id of ['0', '-1', '1.5', 'lote', '9007199254740992', '9'.repeat(30)]) {
       const { status, json } = await put(id, [charge()])

@@ -128,10 +128,11 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       await pix.call('PUT', `/pix/v2${path}`, { token, body: url })
       return call('GET', path)
     }
+    const inTenDays = dayAt(new Date(Date.now() + 10 * 86_400_000))
     const requested = await call('POST', '/rec', recBody(nextYear))
     const solicrec = await call('POST', '/solicrec', {
       idRec: requested.idRec,
-      calendario: { dataExpiracaoSolicitacao: `${nextYear}T12:00:00Z` },
+      calendario: { dataExpiracaoSolicitacao: `${inTenDays}T12:00:00Z` },
       destinatario: { cpf: '12345678909', conta: '1', ispbParticipante: '91193552' },
     })
     const cobr = await call('POST', '/cobr', {
@@ -202,7 +203,7 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
         ...{ debtorAccount: '550689', debtorBranch: null },
       }
       const type = event === 'cancellation_requested' ? 'pain.011' : 'pain.012'
-      const fact = { kind, key, type, event, requestId: null, reason }
+      const fact = { kind, key, type, event, requestId: null, reason, reconciliationId: null }
       return pix.recurrences?.told(
         tx,
         [kind === 'mandate' ? { ...fact, mandate } : fact],
@@ -311,7 +312,7 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
 
   test('has examples of requests to payers and of charges of recurrences that we take', async () => {
     const { token } = await pix.receiver('eva')
-    const soon = dayAt(new Date(Date.now() + 86_400_000))
+    const soon = dayAt(new Date(Date.now() + 3 * 86_400_000))
     const made = async (path: string, body: object): Promise<Json> => {
       const answer = await pix.call('POST', `/pix/v2${path}`, { token, body })
       expect([path, body, answer.status]).toEqual([path, body, 201])

@@ -108,7 +108,8 @@ const workOff = async (
   step: Step,
 ): Promise<void> => {
   const ended: BatchItem[] = []
-  for (const { txid, value } of items) {
+  // Whoever locks several charges takes them in this order.
+  for (const { txid, value } of items.toSorted((a, b) => (a.txid < b.txid ? -1 : 1))) {
     const end = await tried(tx, { account, txid }, () => step(value))
     ended.push({ txid, ...end })
   }

@@ -42,6 +42,7 @@ export const claimTxids = async (
     where not exists (
       select from pix_charges where account = ${account} and pix_charges.txid = given.txid
     )
+    order by txid collate "C"
     on conflict do nothing`
   return claimed.count === txids.length
 }

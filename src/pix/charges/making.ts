@@ -8,7 +8,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { newToken } from '../locations/store.ts'
-import type { Receiver } from '../receivers/domain.ts'
+import type { Payee } from '../receivers/domain.ts'
 import { type Charge, type ChargeTerms, debtorTaxIdOf, kindOf } from './domain.ts'
 import { contentOf } from './store.ts'
 import type { ShownCharge } from './view.ts'
@@ -21,7 +21,7 @@ export type Wanted = {
   readonly at: Date
 }
 
-type MadeRow = Receiver & {
+type MadeRow = Payee & {
   readonly position: number
   readonly locationId: bigint
 }
@@ -55,7 +55,7 @@ export const makeCharges = async (
       where ${looksLikeOne(sql)}
     ), allowed as materialized (
       select wanted.*, receiver.tax_id, receiver.name, receiver.city, receiver.street,
-        receiver.state, receiver.postal_code, receiver.created_at as "receiverSince"
+        receiver.state, receiver.postal_code
       from wanted cross join lateral (
         select * from pix_receivers where key = wanted.key and account = wanted.account limit 1
       ) receiver
@@ -67,16 +67,15 @@ export const makeCharges = async (
       insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, alteration,
         expires_seconds, debtor_tax_id, content, is_shown, created_at)
       select id, account, kind, tax_id, txid, key, cents, alteration, expires, debtor, content,
-        true, at from allowed order by txid, account
+        true, at from allowed order by txid collate "C", account
       on conflict do nothing returning id
     ), placed as (
       insert into pix_locations (account, token, kind, charge_id, created_at)
       select account, token, kind, id, at from allowed where id in (select id from made)
       returning id, charge_id
     )
-    select allowed.position, placed.id as "locationId", allowed.key, allowed.account,
-      allowed.tax_id as "taxId", allowed.name, allowed.city, allowed.street, allowed.state,
-      allowed.postal_code as "postalCode", allowed."receiverSince" as "createdAt"
+    select allowed.position, placed.id as "locationId", allowed.tax_id as "taxId", allowed.name,
+      allowed.city, allowed.street, allowed.state, allowed.postal_code as "postalCode"
     from placed join allowed on allowed.id = placed.charge_id`
   const shown: (ShownCharge | undefined)[] = all.map(() => undefined)
   for (const { position, locationId, ...receiver } of made) {

@@ -2,7 +2,7 @@ import { buildDynamicBrCode, toAscii } from '#codecs/brcode'
 import { dueValuesView, receiverView } from '../due/view.ts'
 import type { Location } from '../locations/domain.ts'
 import { amountOf } from '../money.ts'
-import type { Receiver } from '../receivers/domain.ts'
+import type { Payee } from '../receivers/domain.ts'
 import type { Charge, ChargeTerms } from './domain.ts'
 import { withdrawalView } from './withdrawal.ts'
 
@@ -48,7 +48,7 @@ const merchantNameMax = 25
 const merchantCityMax = 15
 
 /** The text of the QR code. */
-const codeOf = (url: string, { name, city }: Pick<Receiver, 'name' | 'city'>): string =>
+const codeOf = (url: string, { name, city }: Pick<Payee, 'name' | 'city'>): string =>
   buildDynamicBrCode({
     url,
     merchantName: toAscii(name).slice(0, merchantNameMax).trim(),
@@ -66,7 +66,7 @@ export type ShownCharge = {
   readonly charge: Charge
   readonly location: Location | undefined
   /** Undefined once the key is nobody's any more. */
-  readonly receiver: Receiver | undefined
+  readonly receiver: Payee | undefined
 }
 
 export const chargeView = ({ charge, location, receiver }: ShownCharge, addresses: Addresses) => {

@@ -7,9 +7,14 @@ import type { Draft } from '../recurrences/mandate.ts'
 import {
   type Attempt,
   type AttemptKind,
+  accountTypes,
   type Collection,
+  failureReason,
+  lastScheduleDay,
   openAttempts,
   openStatuses,
+  resendAfterMs,
+  resendsMax,
   retryDaysMax,
   scheduleDay,
   settlementDay,
@@ -40,6 +45,12 @@ export const advance = (before: Collection, circumstances: Circumstances): Advan
   const collection = withoutOverdue(before, at)
   const open = collection.attempts.find(({ status }) => openAttempts.has(status))
   if (open !== undefined) return still({ ...collection, nextAt: endOf(open.settlesOn) })
+  const resend = resendOf(collection, recurrence, at)
+  if (resend !== undefined) {
+    return at < resend.from
+      ? still({ ...collection, nextAt: resend.from })
+      : attempted(collection, 'RIFL', resend.settlesOn, circumstances)
+  }
   const day = settlementDay(collection.dueOn, collection.content.adjusts)
   if (collection.attempts.length > 0 || dayAt(at) > day) {
     const isRetried = recurrence.terms.retries !== 'NAO_PERMITE' && collection.attempts.length > 0
@@ -48,10 +59,30 @@ export const advance = (before: Collection, circumstances: Circumstances): Advan
     if (at < nextAt) return still({ ...collection, nextAt })
     return still({ ...movedTo(collection, 'EXPIRADA', at), nextAt: null })
   }
-  if (recurrence.status !== 'APROVADA') return still({ ...collection, nextAt: endOf(day) })
+  const isTooLate = dayAt(at) > lastScheduleDay(day)
+  if (isTooLate || recurrence.status !== 'APROVADA') {
+    return still({ ...collection, nextAt: endOf(day) })
+  }
   const from = startOf(scheduleDay(day))
   if (at < from) return still({ ...collection, nextAt: from })
   return attempted(collection, 'AGND', day, circumstances)
+}
+
+/** When what failed at the payer's institution is sent again, until the day on which it was to be settled is over. */
+const resendOf = (
+  { attempts }: Collection,
+  { status }: Recurrence,
+  at: Date,
+): { readonly from: Date; readonly settlesOn: Day } | undefined => {
+  const last = attempts.at(-1)
+  const failedAt = last?.history.at(-1)?.data
+  const sentAgain = attempts.filter(({ kind }) => kind === 'RIFL').length
+  if (last === undefined || failedAt === undefined || status !== 'APROVADA') return undefined
+  if (last.status !== 'REJEITADA' || last.reason !== failureReason) return undefined
+  const from = new Date(Date.parse(failedAt) + resendAfterMs)
+  const isOver =
+    sentAgain >= resendsMax || dayAt(from) > last.settlesOn || dayAt(at) > last.settlesOn
+  return isOver ? undefined : { from, settlesOn: last.settlesOn }
 }
 
 const still = (collection: Collection): Advanced => ({ collection, drafts: [] })
@@ -85,8 +116,6 @@ export const attempted = (
   }
   return { collection: asked, drafts: [scheduleDraft(asked, attempt, circumstances)] }
 }
-
-const accountTypes = { CORRENTE: 'CACC', POUPANCA: 'SVGS', PAGAMENTO: 'TRAN' } as const
 
 /** pain.013. */
 const scheduleDraft = (

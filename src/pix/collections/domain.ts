@@ -26,8 +26,8 @@ export const openAttempts: ReadonlySet<AttemptStatus> = new Set([
   ...(['SOLICITADA', 'AGENDADA'] as const),
 ])
 
-/** AGND: scheduled ahead; NTAG: tried again after its day. */
-export type AttemptKind = 'AGND' | 'NTAG'
+/** AGND: scheduled ahead; NTAG: tried again after its day; RIFL: sent again after an error of the payer’s institution. */
+export type AttemptKind = 'AGND' | 'NTAG' | 'RIFL'
 
 export type Attempt = {
   readonly endToEndId: string
@@ -39,11 +39,14 @@ export type Attempt = {
   readonly history: readonly Step<AttemptStatus>[]
 }
 
+/** `tipoConta` as messages name it. */
+export const accountTypes = { CORRENTE: 'CACC', POUPANCA: 'SVGS', PAGAMENTO: 'TRAN' } as const
+
 /** `recebedor`: the account that is credited. */
 type CreditedAccount = {
   readonly conta: string
   readonly agencia?: string | undefined
-  readonly tipoConta: 'CORRENTE' | 'POUPANCA' | 'PAGAMENTO'
+  readonly tipoConta: keyof typeof accountTypes
 }
 
 /** What a receiver says of a charge, beyond what it is found by. */
@@ -97,11 +100,27 @@ export const cycleOf = (
 export const settlementDay = (dueOn: Day, adjusts: boolean): Day =>
   adjusts ? nextWorkingDay(dueOn) : dueOn
 
-/** A schedule is taken from ten days ahead (reported by others who use it). */
+/** A schedule is taken from ten days ahead to two (reported by others who use it). */
 const scheduleDaysMax = 10
+const scheduleDaysMin = 2
 
 /** When a charge is scheduled at the earliest. */
 export const scheduleDay = (settlesOn: Day): Day => addDays(settlesOn, -scheduleDaysMax)
+
+/** The last day on which a charge may be scheduled: later is refused (FCD2). */
+export const lastScheduleDay = (settlesOn: Day): Day => addDays(settlesOn, -scheduleDaysMin)
+
+const lastCallHours = 22
+
+/** Until when the receiver may have what is scheduled dropped: 22:00 of the day before (reported as above). */
+export const lastCallOf = (settlesOn: Day): Date =>
+  new Date(startOf(addDays(settlesOn, -1)).getTime() + lastCallHours * 3_600_000)
+
+/** An error of the payer's institution: the instruction may be sent again. */
+export const failureReason = 'AB10'
+/** How often, and how long after the error. */
+export const resendsMax = 3
+export const resendAfterMs = 3_600_000
 
 /** Of `PERMITE_3R_7D`. */
 export const retryDaysMax = 7

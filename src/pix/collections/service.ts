@@ -7,14 +7,19 @@ import { addDays, type Day, dayAt } from '../due/calendar.ts'
 import { pixErrors } from '../errors.ts'
 import { parametersOf } from '../pages.ts'
 import { pixByIds } from '../received/store.ts'
+import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
 import { findRecurrences, lockRecurrence } from '../recurrences/store.ts'
 import { advance, attempted, cancellationsOf } from './advance.ts'
 import { type NewCollection, readNewCollection, refuseCollection } from './body.ts'
 import {
+  accountTypes,
   type Collection,
+  type CollectionContent,
   cycleOf,
+  lastCallOf,
+  lastScheduleDay,
   openAttempts,
   openStatuses,
   retriesMax,
@@ -126,7 +131,8 @@ const make = async (
     const razao = 'O campo cobr.idRec não corresponde a uma recorrência deste usuário recebedor.'
     throw refuseCollection({ razao, propriedade: 'cobr.idRec', valor: recurrenceId })
   }
-  judge(recurrence, { dueOn, amountCents }, at)
+  judge(recurrence, { dueOn, amountCents, content }, at)
+  await requireOwnAccount(tx, recurrence, content)
   const made: Collection = {
     ...{ account, txid, recurrenceId, taxId: recurrence.taxId, dueOn, amountCents, content },
     ...{ status: 'CRIADA', history: [{ status: 'CRIADA', data: at.toISOString() }] },
@@ -159,7 +165,7 @@ const sameCycle = (dueOn: Day): ApiError => {
 /** @throws ApiError by the rules of the standard, and of the recurrence */
 const judge = (
   { id, status, terms }: Recurrence,
-  { dueOn, amountCents }: Pick<NewCollection, 'dueOn' | 'amountCents'>,
+  { dueOn, amountCents, content }: Omit<NewCollection, 'recurrenceId'>,
   at: Date,
 ): void => {
   if (endedStatuses.has(status)) {
@@ -171,6 +177,10 @@ const judge = (
     const razao = `O campo ${propriedade} é anterior à data de criação da cobrança.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })
   }
+  if (dayAt(at) > lastScheduleDay(settlementDay(dueOn, content.adjusts))) {
+    const razao = `O campo ${propriedade} deixa menos de dois dias até a liquidação, e o PSP Pagador recusaria o agendamento.`
+    throw refuseCollection({ razao, propriedade, valor: dueOn })
+  }
   if (terms.endsOn !== undefined && dueOn > terms.endsOn) {
     const razao = `O campo ${propriedade} é posterior ao campo rec.calendario.dataFinal.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })
@@ -179,6 +189,25 @@ const judge = (
     const razao = 'O campo cobr.valor difere do campo rec.valor.valorRec.'
     throw refuseCollection({ razao, propriedade: 'cobr.valor' })
   }
+}
+
+/** @throws ApiError if accounts of the receiver are known, and it is none of them */
+const requireOwnAccount = async (
+  tx: Transaction,
+  { account, taxId }: Recurrence,
+  { credited: { conta, agencia, tipoConta } }: CollectionContent,
+): Promise<void> => {
+  const known = await creditedAccountsOf(tx, account, taxId)
+  const isOwn = known.some(
+    ({ number, branch, type }) =>
+      BigInt(number) === BigInt(conta) &&
+      BigInt(branch ?? 0) === BigInt(agencia ?? branch ?? 0) &&
+      type === accountTypes[tipoConta],
+  )
+  if (isOwn || known.length === 0) return
+  const razao =
+    'Os campos cobr.recebedor.conta e cobr.recebedor.agencia correspondem a uma conta que não pertence a este usuário recebedor.'
+  throw refuseCollection({ razao, propriedade: 'cobr.recebedor', valor: conta })
 }
 
 /** The charge and its recurrence, locked in the order that all keep. @throws ApiError `cobr_nao_encontrado` */
@@ -205,6 +234,12 @@ const cancel = async (
   if (dayAt(at) >= settlementDay(dueOn, content.adjusts)) {
     const razao =
       'Não é possível cancelar uma cobrança em uma data igual ou maior que a data prevista da primeira tentativa de liquidação.'
+    throw refuseCollection({ razao, propriedade: 'cobr.status', valor: 'CANCELADA' })
+  }
+  const open = collection.attempts.find((one) => openAttempts.has(one.status))
+  if (open !== undefined && at >= lastCallOf(open.settlesOn)) {
+    const razao =
+      'Não é possível cancelar uma cobrança agendada depois das 22:00 do dia anterior à liquidação.'
     throw refuseCollection({ razao, propriedade: 'cobr.status', valor: 'CANCELADA' })
   }
   const drafts = cancellationsOf(collection, { recurrence, ispb, at })

@@ -1,6 +1,7 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { movedTo } from '../recurrences/domain.ts'
+import { findRecurrences } from '../recurrences/store.ts'
 import { cancellationEnding, type MandateFact } from '../requests/hearing.ts'
 import {
   type Attempt,
@@ -26,13 +27,26 @@ export const hearOfCharges = async (
     tx,
     facts.map(({ key }) => key),
   )
+  const ids = [...new Set(locked.map(({ recurrenceId }) => recurrenceId))]
+  const payers = new Map((await findRecurrences(tx, ids)).map(({ id, payer }) => [id, payer?.ispb]))
   const changed = locked.flatMap((before) => {
-    const after = facts.reduce((one, fact) => hearOfCharge(one, fact, at), before)
+    const payer = payers.get(before.recurrenceId)
+    const said = facts.filter((fact) => maySay(fact, before, payer))
+    const after = said.reduce((one, fact) => hearOfCharge(one, fact, at), before)
     return after === before ? [] : [after]
   })
   for (const one of changed) await changeCollection(tx, one)
   await emit(tx, changed.map(collectionEvent))
 }
+
+/** Whether it is of the institution that the charge is to be paid at, as far as the message tells. */
+const maySay = (
+  { reconciliationId, speaker }: MandateFact,
+  { txid }: Collection,
+  payer: string | undefined,
+): boolean =>
+  (reconciliationId === null || reconciliationId === txid) &&
+  (speaker === undefined || speaker === payer)
 
 /** Where a fact leads; the same charge if it changes nothing. */
 const hearOfCharge = (before: Collection, fact: MandateFact, at: Date): Collection => {
@@ -44,7 +58,10 @@ const hearOfCharge = (before: Collection, fact: MandateFact, at: Date): Collecti
     case 'refused':
       return refused(before, attempt, fact.reason, at)
     case 'cancelled':
-      return openStatuses.has(before.status) ? cancelled(before, fact, at) : before
+      if (!openStatuses.has(before.status)) return before
+      return fact.reason === settlementFailed
+        ? { ...withAttempt(before, movedTo(attempt, 'EXPIRADA', at)), nextAt: at }
+        : cancelled(before, fact, at)
     default:
       return before
   }
@@ -73,6 +90,9 @@ const refused = (
   const ending = { rejeicao: rejectionOf(reason) }
   return { ...movedTo(after, 'REJEITADA', at), ...{ ending, nextAt: null } }
 }
+
+/** Of camt.055: the attempt was not paid, and the charge stands. */
+const settlementFailed = 'FAIL'
 
 /** The payer has cancelled it. */
 const cancelled = (before: Collection, { reason }: MandateFact, at: Date): Collection => {

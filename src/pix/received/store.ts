@@ -53,7 +53,7 @@ export const lockNamed = async (
       select distinct "taxId", txid
       from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r("taxId" text, txid text)
     ) wanted join pix_charges c on c.tax_id = wanted."taxId" and c.txid = wanted.txid
-    order by c.id for update of c`
+    order by c.txid collate "C", c.account for update of c`
 }
 
 /** Of these charges, those that a payment without an end is for. */
@@ -118,8 +118,12 @@ export const endReceived = async (
   const charges = settled.flatMap(({ chargeId }) => chargeId ?? [])
   if (charges.length > 0) {
     await tx`
-      update pix_charges set status = 'CONCLUIDA'
-      where id = any(${textArray(charges)}::text::uuid[]) and status = 'ATIVA'`
+      with paid as materialized (
+        select id from pix_charges
+        where id = any(${textArray(charges)}::text::uuid[]) and status = 'ATIVA'
+        order by txid collate "C", account for update
+      )
+      update pix_charges set status = 'CONCLUIDA' where id in (select id from paid)`
   }
   return settled
 }

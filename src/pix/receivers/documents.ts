@@ -4,6 +4,7 @@ import { isCnpj, isCpf } from '#codecs/taxpayer'
 import { pageQuery, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { accountForm, defaultAccount } from '#src/platform/security/index.ts'
 import { receiverErrors } from '../errors.ts'
+import { accountTypes } from './domain.ts'
 
 const tag = 'API Pix' as const
 const keyCharsMax = 77
@@ -24,6 +25,12 @@ const printed = (charactersMax: number) =>
     error: 'has no letter or digit that a QR code can hold',
     params: { rule: 'ascii' },
   })
+
+const digits = (digitsMax: number) =>
+  z
+    .string()
+    .regex(new RegExp(`^\\d{1,${digitsMax}}$`))
+    .optional()
 
 export const receiverBody = z
   .strictObject({
@@ -49,6 +56,20 @@ export const receiverBody = z
       .regex(/^\d{8}$/)
       .optional()
       .meta({ description: 'CEP. Charges with a due date need it.', example: '01310100' }),
+    account_number: digits(20).meta({
+      description:
+        'Of the account that is credited. Once it is known, charges of recurrences must name it.',
+      example: '500100',
+    }),
+    branch: digits(4).meta({ description: 'Of that account.', example: '1' }),
+    account_type: z.enum(accountTypes).optional().meta({ description: 'Of that account.' }),
+  })
+  .superRefine(({ account_number: number, branch, account_type: type }, context) => {
+    const has = number !== undefined
+    if (has === (type !== undefined) && (has || branch === undefined)) return
+    const path = [has ? 'account_type' : 'account_number']
+    const params = { rule: 'required' }
+    context.addIssue({ code: 'custom', path, params, message: 'goes with the rest of the account' })
   })
   .meta({ id: 'PixReceiverRequest' })
 
@@ -66,6 +87,9 @@ const receiver = z
     street: z.string().nullable(),
     state: z.string().nullable(),
     postal_code: z.string().nullable(),
+    account_number: z.string().nullable(),
+    branch: z.string().nullable(),
+    account_type: z.enum(accountTypes).nullable(),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'PixReceiver' })
@@ -75,7 +99,7 @@ export const documents = {
     operation: 'setPixReceiver',
     summary: 'Let an account charge with a Pix key',
     description:
-      'The key must be in the directory as this institution’s. The same key again changes tax id, name and city; the account stays.',
+      'The key must be in the directory as this institution’s. The same key again changes all that it says but the account.',
     tag,
     body: { 'application/json': receiverBody },
     responses: { 200: { description: 'As it is now.', schema: receiver } },

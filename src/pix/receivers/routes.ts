@@ -18,9 +18,14 @@ import type { ReceiverService } from './service.ts'
 const base = '/v1/pix/receivers'
 const bodyBytesMax = 4_096
 
-const viewOf = ({ taxId, postalCode, createdAt, ...rest }: Receiver) => ({
-  ...{ ...rest, tax_id: taxId, postal_code: postalCode, created_at: createdAt.toISOString() },
-})
+const viewOf = ({ taxId, postalCode, createdAt, ...receiver }: Receiver) => {
+  const { accountNumber, accountType, ...rest } = receiver
+  return {
+    ...{ ...rest, tax_id: taxId, postal_code: postalCode },
+    ...{ account_number: accountNumber, account_type: accountType },
+    created_at: createdAt.toISOString(),
+  }
+}
 
 const noReceiver = (): ApiError => new ApiError(httpErrors.not_found, 'No such Pix key.')
 
@@ -34,8 +39,12 @@ export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
     handle: async (c) => {
       const body = await readJson(c, receiverBody)
       const { tax_id: taxId, street = null, state = null, postal_code: postalCode = null } = body
-      const { key, account, name, city } = body
-      const wanted = { key, account, taxId, name, city, street, state, postalCode }
+      const { account_number: accountNumber = null, branch = null } = body
+      const { key, account, name, city, account_type: accountType = null } = body
+      const wanted = {
+        ...{ key, account, taxId, name, city, street, state, postalCode },
+        ...{ accountNumber, branch, accountType },
+      }
       const put = await service.put(wanted, actorOf(callerOf(c)))
       if (put !== undefined) return Response.json(viewOf(put))
       const message = 'The key is another account’s: remove it first.'

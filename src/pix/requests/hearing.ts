@@ -20,6 +20,10 @@ export type MandateFact = {
   readonly event: string | null
   readonly requestId: string | null
   readonly reason: string | null
+  /** txid of a charge; null where the central bank refuses what we have sent. */
+  readonly reconciliationId: string | null
+  /** ISPB of the institution that says it, where the message names it. */
+  readonly speaker?: string
   readonly mandate?: {
     readonly reference: string | null
     readonly journey: string | null
@@ -70,8 +74,9 @@ export const hear = (
   }
 }
 
-const isLive = (request: RecurrenceRequest | undefined): request is RecurrenceRequest =>
-  request !== undefined && liveStatuses.has(request.status)
+/** A request expires by its time, whenever that is noted. */
+const isLive = (request: RecurrenceRequest | undefined, at: Date): request is RecurrenceRequest =>
+  request !== undefined && liveStatuses.has(request.status) && at <= request.expiresAt
 
 const forms = {
   document: /^(?:\d{11}|[0-9A-Z]{12}\d\d)$/,
@@ -115,7 +120,7 @@ const pending = (
 ): Heard | undefined => {
   const code = fact.mandate?.journey
   if (code === 'AUT1' || !isJourney(code)) {
-    const isNews = isLive(request) && request.status !== 'RECEBIDA'
+    const isNews = isLive(request, at) && request.status !== 'RECEBIDA'
     return isNews && isAsked(request, fact)
       ? { recurrence, request: movedTo(request, 'RECEBIDA', at), drafts: [] }
       : undefined
@@ -131,7 +136,7 @@ const pending = (
   }
   const approved = approve(recurrence, payer, journeys[code], at)
   const confirmation = reportDraft(approved, payer, { status: 'CFDB', ...report })
-  if (!isLive(request)) return { recurrence: approved, request, drafts: [confirmation] }
+  if (!isLive(request, at)) return { recurrence: approved, request, drafts: [confirmation] }
   // What was asked for came another way.
   const takenBack = cancellationDraft(recurrence, payerOf(request.recipient), {
     ...{ reason: 'PCFD', ispb, at },
@@ -180,7 +185,7 @@ const confirmed = (
   if (recurrence.status !== 'CRIADA' || request === undefined) return undefined
   const payer = payerIn(fact)
   if (payer === undefined) return undefined
-  const refusal = refusalOfConfirmation(request, payer, fact)
+  const refusal = refusalOfConfirmation(request, payer, fact, at)
   if (refusal !== undefined) {
     const refused = { reason: refusal, reference: answeredBy(fact), ispb, at }
     return { recurrence, request, drafts: [reportDraft(recurrence, payer, refused)] }
@@ -197,12 +202,13 @@ const refusalOfConfirmation = (
   request: RecurrenceRequest,
   payer: Payer,
   fact: MandateFact,
+  at: Date,
 ): 'AP11' | 'AP02' | 'AP07' | undefined => {
   if (!isAsked(request, fact)) return 'AP11'
   if (payer.taxId !== payerOf(request.recipient).taxId) return 'AP02'
   const reference = fact.mandate?.reference
   const isOfAnother = reference?.startsWith('SC') === true && reference !== request.id
-  return isLive(request) && !isOfAnother ? undefined : 'AP07'
+  return isLive(request, at) && !isOfAnother ? undefined : 'AP07'
 }
 
 /** The payer's own refusals: he may be asked anew after any other. */
@@ -213,7 +219,7 @@ const refused = (
   fact: MandateFact,
   { at, meaningOf }: Circumstances,
 ): Heard | undefined => {
-  if (!isLive(request) || !isAsked(request, fact)) return undefined
+  if (!isLive(request, at) || !isAsked(request, fact)) return undefined
   const { reason, mandate } = fact
   const reference = mandate?.reference
   if (reference?.startsWith('SC') === true && reference !== request.id) return undefined
@@ -260,7 +266,7 @@ const cancelled = (
   const ending = cancellationEnding(code, meaningOf(code))
   return {
     recurrence: { ...movedTo(recurrence, 'CANCELADA', at), payer, ending },
-    request: isLive(request) ? movedTo(request, 'CANCELADA', at) : request,
+    request: isLive(request, at) ? movedTo(request, 'CANCELADA', at) : request,
     drafts: accepted,
   }
 }

@@ -1,5 +1,6 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { addDays, dayAt } from '../due/calendar.ts'
 import { pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { freshDatedId, movedTo, type Recurrence } from '../recurrences/domain.ts'
@@ -59,6 +60,9 @@ export const createRequestService = (deps: RequestServiceDeps): RequestService =
   }
 }
 
+/** A payer is asked for so long at most (IN BCB 436, as others report it). */
+const openDaysMax = 30
+
 const noRequest = (): ApiError =>
   new ApiError(
     pixErrors.solic_rec_nao_encontrada,
@@ -98,6 +102,11 @@ const agreed = async (
   const propriedade = 'solicrec.calendario.dataExpiracaoSolicitacao'
   if (expiresAt <= at) {
     const razao = `O campo ${propriedade} é anterior à data de criação da solicitação da recorrência.`
+    throw refuseRequest({ razao, propriedade, valor: expiresAt.toISOString() })
+  }
+  const lastDay = addDays(dayAt(at), openDaysMax)
+  if (dayAt(expiresAt) > lastDay) {
+    const razao = `O campo ${propriedade} é posterior a ${openDaysMax} dias da criação da solicitação.`
     throw refuseRequest({ razao, propriedade, valor: expiresAt.toISOString() })
   }
   if (recipient.ispbParticipante === ispb) {

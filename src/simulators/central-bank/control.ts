@@ -49,19 +49,31 @@ const faultsBody = z
   )
   .max(faultsMax)
 
-const payInBody = z.strictObject({
-  to: z.string().regex(/^[0-9A-Z]{8}$/),
+const cash = z.strictObject({
   amount_cents: z.int().min(1).max(centsMax),
-  count: z.int().min(1).max(payInsMax).default(1),
-  channel: channel.default('primary'),
-  charge: z
-    .strictObject({
-      txid: z.string().regex(/^[A-Za-z0-9]{26,35}$/),
-      tax_id: z.string().regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/),
-      key: z.string().regex(/^[!-~]{1,77}$/),
-    })
-    .optional(),
+  agent: z.enum(['AGTEC', 'AGTOT', 'AGFSS']),
+  facilitator: z.string().regex(/^[0-9A-Z]{8}$/),
 })
+
+const payInBody = z
+  .strictObject({
+    to: z.string().regex(/^[0-9A-Z]{8}$/),
+    amount_cents: z.int().min(1).max(centsMax),
+    count: z.int().min(1).max(payInsMax).default(1),
+    channel: channel.default('primary'),
+    charge: z
+      .strictObject({
+        txid: z.string().regex(/^[A-Za-z0-9]{26,35}$/),
+        tax_id: z.string().regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/),
+        key: z.string().regex(/^[!-~]{1,77}$/),
+        cash: cash.optional(),
+      })
+      .optional(),
+  })
+  .refine(({ amount_cents: cents, charge }) => (charge?.cash?.amount_cents ?? 0) <= cents, {
+    error: 'must not be more than is paid',
+    path: ['charge', 'cash', 'amount_cents'],
+  })
 
 const payChargeBody = z.strictObject({
   end_to_end_id: z.string().regex(/^E[0-9A-Z]{8}\d{12}[A-Za-z0-9]{11}$/),
@@ -109,6 +121,13 @@ const refused = (error: z.ZodError): Answer =>
     problems: error.issues.map(({ path, message }) => ({ path: path.join('/'), message })),
   })
 
+const paidCharge = (asked: NonNullable<z.infer<typeof payInBody>['charge']>): PaidCharge => {
+  const { txid, tax_id: taxId, key, cash: taken } = asked
+  if (taken === undefined) return { txid, taxId, key }
+  const { amount_cents: cents, ...by } = taken
+  return { txid, taxId, key, cash: { cents: BigInt(cents), ...by } }
+}
+
 export const createControl = (deps: {
   readonly faults: FaultPlan
   readonly payIn: PayIn
@@ -131,7 +150,7 @@ export const createControl = (deps: {
     const { to, amount_cents, count, channel: by, charge } = asked.data
     const payment = {
       ...{ to, amountCents: BigInt(amount_cents), channel: by },
-      ...(charge && { charge: { txid: charge.txid, taxId: charge.tax_id, key: charge.key } }),
+      ...(charge && { charge: paidCharge(charge) }),
     }
     const ids = Array.from({ length: count }, () => deps.payIn(payment))
     return json(201, { end_to_end_ids: ids })

@@ -63,6 +63,26 @@ export type PaidCharge = {
   readonly taxId: string
   /** Pix key of the receiver. */
   readonly key: string
+  /** Cash that the payer takes with him (Pix Saque, Pix Troco), a part of what is paid. */
+  readonly cash?: PaidCash | undefined
+}
+
+type PaidCash = {
+  readonly cents: bigint
+  /** Who hands it out, as messages name it: AGTEC, AGTOT or AGFSS. */
+  readonly agent: string
+  /** ISPB of who makes the service possible. */
+  readonly facilitator: string
+}
+
+/** Purp, and what is bought and what is cash of a payment (Pix Saque: all is cash). */
+const purposeOf = (cents: bigint, cash: PaidCash | undefined): string => {
+  if (cash === undefined) return '<Purp><Cd>IPAY</Cd></Purp>'
+  const purchase = cents - cash.cents
+  const part = (reason: string, amount: bigint) =>
+    `<AdjstmntAmtAndRsn>${money('Amt', formatCents(amount))}${tag('Rsn', reason)}</AdjstmntAmtAndRsn>`
+  const parts = `${purchase > 0n ? part('VLCP', purchase) : ''}${part('VLDN', cash.cents)}`
+  return `<Purp><Cd>${purchase > 0n ? 'GSCB' : 'OTHR'}</Cd></Purp><RmtInf><Strd><RfrdDocInf><Tp><CdOrPrtry>${tag('Prtry', cash.agent)}</CdOrPrtry>${tag('Issr', cash.facilitator)}</Tp></RfrdDocInf><RfrdDocAmt>${parts}</RfrdDocAmt></Strd></RmtInf>`
 }
 
 const receiverDefault: Omit<PaidCharge, 'txid'> = {
@@ -83,7 +103,7 @@ export const payInTransaction = ({
   readonly charge: PaidCharge | undefined
 }): string => {
   const { taxId, key } = charge ?? receiverDefault
-  return `<CdtTrfTxInf><PmtId><EndToEndId>${payment.endToEndId}</EndToEndId>${tag('TxId', charge?.txid)}</PmtId>${money('IntrBkSttlmAmt', formatCents(payment.cents))}<AccptncDtTm>${payment.accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>${charge === undefined ? 'DICT' : 'QRDN'}</Prtry></LclInstrm></Tp></MndtRltdInf><Dbtr><Nm>Pagador Virtual</Nm><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp></DbtrAcct>${agent('DbtrAgt', payment.from)}${agent('CdtrAgt', payment.to)}<Cdtr><Id><PrvtId><Othr><Id>${taxId}</Id></Othr></PrvtId></Id></Cdtr><CdtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp><Prxy>${tag('Id', key)}</Prxy></CdtrAcct><Purp><Cd>IPAY</Cd></Purp></CdtTrfTxInf>`
+  return `<CdtTrfTxInf><PmtId><EndToEndId>${payment.endToEndId}</EndToEndId>${tag('TxId', charge?.txid)}</PmtId>${money('IntrBkSttlmAmt', formatCents(payment.cents))}<AccptncDtTm>${payment.accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>${charge === undefined ? 'DICT' : 'QRDN'}</Prtry></LclInstrm></Tp></MndtRltdInf><Dbtr><Nm>Pagador Virtual</Nm><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp></DbtrAcct>${agent('DbtrAgt', payment.from)}${agent('CdtrAgt', payment.to)}<Cdtr><Id><PrvtId><Othr><Id>${taxId}</Id></Othr></PrvtId></Id></Cdtr><CdtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp><Prxy>${tag('Id', key)}</Prxy></CdtrAcct>${purposeOf(payment.cents, charge?.cash)}</CdtTrfTxInf>`
 }
 
 const mandateSteps = ['CRTN', 'CRAT', 'EXPR']

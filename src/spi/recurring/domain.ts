@@ -48,6 +48,8 @@ export type Fact = {
   readonly terms: Readonly<Record<string, string | boolean | null>> | null
   /** Of a mandate, for whoever agreed on it: this names persons, and is not stored. */
   readonly mandate?: MandateSaid
+  /** ISPB of the institution that a camt.055 or camt.029 is of; messages of other types do not name theirs. */
+  readonly speaker?: string
 }
 
 /** What a message about a mandate says beyond its state. */

@@ -36,7 +36,7 @@ const readers = {
       ...aboutCharge(originalEndToEndId, reconciliationId),
       ...{ event: eventOf(chargeEvents, status), status, reason },
     })),
-  'camt.055': ({ cancellation }: TypedMessages['camt.055']) => {
+  'camt.055': ({ assignment, cancellation }: TypedMessages['camt.055']) => {
     const { transaction, reconciliationId, cancellationId, reason } = cancellation
     const { originalEndToEndId, processingType: status } = transaction
     return [
@@ -48,15 +48,18 @@ const readers = {
           status,
           reason,
         },
+        speaker: assignment.assignerIspb,
       },
     ]
   },
   'camt.029': (message: TypedMessages['camt.029']) => {
     const { originalEndToEndId, reconciliationId, cancellationId, status, reason } = message
+    const speaker = message.assignment.assignerIspb
     return [
       {
         ...aboutCharge(originalEndToEndId, reconciliationId),
         ...{ event: eventOf(resolutionEvents, status), requestId: cancellationId, status, reason },
+        speaker,
       },
     ]
   },

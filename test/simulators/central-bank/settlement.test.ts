@@ -166,6 +166,39 @@ test('virtual participants: one accepts, one pays on demand, both by the control
   expect(available(bankB)).toBe(101_070n)
 })
 
+test('a virtual payer takes cash, all of what he pays or what is beside a purchase', async () => {
+  const { b, bank } = await open()
+  const charge = { txid: '7978c0c97ea847e78e8849634473c1f1', tax_id: '12345678000195', key: 'k' }
+  const pay = (amount_cents: number, cash_cents: number) =>
+    fetch(`${bank.url}/simulator/pay-in`, {
+      method: 'POST',
+      body: JSON.stringify({
+        ...{ to: bankB, amount_cents },
+        charge: {
+          ...charge,
+          cash: { amount_cents: cash_cents, agent: 'AGTEC', facilitator: '12345678' },
+        },
+      }),
+    })
+  const tooMuch = await pay(2_000, 2_001)
+  expect([tooMuch.status, await tooMuch.json()]).toMatchObject([
+    ...[400, { problems: [{ path: 'charge/cash/amount_cents' }] }],
+  ])
+  for (const [cents, cash] of [
+    [2_000, 2_000],
+    [10_000, 2_000],
+  ] as const) {
+    expect((await pay(cents, cash)).status).toBe(201)
+  }
+  const asked = await b.receive(2)
+  expect(
+    asked.flatMap(({ message }) => (message?.type === 'pacs.008' ? message.transactions : [])),
+  ).toMatchObject([
+    { amount: { cents: 2_000n }, purpose: 'OTHR' },
+    { amount: { cents: 10_000n }, purpose: 'GSCB' },
+  ])
+})
+
 test('returns give back up to the payment, from its receiver, once', async () => {
   const { a, b } = await open()
   await a.send(payment(bankA, bankB, 1_000))

@@ -42,12 +42,13 @@ describe.if(hasSharedData)(`mandates and charges of the tables of facets${skipRe
       )
       const isTold =
         facts.length > 0 &&
-        facts.every(({ key, event, terms, kind }) => {
+        facts.every(({ key, event, terms, kind, speaker }) => {
           const isTerms = type === 'pain.009' || type === 'pain.013' ? terms !== null : true
           return (
             key !== '' &&
             event !== null &&
             isTerms &&
+            type.startsWith('camt') === (speaker !== undefined && speaker.length === 8) &&
             (kind === 'mandate') === /^pain\.0(09|11|12)$/.test(type)
           )
         })
