@@ -23,7 +23,8 @@ import { webhookRoutes } from './notices/routes.ts'
 import { createPixWebhookService, type Topics } from './notices/service.ts'
 import { tokenRoute } from './oauth/routes.ts'
 import { createIssue, createTokenSource, createTokenSweep } from './oauth/tokens.ts'
-import { payloadRoutes } from './payloads/routes.ts'
+import { keysPath, payloadRoutes } from './payloads/routes.ts'
+import { createPayloadService } from './payloads/service.ts'
 import type { SignPayload } from './payloads/signing.ts'
 import { pixPath } from './pix-route.ts'
 import { createReceivables, type Receivables } from './received/receive.ts'
@@ -129,10 +130,12 @@ const chargingRoutes = (
     ...batchRoutes(createBatchService({ sql, charges: due, now })),
     ...locationRoutes(createLocationService({ sql, addresses, now })),
   ]
-  const payloads = payloadRoutes({
-    ...{ sql, signing, kid: kid ?? '', host: host ?? '', now },
-    ispb: ispb ?? '',
-  })
+  const keysUrl = `https://${host}${keysPath}`
+  const sign = (text: string) => signing.sign(kid ?? '', Buffer.from(text), keysUrl)
+  const payloads = payloadRoutes(
+    createPayloadService({ sql, sign, ispb: ispb ?? '', now }),
+    signing.keySet,
+  )
   const missing = host === undefined ? ['PIX_LOCATION_HOST'] : []
   const missingToSign = [...missing, ...(kid === undefined ? ['PIX_SIGNING_KID'] : [])]
   return [

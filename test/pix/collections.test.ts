@@ -1,0 +1,343 @@
+/** Charges of recurrences, as the institutions of payers tell of them. */
+import { afterAll, describe, expect, test } from 'bun:test'
+import { startAutomatic } from './automatic.ts'
+import { freshTxid, type Json } from './support.ts'
+
+const {
+  pix,
+  other,
+  owner,
+  call,
+  right,
+  recBody,
+  violated,
+  sent,
+  sentTypes,
+  answer,
+  ofCharge,
+  statuses,
+  requested,
+  approved,
+  cobrBody,
+  at,
+  scheduledCharge,
+  pay,
+  settle,
+  now,
+} = await startAutomatic()
+afterAll(() => pix.database.close())
+
+describe('a charge of a recurrence', () => {
+  test('is made, scheduled ten days before its day, and paid once', async () => {
+    const idRec = await approved()
+    const made = await right('POST', '/cobr', cobrBody(idRec, { infoAdicional: 'Março' }))
+    expect(made).toEqual({
+      ...{ idRec, txid: expect.stringMatching(/^[0-9a-f]{32}$/), status: 'CRIADA' },
+      atualizacao: [{ status: 'CRIADA', data: now().toISOString() }],
+      ...{ infoAdicional: 'Março', valor: { original: '35.00' } },
+      calendario: { criacao: '2026-03-02', dataDeVencimento: '2026-03-20' },
+      ...{ ajusteDiaUtil: true, politicaRetentativa: 'PERMITE_3R_7D' },
+      recebedor: {
+        ...{ cnpj: '12345678000195', nome: 'Padaria São José' },
+        ...{ agencia: '9708', conta: '012682', tipoConta: 'CORRENTE' },
+      },
+    })
+    expect(sentTypes()).toEqual([])
+    await at('2026-03-10T02:59:59Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    await at('2026-03-10T03:00:00Z', pix.sweep)
+    const [draft] = sent()
+    const { tentativas } = await right('GET', `/cobr/${made.txid}`)
+    expect(tentativas).toMatchObject([
+      { tipo: 'AGND', status: 'SOLICITADA', dataLiquidacao: '2026-03-20' },
+    ])
+    const endToEndId = tentativas[0].endToEndId
+    expect(draft).toMatchObject({
+      type: 'PAIN013',
+      params: {
+        charges: [
+          {
+            ...{ reconciliation_id: made.txid, end_to_end_id: endToEndId, amount: 3_500 },
+            ...{ mandate_id: idRec, purpose: 'AGND', due_date: '2026-03-20' },
+            execution_date_time: '2026-03-20T03:00:00.000Z',
+            creditor: { account_num: '012682', account_type: 'CACC' },
+          },
+        ],
+      },
+    })
+    await ofCharge(endToEndId, 'scheduled')
+    expect(await right('GET', `/cobr/${made.txid}`)).toMatchObject({
+      ...{ status: 'ATIVA', tentativas: [{ status: 'AGENDADA' }] },
+    })
+    expect([await pay(endToEndId, 3_499n)]).toEqual(['BE17'])
+    const paid = await approvedAndScheduled()
+    expect(await pay(paid.endToEndId)).toBe('accepted')
+    await settle(paid.endToEndId)
+    expect(await right('GET', `/cobr/${paid.txid}`)).toMatchObject({
+      ...{ status: 'CONCLUIDA', tentativas: [{ status: 'PAGA' }] },
+      pix: [{ endToEndId: paid.endToEndId, valor: '35.00' }],
+    })
+    await settle(paid.endToEndId)
+    expect(statuses(await right('GET', `/cobr/${paid.txid}`))).toEqual([
+      ...['CRIADA', 'ATIVA', 'CONCLUIDA'],
+    ])
+  })
+
+  const approvedAndScheduled = async () => scheduledCharge(await approved())
+
+  test('waits for a payer who has not authorised it', async () => {
+    const { idRec, idSolicRec } = await requested()
+    sent()
+    const { txid } = await right('POST', '/cobr', cobrBody(idRec))
+    await at('2026-03-11T12:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    const live = await requested()
+    sent()
+    await right('POST', '/cobr', cobrBody(live.idRec))
+    await at('2026-03-09T12:00:00Z', () =>
+      answer(live.idRec, 'confirmed', { reference: live.idSolicRec }),
+    )
+    await at('2026-03-11T12:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual(['PAIN013'])
+    // The request expired meanwhile.
+    expect(await right('GET', `/solicrec/${idSolicRec}`)).toMatchObject({ status: 'EXPIRADA' })
+    await at('2026-03-21T05:00:00Z', pix.sweep)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'EXPIRADA' })
+  })
+
+  test('is cancelled before its day, and takes no payment then', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    sent()
+    const cancelled = await right('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' })
+    expect(cancelled).toMatchObject({
+      ...{ status: 'CANCELADA', tentativas: [{ status: 'CANCELADA' }] },
+      encerramento: { cancelamento: { solicitante: 'USUARIO_RECEBEDOR', codigo: 'SLCR' } },
+    })
+    expect(sent()).toMatchObject([
+      { type: 'CAMT055', params: { original_end_to_end_id: endToEndId, processing_type: 'DHSR' } },
+    ])
+    expect(await pay(endToEndId)).toBe('CN01')
+    const late = await approvedAndScheduled()
+    const refused = await at('2026-03-20T03:00:00Z', () =>
+      call('PATCH', `/cobr/${late.txid}`, { status: 'CANCELADA' }),
+    )
+    expect(violated(refused)).toEqual([400, 'CobROperacaoInvalida', 'cobr.status'])
+  })
+
+  test('is tried again three times in seven days', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    const retry = (day: string, moment: string) =>
+      at(moment, () => call('POST', `/cobr/${txid}/retentativa/${day}`))
+    const open = await retry('2026-03-22', '2026-03-20T12:00:00Z')
+    expect(violated(open)).toEqual([400, 'CobROperacaoInvalida', 'cobr.tentativas'])
+    await at('2026-03-20T12:00:00Z', () => ofCharge(endToEndId, 'refused', 'AM02'))
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      ...{ status: 'ATIVA', tentativas: [{ status: 'REJEITADA', rejeicao: { codigo: 'AM02' } }] },
+    })
+    sent()
+    for (const [day, now] of [
+      ['2026-03-22', '2026-03-21T12:00:00Z'],
+      ['2026-03-24', '2026-03-23T12:00:00Z'],
+      ['2026-03-26', '2026-03-25T12:00:00Z'],
+    ] as const) {
+      const { status, json } = await retry(day, now)
+      expect([status, json.tentativas.at(-1).tipo]).toEqual([201, 'NTAG'])
+      expect(sent()).toMatchObject([{ params: { charges: [{ due_date: day, purpose: 'NTAG' }] } }])
+    }
+    const fourth = await retry('2026-03-27', '2026-03-26T12:00:00Z')
+    expect(violated(fourth)).toEqual([400, 'CobROperacaoInvalida', 'cobr.tentativas'])
+    const over = await retry('2026-03-27', '2026-03-27T12:00:00Z')
+    expect(violated(over)).toEqual([400, 'CobROperacaoInvalida', 'data'])
+    await at('2026-03-28T05:00:00Z', pix.sweep)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'EXPIRADA' })
+    expect(await pay(endToEndId)).toBe('UPAY')
+  })
+
+  test('is taken back until 22:00 of the day before, once it is scheduled', async () => {
+    const [early, late] = [await approvedAndScheduled(), await approvedAndScheduled()]
+    const cancel = (txid: string) => call('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' })
+    const refused = await at('2026-03-20T01:00:00.000Z', () => cancel(late.txid))
+    expect(violated(refused)).toEqual([400, 'CobROperacaoInvalida', 'cobr.status'])
+    expect((await at('2026-03-20T00:59:59.999Z', () => cancel(early.txid))).status).toBe(200)
+    // Nobody has to drop what nobody has scheduled.
+    const { idRec } = await right('POST', '/rec', recBody())
+    const { txid } = await right('POST', '/cobr', cobrBody(idRec))
+    expect((await at('2026-03-20T02:59:59.999Z', () => cancel(txid))).status).toBe(200)
+  })
+
+  test('is made and scheduled two days before its day at the latest', async () => {
+    const idRec = await approved({
+      calendario: { dataInicial: '2026-12-30', periodicidade: 'MENSAL' },
+    })
+    const due = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-12-31' } })
+    const make = (moment: string) => at(moment, () => call('POST', '/cobr', due))
+    expect(violated(await make('2026-12-30T03:00:00Z'))).toEqual([
+      ...[400, 'CobROperacaoInvalida', 'cobr.calendario.dataDeVencimento'],
+    ])
+    sent()
+    expect((await make('2026-12-30T02:59:59Z')).status).toBe(201)
+    expect(sent()).toMatchObject([
+      { params: { charges: [{ execution_date_time: '2026-12-31T03:00:00.000Z' }] } },
+    ])
+    // The day that counts is the one on which it is settled: here the Monday, not the Saturday.
+    const weekend = await approved({
+      calendario: { dataInicial: '2027-01-02', periodicidade: 'MENSAL' },
+    })
+    const saturday = cobrBody(weekend, { calendario: { dataDeVencimento: '2027-01-02' } })
+    const settled = await at('2027-01-03T02:59:59Z', () => call('POST', '/cobr', saturday))
+    expect(settled.json.tentativas).toMatchObject([{ dataLiquidacao: '2027-01-04' }])
+  })
+
+  test('that its payer authorises too late to schedule it is not sent, and expires', async () => {
+    const { idRec, idSolicRec } = await requested({
+      calendario: { dataInicial: '2026-03-08', periodicidade: 'MENSAL' },
+    })
+    const body = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-03-09' } })
+    const { txid } = await right('POST', '/cobr', body)
+    sent()
+    await at('2026-03-08T03:00:00Z', () => answer(idRec, 'confirmed', { reference: idSolicRec }))
+    await at('2026-03-08T03:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'CRIADA' })
+    await at('2026-03-10T04:00:00Z', pix.sweep)
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'EXPIRADA' })
+  })
+
+  test('is sent again an hour after an error of the payer’s institution, three times', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    sent()
+    const fail = (id: string, moment: string) => at(moment, () => ofCharge(id, 'refused', 'AB10'))
+    await fail(endToEndId, '2026-03-10T04:00:00Z')
+    await at('2026-03-10T04:59:59.999Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    for (const hour of ['05', '06', '07']) {
+      await at(`2026-03-10T${hour}:00:00Z`, pix.sweep)
+      expect(sent()).toMatchObject([
+        { type: 'PAIN013', params: { charges: [{ purpose: 'RIFL', due_date: '2026-03-20' }] } },
+      ])
+      const { status, tentativas } = await right('GET', `/cobr/${txid}`)
+      expect([status, tentativas.at(-1).tipo, tentativas.at(-1).status]).toEqual([
+        ...['ATIVA', 'RIFL', 'SOLICITADA'],
+      ])
+      await fail(tentativas.at(-1).endToEndId, `2026-03-10T${hour}:00:00Z`)
+    }
+    await at('2026-03-10T12:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+    const { tentativas } = await right('GET', `/cobr/${txid}`)
+    expect(new Set(tentativas.map((one: Json) => one.endToEndId)).size).toBe(4)
+  })
+
+  test('is not sent again once the day is over on which it was to be settled', async () => {
+    const { endToEndId } = await approvedAndScheduled()
+    await at('2026-03-21T02:00:00Z', () => ofCharge(endToEndId, 'refused', 'AB10'))
+    sent()
+    await at('2026-03-21T03:00:00Z', pix.sweep)
+    expect(sentTypes()).toEqual([])
+  })
+
+  test('stands where its settlement failed, and is tried again', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    const failed = { type: 'camt.055', speaker: '91193552', reconciliationId: txid }
+    await at('2026-03-21T00:30:00Z', () => ofCharge(endToEndId, 'cancelled', 'FAIL', failed))
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      ...{ status: 'ATIVA', tentativas: [{ status: 'EXPIRADA' }] },
+    })
+    expect(await pay(endToEndId)).toBe('UPAY')
+    const retry = () => call('POST', `/cobr/${txid}/retentativa/2026-03-23`)
+    expect((await at('2026-03-21T12:00:00Z', retry)).status).toBe(201)
+  })
+
+  test('is judged by the institution of its payer alone, and under its own txid', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    const fails = { reconciliationId: txid.replaceAll(/./g, '0') }
+    await ofCharge(endToEndId, 'refused', 'DENC', fails)
+    await ofCharge(endToEndId, 'cancelled', 'SLBD', { speaker: '87654321', reconciliationId: txid })
+    await ofCharge(endToEndId, 'cancelled', null, { speaker: '87654321', type: 'camt.029' })
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'ATIVA' })
+    await ofCharge(endToEndId, 'cancelled', 'SLBD', { speaker: '91193552', reconciliationId: txid })
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
+      ...{
+        status: 'CANCELADA',
+        encerramento: { cancelamento: { solicitante: 'USUARIO_PAGADOR' } },
+      },
+    })
+  })
+
+  test('is rejected with its attempt where the reason is about the charge', async () => {
+    const { txid, endToEndId } = await approvedAndScheduled()
+    await ofCharge(endToEndId, 'refused', 'DENC')
+    expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'REJEITADA' })
+  })
+
+  test('is one of a cycle, with the amount that was agreed', async () => {
+    const idRec = await approved()
+    const txid = freshTxid()
+    expect((await call('PUT', `/cobr/${txid}`, cobrBody(idRec))).status).toBe(201)
+    const refusal = async (more: object, path = '/cobr', method = 'POST') =>
+      violated(await call(method, path, cobrBody(idRec, more)))
+    const [status, type] = [400, 'CobROperacaoInvalida']
+    const due = 'cobr.calendario.dataDeVencimento'
+    expect(await refusal({ calendario: { dataDeVencimento: '2026-04-19' } })).toEqual([
+      ...[status, type, due],
+    ])
+    expect(await refusal({}, `/cobr/${txid}`, 'PUT')).toEqual([status, type, 'cobr.txid'])
+    expect(await refusal({ calendario: { dataDeVencimento: '2026-03-01' } })).toEqual([
+      ...[status, type, due],
+    ])
+    expect(await refusal({ valor: { original: '35.01' } })).toEqual([status, type, 'cobr.valor'])
+    for (const original of ['0.00', '35,00', '2657.98Lj', '1'.repeat(400), '']) {
+      expect(await refusal({ valor: { original } })).toEqual([status, type, 'cobr.valor'])
+    }
+    expect(await refusal({ recebedor: { conta: 'X' } })).toEqual([status, type, 'cobr.recebedor'])
+    for (const [method, path] of [
+      ['POST', '/cobr'],
+      ['PUT', `/cobr/${freshTxid()}`],
+    ] as const) {
+      const nobodys = { idRec: 'RN9999999920260302NOBODY00000' }
+      expect(await refusal(nobodys, path, method)).toEqual([status, type, 'cobr.idRec'])
+      const others = await call(method, path, cobrBody(idRec), other.token)
+      expect(violated(others)).toEqual([status, type, 'cobr.idRec'])
+    }
+    expect(await refusal({}, '/cobr/short', 'PUT')).toEqual([status, type, 'cobr.txid'])
+    const next = cobrBody(idRec, { calendario: { dataDeVencimento: '2026-04-20' } })
+    expect((await call('POST', '/cobr', next)).status).toBe(201)
+  })
+
+  test('credits an account of its receiver, once one is known', async () => {
+    const rec = await call('POST', '/rec', recBody(), owner.token)
+    const credit = async (conta: string, agencia: string | undefined, tipoConta: string) => {
+      const body = cobrBody(rec.json.idRec, { recebedor: { conta, agencia, tipoConta } })
+      const made = await call('POST', '/cobr', body, owner.token)
+      if (made.status === 201) {
+        await call('PATCH', `/cobr/${made.json.txid}`, { status: 'CANCELADA' }, owner.token)
+      }
+      return made.status === 201 ? 201 : violated(made)
+    }
+    const refused = [400, 'CobROperacaoInvalida', 'cobr.recebedor']
+    expect(await credit('012682', '0097', 'CORRENTE')).toBe(201)
+    expect(await credit('12682', undefined, 'CORRENTE')).toBe(201)
+    expect(await credit('12683', '97', 'CORRENTE')).toEqual(refused)
+    expect(await credit('12682', '98', 'CORRENTE')).toEqual(refused)
+    expect(await credit('12682', '97', 'POUPANCA')).toEqual(refused)
+  })
+
+  test('is listed by recurrence, status and debtor, and is nobody else\u2019s', async () => {
+    const idRec = await approved()
+    const { txid } = await right('POST', '/cobr', cobrBody(idRec))
+    const year = 'inicio=2026-01-01T00:00:00Z&fim=2026-12-31T00:00:00Z'
+    const listed = async (query: string): Promise<readonly string[]> =>
+      (await right('GET', `/cobr?${year}&${query}`)).cobsr.map((one: Json) => one.txid)
+    expect(await listed(`idRec=${idRec}`)).toEqual([txid])
+    expect(await listed('cpf=45164632481&status=CRIADA')).toContain(txid)
+    expect(await listed('cpf=15231470190')).toEqual([])
+    for (const path of [`/cobr/${txid}`, `/rec/${idRec}`]) {
+      expect((await call('GET', path, undefined, other.token)).status).toBe(404)
+    }
+    const patched = await call('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' }, other.token)
+    expect(patched.status).toBe(404)
+    const retried = await call(
+      ...(['POST', `/cobr/${txid}/retentativa/2026-03-25`, undefined, other.token] as const),
+    )
+    expect(retried.status).toBe(404)
+  })
+})
