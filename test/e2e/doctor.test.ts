@@ -73,6 +73,25 @@ describe('doctor', () => {
     await close()
   })
 
+  test('tells a clock that is more than a second away from the database’s', async () => {
+    const { dsn, sql, close } = await createTestDatabase()
+    const name = new URL(dsn).pathname.slice(1)
+    // Found before the server's own function of that name.
+    await sql.unsafe(`alter database ${name} set search_path = public, pg_catalog`)
+    for (const [seconds, said] of [
+      [3, 'ahead of'],
+      [-3, 'behind'],
+    ] as const) {
+      await sql.unsafe(`
+        create or replace function public.clock_timestamp() returns timestamptz language sql
+        as 'select pg_catalog.clock_timestamp() + interval ''${seconds} s'''`)
+      const { of } = await doctor({ DATABASE_DSN: dsn })
+      expect(of('Clock')).toMatchObject({ status: 'warning' })
+      expect(of('Clock')?.detail).toMatch(new RegExp(`[23]\\d{3} ms ${said} this machine`))
+    }
+    await close()
+  })
+
   test('names every counterparty that is away, and the setting of each', async () => {
     const { dsn, close } = await createTestDatabase()
     const { code, of } = await doctor({

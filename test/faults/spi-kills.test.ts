@@ -16,9 +16,9 @@ const kills = isLong ? 50 : 5
 const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const outPerKill = 20
 const inPerKill = 20
-const settleMs = 60_000
-/** A stage killed every other second comes back to its Kafka group after six: that must not end a payment by its time. */
-const settlementLimitMs = 300_000
+const settleMs = 180_000
+/** A stage that is killed before its Kafka group has it back sends nothing until the last kill: no payment may end by its time. */
+const settlementLimitMs = 3_600_000
 const ispb = '12345678'
 const signer = issueCertificate('signer')
 const stages = ['OUTBOUND_SEND', 'WORKER', 'INBOUND_PULL', 'API'] as const
@@ -207,5 +207,5 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
       await kafka?.close()
     }
   },
-  120_000 + kills * 5_000,
+  120_000 + settleMs + kills * 20_000,
 )

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { migrate } from '#src/platform/database/index.ts'
 import { migrations } from '../../../drizzle/index.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../../support/database.ts'
+import { isLong } from '../../support/page-budgets.ts'
 import { until } from '../../support/until.ts'
 
 let database: TestDatabase
@@ -142,3 +143,61 @@ test('an index that cannot be is an error, and the migration is missing still', 
   expect(await migrate(database.dsn, unique, quietLogger)).toEqual([name])
   expect(await indexes()).toEqual(['busy_id valid'])
 })
+
+const manyRows = 1_000_000
+
+/** Of each migration that indexed a table with rows: what fills that table, and what writes to it as a payment does. */
+const grown = [
+  {
+    ...{ migration: '0064_transaction_amounts', table: 'spi_transactions_default' },
+    fill: `insert into spi_transactions (message_id, position, amount_cents)
+      select gen_random_uuid(), 0, n from generate_series(1, ${manyRows}) n`,
+    write: `insert into spi_transactions (message_id, position, amount_cents)
+      values (gen_random_uuid(), 0, 100)`,
+  },
+  {
+    ...{ migration: '0068_webhook_subjects', table: 'webhook_events' },
+    fill: `insert into webhook_events (id, type, patterns, subject, sequence, data)
+      select 'evt_' || n, 'a', '{}', 's' || n, 1, '{}' from generate_series(1, ${manyRows}) n`,
+    write: `insert into webhook_events (id, type, patterns, subject, sequence, data)
+      values ('evt_' || gen_random_uuid(), 'a', '{}', 's', 1, '{}')`,
+  },
+] as const
+
+test.skipIf(!isLong).each(grown)(
+  `of ${manyRows} rows: payments are written while $migration is applied, and the version before it starts again`,
+  async ({ migration, table, fill, write }) => {
+    const { sql, dsn } = database
+    await sql.unsafe('drop schema public cascade; create schema public')
+    const at = migrations.findIndex(({ name }) => name.startsWith(migration.slice(0, 4)))
+    const before = migrations.slice(0, at)
+    const after = migrations.slice(0, at + 1)
+    await migrate(dsn, before, quietLogger)
+    await sql.begin(async (tx) => {
+      await tx`set local statement_timeout = 0`
+      await tx.unsafe(fill)
+    })
+    const building = async (): Promise<number | undefined> => {
+      const [row] = await sql<{ pid: number }[]>`
+        select pid from pg_stat_progress_create_index
+        where relid = to_regclass(${table}) and phase like 'building index%'`
+      return row?.pid
+    }
+    let isOver = false
+    const migrating = migrate(dsn, after, quietLogger).finally(() => {
+      isOver = true
+    })
+    let meanwhile = 0
+    while (!isOver) {
+      const builder = await building()
+      await sql.unsafe(write)
+      // It was built when the write began, and still is: the write did not wait for its end.
+      if (builder !== undefined && (await building()) === builder) meanwhile++
+    }
+    expect(await migrating).toEqual([after.at(-1)!.name])
+    expect(meanwhile).toBeGreaterThan(0)
+    expect(await migrate(dsn, before, quietLogger)).toEqual([])
+    await sql.unsafe(write)
+  },
+  400_000,
+)
