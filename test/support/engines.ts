@@ -37,6 +37,7 @@ export const engines: readonly Engine[] = [
 
 export type RunningEngine = AsyncDisposable & {
   readonly dsn: string
+  readonly pid: number
   readonly open: (connectionsMax?: number) => { readonly sql: Client; close(): Promise<void> }
 }
 
@@ -68,7 +69,7 @@ export const startEngine = async ({ bin }: Engine): Promise<RunningEngine> => {
   await sql`create extension pg_stat_statements`
   await close()
   return {
-    dsn: server.url,
+    ...{ dsn: server.url, pid: server.pid },
     open,
     [Symbol.asyncDispose]: async () => {
       await server.stop()
@@ -83,6 +84,7 @@ export type StatementCost = {
   readonly text: string
   readonly calls: number
   readonly pagesPerCall: number
+  readonly msPerCall: number
 }
 
 /** Runs work and returns how often each statement of clients ran meanwhile, BEGIN and COMMIT among them. */
@@ -108,8 +110,9 @@ export const costsOf = async (
   await work()
   return sql<StatementCost[]>`
     select query as text, calls::int,
-      ((shared_blks_hit + shared_blks_read + local_blks_hit + local_blks_read) / calls)::float8
-        as "pagesPerCall"
+      (shared_blks_hit + shared_blks_read + local_blks_hit + local_blks_read)::float8 / calls
+        as "pagesPerCall",
+      total_exec_time / calls as "msPerCall"
     from pg_stat_statements
     where dbid = (select oid from pg_database where datname = current_database())
       and calls > 0 and query !~ 'pg_stat_statements'

@@ -13,20 +13,30 @@ const document = Buffer.from(
 /**
  * Stores payments of the last `days` days with all that belongs to them, by statements of the test's own: half of them
  * sent, half received; of those sent the last 40 are open. Each amount from zero is one payment's, in no order of time.
+ *
+ * @param first - how many an earlier call has stored
  */
-export const storeMany = async (sql: Client, count: number, days: number): Promise<void> => {
+export const storeMany = async (
+  sql: Client,
+  count: number,
+  days: number,
+  first = 0,
+): Promise<void> => {
+  const last = first + count
   await sql.unsafe(`
+    set local statement_timeout = 0;
+    drop table if exists made;
     create table made as
     select n, ${idOf} as id, ${endToEndIdOf} as e2e,
       case when n % 2 = 0 then 'OUTBOUND' else 'INBOUND' end as direction,
-      case when n % 2 = 1 then 'PROCESSED' when n > ${count} - 20 then 'QUEUED'
-        when n > ${count} - 40 then 'UNKNOWN' when n > ${count} - 80 then 'SENT'
+      case when n % 2 = 1 then 'PROCESSED' when n > ${last} - 20 then 'QUEUED'
+        when n > ${last} - 40 then 'UNKNOWN' when n > ${last} - 80 then 'SENT'
         else 'ACCEPTED' end as status
     from (
       select n, at, lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') as h
       from (
-        select n, now() - interval '1 minute' - make_interval(secs => (${count} - n) * ${(days * 86_400) / count}::float8) as at
-        from generate_series(1, ${count}) n
+        select n, now() - interval '1 minute' - make_interval(secs => (${last} - n) * ${(days * 86_400) / count}::float8) as at
+        from generate_series(${first + 1}, ${last}) n
       ) moments
     ) ids;
     insert into spi_messages (id, type, definition, direction, status, channel, source_ispb, destination_ispb,
@@ -35,11 +45,11 @@ export const storeMany = async (sql: Client, count: number, days: number): Promi
       'M' || n, 'R' || n, 1, 'NOT_CHECKED', '\\x${document}' from made;
     insert into spi_transactions (message_id, position, end_to_end_id, instruction_id, amount_cents, debtor_ispb,
       creditor_ispb, status)
-    select id, 0, e2e, e2e, n * 7919::bigint % ${count}, '12345678', '87654321', case when n % 1000 = 0 then 'RJCT' else 'ACSC' end from made;
+    select id, 0, e2e, e2e, n * 7919::bigint % ${last}, '12345678', '87654321', case when n % 1000 = 0 then 'RJCT' else 'ACSC' end from made;
     insert into spi_history (message_id, position, status, at) select id, 0, 'QUEUED', now() from made;
     insert into spi_sendings (message_id, xml) select id, '\\x${document}' from made where direction = 'OUTBOUND';
     insert into spi_pending_answers (message_id, reference, outcome)
-    select gen_random_uuid(), case when n % 5 = 0 then 'R' else 'X' end || n, 'ACCEPTED' from made where n % ${count / 50} = 0;
+    select gen_random_uuid(), case when n % 5 = 0 then 'R' else 'X' end || n, 'ACCEPTED' from made where n % ${Math.ceil(count / 50)} = 0;
     insert into spi_message_keys (kind, key, message_id)
     select direction || ':BizMsgIdr', 'M' || n, id from made union all
     select direction || ':ResourceId', 'R' || n, id from made;`)

@@ -1,0 +1,73 @@
+/*
+ * What a payment costs PostgreSQL behind few and many stored messages, from its request to its answer.
+ *
+ *   bun bench/e2e/stored.ts --stored 1000,1000000 --payments 100 --rounds 7
+ *
+ * Each size has a server of its own, and they take turns, so that what disturbs one disturbs the other. It prints the
+ * pages and the CPU time of a payment, statement time beside, and how they compare with the first size: the goal is a
+ * tenth, for CPU time; pages grow with the height of the indexes.
+ */
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { storeMany } from '../../test/spi/messages/stored.ts'
+import { engines } from '../../test/support/engines.ts'
+import { startRoundTrip } from '../../test/support/round-trip.ts'
+import { median, ratioOf } from '../harness.ts'
+import { familyUs } from '../processes.ts'
+
+const { values } = parseArgs({
+  options: {
+    stored: { type: 'string', default: '1000,1000000' },
+    payments: { type: 'string', default: '100' },
+    together: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '7' },
+  },
+})
+
+const days = 40
+const payments = Number(values.payments)
+const together = Number(values.together)
+
+const [engine] = engines
+if (engine === undefined) throw new Error('no PostgreSQL')
+
+const start = async (stored: number) => {
+  const trip = await startRoundTrip(engine)
+  await storeMany(trip.sql, stored, days)
+  await trip.sql`analyze`
+  await trip.pay(payments, together)
+  return { stored, trip, cpuUs: [] as number[], pages: [] as number[], ms: [] as number[] }
+}
+
+const sizes: Awaited<ReturnType<typeof start>>[] = []
+for (const stored of values.stored.split(',').map(Number)) sizes.push(await start(stored))
+
+for (let round = 0; round < Number(values.rounds); round++) {
+  for (const size of round % 2 === 0 ? sizes : sizes.toReversed()) {
+    const { trip } = size
+    const beforeUs = familyUs(trip.pid)
+    const costs = await trip.pay(payments, together)
+    size.cpuUs.push((familyUs(trip.pid) - beforeUs) / payments)
+    const of = (figure: 'pagesPerCall' | 'msPerCall') =>
+      costs.reduce((sum, cost) => sum + cost.calls * cost[figure], 0) / payments
+    size.pages.push(of('pagesPerCall'))
+    size.ms.push(of('msPerCall'))
+  }
+}
+
+const [few] = sizes
+for (const { stored, cpuUs, pages, ms } of sizes) {
+  const against = (own: readonly number[], first: readonly number[] = own) =>
+    `×${ratioOf(own, first).toFixed(2)}`
+  console.log(
+    `${stored} stored: ${median(cpuUs).toFixed(0)} µs of CPU (${against(cpuUs, few?.cpuUs)}), ` +
+      `${median(pages).toFixed(0)} pages (${against(pages, few?.pages)}), ` +
+      `${median(ms).toFixed(2)} ms in statements (${against(ms, few?.ms)})`,
+  )
+}
+console.log(
+  `load ${loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')}`,
+)
+for (const { trip } of sizes) await trip[Symbol.asyncDispose]()
