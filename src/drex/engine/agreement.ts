@@ -57,6 +57,7 @@ export const agreementOn = async (
   if (needed < 2 || mined.length === 0) return { agreed: mined, disputed: before }
   const answers = await context.rpc.pollBatch(
     mined.map(({ minedHash }) => ({ method: 'eth_getTransactionReceipt', params: [minedHash] })),
+    needed,
   )
   const agreed: OpenTransaction[] = []
   const disputed = [...before]

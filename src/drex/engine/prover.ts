@@ -44,6 +44,7 @@ export const createProver = ({
     const block = await rpc.call('eth_getBlockByHash', hash, true).catch(passing)
     const first =
       block?.hash === hash ? proveBlock(block, await receiptsOf(block).catch(none)) : undefined
+    if (first === undefined) rpc.turn()
     const proven = first ?? (await fromAny(rpc, hash))
     if (proven !== undefined) {
       kept.add(proven)

@@ -42,10 +42,17 @@ export type RpcClient = {
     method: M,
     ...params: readonly unknown[]
   ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
-  /** The same questions to every node of the right chain: for each node one outcome per request, in order. */
+  /**
+   * The same questions to every node of the right chain: for each node one outcome per request, in order.
+   * @param enough nodes that have to answer; once they have, the others get some time more, and then count as away. All
+   *   when absent.
+   */
   readonly pollBatch: <M extends Method>(
     requests: readonly RpcRequest<M>[],
+    enough?: number,
   ) => Promise<readonly (readonly RpcOutcome<ResultOf<M>>[])[]>
+  /** What comes next is asked of another node first, where there is one: this one told what cannot be so. */
+  readonly turn: () => void
   /**
    * The genesis block of the network's chain: the expected one, or that of the first node that answered.
    * @throws RpcFailure if no node is on that chain
@@ -62,17 +69,14 @@ export type RpcClient = {
 const backoffFirstMs = 50
 const backoffMaxMs = 1_000
 const identityMsDefault = 60_000
+/** A node that takes longer for an exchange is not the first to be asked for the next. */
+const slowMs = 500
+/** Nodes that others need not wait for have this, and four times as long as those took. */
+const graceMs = 100
+const graceTimes = 4
 
 export const createRpcClient = (options: RpcClientOptions): RpcClient => {
-  const nodes = options.urls.map((url) =>
-    createNode(url, {
-      chainId: options.chainId,
-      timeoutMs: options.timeoutMs,
-      batchCallsMax: options.batchCallsMax,
-      identityMs: options.identityMs ?? identityMsDefault,
-      onWrongChain: options.onWrongChain ?? (() => {}),
-    }),
-  )
+  const nodes = nodesOf(options)
   const random = options.random ?? Math.random
   let expected: Identity | undefined
   let preferred = 0
@@ -81,7 +85,12 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     const startMs = performance.now()
     const outcomes = await node.ask(requests)
     roundTripMs = performance.now() - startMs
+    if (roundTripMs > slowMs || outcomes.some(isMalformed)) turnFrom(node)
     return outcomes
+  }
+  /** Others that ask at the same time may have turned already. */
+  const turnFrom = (node: Node | undefined): void => {
+    if (node === nodes[preferred]) preferred = (preferred + 1) % nodes.length
   }
 
   const identified = async (node: Node): Promise<Node> => {
@@ -99,7 +108,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     for (let tried = 0; tried < options.attemptsMax; tried++) {
       // The first round tries each node without a pause; later rounds wait.
       if (tried >= nodes.length) await Bun.sleep(backoffMs(tried - nodes.length, random))
-      const node = nodes[preferred % nodes.length]
+      const node = nodes[preferred]
       if (node === undefined) break
       try {
         return await attempt(await identified(node))
@@ -107,7 +116,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
         if (!(error instanceof RpcFailure) || !isRetryable(error.kind)) throw error
         last = worse(last, error)
         node.forget()
-        preferred = (preferred + 1) % nodes.length
+        turnFrom(node)
       }
     }
     throw last
@@ -135,6 +144,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     poll: async (method, ...params) =>
       (await pollBatch([{ method, params }])).map(([outcome]) => outcome ?? noReply()),
     pollBatch,
+    turn: () => turnFrom(nodes[preferred]),
     async genesis() {
       await withNode(async () => {})
       return expected!.genesis
@@ -150,24 +160,63 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
   }
 }
 
+const nodesOf = (options: RpcClientOptions): readonly Node[] =>
+  options.urls.map((url) =>
+    createNode(url, {
+      chainId: options.chainId,
+      timeoutMs: options.timeoutMs,
+      batchCallsMax: options.batchCallsMax,
+      identityMs: options.identityMs ?? identityMsDefault,
+      onWrongChain: options.onWrongChain ?? (() => {}),
+    }),
+  )
+
+const isMalformed = (outcome: RpcOutcome): boolean =>
+  'failure' in outcome && outcome.failure.kind === 'malformed'
+
 const pollAll =
   (nodes: readonly Node[], identified: (node: Node) => Promise<Node>): RpcClient['pollBatch'] =>
-  <M extends Method>(requests: readonly RpcRequest<M>[]) =>
-    Promise.all(
+  async <M extends Method>(requests: readonly RpcRequest<M>[], enough = nodes.length) => {
+    const startMs = performance.now()
+    const late = Promise.withResolvers<undefined>()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let answered = 0
+    const answers = await Promise.all(
       nodes.map(async (node) => {
-        const outcomes: RpcOutcome<ResultOf<M>>[] = []
-        try {
-          await identified(node)
-          while (outcomes.length < requests.length) {
-            outcomes.push(...(await node.ask(requests.slice(outcomes.length))))
-          }
-        } catch (failure) {
-          if (!(failure instanceof RpcFailure)) throw failure
-          while (outcomes.length < requests.length) outcomes.push({ failure })
+        const outcomes = await Promise.race([askAll(node, identified, requests), late.promise])
+        if (outcomes === undefined) return requests.map(() => away())
+        if (outcomes.some((each) => 'result' in each) && ++answered === enough) {
+          const tookMs = performance.now() - startMs
+          timer = setTimeout(late.resolve, graceMs + graceTimes * tookMs)
         }
         return outcomes
       }),
     )
+    clearTimeout(timer)
+    return answers
+  }
+
+const askAll = async <M extends Method>(
+  node: Node,
+  identified: (node: Node) => Promise<Node>,
+  requests: readonly RpcRequest<M>[],
+): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
+  const outcomes: RpcOutcome<ResultOf<M>>[] = []
+  try {
+    await identified(node)
+    while (outcomes.length < requests.length) {
+      outcomes.push(...(await node.ask(requests.slice(outcomes.length))))
+    }
+  } catch (failure) {
+    if (!(failure instanceof RpcFailure)) throw failure
+    while (outcomes.length < requests.length) outcomes.push({ failure })
+  }
+  return outcomes
+}
+
+const away = (): { readonly failure: RpcFailure } => ({
+  failure: new RpcFailure('timed_out', 'the node had not answered when the others long had'),
+})
 
 const noReply = (): { readonly failure: RpcFailure } => ({
   failure: new RpcFailure('unreachable', 'the node sent no reply'),

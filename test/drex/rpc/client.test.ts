@@ -8,6 +8,7 @@ import {
 } from '../../../src/drex/rpc/errors.ts'
 import { type Chain, createChain, pilotChainId } from '../../../src/simulators/chain/index.ts'
 import { collected } from '../../support/collector.ts'
+import { createLyingNode } from '../lying-node.ts'
 
 let chain: Chain
 
@@ -75,6 +76,51 @@ describe('JSON-RPC client', () => {
       expect(await failureOf(rpc.call('eth_blockNumber'))).toBeDefined()
     }
     chain.faults.set([])
+  })
+
+  test('nobody waits for a node that hangs once enough others have answered, and it is not asked first', async () => {
+    const hanging = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: () => new Promise(() => {}),
+    })
+    try {
+      const urls = [chain.url, `http://127.0.0.1:${hanging.port}`, chain.url]
+      const rpc = client({ urls, timeoutMs: 3_000 })
+      await rpc.genesis()
+      const requests = [{ method: 'eth_blockNumber' as const, params: [] }]
+      const startMs = performance.now()
+      const answers = await rpc.pollBatch(requests, 2)
+      expect(performance.now() - startMs).toBeLessThan(2_500)
+      expect(
+        answers.map(([each]) => ('result' in each! ? each.result : each?.failure.kind)),
+      ).toEqual([0, 'timed_out', 0])
+      // All are waited for where all are wanted.
+      const all = await rpc.pollBatch(requests)
+      expect(performance.now() - startMs).toBeGreaterThan(3_000)
+      expect(all.map(([each]) => 'result' in each!)).toEqual([true, false, true])
+    } finally {
+      await hanging.stop(true)
+    }
+  })
+
+  test('a node that tells nonsense, or what no block proves, is not asked first again', async () => {
+    const odd = createLyingNode(chain)
+    try {
+      const rpc = client({ urls: [odd.url, chain.url] })
+      await rpc.genesis()
+      odd.lie(({ method }) => (method === 'eth_blockNumber' ? { result: 'latest' } : undefined))
+      expect(await rpc.call('eth_blockNumber')).toBe(0)
+      await rpc.batch([{ method: 'eth_blockNumber', params: [] }])
+      expect(odd.asked.get('eth_blockNumber')).toBe(1)
+      rpc.turn()
+      await rpc.batch([{ method: 'eth_blockNumber', params: [] }])
+      expect(odd.asked.get('eth_blockNumber')).toBe(2)
+      const [, again] = [await rpc.batch([{ method: 'eth_chainId', params: [] }]), odd.asked]
+      expect(again.get('eth_blockNumber')).toBe(2)
+    } finally {
+      await odd.stop()
+    }
   })
 
   test('a node that never answers is left at the time-out', async () => {
