@@ -14,6 +14,22 @@ export {
   readPerson,
 } from './entry.ts'
 export {
+  type Contact,
+  fraudTypes,
+  type InfractionReport,
+  type InfractionRequest,
+  type InfractionResult,
+  type InfractionStatus,
+  infractionElement,
+  infractionReasons,
+  infractionResults,
+  infractionStatuses,
+  readInfractionReport,
+  readInfractionRequest,
+  situationTypes,
+} from './infraction.ts'
+export { type DirectoryPage, readPage } from './list.ts'
+export {
   childrenOf,
   demandText,
   type Element,
@@ -22,4 +38,21 @@ export {
   writeElement,
 } from './markup.ts'
 export { type DirectoryProblem, problemElement, readProblem } from './problem.ts'
+export {
+  type DirectoryRefund,
+  type RefundAnalysis,
+  type RefundRequest,
+  type RefundResult,
+  type RefundStatus,
+  readRefund,
+  readRefundAnalysis,
+  readRefundRequest,
+  refundAnalysisElements,
+  refundElement,
+  refundReasons,
+  refundRejectionReasons,
+  refundResults,
+  refundStatuses,
+} from './refund.ts'
 export { createVsync, emptyVsync, type Vsync } from './vsync.ts'
+export { proseAt } from './values.ts'

@@ -4,6 +4,8 @@ import type { KeyMaterial } from '#src/platform/security/index.ts'
 
 /** The largest answer that we read, decompressed: an entry has some kilobytes. */
 export const answerBytesMax = 256 * 1024
+/** Of a list, whose items hold prose of people. */
+export const listBytesMax = 4 * 1024 * 1024
 
 /** Nothing usable came back. Messages never hold what was asked. */
 export class DirectoryAwayError extends Error {
@@ -23,6 +25,7 @@ export type DirectoryRequest = {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array<ArrayBuffer> | undefined
   readonly timeoutMs: number
+  readonly bytesMax?: number
 }
 
 export type DirectoryAnswer = {
@@ -46,7 +49,7 @@ export const exchange = (
   )
 
 const ask = async (
-  { method, url, headers, body, timeoutMs }: DirectoryRequest,
+  { method, url, headers, body, timeoutMs, bytesMax = answerBytesMax }: DirectoryRequest,
   tls: KeyMaterial | undefined,
 ): Promise<DirectoryAnswer> => {
   const timeout = AbortSignal.timeout(timeoutMs)
@@ -62,12 +65,12 @@ const ask = async (
       ...(body === undefined ? {} : { body }),
       ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
     })
-    const { bytes, isWhole } = await readBounded(response.body, answerBytesMax)
+    const { bytes, isWhole } = await readBounded(response.body, bytesMax)
     if (isWhole) return { status: response.status, headers: response.headers, body: bytes }
   } catch (error) {
     if (timeout.aborted) throw new DirectoryAwayError('timeout', 'no answer in time')
     const code = String((error as { readonly code?: unknown }).code ?? 'unknown')
     throw new DirectoryAwayError('connection', `the connection failed: ${code}`)
   }
-  throw new DirectoryAwayError('too_large', `the answer has more than ${answerBytesMax} bytes`)
+  throw new DirectoryAwayError('too_large', `the answer has more than ${bytesMax} bytes`)
 }

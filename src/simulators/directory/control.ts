@@ -1,7 +1,9 @@
 /** The simulator's own endpoints: faults, entries of others, payments made. Loopback only, JSON. */
 import { z } from 'zod'
 import { keyTypes } from '#codecs/dict'
+import { createDisputesControl, type Disputes, disputeEndpoints } from './disputes-control.ts'
 import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
+import { Refusal } from './refusal.ts'
 
 const delayMsMax = 600_000
 const faultsMax = 100
@@ -47,12 +49,23 @@ export const createControl = (deps: {
   /** False: nothing was looked up with this id. */
   readonly orderSent: (endToEndId: string) => boolean
   readonly statistics: () => unknown
+  readonly disputes: Disputes
 }): Control => {
   const act = <T>(schema: z.ZodType<T>, body: Uint8Array, run: (value: T) => Response) => {
     const asked = schema.safeParse(parsed(body))
     if (asked.success) return run(asked.data)
-    const problems = asked.error.issues.map(({ path, message }) => ({ path, message }))
-    return Response.json({ error: 'bad_request', problems }, { status: 400 })
+    return malformed(asked.error)
+  }
+  const dispute = createDisputesControl(deps.disputes)
+  const other = (path: string, body: Uint8Array): Response => {
+    try {
+      const done = dispute(path, parsed(body))
+      return done === undefined ? notFound() : Response.json(done, { status: 201 })
+    } catch (error) {
+      if (error instanceof Refusal) return Response.json({ error: error.code }, { status: 400 })
+      if (error instanceof z.ZodError) return malformed(error)
+      throw error
+    }
   }
   return (method, path, body) => {
     switch (`${method} ${path}`) {
@@ -76,16 +89,25 @@ export const createControl = (deps: {
       case 'GET /simulator/statistics':
         return Response.json(deps.statistics())
       default:
-        return Response.json({ error: 'not_found', endpoints }, { status: 404 })
+        return method === 'POST' ? other(path, body) : notFound()
     }
   }
 }
+
+const malformed = ({ issues }: z.ZodError): Response => {
+  const problems = issues.map(({ path, message }) => ({ path, message }))
+  return Response.json({ error: 'bad_request', problems }, { status: 400 })
+}
+
+const notFound = (): Response =>
+  Response.json({ error: 'not_found', endpoints }, { status: 404 })
 
 const endpoints = [
   'GET|PUT /simulator/faults',
   'POST /simulator/entries',
   'POST /simulator/orders',
   'GET /simulator/statistics',
+  ...disputeEndpoints,
 ]
 
 /** The body as JSON; undefined for anything else. */

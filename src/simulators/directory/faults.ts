@@ -18,6 +18,10 @@ export const faultKinds = [
   'other_key',
   /** Answers with what is no XML. */
   'garbage',
+  /** Leaves out of a list what happened within the last minute. */
+  'late_list',
+  /** Says of a list that it goes on, and gives the same page again. */
+  'repeated_list',
   /** Leaves a CID out of a file of CIDs. */
   'lost_cid',
   /** Changes a file of CIDs on its way. */

@@ -8,7 +8,9 @@ import { readBounded } from '#src/platform/runtime/index.ts'
 import { createBook } from './book.ts'
 import { type CidFiles, createCidFiles } from './cid-files.ts'
 import { createControl, type EntryBody } from './control.ts'
+import type { Disputes } from './disputes-control.ts'
 import { createFaultPlan, type Fault, type FaultPlan } from './faults.ts'
+import { createInfractions } from './infractions.ts'
 import { operate } from './interface.ts'
 import type { Done } from './operation.ts'
 import {
@@ -18,8 +20,10 @@ import {
   resolveOptions,
 } from './options.ts'
 import { createPolicies } from './policies.ts'
+import { createRefunds } from './refunds.ts'
 import { Refusal } from './refusal.ts'
 import { createAnswerSigner, createSignatureCheck } from './signatures.ts'
+import { createTransactions } from './transactions.ts'
 
 export { categories } from './options.ts'
 export { registerSamples } from './samples.ts'
@@ -31,6 +35,8 @@ export type Directory = {
   readonly register: (entry: EntryBody, requestId?: string) => string
   /** Takes an entry out, as if its participant had. */
   readonly remove: (key: string) => void
+  /** What other institutions do, and what is put in without any rule. */
+  readonly disputes: Disputes
   /** Replaces all faults. */
   readonly setFaults: (faults: readonly Fault[]) => void
   /** A payment went out with the EndToEndId of a lookup: its token comes back. False: no such lookup. */
@@ -89,15 +95,19 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     losesOne: () => faults.strike(['lost_cid'], 'lookup') !== undefined,
     urlOf: (name) => `${origin()}${filePrefix}${name}`,
   })
+  const transactions = createTransactions(options.transactions)
+  const infractions = createInfractions(now, transactions.find)
+  const refunds = createRefunds(now, transactions.find, infractions.isAgreed)
+  const disputes = { infractions, refunds, addTransaction: transactions.add }
   const deps = {
-    ...{ book, files, policies, now, cacheSeconds: options.cacheSeconds },
+    ...{ book, files, policies, faults, infractions, refunds, now, cacheSeconds: options.cacheSeconds },
     checkSignature: participantCertificates && createSignatureCheck(participantCertificates),
     onLookup: (endToEndId: string, by: Lookup) => {
       if (lookups.size >= lookupsMax) lookups.clear()
       lookups.set(endToEndId, by)
     },
   }
-  const control = createControl({ faults, register, orderSent, statistics })
+  const control = createControl({ faults, register, orderSent, statistics, disputes })
 
   const answer = async (request: Request, path: string): Promise<Response> => {
     const operation = request.method === 'GET' ? 'lookup' : 'write'
@@ -125,7 +135,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}`
   return {
     url: `${origin()}/api/v2`,
-    register,
+    ...{ register, disputes },
     remove: (key) => {
       const kept = book.find(key)
       if (kept !== undefined) book.remove(key, kept.entry.account.participant, 'USER_REQUESTED')

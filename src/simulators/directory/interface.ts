@@ -10,6 +10,7 @@ import {
   readEntryRequest,
   readPerson,
 } from '#codecs/dict'
+import { disputes } from './disputes.ts'
 import {
   type Asked,
   type Deps,
@@ -101,6 +102,7 @@ const operations: readonly Offered[] = [
   ['PUT', /^\/entries\/([^/]+)$/, updateEntry],
   ['POST', /^\/entries\/([^/]+)\/delete$/, deleteEntry],
   ...reconciliation,
+  ...disputes,
 ]
 
 /** @throws Refusal */

@@ -3,8 +3,11 @@ import { demandText, type Element } from '#codecs/dict'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import type { DirectoryBook } from './book.ts'
 import type { CidFiles } from './cid-files.ts'
+import type { FaultPlan } from './faults.ts'
+import type { Infractions } from './infractions.ts'
 import type { Policies } from './policies.ts'
 import { Refusal } from './refusal.ts'
+import type { Refunds } from './refunds.ts'
 import type { SignatureCheck } from './signatures.ts'
 
 export type Asked = {
@@ -27,7 +30,10 @@ export type Done = {
 export type Deps = {
   readonly book: DirectoryBook
   readonly files: CidFiles
+  readonly infractions: Infractions
+  readonly refunds: Refunds
   readonly policies: Policies
+  readonly faults: FaultPlan
   /** Undefined: signatures are not asked for. */
   readonly checkSignature: SignatureCheck | undefined
   readonly cacheSeconds: number

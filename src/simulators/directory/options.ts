@@ -1,3 +1,5 @@
+import type { FindTransaction } from './transactions.ts'
+
 /** A participant's category, by which it may look up more or less: `A` the most. */
 export const categories = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const
 export type Category = (typeof categories)[number]
@@ -19,6 +21,8 @@ export type DirectoryOptions = {
   readonly category?: Category | undefined
   /** How long an answer to a lookup may be used again, in seconds. */
   readonly cacheSeconds?: number
+  /** Who knows payments beside those that the simulator is told of. */
+  readonly transactions?: FindTransaction | undefined
   /** Chance in [0, 1) for faults. */
   readonly random?: () => number
   /** Milliseconds since the epoch. */

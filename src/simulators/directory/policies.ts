@@ -25,6 +25,13 @@ const plain = {
   CIDS_ENTRIES_READ: { perMinute: 1_200, size: 36_000 },
   CIDS_EVENTS_LIST: { perMinute: 20, size: 100 },
   CIDS_FILES_READ: { perMinute: 10, size: 50 },
+  INFRACTION_REPORTS_READ: { perMinute: 600, size: 18_000 },
+  INFRACTION_REPORTS_WRITE: { perMinute: 1_200, size: 36_000 },
+  INFRACTION_REPORTS_LIST_WITH_ROLE: { perMinute: 40, size: 200 },
+  INFRACTION_REPORTS_LIST_WITHOUT_ROLE: { perMinute: 10, size: 50 },
+  REFUNDS_READ: { perMinute: 1_200, size: 36_000 },
+  REFUNDS_WRITE: { perMinute: 2_400, size: 72_000 },
+  REFUND_LIST_WITH_ROLE: { perMinute: 40, size: 200 },
   /** Forty a day. */
   CIDS_FILES_WRITE: { perMinute: 40 / 1_440, size: 200 },
 } as const satisfies Readonly<Record<string, Bucket>>

@@ -16,6 +16,21 @@ const refusals = {
   EntryKeyOwnedByDifferentPerson: [400, 'Key is owned by a different person'],
   EntryKeyInCustodyOfDifferentParticipant: [400, 'Key is in custody of a different participant'],
   EntryTaxIdNumberByDifferentOwner: [400, 'TaxIdNumber is not that of the owner of the key'],
+  InfractionReportInvalid: [400, 'Infraction report is invalid'],
+  InfractionReportOperationInvalid: [400, 'Status of the report does not allow the operation'],
+  InfractionReportTransactionNotFound: [400, 'Transaction not found'],
+  InfractionReportTransactionNotSettled: [400, 'Transaction is not settled'],
+  InfractionReportAlreadyBeingProcessedForTransaction: [400, 'There is an open report'],
+  InfractionReportAlreadyProcessedForTransaction: [400, 'There is a closed report'],
+  InfractionReportPeriodExpired: [400, 'The time to report the transaction is over'],
+  RefundInvalid: [400, 'Refund is invalid'],
+  RefundOperationInvalid: [400, 'Status of the refund does not allow the operation'],
+  RefundTransactionNotFound: [400, 'Transaction not found'],
+  RefundTransactionNotSettled: [400, 'Transaction is not settled'],
+  RefundAlreadyProcessedForTransaction: [400, 'There is a closed refund'],
+  RefundAlreadyBeingProcessedForTransaction: [400, 'There is an open refund'],
+  RefundPeriodExpired: [400, 'The time to refund the transaction is over'],
+  RefundInfractionReportNotFound: [400, 'No infraction report agrees that it was fraud'],
 } as const
 
 type RefusalCode = keyof typeof refusals

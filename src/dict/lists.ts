@@ -1,0 +1,91 @@
+import type { DirectoryPage } from '#codecs/dict'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { DirectoryAwayError, listBytesMax } from './exchange.ts'
+import type { Refused } from './wire.ts'
+
+/** What of a list is asked for. */
+export type ListQuery = {
+  /** Changed then or later. */
+  readonly modifiedAfter: Date | undefined
+  readonly cursor?: string | undefined
+}
+
+/** So that a page of the longest items stays below {@link listBytesMax}. */
+const limitMax = 100
+
+/** Source: DICT API, parameters that its lists share. */
+export const listRequest = (
+  base: string,
+  ispb: string,
+  { modifiedAfter, cursor }: ListQuery,
+  more: Readonly<Record<string, string>> = {},
+): { readonly path: string; readonly bytesMax: number } => {
+  const query = new URLSearchParams({
+    ...more,
+    ...{ Participant: ispb, IncludeDetails: 'true', Limit: String(limitMax) },
+    ...(modifiedAfter === undefined ? {} : { ModifiedAfter: modifiedAfter.toISOString() }),
+    ...(cursor === undefined ? {} : { Cursor: cursor }),
+  })
+  return { path: `${base}?${query}`, bytesMax: listBytesMax }
+}
+
+type Changed = { readonly modifiedMs: number }
+
+/** A round ends here; the next one goes on where it stopped. */
+const pagesMax = 50
+
+/**
+ * Reads a list page by page, in the order of the last change.
+ *
+ * @param take stores a page with the moment that the next round begins at
+ * @param nowMs no change is later, whatever the directory says
+ * @throws DirectoryAwayError: what was taken stays taken
+ */
+export const readChanges = async <T extends Changed>(
+  ask: (
+    query: ListQuery,
+  ) => Promise<{ readonly kind: 'page'; readonly page: DirectoryPage<T> } | Refused>,
+  from: Date | undefined,
+  {
+    take,
+    nowMs,
+    logger,
+    signal,
+  }: {
+    readonly take: (items: readonly T[], until: Date | undefined) => Promise<void>
+    readonly nowMs: number
+    readonly logger: Logger
+    readonly signal?: AbortSignal | undefined
+  },
+): Promise<void> => {
+  let query: ListQuery = { modifiedAfter: from }
+  for (let pages = 0; pages < pagesMax && signal?.aborted !== true; pages++) {
+    const answer = await ask(query)
+    if (answer.kind === 'refused') {
+      throw new DirectoryAwayError('status', `a list is answered ${answer.status} ${answer.code}`)
+    }
+    const { items, unreadable, hasMore, cursor } = answer.page
+    if (unreadable > 0) logger.warn({ unreadable }, 'a list of the directory has items that cannot be read')
+    const lastMs = items.reduce((last, { modifiedMs }) => Math.max(last, modifiedMs), 0)
+    const before = query.modifiedAfter?.getTime() ?? 0
+    const untilMs = Math.min(lastMs, nowMs)
+    await take(items, untilMs > before ? new Date(untilMs) : undefined)
+    if (!hasMore) return
+    const next = nextQuery(query, cursor, untilMs)
+    if (next === undefined) {
+      logger.warn({}, 'a list of the directory does not go on: what is behind is not read')
+      return
+    }
+    query = next
+  }
+}
+
+/** By its cursor, else by the moment of the last item. Undefined: the page would be the same again. */
+const nextQuery = (
+  { modifiedAfter, cursor: before }: ListQuery,
+  cursor: string | undefined,
+  untilMs: number,
+): ListQuery | undefined => {
+  if (cursor !== undefined) return cursor === before ? undefined : { modifiedAfter, cursor }
+  return untilMs > (modifiedAfter?.getTime() ?? 0) ? { modifiedAfter: new Date(untilMs) } : undefined
+}

@@ -1,0 +1,237 @@
+/** The operations on infraction reports and refund requests. */
+import {
+  demandText,
+  type Element,
+  infractionElement,
+  infractionResults,
+  nodeAt,
+  proseAt,
+  readInfractionRequest,
+  readRefundAnalysis,
+  readRefundRequest,
+  refundElement,
+  textAt,
+} from '#codecs/dict'
+import {
+  type Asked,
+  type Deps,
+  type Done,
+  ispbForm,
+  type Offered,
+  type Operation,
+  readRequest,
+} from './operation.ts'
+import type { PlainPolicy } from './policies.ts'
+import type { ListFilter } from './records.ts'
+import { Refusal } from './refusal.ts'
+
+const limitMax = 200
+const limitDefault = 20
+/** A list that is late does not know yet what happened within this time. */
+const lateMs = 60_000
+
+type Request = ReturnType<typeof readRequest>
+
+/** A body that names the record of its path, and who acts. @throws Refusal */
+const readAct = (
+  asked: Asked,
+  deps: Deps,
+  { name, idAt, id, policy }: { name: string; idAt: string; id: string; policy: PlainPolicy },
+): Request => {
+  const request = readRequest(asked, name, 'Participant', deps)
+  deps.policies.take(policy, request.participant)
+  if (demandText(request.document, request.root, idAt) !== id) {
+    throw new Refusal('BadRequest', `${idAt} differs`)
+  }
+  return request
+}
+
+/** The record that a body asks for. @throws Refusal */
+const partOf = ({ document, root }: Request, name: string): number => {
+  const node = nodeAt(document, root, name)
+  if (node === undefined) throw new Refusal('BadRequest', `${name} is missing`)
+  return node
+}
+
+/** Who asks, by its header. @throws Refusal */
+const askerOf = ({ header }: Asked, { policies }: Deps, policy: PlainPolicy): string => {
+  const participant = header('PI-RequestingParticipant')
+  if (!ispbForm.test(participant)) throw new Refusal('BadRequest')
+  policies.take(policy, participant)
+  return participant
+}
+
+/** Whose list is asked for. @throws Refusal */
+const listed = ({ query }: Asked): string => {
+  const participant = query.get('Participant') ?? ''
+  if (!ispbForm.test(participant)) throw new Refusal('BadRequest')
+  return participant
+}
+
+const momentIn = (query: URLSearchParams, name: string, missing: number): number => {
+  const text = query.get(name)
+  const at = text === null ? missing : Date.parse(text)
+  if (Number.isNaN(at)) throw new Refusal('BadRequest', `${name} is no moment`)
+  return at
+}
+
+/** @throws Refusal */
+const filterOf = ({ query }: Asked, { faults, now }: Deps): ListFilter => {
+  const limit = Number(query.get('Limit') ?? limitDefault)
+  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
+    throw new Refusal('BadRequest', 'Limit is out of range')
+  }
+  const isLate = faults.strike(['late_list'], 'lookup') !== undefined
+  return {
+    ...{ limit, statuses: query.getAll('Status'), cursor: query.get('Cursor') ?? undefined },
+    fromMs: momentIn(query, 'ModifiedAfter', 0),
+    untilMs: isLate
+      ? now() - lateMs
+      : momentIn(query, 'ModifiedBefore', Number.MAX_SAFE_INTEGER),
+  }
+}
+
+/** @param cursor of the next page; undefined of a list without cursors */
+const pageOf = (
+  { faults }: Deps,
+  name: string,
+  { hasMore, list, cursor }: { hasMore: boolean; list: Element; cursor?: string | undefined },
+): Done => {
+  const isRepeated = faults.strike(['repeated_list'], 'lookup') !== undefined
+  const elements: readonly Element[] = [
+    ['HasMoreElements', String(hasMore || isRepeated)],
+    ['NextCursor', hasMore ? cursor : undefined],
+    list,
+  ]
+  return { status: 200, name, elements }
+}
+
+const createInfraction: Operation = (asked, _, deps) => {
+  const name = 'CreateInfractionReportRequest'
+  const request = readRequest(asked, name, 'Participant', deps)
+  deps.policies.take('INFRACTION_REPORTS_WRITE', request.participant)
+  const wanted = readInfractionRequest(request.document, partOf(request, 'InfractionReport'))
+  const made = deps.infractions.create(wanted, request.participant)
+  return {
+    ...{ status: 201, name: 'CreateInfractionReportResponse' },
+    elements: [infractionElement(made)],
+  }
+}
+
+const actOnInfraction =
+  (
+    name: string,
+    act: (id: string, request: Request, deps: Deps) => Parameters<typeof infractionElement>[0],
+  ): Operation =>
+  (asked, [id = ''], deps) => {
+    const request = readAct(asked, deps, {
+      ...{ name: `${name}InfractionReportRequest`, idAt: 'InfractionReportId', id },
+      policy: 'INFRACTION_REPORTS_WRITE',
+    })
+    const elements = [infractionElement(act(id, request, deps))]
+    return { status: 200, name: `${name}InfractionReportResponse`, elements }
+  }
+
+const acknowledgeInfraction = actOnInfraction('Acknowledge', (id, { participant }, deps) =>
+  deps.infractions.acknowledge(id, participant),
+)
+
+const cancelInfraction = actOnInfraction('Cancel', (id, { participant }, deps) =>
+  deps.infractions.cancel(id, participant),
+)
+
+const closeInfraction = actOnInfraction('Close', (id, { participant, document, root }, deps) => {
+  const text = demandText(document, root, 'AnalysisResult')
+  const result = infractionResults.find((one) => one === text)
+  if (result === undefined) throw new Refusal('BadRequest', 'AnalysisResult')
+  return deps.infractions.close(id, participant, {
+    ...{ result, fraudType: textAt(document, root, 'FraudType') },
+    analysis: proseAt(document, root, 'AnalysisDetails'),
+  })
+})
+
+const getInfraction: Operation = (asked, [id = ''], deps) => {
+  const found = deps.infractions.find(id, askerOf(asked, deps, 'INFRACTION_REPORTS_READ'))
+  const name = 'GetInfractionReportResponse'
+  return { status: 200, name, elements: [infractionElement(found)] }
+}
+
+const listInfractions: Operation = (asked, _, deps) => {
+  const participant = listed(asked)
+  const roles = {
+    isReporter: asked.query.get('IsReporter') === 'true',
+    isCounterparty: asked.query.get('IsCounterparty') === 'true',
+  }
+  const hasRole = roles.isReporter || roles.isCounterparty
+  deps.policies.take(
+    hasRole ? 'INFRACTION_REPORTS_LIST_WITH_ROLE' : 'INFRACTION_REPORTS_LIST_WITHOUT_ROLE',
+    participant,
+  )
+  const { items, hasMore } = deps.infractions.list(participant, roles, filterOf(asked, deps))
+  const list: Element = ['InfractionReports', items.map(infractionElement)]
+  return pageOf(deps, 'ListInfractionReportsResponse', { hasMore, list })
+}
+
+const createRefund: Operation = (asked, _, deps) => {
+  const request = readRequest(asked, 'CreateRefundRequest', 'Participant', deps)
+  deps.policies.take('REFUNDS_WRITE', request.participant)
+  const wanted = readRefundRequest(request.document, partOf(request, 'Refund'))
+  const made = deps.refunds.create(wanted, request.participant)
+  return { status: 201, name: 'CreateRefundResponse', elements: [refundElement(made)] }
+}
+
+const actOnRefund =
+  (
+    name: string,
+    act: (id: string, request: Request, deps: Deps) => Parameters<typeof refundElement>[0],
+  ): Operation =>
+  (asked, [id = ''], deps) => {
+    const request = readAct(asked, deps, {
+      ...{ name: `${name}RefundRequest`, idAt: 'RefundId', id, policy: 'REFUNDS_WRITE' },
+    })
+    const elements = [refundElement(act(id, request, deps))]
+    return { status: 200, name: `${name}RefundResponse`, elements }
+  }
+
+const cancelRefund = actOnRefund('Cancel', (id, { participant }, deps) =>
+  deps.refunds.cancel(id, participant),
+)
+
+const closeRefund = actOnRefund('Close', (id, { participant, document, root }, deps) =>
+  deps.refunds.close(id, participant, readRefundAnalysis(document, root)),
+)
+
+const getRefund: Operation = (asked, [id = ''], deps) => {
+  const found = deps.refunds.find(id, askerOf(asked, deps, 'REFUNDS_READ'))
+  return { status: 200, name: 'GetRefundResponse', elements: [refundElement(found)] }
+}
+
+const refundRoles: Readonly<Record<string, 'requesting' | 'contested'>> = {
+  ...{ REQUESTING: 'requesting', CONTESTED: 'contested' },
+}
+
+const listRefunds: Operation = (asked, _, deps) => {
+  const participant = listed(asked)
+  const role = refundRoles[asked.query.get('ParticipantRole') ?? '']
+  if (role === undefined) throw new Refusal('BadRequest', 'ParticipantRole is missing')
+  deps.policies.take('REFUND_LIST_WITH_ROLE', participant)
+  const { items, hasMore } = deps.refunds.list(participant, role, filterOf(asked, deps))
+  const list: Element = ['Refunds', items.map(refundElement)]
+  return pageOf(deps, 'ListRefundsResponse', { hasMore, list, cursor: items.at(-1)?.id })
+}
+
+const id = '([0-9a-f-]{36})'
+
+export const disputes: readonly Offered[] = [
+  ['POST', /^\/infraction-reports\/$/, createInfraction],
+  ['GET', /^\/infraction-reports\/$/, listInfractions],
+  ['GET', new RegExp(`^/infraction-reports/${id}$`), getInfraction],
+  ['POST', new RegExp(`^/infraction-reports/${id}/acknowledge$`), acknowledgeInfraction],
+  ['POST', new RegExp(`^/infraction-reports/${id}/close$`), closeInfraction],
+  ['POST', new RegExp(`^/infraction-reports/${id}/cancel$`), cancelInfraction],
+  ['POST', /^\/refunds\/$/, createRefund],
+  ['GET', /^\/refunds\/$/, listRefunds],
+  ['GET', new RegExp(`^/refunds/${id}$`), getRefund],
+  ['POST', new RegExp(`^/refunds/${id}/close$`), closeRefund],
+  ['POST', new RegExp(`^/refunds/${id}/cancel$`), cancelRefund],
+]
