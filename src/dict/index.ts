@@ -4,7 +4,7 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createEntryCache } from './cache.ts'
-import { createDirectoryClient, type RefusalOfSignature, type SignRequest } from './client.ts'
+import { createDirectoryClient } from './client.ts'
 import type { DictSettings } from './config.ts'
 import { createEntryRetries } from './entries/retries.ts'
 import { entryRoutes } from './entries/routes.ts'
@@ -14,6 +14,7 @@ import { createLookupTokens } from './policies.ts'
 import { createLookupSweep } from './retention.ts'
 import { dictRoutes } from './routes.ts'
 import { createDictService, type DictService } from './service.ts'
+import { createDirectoryWire, type RefusalOfSignature, type SignRequest } from './wire.ts'
 
 export { dictSettings } from './config.ts'
 
@@ -62,11 +63,12 @@ export const createDict = (deps: DictDeps): DictFeature => {
     ]
     return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
   }
-  const client = createDirectoryClient({
+  const wire = createDirectoryWire({
     ...{ url: withoutSlashes(url), ispb, tls, metrics, sign: deps.sign },
     refusalOfSignature: deps.refusalOfSignature,
     timeoutMs: settings.timeoutSeconds * 1_000,
   })
+  const client = createDirectoryClient(wire.lane(), ispb)
   const entries = createEntryService({ sql, client, logger, now })
   const service = createDictService({
     ...{ sql, ispb, client, logger, now },

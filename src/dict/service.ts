@@ -19,7 +19,7 @@ import { dictErrors } from './errors.ts'
 import { DirectoryAwayError } from './exchange.ts'
 import type { Looker, LookupTokens } from './policies.ts'
 import { addLookup, findLookup, type Lookup, takeLookup } from './store.ts'
-import type { Refused } from './writes.ts'
+import type { Refused } from './wire.ts'
 
 export type DictServiceDeps = {
   readonly sql: Client

@@ -11,15 +11,7 @@ import {
   readKeptEntry,
 } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
-
-/** What the directory says no to, by its code and status. */
-export type Refused = {
-  readonly kind: 'refused'
-  readonly status: number
-  /** Such as `NotFound`; empty if it named none. */
-  readonly code: string
-  readonly retryAfterMs: number | undefined
-}
+import type { Refused, Tell } from './wire.ts'
 
 /** What may be changed of an entry; its key and tax id stay. */
 type EntryChange = {
@@ -45,13 +37,6 @@ export type DirectoryWrites = {
     check: string,
   ) => Promise<{ readonly kind: 'verified'; readonly isSame: boolean } | Refused>
 }
-
-/** Sends a signed document, and reads the signed answer. */
-export type Tell = <T>(
-  operation: string,
-  request: { readonly method: 'POST' | 'PUT'; readonly path: string; readonly body: Element },
-  read: (document: XmlDocument) => T,
-) => Promise<T | Refused>
 
 const reason: Element = ['Reason', 'USER_REQUESTED']
 

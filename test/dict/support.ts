@@ -13,6 +13,7 @@ import { createDirectoryClient } from '../../src/dict/client.ts'
 import { retryEntries } from '../../src/dict/entries/retries.ts'
 import { createEntryService } from '../../src/dict/entries/service.ts'
 import { createDict, dictSettings } from '../../src/dict/index.ts'
+import { createDirectoryWire } from '../../src/dict/wire.ts'
 import { createQrcodes } from '../../src/qrcodes/index.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
@@ -101,10 +102,11 @@ export const startDict = async (
   })
   /** What another process does for all. */
   const retryOpen = (): Promise<void> => {
-    const directoryClient = createDirectoryClient({
+    const wire = createDirectoryWire({
       ...{ url: directory.url, ispb, tls, timeoutMs: 5_000, ...signatures },
       metrics: createMetrics({ version: 'test', withProcess: false }),
     })
+    const directoryClient = createDirectoryClient(wire.lane(), ispb)
     const service = createEntryService({ sql, client: directoryClient, logger: quietLogger, now })
     return retryEntries(sql, service.retry, new Date(Date.now() + 60_000))
   }

@@ -13,7 +13,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { DirectoryClient } from '../client.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
-import type { Refused } from '../writes.ts'
+import type { Refused } from '../wire.ts'
 import {
   cidFor,
   type EntryContent,
