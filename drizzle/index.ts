@@ -75,6 +75,7 @@ import m71 from './0071_pix_recurrences_ending.sql' with { type: 'text' }
 import m72 from './0072_card_messages.sql' with { type: 'text' }
 import m73 from './0073_webhook_removal.sql' with { type: 'text' }
 import m74 from './0074_pix_receivers_account.sql' with { type: 'text' }
+import m75 from './0075_dict_disputes.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -152,4 +153,5 @@ export const migrations: readonly Migration[] = [
   { name: '0072_card_messages', sql: m72 },
   { name: '0073_webhook_removal', sql: m73 },
   { name: '0074_pix_receivers_account', sql: m74 },
+  { name: '0075_dict_disputes', sql: m75 },
 ]

@@ -90,9 +90,9 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     databases: databases.all.map((database) => database.sql),
     ...{ retentionDays: values.database.auditRetentionDays, archiveDirectory, logger },
   })
-  const dict = createDirectory(values, { sql, keys: certificates.keys }, deps)
-  const qrcodes = createQrcodes({ read: readOutside, open: jose.openPayload })
   const sending = { ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }
+  const dict = createDirectory(values, { ...sending, keys: certificates.keys }, deps)
+  const qrcodes = createQrcodes({ read: readOutside, open: jose.openPayload })
   const pix = createPix({
     ...{ ...deps, ...sending, settings: values.pix, signing: jose.signPublished },
     ...{ topics: createTopics(values.webhooks), runsJobs: roles.has('jobs') },

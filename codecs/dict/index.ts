@@ -54,5 +54,5 @@ export {
   refundResults,
   refundStatuses,
 } from './refund.ts'
-export { createVsync, emptyVsync, type Vsync } from './vsync.ts'
 export { proseAt } from './values.ts'
+export { createVsync, emptyVsync, type Vsync } from './vsync.ts'

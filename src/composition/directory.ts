@@ -1,8 +1,8 @@
 import type { NamedKeys } from '../certificates/index.ts'
 import type { PlatformDeps } from '../cli/index.ts'
 import { createDict, type DictFeature } from '../dict/index.ts'
-import type { Client } from '../platform/database/index.ts'
-import { createDocumentSigner, createTrust, signingMaterial } from '../spi/index.ts'
+import { createDocumentSigner, createRefunds, createTrust, signingMaterial } from '../spi/index.ts'
+import { emitEvents } from '../webhooks/index.ts'
 import { interfaceMaterial } from './material.ts'
 import { rolesOf } from './roles.ts'
 import type { Values } from './settings.ts'
@@ -10,7 +10,12 @@ import type { Values } from './settings.ts'
 /** The directory of Pix keys, with the certificates of the message interface and of whom it believes. */
 export const createDirectory = (
   values: Values,
-  { sql, keys }: { readonly sql: Client | undefined; readonly keys: NamedKeys | undefined },
+  {
+    keys,
+    ...sending
+  }: Parameters<typeof createRefunds>[0] & {
+    readonly keys: NamedKeys | undefined
+  },
   { logger, metrics }: PlatformDeps,
 ): DictFeature => {
   const { spi, signing, dict: settings } = values
@@ -28,7 +33,8 @@ export const createDirectory = (
       )
     : undefined
   const feature = createDict({
-    ...{ settings, ispb: spi.ispb, sql, logger, metrics },
+    ...{ settings, ispb: spi.ispb, sql: sending.sql, emit: emitEvents, logger, metrics },
+    returns: createRefunds(sending),
     tls: isUsed ? interfaceMaterial(spi, keys, logger) : undefined,
     refusalOfSignature: (document) => {
       const verdict = verifier?.verifyWhole(document)

@@ -25,6 +25,10 @@ export const dictSettings = defineSettings({
     default: 'H',
     doc: 'The institution\u2019s category in the directory, which says how much it may look up; the gateway asks no faster.',
   }),
+  pollSeconds: setting('DICT_POLL_SECONDS', integer(5, 3_600), {
+    default: '30',
+    doc: 'How often the lists of what other institutions ask of this one are read; the directory allows ten a minute.',
+  }),
   cacheSeconds: setting('DICT_CACHE_SECONDS', integer(0, 3_600), {
     default: '60',
     doc: 'Longest time that an answer is used again; the directory may say less in `Cache-Control`, and 0 asks it each time.',

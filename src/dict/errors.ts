@@ -96,6 +96,59 @@ export const dictErrors = defineErrors({
     },
     retryable: false,
   },
+  dict_dispute_exists: {
+    status: 409,
+    title: 'Asked for already',
+    meaning: 'One about the same payment, for the same reason, goes on or waits for the directory.',
+    remedy: 'Look it up by its transaction_id.',
+    pt: {
+      title: 'Já pedido',
+      meaning:
+        'Há outro sobre o mesmo pagamento, pela mesma razão, em andamento ou à espera do diretório.',
+      remedy: 'Procure-o pelo transaction_id.',
+    },
+    retryable: false,
+  },
+  dict_dispute_not_yours: {
+    status: 409,
+    title: 'Of the other institution to do',
+    meaning: 'Who asks may cancel, who is asked acknowledges and closes; role says which we are.',
+    remedy: 'Wait for the other institution.',
+    pt: {
+      title: 'Cabe à outra instituição',
+      meaning: 'Quem pede pode cancelar, quem é demandado recebe e fecha; role diz o que somos.',
+      remedy: 'Aguarde a outra instituição.',
+    },
+    retryable: false,
+  },
+  dict_dispute_state: {
+    status: 409,
+    title: 'Not in this state',
+    meaning:
+      'Its state does not allow what is asked, or something else is asked of it that the directory has not answered yet; dispute_status says which.',
+    remedy: 'Look it up, and repeat the request once its state allows it.',
+    pt: {
+      title: 'Não neste estado',
+      meaning:
+        'O estado não permite o que se pede, ou pediu-se outra coisa que o diretório ainda não respondeu; dispute_status diz qual.',
+      remedy: 'Consulte-o e repita a requisição quando o estado permitir.',
+    },
+    retryable: false,
+  },
+  dict_return_impossible: {
+    status: 409,
+    title: 'The payment cannot be given back like this',
+    meaning:
+      'Nothing was returned, and the request stays open: reason says why, such as no_payment, refund_exceeds_payment with what is refundable, or return_made.',
+    remedy: 'Accept it in part, or reject it with a reason.',
+    pt: {
+      title: 'O pagamento não pode ser devolvido assim',
+      meaning:
+        'Nada foi devolvido, e a solicitação segue aberta: reason diz por quê, como no_payment, refund_exceeds_payment com o que é devolvível, ou return_made.',
+      remedy: 'Aceite-a em parte, ou rejeite-a com uma razão.',
+    },
+    retryable: false,
+  },
   dict_lookup_unknown: {
     status: 409,
     title: 'No such lookup',

@@ -1,3 +1,4 @@
+import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { sharedBuckets, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
@@ -6,11 +7,13 @@ import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createEntryCache } from './cache.ts'
 import { createDirectoryClient } from './client.ts'
 import type { DictSettings } from './config.ts'
+import { createDisputing, unaskedDisputes } from './disputing.ts'
 import { createEntryRetries } from './entries/retries.ts'
 import { entryRoutes } from './entries/routes.ts'
 import { createEntryService } from './entries/service.ts'
 import { dictErrors } from './errors.ts'
 import { createLookupTokens } from './policies.ts'
+import type { Returns } from './refunds/returns.ts'
 import { createLookupSweep } from './retention.ts'
 import { dictRoutes } from './routes.ts'
 import { createDictService, type DictService } from './service.ts'
@@ -28,6 +31,9 @@ export type DictDeps = {
   readonly refusalOfSignature: RefusalOfSignature
   /** Signs what changes something. */
   readonly sign: SignRequest
+  /** Gives money back, and knows what was given back; undefined without a database or ISPB. */
+  readonly returns: Returns | undefined
+  readonly emit: Emit
   readonly runsJobs: boolean
   readonly logger: Logger
   readonly metrics: Metrics
@@ -47,18 +53,20 @@ export const createDict = (deps: DictDeps): DictFeature => {
   const { settings, ispb, sql, tls, logger, metrics, now = () => new Date() } = deps
   const common = { name: 'dict', errors: dictErrors }
   const { url } = settings
-  if (ispb === undefined || sql === undefined || url === undefined) {
+  const { returns } = deps
+  if (ispb === undefined || sql === undefined || url === undefined || returns === undefined) {
     const never = (): never => {
       throw new Error('not configured')
     }
     const missing = [
       ...(url === undefined ? ['DICT_URL'] : []),
       ...(ispb === undefined ? ['ISPB'] : []),
-      ...(sql === undefined ? ['DATABASE_DSN'] : []),
+      ...(sql === undefined || returns === undefined ? ['DATABASE_DSN'] : []),
     ]
     const unasked = { register: never, change: never, find: never, list: never }
     const routes = [
       ...dictRoutes({ show: never, payee: never }),
+      ...unaskedDisputes(),
       ...entryRoutes({ ...unasked, retry: never, verify: never }, ''),
     ]
     return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
@@ -75,10 +83,14 @@ export const createDict = (deps: DictDeps): DictFeature => {
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),
     cache: createEntryCache(settings.cacheSeconds, () => now().getTime()),
   })
-  const jobs = [createLookupSweep(sql, logger), createEntryRetries(sql, entries, logger)]
+  const disputing = createDisputing({ sql, ispb, wire, returns, emit: deps.emit, logger, now })
+  const jobs = [
+    ...[createLookupSweep(sql, logger), createEntryRetries(sql, entries, logger)],
+    ...disputing.jobs(settings.pollSeconds * 1_000),
+  ]
   return {
     ...{ ...common, missing: [], payee: service.payee },
-    routes: [...dictRoutes(service), ...entryRoutes(entries, ispb)],
+    routes: [...[...dictRoutes(service), ...entryRoutes(entries, ispb), ...disputing.routes]],
     start: async () => {
       tls?.watch()
       if (deps.runsJobs) await Promise.all(jobs.map((job) => job.start()))

@@ -65,7 +65,8 @@ export const readChanges = async <T extends Changed>(
       throw new DirectoryAwayError('status', `a list is answered ${answer.status} ${answer.code}`)
     }
     const { items, unreadable, hasMore, cursor } = answer.page
-    if (unreadable > 0) logger.warn({ unreadable }, 'a list of the directory has items that cannot be read')
+    if (unreadable > 0)
+      logger.warn({ unreadable }, 'a list of the directory has items that cannot be read')
     const lastMs = items.reduce((last, { modifiedMs }) => Math.max(last, modifiedMs), 0)
     const before = query.modifiedAfter?.getTime() ?? 0
     const untilMs = Math.min(lastMs, nowMs)
@@ -87,5 +88,7 @@ const nextQuery = (
   untilMs: number,
 ): ListQuery | undefined => {
   if (cursor !== undefined) return cursor === before ? undefined : { modifiedAfter, cursor }
-  return untilMs > (modifiedAfter?.getTime() ?? 0) ? { modifiedAfter: new Date(untilMs) } : undefined
+  return untilMs > (modifiedAfter?.getTime() ?? 0)
+    ? { modifiedAfter: new Date(untilMs) }
+    : undefined
 }

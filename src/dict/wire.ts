@@ -40,9 +40,13 @@ export type Tell = <T>(
 ) => Promise<T | Refused>
 
 /** Asks without changing anything, and reads the signed answer. @throws DirectoryAwayError: nothing is known */
-export type See = <T>(
+type See = <T>(
   operation: string,
-  request: { readonly path: string; readonly headers?: Readonly<Record<string, string>> },
+  request: {
+    readonly path: string
+    readonly headers?: Readonly<Record<string, string>>
+    readonly bytesMax?: number
+  },
   read: (document: XmlDocument, answer: DirectoryAnswer) => T,
 ) => Promise<T | Refused>
 
@@ -92,11 +96,11 @@ export const createDirectoryWire = (deps: DirectoryWireDeps): DirectoryWire => {
         const headers = { 'Content-Type': 'application/xml', 'PI-RequestingParticipant': ispb }
         return ask(operation, { method, url: url + path, body: document, headers }, read)
       },
-      see: (operation, { path, headers }, read) =>
+      see: (operation, { path, headers, ...bound }, read) =>
         ask(
           operation,
           {
-            ...{ method: 'GET', url: url + path, body: undefined },
+            ...{ method: 'GET', url: url + path, body: undefined, ...bound },
             headers: { 'PI-RequestingParticipant': ispb, ...headers },
           },
           read,

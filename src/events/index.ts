@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { cardEvents } from './cards.ts'
+import { directoryEvents } from './directory.ts'
 import { digitalCurrencyEvents } from './drex.ts'
 import type { EventGroups } from './group.ts'
 import { instantPaymentEvents } from './instant-payments.ts'
@@ -17,6 +18,7 @@ export { type Reason, reason } from './instant-payments.ts'
 export const eventGroups = {
   ...instantPaymentEvents,
   ...pixEvents,
+  ...directoryEvents,
   ...cardEvents,
   ...digitalCurrencyEvents,
   ...webhookEvents,

@@ -8,13 +8,16 @@ import { createOutsideReader, outsideSettings } from '#src/platform/http/index.t
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
-import { createPayments, createTrust } from '#src/spi/index.ts'
+import { createPayments, createRefunds, createTrust } from '#src/spi/index.ts'
 import { createDirectoryClient } from '../../src/dict/client.ts'
+import { retryDisputes } from '../../src/dict/disputes/poll.ts'
+import { createDisputing } from '../../src/dict/disputing.ts'
 import { retryEntries } from '../../src/dict/entries/retries.ts'
 import { createEntryService } from '../../src/dict/entries/service.ts'
 import { createDict, dictSettings } from '../../src/dict/index.ts'
 import { createDirectoryWire } from '../../src/dict/wire.ts'
 import { createQrcodes } from '../../src/qrcodes/index.ts'
+import { emitEvents } from '../../src/webhooks/index.ts'
 import { testApp, testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 import { joseFeature, noKeys } from '../support/jose.ts'
@@ -47,6 +50,22 @@ const participant = {
   sign: async (bytes: Uint8Array) => sign('sha256', bytes, signing.key),
 }
 
+/** Rounds of what runs for the whole fleet. */
+const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => {
+  const { infractions, refunds } = createDisputing({ ...deps, logger: quietLogger })
+  const later = () => new Date(Date.now() + 60_000)
+  return {
+    poll: async () => {
+      await infractions.poll()
+      await refunds.poll()
+    },
+    retry: async () => {
+      await retryDisputes(deps.sql, 'infraction', infractions.retry, later())
+      await retryDisputes(deps.sql, 'refund', refunds.retry, later())
+    },
+  }
+}
+
 export const startDict = async (
   env: Readonly<Record<string, string>> = {},
   {
@@ -64,7 +83,9 @@ export const startDict = async (
   const { sql } = database
   let nowMs = Date.now()
   const now = (): Date => new Date(nowMs)
+  let aheadMs = 0
   const directory = await createDirectory({
+    now: () => Date.now() + aheadMs,
     tls: { cert: site.cert, key: site.key, clientCa: authority.cert },
     signing: { certificate: signer.cert, key: signer.key },
     participantCertificates: { [ispb]: [signing.cert] },
@@ -95,28 +116,34 @@ export const startDict = async (
     },
     sign: async (document: Uint8Array) => signWhole(scanner.scan(document), participant, sha256),
   }
+  const broker = createPostgresBroker({
+    ...{ sql, dsn: database.dsn, retentionDays: 7, logger: quietLogger },
+  })
+  const paying = { ispb, sql, broker, revision: '5.11.1', now } as const
+  const returns = createRefunds(paying)
+  if (returns === undefined) throw new Error('no returns')
   const dict = createDict({
+    ...{ returns, emit: emitEvents },
     ...{ settings: loaded.values.dict, ispb, sql, logger: quietLogger, metrics, now, tls },
     ...signatures,
     runsJobs: false,
   })
   /** What another process does for all. */
-  const retryOpen = (): Promise<void> => {
-    const wire = createDirectoryWire({
+  const wireOfOwn = () =>
+    createDirectoryWire({
       ...{ url: directory.url, ispb, tls, timeoutMs: 5_000, ...signatures },
       metrics: createMetrics({ version: 'test', withProcess: false }),
     })
+  const retryOpen = (): Promise<void> => {
+    const wire = wireOfOwn()
     const directoryClient = createDirectoryClient(wire.lane(), ispb)
     const service = createEntryService({ sql, client: directoryClient, logger: quietLogger, now })
     return retryEntries(sql, service.retry, new Date(Date.now() + 60_000))
   }
-  const broker = createPostgresBroker({
-    ...{ sql, dsn: database.dsn, retentionDays: 7, logger: quietLogger },
-  })
   const read = createOutsideReader(loaded.values.outside, 'test')
   const qrcodes = createQrcodes({ read, open: joseFeature(noKeys, outside).openPayload })
   const payments = createPayments({
-    ...{ ispb, sql, broker, revision: '5.11.1', now },
+    ...paying,
     payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
   })
   const { key, record } = testKey('dict:*', 'spi:send', 'messages:read')
@@ -139,7 +166,9 @@ export const startDict = async (
   }
   return {
     retryEntries: retryOpen,
+    jobs: () => jobsOn({ sql, ispb, wire: wireOfOwn(), returns, emit: emitEvents, now }),
     ...{ app, call, database, directory, keys, key, sql, metrics },
+    routes: dict.routes ?? [],
     readerKey: reader.key,
     lookUp: (pixKey: string, by = payer) =>
       call('GET', `/v1/dict/keys/${encodeURIComponent(pixKey)}?payer=${by}`),
@@ -150,6 +179,11 @@ export const startDict = async (
         { debtor, ...body },
         idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey },
       ),
+    nowThere: (): number => Date.now() + aheadMs,
+    /** Time passes at the directory alone. */
+    passThere: (ms: number) => {
+      aheadMs += ms
+    },
     pass: (ms: number) => {
       nowMs += ms
     },

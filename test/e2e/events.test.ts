@@ -17,11 +17,13 @@ import {
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
 import {
+  acceptingPsp,
   type CentralBank,
   createCentralBank,
   payingPsp,
 } from '../../src/simulators/central-bank/index.ts'
 import { type Chain, createChain } from '../../src/simulators/chain/index.ts'
+import { createDirectory, type Directory } from '../../src/simulators/directory/index.ts'
 import { deployBond, deployDelivery, ltn } from '../drex/bond-delivery.ts'
 import { sendOutside } from '../drex/outside.ts'
 import { createAdmin, currencyAbi } from '../drex/support.ts'
@@ -52,6 +54,7 @@ const ispb = '12345678'
 let database: TestDatabase
 let cardDatabase: TestDatabase
 let bank: CentralBank
+let directory: Directory
 let chain: Chain
 let program: RunningProgram
 let prometheus: TestPrometheus | undefined
@@ -112,12 +115,24 @@ const certificateFolder = (): string => {
   return folder
 }
 
+/** What the directory knows of payments. */
+const settledIn = (id: string) => {
+  const found = bank.book().operations.find((one) => one.id === id && one.state === 'settled')
+  return (
+    found && {
+      ...{ id, debited: found.payer, credited: found.receiver, amountCents: found.amountCents },
+      settledMs: Date.parse(found.settledAt ?? ''),
+    }
+  )
+}
+
 beforeAll(async () => {
   ;[database, cardDatabase] = await Promise.all([createTestDatabase(2), createTestDatabase(2)])
   bank = await createCentralBank({
     longPollMs: 200,
     signing: { certificate: bankSigner.cert, key: bankSigner.key },
   })
+  directory = await createDirectory({ transactions: settledIn })
   chain = await createChain({ mining: 'manual' })
   admin = await createAdmin(chain)
   // The endpoint that is gone is disabled, and what was for it is exhausted.
@@ -131,6 +146,7 @@ beforeAll(async () => {
       ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: cardDatabase.dsn, ISPB: ispb },
       ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
       ...{ SPI_AUTO_ACCEPT: 'true', PIX_LOCATION_HOST: 'pix.example.com' },
+      ...{ DICT_URL: directory.url, DICT_POLL_SECONDS: '5' },
       ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
       ...{ DREX_TESTNET_BLOCK_TIME_MS: '40', DREX_EXPIRY_SECONDS: '5' },
       TRILHO_MASTER_KEY: Buffer.from(masterKey).toString('base64'),
@@ -168,6 +184,7 @@ afterAll(async () => {
   await closeCards()
   await receiver.stop()
   await bank.stop()
+  await directory.stop()
   await chain.stop()
   await Promise.all([database.close(), cardDatabase.close()])
 })
@@ -212,6 +229,14 @@ const instantPayments = async () => {
   const paidIn = `/v1/pix/payments/${bank.payIn({ to: ispb, amountCents: 100n })}`
   await until('paid', async () => (await call('GET', paidIn).catch(none))['status'] === 'settled')
   await call('POST', `${paidIn}/refunds`, { amount: 60, reason: 'MD06' })
+  const ours = () =>
+    bank
+      .book()
+      .operations.find(
+        ({ payer, kind, state }) => payer === ispb && kind === 'payment' && state === 'settled',
+      )
+  await until('paid by us', () => ours() !== undefined)
+  await disputes(paidIn.split('/').at(-1) ?? '', ours()?.id ?? '')
   const received = `/pix/v2/pix/${paidIn.split('/').at(-1)}`
   await call('PUT', `${received}/devolucao/1`, { valor: '0.10' })
   const company = { key: 'empresa@example.com', tax_id: '12345678000195' }
@@ -251,6 +276,32 @@ const instantPayments = async () => {
   bank.askMandate(ispb)
   const returned = `<PmtRtr><GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-02T15:00:00.000Z</CreDtTm><NbOfTxs>1</NbOfTxs><SttlmInf><SttlmMtd>CLRG</SttlmMtd></SttlmInf></GrpHdr></PmtRtr>`
   await deliverSigned([['pacs.004', '1.5', returned]])
+}
+
+/** A payment to us is reported and asked back; we ask for one of ours back, and get it. */
+const disputes = async (paidTo: string, paidBy: string): Promise<void> => {
+  const { infractions, refunds } = directory.disputes
+  const noContact = { details: undefined, contact: undefined }
+  const report = { reason: 'REFUND_REQUEST', situation: 'SCAM', ...noContact }
+  infractions.create({ ...report, transactionId: paidTo }, payingPsp)
+  const flaw = { reason: 'OPERATIONAL_FLAW', details: 'twice' }
+  refunds.create({ ...flaw, transactionId: paidTo, amountCents: 1n }, payingPsp)
+  const { directory_id: asked } = await call('POST', '/v1/dict/refunds', {
+    ...{ ...flaw, transaction_id: paidBy, amount: 1 },
+  })
+  const returnId = bank.giveBack(paidBy, 1n, 'BE08')
+  refunds.close(String(asked), acceptingPsp, {
+    ...{ result: 'TOTALLY_ACCEPTED', analysis: undefined, rejectionReason: undefined },
+    ...{ returnId, effectiveCents: undefined },
+  })
+  const found = async (): Promise<string | undefined> => {
+    const { infraction_reports: [one] = [] } = (await call(
+      ...(['GET', '/v1/dict/infraction-reports'] as const),
+    )) as { infraction_reports?: { id: string }[] }
+    return one?.id
+  }
+  await until('the report', async () => (await found()) !== undefined)
+  await call('POST', `/v1/dict/infraction-reports/${await found()}/acknowledge`, {})
 }
 
 /** Captures go on while the network is away. */

@@ -33,15 +33,20 @@ const base = '/infraction-reports/'
 
 const reportIn = (document: XmlDocument): ReportAnswer => ({
   kind: 'report',
-  report: readInfractionReport(document, nodeAt(document, document.root, 'InfractionReport') ?? document.root),
+  report: readInfractionReport(
+    document,
+    nodeAt(document, document.root, 'InfractionReport') ?? document.root,
+  ),
 })
 
 /** Source: DICT API 2.12.1, /infraction-reports/. */
-export const createInfractionCalls = (
-  { tell, see }: Lane,
-  ispb: string,
-): InfractionCalls => {
-  const act = (operation: string, id: string, name: string, more: readonly Element[] = []): Told => {
+export const createInfractionCalls = ({ tell, see }: Lane, ispb: string): InfractionCalls => {
+  const act = (
+    operation: string,
+    id: string,
+    name: string,
+    more: readonly Element[] = [],
+  ): Told => {
     const body: Element = [name, [['InfractionReportId', id], ['Participant', ispb], ...more]]
     const path = `${base}${id}/${operation}`
     return tell(`${operation}_infraction`, { method: 'POST', path, body }, reportIn)

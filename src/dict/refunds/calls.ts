@@ -40,11 +40,13 @@ const refundIn = (document: XmlDocument): RefundAnswer => ({
 })
 
 /** Source: DICT API 2.12.1, /refunds/. */
-export const createRefundCalls = (
-  { tell, see }: Lane,
-  ispb: string,
-): RefundCalls => {
-  const act = (operation: string, id: string, name: string, more: readonly Element[] = []): Told => {
+export const createRefundCalls = ({ tell, see }: Lane, ispb: string): RefundCalls => {
+  const act = (
+    operation: string,
+    id: string,
+    name: string,
+    more: readonly Element[] = [],
+  ): Told => {
     const body: Element = [name, [['RefundId', id], ['Participant', ispb], ...more]]
     const path = `${base}${id}/${operation}`
     return tell(`${operation}_refund`, { method: 'POST', path, body }, refundIn)
@@ -54,7 +56,8 @@ export const createRefundCalls = (
       const body: Element = ['CreateRefundRequest', [['Participant', ispb], refundElement(request)]]
       return tell('create_refund', { method: 'POST', path: base, body }, refundIn)
     },
-    close: (id, analysis) => act('close', id, 'CloseRefundRequest', refundAnalysisElements(analysis)),
+    close: (id, analysis) =>
+      act('close', id, 'CloseRefundRequest', refundAnalysisElements(analysis)),
     cancel: (id) => act('cancel', id, 'CancelRefundRequest'),
     find: (id) => see('find_refund', { path: base + id }, refundIn),
     list: (role, query) =>

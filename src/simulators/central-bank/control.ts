@@ -80,6 +80,12 @@ const payChargeBody = z.strictObject({
   channel: channel.optional(),
 })
 
+const giveBackBody = z.strictObject({
+  end_to_end_id: z.string().regex(/^E[0-9A-Z]{8}\d{12}[A-Za-z0-9]{11}$/),
+  amount_cents: z.int().min(1).max(centsMax),
+  reason: z.enum(['BE08', 'FR01', 'MD06', 'SL02']).default('MD06'),
+})
+
 const payloadCharsMax = 65_536
 
 const authorizeBody = z.strictObject({
@@ -131,6 +137,7 @@ const paidCharge = (asked: NonNullable<z.infer<typeof payInBody>['charge']>): Pa
 export const createControl = (deps: {
   readonly faults: FaultPlan
   readonly payIn: PayIn
+  readonly giveBack: (endToEndId: string, amountCents: bigint, reason: string) => string | undefined
   readonly payCharge: Payers['payCharge']
   readonly askMandate: (to: string) => string
   readonly authorize: Authorize
@@ -172,6 +179,15 @@ export const createControl = (deps: {
         return setFaults(body)
       case 'POST /simulator/pay-in':
         return pay(body)
+      case 'POST /simulator/give-back': {
+        const asked = giveBackBody.safeParse(parsed(body))
+        if (!asked.success) return refused(asked.error)
+        const { end_to_end_id: of, amount_cents: cents, reason } = asked.data
+        const id = deps.giveBack(of, BigInt(cents), reason)
+        return id === undefined
+          ? json(404, { error: 'not_returnable' })
+          : json(201, { return_id: id })
+      }
       case 'POST /simulator/pay-charge':
         return payCharge(body)
       case 'POST /simulator/mandate': {
@@ -196,6 +212,7 @@ export const createControl = (deps: {
           endpoints: [
             'GET|PUT /simulator/faults',
             'POST /simulator/pay-in',
+            'POST /simulator/give-back',
             'POST /simulator/pay-charge',
             'POST /simulator/mandate',
             'POST /simulator/authorize',

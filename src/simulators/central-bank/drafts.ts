@@ -106,6 +106,17 @@ export const payInTransaction = ({
   return `<CdtTrfTxInf><PmtId><EndToEndId>${payment.endToEndId}</EndToEndId>${tag('TxId', charge?.txid)}</PmtId>${money('IntrBkSttlmAmt', formatCents(payment.cents))}<AccptncDtTm>${payment.accepted}</AccptncDtTm><ChrgBr>SLEV</ChrgBr><MndtRltdInf><Tp><LclInstrm><Prtry>${charge === undefined ? 'DICT' : 'QRDN'}</Prtry></LclInstrm></Tp></MndtRltdInf><Dbtr><Nm>Pagador Virtual</Nm><Id><PrvtId><Othr><Id>12345678909</Id></Othr></PrvtId></Id></Dbtr><DbtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp></DbtrAcct>${agent('DbtrAgt', payment.from)}${agent('CdtrAgt', payment.to)}<Cdtr><Id><PrvtId><Othr><Id>${taxId}</Id></Othr></PrvtId></Id></Cdtr><CdtrAcct><Id><Othr><Id>1</Id><Issr>1</Issr></Othr></Id><Tp><Cd>CACC</Cd></Tp><Prxy>${tag('Id', key)}</Prxy></CdtrAcct>${purposeOf(payment.cents, charge?.cash)}</CdtTrfTxInf>`
 }
 
+/** The one transaction of a return that a virtual participant makes. */
+export const giveBackTransaction = (returned: {
+  readonly returnId: string
+  readonly endToEndId: string
+  readonly cents: bigint
+  readonly reason: string
+  readonly from: string
+  readonly to: string
+}): string =>
+  `<TxInf><RtrId>${returned.returnId}</RtrId><OrgnlEndToEndId>${returned.endToEndId}</OrgnlEndToEndId>${money('RtrdIntrBkSttlmAmt', formatCents(returned.cents))}<SttlmPrty>HIGH</SttlmPrty><ChrgBr>SLEV</ChrgBr><RtrRsnInf><Rsn><Cd>${returned.reason}</Cd></Rsn></RtrRsnInf><OrgnlTxRef>${agent('DbtrAgt', returned.from)}${agent('CdtrAgt', returned.to)}</OrgnlTxRef></TxInf>`
+
 const mandateSteps = ['CRTN', 'CRAT', 'EXPR']
 const mandateDays = 30
 const dayMs = 86_400_000

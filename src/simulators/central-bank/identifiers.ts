@@ -12,6 +12,11 @@ export const createIdentifiers = (now: () => number) => {
   let payments = 0
   let pool = randomBytes(poolBytes)
   let used = 0
+  const timed = (letter: string, ispb: string): string => {
+    const minute = new Date(now()).toISOString().slice(0, 16).replace(/[-T:]/g, '')
+    return `${letter}${ispb}${minute}${tail}${(payments++).toString(36).padStart(6, '0')}`
+  }
+
   return {
     /** BizMsgIdr and MsgId of the bank's next message. */
     messageId: (): string => `M${spiIspb}${start}${(messages++).toString(36).padStart(8, '0')}`,
@@ -29,10 +34,9 @@ export const createIdentifiers = (now: () => number) => {
       return id.toString('base64')
     },
     /** EndToEndId of a payment that a participant starts now. */
-    endToEndId: (ispb: string): string => {
-      const minute = new Date(now()).toISOString().slice(0, 16).replace(/[-T:]/g, '')
-      return `E${ispb}${minute}${tail}${(payments++).toString(36).padStart(6, '0')}`
-    },
+    endToEndId: (ispb: string): string => timed('E', ispb),
+    /** RtrId of a return that a participant starts now. */
+    returnId: (ispb: string): string => timed('D', ispb),
     /** Of what lasts: the letters say what it is. */
     dated: (letters: string, ispb: string): string => {
       const day = new Date(now()).toISOString().slice(0, 10).replaceAll('-', '')

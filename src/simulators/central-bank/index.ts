@@ -55,6 +55,8 @@ export type CentralBank = {
   readonly payIn: PayIn
   /** Makes the paying PSP ask a payer of a participant for a mandate (pain.009). @returns its MndtId */
   readonly askMandate: (to: string) => string
+  /** Makes the accepting PSP give a payment back. @returns RtrId; undefined: it was not paid so much */
+  readonly giveBack: (endToEndId: string, amountCents: bigint, reason: string) => string | undefined
   /** Makes the institution of a payer pay a charge of Pix Automático before its time. @returns false: none is scheduled */
   readonly payCharge: Payers['payCharge']
   /** Puts a message of any type and sender in a participant's mailbox. */
@@ -76,6 +78,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   const { payCharge } = payers
   const payIn: PayIn = ({ to, amountCents, channel, charge }) =>
     settlement.payIn(to, amountCents, channel ?? 'primary', charge)
+  const giveBack: CentralBank['giveBack'] = (...asked) => settlement.giveBackHere(...asked)
   const askMandate = (to: string): string => {
     const [id, requestId] = [parts.ids.dated('RR', payingPsp), parts.ids.dated('SC', payingPsp)]
     post.send(to, 'primary', mandateRequest({ id, requestId, from: payingPsp, to }))
@@ -90,6 +93,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   const control = createControl({
     faults,
     payIn,
+    giveBack,
     payCharge,
     askMandate,
     authorize,
@@ -122,6 +126,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     book,
     setFaults: faults.set,
     payIn,
+    giveBack,
     payCharge,
     askMandate,
     deliver: (to, bytes) =>
@@ -152,6 +157,7 @@ const createParts = (options: ResolvedOptions) => {
     now,
     options,
     paymentVersion: versionOf('pacs.008', revision).version,
+    returnVersion: versionOf('pacs.004', revision).version,
   })
   const payers = createPayers({ settlement, strike: faults.strike, now })
   const buckets = options.rateLimits ? createTokenBuckets(now) : undefined

@@ -3,6 +3,7 @@ import type { Pacs002, Pacs004, Pacs008 } from '#codecs/iso20022'
 import { every } from '#src/platform/jobs/index.ts'
 import {
   creditTransfer,
+  giveBackTransaction,
   type PaidCharge,
   payInTransaction,
   paymentReturn,
@@ -69,6 +70,8 @@ type SettlementDeps = {
   readonly options: ResolvedOptions
   /** The version in which the bank pays itself. */
   readonly paymentVersion: string
+  /** The same of returns. */
+  readonly returnVersion: string
 }
 
 export class Settlement {
@@ -161,6 +164,26 @@ export class Settlement {
     const xml = payInTransaction({ endToEndId, cents, from: payingPsp, to, accepted, charge })
     this.payHere({ endToEndId, payer: payingPsp, receiver: to, cents, channel, xml }, 'PAGPRI')
     return endToEndId
+  }
+
+  /** Makes the virtual participant that was paid give back. @returns RtrId; undefined: it was not paid so much */
+  giveBackHere(endToEndId: string, cents: bigint, reason: string): string | undefined {
+    const original = this.entries.get(endToEndId)
+    if (original?.state !== 'settled' || !isVirtual(original.receiver)) return undefined
+    if (original.kind !== 'payment' || original.returnedCents + cents > original.cents) {
+      return undefined
+    }
+    const id = this.deps.ids.returnId(original.receiver)
+    const [payer, receiver] = [original.receiver, original.payer]
+    const parts = { endToEndId, cents, channel: 'primary' } as const
+    const entry = this.entryOf({ ...parts, id, kind: 'return', payer, receiver }, undefined)
+    if (!this.start(entry, undefined)) return undefined
+    const moved = { from: payer, to: receiver }
+    const xml = giveBackTransaction({ ...moved, returnId: id, endToEndId, cents, reason })
+    this.ask([{ entry, xml }], (transactions) =>
+      paymentReturn(this.deps.returnVersion, transactions),
+    )
+    return id
   }
 
   /** Makes the institution of a payer pay what it has scheduled. */

@@ -99,8 +99,7 @@ const malformed = ({ issues }: z.ZodError): Response => {
   return Response.json({ error: 'bad_request', problems }, { status: 400 })
 }
 
-const notFound = (): Response =>
-  Response.json({ error: 'not_found', endpoints }, { status: 404 })
+const notFound = (): Response => Response.json({ error: 'not_found', endpoints }, { status: 404 })
 
 const endpoints = [
   'GET|PUT /simulator/faults',

@@ -14,7 +14,10 @@ const ispb = z.string().regex(/^[0-9A-Z]{8}$/)
 const transactionId = z.string().regex(/^[0-9A-Za-z]{8,32}$/)
 const word = z.string().regex(/^[A-Z][A-Z_]{1,49}$/)
 const prose = z.string().min(1).max(2_000)
-const amountCents = z.int().min(1).max(10 ** 15)
+const amountCents = z
+  .int()
+  .min(1)
+  .max(10 ** 15)
 
 const transactionBody = z.strictObject({
   ...{ id: transactionId, debited: ispb, credited: ispb, amount_cents: amountCents },
@@ -99,8 +102,12 @@ const actsOn = ({
   [
     /^\/simulator\/refunds$/,
     (_, body) => {
-      const { participant, transaction_id: id, amount_cents: cents, ...asked } =
-        refundBody.parse(body)
+      const {
+        participant,
+        transaction_id: id,
+        amount_cents: cents,
+        ...asked
+      } = refundBody.parse(body)
       const request = { ...asked, details: asked.details, amountCents: BigInt(cents) }
       return shown(refunds.create({ ...request, transactionId: id }, participant))
     },

@@ -85,9 +85,7 @@ const filterOf = ({ query }: Asked, { faults, now }: Deps): ListFilter => {
   return {
     ...{ limit, statuses: query.getAll('Status'), cursor: query.get('Cursor') ?? undefined },
     fromMs: momentIn(query, 'ModifiedAfter', 0),
-    untilMs: isLate
-      ? now() - lateMs
-      : momentIn(query, 'ModifiedBefore', Number.MAX_SAFE_INTEGER),
+    untilMs: isLate ? now() - lateMs : momentIn(query, 'ModifiedBefore', Number.MAX_SAFE_INTEGER),
   }
 }
 

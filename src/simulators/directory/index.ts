@@ -12,7 +12,7 @@ import type { Disputes } from './disputes-control.ts'
 import { createFaultPlan, type Fault, type FaultPlan } from './faults.ts'
 import { createInfractions } from './infractions.ts'
 import { operate } from './interface.ts'
-import type { Done } from './operation.ts'
+import type { Deps, Done } from './operation.ts'
 import {
   bodyBytesMax,
   type DirectoryOptions,
@@ -95,12 +95,9 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     losesOne: () => faults.strike(['lost_cid'], 'lookup') !== undefined,
     urlOf: (name) => `${origin()}${filePrefix}${name}`,
   })
-  const transactions = createTransactions(options.transactions)
-  const infractions = createInfractions(now, transactions.find)
-  const refunds = createRefunds(now, transactions.find, infractions.isAgreed)
-  const disputes = { infractions, refunds, addTransaction: transactions.add }
+  const disputes = createDisputes(options)
   const deps = {
-    ...{ book, files, policies, faults, infractions, refunds, now, cacheSeconds: options.cacheSeconds },
+    ...{ ...disputes, book, files, policies, faults, now, cacheSeconds: options.cacheSeconds },
     checkSignature: participantCertificates && createSignatureCheck(participantCertificates),
     onLookup: (endToEndId: string, by: Lookup) => {
       if (lookups.size >= lookupsMax) lookups.clear()
@@ -109,7 +106,29 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
   }
   const control = createControl({ faults, register, orderSent, statistics, disputes })
 
-  const answer = async (request: Request, path: string): Promise<Response> => {
+  const answer = answerBy(deps, sign)
+  const server = serve(options, { answer, fetchFile: fetchFrom(files, faults), control, answers })
+  const origin = (): string =>
+    `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}`
+  return {
+    url: `${origin()}/api/v2`,
+    ...{ register, disputes },
+    remove: (key) => {
+      const kept = book.find(key)
+      if (kept !== undefined) book.remove(key, kept.entry.account.participant, 'USER_REQUESTED')
+    },
+    setFaults: faults.set,
+    orderSent,
+    statistics,
+    stop: () => server.stop(true),
+  }
+}
+
+/** What the API answers. */
+const answerBy =
+  (deps: Deps, sign: ReturnType<typeof createAnswerSigner> | undefined): Parts['answer'] =>
+  async (request, path) => {
+    const { faults, now } = deps
     const operation = request.method === 'GET' ? 'lookup' : 'write'
     const before = faults.strike(['latency', 'unavailable', 'rate_limited'], operation)
     if (before?.kind === 'latency') await Bun.sleep(before.delayMs ?? 0)
@@ -130,21 +149,11 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     return respond(request, done, await bodyOf(done, after?.kind, sign, now))
   }
 
-  const server = serve(options, { answer, fetchFile: fetchFrom(files, faults), control, answers })
-  const origin = (): string =>
-    `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}`
-  return {
-    url: `${origin()}/api/v2`,
-    ...{ register, disputes },
-    remove: (key) => {
-      const kept = book.find(key)
-      if (kept !== undefined) book.remove(key, kept.entry.account.participant, 'USER_REQUESTED')
-    },
-    setFaults: faults.set,
-    orderSent,
-    statistics,
-    stop: () => server.stop(true),
-  }
+const createDisputes = ({ now, transactions: elsewhere }: ResolvedOptions): Disputes => {
+  const transactions = createTransactions(elsewhere)
+  const infractions = createInfractions(now, transactions.find)
+  const refunds = createRefunds(now, transactions.find, infractions.isAgreed)
+  return { infractions, refunds, addTransaction: transactions.add }
 }
 
 const fetchFrom =

@@ -32,6 +32,34 @@ const refuseMalformed = ({ reason, situation, details }: InfractionRequest): voi
   if (!isKnown || !isExplained || !isFitting) throw new Refusal('InfractionReportInvalid')
 }
 
+/** @throws Refusal if one about the payment goes on, or has ended */
+const refuseRepeated = (
+  all: readonly InfractionReport[],
+  { transactionId, reason }: InfractionRequest,
+): void => {
+  const others = all.filter((one) => one.transactionId === transactionId && one.reason === reason)
+  if (others.some(({ status }) => status === 'OPEN' || status === 'ACKNOWLEDGED')) {
+    throw new Refusal('InfractionReportAlreadyBeingProcessedForTransaction')
+  }
+  if (others.some(({ status }) => status === 'CLOSED')) {
+    throw new Refusal('InfractionReportAlreadyProcessedForTransaction')
+  }
+}
+
+/** Who reports, and who is asked. @throws Refusal if the payment cannot be reported */
+const partiesOf = (
+  { transactionId, reason }: InfractionRequest,
+  transactions: FindTransaction,
+  nowMs: number,
+): readonly [reporter: string, counterparty: string] => {
+  const transaction = transactions(transactionId)
+  if (transaction === undefined) throw new Refusal('InfractionReportTransactionNotFound')
+  const { settledMs, debited, credited } = transaction
+  if (settledMs === undefined) throw new Refusal('InfractionReportTransactionNotSettled')
+  if (nowMs > settledMs + reportDays * dayMs) throw new Refusal('InfractionReportPeriodExpired')
+  return reason === 'REFUND_REQUEST' ? [debited, credited] : [credited, debited]
+}
+
 export const createInfractions = (now: () => number, transactions: FindTransaction) => {
   const records = createRecords<InfractionReport>(now)
   const isParty = ({ reporter, counterparty }: InfractionReport, participant: string): boolean =>
@@ -60,23 +88,9 @@ export const createInfractions = (now: () => number, transactions: FindTransacti
         ),
     create: (request: InfractionRequest, participant: string): InfractionReport => {
       refuseMalformed(request)
-      const transaction = transactions(request.transactionId)
-      if (transaction === undefined) throw new Refusal('InfractionReportTransactionNotFound')
-      const { settledMs, debited, credited } = transaction
-      const [reporter, counterparty] =
-        request.reason === 'REFUND_REQUEST' ? [debited, credited] : [credited, debited]
+      const [reporter, counterparty] = partiesOf(request, transactions, now())
       if (reporter !== participant) throw new Refusal('Forbidden')
-      if (settledMs === undefined) throw new Refusal('InfractionReportTransactionNotSettled')
-      if (now() > settledMs + reportDays * dayMs) throw new Refusal('InfractionReportPeriodExpired')
-      const others = records
-        .all()
-        .filter((one) => one.transactionId === request.transactionId && one.reason === request.reason)
-      if (others.some(({ status }) => status === 'OPEN' || status === 'ACKNOWLEDGED')) {
-        throw new Refusal('InfractionReportAlreadyBeingProcessedForTransaction')
-      }
-      if (others.some(({ status }) => status === 'CLOSED')) {
-        throw new Refusal('InfractionReportAlreadyProcessedForTransaction')
-      }
+      refuseRepeated(records.all(), request)
       const at = records.moment()
       return records.put({
         ...{ ...request, id: randomUUID(), status: 'OPEN', reporter, counterparty },

@@ -6,8 +6,8 @@ import type { CidFiles } from './cid-files.ts'
 import type { FaultPlan } from './faults.ts'
 import type { Infractions } from './infractions.ts'
 import type { Policies } from './policies.ts'
-import { Refusal } from './refusal.ts'
 import type { Refunds } from './refunds.ts'
+import { Refusal } from './refusal.ts'
 import type { SignatureCheck } from './signatures.ts'
 
 export type Asked = {

@@ -73,6 +73,8 @@ export type Refunds = {
     request: RefundRequest,
     actor: Actor,
   ) => Promise<string>
+  /** The returns of a payment, by whoever was paid; none of a payment that is not here. */
+  readonly returnsOf: (sql: Queryable, endToEndId: string) => Promise<readonly PaymentReturn[]>
   /** Call it after the commit. */
   readonly wake: () => void
 }
@@ -80,6 +82,7 @@ export type Refunds = {
 export const createRefundsOn = (deps: PaymentDeps): Refunds => ({
   refundWithin: async (tx, endToEndId, request, actor) =>
     (await refundPayment(tx, endToEndId, request, actor, deps)).made.id,
+  returnsOf: async (sql, endToEndId) => (await findPayment(sql, endToEndId))?.payment.returns ?? [],
   wake: () => deps.broker.wake([topics.outbound]),
 })
 

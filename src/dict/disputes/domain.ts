@@ -1,0 +1,117 @@
+/**
+ * What infraction reports and refund requests have alike: two institutions, one of which asks, a state that the
+ * directory keeps, and what we want of it and have no answer to yet.
+ */
+
+/** `requested`: the directory has not answered yet. `refused`: it does not take what we asked for. */
+export const disputeStatuses = [
+  ...(['requested', 'open', 'acknowledged', 'closed', 'cancelled', 'refused'] as const),
+] as const
+export type DisputeStatus = (typeof disputeStatuses)[number]
+
+export type DisputeRole = 'asking' | 'asked'
+
+/** What may be done to one: by whom, in which states, and what it becomes. */
+type Act = {
+  readonly by: DisputeRole
+  readonly from: readonly DisputeStatus[]
+  readonly to: DisputeStatus
+}
+
+/** The states that one may have next. */
+type Machine = Readonly<Partial<Record<DisputeStatus, readonly DisputeStatus[]>>>
+
+export type DisputeKind = 'infraction' | 'refund'
+
+/** @property act what is asked for, with the members that it has */
+export type Wanted = { readonly act: string }
+
+export type Dispute<Content = unknown, W extends Wanted = Wanted> = {
+  readonly id: string
+  /** Undefined until the directory has it. */
+  readonly directoryId: string | null
+  readonly role: DisputeRole
+  readonly status: DisputeStatus
+  /** EndToEndId. */
+  readonly transactionId: string
+  readonly reason: string
+  /** ISPB of the other institution; null until the directory names it. */
+  readonly other: string | null
+  /** The rest of what the directory shows. */
+  readonly content: Content
+  /** What the directory has not answered yet. */
+  readonly wanted: W | null
+  /** Why what was asked last did not come about: the directory's code, or the reason of a rejected return. */
+  readonly refusal: string | null
+  /** RtrId of the pacs.004 that gives the payment back. */
+  readonly returnId: string | null
+  /** When it was found to be settled. */
+  readonly returnedAt: Date | null
+  /** Public id of the API key that asked; null: the directory told of it. */
+  readonly createdBy: string | null
+  readonly createdAt: Date
+  /** By the directory's clock. */
+  readonly modifiedAt: Date | null
+}
+
+/** Whether a state leads to another one, by however many steps that we have not seen. */
+const leadsTo = (machine: Machine, from: DisputeStatus, to: DisputeStatus): boolean =>
+  (machine[from] ?? []).some((next) => next === to || leadsTo(machine, next, to))
+
+/** What the directory shows. */
+export type Seen<Content> = {
+  readonly directoryId: string
+  readonly role: DisputeRole
+  readonly other: string
+  readonly status: DisputeStatus
+  readonly transactionId: string
+  readonly reason: string
+  readonly content: Content
+  readonly returnId: string | null
+  readonly createdAt: Date
+  readonly modifiedAt: Date
+}
+
+export type Kind<Content> = {
+  readonly kind: DisputeKind
+  readonly machine: Machine
+  readonly acts: Readonly<Record<string, Act>>
+  /** Whether what must never change is the same. */
+  readonly isSameMatter: (one: Content, other: Content) => boolean
+}
+
+/**
+ * What becomes of a dispute by what the directory shows of it.
+ *
+ * @returns the dispute as it was: nothing is new. Undefined: it cannot be true, and changes nothing
+ */
+export const shownAs = <C>(
+  { machine, acts, isSameMatter }: Kind<C>,
+  before: Dispute<C>,
+  seen: Seen<C>,
+): Dispute<C> | undefined => {
+  const isSame =
+    before.transactionId === seen.transactionId &&
+    before.reason === seen.reason &&
+    before.role === seen.role &&
+    (before.other ?? seen.other) === seen.other &&
+    isSameMatter(before.content, seen.content)
+  if (!isSame) return undefined
+  const isOld = before.modifiedAt !== null && before.modifiedAt >= seen.modifiedAt
+  if (before.status === seen.status) {
+    if (isOld) return before
+  } else if (!leadsTo(machine, before.status, seen.status)) {
+    // What a list tells late was true once.
+    return isOld ? before : undefined
+  }
+  const act = before.wanted === null ? undefined : acts[before.wanted.act]
+  const isMoot = act !== undefined && !act.from.includes(seen.status)
+  return {
+    ...before,
+    ...{ directoryId: seen.directoryId, other: seen.other, status: seen.status },
+    ...{ content: seen.content, modifiedAt: seen.modifiedAt },
+    returnId: before.role === 'asked' ? before.returnId : seen.returnId,
+    wanted: isMoot ? null : before.wanted,
+    refusal: before.status === seen.status ? before.refusal : null,
+  }
+}

@@ -1,0 +1,50 @@
+import type { z } from 'zod'
+import {
+  pageOf,
+  type RequestContext,
+  type Route,
+  readParams,
+  readQuery,
+} from '#src/platform/http/index.ts'
+import { type disputeMembers, disputeParams, disputesQuery } from './documents.ts'
+import type { Dispute, Wanted } from './domain.ts'
+import type { Advanced } from './service.ts'
+import type { DisputeFilter } from './store.ts'
+
+const bodyBytesMax = 16_384
+/** What all routes that ask the directory for something have alike. */
+export const writing: Pick<Route, 'method' | 'scope' | 'accepts' | 'bodyBytesMax'> = {
+  ...{ method: 'POST', scope: 'dict:write', accepts: ['application/json'], bodyBytesMax },
+}
+
+export const idOf = (c: RequestContext): string => readParams(c, disputeParams).id
+
+/** A page of a list, newest first. */
+export const pageOfDisputes = async <D extends Dispute>(
+  c: RequestContext,
+  list: (filter: DisputeFilter) => Promise<readonly D[]>,
+): Promise<{ readonly items: readonly D[]; readonly next: string | null }> => {
+  const { role, status, transaction_id: transactionId, limit, cursor } = readQuery(c, disputesQuery)
+  const [createdAt, id] = cursor?.split(' ') ?? []
+  const after = createdAt === undefined || id === undefined ? undefined : ([createdAt, id] as const)
+  const found = await list({ role, status, transactionId, limit: limit + 1, after })
+  return pageOf(found, limit, (one) => `${one.createdAt.toISOString()} ${one.id}`)
+}
+
+type Shared = z.output<z.ZodObject<Omit<typeof disputeMembers, 'details' | 'result' | 'analysis'>>>
+
+export const sharedView = (one: Dispute<unknown, Wanted>): Shared => ({
+  ...{ id: one.id, directory_id: one.directoryId, role: one.role, status: one.status },
+  ...{ transaction_id: one.transactionId, reason: one.reason, other_ispb: one.other },
+  ...{ pending: one.status === 'requested' ? 'create' : (one.wanted?.act ?? null) },
+  refusal: one.refusal,
+  created_at: one.createdAt.toISOString(),
+  modified_at: one.modifiedAt?.toISOString() ?? null,
+})
+
+/** 202: the directory has not answered yet. */
+export const advanced = <C, W extends Wanted>(
+  { dispute, isDone }: Advanced<C, W>,
+  status: 200 | 201,
+  view: (dispute: Dispute<C, W>) => object,
+): Response => Response.json(view(dispute), { status: isDone ? status : 202 })

@@ -1,0 +1,64 @@
+import { sql } from 'drizzle-orm'
+import { index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { instant } from '#src/platform/database/columns.ts'
+
+/** Infraction reports and refund requests that this institution is a party of. */
+export const dictDisputes = pgTable(
+  'dict_disputes',
+  {
+    id: uuid().primaryKey(),
+    /** `infraction` or `refund`. */
+    kind: text().notNull(),
+    /** Null until the directory has it. */
+    directoryId: uuid('directory_id'),
+    /** `asking` or `asked`. */
+    role: text().notNull(),
+    /** `requested`, `open`, `acknowledged`, `closed`, `cancelled` or `refused`. */
+    status: text().notNull(),
+    /** EndToEndId of the payment. */
+    transactionId: text('transaction_id').notNull(),
+    reason: text().notNull(),
+    /** ISPB of the other institution; null until the directory names it. */
+    other: text(),
+    /** JSON of the rest of what the directory shows. */
+    content: text().notNull(),
+    /** JSON of what we want of the directory, and have no answer to. */
+    wanted: text(),
+    refusal: text(),
+    /** RtrId of the return of the payment. */
+    returnId: text('return_id'),
+    returnedAt: instant('returned_at'),
+    /** Public id of the API key that asked; null: the directory told of it. */
+    createdBy: text('created_by'),
+    createdAt: instant('created_at').notNull(),
+    /** By the directory's clock. */
+    modifiedAt: instant('modified_at'),
+    triedAt: instant('tried_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('dict_disputes_directory_id')
+      .on(table.kind, table.directoryId)
+      .where(sql`directory_id is not null`),
+    // What we ask for and have no end of is asked for once.
+    uniqueIndex('dict_disputes_asked')
+      .on(table.kind, table.transactionId, table.reason)
+      .where(sql`role = 'asking' and status in ('requested', 'open', 'acknowledged')`),
+    // Money goes back once by one request, and one return answers one request.
+    uniqueIndex('dict_disputes_return')
+      .on(table.returnId)
+      .where(sql`return_id is not null and role = 'asked'`),
+    index('dict_disputes_listed').on(table.kind, table.createdAt, table.id),
+    index('dict_disputes_transaction').on(table.transactionId, table.kind),
+    index('dict_disputes_waiting')
+      .on(table.kind, table.triedAt)
+      .where(
+        sql`status = 'requested' or wanted is not null or (role = 'asking' and return_id is not null and returned_at is null)`,
+      ),
+  ],
+)
+
+/** Until when the lists of the directory have been read, by its clock. */
+export const dictLists = pgTable('dict_lists', {
+  list: text().primaryKey(),
+  readUntil: instant('read_until').notNull(),
+})

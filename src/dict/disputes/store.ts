@@ -1,0 +1,162 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Dispute, DisputeKind, DisputeRole, DisputeStatus } from './domain.ts'
+
+type Row = Omit<Dispute, 'content' | 'wanted'> & {
+  readonly content: string
+  readonly wanted: string | null
+}
+
+const disputeOf = <D extends Dispute>({ content, wanted, ...row }: Row): D =>
+  ({
+    ...row,
+    content: JSON.parse(content) as unknown,
+    wanted: wanted === null ? null : (JSON.parse(wanted) as unknown),
+  }) as D
+
+const columns = (sql: Queryable) => sql`
+  id, directory_id as "directoryId", role, status, transaction_id as "transactionId", reason, other,
+  content, wanted, refusal, return_id as "returnId", returned_at as "returnedAt",
+  created_by as "createdBy", created_at as "createdAt", modified_at as "modifiedAt"`
+
+/** @returns false: there is one already, under its id there or as one that goes on about the payment */
+export const addDispute = async (
+  tx: Queryable,
+  kind: DisputeKind,
+  made: Dispute,
+): Promise<boolean> => {
+  const { count } = await tx`
+    insert into dict_disputes (id, kind, directory_id, role, status, transaction_id, reason, other,
+      content, wanted, refusal, return_id, created_by, created_at, modified_at, tried_at)
+    values (${made.id}, ${kind}, ${made.directoryId}, ${made.role}, ${made.status},
+      ${made.transactionId}, ${made.reason}, ${made.other}, ${JSON.stringify(made.content)},
+      ${made.wanted && JSON.stringify(made.wanted)}, ${made.refusal}, ${made.returnId},
+      ${made.createdBy}, ${made.createdAt}, ${made.modifiedAt}, clock_timestamp())
+    on conflict do nothing`
+  return count > 0
+}
+
+/** Writes what may change. Lock it before. */
+export const changeDispute = async (tx: Queryable, after: Dispute): Promise<void> => {
+  await tx`
+    update dict_disputes set directory_id = ${after.directoryId}, status = ${after.status},
+      other = ${after.other}, content = ${JSON.stringify(after.content)},
+      wanted = ${after.wanted && JSON.stringify(after.wanted)}, refusal = ${after.refusal},
+      return_id = ${after.returnId}, returned_at = ${after.returnedAt},
+      modified_at = ${after.modifiedAt}, tried_at = clock_timestamp()
+    where id = ${after.id}::uuid`
+}
+
+export const findDispute = async <D extends Dispute>(
+  sql: Queryable,
+  kind: DisputeKind,
+  id: string,
+): Promise<D | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from dict_disputes where id = ${id}::uuid and kind = ${kind}`
+  return row && disputeOf<D>(row)
+}
+
+/** Locks it until the transaction ends. */
+export const lockDispute = async <D extends Dispute>(
+  tx: Queryable,
+  kind: DisputeKind,
+  id: string,
+): Promise<D | undefined> => {
+  const [row] = await tx<Row[]>`
+    select ${columns(tx)} from dict_disputes where id = ${id}::uuid and kind = ${kind} for update`
+  return row && disputeOf<D>(row)
+}
+
+/** How far our clock and the directory's may be apart. */
+export const clocksMs = 300_000
+
+/** By its id there; else the one of ours that waits for an answer about the same matter. Locks it. */
+export const lockShown = async <D extends Dispute>(
+  tx: Queryable,
+  kind: DisputeKind,
+  seen: Pick<Dispute, 'transactionId' | 'reason' | 'role' | 'createdAt'> & {
+    readonly directoryId: string
+  },
+): Promise<D | undefined> => {
+  const { directoryId, transactionId, reason, role, createdAt } = seen
+  // Made before we asked, it is another one.
+  const askedUntil = new Date(createdAt.getTime() + clocksMs)
+  const [row] = await tx<Row[]>`
+    select ${columns(tx)} from dict_disputes
+    where kind = ${kind} and (directory_id = ${directoryId}::uuid
+      or (directory_id is null and status = 'requested' and transaction_id = ${transactionId}
+        and reason = ${reason} and role = ${role} and created_at <= ${askedUntil}))
+    order by directory_id nulls last limit 1 for update`
+  return row && disputeOf<D>(row)
+}
+
+export type DisputeFilter = {
+  readonly role: DisputeRole | undefined
+  readonly status: DisputeStatus | undefined
+  readonly transactionId: string | undefined
+  readonly limit: number
+  readonly after: readonly [createdAt: string, id: string] | undefined
+}
+
+/** Newest first. */
+export const listDisputes = async <D extends Dispute>(
+  sql: Queryable,
+  kind: DisputeKind,
+  { role, status, transactionId, limit, after }: DisputeFilter,
+): Promise<readonly D[]> => {
+  const [createdAt, id] = after ?? ['9999-12-31T00:00:00Z', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from dict_disputes
+    where kind = ${kind} and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)
+      ${role === undefined ? sql`` : sql`and role = ${role}`}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${transactionId === undefined ? sql`` : sql`and transaction_id = ${transactionId}`}
+    order by created_at desc, id desc limit ${limit}`
+  return rows.map((row) => disputeOf<D>(row))
+}
+
+/** Some that wait for the directory, or for money, and were not tried for a while. */
+export const openDisputes = async (
+  sql: Client,
+  kind: DisputeKind,
+  before: Date,
+  limit: number,
+): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
+  select id from dict_disputes
+  where kind = ${kind} and tried_at < ${before}
+    and (status = 'requested' or wanted is not null
+      or (role = 'asking' and return_id is not null and returned_at is null
+        and modified_at > now() - interval '30 days'))
+  order by tried_at limit ${limit}`
+
+/** Whether another one about the payment goes on. */
+export const isDisputed = async (
+  sql: Queryable,
+  kind: DisputeKind,
+  { id, transactionId }: Pick<Dispute, 'id' | 'transactionId'>,
+): Promise<boolean> => {
+  const rows = await sql`
+    select from dict_disputes
+    where kind = ${kind} and transaction_id = ${transactionId} and id <> ${id}::uuid
+      and status in ('open', 'acknowledged') limit 1`
+  return rows.length > 0
+}
+
+/** It was tried now. */
+export const touchDispute = async (sql: Queryable, id: string): Promise<void> => {
+  await sql`update dict_disputes set tried_at = clock_timestamp() where id = ${id}::uuid`
+}
+
+/** Until when a list has been read. */
+export const readUntil = async (sql: Queryable, list: string): Promise<Date | undefined> => {
+  const [row] = await sql<{ until: Date }[]>`
+    select read_until as until from dict_lists where list = ${list}`
+  return row?.until
+}
+
+export const keepReadUntil = async (tx: Queryable, list: string, until: Date): Promise<void> => {
+  await tx`
+    insert into dict_lists (list, read_until) values (${list}, ${until})
+    on conflict (list) do update
+      set read_until = greatest(dict_lists.read_until, excluded.read_until)`
+}

@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import { refundReasons, refundRejectionReasons, refundResults } from '#codecs/dict'
+import type { RouteDocument } from '#src/platform/http/index.ts'
+import {
+  actErrors,
+  askErrors,
+  disputeMembers,
+  emptyBody,
+  findErrors,
+  disputeParams as params,
+  prose,
+  disputesQuery as query,
+  tag,
+  transactionId,
+  wrong,
+} from '../disputes/documents.ts'
+import { dictErrors } from '../errors.ts'
+
+/** What the directory can say, below what a number of JSON has exactly. */
+const centsMax = 999_999_999_999_999
+const cents = z.int().min(1).max(centsMax).meta({ description: 'In cents.', example: 1_000 })
+
+type Refuse = (path: string, rule: string, message: string) => void
+const refuseIn =
+  (context: z.core.$RefinementCtx): Refuse =>
+  (path, rule, message) =>
+    context.addIssue({ code: 'custom', path: [path], message, params: { rule } })
+
+export const newRefund = z
+  .strictObject({
+    transaction_id: transactionId,
+    reason: z.enum(refundReasons).meta({
+      description: 'FRAUD needs an infraction report that the other institution has agreed to.',
+    }),
+    amount: cents,
+    details: prose.optional().meta({ description: 'Needed of OPERATIONAL_FLAW.' }),
+  })
+  .meta({
+    example: {
+      transaction_id: 'E1234567820261120120000000000001',
+      ...{ reason: 'FRAUD', amount: 1_000 },
+    },
+  })
+  .superRefine(({ reason, details }, context) => {
+    if (reason === 'OPERATIONAL_FLAW' && details === undefined) {
+      refuseIn(context)('details', 'required', 'is missing')
+    }
+  })
+
+export const refundClosing = z
+  .strictObject({
+    result: z.enum(refundResults),
+    amount: cents.optional().meta({
+      description: 'With PARTIALLY_ACCEPTED: in cents, less than what is asked for.',
+    }),
+    rejection_reason: z
+      .enum(refundRejectionReasons)
+      .optional()
+      .meta({ description: 'With REJECTED.' }),
+    analysis: prose.optional().meta({ description: 'Needed of INVALID_REQUEST.' }),
+  })
+  .meta({ example: { result: 'REJECTED', rejection_reason: 'NO_BALANCE' } })
+  .superRefine(({ result, amount, rejection_reason: reason, analysis }, context) => {
+    const refuse = refuseIn(context)
+    const demand = (path: string, isThere: boolean, isNeeded: boolean): void => {
+      if (isNeeded && !isThere) refuse(path, 'required', 'is missing')
+      if (!isNeeded && isThere) refuse(path, 'forbidden', `is not of ${result}`)
+    }
+    demand('amount', amount !== undefined, result === 'PARTIALLY_ACCEPTED')
+    demand('rejection_reason', reason !== undefined, result === 'REJECTED')
+    if (reason === 'INVALID_REQUEST' && analysis === undefined) {
+      refuse('analysis', 'required', 'is missing')
+    }
+  })
+
+const refund = z
+  .object({
+    ...disputeMembers,
+    amount: z.string().meta({ description: 'Reais with two decimals, as asked for.' }),
+    rejection_reason: z.string().nullable(),
+    funds_recovery_id: z.string().nullable(),
+    return_id: z.string().nullable().meta({ description: 'RtrId of the return that answers it.' }),
+    returned_at: z.iso
+      .datetime()
+      .nullable()
+      .meta({ description: 'Of one that we asked for: when the return was found here.' }),
+  })
+  .meta({ id: 'RefundRequest' })
+
+const refundWithReturn = refund
+  .extend({
+    return: z
+      .object({
+        ...{ id: z.string(), amount: z.string(), refusal: z.string().nullable() },
+        status: z.enum(['pending', 'settled', 'rejected', 'failed', 'unknown']),
+      })
+      .nullable()
+      .meta({ description: 'As `GET /v1/pix/payments/{endToEndId}` has it; null: not here.' }),
+  })
+  .meta({ id: 'RefundRequestWithReturn' })
+
+const done = { description: 'The directory has it.', schema: refund }
+const asked = {
+  description:
+    'The directory has not answered, or the return is not settled: both are seen to until they are.',
+  schema: refund,
+}
+const first = { id: 'listRefundRequests#/refunds/0/id' }
+const act = { tag, params, exampleFrom: first, idempotent: true } as const
+const answers = { 200: done, 202: asked }
+
+export const refundDocuments = {
+  create: {
+    operation: 'createRefundRequest',
+    summary: 'Ask for a payment of ours back',
+    description:
+      'Stored before the directory is told, and told again until it answers, also after a restart: one request is made. The event `dict.refund.returned` tells that the money has come.',
+    tag,
+    body: { 'application/json': newRefund },
+    idempotent: true,
+    responses: { 201: done, 202: asked },
+    errors: askErrors,
+  },
+  list: {
+    operation: 'listRefundRequests',
+    summary: 'Refund requests that we are a party of, newest first',
+    tag,
+    query,
+    responses: {
+      200: {
+        description: 'Requests',
+        schema: z.object({ refunds: z.array(refund), next_cursor: z.string().nullable() }),
+      },
+    },
+    errors: wrong,
+  },
+  find: {
+    operation: 'getRefundRequest',
+    summary: 'A refund request, with its return',
+    tag,
+    params,
+    exampleFrom: first,
+    responses: { 200: { description: 'The request', schema: refundWithReturn } },
+    errors: findErrors,
+  },
+  close: {
+    operation: 'closeRefundRequest',
+    summary: 'Give the payment back, in whole or in part, or say why not',
+    description: [
+      'By the institution that is asked. What is accepted goes back as a return (pacs.004: FR01 of FRAUD, BE08 of OPERATIONAL_FLAW) within what is left of the payment, made in the same transaction as the answer; the directory is told once the return is settled, with its RtrId. A return that is refused leaves the request open.',
+      'Accepting moves money, and needs the scope `spi:send` besides.',
+    ].join('\n\n'),
+    ...act,
+    body: { 'application/json': refundClosing },
+    responses: answers,
+    errors: [...actErrors, dictErrors.dict_return_impossible],
+  },
+  cancel: {
+    operation: 'cancelRefundRequest',
+    summary: 'Cancel a request of ours that is not closed',
+    ...act,
+    body: { 'application/json': emptyBody },
+    responses: answers,
+    errors: actErrors,
+  },
+} as const satisfies Readonly<Record<string, RouteDocument>>

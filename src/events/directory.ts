@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { type EventGroups, money, text } from './group.ts'
+
+const dispute = {
+  role: z.enum(['asking', 'asked']).meta({ description: 'Ours.' }),
+  status: z.enum(['requested', 'open', 'acknowledged', 'closed', 'cancelled', 'refused']),
+  transaction_id: z.string().meta({ description: 'EndToEndId of the payment.' }),
+  reason: z.string(),
+  result: text,
+}
+
+const infraction = z
+  .strictObject({ infraction_report_id: z.string(), ...dispute })
+  .meta({ id: 'InfractionReportEvent' })
+
+const refund = z
+  .strictObject({
+    ...{ refund_id: z.string(), ...dispute, amount: money },
+    return_id: text.meta({ description: 'RtrId of the return that answers it.' }),
+  })
+  .meta({ id: 'RefundRequestEvent' })
+
+export const directoryEvents = {
+  infractions: {
+    title: 'Directory of Pix keys',
+    payload: infraction,
+    subject: 'infraction_report_id',
+    types: {
+      'dict.infraction.received':
+        'Another institution has reported a payment that we are a party of.',
+      'dict.infraction.changed': 'An infraction report has another status.',
+    },
+  },
+  refund_requests: {
+    title: 'Directory of Pix keys',
+    payload: refund,
+    subject: 'refund_id',
+    types: {
+      'dict.refund.received': 'Another institution asks us to give a payment back.',
+      'dict.refund.changed': 'A refund request has another status.',
+      'dict.refund.returned': 'The return that answers a refund request of ours has arrived.',
+    },
+  },
+} as const satisfies EventGroups

@@ -1,0 +1,105 @@
+/** Reports and refunds: written and read again, and the official examples of 1.8.0 where both versions are alike. */
+import { expect, test } from 'bun:test'
+import {
+  type DirectoryRefund,
+  type InfractionReport,
+  infractionElement,
+  type RefundAnalysis,
+  readInfractionReport,
+  readPage,
+  readRefund,
+  readRefundAnalysis,
+  refundAnalysisElements,
+  refundElement,
+  writeElement,
+} from '#codecs/dict'
+import { createXmlScanner } from '#codecs/xml'
+import { hasSharedData, readSharedData } from '../../support/shared-data.ts'
+
+const scanner = createXmlScanner()
+
+const report: InfractionReport = {
+  ...{ transactionId: 'E9999901012341234123412345678900', reason: 'REFUND_REQUEST' },
+  ...{ situation: 'SCAM', details: 'Boleto <falso> & caro', id: crypto.randomUUID() },
+  contact: { email: 'abc@pix.br', phone: '+5561988887777' },
+  ...{ status: 'CLOSED', reporter: '99999010', counterparty: '9999901A' },
+  ...{ createdMs: 1_000, modifiedMs: 2_001, result: 'AGREED', analysis: 'Bloqueado' },
+  ...{ fraudType: 'MULE_ACCOUNT', fraudMarkerId: crypto.randomUUID() },
+}
+const refund: DirectoryRefund = {
+  ...{ transactionId: 'E9999901012341234123412345678900', reason: 'FRAUD' },
+  ...{ amountCents: 999_999_999_999_999n, details: undefined, id: crypto.randomUUID() },
+  ...{ status: 'CLOSED', requesting: '99999010', contested: '99999011' },
+  ...{ createdMs: 1, modifiedMs: 2, recoveryId: crypto.randomUUID(), result: 'PARTIALLY_ACCEPTED' },
+  ...{ analysis: 'Parte', rejectionReason: undefined, effectiveCents: 5n },
+  returnId: 'D9999901012341234123412345678900',
+}
+
+test('a report and a refund are read as they were written', () => {
+  const one = scanner.scan(writeElement(infractionElement(report)))
+  expect(readInfractionReport(one, one.root)).toEqual(report)
+  const other = scanner.scan(writeElement(refundElement(refund)))
+  expect(readRefund(other, other.root)).toEqual(refund)
+  const analysis: RefundAnalysis = {
+    result: 'REJECTED',
+    ...{ analysis: 'x', rejectionReason: 'NO_BALANCE' },
+    ...{ returnId: undefined, effectiveCents: undefined },
+  }
+  const closed = scanner.scan(writeElement(['R', refundAnalysisElements(analysis)]))
+  expect(readRefundAnalysis(closed, closed.root)).toEqual(analysis)
+})
+
+test.each([
+  ['1', 100n],
+  ['0.1', 10n],
+  ['12.34', 1_234n],
+  ['9999999999999.99', 999_999_999_999_999n],
+])('an amount of %s is exact', (text, cents) => {
+  const xml = Buffer.from(writeElement(refundElement(refund))).toString()
+  const document = scanner.scan(
+    Buffer.from(xml.replace('9999999999999.99</RefundAmount>', `${text}</RefundAmount>`)),
+  )
+  expect(readRefund(document, document.root).amountCents).toBe(cents)
+})
+
+test.each(['-1.00', '1.234', '1e3', '1,00', '', '99999999999999.00'])(
+  'an amount of %s is none',
+  (text) => {
+    const xml = Buffer.from(writeElement(refundElement(refund))).toString()
+    const document = scanner.scan(
+      Buffer.from(xml.replace('9999999999999.99</RefundAmount>', `${text}</RefundAmount>`)),
+    )
+    expect(() => readRefund(document, document.root)).toThrow()
+  },
+)
+
+test('an item that cannot be read stops no other', () => {
+  const item = Buffer.from(writeElement(refundElement(refund))).toString()
+  const xml = `<L><HasMoreElements>true</HasMoreElements><NextCursor>abc</NextCursor><Refunds>${item}<Refund/>${item.replace('CLOSED', 'NEVER')}${item}</Refunds></L>`
+  const page = readPage(
+    scanner.scan(Buffer.from(xml)),
+    { list: 'Refunds', item: 'Refund' },
+    readRefund,
+  )
+  expect(page).toEqual({ items: [refund, refund], unreadable: 2, hasMore: true, cursor: 'abc' })
+})
+
+test.skipIf(!hasSharedData)('the official examples of refunds are read', () => {
+  const list = scanner.scan(readSharedData('dict/examples/refunds/ListRefundsResponse.xml'))
+  const { items, unreadable, hasMore } = readPage(
+    list,
+    { list: 'Refunds', item: 'Refund' },
+    readRefund,
+  )
+  expect([unreadable, hasMore]).toEqual([0, true])
+  expect(items).toMatchObject([
+    {
+      ...{ amountCents: 20_000n, status: 'CLOSED', result: 'TOTALLY_ACCEPTED' },
+      ...{ analysis: 'Valor totalemente extornado.', returnId: 'D9999901012341234123412345678900' },
+    },
+  ])
+  const closing = scanner.scan(readSharedData('dict/examples/refunds/CloseRefundRequest.xml'))
+  expect(readRefundAnalysis(closing, closing.root)).toMatchObject({
+    ...{ result: 'TOTALLY_ACCEPTED', returnId: 'D9999901012341234123412345678900' },
+  })
+})
