@@ -1,6 +1,12 @@
 import { checkServerIdentity, type PeerCertificate } from 'node:tls'
 import type { Socket } from 'bun'
-import type { NetworkOptions } from './options.ts'
+import type { KeyMaterial } from '#src/platform/security/index.ts'
+
+type Peer = {
+  readonly host: string
+  readonly port: number
+  readonly tls?: Pick<KeyMaterial, 'current'> | undefined
+}
 
 type Listener = {
   /** Called before any other event of the socket, in the same turn. */
@@ -22,7 +28,7 @@ export const isHere = (host: string): boolean => loopback.test(host)
  * @throws Error whose message says why not; within `timeoutMs`
  */
 export const dial = (
-  { host, port, tls }: Pick<NetworkOptions, 'host' | 'port' | 'tls'>,
+  { host, port, tls }: Peer,
   timeoutMs: number,
   listener: Listener,
 ): Promise<Socket<undefined>> => {

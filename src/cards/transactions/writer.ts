@@ -23,6 +23,8 @@ const rowsMax = 200
  */
 const writersMax = 1
 const waitingMax = 10_000
+/** Those that come within it share a statement, and by that all that follows: messages of one turn, and answers. */
+const spacingMs = 4
 /** The network has acted, so we retry its answer while the database is away for a moment. */
 const attemptsMax = 4
 const retryMs = 50
@@ -39,7 +41,7 @@ export type CardWriter = {
   readonly reverse: (change: ReversingChange) => Promise<boolean>
 }
 
-const bounds = { rowsMax: rowsMax, writersMax: writersMax, waitingMax: waitingMax }
+const bounds = { rowsMax: rowsMax, writersMax: writersMax, waitingMax: waitingMax, spacingMs }
 const isRowFault = (error: unknown): boolean => !isTransientDatabaseError(error)
 
 /** @param onReversals called after a commit with reversals */

@@ -1,6 +1,9 @@
+import { isProxied } from '#src/platform/lifecycle/index.ts'
 import { inRequestSpan } from '#src/platform/observe/index.ts'
-import { createCircuitBreaker } from '#src/platform/runtime/index.ts'
+import { createCircuitBreaker, readBounded } from '#src/platform/runtime/index.ts'
 import type { TlsOptions } from '#src/platform/security/index.ts'
+import { AnswerError, answerBytesMax } from './answer-reader.ts'
+import { CallTimeoutError, createVaultCalls } from './calls.ts'
 import { type Card, CardTokenNotFoundError, type Vault, VaultUnavailableError } from './types.ts'
 
 // The contract of the vault:
@@ -22,8 +25,6 @@ const cryptogramForm =
   /^(?:[A-Za-z0-9+/]{4}){2,10}(?:[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)$/
 /** Bytes read of an answer: anything longer is not a card number. */
 const bodyBytesMax = 32
-/** A Content-Length of no more than that, or a few more. */
-const declaredShort = /^\d{1,2}$/
 const circuitFailuresMaxDefault = 5
 const circuitOpenMsDefault = 2_000
 
@@ -42,29 +43,48 @@ export type HttpVaultOptions = {
   readonly circuitOpenMs?: number
 }
 
-/** A vault behind HTTP. It keeps connections, and never repeats a call. */
-export const createHttpVault = (options: HttpVaultOptions): Vault => {
-  const place = placeOf(options)
+/** A vault behind HTTP. It keeps connections. */
+export const createHttpVault = (options: HttpVaultOptions): HttpVault => {
   const { circuitFailuresMax = circuitFailuresMaxDefault, circuitOpenMs = circuitOpenMsDefault } =
     options
   const breaker = createCircuitBreaker(circuitFailuresMax, circuitOpenMs, () => performance.now())
+  const { post, close } = isProxied(options.url) ? proxiedCalls(options) : ownCalls(options)
+  const { url } = options
   return {
     resolve: async (token) => {
       if (!breaker.admit()) throw new VaultUnavailableError('circuit_open')
       try {
-        const card = await ask(options, place, token)
+        const body = JSON.stringify({ token })
+        const told = await inRequestSpan({ method: 'POST', url }, () => post(body))
+        const card = cardIn(told)
         breaker.succeeded()
         return card
       } catch (error) {
-        if (error instanceof CardTokenNotFoundError) breaker.succeeded()
+        const failure = asVaultError(error)
+        if (failure instanceof CardTokenNotFoundError) breaker.succeeded()
         else breaker.failed()
-        throw error
+        throw failure
       }
     },
+    close,
   }
 }
 
-/** What all calls have in common. */
+export type HttpVault = Vault & {
+  /** Ends its connections. */
+  readonly close: () => void
+}
+
+/** What the vault answered; `body` is a copy of as much as is read, which the caller owns. */
+type Told = {
+  readonly status: number
+  readonly body: Uint8Array
+  readonly expiry: string | undefined
+  readonly cryptogram: string | undefined
+}
+
+type Calls = { readonly post: (json: string) => Promise<Told>; readonly close: () => void }
+
 const placeOf = ({ url, token }: HttpVaultOptions) => ({
   url: `${url.replace(/\/$/, '')}/resolve`,
   headers: {
@@ -76,104 +96,72 @@ const placeOf = ({ url, token }: HttpVaultOptions) => ({
   },
 })
 
-type Place = ReturnType<typeof placeOf>
+const ownCalls = (options: HttpVaultOptions): Calls => {
+  const { tls, timeoutMs } = options
+  const calls = createVaultCalls({ ...placeOf(options), tls, timeoutMs })
+  return {
+    post: (json) =>
+      calls.post(json, ({ status, expiry, cryptogram, start, end }, bytes) => {
+        const body = new Uint8Array(bytes.subarray(start, Math.min(end, start + bodyBytesMax)))
+        return { status, body, expiry, cryptogram }
+      }),
+    close: calls.close,
+  }
+}
 
-const ask = async (options: HttpVaultOptions, place: Place, token: string): Promise<Card> => {
-  const buffer = new Uint8Array(bodyBytesMax)
-  const { url } = place
-  const call = () => post(options, place, token, buffer)
+/** The runtime knows how to go through a proxy. */
+const proxiedCalls = (options: HttpVaultOptions): Calls => {
+  const { url, headers } = placeOf(options)
+  const { tls, timeoutMs } = options
+  const post: Calls['post'] = async (json) => {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+      headers,
+      body: json,
+      ...(tls === undefined ? {} : { tls: tls() }),
+    })
+    const { bytes } = await readBounded(response.body, answerBytesMax)
+    const body = bytes.slice(0, bodyBytesMax)
+    bytes.fill(0)
+    const { status } = response
+    const expiry = response.headers.get('card-expiry') ?? undefined
+    const cryptogram = response.headers.get('card-cryptogram') ?? undefined
+    return { status, body, expiry, cryptogram }
+  }
+  return { post, close: () => undefined }
+}
+
+/** @throws CardTokenNotFoundError, VaultUnavailableError */
+const cardIn = ({ status, body, expiry, cryptogram }: Told): Card => {
   try {
-    const { status, bytes, expiry, cryptogram } = await inRequestSpan({ method: 'POST', url }, call)
     if (status === 404) throw new CardTokenNotFoundError()
     if (status !== 200) throw new VaultUnavailableError('refused', status)
-    if (!isPan(buffer, bytes)) throw new VaultUnavailableError('malformed')
+    if (!isPan(body)) throw new VaultUnavailableError('malformed')
     if (expiry !== undefined && !expiryForm.test(expiry)) {
       throw new VaultUnavailableError('malformed')
     }
     if (cryptogram !== undefined && !cryptogramForm.test(cryptogram)) {
       throw new VaultUnavailableError('malformed')
     }
-    return { pan: buffer.slice(0, bytes), expiry, cryptogram }
-  } catch (error) {
-    throw asVaultError(error)
+    return { pan: body.slice(), expiry, cryptogram }
   } finally {
-    buffer.fill(0)
+    body.fill(0)
   }
 }
 
-/** Gives the status, and how many bytes of the body are in `buffer`. */
-const post = async (
-  { timeoutMs, tls }: HttpVaultOptions,
-  { url, headers }: Place,
-  token: string,
-  buffer: Uint8Array,
-): Promise<{
-  readonly status: number
-  readonly bytes: number
-  readonly expiry: string | undefined
-  readonly cryptogram: string | undefined
-}> => {
-  const response = await fetch(url, {
-    method: 'POST',
-    redirect: 'manual',
-    signal: AbortSignal.timeout(timeoutMs),
-    headers,
-    body: JSON.stringify({ token }),
-    ...(tls === undefined ? {} : { tls: tls() }),
-  })
-  const expiry = response.headers.get('card-expiry') ?? undefined
-  const cryptogram = response.headers.get('card-cryptogram') ?? undefined
-  const bytes = await readInto(response, buffer)
-  return { status: response.status, bytes, expiry, cryptogram }
-}
-
-/**
- * Reads the body into the buffer, wipes what it was read from, and returns the length. For a body that is too long, it
- * stops reading and returns one more than the buffer holds.
- */
-const readInto = async (response: Response, buffer: Uint8Array): Promise<number> => {
-  const isShort = declaredShort.test(response.headers.get('content-length') ?? '')
-  if (!isShort) return readChunks(response, buffer)
-  // A stream over so few bytes would cost as much as all else that we do here.
-  const bytes = new Uint8Array(await response.arrayBuffer())
-  const { length } = bytes
-  const isTooLong = length > buffer.length
-  if (!isTooLong) buffer.set(bytes)
-  bytes.fill(0)
-  return isTooLong ? buffer.length + 1 : length
-}
-
-const readChunks = async ({ body }: Response, buffer: Uint8Array): Promise<number> => {
-  if (body === null) return 0
-  const reader = body.getReader()
-  let length = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return length
-    const isTooLong = length + value.length > buffer.length
-    if (!isTooLong) buffer.set(value, length)
-    value.fill(0)
-    if (isTooLong) {
-      await reader.cancel()
-      return buffer.length + 1
-    }
-    length += value.length
-  }
-}
-
-const isPan = (buffer: Uint8Array, length: number): boolean => {
-  if (length < panDigitsMin || length > panDigitsMax) return false
-  for (let at = 0; at < length; at++) {
-    const byte = buffer[at] ?? 0
-    if (byte < 0x30 || byte > 0x39) return false
-  }
-  return true
-}
+const isPan = (body: Uint8Array): boolean =>
+  body.length >= panDigitsMin &&
+  body.length <= panDigitsMax &&
+  body.every((byte) => byte >= 0x30 && byte <= 0x39)
 
 const asVaultError = (error: unknown): Error => {
   if (error instanceof CardTokenNotFoundError || error instanceof VaultUnavailableError) {
     return error
   }
-  const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+  if (error instanceof AnswerError) return new VaultUnavailableError('malformed')
+  const isTimeout =
+    error instanceof CallTimeoutError || (error instanceof Error && error.name === 'TimeoutError')
   return new VaultUnavailableError(isTimeout ? 'timed_out' : 'unreachable')
 }

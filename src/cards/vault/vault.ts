@@ -66,8 +66,9 @@ export const createVault = (
   const material = materialOf(settings, logger)
   const tls = material === undefined ? undefined : () => material.current()
   const reach = watchReach({ name: 'token vault', url, logger })
+  const { resolve, close } = createHttpVault({ url, token, timeoutMs, tls })
   return {
-    ...createHttpVault({ url, token, timeoutMs, tls }),
+    resolve,
     certificates: usedFiles('token_vault', material),
     start: () => {
       if (isReadableOnTheWay(url)) {
@@ -81,6 +82,7 @@ export const createVault = (
     },
     stop: async () => {
       material?.stop()
+      close()
       await reach.stop()
     },
     health: () => ({

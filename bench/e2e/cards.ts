@@ -1,0 +1,181 @@
+/*
+ * Card authorizations from an outside load generator to their answers: what each costs the gateway, its PostgreSQL, and
+ * the simulated network with its vault, each a process of its own.
+ *
+ *   bun bench/e2e/cards.ts --seconds 6 --clients 64 --rounds 3 --base ../before
+ *
+ * The gateway runs as `trilho serve`, the load comes from a program of Go's standard library (`go` must be found), as in
+ * overload.ts. A bare server, which parses the same body and answers as many bytes, takes turns with it under the same
+ * load, and so does the gateway of another checkout where `--base` names one: only what was measured in turns compares.
+ * `--work list` measures the shared way of a request alone, by lists of nothing. `--profile` writes the profile of the gateway beside.
+ */
+import { loadavg } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { apiKeyFile } from '../../test/support/api-key.ts'
+import { startProgram, variants } from '../../test/support/program.ts'
+import { temporaryDirectory } from '../../test/support/temporary.ts'
+import { median } from '../harness.ts'
+import { familyUs } from '../processes.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '6' },
+    clients: { type: 'string', default: '64' },
+    rounds: { type: 'string', default: '3' },
+    warm: { type: 'string', default: '8' },
+    work: { type: 'string', multiple: true, default: ['authorization', 'list'] },
+    base: { type: 'string' },
+    profile: { type: 'boolean', default: false },
+  },
+})
+
+const authorization = {
+  ...{ card_token: 'tok_visa_approved', amount: 10_000, currency: 'BRL' },
+  ...{ merchant_id: 'MERCHANT000001', terminal_id: 'TERM01' },
+}
+
+const directory = temporaryDirectory()
+const generator = join(directory, 'load')
+const built = Bun.spawnSync(
+  ['go', 'build', '-o', generator, join(import.meta.dir, 'overload/load.go')],
+  { stdio: ['ignore', 'inherit', 'inherit'] },
+)
+if (built.exitCode !== 0) throw new Error('the load generator does not build')
+
+const sources = variants[0]
+if (sources === undefined) throw new Error('no program')
+const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres') })
+const simulator = startProgram(sources, [
+  ...['sim', 'card-network', '--json', '--port', '0', '--vault-port', '0'],
+])
+const { card_network: network, vault } = JSON.parse(
+  await simulator.line((line) => line.includes('card_network')),
+) as {
+  readonly card_network: { readonly port: number }
+  readonly vault: { readonly url: string; readonly key: string }
+}
+const { file: keysFile, key } = await apiKeyFile('cards:*')
+
+const serve = async (name: string, checkout: string) => {
+  const admin = new Bun.SQL(postgres.url)
+  await admin.unsafe(`create database ${name}`)
+  await admin.close()
+  const profiling = [
+    '--cpu-prof',
+    '--cpu-prof-interval',
+    '250',
+    '--cpu-prof-name',
+    `${name}.cpuprofile`,
+    '--cpu-prof-dir',
+    '.',
+  ]
+  const command = [
+    process.execPath,
+    ...(values.profile ? profiling : []),
+    join(checkout, 'src/main.ts'),
+  ]
+  const program = startProgram({ name: 'sources', command: () => command }, ['serve'], {
+    cwd: process.cwd(),
+    env: {
+      DATABASE_DSN: postgres.url.replace(/\/[^/]*$/, `/${name}`),
+      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keysFile },
+      ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port) },
+      ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: vault.key },
+      HOME: directory,
+    },
+  })
+  const line = await program.line((text) => text.includes('"msg":"listening"'))
+  const { cards_url: url } = JSON.parse(line) as { readonly cards_url: string }
+  return { name, url, program }
+}
+
+const floor = Bun.spawn([process.execPath, join(import.meta.dir, '../servers/echo.ts')], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+const floorUrl = new TextDecoder().decode((await floor.stdout.values().next()).value).trim()
+
+const resultSchema = z.object({
+  seconds: z.number(),
+  done: z.object({ count: z.int(), p50_ms: z.number(), p99_ms: z.number() }),
+  refused: z.object({ count: z.int() }),
+  other: z.record(z.string(), z.int()),
+})
+
+type Work = { readonly method: string; readonly path: string }
+const works: Readonly<Record<string, Work>> = {
+  authorization: { method: 'POST', path: '/v1/transactions/authorize' },
+  list: { method: 'GET', path: '/v1/transactions?reference=none' },
+}
+
+const postgresUs = (): number => familyUs(postgres.pid)
+const simulatorUs = (): number => familyUs(simulator.pid)
+
+/** @throws Error if anything but a success came back */
+const measure = async (url: string, pid: number, { method, path }: Work, seconds: string) => {
+  const before = [familyUs(pid), postgresUs(), simulatorUs()]
+  const child = Bun.spawn([generator], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...{ URL: url, PATHS: path, METHOD: method, KEY: key, SECONDS: seconds },
+      ...{ CLIENTS: values.clients, BODY: method === 'GET' ? '' : JSON.stringify(authorization) },
+    },
+  })
+  const told = resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
+  if (Object.keys(told.other).length > 0 || told.refused.count > 0) {
+    throw new Error(JSON.stringify(told))
+  }
+  const { count, p50_ms: p50Ms, p99_ms: p99Ms } = told.done
+  const after = [familyUs(pid), postgresUs(), simulatorUs()]
+  const [own = 0, database = 0, counterparties = 0] = after.map(
+    (us, at) => (us - (before[at] ?? 0)) / count,
+  )
+  return { own, database, counterparties, rate: count / told.seconds, p50Ms, p99Ms }
+}
+
+type Measured = Awaited<ReturnType<typeof measure>>
+
+const show = (name: string, { own, database, counterparties, rate, p50Ms, p99Ms }: Measured) =>
+  console.log(
+    `${name}: ${own.toFixed(1)} µs, PostgreSQL ${database.toFixed(1)}, simulator ${counterparties.toFixed(1)}; ` +
+      `${rate.toFixed(0)}/s, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)}; load ${loadavg()[0]?.toFixed(1)}`,
+  )
+
+const gateways = [await serve('ours', resolve(import.meta.dir, '../..'))]
+if (values.base !== undefined) gateways.push(await serve('base', resolve(values.base)))
+
+for (const name of values.work) {
+  const work = works[name]
+  if (work === undefined) throw new Error(`no work ${name}`)
+  const costs = new Map<string, Measured[]>()
+  const turn = async (of: string, url: string, pid: number) => {
+    const measured = await measure(url, pid, work, values.seconds)
+    show(`${name}, ${of}`, measured)
+    costs.set(of, [...(costs.get(of) ?? []), measured])
+  }
+  for (const { url, program } of gateways) await measure(url, program.pid, work, values.warm)
+  for (let round = 0; round < Number(values.rounds); round++) {
+    for (const { name: of, url, program } of gateways) await turn(of, url, program.pid)
+    await turn('bare', floorUrl, floor.pid)
+  }
+  const bare = median((costs.get('bare') ?? []).map(({ own }) => own))
+  for (const [of, all] of costs) {
+    const own = median(all.map((one) => one.own))
+    const rate = median(all.map((one) => one.rate))
+    console.log(
+      `${name}, ${of}: median ${own.toFixed(1)} µs, ${(own / bare).toFixed(2)} bare; ` +
+        `PostgreSQL ${median(all.map((one) => one.database)).toFixed(1)} µs; ${rate.toFixed(0)}/s`,
+    )
+  }
+}
+
+floor.kill()
+for (const { program } of gateways) {
+  program.signal('SIGTERM')
+  await program.end()
+}
+simulator.signal('SIGTERM')
+await simulator.end()
+await postgres.stop()
