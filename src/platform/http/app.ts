@@ -74,6 +74,7 @@ export const createApp = (options: AppOptions): App => {
     return answered
   }
   hono.onError((error, c) => failed(error, c.env, c.req.raw))
+  const matchOf = matcherOf(hono.router, routes)
 
   /**
    * Does what Hono's own dispatcher does with a handler that has no middleware, but saves two promises and a closure
@@ -84,7 +85,7 @@ export const createApp = (options: AppOptions): App => {
     const request = addressed(given)
     const path = plainPath(request.url)
     const isHead = request.method === 'HEAD'
-    const matchResult = hono.router.match(isHead ? 'GET' : request.method, path)
+    const matchResult = matchOf(isHead ? 'GET' : request.method, path)
     // Only `handlerOf` ever registers a handler.
     const handler = matchResult[0][0]?.[0][0] as Handler | undefined
     if (path !== '' && handler !== undefined) {
@@ -106,7 +107,10 @@ export const createApp = (options: AppOptions): App => {
     }
     exchange.rooms?.leave(isWork(exchange))
     const { inPortuguese } = exchange.route ?? {}
-    if (inPortuguese !== undefined) response = await inLanguage(response, request, inPortuguese)
+    if (inPortuguese !== undefined) {
+      const told = inLanguage(response, request, inPortuguese)
+      response = told instanceof Promise ? await told : told
+    }
     setHeaders(response.headers, exchange.requestId)
     if (exchange.allowance !== undefined) {
       const rates = rateHeaders(exchange.allowance)
@@ -140,12 +144,22 @@ export const createApp = (options: AppOptions): App => {
   }
 }
 
+/** What the router finds; of paths without parameters that is always the same. */
+const matcherOf = (router: Hono<{ Bindings: Exchange }>['router'], routes: readonly Route[]) => {
+  const literals = new Map<string, ReturnType<typeof router.match>>()
+  for (const { method, path } of routes) {
+    if (!path.includes('{')) literals.set(`${method} ${path}`, router.match(method, path))
+  }
+  return (method: string, path: string) =>
+    literals.get(`${method} ${path}`) ?? router.match(method, path)
+}
+
 /** An answer whose texts for people may be asked for in another language; it is kept, and replayed, in English. */
-const inLanguage = async (
+const inLanguage = (
   response: Response,
   request: Request,
   inPortuguese: (answer: unknown) => unknown,
-): Promise<Response> => {
+): Response | Promise<Response> => {
   // An error, which is there already.
   if (response.headers.has('content-language')) return response
   const language = languageOf(request.headers.get('accept-language'))
@@ -155,7 +169,9 @@ const inLanguage = async (
     return response
   }
   const { status, headers } = response
-  return new Response(JSON.stringify(inPortuguese(await response.json())), { status, headers })
+  return response
+    .json()
+    .then((answer) => new Response(JSON.stringify(inPortuguese(answer)), { status, headers }))
 }
 
 const exchangeOf = (

@@ -2,10 +2,12 @@ import { writeSync } from 'node:fs'
 
 const pendingBytesMax = 8_388_608
 const retryMs = 10
+/** Of busy times: from one system call to the next. */
+const spacingMs = 5
 
 /**
- * Writes log lines to a file descriptor. Lines of one turn of the event loop share one system call;
- * a reader that is too slow costs lines, never memory without bound and never a blocked process.
+ * Writes log lines to a file descriptor. A line that comes alone is written in its turn of the event loop, those of
+ * five milliseconds share one system call; a reader that is too slow costs lines, never memory without bound and never a blocked process.
  */
 export class LineWriter {
   readonly #descriptor: number
@@ -14,6 +16,7 @@ export class LineWriter {
   #rest: Buffer = Buffer.alloc(0)
   #scheduled = false
   #dropped = 0
+  #writtenMs = Number.NEGATIVE_INFINITY
 
   constructor(descriptor: number) {
     this.#descriptor = descriptor
@@ -28,7 +31,9 @@ export class LineWriter {
     this.#pendingLength += line.length
     if (this.#scheduled) return
     this.#scheduled = true
-    setImmediate(() => this.#flush())
+    const leftMs = this.#writtenMs + spacingMs - performance.now()
+    if (leftMs > 0) setTimeout(() => this.#flush(), leftMs)
+    else setImmediate(() => this.#flush())
   }
 
   /** Writes pending lines now, as far as the reader takes them: before the process ends. */
@@ -41,6 +46,7 @@ export class LineWriter {
 
   #flush(): void {
     this.#scheduled = false
+    this.#writtenMs = performance.now()
     if (this.#writeOnce()) return
     this.#scheduled = true
     setTimeout(() => this.#flush(), retryMs)

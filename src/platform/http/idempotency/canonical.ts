@@ -75,19 +75,17 @@ const createReader = (text: string) => {
   const members = (depth: number): string => {
     at++
     if (takes(0x7d)) return '{}'
-    const values = new Map<string, string>()
+    const names: string[] = []
+    const values: string[] = []
     do {
       if (next() !== quote) throw new NotJsonError()
       const name = string()
       if (!takes(0x3a)) throw new NotJsonError()
-      values.set(name, value(depth))
+      names.push(name)
+      values.push(value(depth))
     } while (takes(0x2c))
     if (!takes(0x7d)) throw new NotJsonError()
-    let out = ''
-    for (const name of [...values.keys()].sort()) {
-      out += `${out === '' ? '{' : ','}${name}:${values.get(name)}`
-    }
-    return `${out}}`
+    return joinedByName(names, values)
   }
 
   const value = (depth: number): string => {
@@ -115,6 +113,46 @@ const createReader = (text: string) => {
     value,
     isAtEnd: () => Number.isNaN(next()),
   }
+}
+
+const joined = (names: readonly string[], values: readonly string[]): string => {
+  let out = '{'
+  for (let at = 0; at < names.length; at++) {
+    out += `${at === 0 ? '' : ','}${names[at]}:${values[at]}`
+  }
+  return `${out}}`
+}
+
+/** More are sorted by the runtime, whose way there is longer. */
+const fewMax = 16
+
+/** In the order of names, of equal ones the last. */
+const joinedByName = (names: string[], values: string[]): string => {
+  if (names.length > fewMax) {
+    const last = new Map(names.map((name, at) => [name, values[at] as string]))
+    const sorted = [...last.keys()].sort()
+    return joined(
+      sorted,
+      sorted.map((name) => last.get(name) as string),
+    )
+  }
+  let count = 0
+  for (let at = 0; at < names.length; at++) {
+    const [name, value] = [names[at] as string, values[at] as string]
+    let to = count
+    while (to > 0 && (names[to - 1] as string) > name) to--
+    if (to > 0 && names[to - 1] === name) values[to - 1] = value
+    else {
+      for (let moved = count++; moved > to; moved--) {
+        names[moved] = names[moved - 1] as string
+        values[moved] = values[moved - 1] as string
+      }
+      names[to] = name
+      values[to] = value
+    }
+  }
+  names.length = count
+  return joined(names, values)
 }
 
 const word = /true|false|null|(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/y

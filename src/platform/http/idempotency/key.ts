@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { findInIdentifier } from '#src/platform/security/sensitive/index.ts'
 import { mediaType } from '../body.ts'
 import { ApiError, httpErrors } from '../errors.ts'
@@ -57,15 +58,14 @@ export const idempotencyKeyOf = (
 ): IdempotencyKey | undefined => {
   const sent = headerOf(c)
   if (sent === undefined) return undefined
-  const digest = (content: string | Uint8Array): string =>
-    new Bun.CryptoHasher('sha256')
-      .update(`${c.req.method} ${c.req.path}\n`)
-      .update(content)
-      .digest('base64url')
+  const place = `${c.req.method} ${c.req.path}\n`
+  const ofBytes = (): string =>
+    new Bun.CryptoHasher('sha256').update(place).update(body).digest('base64url')
   const isJson = mediaType(c.req.raw.headers.get('content-type') ?? '') === 'application/json'
+  const value = isJson ? canonicalJson(decoder.decode(body)) : undefined
   return {
     key: new Bun.CryptoHasher('sha256', owner).update(sent).digest('base64url'),
-    fingerprint: digest((isJson ? canonicalJson(decoder.decode(body)) : undefined) ?? body),
-    fingerprintOfBytes: () => digest(body),
+    fingerprint: value === undefined ? ofBytes() : hash('sha256', place + value, 'base64url'),
+    fingerprintOfBytes: ofBytes,
   }
 }

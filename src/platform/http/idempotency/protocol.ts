@@ -1,6 +1,7 @@
 import type { PendingQuery, Row } from 'postgres'
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import { ApiError, httpErrors } from '../errors.ts'
+import { readyHeaders } from '../headers.ts'
 import type { IdempotencyKey } from './key.ts'
 
 /** The result of a request; a repetition gets the same bytes. */
@@ -180,12 +181,10 @@ export const firstOfEachKey = <T>(
   })
 }
 
+const fresh = readyHeaders('application/json')
+const replayed = readyHeaders('application/json')
+replayed.set('Idempotent-Replayed', 'true')
+
 /** The answer as it goes out. */
 export const respond = ({ status, body, isReplay }: Answered): Response =>
-  new Response(body, {
-    status,
-    headers: {
-      'Content-Type': 'application/json',
-      ...(isReplay ? { 'Idempotent-Replayed': 'true' } : {}),
-    },
-  })
+  new Response(body, { status, headers: isReplay ? replayed : fresh })
