@@ -27,7 +27,8 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '32' },
     warm: { type: 'string', default: '500' },
     rounds: { type: 'string', default: '3' },
-    profile: { type: 'string' },
+    profile: { type: 'string', multiple: true, default: [] },
+    statements: { type: 'boolean', default: false },
   },
 })
 
@@ -62,7 +63,14 @@ await admin`create extension if not exists pg_stat_statements`
 for (const name of ['sender', 'receiver']) await admin.unsafe(`create database ${name}`)
 const dsnOf = (name: string): string => server.url.replace(/\/[^/]*$/, `/${name}`)
 
-const bank = startProgram(sources, [
+const profiled = (name: string): typeof sources => {
+  const [runtime = '', ...program] = sources.command()
+  const profiling = ['--cpu-prof-md', '--cpu-prof-name', `${name}.cpu.md`, '--cpu-prof-dir', '.']
+  const command = [runtime, ...(values.profile.includes(name) ? profiling : []), ...program]
+  return { name: 'sources', command: () => command }
+}
+
+const bank = startProgram(profiled('bank'), [
   ...['sim', 'central-bank', '--json', '--port', '0', '--secondary-port', '0'],
   ...['--signers', signers, '--sign-cert', trusted],
   ...['--sign-key', fileOf('bank.key', pairs.bank.key)],
@@ -74,10 +82,7 @@ const { central_bank: bankUrls } = JSON.parse(
 const { file: keysFile, key } = await apiKeyFile('spi:send', 'messages:read', 'ops:read')
 
 const serve = async (ispb: string, name: 'sender' | 'receiver') => {
-  const [runtime = '', ...program] = sources.command()
-  const profiling = ['--cpu-prof-md', '--cpu-prof-name', `${name}.cpu.md`, '--cpu-prof-dir', '.']
-  const command = [runtime, ...(values.profile === name ? profiling : []), ...program]
-  const started = startProgram({ name: 'sources', command: () => command }, ['serve'], {
+  const started = startProgram(profiled(name), ['serve'], {
     cwd: process.cwd(),
     env: {
       ISPB: ispb,
@@ -105,7 +110,16 @@ const serve = async (ispb: string, name: 'sender' | 'receiver') => {
 const a = await serve(sender, 'sender')
 const b = await serve(receiver, 'receiver')
 
-const settled = async (): Promise<number> => {
+/** What is not yet at an end: few rows of one index, where a count of those that are would cost more with each payment. */
+const isSettled = async (): Promise<boolean> => {
+  const [row] = await a.sql<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from spi_messages where status in ('QUEUED', 'SENT') and direction = 'OUTBOUND' limit 1
+    ) open`
+  return row?.count === 0
+}
+
+const accepted = async (): Promise<number> => {
   const [row] = await a.sql<{ count: number }[]>`
     select count(*)::int as count from spi_messages
     where status = 'ACCEPTED' and direction = 'OUTBOUND'`
@@ -113,7 +127,7 @@ const settled = async (): Promise<number> => {
 }
 
 const run = async (count: number): Promise<LoadResult> => {
-  const before = await settled()
+  const before = await accepted()
   const load: Load = {
     ...{ url: a.url, key, from: sender, to: receiver },
     ...{ count, clients: Number(values.clients) },
@@ -123,11 +137,12 @@ const run = async (count: number): Promise<LoadResult> => {
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const result = JSON.parse(await new Response(child.stdout).text()) as LoadResult
-  const wanted = before + count - result.refused
   await until(async () => {
     await Bun.sleep(200)
-    return (await settled()) >= wanted
+    return isSettled()
   }, 600_000)
+  const ended = (await accepted()) - before
+  if (ended !== count - result.refused) throw new Error(`${ended} of ${count} are accepted`)
   return result
 }
 
@@ -142,6 +157,24 @@ const bareSignatureUs = (): number => {
   }
   const { user, system } = process.cpuUsage(before)
   return (user + system) / count
+}
+
+/** What PostgreSQL did for a payment, by statement. */
+const printStatements = async (count: number): Promise<void> => {
+  const rows = await admin<
+    { us: number; calls: number; pages: number; wal: number; datname: string; query: string }[]
+  >`
+    select datname, total_exec_time * 1000 / ${count} as us, calls / ${count}::float8 as calls,
+      (shared_blks_hit + shared_blks_read) / ${count}::float8 as pages,
+      wal_bytes::float8 / ${count} as wal, regexp_replace(left(query, 4000), '\\s+', ' ', 'g') as query
+    from pg_stat_statements s join pg_database d on d.oid = s.dbid
+    where datname in ('sender', 'receiver') order by total_exec_time desc limit 40`
+  for (const { datname, us, calls, pages, wal, query } of rows) {
+    console.log(
+      `${datname} ${us.toFixed(0)} µs ${calls.toFixed(3)} calls ${pages.toFixed(1)} pages ` +
+        `${wal.toFixed(0)} B WAL: ${query.slice(0, 150)}`,
+    )
+  }
 }
 
 const processes = {
@@ -171,8 +204,9 @@ for (let round = 0; round < Number(values.rounds); round++) {
   console.log(
     `${(count / seconds).toFixed(0)} payments/s, signature ${signatureUs.toFixed(0)} µs; ${costs.join(', ')}; ` +
       `${(calls / count).toFixed(1)} statements; POST p50 ${percentile(latenciesMs, 0.5).toFixed(0)} ms, ` +
-      `p99 ${percentile(latenciesMs, 0.99).toFixed(0)} ms; refused ${refused}; checksum ${await settled()}`,
+      `p99 ${percentile(latenciesMs, 0.99).toFixed(0)} ms; refused ${refused}; checksum ${await accepted()}`,
   )
+  if (values.statements) await printStatements(count)
 }
 for (const { program, sql } of [a, b]) {
   await sql.end()

@@ -1,9 +1,7 @@
 /** How we keep the bytes that go out of a message. */
 
 import type { Queryable } from '#src/platform/database/index.ts'
-
-/** Faster than gzip's lowest level, and smaller. */
-const compressionLevel = 1
+import { zstdCompressed } from '#src/platform/runtime/index.ts'
 
 /**
  * @property xml - zstd: what we put into the stored bytes, or all bytes if `position` is undefined
@@ -43,15 +41,12 @@ export const keptOf = (
       isSame(bytes.subarray(0, at), stored.subarray(0, at)) &&
       isSame(bytes.subarray(end), stored.subarray(at))
     if (isInsertion) {
-      const xml = compressed(bytes.subarray(at, end))
+      const xml = zstdCompressed(bytes.subarray(at, end))
       return { xml, position: at, checksum: checksumOf(bytes) }
     }
   }
-  return { xml: compressed(bytes), position: undefined, checksum: undefined }
+  return { xml: zstdCompressed(bytes), position: undefined, checksum: undefined }
 }
-
-const compressed = (bytes: Uint8Array): Uint8Array =>
-  Bun.zstdCompressSync(bytes, { level: compressionLevel })
 
 /**
  * Returns the bytes that went out of a message, or will go out.

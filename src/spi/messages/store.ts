@@ -9,12 +9,11 @@ import {
   wholeOf,
   withoutTold,
 } from '#src/platform/database/index.ts'
+import { zstdCompressed } from '#src/platform/runtime/index.ts'
 import { type Direction, type NewMessage, predecessorsOf, type StatusChange } from './domain.ts'
 
 /** We split more rows than this into several statements. */
 export const rowsMax = 1_000
-/** Faster than gzip's lowest level, and smaller. */
-const compressionLevel = 1
 
 export type StoredOutcome = {
   /** Ids of the messages that were stored now. */
@@ -105,9 +104,6 @@ const claimsOf = (messages: readonly NewMessage[]) =>
     .flatMap((message) => keysOf(message).map((key) => ({ ...key, messageId: message.id })))
     .sort((a, b) => (a.kind + a.key < b.kind + b.key ? -1 : 1))
 
-const compressed = (xml: Uint8Array): Uint8Array =>
-  Bun.zstdCompressSync(xml, { level: compressionLevel })
-
 const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
 
@@ -134,7 +130,7 @@ const insertFresh = async (
     const { id, status, receivedAt } = message
     return { id, status, receivedAt, keys: keysOf(message).length }
   })
-  const documents = messages.map(({ xml }) => compressed(xml))
+  const documents = messages.map(({ xml }) => zstdCompressed(xml))
   const transactions = messages.flatMap((message) =>
     message.transactions.map(
       (

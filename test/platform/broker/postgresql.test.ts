@@ -4,6 +4,7 @@ import {
   type ConsumeOptions,
   createBrokerFeature,
   createPostgresBroker,
+  type Delivery,
   DeliveryLostError,
   openDeadLetters,
   type TransactionalBroker,
@@ -339,6 +340,56 @@ describe('PostgreSQL broker', () => {
     // It looks more often by now.
     expect(Math.min(...waitedMs)).toBeLessThan(500)
     await deaf.stop()
+    await broker.stop()
+  })
+
+  test('a value is kept small and delivered as it was published', async () => {
+    const broker = await open()
+    const topic = `kept.${Date.now()}`
+    const noise = crypto.getRandomValues(new Uint8Array(70_000))
+    const values = [
+      ...[Buffer.from('<a>text</a>'.repeat(400)), Buffer.alloc(0), noise],
+      Bun.zstdCompressSync('compressed by its publisher'),
+    ]
+    await broker.publish(
+      values.map((value) => ({ topic, key: 'k', value, headers: { name: 'own' } })),
+    )
+    const [row] = await database.sql<{ bytes: number }[]>`
+      select octet_length(value) as bytes from broker_queue where topic = ${topic} order by id`
+    expect(row?.bytes).toBeLessThan(100)
+    const seen: Delivery[] = []
+    broker.consume({
+      ...{ topic, group: 'g', batchSizeMax: 10 },
+      handler: async (batch) => {
+        seen.push(...batch)
+      },
+    })
+    await until(() => seen.length === values.length)
+    for (const [index, value] of values.entries()) {
+      expect(Buffer.compare(seen[index]?.value ?? new Uint8Array(), value)).toBe(0)
+      expect(seen[index]?.headers).toEqual({ name: 'own' })
+    }
+    await broker.stop()
+  })
+
+  test('a value is taken as it is where a version before this kept it, or somebody damaged it', async () => {
+    const broker = await open()
+    const topic = `taken.${Date.now()}`
+    const seen = reading(broker, topic)
+    await broker.publish([textMessage(topic, 'first')])
+    await until(() => seen.length === 1)
+    const kept = async (value: Uint8Array, headers: string) => {
+      await database.sql`
+        insert into broker_queue (id, topic, key, value, headers)
+        select (lane::bigint << 44) | nextval('broker_queue_order'), topic, 'k', ${value},
+          ${headers}::text::jsonb
+        from broker_lanes where topic = ${topic} and partition = 0`
+    }
+    await kept(Buffer.from('of a version before'), '{}')
+    await kept(Buffer.from('damaged'), '{"kept-as": "zstd"}')
+    await broker.publish([textMessage(topic, 'last')])
+    await until(() => seen.length === 4)
+    expect(seen.toSorted()).toEqual(['damaged', 'first', 'last', 'of a version before'])
     await broker.stop()
   })
 

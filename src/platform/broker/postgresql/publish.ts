@@ -7,6 +7,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { partitionOf, refuseTooLarge } from '../partition.ts'
 import { type OutgoingMessage, topics } from '../types.ts'
+import { keptOf } from './kept.ts'
 import type { Lanes } from './lanes.ts'
 
 /**
@@ -51,7 +52,7 @@ export const queueing = async (
   const names = messages.map(({ topic }) => topic)
   const known = await lanes.of(names, sql)
   const places = messages.map(({ topic, key }) => known.get(topic)?.[partitionOf(key)])
-  const { keys, headers, values } = columnsOf(messages)
+  const { keys, headers, values } = columnsOf(messages.map(keptOf))
   return {
     name: 'queued',
     // Sorted within: each id is drawn after the one before it.

@@ -1,5 +1,6 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Delivery } from '../types.ts'
+import { publishedOf } from './kept.ts'
 import { highOf } from './lanes.ts'
 import type { OwnedLane } from './leases.ts'
 
@@ -74,13 +75,13 @@ export const countAttempts = async (sql: Queryable, ids: readonly bigint[]): Pro
 }
 
 export const deliveryOf = (
-  { id, key, attempt, headers, ...row }: QueuedRow,
+  { id, key, attempt, headers, value, ...row }: QueuedRow,
   { partition }: OwnedLane,
 ): Delivery => ({
   ...row,
+  ...publishedOf(value, headers ?? {}),
   partition,
   offset: id,
   key: key ?? undefined,
-  headers: headers ?? {},
   attempt: attempt + 1,
 })

@@ -21,6 +21,7 @@ export const brokerQueue = pgTable('broker_queue', {
   topic: text().notNull(),
   key: text(),
   headers: jsonb(),
+  /** As `kept.ts` keeps it. */
   value: bytea().notNull(),
   publishedAt: instant('published_at').notNull().defaultNow(),
   /** Attempts that failed, or whose process did not tell how they ended. */

@@ -1,0 +1,29 @@
+/** Faster than gzip's lowest level, and smaller. */
+const level = 1
+
+/** What was compressed or decompressed before, by the array that held it: a message is kept in more places than one. */
+const known = new WeakMap<Uint8Array, Uint8Array>()
+
+/**
+ * Compresses bytes that nobody changes any more, one array once.
+ *
+ * @example zstdDecompressed(zstdCompressed(bytes)) // equal to `bytes`
+ */
+export const zstdCompressed = (bytes: Uint8Array): Uint8Array => {
+  const before = known.get(bytes)
+  if (before !== undefined) return before
+  const compressed = Bun.zstdCompressSync(bytes, { level })
+  known.set(bytes, compressed)
+  return compressed
+}
+
+/**
+ * The bytes that {@link zstdCompressed} was given; to compress what this returns costs nothing.
+ *
+ * @throws Error if that is not what they are
+ */
+export const zstdDecompressed = (compressed: Uint8Array): Uint8Array => {
+  const bytes = Bun.zstdDecompressSync(compressed)
+  known.set(bytes, compressed)
+  return bytes
+}
