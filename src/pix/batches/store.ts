@@ -40,7 +40,9 @@ export const claimTxids = async (
     select ${account}, txid, ${id}, position, 'EM_PROCESSAMENTO'
     from unnest(${textArray(txids)}::text::text[]) with ordinality as given (txid, position)
     where not exists (
-      select from pix_charges where account = ${account} and pix_charges.txid = given.txid
+      select from pix_charges
+      where account = ${account} and pix_charges.txid between given.txid and given.txid
+      order by pix_charges.txid offset 0
     )
     order by txid collate "C"
     on conflict do nothing`

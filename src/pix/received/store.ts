@@ -1,4 +1,4 @@
-import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
 import type { IncomingEnd, IncomingPayment, Pix, PixReturn } from './domain.ts'
 
@@ -46,14 +46,17 @@ export const lockNamed = async (
 > => {
   const named = payments.filter(({ txid }) => txid !== null)
   if (named.length === 0) return []
-  const rows = named.map(({ creditorDocument, txid }) => ({ taxId: creditorDocument, txid }))
+  const wanted = new Map(
+    named.map(({ creditorDocument: taxId, txid }) => [`${txid} ${taxId}`, { taxId, txid }]),
+  )
+  const rows = [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
   return tx<{ taxId: string; txid: string; account: string }[]>`
     select c.tax_id as "taxId", c.txid, c.account
-    from (
-      select distinct "taxId", txid
-      from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r("taxId" text, txid text)
-    ) wanted join pix_charges c on c.tax_id = wanted."taxId" and c.txid = wanted.txid
-    order by c.txid collate "C", c.account for update of c`
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as wanted("taxId" text, txid text)
+      cross join lateral (
+      select tax_id, txid, account from pix_charges
+      where tax_id = wanted."taxId" and txid = wanted.txid limit 1 for update
+    ) c`
 }
 
 /** Of these charges, those that a payment without an end is for. */
@@ -62,8 +65,10 @@ export const pendingOf = async (
   chargeIds: readonly string[],
 ): Promise<Set<string>> => {
   const rows = await tx<{ id: string }[]>`
-    select distinct charge_id as id from pix_received
-    where charge_id = any(${textArray(chargeIds)}::text::uuid[]) and status = 'PENDENTE'`
+    select id from unnest(${textArray(chargeIds)}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select from pix_received where charge_id = wanted.id and status = 'PENDENTE' limit 1
+      ) pending`
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -110,8 +115,9 @@ export const endReceived = async (
     update pix_received p set
       status = case when r.settled then 'LIQUIDADO' else 'NAO_REALIZADO' end,
       settled_at = case when r.settled then ${at}::timestamptz end
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(id text, settled boolean)
-    where p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(id text,
+      settled boolean, nothing text)
+    where ${looksLikeOne(tx)} and p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
       and (r.settled or p.status = 'PENDENTE')
     returning p.end_to_end_id as id, p.charge_id as "chargeId", r.settled as "isSettled"`
   const settled = changed.filter(({ isSettled }) => isSettled)
@@ -175,8 +181,11 @@ export const pixOfCharges = async (
 ): Promise<ReadonlyMap<string, readonly Pix[]>> => {
   if (chargeIds.length === 0) return new Map()
   const rows = await sql<PixRow[]>`
-    select ${columns(sql)} from pix_received p
-    where p.charge_id = any(${textArray(chargeIds)}::text::uuid[]) and p.settled_at is not null
+    select ${columns(sql)} from unnest(${textArray(chargeIds)}::text::uuid[]) as wanted(id)
+      cross join lateral (
+        select * from pix_received
+        where charge_id = wanted.id and settled_at is not null offset 0
+      ) p
     order by p.settled_at, p.end_to_end_id`
   return Map.groupBy(await withReturns(sql, rows), ({ chargeId }) => chargeId ?? '')
 }

@@ -1,0 +1,146 @@
+/** What the statements of charges read, on every engine at hand, whatever the plans were made of. */
+import type { Client, Transaction } from '#src/platform/database/index.ts'
+import type { ChargeTerms } from '../../src/pix/charges/domain.ts'
+import { makeCharges } from '../../src/pix/charges/making.ts'
+import { type ChargeFilter, findCharge, listCharges } from '../../src/pix/charges/store.ts'
+import { listLocations, locationsOf } from '../../src/pix/locations/store.ts'
+import { itemsMax } from '../../src/pix/pages.ts'
+import { presentedAt } from '../../src/pix/payloads/store.ts'
+import { endReceived, lockNamed, pixOfCharges } from '../../src/pix/received/store.ts'
+import { receiversOf } from '../../src/pix/receivers/store.ts'
+import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
+
+const stored = isLong ? 1_000_000 : 20_000
+/** Rows of a list that a statement is given. */
+const listed = 20
+/** Pages that a statement may read, whatever is stored: fifty for each row of its list, which may be a new row. */
+const pagesMax = 50 * listed
+/** One stores a charge with its location, which have sixteen indexes. */
+const storePagesMax = 70 * listed
+/** A list counts so many charges, and may look at the row of each. */
+const countPagesMax = 1.5 * itemsMax
+
+type Made = {
+  readonly txids: readonly string[]
+  readonly ids: readonly string[]
+  readonly tokens: readonly string[]
+}
+
+const taxId = '12345678000195'
+const terms: ChargeTerms = {
+  ...{ key: 'ana', originalCents: 100n, isOpen: false, expiresSeconds: 60 },
+  ...{ withdrawal: undefined, debtor: undefined, question: undefined },
+  ...{ infos: undefined, due: undefined },
+}
+const everything = { from: new Date(0), to: new Date('9999-01-01T00:00:00Z'), perPage: listed }
+const lists: readonly Omit<ChargeFilter, 'from' | 'to' | 'perPage' | 'page'>[] = (
+  ['cob', 'cobv'] as const
+).flatMap((kind) => {
+  const any = { kind, status: undefined, debtorTaxId: undefined, isShown: undefined }
+  return [
+    any,
+    { ...any, status: 'CONCLUIDA' },
+    { ...any, status: 'REMOVIDA_PELO_PSP' },
+    { ...any, debtorTaxId: '12345678909' },
+    { ...any, isShown: false },
+  ]
+})
+
+class Undone extends Error {}
+
+const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> => {
+  // The first has the more charges of one kind, the second of the other.
+  for (const account of ['ana', 'bia']) {
+    for (const filter of lists) {
+      for (const page of [0, itemsMax / listed - 1]) {
+        await listCharges(sql, account, { ...filter, ...everything, page })
+      }
+    }
+    const locations = { ...everything, page: 0, kind: undefined }
+    for (const isUsed of [undefined, true, false]) {
+      await listLocations(sql, account, { ...locations, isUsed })
+    }
+  }
+  await findCharge(sql, 'ana', txids[0] ?? '')
+  await presentedAt(sql, tokens)
+  await locationsOf(sql, ids)
+  await pixOfCharges(sql, ids)
+  await receiversOf(sql, ['ana', 'bia'])
+  await sql
+    .begin((tx) => change(tx, txids))
+    .catch((error: unknown) => {
+      if (!(error instanceof Undone)) throw error
+    })
+}
+
+const change = async (tx: Transaction, txids: readonly string[]): Promise<never> => {
+  const at = new Date()
+  const fresh = txids.map((txid) => `new${txid}`.slice(0, 35))
+  await makeCharges(
+    tx,
+    fresh.map((txid) => ({ account: 'ana', txid, terms, at })),
+  )
+  const payments = txids.map((txid) => ({
+    ...{ endToEndId: `E${txid}`, txid, amountCents: 100n, localInstrument: 'QRDN' },
+    ...{ creditorDocument: taxId, creditorKey: 'ana', debtorDocument: '15231470190' },
+    ...{ text: null, withdrawal: null },
+  }))
+  await lockNamed(tx, payments)
+  const ends = txids.map((txid) => ({
+    ...{ endToEndId: `E${txid}`, returnId: null, isSettled: true, reason: null },
+  }))
+  await endReceived(tx, ends, at)
+  throw new Undone()
+}
+
+/** By statements of the test's own: of each thousand one is paid, one removed, and one is nowhere shown. */
+const store = async (sql: Client): Promise<Made> => {
+  await sql.begin((tx) =>
+    tx.unsafe(`
+    set local statement_timeout = 0;
+    insert into pix_receivers (key, account, tax_id, name, city) values
+      ('ana', 'ana', '${taxId}', 'Ana', 'Recife'), ('bia', 'bia', '98765432000198', 'Bia', 'Recife');
+    insert into pix_charges (id, account, kind, tax_id, txid, key, original_cents, expires_seconds,
+      debtor_tax_id, content, status, is_shown, created_at)
+    select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, account,
+      case when (account = 'ana') = (n % 1000 <> 3) then 'cob' else 'cobv' end,
+      case account when 'ana' then '${taxId}' else '98765432000198' end,
+      md5(n::text), account, 100, 60, case when n % 1000 = 5 then '12345678909' end, '{}',
+      case n % 1000 when 1 then 'CONCLUIDA' when 2 then 'REMOVIDA_PELO_PSP' else 'ATIVA' end,
+      n % 1000 <> 4, now() - interval '1 day' + make_interval(secs => n * 0.05)
+    from (
+      select n, case n % 2 when 0 then 'ana' else 'bia' end as account from (
+        select generate_series(1, ${2 * stored}) as n
+      ) numbers
+    ) made;
+    insert into pix_locations (account, token, kind, charge_id, created_at)
+    select account, md5('token' || txid), kind, case when is_shown then id end, created_at
+    from pix_charges order by created_at;
+    insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,
+      payer_tax_id, status, received_at)
+    select 'E' || txid, account, key, txid, id, 100, '12345678909', 'PENDENTE', now()
+    from pix_charges;`),
+  )
+  const rows = await sql<{ id: string; txid: string; token: string }[]>`
+    select c.id, c.txid, l.token from pix_charges c join pix_locations l on l.charge_id = c.id
+    where c.account = 'ana' and c.kind = 'cob' and c.status = 'ATIVA' order by c.txid limit ${listed}`
+  return {
+    txids: rows.map(({ txid }) => txid),
+    ids: rows.map(({ id }) => id),
+    tokens: rows.map(({ token }) => token),
+  }
+}
+
+const budgetOf = (text: string): number => {
+  if (/offset|counted/.test(text)) return countPagesMax
+  return text.includes('insert into pix_charges') ? storePagesMax : pagesMax
+}
+
+const absent = Array.from({ length: listed }, (_, n) => String(n).padStart(32, '0'))
+
+holdPageBudgets<Made>({
+  absent: { txids: absent, ids: absent, tokens: absent },
+  store,
+  work,
+  isTooDear: ({ text, pagesPerCall }) => pagesPerCall > budgetOf(text),
+})
