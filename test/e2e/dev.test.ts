@@ -72,13 +72,18 @@ describe.each(variants)('trilho dev ($name)', (variant) => {
 
   test('shows one operation of each feature, which works when pasted', async () => {
     const directory = temporaryDirectory()
-    const program = startProgram(variant, ['dev'], { cwd: directory })
+    // Merchants may have a listener of their own, here as anywhere.
+    const env = { PIX_API_ADDR: '127.0.0.1:0' }
+    const program = startProgram(variant, ['dev'], { cwd: directory, env })
     await program.line((line) => line.includes('Ctrl-C'))
+    const { 0: pix = '' } =
+      /http\S+/.exec(await program.line((line) => line.includes('API Pix'))) ?? []
     const shown = await program.line((line) => line.includes('transform/pacs008'))
     const pasted = Bun.spawnSync(['sh', '-c', shown.replace('$', '')], { cwd: directory })
     const answer = JSON.parse(pasted.stdout.toString()) as { result: { end_to_end_id: string } }
     expect(answer.result.end_to_end_id).toBe('E1234567820260302140500000000001')
     const charge = await program.line((line) => line.includes('/pix/v2/cob/'))
+    expect(charge).toContain(` ${pix}/pix/v2/cob/`)
     const read = Bun.spawnSync(['sh', '-c', charge.replace('$', '')], { cwd: directory })
     expect(JSON.parse(read.stdout.toString())).toMatchObject({
       status: 'CONCLUIDA',

@@ -187,6 +187,24 @@ describe('its payload', () => {
     expect(await valueOn('')).toEqual(late)
   })
 
+  test('counts over the end of the year: what is due on its last day costs no more until the first Monday', async () => {
+    const calendario = { dataDeVencimento: '2026-12-31', validadeAposVencimento: 5 }
+    const one = await made({ calendario })
+    const finalAt = async (instant: string) => {
+      at(instant)
+      return (await read(one)).json.valor.final
+    }
+    // In London it is 2027 already.
+    expect(await finalAt('2027-01-01T02:59:59.999Z')).toBe('100.00')
+    expect(await finalAt('2027-01-04T02:59:59.999Z')).toBe('100.00')
+    expect(await finalAt('2027-01-04T03:00:00.000Z')).toBe('107.00')
+    at('2027-01-01T02:59:59.999Z')
+    expect((await read(one, '?DPP=2026-12-30')).status).toBe(400)
+    expect((await read(one, '?DPP=2026-12-31')).status).toBe(200)
+    at('2027-01-01T03:00:00.000Z')
+    expect((await read(one, '?DPP=2026-12-31')).status).toBe(400)
+  })
+
   test.each([
     ['?codMun=123', 'codMun'],
     ['?DPP=2026-3-6', 'DPP'],

@@ -7,6 +7,8 @@ export const banner = (ready: {
   readonly httpUrl: string
   readonly cardsUrl: string
   readonly adminUrl: string | undefined
+  /** Undefined without a listener of its own. */
+  readonly pixUrl?: string | undefined
   readonly hasConsole: boolean
   readonly featureUrls: Readonly<Record<string, string>>
   /** Of the database that `dev` started itself. */
@@ -17,6 +19,7 @@ export const banner = (ready: {
 }): string => {
   const { httpUrl, cardsUrl, adminUrl, state } = ready
   const cards = cardsUrl === httpUrl ? [] : [`  Cards    ${cardsUrl}`]
+  const pix = ready.pixUrl === undefined ? [] : [`  API Pix  ${ready.pixUrl}`]
   const grpc = ready.featureUrls['grpc']
   return [
     '',
@@ -25,6 +28,7 @@ export const banner = (ready: {
     '',
     `  URL      ${httpUrl}`,
     ...cards,
+    ...pix,
     ...(grpc === undefined ? [] : [`  gRPC     ${grpc}`]),
     `  API key  ${state.apiKey}`,
     `  Docs     ${adminUrl ?? httpUrl}/docs`,

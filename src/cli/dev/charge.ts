@@ -18,14 +18,14 @@ const timeoutMs = 15_000
 
 /** Rejects when the charge is not paid as it should. */
 export const chargeDemo = async (
-  { apiKey, httpUrl }: DemoGateway,
+  { apiKey, httpUrl, pixUrl = httpUrl }: DemoGateway & { readonly pixUrl?: string | undefined },
   { ispb, payIn }: DevCentralBank,
   features: readonly Feature[],
 ): Promise<readonly Demo[]> => {
   const running = new Set(features.map(({ name }) => name))
   if (payIn === undefined || !paymentStages.every((stage) => running.has(stage))) return []
   const txid = randomBytes(16).toString('hex')
-  const url = `${httpUrl}/pix/v2/cob/${txid}`
+  const url = `${pixUrl}/pix/v2/cob/${txid}`
   await call(apiKey, 'PUT', `${httpUrl}/v1/pix/receivers`, receiver)
   const { output } = await call(apiKey, 'PUT', url, {
     calendario: { expiracao: 3600 },
