@@ -32,6 +32,9 @@ export type NetworkId = (typeof networkIds)[number]
 /** Currencies of one network whose movements are followed, beside the main one: nodes take so many addresses at once. */
 export const followedMax = 32
 
+/** Those of one network: consensus among more is not practised. */
+export const validatorsMax = 128
+
 type NetworkSettings = {
   readonly rpcUrls: Setting<readonly string[] | undefined>
   readonly token: Setting<string | undefined>
@@ -42,6 +45,7 @@ type NetworkSettings = {
   readonly confirmations: Setting<number | undefined>
   readonly blockTimeMs: Setting<number | undefined>
   readonly proofs: Setting<boolean | undefined>
+  readonly validators: Setting<readonly string[] | undefined>
   readonly permissioning: Setting<string | undefined>
   readonly swap: Setting<string | undefined>
   readonly directory: Setting<string | undefined>
@@ -84,6 +88,9 @@ const network = <I extends NetworkId>(
     }),
     proofs: setting(`${prefix}_PROOFS`, boolean(), {
       doc: `Tells ends and incoming movements of \`${id}\` only by receipts that the hashes of its blocks prove; true when unset, false for a chain whose headers are of a form of its own.`,
+    }),
+    validators: setting(`${prefix}_VALIDATORS`, list(address(), validatorsMax), {
+      doc: `Validators of \`${id}\`, if it runs QBFT or IBFT 2.0: a block counts only if two thirds of these sealed it. Needs the proofs.`,
     }),
     permissioning: setting(`${prefix}_PERMISSIONING`, address(), {
       doc: `Account rules of \`${id}\`: asked before anything is signed; a deployed contract is added as a target there.`,

@@ -7,6 +7,7 @@ import {
   gasPolicies,
   type NetworkId,
   networkIds,
+  validatorsMax,
 } from './config.ts'
 import { parseAddress } from './evm/address.ts'
 import type { Hex } from './evm/hex.ts'
@@ -21,6 +22,8 @@ export type Network = {
   readonly blockTimeMs: number
   /** Only receipts that the block's hash proves are believed. */
   readonly proofs: boolean
+  /** Those of QBFT or IBFT 2.0 whose seals a block must have, two thirds of them; none where depth alone counts. */
+  readonly validators: readonly Hex[]
   readonly token: Hex
   /** Further currencies whose movements are followed. */
   readonly tokens: readonly Hex[]
@@ -132,6 +135,7 @@ const fileEntry = z.strictObject({
   confirmations: z.int().min(1).max(1_000).optional(),
   block_time_ms: z.int().min(10).max(600_000).optional(),
   proofs: z.boolean().optional(),
+  validators: z.array(address).max(validatorsMax).optional(),
   permissioning: address.optional(),
   swap: address.optional(),
   directory: address.optional(),
@@ -180,6 +184,10 @@ export const configuredNetworks = (
       confirmations: settings[`${id}.confirmations`] ?? entry.confirmations ?? known.confirmations,
       blockTimeMs: settings[`${id}.blockTimeMs`] ?? entry.block_time_ms ?? known.blockTimeMs,
       proofs: settings[`${id}.proofs`] ?? entry.proofs ?? true,
+      validators:
+        settings[`${id}.validators`]?.map((each) => addressOf(each, `${id}.validators`)) ??
+        entry.validators ??
+        [],
       token,
       tokens: (
         settings[`${id}.tokens`]?.map((each) => addressOf(each, `${id}.tokens`)) ??

@@ -9,7 +9,7 @@ import type { EngineContext } from './context.ts'
 
 /** What blocks are asked for by. */
 export type BlockContext = {
-  readonly network: Pick<Network, 'proofs'>
+  readonly network: Pick<Network, 'proofs' | 'validators'>
   readonly rpc: Pick<RpcClient, 'batch'>
 }
 
@@ -30,13 +30,13 @@ export const blocksAt = async (
 }
 
 const checked = (
-  { proofs }: Pick<Network, 'proofs'>,
+  { proofs, validators }: Pick<Network, 'proofs' | 'validators'>,
   number: number,
   outcome: RpcOutcome<Block | null>,
 ): RpcOutcome<Block | null> => {
   if ('failure' in outcome || outcome.result === null) return outcome
   if (outcome.result.number !== number) return malformed(`another block than ${number} was told`)
-  return proofs && !isBlockProven(outcome.result)
+  return proofs && !isBlockProven(outcome.result, validators)
     ? malformed(`the hash of block ${number} is not that of its header`)
     : outcome
 }

@@ -35,6 +35,7 @@ export const createProver = ({
   readonly rpc: RpcClient
   readonly logger: Logger
 }): Prover => {
+  const { validators } = network
   const kept = createKept()
   const asking = new Map<Hex, Promise<ProvenBlock | undefined>>()
   const receiptsOf = createReceipts(rpc)
@@ -43,9 +44,11 @@ export const createProver = ({
   const look = async (hash: Hex): Promise<ProvenBlock | undefined> => {
     const block = await rpc.call('eth_getBlockByHash', hash, true).catch(passing)
     const first =
-      block?.hash === hash ? proveBlock(block, await receiptsOf(block).catch(none)) : undefined
+      block?.hash === hash
+        ? proveBlock(block, await receiptsOf(block).catch(none), validators)
+        : undefined
     if (first === undefined) rpc.turn()
-    const proven = first ?? (await fromAny(rpc, hash))
+    const proven = first ?? (await fromAny(rpc, hash, validators))
     if (proven !== undefined) {
       kept.add(proven)
     } else if (told !== hash) {
@@ -78,11 +81,15 @@ export const createProver = ({
 }
 
 /** What one node tells of the block may be proven by what another tells of its receipts. */
-const fromAny = async (rpc: RpcClient, hash: Hex): Promise<ProvenBlock | undefined> => {
+const fromAny = async (
+  rpc: RpcClient,
+  hash: Hex,
+  validators: readonly Hex[],
+): Promise<ProvenBlock | undefined> => {
   const told = await rpc.poll('eth_getBlockByHash', hash, true)
   const block = told
     .map((each) => ('result' in each ? each.result : null))
-    .find((each) => each?.hash === hash && isBlockProven(each))
+    .find((each) => each?.hash === hash && isBlockProven(each, validators))
   if (block === undefined || block === null) return undefined
   const whole = await rpc.poll('eth_getBlockReceipts', hash)
   const lists = whole.map((each) => ('result' in each ? (each.result ?? []) : []))
@@ -91,7 +98,7 @@ const fromAny = async (rpc: RpcClient, hash: Hex): Promise<ProvenBlock | undefin
     lists.push(node.map((each) => ('result' in each ? each.result : null)).filter(isTold))
   }
   for (const receipts of lists) {
-    const proven = proveBlock(block, receipts)
+    const proven = proveBlock(block, receipts, validators)
     if (proven !== undefined) return proven
   }
   return undefined

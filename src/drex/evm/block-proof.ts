@@ -4,7 +4,7 @@
  */
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Block, Receipt, SignedTransaction } from '../rpc/methods.ts'
-import { isHeaderOf } from './header.ts'
+import { isHeaderOf, isSealedBy } from './header.ts'
 import { bytesToHex, type Hex, hexToBytes } from './hex.ts'
 import { type RlpItem, rlpEncode, rlpInteger } from './rlp.ts'
 import { listRoot } from './trie.ts'
@@ -16,21 +16,34 @@ export type ProvenBlock = {
   readonly receipts: ReadonlyMap<Hex, Receipt>
 }
 
-/** @returns whether what is told of the block is what its hash says; false also for a header of an unknown form */
-export const isBlockProven = ({ header, hash, number, parentHash }: Block): boolean =>
+/**
+ * @param validators two thirds of whom must have sealed it; empty where nobody's seals are asked for. The first block has
+ *   none: each node's is compared with the network's.
+ * @returns whether what is told of the block is what its hash says; false also for a header of an unknown form
+ */
+export const isBlockProven = (
+  { header, hash, number, parentHash }: Block,
+  validators: readonly Hex[],
+): boolean =>
   header !== undefined &&
   Number(header.number) === number &&
   header.parentHash === parentHash &&
-  isHeaderOf(header, hash)
+  isHeaderOf(header, hash) &&
+  (validators.length === 0 || number === 0 || isSealedBy(header, validators))
 
 /**
  * @param block with its transactions
  * @param receipts of all of them, in their order
+ * @param validators as of {@link isBlockProven}
  * @returns undefined if anything is not what the block's hash says
  */
-export const proveBlock = (block: Block, receipts: readonly Receipt[]): ProvenBlock | undefined => {
+export const proveBlock = (
+  block: Block,
+  receipts: readonly Receipt[],
+  validators: readonly Hex[],
+): ProvenBlock | undefined => {
   const { header, hash, number, transactions } = block
-  if (header === undefined || !isBlockProven(block)) return undefined
+  if (header === undefined || !isBlockProven(block, validators)) return undefined
   const signed = transactions.map((each) => (typeof each === 'string' ? undefined : each.signed))
   const raws = signed.map((each) => (each === undefined ? undefined : encodeTransaction(each)))
   if (receipts.length !== raws.length) return undefined

@@ -2,6 +2,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex, hexToBytes } from './hex.ts'
 import { decodeRlp, type RlpItem, rlpEncode, rlpInteger } from './rlp.ts'
+import { recoverAddress } from './secp256k1.ts'
 
 /** In the order of the header; those of later forks are missing on chains that have not had them. */
 export type Header = {
@@ -71,8 +72,44 @@ const fieldsOf = (header: Header, extraData: Uint8Array): readonly RlpItem[] => 
  * validators' seals, which come after the hash is made.
  */
 const bftForms = (extraData: Hex): readonly Uint8Array[] => {
+  const kept = bftParts(extraData)?.slice(0, 3)
+  return kept === undefined ? [] : [rlpEncode([...kept, rlpInteger(0), []]), rlpEncode(kept)]
+}
+
+/** Vanity, validators, vote, round and seals. */
+const bftParts = (extraData: Hex): readonly RlpItem[] | undefined => {
   const parts = decodeRlp(hexToBytes(extraData))
-  if (parts === undefined || parts instanceof Uint8Array || parts.length !== 5) return []
-  const kept = parts.slice(0, 3)
-  return [rlpEncode([...kept, rlpInteger(0), []]), rlpEncode(kept)]
+  return parts === undefined || parts instanceof Uint8Array || parts.length !== 5
+    ? undefined
+    : parts
+}
+
+/**
+ * @param validators that are trusted, whatever the header itself names
+ * @returns whether two thirds of them sealed it: what they sign is the header with the round and without the seals, whose
+ *   place QBFT leaves empty and IBFT 2.0 leaves out
+ */
+export const isSealedBy = (header: Header, validators: readonly Hex[]): boolean => {
+  const parts = bftParts(header.extraData)
+  const seals = parts?.[4]
+  if (parts === undefined || seals === undefined || seals instanceof Uint8Array) return false
+  const signed = parts.slice(0, 4)
+  return [rlpEncode([...signed, []]), rlpEncode(signed)].some((extra) => {
+    const digest = hexToBytes(hashWith(header, extra))
+    const sealers = new Set(seals.slice(0, sealsMax).map((seal) => sealerOf(digest, seal)))
+    const trusted = new Set(validators.filter((each) => sealers.has(each)))
+    return trusted.size * 3 >= new Set(validators).size * 2
+  })
+}
+
+/** A header may hold as many as its maker likes. */
+const sealsMax = 256
+
+const sealerOf = (digest: Uint8Array, seal: RlpItem): Hex | undefined => {
+  if (!(seal instanceof Uint8Array) || seal.length !== 65 || seal[64]! > 1) return undefined
+  try {
+    return recoverAddress(digest, { compact: seal.subarray(0, 64), yParity: seal[64] as 0 | 1 })
+  } catch {
+    return undefined
+  }
 }

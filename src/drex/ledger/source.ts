@@ -48,7 +48,7 @@ export type Source = {
 
 /** What the pages are read by. */
 export type SourceContext = {
-  readonly network: Pick<Network, 'proofs'>
+  readonly network: Pick<Network, 'proofs' | 'validators'>
   readonly rpc: RpcClient
   readonly prover: Prover
 }
