@@ -1,3 +1,4 @@
+import type { PendingQuery, Row as PostgresRow } from 'postgres'
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import { type NetworkId, networkIds } from '../config.ts'
 import type { TransactionStatus } from '../domain.ts'
@@ -109,13 +110,18 @@ const read = (row: Row): Transfer => ({
   updatedAt: row.updated_at,
 })
 
+const shown = (sql: Queryable) => sql`
+  f.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number, t.block_hash, t.error,
+  coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, f.retried_at, f.created_at)
+    as updated_at`
+
+/** The transaction that is a transfer's last step, looked up for each. */
+const lastStep = (sql: Queryable) => sql`
+  cross join lateral (select * from drex_transactions where id = f.transaction_id limit 1) t`
+
 /** A transfer and the transaction that is its last step. */
 const selection = (sql: Queryable) => sql`
-  select f.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number,
-    t.block_hash, t.error,
-    coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, f.retried_at, f.created_at)
-      as updated_at
-  from drex_transfers f join drex_transactions t on t.id = f.transaction_id`
+  select ${shown(sql)} from drex_transfers f ${lastStep(sql)}`
 
 /** The part of the transfers that somebody may see. */
 export type Visible = {
@@ -126,8 +132,11 @@ export type Visible = {
 }
 
 /** A network that began anew keeps its old transfers under `id@genesis`. */
-export const visible = (sql: Queryable, { account, networks }: Visible) => sql`
-  f.account = ${account} and split_part(f.network, '@', 1) = any(${[...networks]}::text[])`
+const onNetworks = (sql: Queryable, { networks }: Visible) => sql`
+  split_part(f.network, '@', 1) = any(${[...networks]}::text[])`
+
+export const visible = (sql: Queryable, by: Visible) => sql`
+  f.account = ${by.account} and ${onNetworks(sql, by)}`
 
 export const transferById = async (
   sql: Queryable,
@@ -168,32 +177,77 @@ export type TransferFilter = {
 const unitsOf = (sql: Client, amount: string) =>
   sql`${amount}::text::numeric * 10::numeric ^ f.decimals`
 
+/** A condition that the planner knows nothing of: it neither looks for an index nor takes what is left for few. */
+const opaque = (sql: Client, condition: PendingQuery<PostgresRow[]>) =>
+  sql`case when ${condition} then true else false end`
+
+/**
+ * The transfers that a list is walked by, and for each walk the condition whose index leads it. All else is opaque: a plan
+ * is made while nobody knows what is rare, and it has to walk that index in the order of the list, and stop.
+ */
+const ledBy = (sql: Client, { wallet, reference, batch, hash }: TransferFilter, by: Visible) => {
+  const account = opaque(sql, sql`f.account = ${by.account}`)
+  const named = (condition: PendingQuery<PostgresRow[]>) => ({
+    // Fenced off: the order of the list is none of its index.
+    transfers: sql`(select * from drex_transfers where ${condition} offset 0) f`,
+    condition: account,
+  })
+  if (hash !== undefined) {
+    return [
+      {
+        transfers: sql`(select distinct subject from (${signedFor(sql, hash)}) every) signed
+          cross join lateral (select * from drex_transfers where id = signed.subject limit 1) f`,
+        condition: account,
+      },
+    ]
+  }
+  if (batch !== undefined) return [named(sql`batch = ${batch}`)]
+  if (reference !== undefined) return [named(sql`reference = ${reference}`)]
+  const transfers = sql`drex_transfers f`
+  if (wallet === undefined) return [{ transfers, condition: sql`f.account = ${by.account}` }]
+  return [
+    { transfers, condition: sql`f.from_wallet = ${wallet} and ${account}` },
+    // One to the same wallet has been found.
+    {
+      transfers,
+      condition: sql`f.to_wallet = ${wallet} and ${opaque(sql, sql`f.from_wallet <> ${wallet}`)} and ${account}`,
+    },
+  ]
+}
+
 /** Newest first. */
 export const listTransfers = async (
   sql: Client,
   filter: TransferFilter,
   by: Visible,
 ): Promise<readonly Transfer[]> => {
-  const { wallet, status, reference, batch, hash, from, to, beforeId, limit } = filter
+  const { wallet, status, reference, batch, from, to, beforeId, limit } = filter
   const { amountFrom, amountTo } = filter
-  const rows = await sql<Row[]>`
-    ${selection(sql)} where ${visible(sql, by)}
-    ${
-      by.wallets === undefined
-        ? sql``
-        : sql`and (f.from_wallet = any(${by.wallets}::text[]) or f.to_wallet = any(${by.wallets}::text[]))`
-    }
-    ${wallet === undefined ? sql`` : sql`and (f.from_wallet = ${wallet} or f.to_wallet = ${wallet})`}
-    ${status === undefined ? sql`` : sql`and t.status = ${status}`}
-    ${batch === undefined ? sql`` : sql`and f.batch = ${batch}`}
-    ${reference === undefined ? sql`` : sql`and f.reference = ${reference}`}
-    ${hash === undefined ? sql`` : sql`and f.id in (${signedFor(sql, hash)})`}
-    ${amountFrom === undefined ? sql`` : sql`and f.amount >= ${unitsOf(sql, amountFrom)}`}
-    ${amountTo === undefined ? sql`` : sql`and f.amount <= ${unitsOf(sql, amountTo)}`}
+  const met = [
+    onNetworks(sql, by),
+    ...(by.wallets === undefined
+      ? []
+      : [
+          sql`(f.from_wallet = any(${by.wallets}::text[]) or f.to_wallet = any(${by.wallets}::text[]))`,
+        ]),
+    ...(wallet === undefined ? [] : [sql`(f.from_wallet = ${wallet} or f.to_wallet = ${wallet})`]),
+    ...(status === undefined ? [] : [sql`t.status = ${status}`]),
+    ...(batch === undefined ? [] : [sql`f.batch = ${batch}`]),
+    ...(reference === undefined ? [] : [sql`f.reference = ${reference}`]),
+    ...(amountFrom === undefined ? [] : [sql`f.amount >= ${unitsOf(sql, amountFrom)}`]),
+    ...(amountTo === undefined ? [] : [sql`f.amount <= ${unitsOf(sql, amountTo)}`]),
+  ].reduce((all, one) => sql`${all} and ${one}`)
+  const conditions = sql`${opaque(sql, met)}
     ${from === undefined ? sql`` : sql`and f.id >= ${idBound('trf', from)}`}
     ${to === undefined ? sql`` : sql`and f.id < ${idBound('trf', to)}`}
-    ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}
-    order by f.id desc limit ${limit}`
+    ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}`
+  const lists = ledBy(sql, filter, by).map(
+    ({ transfers, condition }) => sql`(
+      select ${shown(sql)} from ${transfers} ${lastStep(sql)}
+      where ${condition} and ${conditions} order by f.id desc limit ${limit})`,
+  )
+  const all = lists.reduce((some, one) => sql`${some} union all ${one}`)
+  const rows = await sql<Row[]>`select * from (${all}) listed order by id desc limit ${limit}`
   return rows.map(read)
 }
 
@@ -202,8 +256,9 @@ const signedFor = (sql: Client, hash: Hex) => sql`
   select t.subject from drex_transactions t
   where t.network = any(${[...networkIds]}::text[]) and t.hash = ${hash}
   union all
-  select t.subject from drex_attempts a join drex_transactions t on t.id = a.transaction_id
-  where a.network = any(${[...networkIds]}::text[]) and a.hash = ${hash}`
+  select t.subject from drex_attempts a cross join lateral (
+    select subject from drex_transactions where id = a.transaction_id limit 1
+  ) t where a.network = any(${[...networkIds]}::text[]) and a.hash = ${hash}`
 
 /** The steps of a transfer, in their order. */
 export const stepsOf = async (sql: Queryable, transferId: string): Promise<readonly Step[]> => {

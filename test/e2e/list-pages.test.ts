@@ -1,0 +1,130 @@
+/** What lists of cards, transfers, charges, Pix received and the audit log read, behind many rows of each. */
+import { listTransactions, type TransactionFilter } from '#src/cards/transactions/store.ts'
+import { listTransfers, type TransferFilter } from '#src/drex/transfers/store.ts'
+import { listCharges } from '#src/pix/charges/store.ts'
+import { listPix } from '#src/pix/received/store.ts'
+import type { Client } from '#src/platform/database/index.ts'
+import type { AuditFilter } from '#src/platform/http/audit/domain.ts'
+import { listAudit } from '#src/platform/http/audit/store.ts'
+import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
+
+const stored = isLong ? 1_000_000 : 25_000
+/** A list shows so many, and each may lie on pages of its own. */
+const listed = 50
+const pagesMax = 16 * listed
+/** A list that counts looks at up to ten thousand and one rows. */
+const countPagesMax = 16_000
+/** Of a rare one there are so many, spread over all. */
+const rare = 20
+
+const start = '2026-01-01T00:00:00Z'
+const hour = {
+  from: new Date(start),
+  to: new Date('2026-01-01T01:00:00Z'),
+  page: 0,
+  perPage: listed,
+}
+const ever = { ...hour, to: new Date('2027-01-01T00:00:00Z') }
+
+const cards: TransactionFilter = {
+  ...{ account: 'a', merchantIds: undefined, status: undefined, merchantId: undefined },
+  ...{ reference: undefined, rrn: undefined, stan: undefined, amountFrom: undefined },
+  ...{ amountTo: undefined, needsAttention: false, from: undefined, to: undefined },
+  ...{ beforeId: undefined, limit: listed },
+}
+const transfers: TransferFilter = {
+  ...{ wallet: undefined, status: undefined, reference: undefined },
+  ...{ beforeId: undefined, limit: listed },
+}
+const seen = { account: 'a', networks: ['drex_testnet'] } as const
+const charges = {
+  kind: 'cob',
+  status: undefined,
+  debtorTaxId: undefined,
+  isShown: undefined,
+} as const
+const received = {
+  txid: undefined,
+  hasTxid: undefined,
+  hasReturns: undefined,
+  payerTaxId: undefined,
+}
+const audit = {
+  actor: undefined,
+  action: undefined,
+  object: undefined,
+  from: undefined,
+  to: undefined,
+}
+
+const work = async (sql: Client): Promise<void> => {
+  for (const more of [
+    ...[{}, { merchantId: 'm7' }, { merchantIds: ['m7', 'm8'] }, { reference: 'r700' }],
+    ...[{ rrn: '700' }, { needsAttention: true }, { status: 'captured' }],
+    { from: hour.from, to: hour.to, amountFrom: 700n, amountTo: 700n },
+  ] as const) {
+    await listTransactions(sql, { ...cards, ...more })
+  }
+  for (const more of [
+    ...[{}, { wallet: '0xrare' }, { wallet: '0xall' }, { reference: 'r700' }, { batch: 'b7' }],
+    ...[{ hash: '0x700' }, { status: 'confirmed' }, { wallet: '0xrare', status: 'confirmed' }],
+    { from: hour.from, to: hour.to, amountFrom: '7', amountTo: '7' },
+  ] as const) {
+    await listTransfers(sql, { ...transfers, ...more }, seen)
+  }
+  for (const time of [hour, ever]) {
+    for (const more of [{}, { status: 'CONCLUIDA' }, { debtorTaxId: '7' }, { isShown: true }]) {
+      await listCharges(sql, 'a', { ...charges, ...time, ...more })
+    }
+    for (const more of [
+      ...[{}, { txid: 't700' }, { hasTxid: true }, { hasReturns: true }, { payerTaxId: '7' }],
+    ]) {
+      await listPix(sql, 'a', { ...received, ...time, ...more })
+    }
+  }
+  const asked: readonly AuditFilter[] = [
+    ...[audit, { ...audit, actor: 'k7' }, { ...audit, object: 'o700' }],
+    { ...audit, action: 'cards.resolve' },
+  ]
+  for (const filter of asked) {
+    await listAudit(sql, filter, { limit: listed, before: undefined })
+  }
+}
+
+const at = `timestamptz '${start}' + n * interval '20 seconds'`
+const idOf = `lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0')`
+const isRare = `n % ${stored / rare} = 0`
+const numbers = `generate_series(1, ${stored}) n`
+
+holdPageBudgets<undefined>({
+  absent: undefined,
+  isAnalyzed: true,
+  store: async (sql) => {
+    await sql.unsafe(`
+      set local statement_timeout = 0;
+      insert into card_transactions (id, status, network, brand, card_token, amount_cents, currency, merchant_id,
+        reference, installments, stan, rrn, transmission, needs_attention, account, created_by, created_at, updated_at)
+      select 'txn_' || ${idOf}, case when ${isRare} then 'declined' else 'captured' end, 'neta', 'visa', 't', n % 1000, 'BRL',
+        'm' || n % 1000, 'r' || n, 1, lpad((n % 999999)::text, 6, '0'), n, n, ${isRare}, 'a', 'k', ${at}, ${at} from ${numbers};
+      insert into card_stan_blocks (network, next) values ('neta', 1);
+      insert into drex_transactions (id, network, sender, kind, subject, status, data, hash, nonce, created_by, created_at, expires_at)
+      select 'txn_' || ${idOf}, 'drex_testnet', 's', 'transfer', 'trf_' || ${idOf},
+        case when ${isRare} then 'failed' else 'confirmed' end, '0x', '0x' || n, n, 'k', ${at}, ${at} from ${numbers};
+      insert into drex_transfers (id, transaction_id, network, token, from_wallet, to_wallet, amount, metadata, reference,
+        batch, account, created_by, created_at)
+      select 'trf_' || ${idOf}, 'txn_' || ${idOf}, 'drex_testnet', '0x', case when ${isRare} then '0xrare' else '0xall' end,
+        '0xother', n % 1000 * 100, '{}', 'r' || n, 'b' || n / 100, 'a', 'k', ${at} from ${numbers};
+      insert into pix_charges (id, account, tax_id, txid, status, key, original_cents, expires_seconds, debtor_tax_id,
+        content, is_shown, created_at)
+      select (${idOf})::uuid, 'a', '1', 't' || n, case when ${isRare} then 'CONCLUIDA' else 'ATIVA' end, 'k', 1, 1,
+        (n % 1000)::text, '{}', ${isRare}, ${at} from ${numbers};
+      insert into pix_received (end_to_end_id, account, txid, amount_cents, payer_tax_id, status, received_at, settled_at, has_returns)
+      select 'E' || n, 'a', 't' || n, 1, (n % 1000)::text, 'LIQUIDADO', ${at}, ${at}, ${isRare} from ${numbers};
+      insert into audit_log (id, actor, action, object, outcome)
+      select (${idOf})::uuid, 'k' || n % 1000, case when ${isRare} then 'cards.resolve' else 'spi.send' end, 'o' || n, 'x' from ${numbers};`)
+    return undefined
+  },
+  work,
+  isTooDear: ({ text, pagesPerCall }) =>
+    pagesPerCall > (text.startsWith('select count(*)') ? countPagesMax : pagesMax),
+})
