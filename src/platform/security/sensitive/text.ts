@@ -106,7 +106,7 @@ const lineHint =
 
 /** One line of JSON, as `scrubFields`; a line in which nothing can be is returned as it is. */
 export const scrubLine = (line: string): string => {
-  if (!lineHint.test(line) && findNumbers(line).length === 0) return line
+  if (!lineHint.test(line) && numbersIn(line).length === 0) return line
   try {
     return `${JSON.stringify(scrubFields(JSON.parse(line)))}\n`
   } catch {

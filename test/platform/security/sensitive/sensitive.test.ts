@@ -10,6 +10,7 @@ import {
   scrubFields,
 } from '#src/platform/security/index.ts'
 import {
+  scrubLine,
   valueWithoutSecrets,
   withoutSecrets,
 } from '../../../../src/platform/security/sensitive/index.ts'
@@ -229,6 +230,29 @@ describe('fields', () => {
       secret: null,
     })
   })
+})
+
+test('a line is shown as its fields are, whatever stands beside an identifier', () => {
+  const digits = fc.stringMatching(/^[0-9]{9,24}$/)
+  const part = fc.oneof(
+    ...[issued.map(([start, length]) => luhnComplete(start.padEnd(length - 1, '1')))],
+    ...[
+      digits,
+      fc.constantFrom('52998224725', 'a', '"', '\\', '\t', '\n', '\u0001', 'é', '-', ' '),
+    ],
+    ...[fc.uuid({ version: 7 }), digits.map((text) => `M${text.slice(0, 8)}`.padEnd(32, text))],
+    digits.map((text) => `E12345678202611252230${text}`.padEnd(32, 'a1').slice(0, 32)),
+  )
+  const value = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''))
+  const name = fc.oneof(value, fc.constantFrom('id', 'end_to_end_id', 'note', 'amount'))
+  const fields = fc.dictionary(name, fc.oneof(value, digits.map(Number)), { maxKeys: 5 })
+  fc.assert(
+    fc.property(fields, (all) => {
+      const shown = scrubLine(`${JSON.stringify(all)}\n`)
+      expect(JSON.parse(shown)).toEqual(scrubFields(JSON.parse(JSON.stringify(all))) as object)
+    }),
+    { numRuns: 2_000 },
+  )
 })
 
 test('a whole card number is told from identifiers that are digits too', () => {
