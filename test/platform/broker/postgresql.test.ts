@@ -393,6 +393,35 @@ describe('PostgreSQL broker', () => {
     await broker.stop()
   })
 
+  test('what is published at the same time shares statements, and what cannot be stored fails alone', async () => {
+    const broker = await open()
+    const topic = `shared.${Date.now()}`
+    await broker.publish([textMessage(topic, 'first')])
+    const bad = { ...textMessage(topic, 'bad'), headers: { name: '\u0000' } }
+    const published = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, place) =>
+        broker.publish(
+          place === 20 ? [bad] : [textMessage(topic, `${place}a`), textMessage(topic, `${place}b`)],
+        ),
+      ),
+    )
+    expect(
+      published.flatMap(({ status }, place) => (status === 'rejected' ? [place] : [])),
+    ).toEqual([20])
+    const [row] = await database.sql<{ messages: number; transactions: number }[]>`
+      select count(*)::int as messages, count(distinct xmin::text)::int as transactions
+      from broker_queue where topic = ${topic}`
+    expect(row?.messages).toBe(1 + 39 * 2)
+    expect(row?.transactions).toBeLessThan(20)
+    const seen = reading(broker, topic)
+    await until(() => seen.length === 79)
+    // In the order of each.
+    for (let place = 0; place < 40; place++) {
+      if (place !== 20) expect(seen.indexOf(`${place}b`)).toBeGreaterThan(seen.indexOf(`${place}a`))
+    }
+    await broker.stop()
+  })
+
   test('what others send over its channel does no harm', async () => {
     const broker = await open()
     const topic = `foreign.${Date.now()}`

@@ -1,19 +1,22 @@
 import {
   type Client,
+  createGatherer,
   isTransientDatabaseError,
+  OverloadedError,
   type Queryable,
   type Rider,
 } from '#src/platform/database/index.ts'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import type { BrokerDeps } from '../deps.ts'
 import { BrokerUnavailableError } from '../errors.ts'
+import { refuseTooLarge } from '../partition.ts'
 import type { Broker, Delivery, OutgoingMessage } from '../types.ts'
 import { backlogOf, createSampler, readSamples } from './backlog.ts'
 import { checkOrder } from './check.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { createMaintenance } from './maintenance.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
-import { insertMessages, queueing } from './publish.ts'
+import { insertMessages, isLetter, queueing } from './publish.ts'
 import { createReading } from './reading.ts'
 
 export type PostgresBrokerDeps = BrokerDeps & {
@@ -108,24 +111,48 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
   }
 }
 
-/** How messages get in. */
+/** Publications that share a statement, those that wait, and how large one may be to share: larger ones go alone. */
+const publicationsMax = 32
+const waitingMax = 5_000
+const sharedBytesMax = 131_072
+
+const isShared = (messages: readonly OutgoingMessage[]): boolean =>
+  !messages.some(isLetter) &&
+  messages.reduce((sum, { value }) => sum + value.length, 0) <= sharedBytesMax
+
+/** How messages get in. What is published while a statement runs shares the next; what cannot be stored fails alone. */
 const createPublication = (
   sql: Client,
   lanes: Lanes,
   notifier: Notifier,
-): Pick<TransactionalBroker, 'publish' | 'publishIn' | 'publishing' | 'wake'> => ({
-  publish: async (messages) => {
-    try {
-      notifier.tell(await insertMessages(sql, lanes, messages))
-    } catch (error) {
-      if (!isTransientDatabaseError(error)) throw error
-      throw new BrokerUnavailableError('the database has not taken the messages', { cause: error })
-    }
-  },
-  publishIn: async (transaction, messages) => {
-    notifier.keep(await insertMessages(transaction, lanes, messages))
-  },
-  publishing: (transaction, messages) =>
-    queueing(transaction, lanes, messages, (ids) => notifier.keep(ids)),
-  wake: (topics) => notifier.release([...topics].flatMap((topic) => lanes.known(topic))),
-})
+): Pick<TransactionalBroker, 'publish' | 'publishIn' | 'publishing' | 'wake'> => {
+  const insert = async (messages: readonly OutgoingMessage[]): Promise<void> =>
+    notifier.tell(await insertMessages(sql, lanes, messages))
+  const share = createGatherer<readonly OutgoingMessage[], undefined>({
+    write: async (all) => {
+      await insert(all.flat())
+      return all.map(() => undefined)
+    },
+    ...{ rowsMax: publicationsMax, writersMax: 2, waitingMax },
+    isRowFault: (error) => !isTransientDatabaseError(error),
+  })
+  return {
+    publish: async (messages) => {
+      refuseTooLarge(messages)
+      try {
+        await (isShared(messages) ? share(messages) : insert(messages))
+      } catch (error) {
+        if (!isTransientDatabaseError(error) && !(error instanceof OverloadedError)) throw error
+        throw new BrokerUnavailableError('the database has not taken the messages', {
+          cause: error,
+        })
+      }
+    },
+    publishIn: async (transaction, messages) => {
+      notifier.keep(await insertMessages(transaction, lanes, messages))
+    },
+    publishing: (transaction, messages) =>
+      queueing(transaction, lanes, messages, (ids) => notifier.keep(ids)),
+    wake: (topics) => notifier.release([...topics].flatMap((topic) => lanes.known(topic))),
+  }
+}

@@ -34,7 +34,8 @@ export const insertMessages = async (
   return ids
 }
 
-const isLetter = ({ topic }: OutgoingMessage): boolean => topic === topics.deadLetters
+/** Whether it goes to the table of dead letters. */
+export const isLetter = ({ topic }: OutgoingMessage): boolean => topic === topics.deadLetters
 
 /**
  * Queues messages within another statement.
