@@ -10,6 +10,8 @@ export const banner = (ready: {
   /** Undefined without a listener of its own. */
   readonly pixUrl?: string | undefined
   readonly hasConsole: boolean
+  /** Where the simulated central bank is steered; undefined where another is named. */
+  readonly centralBankUrl: string | undefined
   readonly featureUrls: Readonly<Record<string, string>>
   /** Of the database that `dev` started itself. */
   readonly databaseUrl: string | undefined
@@ -34,6 +36,9 @@ export const banner = (ready: {
     `  Docs     ${adminUrl ?? httpUrl}/docs`,
     ...(ready.hasConsole ? [`  Console  ${adminUrl ?? httpUrl}/console`] : []),
     ...(ready.databaseUrl === undefined ? [] : [`  Database ${ready.databaseUrl}`]),
+    ...(ready.centralBankUrl === undefined
+      ? []
+      : [`  SPI      ${ready.centralBankUrl} (simulated: payers are at /simulator/pay-in)`]),
     `  State    ${state.directory}`,
     '',
     ...ready.demos.flatMap(demoLines),

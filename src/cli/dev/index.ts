@@ -151,7 +151,10 @@ const run = async (
     } else {
       const hasConsole = features.some(({ name, routes }) => name === 'console' && routes?.length)
       const { version } = program
-      const told = { ...urls, databaseUrl: database.url, hasConsole, state }
+      const told = {
+        ...{ ...urls, databaseUrl: database.url, centralBankUrl: bank.url },
+        ...{ hasConsole, state },
+      }
       io.out(banner({ ...told, notes: allNotes, demos, version }))
     }
     const databaseLost = database.exited.then(() => {

@@ -19,10 +19,10 @@ const base = '/v1/pix/receivers'
 const bodyBytesMax = 4_096
 
 const viewOf = ({ taxId, postalCode, createdAt, ...receiver }: Receiver) => {
-  const { accountNumber, accountType, ...rest } = receiver
+  const { accountNumber, branch, accountType, ...rest } = receiver
   return {
     ...{ ...rest, tax_id: taxId, postal_code: postalCode },
-    ...{ account_number: accountNumber, account_type: accountType },
+    ...{ account_number: accountNumber, branch, account_type: accountType },
     created_at: createdAt.toISOString(),
   }
 }
