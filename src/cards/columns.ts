@@ -38,11 +38,17 @@ export const createColumns = <Member extends string>(types: Readonly<Record<Memb
       for (const member of members) {
         const value = record[member]
         // Most are undefined, and writing them out would take longer than all others.
-        if (value !== undefined) json[member] = typeof value === 'bigint' ? String(value) : value
+        if (value !== undefined) json[member] = plainOf(value)
       }
       return json
     },
   }
+}
+
+/** A date as text: one that is left to the serializer takes all that is written with it off its fast way. */
+const plainOf = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return String(value)
+  return value instanceof Date ? value.toISOString() : value
 }
 
 /** A row as a record: what is null in the table is undefined here. */

@@ -15,7 +15,7 @@ import type { Traceparent } from '#src/platform/observe/index.ts'
 import type { Details } from '../content/index.ts'
 import type { CardOperation, CardStatus, Currency } from './domain.ts'
 
-/** A message of a network, its fields by number, without what may not be stored. */
+/** A message of a network, its fields by number (`002`; of older rows `2`), without what may not be stored. */
 export type ShownMessage = {
   readonly mti: string
   readonly fields: Readonly<Record<string, string>>

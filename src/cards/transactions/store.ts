@@ -235,7 +235,7 @@ export const changeTransactions = async (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
         position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text,
         "fromAmount" bigint, "fromCaptured" bigint, "fromRefunded" bigint, "fromReversed" bigint,
-        ${sql(transactionTexts.changingDeclared)}, events json, "answerStatus" int, "answerBody" text,
+        ${sql(transactionTexts.changingDeclared)}, events jsonb, "answerStatus" int, "answerBody" text,
         frees boolean, "auditId" text, audit json, told json, movements json, nothing text)
       where ${looksLikeOne(sql)}
     ),
@@ -254,8 +254,8 @@ export const changeTransactions = async (
     mine as (select i.* from input i join changed c on c.position = i.position),
     events as (
       insert into card_events (transaction_id, type, data, messages, at)
-      select m.id, e.value ->> 'type', (e.value -> 'data')::jsonb, (e.value -> 'messages')::jsonb, m."updatedAt"
-      from mine m cross join json_array_elements(m.events) with ordinality e(value, position)
+      select m.id, e.value ->> 'type', e.value -> 'data', e.value -> 'messages', m."updatedAt"
+      from mine m cross join jsonb_array_elements(m.events) with ordinality e(value, position)
       order by e.position
     ),
     answered as (${answerRows(

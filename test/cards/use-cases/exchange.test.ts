@@ -44,8 +44,8 @@ describe('an exchange', () => {
     const { messages = [] } = await exchange(rig.network, request)
     expect(messages.map(({ mti }) => mti)).toEqual(['0100', '0110'])
     const masked = `${number.slice(0, 6)}******${number.slice(-4)}`
-    expect(messages[0]?.fields).toMatchObject({ 2: masked, 11: stan })
-    expect(messages[1]?.fields).toMatchObject({ 11: stan, 39: '00' })
+    expect(messages[0]?.fields).toMatchObject({ '002': masked, '011': stan })
+    expect(messages[1]?.fields).toMatchObject({ '011': stan, '039': '00' })
     expect(JSON.stringify(messages)).not.toContain(number)
   })
 

@@ -16,17 +16,9 @@ describe('a message that is shown', () => {
       more: new Map<number, string | Uint8Array>([[62, `CAVV ${pan}`]]),
     })
     expect(shownFields(message)).toEqual({
-      ...{ 2: '453957******1486', 3: '000000', 4: '000000001000', 11: '000001', 14: '***' },
-      ...{
-        35: '***',
-        42: 'LOJA',
-        48: '***',
-        49: '986',
-        52: '***',
-        55: '***',
-        62: '***',
-        64: '***',
-      },
+      ...{ '002': '453957******1486', '003': '000000', '004': '000000001000', '011': '000001' },
+      ...{ '014': '***', '035': '***', '042': 'LOJA', '048': '***', '049': '986', '052': '***' },
+      ...{ '055': '***', '062': '***', '064': '***' },
     })
   })
 
@@ -37,9 +29,9 @@ describe('a message that is shown', () => {
     })
     expect(shownFields(message)).toEqual({
       ...{
-        43: 'LOJA 453957******1486 BR',
-        54: '453957******1486',
-        90: '0100 000001 1122223344 00000000011 00000000000',
+        '043': 'LOJA 453957******1486 BR',
+        '054': '453957******1486',
+        '090': '0100 000001 1122223344 00000000011 00000000000',
       },
     })
   })
@@ -55,7 +47,7 @@ describe('a message that is shown', () => {
           const message = Object.assign(new CardMessage(), { mti })
           for (const de of present) createFieldSetter(de)(message, number)
           const shown = shownFields(message)
-          expect(Object.keys(shown).map(Number)).toEqual(present)
+          expect(Object.keys(shown).map(Number).sort((a, b) => a - b)).toEqual(present)
           expect(JSON.stringify(shown)).not.toContain(number)
         },
       ),
