@@ -47,7 +47,11 @@ describe('a message that is shown', () => {
           const message = Object.assign(new CardMessage(), { mti })
           for (const de of present) createFieldSetter(de)(message, number)
           const shown = shownFields(message)
-          expect(Object.keys(shown).map(Number).sort((a, b) => a - b)).toEqual(present)
+          expect(
+            Object.keys(shown)
+              .map(Number)
+              .sort((a, b) => a - b),
+          ).toEqual(present)
           expect(JSON.stringify(shown)).not.toContain(number)
         },
       ),
