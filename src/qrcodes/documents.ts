@@ -24,6 +24,10 @@ const url = text(300).meta({
   example: 'pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441',
 })
 
+const wantedImage = z.enum(['png', 'svg']).optional().meta({
+  description: 'Adds the picture to the answer; Accept: image/png or image/svg+xml gives it alone.',
+})
+
 const merchant = {
   name,
   city,
@@ -40,10 +44,7 @@ const merchant = {
     description:
       'ascii takes accents off name, city and info, which every reader understands; utf-8 keeps them and counts lengths in bytes.',
   }),
-  image: z.enum(['png', 'svg']).optional().meta({
-    description:
-      'Adds the picture to the answer; Accept: image/png or image/svg+xml gives it alone.',
-  }),
+  image: wantedImage,
 }
 
 const key = text(77).meta({
@@ -84,6 +85,7 @@ export const parseBody = z
     payload: text(4096, { isMultiline: true, charactersMin: 0 }).meta({
       description: 'What the code says, as text; white space around it is taken off.',
     }),
+    image: wantedImage,
   })
   .meta({ id: 'QrCodePayload' })
 
@@ -112,6 +114,13 @@ export const resolveBody = z
   })
   .meta({ id: 'QrCodeToResolve' })
 
+const drawn = z
+  .object({
+    media_type: z.enum(['image/png', 'image/svg+xml']),
+    data: z.string().meta({ description: 'SVG text, or PNG in base64.' }),
+  })
+  .optional()
+
 const generated = z
   .object({
     payload: z.string().meta({ description: 'Copy and paste, or draw as a QR code.' }),
@@ -119,12 +128,7 @@ const generated = z
     kind: z.enum(['static', 'dynamic', 'authorization']),
     composite: z.boolean(),
     key_kind: z.enum(['cpf', 'cnpj', 'phone', 'email', 'evp']).nullable(),
-    image: z
-      .object({
-        media_type: z.enum(['image/png', 'image/svg+xml']),
-        data: z.string().meta({ description: 'SVG text, or PNG in base64.' }),
-      })
-      .optional(),
+    image: drawn,
   })
   .meta({ id: 'GeneratedQrCode' })
 
@@ -170,7 +174,7 @@ const code = {
   warnings: z.array(z.object({ rule: z.string(), path: z.string(), offset: z.int() })),
 }
 
-const parsed = z.object({ ...code, tree: z.array(node) }).meta({ id: 'ParsedQrCode' })
+const parsed = z.object({ ...code, tree: z.array(node), image: drawn }).meta({ id: 'ParsedQrCode' })
 
 const resolved = z
   .object({

@@ -86,15 +86,22 @@ export const qrcodeRoutes = (resolve: Resolver): readonly Route[] => [
     document: documents.parse,
     handle: async (c) => {
       const isText = mediaType(c.req.raw.headers.get('content-type') ?? '') === text
-      const payload = isText ? await readText(c) : (await readJson(c, parseBody)).payload
-      try {
-        return Response.json(readCode(payload.trim()))
-      } catch (error) {
-        throw unreadable(error)
-      }
+      const { payload, image } = isText
+        ? { payload: await readText(c), image: undefined }
+        : await readJson(c, parseBody)
+      const code = payload.trim()
+      return answer(c, read(code), code, image)
     },
   },
 ]
+
+const read = (payload: string) => {
+  try {
+    return readCode(payload)
+  } catch (error) {
+    throw unreadable(error)
+  }
+}
 
 const writer = <T extends { readonly image?: PictureKind | undefined }>(
   kind: string,
@@ -111,7 +118,8 @@ const writer = <T extends { readonly image?: PictureKind | undefined }>(
   document,
   handle: async (c) => {
     const request = await readJson(c, schema)
-    return answer(c, writeOrRefuse(write, request), request.image)
+    const code = writeOrRefuse(write, request)
+    return answer(c, code, code.payload, request.image)
   },
 })
 
@@ -136,19 +144,21 @@ const unreadable = (error: unknown): unknown => {
   })
 }
 
+/** What is told of a code, with its picture where that is wanted. */
 const answer = async (
   c: RequestContext,
-  code: WrittenCode,
+  told: object,
+  payload: string,
   image: PictureKind | undefined,
 ): Promise<Response> => {
   const alone = wantedPicture(c.req.raw.headers.get('accept') ?? '')
-  if (alone !== undefined) return picture(alone, code.payload)
-  if (image === undefined) return Response.json(code)
+  if (alone !== undefined) return picture(alone, payload)
+  if (image === undefined) return Response.json(told)
   const data =
     image === 'svg'
-      ? await drawSvg(code.payload)
-      : Buffer.from(await drawPng(code.payload)).toString('base64')
-  return Response.json({ ...code, image: { media_type: pictureTypes[image], data } })
+      ? await drawSvg(payload)
+      : Buffer.from(await drawPng(payload)).toString('base64')
+  return Response.json({ ...told, image: { media_type: pictureTypes[image], data } })
 }
 
 const picture = async (kind: PictureKind, payload: string): Promise<Response> => {

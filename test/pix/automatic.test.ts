@@ -6,6 +6,7 @@ import { chargeBody, freshTxid, type Json } from './support.ts'
 const {
   pix,
   key,
+  token,
   other,
   call,
   right,
@@ -188,6 +189,23 @@ describe('a request to a payer', () => {
     expect((await call('GET', path, undefined, other.token)).status).toBe(404)
     expect((await call('PATCH', path, { status: 'CANCELADA' }, other.token)).status).toBe(404)
     expect((await call('POST', '/solicrec', requestBody(idRec), other.token)).status).toBe(404)
+  })
+
+  test('is listed with those before it, newest first, to nobody else', async () => {
+    const { idRec, idSolicRec } = await requested()
+    await right('PATCH', `/solicrec/${idSolicRec}`, { status: 'CANCELADA' })
+    const { idSolicRec: second } = await right('POST', '/solicrec', requestBody(idRec))
+    const listed = (of: string, as = token) =>
+      pix.call('GET', `/v1/pix/recurrence-requests?recurrence_id=${of}`, { token: as })
+    const { json } = await listed(idRec)
+    expect(json.requests.map(({ id }: Json) => id)).toEqual([second, idSolicRec])
+    expect(json.requests[1].status).toBe('CANCELADA')
+    expect(json.requests[0]).toMatchObject({
+      ...{ payer_ispb: '91193552', expires_at: '2026-03-10T12:00:00.000Z' },
+    })
+    expect((await listed(idRec, other.token)).json).toEqual({ requests: [] })
+    expect((await listed(`RR${'0'.repeat(27)}`)).json).toEqual({ requests: [] })
+    expect((await listed(`RR${'0'.repeat(28)}`)).status).toBe(400)
   })
 })
 

@@ -144,6 +144,15 @@ describe('reading', () => {
     })
     expect(fromJson.tree[1]).toMatchObject({ id: '26', value: null, offset: 6, length: 58 })
     expect(fromJson.tree[1].children[1]).toMatchObject({ path: '26.01', name: 'key', value: evp })
+    const drawn = await json(await post('parse', { payload: staticPayload, image: 'png' }))
+    const written = Buffer.from(drawn.image.data, 'base64')
+    expect([drawn.image.media_type, written.subarray(1, 4).toString()]).toEqual([
+      'image/png',
+      'PNG',
+    ])
+    expect({ ...drawn, image: undefined }).toEqual({ ...fromJson, image: undefined })
+    const alone = await post('parse', { payload: staticPayload }, { Accept: 'image/svg+xml' })
+    expect(await alone.text()).toStartWith('<svg')
     const fromText = await post('parse', `${staticPayload}\n`, { 'Content-Type': 'text/plain' })
     expect(await json(fromText)).toEqual(fromJson)
   })

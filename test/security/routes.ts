@@ -237,6 +237,10 @@ export const rows: Readonly<Record<string, Row>> = {
     ...([false, [], ({ request }: Made) => `/pix/v2/solicrec/${request}`] as const),
     () => ({ status: 'CANCELADA' }),
   ),
+  'GET /v1/pix/recurrence-requests': {
+    ...list(),
+    at: ({ recurrence }) => `/v1/pix/recurrence-requests?recurrence_id=${recurrence}`,
+  },
   'PUT /pix/v2/cobr/{txid}': { kind: 'new' },
   'POST /pix/v2/cobr': { kind: 'new' },
   'GET /pix/v2/cobr': listOf('cobr'),

@@ -3,18 +3,35 @@ import {
   type RequestContext,
   type Route,
   readJsonValue,
+  readQuery,
   respond,
 } from '#src/platform/http/index.ts'
 import { pixRoute } from '../pix-route.ts'
 import { readCancellation } from './body.ts'
+import { listDocument, requestsQuery } from './documents.ts'
+import type { RecurrenceRequest } from './domain.ts'
 import type { RequestService } from './service.ts'
 
 const bodyBytesMax = 16_384
 
 const idOf = (c: RequestContext): string => c.req.param('idSolicRec') ?? ''
 
-/** `solicrec`: payers are asked to authorise recurrences. */
+const listedView = ({ id, status, recipient, expiresAt, createdAt }: RecurrenceRequest) => ({
+  ...{ id, status, payer_ispb: recipient.ispbParticipante },
+  ...{ expires_at: expiresAt.toISOString(), created_at: createdAt.toISOString() },
+})
+
+/** `solicrec`: payers are asked to authorise recurrences. Of a recurrence the standard lists none. */
 export const requestRoutes = (service: RequestService): readonly Route[] => [
+  {
+    ...{ method: 'GET', path: '/v1/pix/recurrence-requests' },
+    ...{ scope: 'solicrec:read', document: listDocument },
+    handle: async (c) => {
+      const { recurrence_id: id } = readQuery(c, requestsQuery)
+      const requests = await service.ofRecurrence(callerOf(c).owner, id)
+      return Response.json({ requests: requests.map(listedView) })
+    },
+  },
   pixRoute(
     'POST',
     '/solicrec',

@@ -31,6 +31,11 @@ export type RequestService = {
   /** @throws ApiError `solic_rec_operacao_invalida` if the payer has answered */
   readonly cancel: (account: string, id: string) => Promise<object>
   readonly find: (account: string, id: string) => Promise<object>
+  /** The last ones of a recurrence, newest first; none of one that is not the account’s. */
+  readonly ofRecurrence: (
+    account: string,
+    recurrenceId: string,
+  ) => Promise<readonly RecurrenceRequest[]>
 }
 
 /** Requests to payers to authorise recurrences, each a pain.009. */
@@ -56,6 +61,10 @@ export const createRequestService = (deps: RequestServiceDeps): RequestService =
       const recurrence = request && (await findRecurrence(sql, account, request.recurrenceId))
       if (request === undefined || recurrence === undefined) throw noRequest()
       return requestView(request, recurrence, ispb)
+    },
+    ofRecurrence: async (account, recurrenceId) => {
+      if ((await findRecurrence(sql, account, recurrenceId)) === undefined) return []
+      return (await requestsOf(sql, [recurrenceId])).toReversed()
     },
   }
 }

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+
+export const requestsQuery = z.strictObject({
+  recurrence_id: z
+    .string()
+    .regex(/^[a-zA-Z0-9]{29}$/, 'must be 29 letters and digits')
+    .meta({ description: 'idRec of the API Pix.', example: 'RR1234567820260302abcdefghijk' }),
+})
+
+const request = z
+  .object({
+    id: z.string().meta({ description: 'idSolicRec of the API Pix.' }),
+    status: z.enum([
+      ...(['CRIADA', 'ENVIADA', 'RECEBIDA', 'ACEITA'] as const),
+      ...(['REJEITADA', 'EXPIRADA', 'CANCELADA'] as const),
+    ]),
+    payer_ispb: z.string().meta({ description: 'Institution of the payer.' }),
+    expires_at: z.iso.datetime().meta({ description: 'Until when the payer may answer.' }),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'PixRecurrenceRequest' })
+
+export const listDocument = {
+  operation: 'listPixRecurrenceRequests',
+  summary: 'Requests to the payer of a recurrence, newest first',
+  description: 'The last twenty. The API Pix finds each by its identifier and lists none.',
+  tag: 'API Pix',
+  query: requestsQuery,
+  responses: {
+    200: {
+      description: 'The requests.',
+      schema: z.object({ requests: z.array(request) }).meta({ id: 'PixRecurrenceRequestList' }),
+    },
+  },
+  errors: [httpErrors.validation_failed],
+} as const satisfies RouteDocument
