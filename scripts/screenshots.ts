@@ -43,6 +43,14 @@ const one = { click: 'tbody a', there: '.timeline' }
 const screens: Readonly<Record<string, Screen>> = {
   overview: { path: '/', there: '.chart canvas' },
   payments: { path: '/payments?as=type&find=pacs.008', opens: { 'payments-one': one } },
+  charges: {
+    path: '/charges?show=cob',
+    opens: { 'charges-one': { click: 'tbody a', there: '.qr' } },
+  },
+  recurrences: {
+    path: '/charges?show=rec',
+    opens: { 'recurrences-one': one },
+  },
   cards: { path: '/payments?rail=cards', opens: { 'cards-one': one } },
   'digital-currency': {
     path: '/payments?rail=drex',
@@ -64,6 +72,11 @@ const screens: Readonly<Record<string, Screen>> = {
   contracts: {
     path: '/currency?show=contracts',
     opens: { 'currency-contract': { click: 'tbody a', there: 'form select' } },
+  },
+  'currency-new': {
+    path: '/currency/new/transfer',
+    there: 'form .primary',
+    opens: { 'currency-review': { click: '.actions button', there: 'form .primary' } },
   },
   lanes: { path: '/currency?show=lanes' },
   networks: { path: '/currency?show=networks' },
@@ -115,6 +128,7 @@ for (const { name, ...form } of forms) {
   const page = await context.newPage()
   const picture = async (screen: string): Promise<void> => {
     await page.waitForLoadState('networkidle')
+    await page.locator('.waiting').first().waitFor({ state: 'detached' })
     await page.screenshot({ path: join(out, `${screen}-${name}.png`) })
   }
   await page.goto(`${url}/console`)

@@ -9,6 +9,7 @@ const licencesTaken: ReadonlySet<string> = new Set([
   'BSD-3-Clause',
   'ISC',
   'MIT',
+  'OFL-1.1',
   'Unlicense',
 ])
 

@@ -33,6 +33,7 @@ const policyOf = (nonce: string): string =>
     // Codes to scan come as data. An image runs nothing.
     "img-src 'self' data:",
     "connect-src 'self'",
+    "font-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -141,7 +141,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await dialog.getByRole('button', { name: 'Compare' }).click()
     await dialog.getByText('The same: 2 keys.').waitFor()
     await dialog.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('searchbox').fill('b@example.com')
+    await page.locator('main').getByRole('searchbox').fill('b@example.com')
     await page.keyboard.press('Enter')
     await page.waitForURL(/key=b%40example.com/)
     await row.filter({ hasText: 'a@example.com' }).waitFor({ state: 'detached' })

@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     const row = page.locator('tbody tr', { hasText: stored.transactions[0]?.endToEndId ?? '' })
     const look = async (by: string, text: string): Promise<void> => {
       await page.getByLabel('Buscar por').selectOption(by)
-      await page.getByRole('searchbox').fill(text)
+      await page.locator('main').getByRole('searchbox').fill(text)
       await page.keyboard.press('Enter')
       await page.waitForURL((address) => address.searchParams.get('find') === text)
     }

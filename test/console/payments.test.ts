@@ -188,4 +188,93 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     expect(one.problems).toEqual([])
     await page.context().close()
   }, 120_000)
+
+  test('a contract is written to, a transfer made, a contract deployed: each by its form, with its consequence', async () => {
+    const [ana, bia] = [await wallet(), await wallet()]
+    const one = await seen.visit()
+    const { page } = one
+    await signIn(one, operator)
+    const dialog = page.getByRole('dialog')
+    await page.goto(`${url}/console/currency?show=contracts`)
+    await page.locator('tbody a').first().click()
+    await page.getByLabel('Function').selectOption({ label: 'transfer(address,uint256)' })
+    await page.locator('[name=argument-0]').fill(bia)
+    await page.locator('[name=argument-1]').fill('1234')
+    await page.getByLabel('Signing wallet').selectOption({ label: `browser · ${ana}` })
+    await page.getByRole('button', { name: 'Call' }).click()
+    await dialog.getByText('cannot be taken back').waitFor()
+    await dialog.getByText(bia).waitFor()
+    expect(await serious(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Call' }).click()
+    await dialog.getByText('confirmed').waitFor()
+    await dialog.getByRole('link').click()
+    await page.locator('.said', { hasText: 'transfer(address,uint256)' }).waitFor()
+
+    await page.goto(`${url}/console/currency/new/transfer`)
+    await page.getByLabel('from_wallet').fill(ana)
+    await page.getByLabel('to_wallet').fill(bia)
+    await page.getByLabel('amount').first().fill('7.50')
+    await page.getByRole('button', { name: 'Review' }).click()
+    await dialog.getByText(`7.50 goes from ${ana} to ${bia}`).waitFor()
+    await dialog.getByRole('button', { name: 'New transfer' }).click()
+    await dialog.getByRole('link').click()
+    await page.locator('h1', { hasText: '7.50' }).waitFor()
+
+    await page.goto(`${url}/console/currency/new/contract`)
+    await page.getByLabel('Kind').selectOption('tokenized_asset')
+    await page.getByLabel('name', { exact: true }).fill('Safra')
+    await page.getByLabel('symbol').fill('CAFE')
+    await page.getByLabel('total_supply').fill('1000')
+    await page.getByLabel('decimals').fill('2')
+    await page.getByLabel('owner').fill(ana)
+    await page.getByLabel('signer_wallet').fill(ana)
+    await page.getByRole('button', { name: 'Review' }).click()
+    await dialog.getByText('where it stays for good').waitFor()
+    await dialog.getByRole('button', { name: 'Deploy a contract' }).click()
+    await dialog.getByRole('link').click()
+    await page.locator('tbody tr', { hasText: 'tokenized_asset' }).waitFor()
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('a card payment is captured and refunded, another taken back', async () => {
+    const authorize = async (): Promise<string> => {
+      const answer = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ ...authorizationBody('tok_visa_approved'), amount: 10_000 }),
+      })
+      return ((await answer.json()) as { id: string }).id
+    }
+    const one = await seen.visit({ viewport: { width: 390, height: 844 } })
+    const { page } = one
+    await signIn(one, operator)
+    const dialog = page.getByRole('dialog')
+    const act = async (title: string, consequence: string, amount?: string): Promise<void> => {
+      await page.getByRole('button', { name: title, exact: true }).click()
+      await dialog.getByText(consequence).waitFor()
+      if (amount !== undefined) await dialog.locator('[name=amount]').fill(amount)
+      await dialog.getByRole('button', { name: title, exact: true }).click()
+      await dialog.getByRole('button', { name: 'Close' }).click()
+    }
+    await page.goto(`${url}/console/payments/cards/${await authorize()}`)
+    await act('Capture', 'is charged to the card', '80,00')
+    await page.locator('header .badge', { hasText: 'captured' }).waitFor()
+    await act('Refund', 'goes back to the cardholder', '12.5')
+    await page.getByText('R$12.50').first().waitFor()
+    await settled(page)
+    expect(await serious(page)).toEqual([])
+    await page.goto(`${url}/console/payments/cards/${await authorize()}`)
+    await act('Void', 'The cardholder is charged nothing')
+    await page.locator('header .badge', { hasText: 'voided' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Void' }).count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+    const reader = await seen.visit()
+    await signIn(reader, await gateway.keyOf({ grants: ['cards:read'] }))
+    await reader.page.goto(`${url}/console/payments/cards/${await authorize()}`)
+    await settled(reader.page)
+    expect(await reader.page.getByRole('button', { name: 'Capture' }).count()).toBe(0)
+    await reader.page.context().close()
+  }, 120_000)
 })

@@ -89,10 +89,12 @@ const Glance = ({ label, activity }: { readonly label: string; readonly activity
   const isEnded = settled + failed > 0
   return (
     <>
+      <p class="rate">
+        <strong>{count(Math.round((all / minutes) * 10) / 10)}</strong> {w.perMinute}
+      </p>
       <Facts
         isWide
         facts={[
-          { name: w.perMinute, value: count(Math.round((all / minutes) * 10) / 10) },
           { name: w.success, value: isEnded ? percent(settled / (settled + failed)) : '–' },
           { name: w.median, value: msText(activity.p50_ms) },
           { name: w.late, value: msText(activity.p99_ms) },

@@ -27,7 +27,7 @@ export const agreementWords = inWords({
   told: ['What the contract told', 'O que o contrato informou'],
   event: ['Event', 'Evento'],
   block: ['Block', 'Bloco'],
-  cancel: ['Take back', 'Cancelar'],
+  cancel: ['Take back', 'Cancelar entrega'],
   reason: ['Reason', 'Motivo'],
   cancelConsequence: [
     'Operation {operation}, {amount} of {bond} for {price} with {party}, is taken back: at once while our command is not signed, else on the chain, where the contract decides whether it was in time.',

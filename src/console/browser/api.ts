@@ -38,14 +38,18 @@ const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<R
   throw new Refusal(answer.status, messageOf(body), answer.headers.get('X-Request-Id') ?? '')
 }
 
-/** Both forms of errors: problems, and those of cards and digital currency. */
+/** The forms of errors: problems, those of cards and digital currency, those of the API Pix. */
 const messageOf = (body: unknown): string => {
-  const { detail, error, errors } = (body ?? {}) as {
+  const { detail, error, errors, violacoes } = (body ?? {}) as {
     detail?: unknown
     error?: { message?: unknown }
     errors?: readonly { pointer?: string; message?: string }[]
+    violacoes?: readonly { razao: string }[]
   }
-  const violations = (errors ?? []).map(({ pointer, message }) => `${pointer ?? ''} ${message}`)
+  const violations = [
+    ...(errors ?? []).map(({ pointer, message }) => `${pointer ?? ''} ${message}`),
+    ...(violacoes ?? []).map(({ razao }) => razao),
+  ]
   return [String(detail ?? error?.message ?? ''), ...violations].join(' · ')
 }
 
@@ -102,7 +106,8 @@ export type Loaded<T> = {
 /** Calls what it is given whenever something may have changed. @returns ends that */
 export type Wake = (ask: () => void) => () => void
 
-const every =
+/** By the clock alone. */
+export const every =
   (ms: number): Wake =>
   (ask) => {
     const timer = setInterval(ask, ms)

@@ -40,7 +40,11 @@ export const Section = <A, T>({
       <Badge status="unknown" label={`${many}${many === shownMax ? '+' : ''}`} />
     )
   return (
-    <Card title={title} aside={loaded.value !== undefined && badge}>
+    <Card
+      title={title}
+      aside={loaded.value !== undefined && badge}
+      isQuiet={many === 0 && loaded.error === undefined}
+    >
       <Shown loaded={loaded}>
         {(answer) =>
           rowsOf(answer).length > 0 && (

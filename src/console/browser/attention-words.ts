@@ -47,7 +47,7 @@ export const attentionWords = inWords({
     'What was open first has been so for more than ten minutes, and all that the wallet sends waits for it.',
     'O mais antigo está aberto há mais de dez minutos, e tudo o que a carteira envia espera por ele.',
   ],
-  cancel: ['Take back', 'Cancelar'],
+  cancel: ['Take back', 'Cancelar transferência'],
   cancelConsequence: [
     'An empty transaction takes the place of the transfer of {amount} to {to}. The chain decides which of the two counts.',
     'Uma transação vazia toma o lugar da transferência de {amount} para {to}. A cadeia decide qual das duas vale.',

@@ -195,12 +195,9 @@ const Waiting = <T extends { readonly id: string }>({
   const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
   return (
     <>
-      <div>
-        <h2>{title}</h2>
-        <p class="quiet">{note}</p>
-      </div>
       <PagedTable
         key={turn}
+        {...{ title, note }}
         name={`${path} ${turn}`}
         load={pageFrom<T>(path, member)}
         empty={empty}

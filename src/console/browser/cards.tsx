@@ -100,20 +100,14 @@ export const Cards = ({ session }: { readonly session: Session }) => (
     {session.scopes.includes('ops:read') && <Connections />}
     {session.scopes.includes('cards:read') && (
       <>
-        <div>
-          <h2>{w.reversals}</h2>
-          <p class="quiet">{w.reversalsNote}</p>
-        </div>
         <PagedTable
+          {...{ title: w.reversals, note: w.reversalsNote }}
           {...{ name: 'reversals', load: loadReversals, columns: reversalColumns }}
           empty={w.noReversals}
           keyOf={({ id }: Waiting) => id}
         />
-        <div>
-          <h2>{w.advices}</h2>
-          <p class="quiet">{w.advicesNote}</p>
-        </div>
         <PagedTable
+          {...{ title: w.advices, note: w.advicesNote }}
           {...{ name: 'advices', load: loadAdvices, columns: adviceColumns }}
           empty={w.noAdvices}
           keyOf={({ id }: Waiting) => id}

@@ -16,6 +16,18 @@ type ChartProps = {
 
 const heightPx = 96
 
+/** 1, 2, 5, 10, and so on: what is counted, and milliseconds, have no halves. */
+const wholeSteps = Array.from({ length: 13 }, (_, power) =>
+  [1, 2, 5].map((one) => one * 10 ** power),
+).flat()
+
+/** The places of values that have none beside them. */
+const alone = (chart: UPlot, series: number): number[] => {
+  const values = chart.data[series] ?? []
+  const isThere = (at: number): boolean => typeof values[at] === 'number'
+  return [...values.keys()].filter((at) => isThere(at) && !isThere(at - 1) && !isThere(at + 1))
+}
+
 /** Colours as the style sheet has them for this element: they follow light and dark at each drawing. */
 const inked = (element: Element, property: 'color' | 'borderTopColor' | 'outlineColor') => () =>
   getComputedStyle(element)[property]
@@ -32,7 +44,7 @@ const optionsFor = (
   const axis = {
     stroke: faint,
     ticks: { show: false },
-    font: '11px sans-serif',
+    font: '11px Inter, sans-serif',
   }
   return {
     width: element.clientWidth,
@@ -53,7 +65,8 @@ const optionsFor = (
         grid: { stroke: inked(element, 'borderTopColor'), width: 0.25 },
         size: 44,
         space: 28,
-        values: (_, values) => values.map((value) => (Number.isInteger(value) ? count(value) : '')),
+        incrs: wholeSteps,
+        values: (_, values) => values.map(count),
       },
     ],
     series: [
@@ -62,8 +75,8 @@ const optionsFor = (
         label,
         stroke: at === 0 ? line : second,
         width: 1.5,
-        points: { show: false },
-        spanGaps: true,
+        // A value without neighbours makes no line.
+        points: { show: isFilled !== true, filter: alone, size: 5 },
         ...(at === 0 ? {} : { dash: [4, 3] }),
         ...(isFilled === true
           ? { paths: UPlot.paths.bars?.({ size: [0.7, 12] }), fill: line, width: 0 }

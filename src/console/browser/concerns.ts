@@ -1,9 +1,16 @@
 import { getJson, Refusal, type Session, type Wake } from './api.ts'
+import { count } from './format.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 
-/** Something that waits for a person, and how many of it; `50+` where there are more than are counted. */
-export type Concern = { readonly name: string; readonly many: string }
+/** Something that waits for a person, and how many of it: so many and more where `isMore`. */
+export type Concern = { readonly name: string; readonly many: number; readonly isMore: boolean }
+
+/** `50+` where there are more than are counted. */
+export const manyText = (concerns: readonly Pick<Concern, 'many' | 'isMore'>[]): string => {
+  const sum = concerns.reduce((so, { many }) => so + many, 0)
+  return `${count(sum)}${concerns.some(({ isMore }) => isMore) ? '+' : ''}`
+}
 
 const countedMax = 50
 
@@ -11,7 +18,7 @@ type Source = {
   readonly name: string
   readonly scope: string
   readonly path: string
-  readonly count: (answer: never) => number
+  readonly countOf: (answer: never) => number
 }
 
 type Health = { readonly checks: Readonly<Record<string, { readonly status: string }>> }
@@ -23,33 +30,33 @@ type Endpoint = {
 const sources: readonly Source[] = [
   {
     ...{ name: w.parts, scope: 'ops:read', path: '/health' },
-    count: ({ checks }: Health) =>
+    countOf: ({ checks }: Health) =>
       Object.values(checks).filter(({ status }) => status !== 'ok').length,
   },
   {
     ...{ name: w.unknown, scope: 'messages:read' },
     path: `/v1/messages?status=UNKNOWN&limit=${countedMax}`,
-    count: ({ messages }: { messages: readonly unknown[] }) => messages.length,
+    countOf: ({ messages }: { messages: readonly unknown[] }) => messages.length,
   },
   {
     ...{ name: w.reversals, scope: 'cards:read' },
     path: `/v1/transactions?needs_attention=true&limit=${countedMax}`,
-    count: ({ transactions }: { transactions: readonly unknown[] }) => transactions.length,
+    countOf: ({ transactions }: { transactions: readonly unknown[] }) => transactions.length,
   },
   {
     ...{ name: w.held, scope: 'ops:read' },
     path: `/v1/drex/held?limit=${countedMax}`,
-    count: ({ held }: { held: readonly unknown[] }) => held.length,
+    countOf: ({ held }: { held: readonly unknown[] }) => held.length,
   },
   {
     ...{ name: w.letters, scope: 'ops:read' },
     path: '/v1/ops/dead-letters?limit=1',
-    count: ({ classes }: { classes: readonly { readonly count: number }[] }) =>
+    countOf: ({ classes }: { classes: readonly { readonly count: number }[] }) =>
       classes.reduce((sum, one) => sum + one.count, 0),
   },
   {
     ...{ name: w.endpoints, scope: 'webhooks:read', path: '/v1/webhooks' },
-    count: ({ webhooks }: { webhooks: readonly Endpoint[] }) =>
+    countOf: ({ webhooks }: { webhooks: readonly Endpoint[] }) =>
       webhooks.filter(
         ({ disabled_reason: reason, health }) =>
           health.exhausted > 0 || (reason !== null && reason !== 'request'),
@@ -76,9 +83,9 @@ export const concernsOf = async (
 ): Promise<readonly Concern[]> => {
   const asked = sources.filter(({ scope }) => scopes.includes(scope))
   const found = await Promise.all(
-    asked.map(async ({ name, path, count }) => {
+    asked.map(async ({ name, path, countOf }) => {
       try {
-        return { name, many: count((await getJson<never>(path, purpose)) as never) }
+        return { name, many: countOf((await getJson<never>(path, purpose)) as never) }
       } catch (error) {
         if (error instanceof Refusal) return { name, many: 0 }
         throw error
@@ -87,5 +94,5 @@ export const concernsOf = async (
   )
   return found
     .filter(({ many }) => many > 0)
-    .map(({ name, many }) => ({ name, many: many === countedMax ? `${many}+` : String(many) }))
+    .map(({ name, many }) => ({ name, many, isMore: many === countedMax }))
 }

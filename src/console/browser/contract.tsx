@@ -2,13 +2,18 @@ import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
 import { getJson, Refusal, type Session, send, useLoaded } from './api.ts'
 import type { Contract, Wallet } from './currency.tsx'
-import { CodeCard, Copy, Shown } from './parts.tsx'
+import { Code, CodeCard, Copy, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { fill, words } from './words.ts'
 
-type Input = { readonly name?: string; readonly type: string }
+type Input = {
+  readonly name?: string
+  readonly type: string
+  /** Of a tuple, or of a list of them. */
+  readonly components?: readonly Input[]
+}
 
 type Entry = {
   readonly type: string
@@ -21,8 +26,13 @@ type Detail = Contract & { readonly abi: readonly Entry[] }
 
 type Outcome = { readonly result?: unknown; readonly transaction_id?: string }
 
-const signatureOf = ({ name = '', inputs = [] }: Entry): string =>
-  `${name}(${inputs.map(({ type }) => type).join(',')})`
+/** As a selector is made of it: a tuple is written by what it holds. */
+const canonicalOf = ({ type, components = [] }: Input): string =>
+  type.startsWith('tuple') ? `(${typesOf(components)})${type.slice('tuple'.length)}` : type
+
+const typesOf = (inputs: readonly Input[]): string => inputs.map(canonicalOf).join(',')
+
+const signatureOf = ({ name = '', inputs = [] }: Entry): string => `${name}(${typesOf(inputs)})`
 
 const isView = ({ stateMutability }: Entry): boolean =>
   stateMutability === 'view' || stateMutability === 'pure'
@@ -37,6 +47,44 @@ const argumentOf = ({ type }: Input, text: string): unknown => {
 
 const argumentsOf = ({ inputs = [] }: Entry, form: FormData): readonly unknown[] =>
   inputs.map((input, at) => argumentOf(input, String(form.get(`argument-${at}`) ?? '')))
+
+/** What was typed, by the name of each argument, and who signs. */
+const namedArguments = (entry: Entry, form: FormData) => {
+  const values = argumentsOf(entry, form)
+  const named = (entry.inputs ?? []).map(({ name }, at) => [name || String(at + 1), values[at]])
+  const signer = String(form.get('signer') ?? '')
+  return { ...Object.fromEntries(named), [w.signer]: signer === '' ? w.ownWallet : signer }
+}
+
+type CallState = {
+  readonly status: string
+  readonly tx_hash: string | null
+  readonly error: { readonly message?: string } | null
+}
+
+const callEveryMs = 2_000
+
+/** What becomes of a call that was sent. */
+const Call = ({ path, id }: { readonly path: string; readonly id: string }) => {
+  const loaded = useLoaded(path, (purpose) => getJson<CallState>(path, purpose), callEveryMs)
+  return (
+    <Shown loaded={loaded}>
+      {({ status, tx_hash: hash, error }) => (
+        <>
+          <p>
+            {fill(w.sent, { id })} <Badge status={status} />
+          </p>
+          {error?.message !== undefined && <p class="violation">{error.message}</p>}
+          {hash !== null && (
+            <Link to={`/tools?${new URLSearchParams({ find: hash })}`} class="mono">
+              {hash}
+            </Link>
+          )}
+        </>
+      )}
+    </Shown>
+  )
+}
 
 /** A contract: its functions, read or called by a form made of its ABI. */
 export const ContractPage = ({
@@ -72,8 +120,10 @@ export const ContractPage = ({
                 <Copy text={address} label={words.copy} />
               </div>
             </header>
-            {may(session, 'contracts:call') && (
+            {may(session, 'contracts:call') ? (
               <Functions contract={contract} path={path} session={session} />
+            ) : (
+              <CodeCard title={w.functions} text={functionsOf(contract).join('\n')} />
             )}
           </>
         )}
@@ -81,6 +131,9 @@ export const ContractPage = ({
     </>
   )
 }
+
+const functionsOf = ({ abi }: Detail): readonly string[] =>
+  abi.filter(({ type }) => type === 'function').map(signatureOf)
 
 const Functions = ({
   contract,
@@ -121,9 +174,10 @@ const Functions = ({
       label: contract.label,
     }),
     verb: w.call,
+    fields: <Code label={w.arguments}>{JSON.stringify(namedArguments(given, form), null, 2)}</Code>,
     run: async (_, key) => {
-      const { transaction_id: id } = await post(form, key)
-      return fill(w.sent, { id: id ?? '' })
+      const { transaction_id: id = '' } = await post(form, key)
+      return <Call path={`${path}/calls/${encodeURIComponent(id)}`} id={id} />
     },
   })
   return (

@@ -4,6 +4,8 @@ import { Deliveries, Liens } from './agreements.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
 import { whenChanged } from './live.ts'
+import { MakeLink, registerAct, type ThingName, things } from './make.tsx'
+import { makeWords } from './make-words.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
@@ -17,6 +19,7 @@ const tabs = [
   { name: 'contracts', label: w.contracts, scope: 'contracts:read' },
   { name: 'deliveries', label: agreementWords.deliveries, scope: 'drex:read' },
   { name: 'liens', label: agreementWords.liens, scope: 'drex:read' },
+  { name: 'operations', label: makeWords.operations, scope: 'drex:read' },
   { name: 'networks', label: w.networks, scope: 'drex:read' },
   { name: 'lanes', label: w.lanes, scope: 'drex:read' },
 ] as const
@@ -35,7 +38,10 @@ export const Currency = ({
     <>
       <header class="head">
         <h1>{words.drex}</h1>
-        <Link to="/payments?rail=drex">{w.transfers}</Link>
+        <div class="actions">
+          <Link to="/payments?rail=drex">{w.transfers}</Link>
+          <MakeLink name="transfer" session={session} />
+        </div>
       </header>
       <nav class="tabs" aria-label={words.drex}>
         {mine.map(({ name, label }) => (
@@ -46,14 +52,37 @@ export const Currency = ({
       </nav>
       {current === undefined && <p class="empty">{words.lacking}</p>}
       {current?.name === 'wallets' && <Wallets session={session} />}
-      {current?.name === 'contracts' && <Contracts />}
-      {current?.name === 'deliveries' && <Deliveries />}
-      {current?.name === 'liens' && <Liens />}
+      {current?.name === 'contracts' && <Contracts session={session} />}
+      {current?.name === 'deliveries' && (
+        <>
+          <Making name="delivery" session={session} />
+          <Deliveries />
+        </>
+      )}
+      {current?.name === 'liens' && (
+        <>
+          <Making name="lien" session={session} />
+          <Liens />
+        </>
+      )}
+      {current?.name === 'operations' && (
+        <>
+          <Making name="operation" session={session} />
+          <Operations />
+        </>
+      )}
       {current?.name === 'networks' && <Networks />}
       {current?.name === 'lanes' && <Lanes />}
     </>
   )
 }
+
+const Making = ({ name, session }: { readonly name: ThingName; readonly session: Session }) =>
+  may(session, things[name].scope) ? (
+    <div class="actions">
+      <MakeLink name={name} session={session} />
+    </div>
+  ) : null
 
 export type Wallet = {
   readonly wallet_id: string
@@ -149,13 +178,67 @@ const contractColumns: readonly Column<Contract>[] = [
   momentColumn(({ created_at: at }) => at),
 ]
 
-const Contracts = () => (
+const Contracts = ({ session }: { readonly session: Session }) => {
+  const listed = useLoaded('contracts turn', async () => null)
+  const { ask, dialog } = useActs(listed.again)
+  const register = async () => {
+    const { networks } = await getJson<{ networks: readonly Network[] }>('/v1/drex/networks')
+    ask(registerAct(networks.filter(({ configured }) => configured).map(({ id }) => id)))
+  }
+  return (
+    <>
+      {may(session, 'contracts:deploy') && (
+        <div class="actions">
+          <MakeLink name="contract" session={session} />
+          {session.scopes.includes('drex:read') && (
+            <button type="button" onClick={() => void register()}>
+              {makeWords.registration}
+            </button>
+          )}
+        </div>
+      )}
+      <PagedTable
+        name={`contracts ${listed.turn}`}
+        load={pageFrom<Contract>('/v1/contracts', 'contracts')}
+        columns={contractColumns}
+        empty={w.noContracts}
+        keyOf={({ contract_id: id }) => id}
+      />
+      {dialog}
+    </>
+  )
+}
+
+type Operation = {
+  readonly operation_id: string
+  readonly operation: string
+  readonly network: string
+  readonly signer_wallet: string
+  readonly status: string
+  readonly tx_hash: string | null
+  readonly created_at: string
+}
+
+const operationColumns: readonly Column<Operation>[] = [
+  {
+    head: words.identifier,
+    classes: ['mono', 'wide'],
+    cell: ({ operation_id: id, tx_hash: hash }) =>
+      hash === null ? id : <Link to={`/tools?${new URLSearchParams({ find: hash })}`}>{id}</Link>,
+  },
+  { head: words.kind, cell: ({ operation }) => operation.replaceAll('_', ' ') },
+  { head: w.network, cell: ({ network }) => network, classes: ['extra'] },
+  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  momentColumn(({ created_at: at }) => at),
+]
+
+const Operations = () => (
   <PagedTable
-    name="contracts"
-    load={pageFrom<Contract>('/v1/contracts', 'contracts')}
-    columns={contractColumns}
-    empty={w.noContracts}
-    keyOf={({ contract_id: id }) => id}
+    name="operations"
+    load={pageFrom<Operation>('/v1/drex/operations', 'operations')}
+    columns={operationColumns}
+    empty={makeWords.noOperations}
+    keyOf={({ operation_id: id }) => id}
   />
 )
 

@@ -18,6 +18,11 @@ export const Day = ({
 const dayStartMs = (day: string): number => Date.parse(`${day}T00:00:00-03:00`)
 
 const dayMs = 86_400_000
+const offsetMs = 3 * 3_600_000
+
+/** The day that it was so many days ago. */
+export const daysAgo = (days: number): string =>
+  new Date(Date.now() - offsetMs - days * dayMs).toISOString().slice(0, 10)
 
 /** As the API takes it. */
 export const startOfDay = (day: string): string => new Date(dayStartMs(day)).toISOString()

@@ -48,7 +48,7 @@ export const explain = async (content: string, wanted: Wanted = {}): Promise<Exp
   }
 }
 
-/** What is signed only on its way out has no signature yet, and is not judged by its absence. */
+/** What is signed only on its way out, or is taken unsigned, is not judged by the absence of a signature. */
 export const withoutSignature = (message: Explained): Explained => {
   if (message.verdict === undefined) return message
   const violations = message.verdict.violations.filter(

@@ -69,5 +69,15 @@ export const minorOf = (minor: number, unit: string): string => {
 export const tokens = (amount: string, unit: string): string =>
   `${decimals.format(amount as Decimal)} ${unit}`
 
-export const duration = (ms: number): string =>
-  ms < 10_000 ? `${count(Math.round(ms))} ms` : `${count(Math.round(ms / 1000))} s`
+const shortly = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 })
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000]
+
+/** In the unit that people would say it in: to the hundredth of a second, later to the whole unit. */
+export const duration = (ms: number): string => {
+  if (ms < 1_000) return `${count(Math.round(ms))} ms`
+  if (ms < 10_000) return `${shortly.format(ms / 1_000)} s`
+  if (ms < 2 * minuteMs) return `${count(Math.round(ms / 1_000))} s`
+  if (ms < 2 * hourMs) return `${count(Math.round(ms / minuteMs))} min`
+  if (ms < 2 * dayMs) return `${count(Math.round(ms / hourMs))} h`
+  return `${count(Math.round(ms / dayMs))} d`
+}

@@ -1,24 +1,38 @@
 import { type ComponentChildren, render } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { DeliveryOfBonds, LienPage } from './agreements.tsx'
-import { currentSession, Refusal, type Session, signIn, signOut } from './api.ts'
+import {
+  currentSession,
+  type Loaded,
+  Refusal,
+  type Session,
+  signIn,
+  signOut,
+  useLoaded,
+} from './api.ts'
 import { Attention } from './attention.tsx'
 import { attentionWords } from './attention-words.ts'
 import { Audit } from './audit.tsx'
 import { Movements } from './card-movements.tsx'
 import { Cards } from './cards.tsx'
 import { Certificates, certificateWords } from './certificates.tsx'
+import { ChargePage } from './charge.tsx'
+import { kindIn, kinds, kindsOf } from './charge-kinds.ts'
+import { chargeWords } from './charge-words.ts'
+import { Charges } from './charges.tsx'
+import { type Concern, concernsChanged, concernsOf, manyText } from './concerns.ts'
 import { ContractPage } from './contract.tsx'
 import { Currency } from './currency.tsx'
 import { keyWords } from './key-words.ts'
 import { Keys } from './keys.tsx'
+import { isThing, Make } from './make.tsx'
 import { Overview } from './overview.tsx'
 import { PaymentPage } from './payment.tsx'
 import { Payments } from './payments.tsx'
 import { pixKeyWords } from './pix-key-words.ts'
 import { PixKeys } from './pix-keys.tsx'
-import { rails } from './rails.ts'
-import { Link, type Place, usePlace } from './router.tsx'
+import { railLists, rails } from './rails.ts'
+import { go, Link, type Place, usePlace } from './router.tsx'
 import { Tools } from './tools.tsx'
 import { toolWords } from './tools-words.ts'
 import { WalletPage } from './wallet.tsx'
@@ -112,24 +126,41 @@ const SignIn = ({ onDone }: { readonly onDone: (session: Session) => void }) => 
   )
 }
 
-const pages = [
-  { to: '/', label: words.overview, scope: undefined },
-  { to: '/payments', label: words.payments, scope: undefined },
-  { to: '/cards', label: words.cards, scope: 'cards:read' },
-  { to: '/currency', label: words.drex, scope: 'drex:read' },
-  { to: '/pix-keys', label: pixKeyWords.title, scope: 'dict:read' },
-  { to: '/attention', label: attentionWords.attention, scope: undefined },
-  { to: '/webhooks', label: webhookWords.webhooks, scope: 'webhooks:read' },
-  { to: '/tools', label: toolWords.tools, scope: undefined },
-  { to: '/certificates', label: certificateWords.certificates, scope: 'ops:admin' },
-  { to: '/keys', label: keyWords.keys, scope: 'keys:read' },
-  { to: '/audit', label: words.audit, scope: 'ops:admin' },
+const railScopes = rails.map((rail) => railLists[rail].scope)
+
+/** Each for those who have any of its scopes; for everybody without. */
+const pages: readonly {
+  readonly to: string
+  readonly label: string
+  readonly scopes: readonly string[]
+}[] = [
+  { to: '/', label: words.overview, scopes: [] },
+  { to: '/payments', label: words.payments, scopes: railScopes },
+  { to: '/charges', label: chargeWords.charges, scopes: kinds.map((kind) => kindsOf[kind].scope) },
+  { to: '/cards', label: words.cards, scopes: ['cards:read'] },
+  { to: '/currency', label: words.drex, scopes: ['drex:read'] },
+  { to: '/pix-keys', label: pixKeyWords.title, scopes: ['dict:read'] },
+  { to: '/attention', label: attentionWords.attention, scopes: [] },
+  { to: '/webhooks', label: webhookWords.webhooks, scopes: ['webhooks:read'] },
+  { to: '/tools', label: toolWords.tools, scopes: [] },
+  { to: '/certificates', label: certificateWords.certificates, scopes: ['ops:admin'] },
+  { to: '/keys', label: keyWords.keys, scopes: ['keys:read'] },
+  { to: '/audit', label: words.audit, scopes: ['ops:admin'] },
 ]
+
+const concernsEveryMs = 30_000
 
 const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: () => void }) => {
   const place = usePlace()
+  const concerns = useLoaded(
+    'concerns',
+    (purpose) => concernsOf(session, purpose),
+    concernsChanged(session, concernsEveryMs),
+  )
   const section = `/${place.path.split('/')[1] ?? ''}`
-  const seen = pages.filter(({ scope }) => scope === undefined || session.scopes.includes(scope))
+  const seen = pages.filter(
+    ({ scopes }) => scopes.length === 0 || scopes.some((scope) => session.scopes.includes(scope)),
+  )
   const label = pages.find(({ to }) => to === section)?.label ?? words.overview
   useEffect(() => {
     document.title = `${session.environment.toUpperCase()} · ${label} · Trilho`
@@ -144,10 +175,12 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
       </a>
       <aside>
         <Brand environment={session.environment} />
+        {session.scopes.includes('messages:read') && <Find />}
         <nav aria-label={words.navigation}>
           {seen.map((page) => (
             <Link key={page.to} to={page.to} current={page.to === section}>
               {page.label}
+              {page.to === '/attention' && <Many concerns={concerns.value} />}
             </Link>
           ))}
         </nav>
@@ -165,20 +198,74 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
         </Choices>
       </aside>
       <main id="content" tabIndex={-1}>
-        <Content place={place} session={session} />
+        <Content {...{ place, session, concerns }} />
       </main>
     </div>
   )
 }
 
-const Content = ({ place, session }: { readonly place: Place; readonly session: Session }) => {
+/** Whatever has an identifier, from wherever one is; Ctrl K leads there. */
+const Find = () => {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    const reach = (event: KeyboardEvent) => {
+      if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      input.current?.select()
+    }
+    addEventListener('keydown', reach)
+    return () => removeEventListener('keydown', reach)
+  }, [])
+  return (
+    <search>
+      <form
+        class="find"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const text = input.current?.value.trim() ?? ''
+          if (text !== '') go('/tools?tool=explain', text)
+        }}
+      >
+        <input
+          {...{ ref: input, type: 'search', spellcheck: false, autocomplete: 'off' }}
+          aria-label={words.findHint}
+          aria-keyshortcuts="Control+K"
+          title={words.findHint}
+          placeholder={words.find}
+        />
+        <kbd>Ctrl K</kbd>
+      </form>
+    </search>
+  )
+}
+
+/** How much waits for a person. */
+const Many = ({ concerns = [] }: { readonly concerns: readonly Concern[] | undefined }) =>
+  concerns.length > 0 && (
+    <>
+      {' '}
+      <span class="many">{manyText(concerns)}</span>
+    </>
+  )
+
+const Content = ({
+  place,
+  session,
+  concerns,
+}: {
+  readonly place: Place
+  readonly session: Session
+  readonly concerns: Loaded<readonly Concern[]>
+}) => {
   const [, section, first, second] = place.path.split('/').map(decoded)
-  if (place.path === '/') return <Overview session={session} query={place.query} />
-  if (place.path === '/payments') return <Payments query={place.query} />
+  if (place.path === '/') return <Overview {...{ session, concerns }} query={place.query} />
+  if (place.path === '/payments') return <Payments {...{ session }} query={place.query} />
   if (place.path === '/keys') return <Keys session={session} />
   if (place.path === '/audit') return <Audit query={place.query} />
   if (place.path === '/attention') return <Attention session={session} />
-  if (place.path === '/tools') return <Tools query={place.query} session={session} />
+  if (place.path === '/tools')
+    return <Tools {...{ session, given: place.given }} query={place.query} />
+  if (place.path === '/charges') return <Charges query={place.query} session={session} />
   if (place.path === '/cards') return <Cards session={session} />
   if (place.path === '/currency') return <Currency query={place.query} session={session} />
   if (place.path === '/pix-keys') return <PixKeys query={place.query} session={session} />
@@ -188,8 +275,15 @@ const Content = ({ place, session }: { readonly place: Place; readonly session: 
   if (section === 'payments' && known !== undefined && second !== undefined) {
     return <PaymentPage key={place.path} rail={known} id={second} session={session} />
   }
+  const kind = section === 'charges' ? kindIn(first) : undefined
+  if (kind !== undefined && second !== undefined) {
+    return <ChargePage key={place.path} kind={kind} id={second} session={session} />
+  }
   if (section === 'cards' && first === 'days' && second !== undefined) {
     return <Movements key={second} id={second} query={place.query} />
+  }
+  if (section === 'currency' && first === 'new' && isThing(second)) {
+    return <Make key={second} name={second} session={session} />
   }
   if (section === 'currency' && first === 'wallets' && second !== undefined) {
     return <WalletPage key={second} id={second} session={session} />

@@ -2,7 +2,7 @@ import { inWords } from './words.ts'
 
 /** What the overview says. */
 export const overviewWords = inWords({
-  perMinute: ['Per minute', 'Por minuto'],
+  perMinute: ['per minute', 'por minuto'],
   success: ['Success', 'Sucesso'],
   open: ['In flight', 'Em curso'],
   median: ['p50', 'p50'],
@@ -29,6 +29,9 @@ export const overviewWords = inWords({
   parts: ['parts not in order', 'partes fora de ordem'],
   transfers: ['transfers not mined', 'transferências não mineradas'],
   queues: ['Queues', 'Filas'],
+  noParties: ['No counterparty is configured.', 'Nenhuma contraparte configurada.'],
+  primary: ['primary', 'primário'],
+  secondary: ['secondary', 'secundário'],
   certificates: ['Certificates next to expire', 'Próximos certificados a vencer'],
   days: ['{count} days', '{count} dias'],
   noQueues: ['No queue of this broker is told of.', 'Não há filas a mostrar.'],

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
 import { RailActivity } from './activity.tsx'
-import { getJson, getText, type Session, useLoaded } from './api.ts'
-import { type Concern, concernsChanged, concernsOf } from './concerns.ts'
+import { getJson, getText, type Loaded, type Session, useLoaded } from './api.ts'
+import { type Concern, manyText } from './concerns.ts'
 import { count, dayOf, duration, secondOf } from './format.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, type Fact, Facts, Shown } from './parts.tsx'
 import { railLists, rails } from './rails.ts'
 import { Link } from './router.tsx'
-import { Badge } from './state.tsx'
+import { Badge, statusText } from './state.tsx'
 import { fill, words } from './words.ts'
 
 const slowlyMs = 30_000
@@ -32,9 +32,11 @@ const windowText = (minutes: number): string =>
 export const Overview = ({
   session,
   query,
+  concerns,
 }: {
   readonly session: Session
   readonly query: URLSearchParams
+  readonly concerns: Loaded<readonly Concern[]>
 }) => {
   const health = useLoaded(
     'health',
@@ -55,7 +57,7 @@ export const Overview = ({
           ))}
         </nav>
       </header>
-      <Concerns session={session} />
+      <Concerns loaded={concerns} />
       <div class="thirds">
         {mine.map((rail) => (
           <RailActivity key={`${rail} ${minutes}`} rail={rail} minutes={minutes} />
@@ -66,7 +68,7 @@ export const Overview = ({
           <>
             <Card title={words.counterparties} aside={<State health={health.value} />}>
               <Shown loaded={health}>
-                {({ checks = {} }) => <Facts facts={counterparties(checks)} />}
+                {({ checks = {} }) => <Parties parties={counterparties(checks)} />}
               </Shown>
             </Card>
             <Queues />
@@ -87,33 +89,26 @@ const State = ({ health }: { readonly health: Health | undefined }) =>
   )
 
 /** What waits for a person, each with a number; one line where nothing does. */
-const Concerns = ({ session }: { readonly session: Session }) => {
-  const loaded = useLoaded(
-    'concerns',
-    (purpose) => concernsOf(session, purpose),
-    concernsChanged(session, slowlyMs),
-  )
-  return (
-    <section class="card strip" aria-label={w.attention}>
-      <Shown loaded={loaded}>
-        {(concerns) =>
-          concerns.length === 0 ? (
-            <Badge status="ok" label={w.nothing} />
-          ) : (
-            <>
-              <strong>{w.attention}</strong>
-              {concerns.map(linkOf)}
-            </>
-          )
-        }
-      </Shown>
-    </section>
-  )
-}
+const Concerns = ({ loaded }: { readonly loaded: Loaded<readonly Concern[]> }) => (
+  <section class="card strip" aria-label={w.attention}>
+    <Shown loaded={loaded}>
+      {(concerns) =>
+        concerns.length === 0 ? (
+          <Badge status="ok" label={w.nothing} />
+        ) : (
+          <>
+            <strong>{w.attention}</strong>
+            {concerns.map(linkOf)}
+          </>
+        )
+      }
+    </Shown>
+  </section>
+)
 
-const linkOf = ({ name, many }: Concern): ComponentChildren => (
-  <Link key={name} to="/attention">
-    <Badge status="unknown" label={`${many} ${name}`} />
+const linkOf = (one: Concern): ComponentChildren => (
+  <Link key={one.name} to="/attention">
+    <Badge status="unknown" label={`${manyText([one])} ${one.name}`} />
   </Link>
 )
 
@@ -129,49 +124,61 @@ export type Network = {
   readonly last_echo_at?: string | null
 }
 
+/** Whom payments go to and come from, as far as this process reaches them. */
+type Party = { readonly name: string; readonly isUp: boolean; readonly text: string }
+
+const Parties = ({ parties }: { readonly parties: readonly Party[] }) =>
+  parties.length === 0 ? (
+    <p class="empty">{w.noParties}</p>
+  ) : (
+    <ul class="parties">
+      {parties.map(({ name, isUp, text }) => (
+        <li key={name}>
+          <span class="what">{name}</span>
+          <Badge status={isUp ? 'up' : 'down'} label={isUp ? words.up : words.down} />
+          <span class="how">{text}</span>
+        </li>
+      ))}
+    </ul>
+  )
+
+const channelNames: Readonly<Record<string, string>> = {
+  ...{ primary: w.primary, secondary: w.secondary },
+}
+
 /** Channels of the central bank, card networks, chains: as far as they are configured. */
-const counterparties = (checks: NonNullable<Health['checks']>): readonly Fact[] => {
+const counterparties = (checks: NonNullable<Health['checks']>): readonly Party[] => {
   const pulls = new Map(detailsOf<Pull>(checks['pull']))
   const channels = detailsOf<Channel>(checks['outbound']).map(
     ([name, { up, round_trip_ms: ms }]) => {
       const silence = pulls.get(name)?.silent_seconds
       const since = silence === undefined ? '' : fill(w.silent, { time: duration(silence * 1_000) })
       return {
-        name: `SPI ${name}`,
-        value: <Standing isUp={up === true} text={textOf([...roundTripOf(ms), since])} />,
+        ...{ name: `SPI ${channelNames[name] ?? name}`, isUp: up === true },
+        text: textOf([...roundTripOf(ms), since]),
       }
     },
   )
   const networks = detailsOf<Network>(checks['card_networks']).map(([name, found]) => ({
-    name,
-    value: <Standing isUp={(found.connections_up ?? 0) > 0} text={networkText(found)} />,
+    ...{ name, isUp: (found.connections_up ?? 0) > 0, text: networkText(found) },
   }))
   const chains = detailsOf<Chain>(checks['drex']).flatMap(
     ([name, { status, round_trip_ms: ms }]) =>
-      status === undefined ? [] : [{ name, value: chainStanding(status, ms) }],
+      status === undefined ? [] : [{ name, ...chainStanding(status, ms) }],
   )
   return [...channels, ...networks, ...chains]
 }
 
 const chainStanding = (status: string, ms: number | null | undefined) =>
-  status === 'running' ? (
-    <Standing isUp text={textOf(roundTripOf(ms))} />
-  ) : (
-    <Standing isUp={false} text={status} />
-  )
+  status === 'running'
+    ? { isUp: true, text: textOf(roundTripOf(ms)) }
+    : { isUp: false, text: statusText(status) }
 
 const textOf = (parts: readonly string[]): string => parts.filter((one) => one !== '').join(' · ')
 
 /** Nothing before its first answer. */
 const roundTripOf = (ms: number | null | undefined): readonly string[] =>
   typeof ms === 'number' ? [fill(w.roundTrip, { time: ms < 1 ? '< 1 ms' : duration(ms) })] : []
-
-const Standing = ({ isUp, text }: { readonly isUp: boolean; readonly text: string }) => (
-  <>
-    <span class="quiet">{text}</span>{' '}
-    <Badge status={isUp ? 'up' : 'down'} label={isUp ? words.up : words.down} />
-  </>
-)
 
 const networkText = ({
   connections_up: up = 0,

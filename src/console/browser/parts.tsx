@@ -45,16 +45,19 @@ export const Copy = ({ text, label }: { readonly text: string; readonly label: s
   )
 }
 
+/** @param isQuiet with nothing in it that anybody has to see to: a line, after what has */
 export const Card = ({
   title,
   aside,
+  isQuiet = false,
   children,
 }: {
   readonly title: string
   readonly aside?: ComponentChildren
+  readonly isQuiet?: boolean
   readonly children: ComponentChildren
 }) => (
-  <section class="card">
+  <section class={isQuiet ? 'card none' : 'card'}>
     <header>
       <h2>{title}</h2>
       {aside}

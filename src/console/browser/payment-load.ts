@@ -9,10 +9,22 @@ import {
 import type { ChainPlace } from './chain.tsx'
 import { type Explained, explain, withoutSignature } from './explained.tsx'
 import { centsOf, count, reais, tokens } from './format.ts'
-import type { Rail, Transaction, Transfer } from './rails.ts'
+import type { Fact } from './parts.tsx'
+import { cardActs, giveBackActs, type Received, type ScopedAct } from './payment-acts.tsx'
+import {
+  type CardDetail,
+  cardFacts,
+  eventHow,
+  type MessageDetail,
+  messageFacts,
+  type TransferDetail,
+  transferFacts,
+} from './payment-facts.ts'
+import { paymentWords } from './payment-words.ts'
+import type { Rail } from './rails.ts'
 import { eventText, statusText } from './state.tsx'
 import type { Exchange, WireMessage } from './wire.tsx'
-import { words } from './words.ts'
+import { language, words } from './words.ts'
 
 /** Deliveries that a timeline shows: the latest. */
 const toldMax = 100
@@ -31,6 +43,8 @@ export type Payment = {
   readonly status: string
   readonly id: string
   readonly moments: readonly Moment[]
+  /** In short. */
+  readonly facts: readonly Fact[]
   readonly decoded: unknown
   /** ISO 8583 as far as it may be shown, with what it was for. */
   readonly wire?: readonly Exchange[]
@@ -42,23 +56,9 @@ export type Payment = {
   /** What came of the check of the signature; `OWN`: the gateway signs it when it sends it. */
   readonly signature?: string
   /** What may be done about it, each with the scope that it needs. */
-  readonly acts?: readonly { readonly scope: string; readonly act: Act }[]
+  readonly acts?: readonly ScopedAct[]
   /** What was signed for it, newest first. */
   readonly onChain?: readonly ChainPlace[]
-}
-
-type History = { readonly status: string; readonly at: string; readonly detail: string | null }
-
-type MessageDetail = {
-  readonly type: string
-  readonly direction: string
-  readonly status: string
-  readonly end_to_end_id: string | null
-  readonly biz_msg_idr: string
-  readonly signature: string
-  readonly trace_id: string | null
-  readonly transactions: readonly { readonly amount: string | null }[]
-  readonly history: readonly History[]
 }
 
 type TimelineEntry = {
@@ -74,12 +74,13 @@ type TimelineEntry = {
 const spiPayment = async (id: string): Promise<Payment> => {
   const path = `/v1/messages/${encodeURIComponent(id)}`
   const detail = await getJson<MessageDetail>(path)
-  const [raw, related] = await Promise.all([
+  const [raw, pix] = await Promise.all([
     getText(path, 'application/xml').catch(() => undefined),
-    timelineOf(detail.end_to_end_id),
+    pixOf(detail.end_to_end_id),
   ])
   const explained = raw === undefined ? undefined : await explain(raw).catch(() => undefined)
   const isOwn = detail.direction === 'OUTBOUND'
+  const isUnsigned = isOwn || detail.signature === 'NOT_CHECKED'
   const amount = detail.transactions.length === 1 ? detail.transactions[0]?.amount : undefined
   const own = detail.history.map((one) => ({
     at: one.at,
@@ -87,7 +88,7 @@ const spiPayment = async (id: string): Promise<Payment> => {
     how: one.detail ?? '',
     status: one.status,
   }))
-  const others = related
+  const others = (pix?.timeline ?? [])
     .filter((one) => one.message_id !== id)
     .map((one) => ({
       at: one.at,
@@ -101,25 +102,38 @@ const spiPayment = async (id: string): Promise<Payment> => {
     status: detail.status,
     id: detail.end_to_end_id ?? detail.biz_msg_idr,
     moments: [...own, ...others],
+    facts: [...messageFacts(detail, language), ...returnFacts(pix)],
     decoded: detail,
     raw,
-    explained: explained && isOwn ? withoutSignature(explained) : explained,
+    explained: explained && isUnsigned ? withoutSignature(explained) : explained,
     signature: isOwn ? 'OWN' : detail.signature,
     traceId: detail.trace_id,
-    acts:
-      detail.status === 'UNKNOWN' && isOwn
+    acts: [
+      ...(detail.status === 'UNKNOWN' && isOwn
         ? [{ scope: 'spi:send', act: resendAct(id, detail) }]
-        : [],
+        : []),
+      ...(pix === undefined || detail.type !== 'pacs.008' ? [] : giveBackActs(pix)),
+    ],
   }
 }
 
-/** What the payment has besides this message; nothing for messages of no payment. */
-const timelineOf = async (endToEndId: string | null): Promise<readonly TimelineEntry[]> => {
-  if (endToEndId === null) return []
-  const path = `/v1/pix/payments/${encodeURIComponent(endToEndId)}`
-  const found = await getJson<{ timeline: readonly TimelineEntry[] }>(path).catch(() => undefined)
-  return found?.timeline ?? []
+type Pix = Received & {
+  readonly returned: string
+  readonly timeline: readonly TimelineEntry[]
 }
+
+/** The payment that the message is of; undefined for messages of none. */
+const pixOf = async (endToEndId: string | null): Promise<Pix | undefined> => {
+  if (endToEndId === null) return undefined
+  return getJson<Pix>(`/v1/pix/payments/${encodeURIComponent(endToEndId)}`).catch(() => undefined)
+}
+
+const isSome = (amount: string | undefined): amount is string => !/^[0.]*$/.test(amount ?? '')
+
+const returnFacts = ({ returned, refundable }: Partial<Pix> = {}): readonly Fact[] => [
+  ...(isSome(returned) ? [{ name: paymentWords.returned, value: reais(returned) }] : []),
+  ...(isSome(refundable) ? [{ name: paymentWords.left, value: reais(refundable) }] : []),
+]
 
 type CardEvent = {
   readonly type: string
@@ -131,7 +145,7 @@ type CardEvent = {
 const cardPayment = async (id: string): Promise<Payment> => {
   const path = `/v1/transactions/${encodeURIComponent(id)}`
   const [transaction, { events, trace_id: traceId }] = await Promise.all([
-    getJson<Transaction>(path),
+    getJson<CardDetail>(path),
     getJson<{ events: readonly CardEvent[]; trace_id: string | null }>(`${path}/events`),
   ])
   return {
@@ -141,12 +155,12 @@ const cardPayment = async (id: string): Promise<Payment> => {
     moments: events.map(({ type, at, data }) => ({
       at,
       what: eventText(type),
-      how: Object.entries(data ?? {})
-        .map(([name, value]) => `${name} ${String(value)}`)
-        .join(' · '),
+      how: eventHow(data, eventText),
       status: type.endsWith('_sent') ? 'sent' : statusOfEvent(type),
     })),
+    facts: cardFacts(transaction),
     decoded: transaction,
+    acts: cardActs(transaction),
     wire: events.filter(({ messages }) => messages.length > 0),
     traceId,
     raw: undefined,
@@ -154,18 +168,6 @@ const cardPayment = async (id: string): Promise<Payment> => {
 }
 
 const statusOfEvent = (type: string): string => (type.endsWith('confirmed') ? 'confirmed' : type)
-
-type TransferDetail = Transfer & {
-  readonly updated_at: string
-  readonly approval: 'required' | 'approved' | null
-  readonly steps: readonly { readonly kind: string; readonly tx_hash: string | null }[]
-  readonly attempts: readonly {
-    readonly attempt: number
-    readonly status: string
-    readonly tx_hash: string | null
-    readonly created_at: string
-  }[]
-}
 
 const drexPayment = async (id: string): Promise<Payment> => {
   const path = `/v1/drex/transfers/${encodeURIComponent(id)}`
@@ -194,6 +196,7 @@ const drexPayment = async (id: string): Promise<Payment> => {
         status: transfer.status,
       },
     ],
+    facts: transferFacts(transfer),
     decoded: transfer,
     raw: undefined,
     acts: transferActs(transfer).map((act) => ({ scope: 'drex:transfer', act })),

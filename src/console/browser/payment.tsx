@@ -3,8 +3,9 @@ import { type Session, useLoaded } from './api.ts'
 import { OnChain } from './chain.tsx'
 import { ExplainedLines, VerdictBadge } from './explained.tsx'
 import { dayOf, duration, timeOf } from './format.ts'
-import { Card, CodeCard, Copy, Shown } from './parts.tsx'
+import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
 import { loadPayment, type Moment, type Payment } from './payment-load.ts'
+import { paymentWords as w } from './payment-words.ts'
 import type { Rail } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge, Sign, toneClass } from './state.tsx'
@@ -46,7 +47,12 @@ export const PaymentPage = ({
             </header>
             <div class="columns">
               <Timeline moments={payment.moments} />
-              <Told decoded={payment.decoded} />
+              <div class="stack">
+                <Card title={w.summary}>
+                  <Facts facts={payment.facts} />
+                </Card>
+                <Machine decoded={payment.decoded} />
+              </div>
             </div>
             <Documents {...payment} />
             <Wire exchanges={payment.wire ?? []} />
@@ -93,14 +99,15 @@ const Doing = ({
     {acts
       .filter(({ scope }) => may(session, scope))
       .map(({ act }) => (
-        <button class="primary" type="button" key={act.title} onClick={() => ask(act)}>
+        <button type="button" key={act.title} onClick={() => ask(act)}>
           {act.title}
         </button>
       ))}
   </>
 )
 
-const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
+/** What happened, with the time since the first of it. */
+export const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
   const first = moments[0]?.at
   const startMs = first === undefined ? 0 : Date.parse(first)
   return (
@@ -132,10 +139,19 @@ const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {
   )
 }
 
-/** Payment and message are shown as the API tells of them. */
-const Told = ({ decoded }: Pick<Payment, 'decoded'>) => (
-  <CodeCard title={words.told} text={JSON.stringify(decoded, null, 2)} />
-)
+/** The same as the API tells of it, for those who build on it; shut at first. */
+export const Machine = ({ decoded }: Pick<Payment, 'decoded'>) => {
+  const text = JSON.stringify(decoded, null, 2)
+  return (
+    <details class="card told">
+      <summary>{w.machine}</summary>
+      <div class="actions end">
+        <Copy text={text} label={words.copy} />
+      </div>
+      <Code label={w.machine}>{text}</Code>
+    </details>
+  )
+}
 
 const signatureStatus: Readonly<Record<string, string>> = {
   VALID: 'settled',

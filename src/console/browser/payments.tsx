@@ -1,3 +1,4 @@
+import type { Session } from './api.ts'
 import { Day, dayIn } from './days.tsx'
 import { whenChanged } from './live.ts'
 import { paymentColumns } from './payment-columns.tsx'
@@ -31,12 +32,28 @@ const filterOf = (get: (name: string) => string | null): Filter => {
   }
 }
 
-const railOf = (query: URLSearchParams): Rail =>
-  rails.find((rail) => rail === query.get('rail')) ?? 'spi'
+/** The rails that a key may look into. */
+const railsOf = ({ scopes }: Session): readonly Rail[] =>
+  rails.filter((rail) => scopes.includes(railLists[rail].scope))
 
 /** The payments of a rail; what is looked for is in the address. */
-export const Payments = ({ query }: { readonly query: URLSearchParams }) => {
-  const rail = railOf(query)
+export const Payments = ({
+  query,
+  session,
+}: {
+  readonly query: URLSearchParams
+  readonly session: Session
+}) => {
+  const mine = railsOf(session)
+  const rail = mine.find((one) => one === query.get('rail')) ?? mine[0]
+  if (rail === undefined) {
+    return (
+      <>
+        <h1>{words.payments}</h1>
+        <p class="empty">{words.lacking}</p>
+      </>
+    )
+  }
   const filter = filterOf((name) => query.get(name))
   const address = addressOf(rail, filter)
   return (
@@ -45,7 +62,7 @@ export const Payments = ({ query }: { readonly query: URLSearchParams }) => {
         <h1>{words.payments}</h1>
       </header>
       <nav class="tabs" aria-label={words.rail}>
-        {rails.map((one) => (
+        {mine.map((one) => (
           <Link key={one} to={addressOf(one, { find: '', status: '' })} current={one === rail}>
             {railLists[one].label}
           </Link>

@@ -122,6 +122,7 @@ export const railWords = inWords({
     '{function} of {label} is simulated, then signed and sent. What it changes on the chain cannot be taken back.',
     '{function} de {label} é simulada, depois assinada e enviada. O que muda na cadeia não se desfaz.',
   ],
+  arguments: ['Arguments', 'Argumentos'],
   signer: ['Signing wallet', 'Carteira que assina'],
   ownWallet: ['The gateway’s own', 'A do próprio gateway'],
   result: ['Result', 'Resultado'],

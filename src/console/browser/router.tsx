@@ -4,15 +4,22 @@ import { useEffect, useState } from 'preact/hooks'
 const base = '/console'
 
 /** Where the page is: a path below `/console`, and what the address asks for. */
-export type Place = { readonly path: string; readonly query: URLSearchParams }
+export type Place = {
+  readonly path: string
+  readonly query: URLSearchParams
+  /** What was given on the way there. It stays out of the address, which others log. */
+  readonly given: string
+}
 
 const placeNow = (): Place => ({
   path: location.pathname.slice(base.length) || '/',
   query: new URLSearchParams(location.search),
+  given: typeof history.state?.given === 'string' ? history.state.given : '',
 })
 
-export const go = (to: string): void => {
-  history.pushState(null, '', base + to)
+/** @param given what the page is given beside its address */
+export const go = (to: string, given = ''): void => {
+  history.pushState({ given }, '', base + to)
   dispatchEvent(new PopStateEvent('popstate'))
 }
 

@@ -29,7 +29,7 @@ export const Rows = ({
         if (entry === undefined) return
         // Whoever is in it by keyboard is not to lose his place.
         const isFar = !entry.isIntersecting && !own.contains(document.activeElement)
-        setRoom(isFar ? own.offsetHeight : undefined)
+        setRoom(isFar ? own.getBoundingClientRect().height : undefined)
       },
       { rootMargin: nearMargin },
     )

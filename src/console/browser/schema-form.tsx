@@ -117,7 +117,7 @@ const MembersForm = ({ document, schema, value, onChange, id }: Part & { readonl
 const Member = (named: Named) => {
   switch (named.schema.type) {
     case 'object':
-      return <Group {...named} />
+      return named.schema.properties === undefined ? <Free {...named} /> : <Group {...named} />
     case 'array':
       return <List {...named} />
     default:
@@ -174,8 +174,33 @@ const List = (named: Named) => {
   )
 }
 
+/** An object whose members nobody prescribes, as JSON. */
+const Free = ({ name, id, schema, onChange, isNeeded }: Named) => (
+  <div class="field">
+    <label for={id} class="mono">
+      {name}
+    </label>
+    <textarea
+      {...{ id, rows: 3, required: isNeeded, spellcheck: false }}
+      placeholder="{}"
+      onInput={({ currentTarget: { value } }) => onChange(jsonOf(value))}
+    />
+    {schema.description !== undefined && <small>{schema.description}</small>}
+  </div>
+)
+
+/** Whatever is no JSON stays text, and is refused by name. */
+const jsonOf = (text: string): Given => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
 const Leaf = ({ name, id, schema, value, onChange, isNeeded }: Named) => {
-  const { description, enum: values } = schema
+  const isFlag = schema.type === 'boolean'
+  const { description, enum: values = isFlag ? [true, false] : undefined } = schema
   const hint = description === undefined ? undefined : `${id}-hint`
   const isWhole = schema.type === 'integer'
   return (
@@ -195,7 +220,9 @@ const Leaf = ({ name, id, schema, value, onChange, isNeeded }: Named) => {
         <select
           {...{ id, required: isNeeded }}
           value={String(value ?? '')}
-          onChange={(event) => onChange(event.currentTarget.value)}
+          onChange={({ currentTarget: { value: text } }) =>
+            onChange(isFlag && text !== '' ? text === 'true' : text)
+          }
         >
           <option value="" />
           {values.map((one) => (

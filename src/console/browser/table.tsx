@@ -81,12 +81,17 @@ export type Page<T> = { readonly rows: readonly T[]; readonly next: string | nul
  */
 export const PagedTable = <T,>({
   name,
+  title,
+  note,
   load,
   empty,
   wake,
   ...table
 }: {
   readonly name: string
+  /** Of one among several lists of a screen. */
+  readonly title?: string | undefined
+  readonly note?: string | undefined
   readonly load: (cursor: string | undefined, purpose?: 'user' | 'background') => Promise<Page<T>>
   readonly empty: string
   /** Has the first page asked for again; what is new stands at the top, until more is loaded. */
@@ -126,9 +131,17 @@ export const PagedTable = <T,>({
       {(page) => {
         const rows = [page, ...later].flatMap((one) => one.rows)
         const { next } = later.at(-1) ?? page
-        if (rows.length === 0) return <p class="empty">{empty}</p>
+        if (rows.length === 0) {
+          return (
+            <section class="card">
+              <Heading title={title} note={note} />
+              <p class="empty">{empty}</p>
+            </section>
+          )
+        }
         return (
-          <div class="card list">
+          <section class="card list">
+            <Heading title={title} note={note} />
             <Table {...table} rows={rows} />
             <footer>
               <span class="quiet" aria-live="polite">
@@ -141,9 +154,25 @@ export const PagedTable = <T,>({
                 </button>
               )}
             </footer>
-          </div>
+          </section>
         )
       }}
     </Shown>
   )
 }
+
+const Heading = ({
+  title,
+  note,
+}: {
+  readonly title: string | undefined
+  readonly note: string | undefined
+}) =>
+  title === undefined ? null : (
+    <header>
+      <div>
+        <h2>{title}</h2>
+        {note !== undefined && <p class="quiet">{note}</p>}
+      </div>
+    </header>
+  )

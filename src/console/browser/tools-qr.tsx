@@ -32,7 +32,7 @@ const kinds = [
 const optional = new Set(['amount', 'info'])
 
 /** Writes a BR Code and shows it as a phone sees it. */
-export const MakeCode = ({ onExplain }: { readonly onExplain: (payload: string) => void }) => {
+export const MakeCode = () => {
   const [kind, setKind] = useState<Kind>('static')
   const [code, setCode] = useState<Code | Refusal>()
   const make = async (form: FormData) => {
@@ -89,34 +89,20 @@ export const MakeCode = ({ onExplain }: { readonly onExplain: (payload: string) 
             {code.message}
           </div>
         )}
-        {code !== undefined && !(code instanceof Refusal) && (
-          <Made code={code} onExplain={onExplain} />
-        )}
+        {code !== undefined && !(code instanceof Refusal) && <Made code={code} />}
       </div>
     </div>
   )
 }
 
-const Made = ({
-  code: { payload, image },
-  onExplain,
-}: {
-  readonly code: Code
-  readonly onExplain: (payload: string) => void
-}) => (
+const Made = ({ code: { payload, image } }: { readonly code: Code }) => (
   <Card title={w.copyPaste} aside={<Copy text={payload} label={w.copyPaste} />}>
     {image !== undefined && (
       <img class="qr" alt={w.picture} src={`data:${image.media_type};base64,${image.data}`} />
     )}
     <code class="secret">{payload}</code>
     <div class="actions">
-      <button
-        type="button"
-        onClick={() => {
-          onExplain(payload)
-          go('/tools?tool=explain')
-        }}
-      >
+      <button type="button" onClick={() => go('/tools?tool=explain', payload)}>
         {w.explainIt}
       </button>
     </div>

@@ -24,6 +24,7 @@ const Choose = ({ document }: { readonly document: ApiDocument }) => {
     <>
       <div class="filters">
         <select
+          class="whole"
           aria-label={w.operation}
           value={chosen}
           onChange={(event) => setChosen(event.currentTarget.value)}

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import type { Session } from './api.ts'
 import { Link } from './router.tsx'
 import { Explain } from './tools-explain.tsx'
@@ -19,12 +18,12 @@ const tools = [
 export const Tools = ({
   query,
   session,
+  given,
 }: {
   readonly query: URLSearchParams
   readonly session: Session
+  readonly given: string
 }) => {
-  // Made here, and explained there: it stays out of the address, which others log.
-  const [pasted, setPasted] = useState('')
   const mine = tools.filter(({ scope }) => scope === undefined || session.scopes.includes(scope))
   const current = mine.find(({ name }) => name === query.get('tool')) ?? mine[0]
   return (
@@ -40,8 +39,10 @@ export const Tools = ({
         ))}
       </nav>
       {current === undefined && <p class="empty">{words.lacking}</p>}
-      {current?.name === 'explain' && <Explain session={session} given={pasted} />}
-      {current?.name === 'qr' && <MakeCode onExplain={setPasted} />}
+      {current?.name === 'explain' && (
+        <Explain session={session} given={given === '' ? (query.get('find') ?? '') : given} />
+      )}
+      {current?.name === 'qr' && <MakeCode />}
       {current?.name === 'message' && <MakeMessage session={session} />}
       {current?.name === 'samples' && <Samples />}
     </>

@@ -96,8 +96,8 @@ export const WalletPage = ({ id, session }: { readonly id: string; readonly sess
               </div>
             </header>
             {session.scopes.includes('drex:read') && <Holdings address={wallet.address} />}
-            <h2>{w.statement}</h2>
             <PagedTable
+              title={w.statement}
               name={`statement ${id}`}
               load={pageFrom<Movement>(`${path}/statement`, 'movements')}
               columns={columns}

@@ -1,0 +1,232 @@
+import type { Act } from './act.tsx'
+import { amountsAsked } from './amounts.ts'
+import { send } from './api.ts'
+import { amountOf, type Kind, placeOf, type Told } from './charge-kinds.ts'
+import { chargeWords as w } from './charge-words.ts'
+import { daysAgo, endOfDay } from './days.tsx'
+import type { ScopedAct } from './payment-acts.tsx'
+import { Link } from './router.tsx'
+import { fill } from './words.ts'
+
+const textIn = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
+
+/** Only what is given. */
+const given = (name: string, value: string) => (value === '' ? {} : { [name]: value })
+
+/** Reais as the standard writes them: the API says what is wrong with what is no amount. */
+const reaisIn = (form: FormData): string => {
+  const { amount = '' } = amountsAsked(textIn(form, 'amount'))
+  const [whole, cents = ''] = amount.split('.')
+  return /^\d+$/.test(whole ?? '') ? `${whole}.${cents.padEnd(2, '0')}` : amount
+}
+
+type Field = {
+  readonly name: string
+  readonly label: string
+  readonly isFree?: boolean
+  readonly type?: string
+  readonly first?: string
+}
+
+const Fields = ({ fields }: { readonly fields: readonly Field[] }) => (
+  <>
+    {fields.map(({ name, label, isFree = false, type = 'text', first = '' }) => (
+      <label key={name} class="field">
+        {label}
+        <input {...{ name, type, required: !isFree, defaultValue: first }} autocomplete="off" />
+      </label>
+    ))}
+  </>
+)
+
+const made = (kind: Kind, id: string) => (
+  <>
+    {w.made}{' '}
+    <Link to={placeOf(kind, id)} class="mono">
+      {id}
+    </Link>
+  </>
+)
+
+/** An immediate charge, with a txid of ours. */
+export const newChargeAct: Act = {
+  title: w.newCharge,
+  verb: w.newCharge,
+  consequence: w.newChargeConsequence,
+  fields: (
+    <Fields
+      fields={[
+        { name: 'amount', label: w.amount },
+        { name: 'key', label: w.key },
+        { name: 'seconds', label: w.seconds, type: 'number', first: '3600' },
+        { name: 'question', label: w.question, isFree: true },
+      ]}
+    />
+  ),
+  run: async (form, key) => {
+    const body = {
+      calendario: { expiracao: Number(form.get('seconds')) },
+      valor: { original: reaisIn(form) },
+      chave: textIn(form, 'key'),
+      ...given('solicitacaoPagador', textIn(form, 'question')),
+    }
+    const { txid } = await send<{ readonly txid: string }>('POST', '/pix/v2/cob', body, key)
+    return made('cob', txid)
+  },
+}
+
+/** Ends it: the standard revises a status. */
+const endAct = (path: string, title: string, consequence: string, status: string): Act => ({
+  ...{ title, consequence, verb: title },
+  run: async () => {
+    await send('PATCH', path, { status })
+    return undefined
+  },
+})
+
+const pathOf = (kind: Kind, id: string): string => `/pix/v2/${kind}/${encodeURIComponent(id)}`
+
+const cancel = (kind: Kind, id: string, title: string, consequence: string): Act =>
+  endAct(pathOf(kind, id), title, consequence, 'CANCELADA')
+
+const askAct = (idRec: string): Act => ({
+  title: w.ask,
+  verb: w.ask,
+  consequence: fill(w.askConsequence, { id: idRec }),
+  fields: (
+    <Fields
+      fields={[
+        { name: 'tax_id', label: w.taxId },
+        { name: 'ispb', label: w.payersIspb },
+        { name: 'branch', label: w.payersBranch, isFree: true },
+        { name: 'account', label: w.payersAccount },
+        { name: 'day', label: w.answerBy, type: 'date', first: daysAgo(-2) },
+      ]}
+    />
+  ),
+  run: async (form, key) => {
+    const taxId = textIn(form, 'tax_id').replaceAll(/[.\-/\s]/g, '')
+    const body = {
+      idRec,
+      calendario: { dataExpiracaoSolicitacao: endOfDay(textIn(form, 'day')) },
+      destinatario: {
+        [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId,
+        ...given('agencia', textIn(form, 'branch')),
+        ...{ conta: textIn(form, 'account'), ispbParticipante: textIn(form, 'ispb') },
+      },
+    }
+    type Answer = { readonly idSolicRec: string }
+    const { idSolicRec } = await send<Answer>('POST', '/pix/v2/solicrec', body, key)
+    return made('solicrec', idSolicRec)
+  },
+})
+
+const accountTypes = [
+  ['CORRENTE', w.corrente],
+  ['POUPANCA', w.poupanca],
+  ['PAGAMENTO', w.pagamento],
+] as const
+
+const collectAct = ({ idRec = '', valor }: Told): Act => ({
+  title: w.collect,
+  verb: w.collect,
+  consequence: fill(w.collectConsequence, { id: idRec }),
+  fields: (
+    <>
+      <Fields
+        fields={[
+          {
+            ...{ name: 'amount', label: w.amount },
+            first: (typeof valor === 'object' && valor.valorRec) || '',
+          },
+          { name: 'day', label: w.due, type: 'date' },
+          { name: 'branch', label: w.payersBranch, isFree: true },
+          { name: 'account', label: w.creditedAccount },
+        ]}
+      />
+      <label class="field">
+        {w.accountType}
+        <select name="type">
+          {accountTypes.map(([type, label]) => (
+            <option key={type} value={type}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+    </>
+  ),
+  run: async (form, key) => {
+    const body = {
+      idRec,
+      calendario: { dataDeVencimento: textIn(form, 'day') },
+      valor: { original: reaisIn(form) },
+      recebedor: {
+        ...given('agencia', textIn(form, 'branch')),
+        ...{ conta: textIn(form, 'account'), tipoConta: textIn(form, 'type') },
+      },
+    }
+    const { txid } = await send<{ readonly txid: string }>('POST', '/pix/v2/cobr', body, key)
+    return made('cobr', txid)
+  },
+})
+
+const retryAct = (told: Told): Act => ({
+  title: w.retry,
+  verb: w.retry,
+  consequence: fill(w.retryConsequence, { amount: amountOf(told) }),
+  fields: <Fields fields={[{ name: 'day', label: w.onDay, type: 'date', first: daysAgo(-1) }]} />,
+  run: async (form) => {
+    const day = encodeURIComponent(textIn(form, 'day'))
+    await send('POST', `${pathOf('cobr', told.txid ?? '')}/retentativa/${day}`)
+    return undefined
+  },
+})
+
+/** Takes a recurrence off its location. */
+export const unlinkAct = ({ id = 0, idRec = '' }: Told): Act => ({
+  title: w.unlink,
+  verb: w.unlink,
+  consequence: fill(w.unlinkConsequence, { id: String(id), rec: idRec }),
+  run: async () => {
+    await send('DELETE', `${pathOf('locrec', String(id))}/idRec`)
+    return undefined
+  },
+})
+
+/** What the state of one lets a person do about it; the API judges anew. */
+export const chargeActs = (kind: Kind, told: Told): readonly ScopedAct[] => {
+  const { status = '', txid = '', idRec = '', idSolicRec = '' } = told
+  switch (kind) {
+    case 'cob':
+    case 'cobv': {
+      if (status !== 'ATIVA') return []
+      const consequence = fill(w.removeConsequence, { id: txid, amount: amountOf(told) })
+      const ended = 'REMOVIDA_PELO_USUARIO_RECEBEDOR'
+      const act = endAct(pathOf(kind, txid), w.remove, consequence, ended)
+      return [{ scope: `${kind}:write`, act }]
+    }
+    case 'rec': {
+      const end = cancel(kind, idRec, w.endRecurrence, fill(w.cancelRecurrence, { id: idRec }))
+      const ending = [{ scope: 'rec:write', act: end }]
+      if (status === 'CRIADA') return [{ scope: 'solicrec:write', act: askAct(idRec) }, ...ending]
+      if (status === 'APROVADA') return [{ scope: 'cobr:write', act: collectAct(told) }, ...ending]
+      return []
+    }
+    case 'cobr': {
+      if (status !== 'CRIADA' && status !== 'ATIVA') return []
+      const consequence = fill(w.cancelCollection, { id: txid, amount: amountOf(told) })
+      const end = { scope: 'cobr:write', act: cancel(kind, txid, w.endCollection, consequence) }
+      const isTried = (told.tentativas ?? []).length > 0
+      const mayRetry = isTried && told.politicaRetentativa !== 'NAO_PERMITE'
+      return mayRetry ? [{ scope: 'cobr:write', act: retryAct(told) }, end] : [end]
+    }
+    case 'solicrec': {
+      if (!['CRIADA', 'ENVIADA', 'RECEBIDA'].includes(status)) return []
+      const act = cancel(kind, idSolicRec, w.endRequest, fill(w.cancelRequest, { id: idSolicRec }))
+      return [{ scope: 'solicrec:write', act }]
+    }
+    default:
+      return []
+  }
+}

@@ -1,0 +1,189 @@
+import { getJson } from './api.ts'
+import { chargeWords as w } from './charge-words.ts'
+import { endOfDay, startOfDay } from './days.tsx'
+import { reais } from './format.ts'
+import type { Page } from './table.tsx'
+
+/** As the API Pix (2.9.0) tells of a charge, a Pix, a recurrence and what belongs to one: what is read of them. */
+export type Told = {
+  readonly txid?: string
+  readonly idRec?: string
+  readonly idSolicRec?: string
+  readonly endToEndId?: string
+  readonly id?: number
+  readonly status?: string
+  readonly chave?: string
+  readonly location?: string
+  readonly pixCopiaECola?: string
+  readonly solicitacaoPagador?: string
+  readonly infoAdicional?: string
+  readonly infoPagador?: string
+  readonly politicaRetentativa?: string
+  readonly criacao?: string
+  readonly devedor?: Person
+  readonly recebedor?: Person
+  readonly destinatario?: Person & { readonly conta?: string; readonly ispbParticipante?: string }
+  readonly pagador?: Person & { readonly ispbParticipante?: string }
+  readonly vinculo?: {
+    readonly contrato: string
+    readonly objeto?: string
+    readonly devedor: Person
+  }
+  readonly calendario?: {
+    readonly criacao?: string
+    readonly expiracao?: number
+    readonly dataDeVencimento?: string
+    readonly validadeAposVencimento?: number
+    readonly dataInicial?: string
+    readonly dataFinal?: string
+    readonly periodicidade?: string
+    readonly dataExpiracaoSolicitacao?: string
+  }
+  /** Of a Pix a text, else an object. */
+  readonly valor?: string | Value
+  readonly horario?: string
+  readonly ativacao?: { readonly tipoJornada?: string }
+  readonly dadosQR?: { readonly pixCopiaECola: string }
+  readonly atualizacao?: readonly Step[]
+  readonly tentativas?: readonly Attempt[]
+  readonly pix?: readonly Told[]
+  readonly devolucoes?: readonly Return[]
+  readonly encerramento?: {
+    readonly rejeicao?: Reason
+    readonly cancelamento?: Reason
+  }
+  readonly recPayload?: Told
+}
+
+export type Person = { readonly cpf?: string; readonly cnpj?: string; readonly nome?: string }
+type Value = {
+  readonly original?: string
+  readonly valorRec?: string
+  readonly valorMinimoRecebedor?: string
+}
+export type Step = { readonly status: string; readonly data: string }
+type Reason = { readonly codigo: string; readonly descricao: string }
+export type Attempt = {
+  readonly dataLiquidacao: string
+  readonly endToEndId: string
+  readonly atualizacao: readonly Step[]
+  readonly rejeicao?: Reason
+}
+type Return = {
+  readonly id: string
+  readonly valor: string
+  readonly status: string
+  readonly horario: { readonly solicitacao: string }
+}
+
+export const kinds = ['cob', 'cobv', 'pix', 'rec', 'cobr', 'solicrec', 'locrec'] as const
+export type Kind = (typeof kinds)[number]
+
+type KindOf = {
+  readonly label: string
+  readonly scope: string
+  /** Of the list's answer; undefined: the standard lists none of these. */
+  readonly member?: string
+  readonly statuses?: readonly string[]
+  readonly idOf: (told: Told) => string
+}
+
+const chargeStatuses = [
+  ...['ATIVA', 'CONCLUIDA', 'REMOVIDA_PELO_USUARIO_RECEBEDOR', 'REMOVIDA_PELO_PSP'],
+]
+
+export const kindsOf: Readonly<Record<Kind, KindOf>> = {
+  cob: {
+    ...{ label: w.cob, scope: 'cob:read', member: 'cobs', statuses: chargeStatuses },
+    idOf: ({ txid = '' }) => txid,
+  },
+  cobv: {
+    ...{ label: w.cobv, scope: 'cobv:read', member: 'cobs', statuses: chargeStatuses },
+    idOf: ({ txid = '' }) => txid,
+  },
+  pix: {
+    ...{ label: w.pix, scope: 'pix:read', member: 'pix' },
+    idOf: ({ endToEndId = '' }) => endToEndId,
+  },
+  rec: {
+    ...{ label: w.rec, scope: 'rec:read', member: 'recs' },
+    statuses: ['CRIADA', 'APROVADA', 'REJEITADA', 'EXPIRADA', 'CANCELADA'],
+    idOf: ({ idRec = '' }) => idRec,
+  },
+  cobr: {
+    ...{ label: w.cobr, scope: 'cobr:read', member: 'cobsr' },
+    statuses: ['CRIADA', 'ATIVA', 'CONCLUIDA', 'EXPIRADA', 'REJEITADA', 'CANCELADA'],
+    idOf: ({ txid = '' }) => txid,
+  },
+  solicrec: {
+    ...{ label: w.solicrec, scope: 'solicrec:read' },
+    idOf: ({ idSolicRec = '' }) => idSolicRec,
+  },
+  locrec: {
+    ...{ label: w.locrec, scope: 'payloadlocationrec:read', member: 'loc' },
+    idOf: ({ id = '' }) => String(id),
+  },
+}
+
+export const kindIn = (text: string | null | undefined): Kind | undefined =>
+  kinds.find((kind) => kind === text)
+
+/** Where one of them is shown. */
+export const placeOf = (kind: Kind, id: string): string =>
+  `/charges/${kind}/${encodeURIComponent(id)}`
+
+/** As much as it is of; nothing where the payer says how much. */
+export const amountOf = ({ valor }: Told): string => {
+  const amount =
+    typeof valor === 'object'
+      ? (valor.original ?? valor.valorRec ?? valor.valorMinimoRecebedor)
+      : valor
+  return amount === undefined ? '' : reais(amount)
+}
+
+export const personText = (person: Person | undefined): string =>
+  [person?.nome, person?.cpf ?? person?.cnpj].filter(Boolean).join(' · ')
+
+export type ChargeFilter = {
+  readonly status: string
+  readonly taxId: string
+  /** Days, in the time of Brasília; both are of it. */
+  readonly from: string
+  readonly to: string
+}
+
+const pageSize = 50
+
+type Answer = Readonly<Record<string, readonly Told[] | undefined>> & {
+  readonly parametros: { readonly paginacao: { readonly quantidadeDePaginas: number } }
+}
+
+/**
+ * A page of a list of the API Pix, newest first. The standard numbers pages from the oldest on, so the first that is
+ * shown is the last one.
+ *
+ * @param cursor the number of the page
+ */
+export const pageOfCharges = async (
+  kind: Kind,
+  { status, taxId, from, to }: ChargeFilter,
+  cursor: string | undefined,
+  purpose: 'user' | 'background' = 'user',
+): Promise<Page<Told>> => {
+  const { member = '' } = kindsOf[kind]
+  const query = new URLSearchParams({
+    ...{ inicio: startOfDay(from), fim: endOfDay(to) },
+    'paginacao.itensPorPagina': String(pageSize),
+    ...(status === '' ? {} : { status }),
+    ...(taxId === '' ? {} : { [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId }),
+  })
+  const pageAt = async (at: number): Promise<Answer> => {
+    query.set('paginacao.paginaAtual', String(at))
+    return getJson<Answer>(`/pix/v2/${kind}?${query}`, purpose)
+  }
+  const first = await pageAt(cursor === undefined ? 0 : Number(cursor))
+  const last = first.parametros.paginacao.quantidadeDePaginas - 1
+  const at = cursor === undefined ? Math.max(0, last) : Number(cursor)
+  const page = cursor === undefined && at > 0 ? await pageAt(at) : first
+  return { rows: (page[member] ?? []).toReversed(), next: at > 0 ? String(at - 1) : null }
+}

@@ -1,0 +1,282 @@
+import { may, useActs } from './act.tsx'
+import { every, type Session } from './api.ts'
+import { newChargeAct, unlinkAct } from './charge-acts.tsx'
+import {
+  amountOf,
+  type ChargeFilter,
+  type Kind,
+  kindIn,
+  kinds,
+  kindsOf,
+  pageOfCharges,
+  personText,
+  placeOf,
+  type Told,
+} from './charge-kinds.ts'
+import { chargeWords as w } from './charge-words.ts'
+import { Day, dayIn, daysAgo } from './days.tsx'
+import { go, Link } from './router.tsx'
+import { Badge, statusText } from './state.tsx'
+import { type Column, momentColumn, PagedTable } from './table.tsx'
+import { words } from './words.ts'
+
+/** A list that is asked for shows so many days at first. */
+const daysShown = 30
+
+const filterOf = (get: (name: string) => string | null): ChargeFilter => ({
+  status: get('status') ?? '',
+  taxId: (get('tax_id') ?? '').replaceAll(/[.\-/\s]/g, ''),
+  from: dayIn(get('from')) ?? daysAgo(daysShown),
+  to: dayIn(get('to')) ?? daysAgo(0),
+})
+
+const addressOf = (kind: Kind, { status, taxId, from, to }: ChargeFilter): string =>
+  `/charges?${new URLSearchParams({
+    ...{ show: kind, from, to },
+    ...(status === '' ? {} : { status }),
+    ...(taxId === '' ? {} : { tax_id: taxId }),
+  })}`
+
+/** What receivers charge by the API Pix: charges, recurrences, and what was paid. */
+export const Charges = ({
+  query,
+  session,
+}: {
+  readonly query: URLSearchParams
+  readonly session: Session
+}) => {
+  const mine = kinds.filter((kind) => session.scopes.includes(kindsOf[kind].scope))
+  const current = mine.find((kind) => kind === kindIn(query.get('show'))) ?? mine[0]
+  const filter = filterOf((name) => query.get(name))
+  const { ask, dialog } = useActs(() => {})
+  return (
+    <>
+      <header class="head">
+        <div>
+          <h1>{w.charges}</h1>
+          <p class="quiet">{w.intro}</p>
+        </div>
+        <div class="actions">
+          {current !== undefined && <OpenOne key={`open ${current}`} kind={current} />}
+          {may(session, 'cob:write') && (
+            <button class="primary" type="button" onClick={() => ask(newChargeAct)}>
+              {w.newCharge}
+            </button>
+          )}
+        </div>
+      </header>
+      <nav class="tabs" aria-label={w.charges}>
+        {mine.map((kind) => (
+          <Link key={kind} to={`/charges?show=${kind}`} current={kind === current}>
+            {kindsOf[kind].label}
+          </Link>
+        ))}
+      </nav>
+      {current === undefined && <p class="empty">{words.lacking}</p>}
+      {current !== undefined && (
+        <Listed key={addressOf(current, filter)} {...{ kind: current, filter, session }} />
+      )}
+      {dialog}
+    </>
+  )
+}
+
+/** By its identifier, whatever list it is in. */
+const OpenOne = ({ kind }: { readonly kind: Kind }) =>
+  kind === 'locrec' ? null : (
+    <search>
+      <form
+        class="filters"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const id = String(new FormData(event.currentTarget).get('id')).trim()
+          if (id !== '') go(placeOf(kind, id))
+        }}
+      >
+        <input
+          name="id"
+          type="search"
+          aria-label={w.openOne}
+          placeholder={identifiers[kind]}
+          autocomplete="off"
+          spellcheck={false}
+        />
+        <button type="submit">{w.open}</button>
+      </form>
+    </search>
+  )
+
+const identifiers: Readonly<Record<Kind, string>> = {
+  ...{ cob: 'txid', cobv: 'txid', cobr: 'txid', pix: 'EndToEndId', rec: 'idRec' },
+  ...{ solicrec: 'idSolicRec', locrec: 'id' },
+}
+
+const Filters = ({ kind, filter }: { readonly kind: Kind; readonly filter: ChargeFilter }) => {
+  const { statuses = [] } = kindsOf[kind]
+  return (
+    <form
+      class="filters"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const given = new FormData(event.currentTarget)
+        const asked = filterOf((name) => given.get(name)?.toString() ?? null)
+        go(addressOf(kind, asked))
+      }}
+    >
+      {kind !== 'locrec' && (
+        <input
+          name="tax_id"
+          aria-label={w.taxId}
+          placeholder={w.taxId}
+          defaultValue={filter.taxId}
+          autocomplete="off"
+        />
+      )}
+      {statuses.length > 0 && (
+        <select
+          name="status"
+          aria-label={words.status}
+          onChange={(event) => event.currentTarget.form?.requestSubmit()}
+        >
+          <option value="">{words.any}</option>
+          {statuses.map((status) => (
+            <option key={status} value={status} selected={status === filter.status}>
+              {statusText(status)}
+            </option>
+          ))}
+        </select>
+      )}
+      <Day name="from" label={words.fromDay} value={filter.from} />
+      <Day name="to" label={words.toDay} value={filter.to} />
+      <button type="submit">{words.search}</button>
+    </form>
+  )
+}
+
+const Listed = ({
+  kind,
+  filter,
+  session,
+}: {
+  readonly kind: Kind
+  readonly filter: ChargeFilter
+  readonly session: Session
+}) => {
+  if (kindsOf[kind].member === undefined) return <p class="empty">{w.onlyById}</p>
+  return (
+    <>
+      <Filters kind={kind} filter={filter} />
+      <Rows {...{ kind, filter, session }} />
+    </>
+  )
+}
+
+const Rows = ({
+  kind,
+  filter,
+  session,
+}: {
+  readonly kind: Kind
+  readonly filter: ChargeFilter
+  readonly session: Session
+}) => {
+  const { ask, dialog } = useActs(() => go(addressOf(kind, filter)))
+  const acts: readonly Column<Told>[] =
+    kind === 'locrec' && may(session, 'payloadlocationrec:write')
+      ? [
+          {
+            head: words.action,
+            classes: ['number', 'acts'],
+            cell: (one) =>
+              one.idRec !== undefined && (
+                <button type="button" onClick={() => ask(unlinkAct(one))}>
+                  {w.unlink}
+                </button>
+              ),
+          },
+        ]
+      : []
+  return (
+    <>
+      <PagedTable
+        name={addressOf(kind, filter)}
+        load={(cursor, purpose) => pageOfCharges(kind, filter, cursor, purpose)}
+        columns={[...columnsOf(kind), ...acts]}
+        empty={w.noneHere}
+        keyOf={kindsOf[kind].idOf}
+        wake={every(everyMs)}
+      />
+      {dialog}
+    </>
+  )
+}
+
+/** The standard's lists count all that they hold, so they are asked for seldom. */
+const everyMs = 30_000
+
+const statusColumn: Column<Told> = {
+  head: words.status,
+  cell: ({ status = '' }) => <Badge status={status} />,
+}
+const amountColumn: Column<Told> = { head: words.amount, cell: amountOf, classes: ['number'] }
+const createdColumn = momentColumn<Told>(
+  ({ calendario, horario, criacao, atualizacao }) =>
+    horario ?? criacao ?? atualizacao?.[0]?.data ?? calendario?.criacao ?? '',
+)
+const payerColumn: Column<Told> = {
+  head: w.payer,
+  cell: ({ devedor, vinculo }) => personText(devedor ?? vinculo?.devedor) || '–',
+  classes: ['extra'],
+}
+
+const dueColumn: Column<Told> = {
+  head: w.due,
+  cell: ({ calendario }) => calendario?.dataDeVencimento ?? '–',
+  classes: ['extra'],
+}
+
+const recurrenceColumn: Column<Told> = {
+  head: w.recurrence,
+  classes: ['mono', 'wide'],
+  cell: ({ idRec }) =>
+    idRec === undefined ? w.nothingShown : <Link to={placeOf('rec', idRec)}>{idRec}</Link>,
+}
+
+const columnsOf = (kind: Kind): readonly Column<Told>[] => {
+  const { idOf } = kindsOf[kind]
+  const idColumn: Column<Told> = {
+    head: words.identifier,
+    classes: ['wide'],
+    cell: (one) => (
+      <Link to={placeOf(kind, idOf(one))} class="mono">
+        {idOf(one)}
+      </Link>
+    ),
+  }
+  switch (kind) {
+    case 'pix':
+      return [
+        idColumn,
+        { head: 'txid', cell: ({ txid }) => txid ?? '–', classes: ['mono', 'extra'] },
+        { head: w.key, cell: ({ chave }) => chave ?? '–', classes: ['mono', 'extra'] },
+        amountColumn,
+        createdColumn,
+      ]
+    case 'rec':
+      return [
+        idColumn,
+        { head: w.contract, cell: ({ vinculo }) => vinculo?.contrato ?? '–', classes: ['extra'] },
+        ...[payerColumn, statusColumn, amountColumn, createdColumn],
+      ]
+    case 'locrec':
+      return [
+        { head: w.location, cell: ({ location }) => location ?? '', classes: ['mono', 'wide'] },
+        recurrenceColumn,
+        createdColumn,
+      ]
+    case 'cob':
+      return [idColumn, payerColumn, statusColumn, amountColumn, createdColumn]
+    default:
+      return [idColumn, payerColumn, dueColumn, statusColumn, amountColumn, createdColumn]
+  }
+}

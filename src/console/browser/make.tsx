@@ -1,0 +1,244 @@
+import { useState } from 'preact/hooks'
+import { type Act, may, useActs } from './act.tsx'
+import { getJson, type Session, send, useLoaded } from './api.ts'
+import { makeWords as w } from './make-words.ts'
+import { Code, Shown } from './parts.tsx'
+import { railWords } from './rails-words.ts'
+import { Link } from './router.tsx'
+import { type ApiDocument, formOf, loadDocument, type Schema } from './samples.ts'
+import { type Given, givenOf, SchemaForm } from './schema-form.tsx'
+import { toolWords } from './tools-words.ts'
+import { fill, words } from './words.ts'
+
+/** Something of digital currency that is made by the form of its schema. */
+type Thing = {
+  readonly title: string
+  readonly consequence: string
+  readonly path: string
+  readonly scope: string
+  /** Where it is followed once it is made, by what the API answers. */
+  readonly to: (answer: Readonly<Record<string, string>>) => string
+  /** Kinds of it, each with parameters of its own, and the member of the request that names the kind. */
+  readonly kinds?: { readonly path: string; readonly list: string; readonly member: string }
+}
+
+export const things = {
+  transfer: {
+    ...{ title: w.transfer, consequence: w.transferConsequence },
+    ...{ path: '/v1/drex/transfers', scope: 'drex:transfer' },
+    to: ({ transfer_id: id = '' }) => `/payments/drex/${encodeURIComponent(id)}`,
+  },
+  contract: {
+    ...{ title: w.contract, consequence: w.contractConsequence },
+    ...{ path: '/v1/contracts/deploy', scope: 'contracts:deploy' },
+    kinds: { path: '/v1/contracts/templates', list: 'templates', member: 'template' },
+    to: () => '/currency?show=contracts',
+  },
+  operation: {
+    ...{ title: w.operation, consequence: w.operationConsequence },
+    ...{ path: '/v1/drex/operations', scope: 'contracts:call' },
+    kinds: { path: '/v1/drex/operations/types', list: 'operations', member: 'operation' },
+    to: () => '/currency?show=operations',
+  },
+  delivery: {
+    ...{ title: w.delivery, consequence: w.deliveryConsequence },
+    ...{ path: '/v1/drex/deliveries', scope: 'drex:transfer' },
+    to: ({ delivery_id: id = '' }) => `/currency/deliveries/${encodeURIComponent(id)}`,
+  },
+  lien: {
+    ...{ title: w.lien, consequence: w.lienConsequence },
+    ...{ path: '/v1/drex/liens', scope: 'drex:transfer' },
+    to: ({ lien_id: id = '' }) => `/currency/liens/${encodeURIComponent(id)}`,
+  },
+} as const satisfies Record<string, Thing>
+
+export type ThingName = keyof typeof things
+
+export const isThing = (name: string | undefined): name is ThingName =>
+  name !== undefined && Object.hasOwn(things, name)
+
+/** The way to its form, for those who may make it. */
+export const MakeLink = ({
+  name,
+  session,
+}: {
+  readonly name: ThingName
+  readonly session: Session
+}) =>
+  may(session, things[name].scope) ? (
+    <Link to={`/currency/new/${name}`} class="button">
+      {things[name].title}
+    </Link>
+  ) : null
+
+type KindSchema = Readonly<Record<string, unknown>> & { readonly params: Schema }
+
+/** Makes one: a form, then what follows from it, then where it is followed. */
+export const Make = ({
+  name,
+  session,
+}: {
+  readonly name: ThingName
+  readonly session: Session
+}) => {
+  const thing: Thing = things[name]
+  const loaded = useLoaded(`make ${name}`, async () => {
+    const { kinds } = thing
+    const document = loadDocument()
+    const listed = kinds && (await getJson<Record<string, readonly KindSchema[]>>(kinds.path))
+    return { document: await document, kinds: listed?.[kinds?.list ?? ''] ?? [] }
+  })
+  return (
+    <>
+      <p class="back">
+        <Link to="/currency">← {words.drex}</Link>
+      </p>
+      <h1>{thing.title}</h1>
+      {may(session, thing.scope) ? (
+        <Shown loaded={loaded}>{(known) => <Form thing={thing} {...known} />}</Shown>
+      ) : (
+        <p class="empty">{words.lacking}</p>
+      )}
+    </>
+  )
+}
+
+const exampleIn = (document: ApiDocument, path: string): Given =>
+  Object.values(formOf(document, path).examples)[0] as Given
+
+const Form = ({
+  thing,
+  document,
+  kinds,
+}: {
+  readonly thing: Thing
+  readonly document: ApiDocument
+  readonly kinds: readonly KindSchema[]
+}) => {
+  const member = thing.kinds?.member ?? ''
+  const [kind, setKind] = useState(() => String(kinds[0]?.[member] ?? ''))
+  const [value, setValue] = useState<Given>()
+  // A form that is filled in at once begins anew: its parts choose by what they are first given.
+  const [turn, setTurn] = useState(0)
+  const { ask, dialog } = useActs(() => {})
+  const params = kinds.find((one) => one[member] === kind)?.params
+  const schema = schemaFor(formOf(document, thing.path).schema, member, params)
+  const request = { ...(kind === '' ? {} : { [member]: kind }), ...(givenOf(value) as object) }
+  const fillIn = () => {
+    const example = exampleIn(document, thing.path)
+    const named = (example as Readonly<Record<string, Given>> | undefined)?.[member]
+    if (kind !== '' && typeof named === 'string') setKind(named)
+    setValue(example)
+    setTurn(turn + 1)
+  }
+  return (
+    <>
+      <form
+        class="card pad narrow"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          ask(makeAct(thing, request, kind))
+        }}
+      >
+        {kinds.length > 0 && (
+          <label class="field">
+            {w.choose}
+            <select
+              value={kind}
+              onChange={(event) => {
+                setKind(event.currentTarget.value)
+                setValue(undefined)
+              }}
+            >
+              {kinds.map((one) => (
+                <option key={String(one[member])} value={String(one[member])}>
+                  {String(one[member]).replaceAll('_', ' ')}
+                </option>
+              ))}
+            </select>
+            <small>{String(kinds.find((one) => one[member] === kind)?.['summary'] ?? '')}</small>
+          </label>
+        )}
+        <SchemaForm
+          key={`${kind} ${turn}`}
+          {...{ document, schema, value, onChange: setValue, id: 'request' }}
+        />
+        <div class="actions end">
+          <button type="button" onClick={fillIn}>
+            {toolWords.fillIn}
+          </button>
+          <button class="primary" type="submit">
+            {w.review}
+          </button>
+        </div>
+      </form>
+      {dialog}
+    </>
+  )
+}
+
+/** The request without the kind, which is chosen above; `params` are those of the kind. */
+const schemaFor = (whole: Schema, member: string, params: Schema | undefined): Schema => {
+  if (params === undefined) return whole
+  const { [member]: _, ...properties } = whole.properties ?? {}
+  return { ...whole, properties: { ...properties, params } }
+}
+
+const makeAct = (thing: Thing, request: object, kind: string): Act => {
+  const texts = Object.entries(request).filter(([, value]) => typeof value === 'string')
+  return {
+    title: thing.title,
+    verb: thing.title,
+    consequence: fill(thing.consequence, {
+      ...Object.fromEntries(texts),
+      kind: kind.replaceAll('_', ' '),
+    }),
+    fields: <Code label={w.request}>{JSON.stringify(request, null, 2)}</Code>,
+    run: async (_, key) => {
+      const answer = await send<Readonly<Record<string, string>>>('POST', thing.path, request, key)
+      return <Link to={thing.to(answer)}>{w.made}</Link>
+    },
+  }
+}
+
+/** Registers a contract that is on a chain already. */
+export const registerAct = (networks: readonly string[]): Act => ({
+  title: w.registration,
+  verb: w.registration,
+  consequence: w.registrationConsequence,
+  fields: (
+    <>
+      <label class="field">
+        {railWords.address}
+        <input name="address" required autocomplete="off" spellcheck={false} />
+      </label>
+      <label class="field">
+        {railWords.network}
+        <select name="network">
+          {networks.map((network) => (
+            <option key={network}>{network}</option>
+          ))}
+        </select>
+      </label>
+      <label class="field">
+        {railWords.label}
+        <input name="label" maxLength={100} autocomplete="off" />
+      </label>
+      <label class="field">
+        {w.abi}
+        <textarea name="abi" rows={8} required spellcheck={false} />
+      </label>
+    </>
+  ),
+  run: async (form, key) => {
+    const label = String(form.get('label')).trim()
+    const body = {
+      ...{ address: String(form.get('address')).trim(), network: String(form.get('network')) },
+      ...(label === '' ? {} : { label }),
+      abi: JSON.parse(String(form.get('abi'))),
+    }
+    await send('POST', '/v1/contracts', body, key)
+    return undefined
+  },
+})

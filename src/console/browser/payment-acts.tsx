@@ -1,0 +1,111 @@
+import type { Act } from './act.tsx'
+import { centsAsked } from './amounts.ts'
+import { send } from './api.ts'
+import { centsOf, reais } from './format.ts'
+import type { CardDetail } from './payment-facts.ts'
+import { paymentWords as w } from './payment-words.ts'
+import { statusText } from './state.tsx'
+import { fill } from './words.ts'
+
+/** What may be done, with the scope that it needs. */
+export type ScopedAct = { readonly scope: string; readonly act: Act }
+
+/** @param most what stands in it at first */
+const amountField = (most: string) => (
+  <label class="field">
+    {w.inReais}
+    <input name="amount" required inputMode="decimal" autocomplete="off" defaultValue={most} />
+  </label>
+)
+
+/** The API says what is wrong with what is no amount. */
+const centsIn = (form: FormData): unknown => {
+  const { amount = '' } = centsAsked(String(form.get('amount')).trim())
+  return /^\d{1,15}$/.test(amount) ? Number(amount) : amount
+}
+
+const decimal = (cents: number): string => (cents / 100).toFixed(2)
+
+const cardAct = (
+  { id, amount, merchant_id: merchant }: CardDetail,
+  verb: 'capture' | 'void' | 'refund',
+  texts: { readonly title: string; readonly consequence: string },
+  most?: number,
+): Act => ({
+  title: texts.title,
+  verb: texts.title,
+  consequence: fill(texts.consequence, { amount: centsOf(amount), merchant }),
+  ...(most === undefined ? {} : { fields: amountField(decimal(most)) }),
+  run: async (form, key) => {
+    const body = most === undefined ? undefined : { amount: centsIn(form) }
+    await send('POST', `/v1/transactions/${encodeURIComponent(id)}/${verb}`, body, key)
+    return undefined
+  },
+})
+
+/** What the state of a card payment lets a person do about it. */
+export const cardActs = (detail: CardDetail): readonly ScopedAct[] => {
+  const { status, amount, captured_amount: captured, refunded_amount: refunded = 0 } = detail
+  const takeBack: ScopedAct = {
+    scope: 'cards:void',
+    act: cardAct(detail, 'void', { title: w.takeBack, consequence: w.takeBackConsequence }),
+  }
+  if (status === 'authorized') {
+    const texts = { title: w.capture, consequence: w.captureConsequence }
+    const left = amount - (captured ?? 0)
+    return [{ scope: 'cards:capture', act: cardAct(detail, 'capture', texts, left) }, takeBack]
+  }
+  if (status !== 'captured') return []
+  const left = (captured ?? amount) - refunded
+  const texts = { title: w.refund, consequence: w.refundConsequence }
+  const refund = { scope: 'cards:refund', act: cardAct(detail, 'refund', texts, left) }
+  return left > 0 ? [refund, takeBack] : []
+}
+
+const reasons = [
+  ['MD06', w.returnAsked],
+  ['FR01', w.returnFraud],
+  ['BE08', w.returnFault],
+] as const
+
+/** A payment that was received, and how much of it may still go back. */
+export type Received = {
+  readonly end_to_end_id: string
+  readonly direction: string
+  readonly amount: string
+  readonly debtor_ispb: string
+  readonly refundable: string
+}
+
+/** Gives back what was received; nothing where nothing may be given back. */
+export const giveBackActs = (received: Received): readonly ScopedAct[] => {
+  const { end_to_end_id: id, amount, refundable, debtor_ispb: from } = received
+  if (received.direction !== 'INBOUND' || /^[0.]*$/.test(refundable)) return []
+  const act: Act = {
+    title: w.giveBack,
+    verb: w.giveBack,
+    consequence: fill(w.giveBackConsequence, { amount: reais(amount), from }),
+    fields: (
+      <>
+        {amountField(refundable)}
+        <label class="field">
+          {w.why}
+          <select name="reason">
+            {reasons.map(([code, text]) => (
+              <option key={code} value={code}>
+                {code} · {text}
+              </option>
+            ))}
+          </select>
+        </label>
+      </>
+    ),
+    run: async (form, key) => {
+      const body = { amount: centsIn(form), reason: String(form.get('reason')) }
+      const path = `/v1/pix/payments/${encodeURIComponent(id)}/refunds`
+      const { status } = await send<{ readonly status: string }>('POST', path, body, key)
+      return fill(w.givenBack, { status: statusText(status) })
+    },
+  }
+  return [{ scope: 'spi:send', act }]
+}
