@@ -149,6 +149,30 @@ export const dictErrors = defineErrors({
     },
     retryable: false,
   },
+  dict_comparison_running: {
+    status: 409,
+    title: 'A comparison runs',
+    meaning: 'The entries of this type are being compared.',
+    remedy: 'Wait until that comparison is done.',
+    pt: {
+      title: 'Há uma comparação em curso',
+      meaning: 'Os vínculos deste tipo estão sendo comparados.',
+      remedy: 'Aguarde até que essa comparação termine.',
+    },
+    retryable: true,
+  },
+  dict_difference_mended: {
+    status: 409,
+    title: 'Mended otherwise',
+    meaning: 'The other side of this difference was kept before.',
+    remedy: 'Compare again, and mend what still differs.',
+    pt: {
+      title: 'Corrigida de outro modo',
+      meaning: 'O outro lado desta diferença já foi mantido.',
+      remedy: 'Compare de novo e corrija o que ainda difere.',
+    },
+    retryable: false,
+  },
   dict_lookup_unknown: {
     status: 409,
     title: 'No such lookup',

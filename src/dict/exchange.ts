@@ -48,6 +48,34 @@ export const exchange = (
     ask(request, tls),
   )
 
+/**
+ * Fetches what is too large for memory as a whole, piece by piece.
+ *
+ * @throws DirectoryAwayError
+ */
+export async function* download(
+  url: string,
+  tls: KeyMaterial | undefined,
+  timeoutMs: number,
+): AsyncGenerator<Uint8Array> {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await fetch(url, {
+      ...{ redirect: 'manual', signal: timeout, headers: { 'User-Agent': 'Trilho' } },
+      ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
+    })
+    if (response.status !== 200) {
+      throw new DirectoryAwayError('status', `a file is answered ${response.status}`)
+    }
+    for await (const chunk of response.body ?? []) yield chunk
+  } catch (error) {
+    if (error instanceof DirectoryAwayError) throw error
+    if (timeout.aborted) throw new DirectoryAwayError('timeout', 'no file in time')
+    const code = String((error as { readonly code?: unknown }).code ?? 'unknown')
+    throw new DirectoryAwayError('connection', `the connection failed: ${code}`)
+  }
+}
+
 const ask = async (
   { method, url, headers, body, timeoutMs, bytesMax = answerBytesMax }: DirectoryRequest,
   tls: KeyMaterial | undefined,

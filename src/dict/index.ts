@@ -6,6 +6,9 @@ import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createEntryCache } from './cache.ts'
 import { createDirectoryClient } from './client.ts'
+import { createReconciliationCalls } from './comparisons/calls.ts'
+import { comparisonRoutes } from './comparisons/routes.ts'
+import { createComparisonJob, createComparisonService } from './comparisons/service.ts'
 import type { DictSettings } from './config.ts'
 import { createDisputing, unaskedDisputes } from './disputing.ts'
 import { createEntryRetries } from './entries/retries.ts'
@@ -67,6 +70,9 @@ export const createDict = (deps: DictDeps): DictFeature => {
     const routes = [
       ...dictRoutes({ show: never, payee: never }),
       ...unaskedDisputes(),
+      ...comparisonRoutes({
+        ...{ start: never, find: never, differences: never, mend: never, advance: never },
+      }),
       ...entryRoutes({ ...unasked, retry: never, verify: never }, ''),
     ]
     return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
@@ -84,13 +90,22 @@ export const createDict = (deps: DictDeps): DictFeature => {
     cache: createEntryCache(settings.cacheSeconds, () => now().getTime()),
   })
   const disputing = createDisputing({ sql, ispb, wire, returns, emit: deps.emit, logger, now })
+  const comparing = {
+    ...{ sql, ispb, entries, logger, now, fetchFile: wire.fetchFile },
+    calls: createReconciliationCalls(wire.lane(), ispb),
+  }
+  const comparisons = createComparisonService(comparing)
   const jobs = [
+    createComparisonJob(comparisons, comparing),
     ...[createLookupSweep(sql, logger), createEntryRetries(sql, entries, logger)],
     ...disputing.jobs(settings.pollSeconds * 1_000),
   ]
   return {
     ...{ ...common, missing: [], payee: service.payee },
-    routes: [...[...dictRoutes(service), ...entryRoutes(entries, ispb), ...disputing.routes]],
+    routes: [
+      ...[...dictRoutes(service), ...entryRoutes(entries, ispb), ...disputing.routes],
+      ...comparisonRoutes(comparisons),
+    ],
     start: async () => {
       tls?.watch()
       if (deps.runsJobs) await Promise.all(jobs.map((job) => job.start()))

@@ -4,7 +4,7 @@ import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import type { Metrics } from '#src/platform/observe/index.ts'
 import { createCircuitBreaker } from '#src/platform/runtime/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
-import { type DirectoryAnswer, DirectoryAwayError, exchange } from './exchange.ts'
+import { type DirectoryAnswer, DirectoryAwayError, download, exchange } from './exchange.ts'
 
 /** Undefined: the signature of an answer counts; else why it does not. */
 export type RefusalOfSignature = (document: XmlDocument) => string | undefined
@@ -53,8 +53,14 @@ type See = <T>(
 /** A use of the directory with a circuit breaker of its own: what fails in one stops no other. */
 export type Lane = { readonly tell: Tell; readonly see: See }
 
-export type DirectoryWire = { readonly lane: () => Lane }
+export type DirectoryWire = {
+  readonly lane: () => Lane
+  /** A file that the directory names by its address. @throws DirectoryAwayError, on its way too */
+  readonly fetchFile: (url: string) => AsyncIterable<Uint8Array>
+}
 
+/** A file of two million identifiers at a megabyte a second. */
+const fileTimeoutMs = 180_000
 const failuresMax = 5
 const openMs = 5_000
 const retryAfterMaxMs = 300_000
@@ -107,7 +113,7 @@ export const createDirectoryWire = (deps: DirectoryWireDeps): DirectoryWire => {
         ),
     }
   }
-  return { lane }
+  return { lane, fetchFile: (url) => download(url, tls, fileTimeoutMs) }
 }
 
 const signed = ({ sign }: DirectoryWireDeps, document: Uint8Array<ArrayBuffer>) =>

@@ -21,14 +21,25 @@ type EntryChange = {
   readonly owner: EntryRequest['owner']
 }
 
+/** Why an entry is made or changed: somebody wants it, or both sides differed. */
+type WriteReason = 'USER_REQUESTED' | 'RECONCILIATION'
+
 type Kept = { readonly kind: 'kept'; readonly entry: KeptEntry }
 
 /** What a participant does with its own entries. */
 export type DirectoryWrites = {
   /** The same again under one RequestId makes one entry. @throws DirectoryAwayError: it may have been made */
-  readonly create: (entry: EntryRequest, requestId: string) => Promise<Kept | Refused>
+  readonly create: (
+    entry: EntryRequest,
+    requestId: string,
+    reason: WriteReason,
+  ) => Promise<Kept | Refused>
   /** @throws DirectoryAwayError: it may have been changed */
-  readonly update: (key: string, change: EntryChange) => Promise<Kept | Refused>
+  readonly update: (
+    key: string,
+    change: EntryChange,
+    reason: WriteReason,
+  ) => Promise<Kept | Refused>
   /** @throws DirectoryAwayError: it may have been taken out */
   readonly remove: (key: string, reason: string) => Promise<{ readonly kind: 'removed' } | Refused>
   /** Compares the check (VSync) of all our entries of a type with the directory's. @throws DirectoryAwayError */
@@ -38,8 +49,6 @@ export type DirectoryWrites = {
   ) => Promise<{ readonly kind: 'verified'; readonly isSame: boolean } | Refused>
 }
 
-const reason: Element = ['Reason', 'USER_REQUESTED']
-
 const keptIn = (document: XmlDocument): Kept => ({
   kind: 'kept',
   entry: readKeptEntry(document, document.root),
@@ -47,21 +56,21 @@ const keptIn = (document: XmlDocument): Kept => ({
 
 /** Source: DICT API, /entries/ and /sync-verifications/. */
 export const createWrites = (tell: Tell, ispb: string): DirectoryWrites => ({
-  create: (entry, requestId) => {
+  create: (entry, requestId, reason) => {
     const body: Element = [
       'CreateEntryRequest',
-      [entryElement(entry), reason, ['RequestId', requestId]],
+      [entryElement(entry), ['Reason', reason], ['RequestId', requestId]],
     ]
     return tell('create_entry', { method: 'POST', path: '/entries/', body }, keptIn)
   },
-  update: (key, { account, openedAt, owner }) => {
+  update: (key, { account, openedAt, owner }, reason) => {
     const body: Element = [
       'UpdateEntryRequest',
       [
         ['Key', key],
         accountElement('Account', account, openedAt),
         personElement('Owner', owner),
-        reason,
+        ['Reason', reason],
       ],
     ]
     const path = `/entries/${encodeURIComponent(key)}`

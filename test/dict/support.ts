@@ -10,6 +10,8 @@ import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
 import { createPayments, createRefunds, createTrust } from '#src/spi/index.ts'
 import { createDirectoryClient } from '../../src/dict/client.ts'
+import { createReconciliationCalls } from '../../src/dict/comparisons/calls.ts'
+import { createComparisonService } from '../../src/dict/comparisons/service.ts'
 import { retryDisputes } from '../../src/dict/disputes/poll.ts'
 import { createDisputing } from '../../src/dict/disputing.ts'
 import { retryEntries } from '../../src/dict/entries/retries.ts'
@@ -52,9 +54,17 @@ const participant = {
 
 /** Rounds of what runs for the whole fleet. */
 const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => {
+  const { sql, ispb, wire, now } = deps
+  const client = createDirectoryClient(wire.lane(), ispb)
+  const comparisons = createComparisonService({
+    ...{ sql, ispb, logger: quietLogger, now, fetchFile: wire.fetchFile },
+    calls: createReconciliationCalls(wire.lane(), ispb),
+    entries: createEntryService({ sql, client, logger: quietLogger, now }),
+  })
   const { infractions, refunds } = createDisputing({ ...deps, logger: quietLogger })
   const later = () => new Date(Date.now() + 60_000)
   return {
+    compare: () => comparisons.advance(),
     poll: async () => {
       await infractions.poll()
       await refunds.poll()

@@ -25,7 +25,10 @@ export const removalReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD'] as 
 export type RemovalReason = (typeof removalReasons)[number]
 
 /** What the directory is asked for of an entry that it has. */
-export type Wanted = { readonly content: EntryContent } | { readonly removal: RemovalReason }
+export type Wanted =
+  | { readonly content: EntryContent; readonly reason?: 'RECONCILIATION' }
+  | { readonly removal: RemovalReason | 'RECONCILIATION' }
+  | { readonly registration: 'RECONCILIATION' }
 
 /** An entry of this institution in the directory. */
 export type OwnEntry = {

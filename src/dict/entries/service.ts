@@ -205,9 +205,11 @@ type Told = { readonly after: OwnEntry; readonly refusal?: Refused }
 /** @throws DirectoryAwayError: nothing is known */
 const tell = async (client: DirectoryClient, before: OwnEntry): Promise<Told> => {
   const { key, wanted, content, id, keyType } = before
-  if (before.status === 'registering' || key === null || wanted === null) {
+  const isNew = before.status === 'registering' || key === null || wanted === null
+  if (isNew || 'registration' in wanted) {
     const asked = { ...content, keyType, key: key ?? undefined }
-    const answer = await client.create(asked, id)
+    const reason = wanted !== null && 'registration' in wanted ? 'RECONCILIATION' : 'USER_REQUESTED'
+    const answer = await client.create(asked, id, reason)
     if (answer.kind === 'refused') return refusedTo(before, 'refused', answer)
     return { after: registered(before, answer.entry.key, content, answer.entry.ownedSince) }
   }
@@ -218,7 +220,7 @@ const tell = async (client: DirectoryClient, before: OwnEntry): Promise<Told> =>
     if (!isGone) return refusedTo(before, 'registered', answer)
     return { after: { ...before, status: 'removed', wanted: null, cid: null } }
   }
-  const answer = await client.update(key, wanted.content)
+  const answer = await client.update(key, wanted.content, wanted.reason ?? 'USER_REQUESTED')
   if (answer.kind === 'refused') return refusedTo(before, 'registered', answer)
   return { after: registered(before, key, wanted.content, answer.entry.ownedSince) }
 }

@@ -8,6 +8,7 @@ export const auditActions = [
   'dict.change',
   'dict.infraction',
   'dict.lookup',
+  'dict.reconcile',
   'dict.refund',
   'dict.register',
   'dict.verify',

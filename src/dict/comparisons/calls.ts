@@ -1,0 +1,123 @@
+import { CodecError } from '#codecs/bytes'
+import {
+  childrenOf,
+  demandText,
+  type Element,
+  type KeyType,
+  nodeAt,
+  readKeptEntry,
+  textAt,
+} from '#codecs/dict'
+import type { XmlDocument } from '#codecs/xml'
+import type { Lane, Refused } from '../wire.ts'
+import type { Theirs } from './domain.ts'
+
+/** What came into the set, or went out of it, in its order. */
+type CidEvent = { readonly isAdded: boolean; readonly cid: string }
+
+type EventPage = {
+  readonly kind: 'events'
+  readonly events: readonly CidEvent[]
+  readonly hasMore: boolean
+  /** Of the last event, in the directory's own digits: the next page begins with it. */
+  readonly endTime: string
+  /** The check of the set after the last event. */
+  readonly check: string
+}
+
+export type CidFile = {
+  readonly kind: 'file'
+  readonly id: number
+  /** Undefined: it is not there yet. */
+  readonly content:
+    | { readonly url: string; readonly bytes: number; readonly sha256: string }
+    | undefined
+}
+
+/** Each throws DirectoryAwayError. */
+export type ReconciliationCalls = {
+  readonly events: (type: KeyType, startTime: string) => Promise<EventPage | Refused>
+  readonly requestFile: (type: KeyType) => Promise<CidFile | Refused>
+  readonly findFile: (id: number) => Promise<CidFile | Refused>
+  /** Ours alone are found. */
+  readonly entryOf: (cid: string) => Promise<({ readonly kind: 'entry' } & Theirs) | Refused>
+}
+
+const cidForm = /^[0-9A-Fa-f]{64}$/
+const momentForm = /^[0-9T:.Z+-]{20,40}$/
+const idForm = /^\d{1,15}$/
+const requestIdForm = /^[0-9a-fA-F-]{36}$/
+
+const cidAt = (document: XmlDocument, node: number, path: string): string =>
+  demandText(document, node, path, cidForm).toLowerCase()
+
+const eventsIn = (document: XmlDocument): EventPage => {
+  const { root } = document
+  const list = nodeAt(document, root, 'CidSetEvents')
+  const nodes = list === undefined ? [] : childrenOf(document, list, 'CidSetEvent')
+  return {
+    kind: 'events',
+    events: nodes.map((node) => ({
+      isAdded: demandText(document, node, 'Type', /^(?:ADDED|REMOVED)$/) === 'ADDED',
+      cid: cidAt(document, node, 'Cid'),
+    })),
+    hasMore: demandText(document, root, 'HasMoreElements', /^(?:true|false)$/) === 'true',
+    endTime: demandText(document, root, 'EndTime', momentForm),
+    check: cidAt(document, root, 'SyncVerifierEnd'),
+  }
+}
+
+const fileIn = (document: XmlDocument): CidFile => {
+  const { root } = document
+  const status = demandText(
+    document,
+    root,
+    'CidSetFile/Status',
+    /^(?:REQUESTED|PROCESSING|AVAILABLE)$/,
+  )
+  return {
+    kind: 'file',
+    id: Number(demandText(document, root, 'CidSetFile/Id', idForm)),
+    content:
+      status === 'AVAILABLE'
+        ? {
+            url: demandText(document, root, 'CidSetFile/Url', /^https?:\/\/[!-~]{1,480}$/),
+            bytes: Number(demandText(document, root, 'CidSetFile/Bytes', idForm)),
+            sha256: cidAt(document, root, 'CidSetFile/Sha256'),
+          }
+        : undefined,
+  }
+}
+
+/** Source: DICT API, /cids/. */
+export const createReconciliationCalls = (
+  { tell, see }: Lane,
+  ispb: string,
+): ReconciliationCalls => ({
+  events: (type, startTime) => {
+    const query = new URLSearchParams({ Participant: ispb, KeyType: type, StartTime: startTime })
+    return see('list_cid_events', { path: `/cids/events?${query}` }, eventsIn)
+  },
+  requestFile: (type) => {
+    const body: Element = [
+      'CreateCidSetFileRequest',
+      [
+        ['Participant', ispb],
+        ['KeyType', type],
+      ],
+    ]
+    return tell('request_cid_file', { method: 'POST', path: '/cids/files/', body }, fileIn)
+  },
+  findFile: (id) => see('find_cid_file', { path: `/cids/files/${id}` }, fileIn),
+  entryOf: (cid) =>
+    see('find_entry_by_cid', { path: `/cids/entries/${cid}` }, (document) => {
+      if (textAt(document, document.root, 'Cid')?.toLowerCase() !== cid) {
+        throw new CodecError('dict_document', 0, 'the entry has another Cid')
+      }
+      return {
+        kind: 'entry',
+        entry: readKeptEntry(document, document.root),
+        requestId: demandText(document, document.root, 'RequestId', requestIdForm).toLowerCase(),
+      }
+    }),
+})

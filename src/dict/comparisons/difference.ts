@@ -1,0 +1,127 @@
+/** Which contents the two sides do not share, read from a file of them or from the events that made them. */
+import { createHash } from 'node:crypto'
+import { createVsync, type KeyType } from '#codecs/dict'
+import type { Client } from '#src/platform/database/index.ts'
+import { cidsOf } from '../entries/store.ts'
+import { DirectoryAwayError } from '../exchange.ts'
+import type { Refused } from '../wire.ts'
+import type { CidFile, ReconciliationCalls } from './calls.ts'
+import type { CidDifferences, OwnCid } from './domain.ts'
+import { ownCidsSince, ownWithCid } from './store.ts'
+
+export type Compared = CidDifferences & {
+  readonly entries: number
+  /** Whether these differences explain the directory's check. */
+  readonly isExplainedBy: (found: CidDifferences) => boolean
+}
+
+/** Of a set of two million: 130 megabytes. */
+const fileBytesMax = 65 * 2_000_000
+const lineForm = /^[0-9a-f]{64}$/
+
+/** Reads a file line by line. @throws DirectoryAwayError unless it is whole and unchanged */
+export const readCids = async (
+  chunks: AsyncIterable<Uint8Array>,
+  { bytes, sha256 }: Pick<NonNullable<CidFile['content']>, 'bytes' | 'sha256'>,
+): Promise<Set<string>> => {
+  const damaged = (why: string) => new DirectoryAwayError('document', `the file of CIDs ${why}`)
+  if (bytes > fileBytesMax) throw damaged(`has ${bytes} bytes`)
+  const cids = new Set<string>()
+  const hash = createHash('sha256')
+  let length = 0
+  let rest = ''
+  for await (const chunk of chunks) {
+    length += chunk.length
+    if (length > bytes) throw damaged('is longer than it says')
+    hash.update(chunk)
+    const lines = (rest + Buffer.from(chunk).toString('latin1')).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const cid = line.trim().toLowerCase()
+      if (lineForm.test(cid)) cids.add(cid)
+      else if (cid !== '') throw damaged('has a line that is no CID')
+    }
+  }
+  const last = rest.trim().toLowerCase()
+  if (lineForm.test(last)) cids.add(last)
+  if (length !== bytes || hash.digest('hex') !== sha256) throw damaged('is not what it says')
+  return cids
+}
+
+/** @param theirs all that the directory has; what both have is taken out of it */
+export const differenceTo = async (
+  sql: Client,
+  type: KeyType,
+  theirs: Set<string>,
+): Promise<Compared> => {
+  const onlyOurs: OwnCid[] = []
+  let entries = 0
+  for await (const page of cidsOf(sql, type)) {
+    for (const own of page) if (!theirs.delete(own.cid)) onlyOurs.push(own)
+    entries += page.length
+  }
+  return { onlyOurs, onlyTheirs: [...theirs], entries, isExplainedBy: () => true }
+}
+
+const pagesMax = 90
+
+/**
+ * What events since a moment, and our own changes since then, do not have in common.
+ *
+ * @throws DirectoryAwayError
+ */
+export const differenceSince = async (
+  sql: Client,
+  type: KeyType,
+  since: Date,
+  calls: Pick<ReconciliationCalls, 'events'>,
+): Promise<Compared> => {
+  const { last, check, isWhole } = await eventsSince(type, since, calls)
+  const known = new Map(
+    (await ownWithCid(sql, type, [...last.keys()])).map((one) => [one.cid, one]),
+  )
+  const changed = await ownCidsSince(sql, type, since)
+  const onlyTheirs = [...last].flatMap(([cid, isThere]) =>
+    isThere && !known.has(cid) ? [cid] : [],
+  )
+  const removed = [...known.values()].filter(({ cid }) => last.get(cid) === false)
+  const onlyOurs = [...removed, ...changed.filter(({ cid }) => !last.has(cid))]
+  const ours = createVsync()
+  let entries = 0
+  for await (const page of cidsOf(sql, type)) {
+    for (const { cid } of page) ours.toggle(cid)
+    entries += page.length
+  }
+  return {
+    ...{ onlyOurs, onlyTheirs, entries },
+    // An entry that was only touched since then is a candidate, until it is asked for.
+    isExplainedBy: (found) => {
+      const theirs = createVsync(ours.hex())
+      for (const { cid } of found.onlyOurs) theirs.toggle(cid)
+      for (const cid of found.onlyTheirs) theirs.toggle(cid)
+      return isWhole && theirs.hex() === check
+    },
+  }
+}
+
+const eventsSince = async (
+  type: KeyType,
+  since: Date,
+  { events }: Pick<ReconciliationCalls, 'events'>,
+) => {
+  const last = new Map<string, boolean>()
+  let startTime = since.toISOString()
+  for (let pages = 1; ; pages++) {
+    const page = await events(type, startTime)
+    if (page.kind === 'refused') throw refusedBy(page)
+    for (const { cid, isAdded } of page.events) last.set(cid, isAdded)
+    const isStuck = page.endTime === startTime
+    if (!page.hasMore || isStuck || pages >= pagesMax) {
+      return { last, check: page.check, isWhole: !page.hasMore }
+    }
+    startTime = page.endTime
+  }
+}
+
+export const refusedBy = ({ status, code }: Refused): DirectoryAwayError =>
+  new DirectoryAwayError('status', `the directory answers ${status} ${code}`)

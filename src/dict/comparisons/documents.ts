@@ -1,0 +1,138 @@
+import { z } from 'zod'
+import { keyTypes } from '#codecs/dict'
+import {
+  httpErrors,
+  instant,
+  pageQuery,
+  type RouteDocument,
+  text,
+} from '#src/platform/http/index.ts'
+import { dictErrors } from '../errors.ts'
+import { comparisonMethods, comparisonStatuses } from './domain.ts'
+
+const tag = 'Instant payments' as const
+const limitMax = 500
+const limitDefault = 50
+const keyCharsMax = 77
+const sides = ['ours', 'theirs'] as const
+
+export const comparisonParams = z.object({ id: z.uuid() })
+
+export const newComparison = z
+  .strictObject({
+    key_type: z.enum(keyTypes),
+    method: z.enum(comparisonMethods).meta({
+      description:
+        'file: all contents that the directory has, made by it within minutes, forty a day. events: what came and went since a moment.',
+    }),
+    since: instant.optional().meta({ description: 'Of events: from when.' }),
+  })
+  .meta({ example: { key_type: 'EMAIL', method: 'file' } })
+  .superRefine(({ method, since }, context) => {
+    const isNeeded = method === 'events'
+    if (isNeeded === (since !== undefined)) return
+    context.addIssue({
+      ...{ code: 'custom', path: ['since'], params: { rule: isNeeded ? 'required' : 'forbidden' } },
+      message: isNeeded ? 'is missing' : 'is of events alone',
+    })
+  })
+
+export const mending = z
+  .strictObject({ key: text(keyCharsMax), keep: z.enum(sides) })
+  .meta({ example: { key: 'ana@example.com', keep: 'theirs' } })
+
+export const differencesQuery = z.strictObject(pageQuery(/^[!-~]{1,77}$/, limitMax, limitDefault))
+
+const count = z.int().nullable()
+
+const comparison = z
+  .object({
+    id: z.uuid(),
+    key_type: z.enum(keyTypes),
+    method: z.enum(comparisonMethods),
+    since: z.iso.datetime().nullable(),
+    status: z.enum(comparisonStatuses),
+    entries: count.meta({ description: 'Of ours that were compared; null while it runs.' }),
+    only_ours: count.meta({ description: 'Contents that the directory lacks.' }),
+    only_theirs: count.meta({ description: 'Contents that we lack.' }),
+    complete: z.boolean().nullable().meta({
+      description:
+        'Whether these differences explain the directory’s check. If not, compare by file, or since earlier.',
+    }),
+    failure: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    ended_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'DirectoryComparison' })
+
+const side = z.object({
+  ...{ tax_id: z.string(), name: z.string(), trade_name: z.string().nullable() },
+  account: z.object({
+    ...{ branch: z.string().nullable(), number: z.string(), type: z.string() },
+    opened_at: z.string(),
+  }),
+})
+
+const difference = z
+  .object({
+    key: z.string(),
+    entry_id: z.uuid().nullable().meta({ description: 'Of ours; null: we have none.' }),
+    theirs: side.nullable().meta({ description: 'The directory’s; null: it has none.' }),
+    kept: z.enum(sides).nullable().meta({ description: 'Which side was kept; null: not mended.' }),
+  })
+  .meta({ id: 'DirectoryDifference' })
+
+const wrong = [httpErrors.validation_failed, httpErrors.value_refused, httpErrors.not_configured]
+
+export const comparisonDocuments = {
+  start: {
+    operation: 'compareDirectoryEntries',
+    summary: 'Find which of our entries and the directory’s differ',
+    description:
+      'By the identifiers of their contents (CIDs), in the background: `GET` it until it is `done`. Up to 1 000 differences of each side are asked for one by one and shown with their keys, the others counted.',
+    tag,
+    body: { 'application/json': newComparison },
+    idempotent: true,
+    responses: { 202: { description: 'It runs.', schema: comparison } },
+    errors: [...wrong, dictErrors.dict_comparison_running],
+  },
+  find: {
+    operation: 'getDirectoryComparison',
+    summary: 'A comparison of entries',
+    tag,
+    params: comparisonParams,
+    responses: { 200: { description: 'The comparison', schema: comparison } },
+    errors: [httpErrors.not_found, ...wrong],
+  },
+  differences: {
+    operation: 'listDirectoryDifferences',
+    summary: 'Keys whose entries differ, in their order',
+    tag,
+    params: comparisonParams,
+    query: differencesQuery,
+    responses: {
+      200: {
+        description: 'Differences',
+        schema: z.object({
+          differences: z.array(difference),
+          next_cursor: z.string().nullable(),
+        }),
+      },
+    },
+    errors: [httpErrors.not_found, ...wrong],
+  },
+  mend: {
+    operation: 'mendDirectoryDifference',
+    summary: 'Keep one side of a difference',
+    description:
+      'ours: the directory gets what we have, or loses what we do not have, for the reason RECONCILIATION, and is told until it answers. theirs: our book gets what the directory has, and nobody is told.',
+    tag,
+    params: comparisonParams,
+    body: { 'application/json': mending },
+    responses: { 200: { description: 'The difference', schema: difference } },
+    errors: [
+      ...[httpErrors.not_found, ...wrong, dictErrors.dict_difference_mended],
+      dictErrors.dict_entry_not_registered,
+    ],
+  },
+} as const satisfies Readonly<Record<string, RouteDocument>>

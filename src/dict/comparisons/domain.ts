@@ -1,0 +1,42 @@
+import type { KeptEntry, KeyType } from '#codecs/dict'
+
+export const comparisonMethods = ['events', 'file'] as const
+export type ComparisonMethod = (typeof comparisonMethods)[number]
+export const comparisonStatuses = ['running', 'done', 'failed'] as const
+
+export type Comparison = {
+  readonly id: string
+  readonly keyType: KeyType
+  readonly method: ComparisonMethod
+  readonly since: Date | null
+  readonly status: (typeof comparisonStatuses)[number]
+  readonly fileId: number | null
+  readonly entries: number | null
+  readonly onlyOurs: number | null
+  readonly onlyTheirs: number | null
+  readonly isComplete: boolean | null
+  readonly failure: string | null
+  readonly createdAt: Date
+  readonly endedAt: Date | null
+}
+
+/** An entry as the directory has it, with the RequestId that made it. */
+export type Theirs = { readonly entry: KeptEntry; readonly requestId: string }
+
+export type Side = 'ours' | 'theirs'
+
+/** Of a key: at least one side has an entry, and not with the same content. */
+export type Difference = {
+  readonly key: string
+  readonly entryId: string | null
+  readonly theirs: Theirs | null
+  readonly kept: Side | null
+}
+
+export type OwnCid = { readonly id: string; readonly cid: string }
+
+/** What one side has and the other has not. */
+export type CidDifferences = {
+  readonly onlyOurs: readonly OwnCid[]
+  readonly onlyTheirs: readonly string[]
+}

@@ -1,0 +1,90 @@
+/** Makes one side of a difference as the other. What the directory is to do goes the way of every wish. */
+import { randomUUID } from 'node:crypto'
+import type { KeyType } from '#codecs/dict'
+import type { Queryable } from '#src/platform/database/index.ts'
+import { ApiError } from '#src/platform/http/index.ts'
+import { cidFor, type EntryContent, type OwnEntry } from '../entries/domain.ts'
+import { addEntry, changeEntry, findEntry } from '../entries/store.ts'
+import { dictErrors } from '../errors.ts'
+import type { Difference, Side, Theirs } from './domain.ts'
+
+export type MendBy = {
+  readonly keyType: KeyType
+  readonly ispb: string
+  /** Public id of the API key. */
+  readonly keyId: string
+  readonly now: () => Date
+}
+
+/**
+ * @returns the entry that the directory is to be told of; undefined: none
+ * @throws ApiError if our entry is another one by now
+ */
+export const keepSide = async (
+  tx: Queryable,
+  { entryId, theirs }: Difference,
+  keep: Side,
+  by: MendBy,
+): Promise<string | undefined> => {
+  const ours = entryId === null ? undefined : await findEntry(tx, entryId)
+  if (ours !== undefined && ours.status !== 'registered') throw changedMeanwhile(ours)
+  // The key is one entry's alone, so ours goes before theirs comes.
+  if (ours !== undefined && ours.id !== theirs?.requestId) {
+    await change(tx, ours, { status: 'removed', cid: null, wanted: null })
+  }
+  const adopted = theirs === null ? undefined : await adopt(tx, theirs, by)
+  if (keep === 'theirs') return undefined
+  if (adopted === undefined) return ours && register(tx, ours, by)
+  if (ours === undefined) {
+    return change(tx, adopted, { status: 'removing', wanted: { removal: 'RECONCILIATION' } })
+  }
+  const wanted = { content: ours.content, reason: 'RECONCILIATION' } as const
+  return change(tx, adopted, { status: 'changing', wanted })
+}
+
+const changedMeanwhile = ({ status }: Pick<OwnEntry, 'status'>): ApiError =>
+  new ApiError(dictErrors.dict_entry_not_registered, `The entry is ${status}.`, {
+    details: { entry_status: status },
+  })
+
+/** @returns its id. @throws ApiError if another has changed it */
+const change = async (tx: Queryable, before: OwnEntry, to: Partial<OwnEntry>): Promise<string> => {
+  if (!(await changeEntry(tx, before, { ...before, ...to }))) throw changedMeanwhile(before)
+  return before.id
+}
+
+const fresh = (by: MendBy): Omit<OwnEntry, 'id' | 'key' | 'content'> => ({
+  ...{ createdBy: by.keyId, keyType: by.keyType, status: 'registering', wanted: null },
+  ...{ cid: null, refusal: null, ownedSince: null, createdAt: by.now() },
+})
+
+/** Their entry in our book, under the RequestId that made it. */
+const adopt = async (
+  tx: Queryable,
+  { entry, requestId: id }: Theirs,
+  by: MendBy,
+): Promise<OwnEntry> => {
+  const content: EntryContent = {
+    owner: entry.owner,
+    account: { ...entry.account, participant: by.ispb },
+    openedAt: entry.openedAt,
+  }
+  const { key, ownedSince } = entry
+  const made: OwnEntry = { ...fresh(by), id, key, content }
+  const before = await findEntry(tx, id)
+  if (before === undefined && !(await addEntry(tx, made))) throw changedMeanwhile(made)
+  const after: OwnEntry = {
+    ...{ ...(before ?? made), key, content, ownedSince, status: 'registered' },
+    ...{ wanted: null, refusal: null, cid: cidFor(made, key, content) },
+  }
+  await change(tx, before ?? made, after)
+  return after
+}
+
+/** Another entry of the same content: the directory has forgotten the RequestId of this one. */
+const register = async (tx: Queryable, ours: OwnEntry, by: MendBy): Promise<string> => {
+  const id = randomUUID()
+  const made: OwnEntry = { ...fresh(by), id, key: ours.key, content: ours.content }
+  if (!(await addEntry(tx, made))) throw changedMeanwhile(ours)
+  return change(tx, made, { wanted: { registration: 'RECONCILIATION' } })
+}

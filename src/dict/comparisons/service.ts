@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto'
+import type { KeyType } from '#codecs/dict'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import {
+  ApiError,
+  actorOf,
+  type Caller,
+  httpErrors,
+  runOnce,
+  writeAudit,
+} from '#src/platform/http/index.ts'
+import { createJob, type Job } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import type { EntryService } from '../entries/service.ts'
+import { dictErrors } from '../errors.ts'
+import { DirectoryAwayError } from '../exchange.ts'
+import type { CidFile, ReconciliationCalls } from './calls.ts'
+import { type Compared, differenceSince, differenceTo, readCids, refusedBy } from './difference.ts'
+import type { Comparison, ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
+import { keepSide } from './mend.ts'
+import {
+  addComparison,
+  addDifferences,
+  endComparison,
+  findComparison,
+  keepFile,
+  listDifferences,
+  lockDifference,
+  markKept,
+  runningComparisons,
+} from './store.ts'
+
+export type ComparisonDeps = {
+  readonly sql: Client
+  readonly ispb: string
+  readonly calls: ReconciliationCalls
+  readonly fetchFile: (url: string) => AsyncIterable<Uint8Array>
+  readonly entries: Pick<EntryService, 'retry'>
+  readonly logger: Logger
+  readonly now: () => Date
+}
+
+export type ComparisonService = {
+  /** @throws ApiError while one of the type runs */
+  readonly start: (
+    asked: {
+      readonly keyType: KeyType
+      readonly method: ComparisonMethod
+      readonly since: Date | null
+    },
+    caller: Caller,
+  ) => Promise<Comparison>
+  readonly find: (id: string) => Promise<Comparison>
+  readonly differences: (
+    id: string,
+    page: { readonly after: string | undefined; readonly limit: number },
+  ) => Promise<readonly Difference[]>
+  /** Makes the other side as the one that is kept. @throws ApiError */
+  readonly mend: (id: string, key: string, keep: Side, caller: Caller) => Promise<Difference>
+  /** Goes on with what runs. */
+  readonly advance: (signal?: AbortSignal) => Promise<void>
+}
+
+/** Differences that are asked for one by one, and shown; the others are counted. */
+const shownMax = 1_000
+const giveUpMs = 900_000
+const everyMs = 5_000
+
+/** Tells which of our entries and the directory's differ, and mends them by choice. */
+export const createComparisonService = (deps: ComparisonDeps): ComparisonService => {
+  const { sql, logger, now } = deps
+  const find = async (id: string): Promise<Comparison> => {
+    const found = await findComparison(sql, id)
+    if (found === undefined) throw new ApiError(httpErrors.not_found, 'No such comparison.')
+    return found
+  }
+  return {
+    start: async (asked, caller) => {
+      const { body } = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+        const made = { ...started, ...asked, id: randomUUID(), createdAt: now() }
+        if (!(await addComparison(tx, made))) {
+          throw new ApiError(dictErrors.dict_comparison_running, 'One of this type runs.')
+        }
+        const actor = actorOf(caller)
+        const outcome = asked.method
+        await writeAudit(tx, { actor, action: 'dict.reconcile', object: made.id, outcome })
+        return { status: 202, body: made.id }
+      })
+      return find(body)
+    },
+    find,
+    differences: async (id, page) => {
+      await find(id)
+      return listDifferences(sql, id, page)
+    },
+    mend: async (id, key, keep, caller) => {
+      const { keyType } = await find(id)
+      const entryId = await sql.begin(async (tx) => {
+        const difference = await lockDifference(tx, id, key)
+        if (difference === undefined)
+          throw new ApiError(httpErrors.not_found, 'No such difference.')
+        if (difference.kept === keep) return undefined
+        if (difference.kept !== null) {
+          throw new ApiError(dictErrors.dict_difference_mended, `${difference.kept} was kept.`)
+        }
+        const by = { ...deps, keyType, keyId: caller.keyId }
+        const changed = await keepSide(tx, difference, keep, by)
+        await markKept(tx, id, key, keep)
+        const actor = actorOf(caller)
+        await writeAudit(tx, {
+          actor,
+          action: 'dict.reconcile',
+          object: id,
+          outcome: `${keep}_kept`,
+        })
+        return changed
+      })
+      if (entryId !== undefined) await deps.entries.retry(entryId)
+      const [mended] = await listDifferences(sql, id, { after: justBefore(key), limit: 1 })
+      if (mended === undefined) throw new ApiError(httpErrors.not_found, 'No such difference.')
+      return mended
+    },
+    advance: async (signal) => {
+      for (const comparison of await runningComparisons(sql)) {
+        if (signal?.aborted) return
+        await compare(comparison, deps).catch(async (error: unknown) => {
+          if (!(error instanceof DirectoryAwayError)) throw error
+          logger.info({ id: comparison.id, reason: error.reason }, 'a comparison goes on later')
+          if (now().getTime() - comparison.createdAt.getTime() < giveUpMs) return
+          const failure = error.message
+          await endComparison(sql, comparison.id, { ...failed, failure, endedAt: now() })
+        })
+      }
+    },
+  }
+}
+
+const noCounts = { entries: null, onlyOurs: null, onlyTheirs: null, isComplete: null } as const
+const started = {
+  ...{ ...noCounts, fileId: null, failure: null, endedAt: null },
+  status: 'running',
+} as const
+const failed = { ...noCounts, status: 'failed' } as const
+
+/** Keys are of printable ASCII: nothing lies between. */
+const justBefore = (key: string): string =>
+  key.slice(0, -1) + String.fromCharCode(key.charCodeAt(key.length - 1) - 1) + '~'.repeat(80)
+
+export const createComparisonJob = (
+  { advance }: ComparisonService,
+  { sql, logger }: ComparisonDeps,
+): Job =>
+  createJob({
+    ...{ name: 'directory comparisons', everyMs, fleet: { sql }, logger },
+    run: (round) => advance(round.signal),
+  })
+
+const compare = async (comparison: Comparison, deps: ComparisonDeps): Promise<void> => {
+  const { id, keyType, method, since } = comparison
+  const compared =
+    method === 'file'
+      ? await comparedWithFile(comparison, deps)
+      : await differenceSince(deps.sql, keyType, since ?? comparison.createdAt, deps.calls)
+  // The file is not made yet.
+  if (compared === undefined) return
+  const confirmed = await confirm(compared, deps)
+  const isExplained = compared.isExplainedBy({
+    onlyOurs: [...confirmed.onlyOurs, ...compared.onlyOurs.slice(shownMax)],
+    onlyTheirs: [...confirmed.onlyTheirs.keys(), ...compared.onlyTheirs.slice(shownMax)],
+  })
+  const [left, right] = [compared.onlyOurs.length, compared.onlyTheirs.length]
+  const end = {
+    status: 'done',
+    ...{ entries: compared.entries, isComplete: isExplained, failure: null },
+    onlyOurs: left - Math.min(left, shownMax) + confirmed.onlyOurs.length,
+    onlyTheirs: right - Math.min(right, shownMax) + confirmed.onlyTheirs.size,
+    endedAt: deps.now(),
+  } as const
+  await deps.sql.begin(async (tx) => {
+    if (await endComparison(tx, id, end)) {
+      await addDifferences(tx, id, await byKey(tx, confirmed))
+    }
+  })
+}
+
+/** Undefined: not yet. @throws DirectoryAwayError */
+const comparedWithFile = async (
+  { id, keyType, fileId }: Comparison,
+  { sql, calls, fetchFile }: ComparisonDeps,
+): Promise<Compared | undefined> => {
+  const file: CidFile | undefined = await asked(
+    fileId === null ? calls.requestFile(keyType) : calls.findFile(fileId),
+  )
+  if (fileId === null) await keepFile(sql, id, file.id)
+  if (file.content === undefined) return undefined
+  return differenceTo(sql, keyType, await readCids(fetchFile(file.content.url), file.content))
+}
+
+const asked = async <T>(answer: Promise<T>): Promise<Exclude<T, { readonly kind: 'refused' }>> => {
+  const said = await answer
+  if ((said as { readonly kind?: string }).kind === 'refused') {
+    throw refusedBy(said as Parameters<typeof refusedBy>[0])
+  }
+  return said as Exclude<T, { readonly kind: 'refused' }>
+}
+
+type Confirmed = {
+  readonly onlyOurs: Compared['onlyOurs']
+  /** By their content identifiers. */
+  readonly onlyTheirs: ReadonlyMap<string, Theirs>
+}
+
+/** Asks for each: an entry that came or went meanwhile is no difference. @throws DirectoryAwayError */
+const confirm = async (compared: Compared, { calls }: ComparisonDeps): Promise<Confirmed> => {
+  const theirs = async (cid: string): Promise<Theirs | undefined> => {
+    const answer = await calls.entryOf(cid)
+    if (answer.kind === 'entry') return answer
+    if (answer.status === 404) return undefined
+    throw refusedBy(answer)
+  }
+  const onlyOurs: Compared['onlyOurs'][number][] = []
+  for (const own of compared.onlyOurs.slice(0, shownMax)) {
+    if ((await theirs(own.cid)) === undefined) onlyOurs.push(own)
+  }
+  const onlyTheirs = new Map<string, Theirs>()
+  for (const cid of compared.onlyTheirs.slice(0, shownMax)) {
+    const found = await theirs(cid)
+    if (found !== undefined) onlyTheirs.set(cid, found)
+  }
+  return { onlyOurs, onlyTheirs }
+}
+
+const byKey = async (tx: Queryable, found: Confirmed): Promise<readonly Difference[]> => {
+  const ids = textArray(found.onlyOurs.map(({ id }) => id))
+  const rows = await tx<{ id: string; key: string }[]>`
+    select id, key from dict_entries where id = any(${ids}::text::uuid[]) and key is not null`
+  const all = new Map<string, Difference>(
+    rows.map(({ id, key }) => [key, { key, entryId: id, theirs: null, kept: null }]),
+  )
+  for (const theirs of found.onlyTheirs.values()) {
+    const { key } = theirs.entry
+    all.set(key, { key, entryId: all.get(key)?.entryId ?? null, theirs, kept: null })
+  }
+  return [...all.values()]
+}

@@ -1,0 +1,129 @@
+import type { KeyType } from '#codecs/dict'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { Comparison, Difference, OwnCid, Theirs } from './domain.ts'
+
+const columns = (sql: Queryable) => sql`
+  id, key_type as "keyType", method, since, status, file_id::float8 as "fileId", entries,
+  only_ours as "onlyOurs", only_theirs as "onlyTheirs", is_complete as "isComplete", failure,
+  created_at as "createdAt", ended_at as "endedAt"`
+
+/** @returns false: one of the type runs */
+export const addComparison = async (tx: Queryable, made: Comparison): Promise<boolean> => {
+  const { count } = await tx`
+    insert into dict_comparisons (id, key_type, method, since, status, created_at)
+    values (${made.id}, ${made.keyType}, ${made.method}, ${made.since}, ${made.status},
+      ${made.createdAt})
+    on conflict do nothing`
+  return count > 0
+}
+
+export const findComparison = async (
+  sql: Queryable,
+  id: string,
+): Promise<Comparison | undefined> => {
+  const [row] = await sql<Comparison[]>`
+    select ${columns(sql)} from dict_comparisons where id = ${id}::uuid`
+  return row
+}
+
+export const runningComparisons = async (sql: Client): Promise<readonly Comparison[]> => sql<
+  Comparison[]
+>`
+  select ${columns(sql)} from dict_comparisons where status = 'running' order by created_at`
+
+export const keepFile = async (sql: Queryable, id: string, fileId: number): Promise<void> => {
+  await sql`update dict_comparisons set file_id = ${fileId} where id = ${id}::uuid`
+}
+
+/** @returns false: another process has ended it */
+export const endComparison = async (
+  tx: Queryable,
+  id: string,
+  end: Pick<
+    Comparison,
+    'status' | 'entries' | 'onlyOurs' | 'onlyTheirs' | 'isComplete' | 'failure' | 'endedAt'
+  >,
+): Promise<boolean> => {
+  const { count } = await tx`
+    update dict_comparisons set status = ${end.status}, entries = ${end.entries},
+      only_ours = ${end.onlyOurs}, only_theirs = ${end.onlyTheirs},
+      is_complete = ${end.isComplete}, failure = ${end.failure}, ended_at = ${end.endedAt}
+    where id = ${id}::uuid and status = 'running'`
+  return count > 0
+}
+
+export const addDifferences = async (
+  tx: Queryable,
+  comparisonId: string,
+  all: readonly Difference[],
+): Promise<void> => {
+  const rows = all.map(({ key, entryId, theirs }) => ({
+    ...{ key, entryId, theirs: theirs && JSON.stringify(theirs) },
+  }))
+  await tx`
+    insert into dict_differences (comparison_id, key, entry_id, theirs)
+    select ${comparisonId}::uuid, key, "entryId", theirs
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+      as r(key text, "entryId" uuid, theirs text)
+    on conflict do nothing`
+}
+
+type Row = Omit<Difference, 'theirs'> & { readonly theirs: string | null }
+
+const differenceOf = (row: Row): Difference => ({
+  ...row,
+  theirs: row.theirs === null ? null : (JSON.parse(row.theirs) as Theirs),
+})
+
+/** In the order of their keys. */
+export const listDifferences = async (
+  sql: Queryable,
+  comparisonId: string,
+  { after = '', limit }: { readonly after: string | undefined; readonly limit: number },
+): Promise<readonly Difference[]> => {
+  const rows = await sql<Row[]>`
+    select key, entry_id as "entryId", theirs, kept from dict_differences
+    where comparison_id = ${comparisonId}::uuid and key > ${after} order by key limit ${limit}`
+  return rows.map(differenceOf)
+}
+
+/** Locks it until the transaction ends. */
+export const lockDifference = async (
+  tx: Queryable,
+  comparisonId: string,
+  key: string,
+): Promise<Difference | undefined> => {
+  const [row] = await tx<Row[]>`
+    select key, entry_id as "entryId", theirs, kept from dict_differences
+    where comparison_id = ${comparisonId}::uuid and key = ${key} for update`
+  return row && differenceOf(row)
+}
+
+export const markKept = async (
+  tx: Queryable,
+  comparisonId: string,
+  key: string,
+  kept: string,
+): Promise<void> => {
+  await tx`
+    update dict_differences set kept = ${kept}
+    where comparison_id = ${comparisonId}::uuid and key = ${key}`
+}
+
+/** Our entries of a type that have one of these contents. */
+export const ownWithCid = (
+  sql: Client,
+  type: KeyType,
+  cids: readonly string[],
+): Promise<readonly OwnCid[]> => sql<OwnCid[]>`
+  select id, cid from dict_entries
+  where key_type = ${type} and cid = any(${textArray(cids)}::text::text[])`
+
+/** Our entries of a type that were changed since then. */
+export const ownCidsSince = (
+  sql: Client,
+  type: KeyType,
+  since: Date,
+): Promise<readonly OwnCid[]> => sql<OwnCid[]>`
+  select id, cid from dict_entries
+  where key_type = ${type} and cid is not null and changed_at >= ${since}`

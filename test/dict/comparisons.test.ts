@@ -1,0 +1,178 @@
+/**
+ * Which of our keys and the directory's differ, by file and by events, and mending them; among 10 000 entries, and with
+ * TRILHO_LONG=1 among a million.
+ */
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { cidFor, type EntryContent } from '../../src/dict/entries/domain.ts'
+import { type Json, startDict } from './support.ts'
+
+const entries = process.env['TRILHO_LONG'] === '1' ? 1_000_000 : 10_000
+const atOnce = 10_000
+setDefaultTimeout(entries > 10_000 ? 600_000 : 60_000)
+
+const dict = await startDict()
+const { directory, sql } = dict
+const { compare } = dict.jobs()
+afterAll(dict.stop)
+beforeEach(() => directory.setFaults([]))
+
+const ispb = '12345678'
+const base = '/v1/dict/comparisons'
+
+const content = (number: string, name = 'João Lima'): EntryContent => ({
+  owner: { taxIdNumber: '98765432100', name },
+  account: { participant: ispb, branch: undefined, accountNumber: number, accountType: 'CACC' },
+  openedAt: '2020-01-01T03:00:00.000Z',
+})
+let serial = 0
+/** In the directory alone, as if another system of ours had put it there. */
+const registerThere = (key: string, name?: string, id: string = randomUUID()): string => {
+  const number = String(++serial)
+  const { owner } = content(number, name)
+  directory.register(
+    {
+      ...{ key_type: 'EMAIL', key, name: owner.name, tax_id: owner.taxIdNumber },
+      ...{ ispb, account: number, account_type: 'CACC' },
+    },
+    id,
+  )
+  return number
+}
+const keepHere = async (
+  rows: readonly { id: string; key: string; content: EntryContent }[],
+): Promise<void> => {
+  const values = rows.map((row) => ({
+    ...{ id: row.id, key: row.key, content: JSON.stringify(row.content) },
+    cid: cidFor({ id: row.id, keyType: 'EMAIL' }, row.key, row.content),
+  }))
+  await sql`
+    insert into dict_entries
+      (id, created_by, key_type, key, status, content, cid, created_at, changed_at)
+    select id, 'test', 'EMAIL', key, 'registered', content, cid, now(), now()
+    from jsonb_to_recordset(${JSON.stringify(values)}::text::jsonb)
+      as r(id uuid, key text, content text, cid text)`
+}
+/** Compares, with the directory's time passing until it is done. */
+const compared = async (body: object): Promise<Json> => {
+  const { status, json } = await dict.call('POST', base, { key_type: 'EMAIL', ...body })
+  expect([status, json.status]).toEqual([202, 'running'])
+  for (let i = 0; i < 3; i++) {
+    dict.passThere(11_000)
+    await compare()
+  }
+  const found = (await dict.call('GET', `${base}/${json.id}`)).json
+  const { json: list } = await dict.call('GET', `${base}/${json.id}/differences`)
+  return { ...found, differences: list.differences }
+}
+const byFile = () => compared({ method: 'file' })
+const verified = async (): Promise<string> =>
+  (await dict.call('POST', '/v1/dict/verifications', { key_type: 'EMAIL' })).json.result
+const mend = (id: string, key: string, keep: string) =>
+  dict.call('POST', `${base}/${id}/mend`, { key, keep })
+
+test(`among ${entries} entries`, async () => {
+  for (let from = 0; from < entries; from += atOnce) {
+    const rows = Array.from({ length: atOnce }, (_, i) => {
+      const [id, key] = [randomUUID(), `k${from + i}@example.com`]
+      return { id, key, content: content(registerThere(key, undefined, id)) }
+    })
+    await keepHere(rows)
+  }
+  expect(await byFile()).toMatchObject({
+    ...{ status: 'done', entries, only_ours: 0, only_theirs: 0, complete: true, differences: [] },
+  })
+})
+
+/** A key that we alone have, one that the directory alone has, and one of which both have another content. */
+const differ = async (name: string): Promise<readonly string[]> => {
+  const [mine, yours, both] = ['mine', 'yours', 'both'].map((one) => `${one}-${name}@example.com`)
+  if (mine === undefined || yours === undefined || both === undefined) throw new Error('no keys')
+  await keepHere([
+    { id: randomUUID(), key: mine, content: content('900001') },
+    { id: randomUUID(), key: both, content: content('900002', 'Maria') },
+  ])
+  registerThere(yours)
+  registerThere(both)
+  return [both, mine, yours]
+}
+const shown = ({ differences }: Json) =>
+  differences.map(({ key, entry_id, theirs }: Json) => [key, entry_id !== null, theirs !== null])
+
+describe.each(['file', 'events'])('by %s', (method) => {
+  const ask = async (since: Date): Promise<Json> =>
+    method === 'file' ? byFile() : compared({ method, since: since.toISOString() })
+
+  test.each(['ours', 'theirs'])('what differs is found, and %s is kept', async (keep) => {
+    const since = new Date()
+    dict.passThere(1)
+    const [both = '', mine = '', yours = ''] = await differ(`${method}-${keep}`)
+    expect(await verified()).toBe('different')
+    const found = await ask(since)
+    expect(found).toMatchObject({ status: 'done', only_ours: 2, only_theirs: 2, complete: true })
+    expect(shown(found)).toEqual([
+      [both, true, true],
+      [mine, true, false],
+      [yours, false, true],
+    ])
+    for (const key of [both, mine, yours]) {
+      const { status, json } = await mend(found.id, key, keep)
+      expect([key, status, json]).toMatchObject([key, 200, { key, kept: keep }])
+      expect((await mend(found.id, key, keep)).status).toBe(200)
+    }
+    const other = await mend(found.id, both, keep === 'ours' ? 'theirs' : 'ours')
+    expect([other.status, other.json.code]).toEqual([409, 'dict_difference_mended'])
+    await dict.retryEntries()
+    expect(await verified()).toBe('same')
+    const { json } = await dict.call('GET', `/v1/dict/entries?key=${both}`)
+    const [entry] = json.entries.filter((one: Json) => one.status === 'registered')
+    expect(entry.owner.name).toBe(keep === 'ours' ? 'Maria' : 'João Lima')
+    expect(await byFile()).toMatchObject({ only_ours: 0, only_theirs: 0, complete: true })
+  })
+})
+
+test('what the directory does not answer is mended when it does', async () => {
+  const [, mine = ''] = await differ('later')
+  const found = await byFile()
+  directory.setFaults([{ kind: 'error_after_storing', operation: 'write' }])
+  expect((await mend(found.id, mine, 'ours')).status).toBe(200)
+  directory.setFaults([])
+  await dict.retryEntries()
+  for (const { key, kept } of found.differences)
+    if (kept === null) await mend(found.id, key, 'ours')
+  await dict.retryEntries()
+  expect(await verified()).toBe('same')
+})
+
+test('a file that lacks an entry, or is damaged on its way, makes no false difference', async () => {
+  directory.setFaults([{ kind: 'lost_cid', operation: 'lookup', times: 1 }])
+  expect(await byFile()).toMatchObject({ status: 'done', only_ours: 0, differences: [] })
+  directory.setFaults([{ kind: 'damaged_file', operation: 'lookup', times: 1 }])
+  expect(await byFile()).toMatchObject({ status: 'done', only_ours: 0, only_theirs: 0 })
+})
+
+test('events since too late do not explain what differs, and say so', async () => {
+  const [both = '', mine = '', yours = ''] = await differ('before')
+  await sql`
+    update dict_entries set changed_at = now() - interval '1 day' where key in (${mine}, ${both})`
+  dict.passThere(60_000)
+  const since = new Date(dict.nowThere() - 30_000).toISOString()
+  expect(await compared({ method: 'events', since })).toMatchObject({
+    ...{ status: 'done', complete: false, differences: [] },
+  })
+  const { id } = await byFile()
+  for (const key of [both, mine, yours]) await mend(id, key, 'theirs')
+  expect(await verified()).toBe('same')
+})
+
+test('one runs at a time, and what is asked wrongly is refused', async () => {
+  const body = { key_type: 'CPF', method: 'file' }
+  expect((await dict.call('POST', base, body)).status).toBe(202)
+  const second = await dict.call('POST', base, body)
+  expect([second.status, second.json.code]).toEqual([409, 'dict_comparison_running'])
+  for (const wrong of [{ method: 'events' }, { method: 'file', since: new Date() }]) {
+    const { status, json } = await dict.call('POST', base, { key_type: 'EVP', ...wrong })
+    expect([status, json.errors[0].pointer]).toEqual([400, '/since'])
+  }
+  expect((await mend(randomUUID(), 'x', 'ours')).status).toBe(404)
+})
