@@ -185,3 +185,15 @@ test('hostile bodies cost time in proportion to their size', () => {
   for (const text of hostile(1_000_000)) canonicalJson(text)
   expect(performance.now() - started).toBeLessThan(10_000)
 })
+
+test('members are in the order of their names, few and many, and of equal names the last counts', () => {
+  const member = fc.tuple(fc.stringMatching(/^[a-zA-Zé]{1,2}$/), fc.integer({ min: 1, max: 9 }))
+  fc.assert(
+    fc.property(fc.array(member, { maxLength: 40 }), (members) => {
+      const text = members.map(([name, value]) => `"${name}":${value}`).join(', ')
+      const last = [...new Map(members)].sort(([one], [other]) => (one < other ? -1 : 1))
+      const expected = last.map(([name, value]) => `"${name}":${value}e0`).join(',')
+      expect(canonicalJson(`{${text}}`)).toBe(`{${expected}}`)
+    }),
+  )
+})
