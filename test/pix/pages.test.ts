@@ -3,11 +3,13 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { ChargeTerms } from '../../src/pix/charges/domain.ts'
 import { makeCharges } from '../../src/pix/charges/making.ts'
 import { type ChargeFilter, findCharge, listCharges } from '../../src/pix/charges/store.ts'
+import { findCollection, lockCollection } from '../../src/pix/collections/store.ts'
 import { listLocations, locationsOf } from '../../src/pix/locations/store.ts'
 import { itemsMax } from '../../src/pix/pages.ts'
 import { presentedAt } from '../../src/pix/payloads/store.ts'
 import { endReceived, lockNamed, pixOfCharges } from '../../src/pix/received/store.ts'
 import { receiversOf } from '../../src/pix/receivers/store.ts'
+import { findRecurrence, lockRecurrence } from '../../src/pix/recurrences/store.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
 const stored = isLong ? 1_000_000 : 20_000
@@ -61,7 +63,10 @@ const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> =>
       await listLocations(sql, account, { ...locations, isUsed })
     }
   }
-  await findCharge(sql, 'ana', txids[0] ?? '')
+  const [txid = ''] = txids
+  await findCharge(sql, 'ana', txid)
+  await findCollection(sql, 'ana', txid)
+  await findRecurrence(sql, 'ana', `R${txid}`)
   await presentedAt(sql, tokens)
   await locationsOf(sql, ids)
   await pixOfCharges(sql, ids)
@@ -75,6 +80,9 @@ const work = async (sql: Client, { txids, ids, tokens }: Made): Promise<void> =>
 
 const change = async (tx: Transaction, txids: readonly string[]): Promise<never> => {
   const at = new Date()
+  const [first = ''] = txids
+  await lockRecurrence(tx, 'ana', `R${first}`)
+  await lockCollection(tx, 'ana', first)
   const fresh = txids.map((txid) => `new${txid}`.slice(0, 35))
   await makeCharges(
     tx,
@@ -116,6 +124,14 @@ const store = async (sql: Client): Promise<Made> => {
     insert into pix_locations (account, token, kind, charge_id, created_at)
     select account, md5('token' || txid), kind, case when is_shown then id end, created_at
     from pix_charges order by created_at;
+    insert into pix_recurrences (id, account, tax_id, receiver_name, debtor_tax_id, terms, history,
+      created_at)
+    select 'R' || txid, account, tax_id, 'Ana', '12345678909', '{}', '[]', created_at
+    from pix_charges;
+    insert into pix_collections (account, txid, recurrence_id, tax_id, status, due_on, cycle,
+      amount_cents, content, history, created_at)
+    select account, txid, 'R' || txid, tax_id, 'CRIADA', '2026-03-20', 0, 100, '{}', '[]', created_at
+    from pix_charges;
     insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,
       payer_tax_id, status, received_at)
     select 'E' || txid, account, key, txid, id, 100, '12345678909', 'PENDENTE', now()

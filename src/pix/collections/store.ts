@@ -85,13 +85,17 @@ const writeAttempts = async (
       history = excluded.history`
 }
 
+/** In order, as a charge is: whatever the table held when the plan was made, its own index is taken. */
+const named = (sql: Queryable, account: string, txid: string) => sql`
+  account = ${account} and txid between ${txid} and ${txid} order by txid`
+
 export const findCollection = async (
   sql: Queryable,
   account: string,
   txid: string,
 ): Promise<Collection | undefined> => {
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from pix_collections c where account = ${account} and txid = ${txid}`
+    select ${columns(sql)} from pix_collections c where ${named(sql, account, txid)}`
   return (await whole(sql, rows))[0]
 }
 
@@ -101,7 +105,7 @@ export const lockCollection = async (
   account: string,
   txid: string,
 ): Promise<Collection | undefined> => {
-  await tx`select from pix_collections where account = ${account} and txid = ${txid} for update`
+  await tx`select from pix_collections where ${named(tx, account, txid)} for update`
   return findCollection(tx, account, txid)
 }
 

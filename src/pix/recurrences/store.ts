@@ -74,7 +74,7 @@ export const findRecurrence = async (
 ): Promise<Recurrence | undefined> => {
   const [row] = await sql<Row[]>`
     select ${columns(sql)} from pix_recurrences r ${withLocation(sql)}
-    where r.id = ${id} and r.account = ${account}`
+    where r.id between ${id} and ${id} and r.account = ${account} order by r.id`
   return row && recurrenceOf(row)
 }
 
@@ -84,7 +84,9 @@ export const lockRecurrence = async (
   account: string,
   id: string,
 ): Promise<Recurrence | undefined> => {
-  await tx`select from pix_recurrences where id = ${id} and account = ${account} for update`
+  await tx`
+    select from pix_recurrences where id between ${id} and ${id} and account = ${account}
+    order by id for update`
   return findRecurrence(tx, account, id)
 }
 
