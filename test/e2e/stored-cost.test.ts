@@ -11,14 +11,14 @@ const payments = 50
 /** On a machine that is busy answers are asked for again: that adds, and never takes away. */
 const turns = 3
 /** Each index of a table that a payment writes to may have a level more, or two: nothing else may grow. */
-const growthMax = 1.25
+const growthMax = 1.3
 const timeoutMs = 2_400_000
 
 describe.skipIf(!isLong).each(engines.map((engine) => [engine.name, engine] as const))(
   '%s',
   (_, engine) => {
     test(
-      'a payment reads a quarter more at most behind a million than behind a thousand',
+      'a payment reads three tenths more at most behind a million than behind a thousand',
       async () => {
         await using trip = await startRoundTrip(engine)
         const least = async (): Promise<number> => {
