@@ -12,11 +12,7 @@ type Json = Record<string, unknown>
 const processes = { api: 'api', rest: 'pull,worker,send,webhooks,jobs' } as const
 type Process = keyof typeof processes
 
-export const createGateway = async (
-  database: TestDatabase,
-  bank: CentralBank,
-  more: Readonly<Record<string, string>> = {},
-) => {
+export const createGateway = async (database: TestDatabase, bank: CentralBank) => {
   const { file, key } = await apiKeyFile('*')
   const port = freePort()
   const url = `http://127.0.0.1:${port}`
@@ -29,7 +25,6 @@ export const createGateway = async (
       ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
       ...{ SPI_AUTO_ACCEPT: 'true', PIX_LOCATION_HOST: 'pix.example.com' },
       WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
-      ...more,
     }
     const program = startProgram(anyVariant, ['serve'], { env })
     running.set(name, program)
@@ -76,8 +71,7 @@ export const createGateway = async (
     await Promise.all([...running.values()].map((program) => program.end()))
   }
   return {
-    operate: (method: string, path: string, body?: object, idempotencyKey?: string) =>
-      call(method, path, key, body, idempotencyKey),
+    operate: (method: string, path: string, body?: object) => call(method, path, key, body),
     pix: (method: string, path: string, body?: object, idempotencyKey?: string) =>
       call(method, `/pix/v2${path}`, token, body, idempotencyKey),
     kill: async (name: Process): Promise<void> => {
