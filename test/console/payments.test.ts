@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await settled(page)
     expect(one.problems.filter((text) => !text.includes('404'))).toEqual([])
     await page.context().close()
-  }, 120_000)
+  }, 240_000)
 
   test('a failed transfer is tried again, a held one is approved by another key or taken back', async () => {
     const poor = await wallet(1n)
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     expect(await page.getByRole('button', { name: 'Take back' }).count()).toBe(0)
     expect(one.problems).toEqual([])
     await page.context().close()
-  }, 120_000)
+  }, 240_000)
 
   test('cards and transfers are found by an amount of a day', async () => {
     await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.getByText('a no máximo um dia um do outro').waitFor()
     expect(one.problems).toEqual([])
     await page.context().close()
-  }, 120_000)
+  }, 240_000)
 
   test('a message is made by the form of its schema, seen, refused at its place, and sent', async () => {
     const one = await seen.visit({ locale: 'pt-BR' })
@@ -187,7 +187,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     expect(await serious(page)).toEqual([])
     expect(one.problems).toEqual([])
     await page.context().close()
-  }, 120_000)
+  }, 240_000)
 
   test('a contract is written to, a transfer made, a contract deployed: each by its form, with its consequence', async () => {
     const [ana, bia] = [await wallet(), await wallet()]
@@ -235,7 +235,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.locator('tbody tr', { hasText: 'tokenized_asset' }).waitFor()
     expect(one.problems).toEqual([])
     await page.context().close()
-  }, 120_000)
+  }, 240_000)
 
   test('a card payment is captured and refunded, another taken back', async () => {
     const authorize = async (): Promise<string> => {
@@ -276,5 +276,5 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await settled(reader.page)
     expect(await reader.page.getByRole('button', { name: 'Capture' }).count()).toBe(0)
     await reader.page.context().close()
-  }, 120_000)
+  }, 240_000)
 })
