@@ -1,10 +1,9 @@
 /*
- * Sends payments over HTTP from a process of its own, each client one after the other, and tells how long each took.
+ * Sends requests over HTTP from a process of its own, each client one after the other, and tells how long each took.
  *
- *   bun bench/e2e/load.ts '{"url": …, "key": …, "from": …, "to": …, "count": …, "clients": …}'
+ *   bun bench/e2e/load.ts '{"url": …, "key": …, "bodies": […], "count": …, "clients": …}'
  */
 import { z } from 'zod'
-import { transfer } from '../../test/support/participant.ts'
 
 export type Load = z.infer<typeof loadSchema>
 export type LoadResult = { readonly latenciesMs: readonly number[]; readonly refused: number }
@@ -12,8 +11,8 @@ export type LoadResult = { readonly latenciesMs: readonly number[]; readonly ref
 const loadSchema = z.object({
   url: z.string(),
   key: z.string(),
-  from: z.string(),
-  to: z.string(),
+  /** Taken in turns. */
+  bodies: z.array(z.unknown()),
   count: z.int(),
   clients: z.int(),
 })
@@ -22,17 +21,14 @@ const load = loadSchema.parse(JSON.parse(process.argv[2] ?? ''))
 const latenciesMs: number[] = []
 let refused = 0
 let left = load.count
+const bodies = load.bodies.map((each) => JSON.stringify(each))
 
 const send = async (): Promise<void> => {
-  const params = {
-    local_instrument: 'MANU',
-    transactions: [transfer(load.from, load.to, 100)],
-  }
   const startMs = performance.now()
-  const response = await fetch(`${load.url}/v1/spi/send`, {
+  const response = await fetch(load.url, {
     method: 'POST',
     headers: { Authorization: `Bearer ${load.key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ message_type: 'PACS008', params }),
+    body: bodies[left % bodies.length],
   })
   const text = await response.text()
   if (response.status === 202) latenciesMs.push(performance.now() - startMs)

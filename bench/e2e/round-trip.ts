@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { apiKeyFile } from '../../test/support/api-key.ts'
+import { transfer } from '../../test/support/participant.ts'
 import { issueCertificate } from '../../test/support/pki.ts'
 import { startProgram, variants } from '../../test/support/program.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
@@ -127,10 +128,15 @@ const accepted = async (): Promise<number> => {
   return row?.count ?? 0
 }
 
+const payment = {
+  message_type: 'PACS008',
+  params: { local_instrument: 'MANU', transactions: [transfer(sender, receiver, 100)] },
+}
+
 const run = async (count: number): Promise<LoadResult> => {
   const before = await accepted()
   const load: Load = {
-    ...{ url: a.url, key, from: sender, to: receiver },
+    ...{ url: `${a.url}/v1/spi/send`, key, bodies: [payment] },
     ...{ count, clients: Number(values.clients) },
   }
   const child = Bun.spawn(

@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { apiKeyFile } from '../../test/support/api-key.ts'
+import { transfer } from '../../test/support/participant.ts'
 import { startProgram, variants } from '../../test/support/program.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { until } from '../../test/support/until.ts'
@@ -72,8 +73,11 @@ const startShard = async (number: number) => {
     databaseUs: () => familyUs(server.pid),
     pay: async (): Promise<void> => {
       const before = await accepted()
+      const transactions = [transfer(ispb, accepting, 100)]
+      const params = { local_instrument: 'MANU', transactions }
+      const payment = { message_type: 'PACS008', params }
       const load: Load = {
-        ...{ url, key, from: ispb, to: accepting },
+        ...{ url: `${url}/v1/spi/send`, key, bodies: [payment] },
         ...{ count: payments, clients: Number(values.clients) },
       }
       const child = Bun.spawn(

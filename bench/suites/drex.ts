@@ -16,7 +16,10 @@ import { type Figure, type Group, type Mode, type Suite, smoke } from '../harnes
 const walletCount = 50
 const fundsCents = 100_000_000n
 const clients = 32
-/** 400 a second. */
+/**
+ * 400 a second. On two cores the senders, the gateway, PostgreSQL and the chain share them, and the chain's engine alone
+ * takes about a millisecond of one for each: `bench/e2e/transfers.ts` tells what the others take.
+ */
 const transfersPerSecond = 400
 const requestsPerSecond = 100
 const p99MsMax = 30

@@ -1,9 +1,11 @@
 /** Deliveries against payment as a resource: both sides here, either first, amid restarts and tokens that lie. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Interface } from 'ethers'
+import { Interface, id } from 'ethers'
 import { isCodeOf } from '../../src/drex/agreements/template-code.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
 import deliveryArtifact from '../../src/drex/templates/bond-delivery/generated/BondDelivery.json'
+import defaultsArtifact from '../../src/drex/templates/default-accounts/generated/DefaultAccounts.json'
+import directoryArtifact from '../../src/simulators/chain/contracts/generated/SandboxDirectory.json'
 import { bondAbi, deliveryAbi, deployBond, deployDelivery, ltn, ltnTuple } from './bond-delivery.ts'
 import { lyingMoney } from './lying-money.ts'
 import { adminAddress, type Bench, createBench, currencyAbi } from './support.ts'
@@ -159,31 +161,35 @@ test('a command that the chain refuses has failed, and what was allowed for it i
 
 test('commanded by both sides in one block: whoever comes second has the gas that settling takes', async () => {
   const { chain, node } = bench
+  // What the seller allows stays allowed.
+  await reached(await made('seller', ++number), 'commanded')
+  const operation = ++number
   await chain.request('evm_setIntervalMining', [0])
   // As most nodes do: of the newest block, whatever waits for the next.
   node.lie(({ method, params }) =>
     method === 'eth_estimateGas' ? chain.request(method, [params[0], 'latest']) : undefined,
   )
-  const operation = ++number
-  const both = [await made('seller', operation), await made('buyer', operation)]
-  const steps = async (wanted: string) =>
-    (await Promise.all(both.map(read)))
-      .flatMap((each) => each.steps)
-      .flatMap(({ kind, status }) => (kind === wanted ? [status] : []))
-  // What is allowed comes first, in blocks of its own.
-  await bench.until(async () => {
-    const allowed = await steps('allow')
-    if (allowed.includes('broadcast')) await chain.mine()
-    return allowed.every((each) => each === 'confirmed')
-  })
-  await bench.until(async () => (await steps('command')).every((each) => each === 'broadcast'))
-  await chain.mine()
-  await chain.request('evm_setIntervalMining', [40])
-  node.lie(undefined)
-  await bench.until(async () => !(await steps('command')).includes('broadcast'))
-  await bench.until(async () => !(await steps('command')).includes('mined'))
-  expect(await steps('command')).toEqual(['confirmed', 'confirmed'])
-  await Promise.all(both.map((id) => reached(id, 'settled')))
+  const stepOf = async (of: string, wanted: string) =>
+    (await read(of)).steps.find(({ kind }) => kind === wanted)?.status
+  try {
+    const purchase = await made('buyer', operation)
+    await bench.until(async () => {
+      if ((await stepOf(purchase, 'allow')) === 'broadcast') await chain.mine()
+      return (await stepOf(purchase, 'command')) === 'broadcast'
+    })
+    const sale = await made('seller', operation)
+    await bench.until(async () => (await stepOf(sale, 'command')) === 'broadcast')
+    await chain.mine()
+    const isEnded = async (of: string) =>
+      ['confirmed', 'reverted'].includes(String(await stepOf(of, 'command')))
+    await bench.until(async () => (await isEnded(sale)) && (await isEnded(purchase)))
+    await Promise.all([sale, purchase].map((each) => reached(each, 'settled', 'failed')))
+    expect((await read(purchase)).status).toBe('settled')
+    expect((await read(sale)).status).toBe('settled')
+  } finally {
+    node.lie(undefined)
+    await chain.request('evm_setIntervalMining', [40])
+  }
 }, 60_000)
 
 test('money that only says that it was paid: the contract settles, and the delivery is told as mismatched', async () => {
@@ -199,6 +205,29 @@ test('money that only says that it was paid: the contract settles, and the deliv
   // Honest deliveries beside it go on.
   const [sale, purchase] = [await made('seller', ++number), await made('buyer', number)]
   await Promise.all([sale, purchase].map((id) => reached(id, 'settled')))
+}, 60_000)
+
+test('the other side is named by the start of its CNPJ, whose wallet the directory tells', async () => {
+  const { admin, chain } = bench
+  const unnamed = await create('buyer', ++number, { counterparty: '00038166' })
+  expect(unnamed.json).toMatchObject({ error: { details: { field: 'directory' } } })
+  const abi = new Interface(directoryArtifact.abi)
+  const directory = (await admin.send(
+    undefined,
+    directoryArtifact.bytecode + abi.encodeDeploy([admin.token, adminAddress, 1n]).slice(2),
+  ))!
+  const data = abi.encodeFunctionData('addressDiscovery', [id('RealDigitalDefaultAccount')])
+  const told = await chain.request('eth_call', [{ to: directory, data }, 'latest'])
+  const accounts: Hex = `0x${(told as { result: string }).result.slice(26)}`
+  const named = new Interface(defaultsArtifact.abi)
+  await admin.send(accounts, named.encodeFunctionData('addDefaultAccount', [38_166n, seller]))
+  await bench.restart({ DREX_TESTNET_DIRECTORY: directory })
+  const unknown = await create('buyer', number, { counterparty: '99999999' })
+  expect(unknown.json).toMatchObject({ error: { code: 'NOT_IN_DIRECTORY' } })
+  const purchase = await made('buyer', number, { counterparty: '00038166' })
+  const sale = await made('seller', number)
+  await Promise.all([sale, purchase].map((each) => reached(each, 'settled')))
+  await bench.restart()
 }, 60_000)
 
 test('code is that of a template whatever its constructor set, and nothing else is', () => {

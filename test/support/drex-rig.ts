@@ -31,9 +31,15 @@ export type Rig = {
   readonly url: string
   /** An API key with every right. */
   readonly key: string
-  readonly start: (env?: Readonly<Record<string, string>>) => Promise<void>
+  /** @param flags of the runtime */
+  readonly start: (
+    env?: Readonly<Record<string, string>>,
+    flags?: readonly string[],
+  ) => Promise<void>
   /** Starts one more gateway on the same database and chain. */
   readonly peer: (env?: Readonly<Record<string, string>>) => Promise<Peer>
+  /** Of the gateway's process. */
+  readonly pid: () => number
   /** What the gateway is started with. */
   readonly env: Readonly<Record<string, string>>
   /** Ends the gateway at once, as a crash would. */
@@ -91,8 +97,9 @@ export const createRig = async (
     env,
     call,
     kill,
-    async start(more = {}) {
-      child = await spawnGateway(url, { ...env, ...more })
+    pid: () => child?.pid ?? 0,
+    async start(more = {}, flags = []) {
+      child = await spawnGateway(url, { ...env, ...more }, flags)
     },
     async peer(more = {}) {
       const own = freePort()
@@ -149,8 +156,10 @@ const callOn =
 const spawnGateway = async (
   url: string,
   env: Readonly<Record<string, string>>,
+  flags: readonly string[] = [],
 ): Promise<Bun.Subprocess> => {
-  const child = Bun.spawn([...anyVariant.command(), 'serve'], {
+  const [runtime = '', ...program] = anyVariant.command()
+  const child = Bun.spawn([runtime, ...flags, ...program, 'serve'], {
     ...{ env, stdout: 'ignore', stderr: 'ignore' },
   })
   const deadline = performance.now() + readyTimeoutMs

@@ -1,4 +1,7 @@
-/** A third kind of node: go-ethereum, where GETH_PATH names it or it is on PATH. */
+/** A third kind of node: go-ethereum, where GETH_PATH names it, it is on PATH, or `go install` has left it. */
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
 import type { Chain } from '../../src/simulators/chain/index.ts'
 
 export type Geth = Pick<Chain, 'chainId' | 'request'> & {
@@ -9,7 +12,14 @@ export type Geth = Pick<Chain, 'chainId' | 'request'> & {
 }
 
 export const findGeth = (): string | undefined =>
-  process.env['GETH_PATH'] ?? Bun.which('geth') ?? undefined
+  process.env['GETH_PATH'] ?? Bun.which('geth') ?? installedByGo()
+
+/** Where Go puts what it installs, which need not be on PATH. */
+const installedByGo = (): string | undefined => {
+  const workspace = process.env['GOPATH'] ?? join(homedir(), 'go')
+  const path = join(process.env['GOBIN'] ?? join(workspace, 'bin'), 'geth')
+  return existsSync(path) ? path : undefined
+}
 
 const developerChainId = 1_337
 /** Of its log, until it listens. */

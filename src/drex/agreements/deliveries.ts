@@ -5,6 +5,7 @@ import type { Chain } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { simulateCall } from '../contracts/simulation.ts'
 import type { Creation } from '../creation.ts'
+import { institutionWallet } from '../directory.ts'
 import { isFinal } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -12,6 +13,7 @@ import { newId } from '../ids.ts'
 import { callStep } from '../operations/definition.ts'
 import type { Step as PlannedStep } from '../sagas.ts'
 import { scaled } from '../templates/fields.ts'
+import type { Receiver } from '../transfers/service.ts'
 import { cancelPending, type Step, stepsOf } from '../transfers/store.ts'
 import { requireUnlimited } from '../wallets/rights.ts'
 import {
@@ -37,7 +39,8 @@ type DeliveryRequest = {
   readonly part: 'seller' | 'buyer'
   /** Ours, which signs. */
   readonly wallet: Hex
-  readonly counterparty: Hex
+  /** An institution’s wallet is the one that the directory tells when the delivery is made. */
+  readonly counterparty: Receiver
   readonly bond: {
     readonly acronym: string
     readonly code: string
@@ -78,7 +81,7 @@ const create = async (
   const wallet = await deps.wallets.requireSigning(request.wallet, 'wallet', caller)
   requireUnlimited(wallet)
   await requireTemplateCode(chain, contract, 'bond_delivery', 'contract')
-  const terms = await termsOf(deps, chain, request)
+  const terms = await termsOf(deps, chain, request, await addressOf(chain, request.counterparty))
   const command = await commandOf(request, terms)
   await tryCommand(chain, command)
   const allow = await allowanceOf(chain, request, terms)
@@ -90,6 +93,9 @@ const create = async (
   }
   return creationOf<'delivery'>(deps, chain, row, [...allow, command])
 }
+
+const addressOf = async (chain: Chain, counterparty: Receiver): Promise<Hex> =>
+  typeof counterparty === 'string' ? counterparty : institutionWallet(chain, counterparty.cnpj8)
 
 const refuse = (field: string, rule: string, message: string, got?: string): never => {
   throw refusedValue([
@@ -109,8 +115,9 @@ const termsOf = async (
   { tokens }: AgreementDeps,
   chain: Chain,
   request: DeliveryRequest,
+  counterparty: Hex,
 ): Promise<DeliveryTerms> => {
-  const { contract, number, part, wallet, counterparty, bond: named } = request
+  const { contract, number, part, wallet, bond: named } = request
   if (wallet === counterparty) refuse('counterparty', 'differs', 'must differ from wallet')
   const amount = decimal('amount', request.amount, bondDecimals)
   const unitPrice = decimal('unit_price', request.unitPrice, priceDecimals)

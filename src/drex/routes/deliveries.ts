@@ -12,6 +12,7 @@ import { requireWallet } from '../wallets/rights.ts'
 import { changing, commonFields, readingRoutes, refusals, showCommon, tag } from './agreements.ts'
 import { once } from './once.ts'
 import { addressSchema, networkSchema, walletsFrom } from './shared.ts'
+import { receiverSchema } from './transfer-form.ts'
 
 const path = '/v1/drex/deliveries'
 const reasonMax = 140
@@ -29,7 +30,7 @@ const createSchema = z.strictObject({
   operation_id: operationNumber.meta({ description: 'The same that the other side uses' }),
   part: z.enum(['seller', 'buyer']),
   wallet: addressSchema.meta({ description: 'Ours: it holds the bonds, or the money' }),
-  counterparty: addressSchema,
+  counterparty: receiverSchema,
   bond: z.strictObject(bondFields),
   amount: quantity.meta({ description: 'Of bonds, with up to two fraction digits' }),
   unit_price: quantity.meta({ description: 'Of one bond, with up to eight fraction digits' }),
@@ -111,7 +112,7 @@ const createRoute = (deliveries: Deliveries, sql: Client): Route => ({
       ...walletsFrom('', 'wallet', 'counterparty'),
     },
     responses: { 202: { description: 'Accepted', schema: deliverySchema } },
-    errors: [...refusals, drexErrors.token_unusable],
+    errors: [...refusals, drexErrors.token_unusable, drexErrors.not_in_directory],
   },
   handle: (c) =>
     once(sql, c, {

@@ -11,7 +11,7 @@ import { addressSchema, fullAddresses, metadataSchema, networkSchema } from './s
 const cnpj8Length = 8
 
 /** An address, or the first eight digits of the CNPJ of an institution: no address is so short. */
-const receiverSchema = z
+export const receiverSchema = z
   .string()
   .regex(/^(0x[0-9a-fA-F]{40}|\d{8})$/, {
     error: 'must be 0x and 40 hexadecimal digits, or the first eight digits of a CNPJ',
