@@ -7,9 +7,9 @@
 export const disputeStatuses = [
   ...(['requested', 'open', 'acknowledged', 'closed', 'cancelled', 'refused'] as const),
 ] as const
-export type DisputeStatus = (typeof disputeStatuses)[number]
+type DisputeStatus = (typeof disputeStatuses)[number]
 
-export type DisputeRole = 'asking' | 'asked'
+type DisputeRole = 'asking' | 'asked'
 
 /** What may be done to one: by whom, in which states, and what it becomes. */
 type Act = {
@@ -114,4 +114,13 @@ export const shownAs = <C>(
     wanted: isMoot ? null : before.wanted,
     refusal: before.status === seen.status ? before.refusal : null,
   }
+}
+
+/** Which of them a page shows, newest first. */
+export type DisputeFilter = {
+  readonly role: DisputeRole | undefined
+  readonly status: DisputeStatus | undefined
+  readonly transactionId: string | undefined
+  readonly limit: number
+  readonly after: readonly [createdAt: string, id: string] | undefined
 }

@@ -7,9 +7,8 @@ import {
   readQuery,
 } from '#src/platform/http/index.ts'
 import { type disputeMembers, disputeParams, disputesQuery } from './documents.ts'
-import type { Dispute, Wanted } from './domain.ts'
+import type { Dispute, DisputeFilter, Wanted } from './domain.ts'
 import type { Advanced } from './service.ts'
-import type { DisputeFilter } from './store.ts'
 
 const bodyBytesMax = 16_384
 /** What all routes that ask the directory for something have alike. */

@@ -12,13 +12,12 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import type { Refused } from '../wire.ts'
-import type { Dispute, Kind, Seen, Wanted } from './domain.ts'
+import type { Dispute, DisputeFilter, Kind, Seen, Wanted } from './domain.ts'
 import type { Show, Telling } from './show.ts'
 import {
   addDispute,
   changeDispute,
   clocksMs,
-  type DisputeFilter,
   findDispute,
   isDisputed,
   listDisputes,

@@ -1,5 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import type { Dispute, DisputeKind, DisputeRole, DisputeStatus } from './domain.ts'
+import type { Dispute, DisputeFilter, DisputeKind } from './domain.ts'
 
 type Row = Omit<Dispute, 'content' | 'wanted'> & {
   readonly content: string
@@ -88,14 +88,6 @@ export const lockShown = async <D extends Dispute>(
         and reason = ${reason} and role = ${role} and created_at <= ${askedUntil}))
     order by directory_id nulls last limit 1 for update`
   return row && disputeOf<D>(row)
-}
-
-export type DisputeFilter = {
-  readonly role: DisputeRole | undefined
-  readonly status: DisputeStatus | undefined
-  readonly transactionId: string | undefined
-  readonly limit: number
-  readonly after: readonly [createdAt: string, id: string] | undefined
 }
 
 /** Newest first. */
