@@ -36,9 +36,9 @@ const branchForm = /^[0-9]{1,4}$/
 const accountForm = /^[0-9A-Z]{1,20}$/
 const accountTypeForm = /^[A-Z]{4}$/
 const taxIdForm = /^(?:[0-9]{11}|[0-9A-Z]{12}[0-9]{2})$/
-const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
+export const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 const nameForm = new RegExp(`^[^\\p{Cc}]{1,${nameCharsMax}}$`, 'u')
-const keyForm = /^[!-~]{1,77}$/
+export const keyForm = /^[!-~]{1,77}$/
 
 export const personTypeOf = (taxIdNumber: string): 'NATURAL_PERSON' | 'LEGAL_PERSON' =>
   taxIdNumber.length === cpfChars ? 'NATURAL_PERSON' : 'LEGAL_PERSON'

@@ -1,5 +1,16 @@
 export { type Account, cidOf, type DirectoryEntry, type HmacSha256, type KeyType } from './cid.ts'
 export {
+  type Claim,
+  type ClaimRequest,
+  type ClaimStatus,
+  type ClaimType,
+  claimElement,
+  claimStatuses,
+  claimTypes,
+  readClaim,
+  readClaimRequest,
+} from './claim.ts'
+export {
   accountElement,
   type EntryRequest,
   entryElement,

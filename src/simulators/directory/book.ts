@@ -17,7 +17,7 @@ export type Kept = { readonly entry: KeptEntry; readonly requestId: string; read
 /** What an account may have of keys. */
 const naturalKeysMax = 5
 const legalKeysMax = 20
-const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 const createReasons = ['USER_REQUESTED', 'RECONCILIATION']
 const updateReasons = ['USER_REQUESTED', 'BRANCH_TRANSFER', 'RECONCILIATION']
@@ -28,6 +28,8 @@ const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
 
 const cidFor = (entry: DirectoryEntry, requestId: string): string =>
   cidOf(entry, Uint8Array.fromHex(requestId.replaceAll('-', '')), hmac)
+
+type Origin = readonly [requestId: string, createdAt: string, ownedSince: string]
 
 /** What counts as one account. */
 const accountOf = ({ account }: Pick<DirectoryEntry, 'account'>): string =>
@@ -102,9 +104,68 @@ const keyOf = ({ keyType, key: asked, owner }: EntryRequest, made: string): stri
   return key
 }
 
+/** Keys that somebody claims: their entries stay until the claim says what becomes of them. */
+const createClaimed = (shelf: Shelf, byRequest: Map<string, string>, now: () => number) => {
+  const locked = new Set<string>()
+
+  const keep = (request: EntryRequest & { readonly key: string }, ...of: Origin): Kept => {
+    const [requestId, createdAt, ownedSince] = of
+    const entry = { ...request, createdAt, ownedSince, claimedSince: undefined }
+    const kept = { entry, requestId, cid: cidFor(request, requestId) }
+    byRequest.set(requestId, request.key)
+    shelf.put(kept)
+    return kept
+  }
+
+  /** Who asks for a claimed key is told since when: no content that its identifier covers. */
+  const tellClaim = (key: string, claimedSince: string | undefined): void => {
+    const kept = shelf.entries.get(key)
+    if (kept === undefined) return
+    const told = { ...kept, entry: { ...kept.entry, claimedSince } }
+    shelf.entries.set(key, told)
+    shelf.byCid.set(kept.cid, told)
+  }
+
+  return {
+    keep,
+    /** @throws Refusal */
+    refuseLocked: (key: string): void => {
+      if (locked.has(key)) throw new Refusal('EntryLockedByClaim')
+    },
+    acts: {
+      lock: (key: string, claimedSince: string): void => {
+        locked.add(key)
+        tellClaim(key, claimedSince)
+      },
+      unlock: (key: string): void => {
+        locked.delete(key)
+        tellClaim(key, undefined)
+      },
+      /** Takes the entry of a claimed key out. @throws Refusal */
+      release: (key: string): Kept => {
+        const kept = shelf.entries.get(key)
+        if (kept === undefined) throw new Refusal('NotFound')
+        shelf.take(kept)
+        return kept
+      },
+      /** The entry that a claim ends with. @throws Refusal */
+      putClaimed: (
+        request: EntryRequest & { readonly key: string },
+        requestId: string,
+        ownedSince: string,
+      ): Kept => {
+        if (byRequest.has(requestId)) throw new Refusal('RequestIdAlreadyUsed')
+        return keep(request, requestId, new Date(now()).toISOString(), ownedSince)
+      },
+    },
+  }
+}
+
 export const createBook = (now: () => number) => {
   const shelf = createShelf(now)
   const byRequest = new Map<string, string>()
+  const claimed = createClaimed(shelf, byRequest, now)
+  const { keep, refuseLocked } = claimed
 
   return {
     find: (key: string): Kept | undefined => shelf.entries.get(key),
@@ -123,12 +184,9 @@ export const createBook = (now: () => number) => {
       if (repeated !== undefined) return repeated
       if (byRequest.has(requestId)) throw new Refusal('RequestIdAlreadyUsed')
       refuseTaken(shelf, request)
+      refuseLocked(key)
       const at = new Date(now()).toISOString()
-      const entry = { ...request, createdAt: at, ownedSince: at, claimedSince: undefined }
-      const kept = { entry, requestId, cid }
-      byRequest.set(requestId, key)
-      shelf.put(kept)
-      return kept
+      return keep(request, requestId, at, at)
     },
 
     /** @throws Refusal */
@@ -155,8 +213,11 @@ export const createBook = (now: () => number) => {
     /** @throws Refusal */
     remove: (key: string, participant: string, reason: string): void => {
       if (!deleteReasons.includes(reason)) throw new Refusal('InvalidReason')
-      shelf.take(ownEntry(shelf, key, participant))
+      const kept = ownEntry(shelf, key, participant)
+      refuseLocked(key)
+      shelf.take(kept)
     },
+    ...claimed.acts,
   }
 }
 

@@ -1,6 +1,7 @@
 /** The simulator's own endpoints: faults, entries of others, payments made. Loopback only, JSON. */
 import { z } from 'zod'
-import { keyTypes } from '#codecs/dict'
+import { claimTypes, keyTypes } from '#codecs/dict'
+import { claimManners } from './claims-play.ts'
 import { createDisputesControl, type Disputes, disputeEndpoints } from './disputes-control.ts'
 import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
 import { Refusal } from './refusal.ts'
@@ -12,7 +13,7 @@ const faultsBody = z
   .array(
     z.strictObject({
       kind: z.enum(faultKinds),
-      operation: z.enum(['lookup', 'write']).optional(),
+      operation: z.enum(['lookup', 'write', 'claim']).optional(),
       probability: z.number().min(0).max(1).optional(),
       times: z.int().min(1).optional(),
       delayMs: z.int().min(0).max(delayMsMax).optional(),
@@ -20,13 +21,12 @@ const faultsBody = z
   )
   .max(faultsMax)
 
-const entryBody = z.strictObject({
-  key_type: z.enum(keyTypes),
-  /** Absent of an EVP. */
-  key: z.string().optional(),
+const person = {
   name: z.string().min(1).max(120),
   trade_name: z.string().min(1).max(100).optional(),
   tax_id: z.string().regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/),
+}
+const place = {
   ispb: z.string().regex(/^[0-9A-Z]{8}$/),
   branch: z
     .string()
@@ -34,9 +34,28 @@ const entryBody = z.strictObject({
     .optional(),
   account: z.string().regex(/^[0-9A-Z]{1,20}$/),
   account_type: z.enum(['CACC', 'TRAN', 'SLRY', 'SVGS']).default('CACC'),
+}
+
+const entryBody = z.strictObject({
+  key_type: z.enum(keyTypes),
+  /** Absent of an EVP. */
+  key: z.string().optional(),
+  ...{ ...person, ...place },
+  /** What the institution that keeps it does about a claim; without it nothing. */
+  on_claim: z.enum(claimManners).optional(),
 })
 
 export type EntryBody = z.output<typeof entryBody>
+
+const claimBody = z.strictObject({
+  type: z.enum(claimTypes),
+  key_type: z.enum(keyTypes),
+  key: z.string(),
+  ...{ ...person, ...place },
+})
+
+/** By an institution that the simulator plays. */
+export type ClaimBody = z.output<typeof claimBody>
 
 const orderBody = z.strictObject({ end_to_end_id: z.string() })
 
@@ -48,6 +67,8 @@ export const createControl = (deps: {
   readonly register: (entry: EntryBody) => string
   /** False: nothing was looked up with this id. */
   readonly orderSent: (endToEndId: string) => boolean
+  /** @returns its id. @throws Refusal */
+  readonly claim: (claim: ClaimBody) => string
   readonly statistics: () => unknown
   readonly disputes: Disputes
 }): Control => {
@@ -82,6 +103,10 @@ export const createControl = (deps: {
         return act(entryBody, body, (entry) =>
           Response.json({ key: deps.register(entry) }, { status: 201 }),
         )
+      case 'POST /simulator/claims':
+        return act(claimBody, body, (claim) =>
+          Response.json({ claim_id: deps.claim(claim) }, { status: 201 }),
+        )
       case 'POST /simulator/orders':
         return act(orderBody, body, ({ end_to_end_id: id }) =>
           Response.json({ known: deps.orderSent(id) }),
@@ -104,6 +129,7 @@ const notFound = (): Response => Response.json({ error: 'not_found', endpoints }
 const endpoints = [
   'GET|PUT /simulator/faults',
   'POST /simulator/entries',
+  'POST /simulator/claims',
   'POST /simulator/orders',
   'GET /simulator/statistics',
   ...disputeEndpoints,

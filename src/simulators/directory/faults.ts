@@ -16,6 +16,12 @@ export const faultKinds = [
   'no_signature',
   /** Answers with the entry of another key. */
   'other_key',
+  /** Answers with another claim, or a list of others. */
+  'other_claim',
+  /** Shows claims as they were when they were opened. */
+  'stale_claim',
+  /** Says of a list that there is more. */
+  'endless_list',
   /** Answers with what is no XML. */
   'garbage',
   /** Leaves out of a list what happened within the last minute. */
@@ -32,8 +38,8 @@ type FaultKind = (typeof faultKinds)[number]
 
 export type Fault = Strike & {
   readonly kind: FaultKind
-  /** Only lookups, or only what changes entries. */
-  readonly operation?: 'lookup' | 'write'
+  /** Only lookups, only what changes entries, or only what is about claims. */
+  readonly operation?: 'lookup' | 'write' | 'claim'
   /** For `latency`. */
   readonly delayMs?: number
 }

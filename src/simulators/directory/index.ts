@@ -5,9 +5,11 @@
 import { randomUUID } from 'node:crypto'
 import { type EntryRequest, problemElement, writeElement } from '#codecs/dict'
 import { readBounded } from '#src/platform/runtime/index.ts'
-import { createBook } from './book.ts'
+import { createBook, type DirectoryBook } from './book.ts'
 import { type CidFiles, createCidFiles } from './cid-files.ts'
-import { createControl, type EntryBody } from './control.ts'
+import { createClaims, type DirectoryClaims } from './claims.ts'
+import { createClaimPlay } from './claims-play.ts'
+import { type ClaimBody, createControl, type EntryBody } from './control.ts'
 import type { Disputes } from './disputes-control.ts'
 import { createFaultPlan, type Fault, type FaultPlan } from './faults.ts'
 import { createInfractions } from './infractions.ts'
@@ -37,6 +39,10 @@ export type Directory = {
   readonly remove: (key: string) => void
   /** What other institutions do, and what is put in without any rule. */
   readonly disputes: Disputes
+  /** Claims as they stand, and what their participants may do. */
+  readonly claims: DirectoryClaims
+  /** Opens a claim as an institution that the simulator plays, which completes it. @returns its id */
+  readonly claim: (claim: ClaimBody) => string
   /** Replaces all faults. */
   readonly setFaults: (faults: readonly Fault[]) => void
   /** A payment went out with the EndToEndId of a lookup: its token comes back. False: no such lookup. */
@@ -47,11 +53,33 @@ export type Directory = {
 
 type Statistics = {
   readonly entries: number
+  readonly claims: number
   /** Requests by status. */
   readonly answers: Readonly<Record<string, number>>
   /** EndToEndIds of the lookups that found something, the last ones. */
   readonly lookups: readonly string[]
   readonly tokens: Readonly<Record<string, number>>
+}
+
+/** What institutions do that the simulator plays. */
+const createPlayed = (book: DirectoryBook, options: ResolvedOptions) => {
+  const { now, claimPeriods: periods, claimAnswerMs: answerMs } = options
+  const claims = createClaims({ book, now, periods })
+  const play = createClaimPlay({ claims, now, answerMs })
+  return {
+    ...{ claims, play },
+    register: (entry: EntryBody, requestId: string = randomUUID()): string => {
+      const { key } = book.create(requestOf(entry), 'USER_REQUESTED', requestId).entry
+      if (entry.on_claim !== undefined) play.answerFor(key, entry.ispb, entry.on_claim)
+      return key
+    },
+    claim: ({ type, key, ...body }: ClaimBody): string => {
+      const { owner: claimer, ...request } = requestOf({ ...body, key })
+      const { id } = claims.open({ ...request, type, key, claimer })
+      play.completes(id)
+      return id
+    },
+  }
 }
 
 type Lookup = { readonly participant: string; readonly payer: string; readonly kind: string }
@@ -75,8 +103,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
   const answers: Record<string, number> = {}
   const sign = signing && createAnswerSigner(signing)
 
-  const register = (entry: EntryBody, requestId: string = randomUUID()): string =>
-    book.create(requestOf(entry), 'USER_REQUESTED', requestId).entry.key
+  const { claims, play, register, claim } = createPlayed(book, options)
   const orderSent = (endToEndId: string): boolean => {
     const lookup = lookups.get(endToEndId)
     if (lookup === undefined) return false
@@ -86,6 +113,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
   }
   const statistics = (): Statistics => ({
     entries: book.size(),
+    claims: claims.all().length,
     answers: { ...answers },
     lookups: [...lookups.keys()],
     tokens: policies.left(),
@@ -97,14 +125,15 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
   })
   const disputes = createDisputes(options)
   const deps = {
-    ...{ ...disputes, book, files, policies, faults, now, cacheSeconds: options.cacheSeconds },
+    ...{ ...disputes, book, files, claims, play, policies, faults, now },
+    cacheSeconds: options.cacheSeconds,
     checkSignature: participantCertificates && createSignatureCheck(participantCertificates),
     onLookup: (endToEndId: string, by: Lookup) => {
       if (lookups.size >= lookupsMax) lookups.clear()
       lookups.set(endToEndId, by)
     },
   }
-  const control = createControl({ faults, register, orderSent, statistics, disputes })
+  const control = createControl({ faults, register, claim, orderSent, statistics, disputes })
 
   const answer = answerBy(deps, sign)
   const server = serve(options, { answer, fetchFile: fetchFrom(files, faults), control, answers })
@@ -112,7 +141,7 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}`
   return {
     url: `${origin()}/api/v2`,
-    ...{ register, disputes },
+    ...{ register, disputes, claims, claim },
     remove: (key) => {
       const kept = book.find(key)
       if (kept !== undefined) book.remove(key, kept.entry.account.participant, 'USER_REQUESTED')
@@ -128,8 +157,8 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
 const answerBy =
   (deps: Deps, sign: ReturnType<typeof createAnswerSigner> | undefined): Parts['answer'] =>
   async (request, path) => {
-    const { faults, now } = deps
-    const operation = request.method === 'GET' ? 'lookup' : 'write'
+    const { faults, play, now } = deps
+    const operation = operationOf(request.method, path)
     const before = faults.strike(['latency', 'unavailable', 'rate_limited'], operation)
     if (before?.kind === 'latency') await Bun.sleep(before.delayMs ?? 0)
     if (before?.kind === 'unavailable') {
@@ -140,11 +169,9 @@ const answerBy =
     if (!isWhole) throw new Refusal('BadRequest', 'The body is too large')
     const header = (name: string): string => request.headers.get(name) ?? ''
     const query = new URL(request.url).searchParams
+    if (operation === 'claim') play.catchUp()
     const done = operate({ method: request.method, path, query, header, body: bytes }, deps)
-    const after = faults.strike(
-      ['error_after_storing', 'wrong_signature', 'no_signature', 'other_key', 'garbage'],
-      operation,
-    )
+    const after = faults.strike(afterwards, operation)
     if (after?.kind === 'error_after_storing') throw new Refusal('InternalServerError')
     return respond(request, done, await bodyOf(done, after?.kind, sign, now))
   }
@@ -154,6 +181,17 @@ const createDisputes = ({ now, transactions: elsewhere }: ResolvedOptions): Disp
   const infractions = createInfractions(now, transactions.find)
   const refunds = createRefunds(now, transactions.find, infractions.isAgreed)
   return { infractions, refunds, addTransaction: transactions.add }
+}
+
+/** Faults of what is answered. */
+const afterwards: readonly Fault['kind'][] = [
+  ...(['error_after_storing', 'wrong_signature', 'no_signature', 'garbage'] as const),
+  ...(['other_key', 'other_claim', 'stale_claim', 'endless_list'] as const),
+]
+
+const operationOf = (method: string, path: string): Fault['operation'] => {
+  if (path.startsWith('/claims/')) return 'claim'
+  return method === 'GET' ? 'lookup' : 'write'
 }
 
 const fetchFrom =
@@ -221,6 +259,14 @@ const requestOf = (entry: EntryBody): EntryRequest => ({
   },
 })
 
+/** What is put in the place of the truth. */
+const lies: Readonly<Record<string, () => readonly [tag: string, value: string]>> = {
+  other_key: () => ['Key', randomUUID()],
+  other_claim: () => ['Id', randomUUID()],
+  stale_claim: () => ['Status', 'OPEN'],
+  endless_list: () => ['HasMoreElements', 'true'],
+}
+
 const bodyOf = async (
   { name, elements }: Done,
   fault: Fault['kind'] | undefined,
@@ -240,9 +286,10 @@ const bodyOf = async (
     Buffer.from(
       Buffer.from(bytes)
         .toString()
-        .replace(new RegExp(`(<${tag}>)[^<]*`), `$1${value}`),
+        .replace(new RegExp(`(<${tag}>)[^<]*`, 'g'), `$1${value}`),
     )
-  const shown = fault === 'other_key' ? changed(plain, 'Key', randomUUID()) : plain
+  const lie = lies[fault ?? '']?.()
+  const shown = lie === undefined ? plain : changed(plain, ...lie)
   const signed = sign === undefined || fault === 'no_signature' ? shown : await sign(shown)
   return fault === 'wrong_signature' ? changed(signed, 'Name', 'Another') : signed
 }

@@ -10,6 +10,7 @@ import {
   readEntryRequest,
   readPerson,
 } from '#codecs/dict'
+import { claimOperations } from './claims-interface.ts'
 import { disputes } from './disputes.ts'
 import {
   type Asked,
@@ -103,6 +104,7 @@ const operations: readonly Offered[] = [
   ['POST', /^\/entries\/([^/]+)\/delete$/, deleteEntry],
   ...reconciliation,
   ...disputes,
+  ...claimOperations,
 ]
 
 /** @throws Refusal */

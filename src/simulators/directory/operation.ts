@@ -3,9 +3,10 @@ import { demandText, type Element } from '#codecs/dict'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import type { DirectoryBook } from './book.ts'
 import type { CidFiles } from './cid-files.ts'
+import type { DirectoryClaims } from './claims.ts'
 import type { FaultPlan } from './faults.ts'
 import type { Infractions } from './infractions.ts'
-import type { Policies } from './policies.ts'
+import type { PlainPolicy, Policies } from './policies.ts'
 import type { Refunds } from './refunds.ts'
 import { Refusal } from './refusal.ts'
 import type { SignatureCheck } from './signatures.ts'
@@ -32,6 +33,9 @@ export type Deps = {
   readonly files: CidFiles
   readonly infractions: Infractions
   readonly refunds: Refunds
+  readonly claims: DirectoryClaims
+  /** Does what is due for claims of institutions that are played. */
+  readonly play: { readonly catchUp: () => void }
   readonly policies: Policies
   readonly faults: FaultPlan
   /** Undefined: signatures are not asked for. */
@@ -54,6 +58,24 @@ export type Offered = readonly [method: string, path: RegExp, operation: Operati
 
 const scanner = createXmlScanner()
 export const ispbForm = /^[0-9A-Z]{8}$/
+
+/** Who asks, by its header. @throws Refusal */
+export const askerOf = ({ header }: Asked, { policies }: Deps, policy: PlainPolicy): string => {
+  const participant = header('PI-RequestingParticipant')
+  if (!ispbForm.test(participant)) throw new Refusal('BadRequest')
+  policies.take(policy, participant)
+  return participant
+}
+
+/** Elements of a list at most. */
+export const listedMax = 200
+
+/** @throws Refusal */
+export const limitOf = (text: string | null, otherwise: number): number => {
+  const limit = Number(text ?? otherwise)
+  if (Number.isInteger(limit) && limit >= 1 && limit <= listedMax) return limit
+  throw new Refusal('BadRequest', 'Limit is out of range')
+}
 
 /** @throws Refusal unless the body is a document of that name that its participant signed */
 export const readRequest = (

@@ -4,6 +4,21 @@ import type { FindTransaction } from './transactions.ts'
 export const categories = ['A', 'B', 'C', 'D', 'E', 'F', 'G', 'H'] as const
 export type Category = (typeof categories)[number]
 
+export type ClaimPeriods = {
+  /** In which the donor answers. */
+  readonly resolutionMs: number
+  /** After it, in which the possession of a key is proven again. */
+  readonly completionMs: number
+  /** How late a list knows what was changed. */
+  readonly listLagMs: number
+}
+
+const dayMs = 86_400_000
+
+const claimPeriods: ClaimPeriods = {
+  ...{ resolutionMs: 7 * dayMs, completionMs: 7 * dayMs, listLagMs: 5_000 },
+}
+
 export type DirectoryOptions = {
   /** Loopback when absent. */
   readonly hostname?: string | undefined
@@ -23,6 +38,10 @@ export type DirectoryOptions = {
   readonly cacheSeconds?: number
   /** Who knows payments beside those that the simulator is told of. */
   readonly transactions?: FindTransaction | undefined
+  /** How long those of a claim are, and how late a list knows of it; those of the real one when absent. */
+  readonly claimPeriods?: ClaimPeriods
+  /** How long an institution that the simulator plays thinks about a claim, in milliseconds. */
+  readonly claimAnswerMs?: number
   /** Chance in [0, 1) for faults. */
   readonly random?: () => number
   /** Milliseconds since the epoch. */
@@ -34,6 +53,8 @@ const defaults = {
   port: 0,
   category: 'H',
   cacheSeconds: 60,
+  claimPeriods,
+  claimAnswerMs: 2_000,
   random: Math.random,
   now: Date.now,
 } satisfies DirectoryOptions

@@ -34,6 +34,10 @@ const plain = {
   REFUND_LIST_WITH_ROLE: { perMinute: 40, size: 200 },
   /** Forty a day. */
   CIDS_FILES_WRITE: { perMinute: 40 / 1_440, size: 200 },
+  CLAIMS_READ: { perMinute: 600, size: 18_000 },
+  CLAIMS_WRITE: { perMinute: 1_200, size: 36_000 },
+  CLAIMS_LIST_WITH_ROLE: { perMinute: 40, size: 200 },
+  CLAIMS_LIST_WITHOUT_ROLE: { perMinute: 10, size: 50 },
 } as const satisfies Readonly<Record<string, Bucket>>
 
 export type PlainPolicy = keyof typeof plain

@@ -2,30 +2,20 @@
 import { type Element, entryElement, keyTypes, readKeyType, textAt } from '#codecs/dict'
 import type { CidEvent } from './cid-sets.ts'
 import {
-  type Asked,
-  type Deps,
+  askerOf,
   ispbForm,
+  limitOf,
+  listedMax,
   type Offered,
   type Operation,
   readRequest,
 } from './operation.ts'
-import type { PlainPolicy } from './policies.ts'
 import { Refusal } from './refusal.ts'
 
 /** A list does not know yet what happened within this time. */
 const listLagMs = 5_000
-/** The description names no limit: that of its other lists. */
-const eventsMax = 200
 const momentForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 const microDigits = 6
-
-/** Who asks, by its header. @throws Refusal */
-const askerOf = ({ header }: Asked, { policies }: Deps, policy: PlainPolicy): string => {
-  const participant = header('PI-RequestingParticipant')
-  if (!ispbForm.test(participant)) throw new Refusal('BadRequest')
-  policies.take(policy, participant)
-  return participant
-}
 
 const verifySync: Operation = (asked, _, deps) => {
   const name = 'CreateSyncVerificationRequest'
@@ -85,13 +75,6 @@ const momentOf = (us: number): string => {
   return `${toMs}${String(us % 1_000).padStart(3, '0')}Z`
 }
 
-/** @throws Refusal */
-const limitOf = (text: string | null): number => {
-  const limit = Number(text ?? eventsMax)
-  if (Number.isInteger(limit) && limit >= 1 && limit <= eventsMax) return limit
-  throw new Refusal('BadRequest', 'Limit is out of range')
-}
-
 const eventElement = ({ isAdded, cid, atUs }: CidEvent): Element => [
   'CidSetEvent',
   [
@@ -108,7 +91,7 @@ const listCidEvents: Operation = ({ query }, _, { book, policies, now }) => {
   const lastUs = (now() - listLagMs) * 1_000
   const fromUs = microsOf(query.get('StartTime') ?? momentOf(0))
   const untilUs = Math.min(microsOf(query.get('EndTime') ?? momentOf(lastUs)), lastUs)
-  const limit = limitOf(query.get('Limit'))
+  const limit = limitOf(query.get('Limit'), listedMax)
   policies.take('CIDS_EVENTS_LIST', participant)
   const { events, hasMore, start, end } = book.setOf(participant, type).list(fromUs, untilUs, limit)
   const elements: readonly Element[] = [

@@ -31,6 +31,15 @@ const refusals = {
   RefundAlreadyBeingProcessedForTransaction: [400, 'There is an open refund'],
   RefundPeriodExpired: [400, 'The time to refund the transaction is over'],
   RefundInfractionReportNotFound: [400, 'No infraction report agrees that it was fraud'],
+  EntryLockedByClaim: [400, 'Entry is locked by a claim'],
+  ClaimInvalid: [400, 'Claim is invalid'],
+  ClaimTypeInconsistent: [400, 'Claim type is inconsistent'],
+  ClaimKeyNotFound: [404, 'Claimed key does not exist'],
+  ClaimAlreadyExistsForKey: [400, 'Claim already exists for key'],
+  ClaimResultingEntryAlreadyExists: [400, 'Resulting entry already exists'],
+  ClaimOperationInvalid: [400, 'Claim operation is invalid'],
+  ClaimResolutionPeriodNotEnded: [400, 'Resolution period has not ended'],
+  ClaimCompletionPeriodNotEnded: [400, 'Completion period has not ended'],
 } as const
 
 type RefusalCode = keyof typeof refusals

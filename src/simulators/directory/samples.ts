@@ -17,6 +17,7 @@ export const registerSamples = (directory: Directory): readonly string[] =>
   samples.map((sample) =>
     directory.register({
       ...sample,
+      on_claim: 'confirm',
       ...{ ispb: acceptingIspb, branch: '0001', account: '600200', account_type: 'CACC' },
     }),
   )

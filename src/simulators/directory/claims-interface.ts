@@ -1,0 +1,133 @@
+/** The operations of the DICT API on claims. */
+import {
+  type Claim,
+  claimElement,
+  claimStatuses,
+  claimTypes,
+  demandText,
+  type Element,
+  nodeAt,
+  readClaimRequest,
+} from '#codecs/dict'
+import {
+  type Asked,
+  askerOf,
+  type Deps,
+  type Done,
+  ispbForm,
+  limitOf,
+  type Offered,
+  type Operation,
+  readRequest,
+} from './operation.ts'
+import { Refusal } from './refusal.ts'
+
+const limitDefault = 20
+
+const openClaim: Operation = (asked, _, deps) => {
+  const at = 'Claim/ClaimerAccount/Participant'
+  const { document, root, participant } = readRequest(asked, 'CreateClaimRequest', at, deps)
+  deps.policies.take('CLAIMS_WRITE', participant)
+  const node = nodeAt(document, root, 'Claim') ?? root
+  const claim = deps.claims.open(readClaimRequest(document, node))
+  return { status: 201, name: 'CreateClaimResponse', elements: [claimElement(claim)] }
+}
+
+const getClaim: Operation = (asked, [id = ''], deps) => {
+  const participant = askerOf(asked, deps, 'CLAIMS_READ')
+  const claim = deps.claims.find(id, participant)
+  return { status: 200, name: 'GetClaimResponse', elements: [claimElement(claim)] }
+}
+
+const flagOf = (text: string | null): boolean | undefined => {
+  if (text === null) return undefined
+  if (text !== 'true' && text !== 'false') throw new Refusal('BadRequest', 'not true or false')
+  return text === 'true'
+}
+
+const momentOf = (text: string | null, otherwise: number): number => {
+  const ms = text === null ? otherwise : Date.parse(text)
+  if (Number.isNaN(ms)) throw new Refusal('BadRequest', 'no moment')
+  return ms
+}
+
+/** @throws Refusal for a word that is not known */
+const wordsOf = <T extends string>(texts: readonly string[], words: readonly T[]): readonly T[] =>
+  texts.flatMap((text) => {
+    const known = words.find((word) => word === text)
+    if (known === undefined) throw new Refusal('BadRequest', `${text} is not known`)
+    return [known]
+  })
+
+const listClaims: Operation = ({ query }, _, { claims, policies }) => {
+  const participant = query.get('Participant') ?? ''
+  if (!ispbForm.test(participant)) throw new Refusal('BadRequest', 'Participant is malformed')
+  const [isDonor, isClaimer] = [flagOf(query.get('IsDonor')), flagOf(query.get('IsClaimer'))]
+  const hasRole = isDonor !== isClaimer
+  policies.take(hasRole ? 'CLAIMS_LIST_WITH_ROLE' : 'CLAIMS_LIST_WITHOUT_ROLE', participant)
+  const { claims: found, hasMore } = claims.list({
+    ...{ participant, isDonor, isClaimer },
+    statuses: wordsOf(query.getAll('Status'), claimStatuses),
+    type: wordsOf(query.getAll('Type'), claimTypes)[0],
+    afterMs: momentOf(query.get('ModifiedAfter'), Number.NEGATIVE_INFINITY),
+    beforeMs: momentOf(query.get('ModifiedBefore'), Number.POSITIVE_INFINITY),
+    limit: limitOf(query.get('Limit'), limitDefault),
+  })
+  const elements: readonly Element[] = [
+    ['HasMoreElements', String(hasMore)],
+    ['Claims', found.map(claimElement)],
+  ]
+  return { status: 200, name: 'ListClaimsResponse', elements }
+}
+
+type Act = 'Acknowledge' | 'Confirm' | 'Cancel' | 'Complete'
+
+/** @throws Refusal */
+const readAct = (asked: Asked, act: Act, id: string, deps: Deps) => {
+  const { document, root, participant } = readRequest(
+    ...([asked, `${act}ClaimRequest`, 'Participant', deps] as const),
+  )
+  deps.policies.take('CLAIMS_WRITE', participant)
+  if (demandText(document, root, 'ClaimId') !== id) {
+    throw new Refusal('BadRequest', 'ClaimId differs')
+  }
+  return { participant, textOf: (path: string): string => demandText(document, root, path) }
+}
+
+const done = (act: Act, claim: Claim, more: readonly Element[] = []): Done => ({
+  ...{ status: 200, name: `${act}ClaimResponse`, elements: [claimElement(claim), ...more] },
+})
+
+const acknowledge: Operation = (asked, [id = ''], deps) => {
+  const { participant } = readAct(asked, 'Acknowledge', id, deps)
+  return done('Acknowledge', deps.claims.acknowledge(id, participant))
+}
+
+const confirm: Operation = (asked, [id = ''], deps) => {
+  const { participant, textOf } = readAct(asked, 'Confirm', id, deps)
+  return done('Confirm', deps.claims.confirm(id, participant, textOf('Reason')))
+}
+
+const cancel: Operation = (asked, [id = ''], deps) => {
+  const { participant, textOf } = readAct(asked, 'Cancel', id, deps)
+  return done('Cancel', deps.claims.cancel(id, participant, textOf('Reason')))
+}
+
+const complete: Operation = (asked, [id = ''], deps) => {
+  const { participant, textOf } = readAct(asked, 'Complete', id, deps)
+  const { claim, kept } = deps.claims.complete(id, participant, textOf('RequestId'))
+  return done('Complete', claim, [
+    ['EntryCreationDate', kept.entry.createdAt],
+    ['KeyOwnershipDate', kept.entry.ownedSince],
+  ])
+}
+
+export const claimOperations: readonly Offered[] = [
+  ['POST', /^\/claims\/$/, openClaim],
+  ['GET', /^\/claims\/$/, listClaims],
+  ['GET', /^\/claims\/([0-9a-f-]{36})$/, getClaim],
+  ['POST', /^\/claims\/([0-9a-f-]{36})\/acknowledge$/, acknowledge],
+  ['POST', /^\/claims\/([0-9a-f-]{36})\/confirm$/, confirm],
+  ['POST', /^\/claims\/([0-9a-f-]{36})\/cancel$/, cancel],
+  ['POST', /^\/claims\/([0-9a-f-]{36})\/complete$/, complete],
+]
