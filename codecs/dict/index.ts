@@ -16,6 +16,7 @@ export {
   entryElement,
   type KeptEntry,
   keyTypes,
+  momentForm,
   personElement,
   personTypeOf,
   readAccount,

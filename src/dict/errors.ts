@@ -173,6 +173,34 @@ export const dictErrors = defineErrors({
     },
     retryable: false,
   },
+  dict_claim_exists: {
+    status: 409,
+    title: 'Pix key claimed already',
+    meaning: 'A claim of this institution to the key is under way.',
+    remedy: 'Look the claim up by its key, and lead it to its end or cancel it.',
+    pt: {
+      title: 'Chave Pix já reivindicada',
+      meaning: 'Uma reivindicação desta instituição sobre a chave está em andamento.',
+      remedy: 'Procure a reivindicação pela chave e conclua-a ou cancele-a.',
+    },
+    retryable: false,
+  },
+  dict_claim_not_possible: {
+    status: 409,
+    title: 'Not possible for this claim now',
+    meaning:
+      'Status, side or period of the claim do not allow it, or the directory has not answered something else that was asked; claim_status, role, pending and possible_from say which.',
+    remedy:
+      'Look at the claim: next says what it waits for. Repeat from possible_from on, if there is one.',
+    pt: {
+      title: 'Impossível para esta reivindicação agora',
+      meaning:
+        'Status, papel ou prazo da reivindicação não o permitem, ou o diretório ainda não respondeu outra coisa que se pediu; claim_status, role, pending e possible_from dizem qual.',
+      remedy:
+        'Veja a reivindicação: next diz o que ela espera. Repita a partir de possible_from, se houver.',
+    },
+    retryable: false,
+  },
   dict_lookup_unknown: {
     status: 409,
     title: 'No such lookup',

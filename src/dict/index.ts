@@ -5,6 +5,8 @@ import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createEntryCache } from './cache.ts'
+import { createClaims } from './claims/index.ts'
+import { claimRoutes } from './claims/routes.ts'
 import { createDirectoryClient } from './client.ts'
 import { createReconciliationCalls } from './comparisons/calls.ts'
 import { comparisonRoutes } from './comparisons/routes.ts'
@@ -74,6 +76,7 @@ export const createDict = (deps: DictDeps): DictFeature => {
         ...{ start: never, find: never, differences: never, mend: never, advance: never },
       }),
       ...entryRoutes({ ...unasked, retry: never, verify: never }, ''),
+      ...claimRoutes({ open: never, act: never, find: never, list: never }, ''),
     ]
     return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
   }
@@ -84,6 +87,7 @@ export const createDict = (deps: DictDeps): DictFeature => {
   })
   const client = createDirectoryClient(wire.lane(), ispb)
   const entries = createEntryService({ sql, client, logger, now })
+  const claims = createClaims(wire.lane(), { sql, ispb, emit: deps.emit, logger, now })
   const service = createDictService({
     ...{ sql, ispb, client, logger, now },
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),
@@ -95,15 +99,17 @@ export const createDict = (deps: DictDeps): DictFeature => {
     calls: createReconciliationCalls(wire.lane(), ispb),
   }
   const comparisons = createComparisonService(comparing)
+  const pollMs = settings.pollSeconds * 1_000
   const jobs = [
     createComparisonJob(comparisons, comparing),
     ...[createLookupSweep(sql, logger), createEntryRetries(sql, entries, logger)],
-    ...disputing.jobs(settings.pollSeconds * 1_000),
+    ...[...claims.jobs(pollMs), ...disputing.jobs(pollMs)],
   ]
   return {
     ...{ ...common, missing: [], payee: service.payee },
     routes: [
-      ...[...dictRoutes(service), ...entryRoutes(entries, ispb), ...disputing.routes],
+      ...[...dictRoutes(service), ...entryRoutes(entries, ispb)],
+      ...[...claimRoutes(claims.service, ispb), ...disputing.routes],
       ...comparisonRoutes(comparisons),
     ],
     start: async () => {

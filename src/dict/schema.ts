@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { boolean, index, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
+import { boolean, index, integer, pgTable, text, uniqueIndex, uuid } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
 
 /**
@@ -63,3 +63,69 @@ export const dictEntries = pgTable(
       .where(sql`status in ('registering', 'changing', 'removing')`),
   ],
 )
+
+/** Claims to keys: this institution's own, and those against keys that it keeps. */
+export const dictClaims = pgTable(
+  'dict_claims',
+  {
+    /** Ours: the RequestId of the entry that the claim ends with. */
+    id: uuid().primaryKey(),
+    /** The directory's; null until it has answered. */
+    claimId: uuid('claim_id'),
+    /** Public id of the API key; null of a claim that was found in the directory. */
+    createdBy: text('created_by'),
+    /** `donor` or `claimer`. */
+    role: text().notNull(),
+    /** `OWNERSHIP` or `PORTABILITY`. */
+    type: text().notNull(),
+    keyType: text('key_type').notNull(),
+    key: text().notNull(),
+    /** ISPB of the other side. */
+    counterparty: text(),
+    /** `opening`, `open`, `waiting_resolution`, `confirmed`, `cancelled`, `completed` or `refused`. */
+    status: text().notNull(),
+    /** JSON of owner and account of our customer who claims. */
+    content: text(),
+    /** JSON of what the directory is asked for. */
+    wanted: text(),
+    /** The directory's name for why it refused. */
+    refusal: text(),
+    resolutionEndsAt: instant('resolution_ends_at'),
+    completionEndsAt: instant('completion_ends_at'),
+    confirmReason: text('confirm_reason'),
+    cancelReason: text('cancel_reason'),
+    /** `DONOR` or `CLAIMER`. */
+    cancelledBy: text('cancelled_by'),
+    /** When the directory last changed it, by its clock. */
+    modifiedAt: instant('modified_at'),
+    /** When the directory was last asked to open it. */
+    toldAt: instant('told_at'),
+    /** Grows with each change. */
+    version: integer().notNull(),
+    /** When there is something to do for it; null once it has ended. */
+    dueAt: instant('due_at'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('dict_claims_known').on(table.claimId, table.role).where(sql`claim_id is not null`),
+    uniqueIndex('dict_claims_going')
+      .on(table.key)
+      .where(sql`role = 'claimer' and status not in ('cancelled', 'completed', 'refused')`),
+    index('dict_claims_listed').on(table.createdAt, table.id),
+    index('dict_claims_of_key').on(table.key, table.createdAt, table.id),
+    index('dict_claims_of_status').on(table.status, table.createdAt, table.id),
+    index('dict_claims_waiting')
+      .on(table.createdAt, table.id)
+      .where(
+        sql`wanted is null and (role = 'donor' and status = 'waiting_resolution' or role = 'claimer' and status = 'confirmed' and type = 'OWNERSHIP')`,
+      ),
+    index('dict_claims_due').on(table.dueAt).where(sql`due_at is not null`),
+  ],
+)
+
+/** Up to where the directory's lists of claims were read. */
+export const dictClaimLists = pgTable('dict_claim_lists', {
+  /** The side of the claims: `donor` or `claimer`. */
+  role: text().primaryKey(),
+  readUpTo: instant('read_up_to').notNull(),
+})

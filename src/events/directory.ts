@@ -20,7 +20,32 @@ const refund = z
   })
   .meta({ id: 'RefundRequestEvent' })
 
+const claim = z
+  .strictObject({
+    id: z.string(),
+    claim_id: text.meta({ description: 'The directory’s; null until it has answered.' }),
+    role: z.enum(['donor', 'claimer']),
+    type: z.enum(['OWNERSHIP', 'PORTABILITY']),
+    key_type: z.string(),
+    status: z.enum([
+      ...(['opening', 'open', 'waiting_resolution', 'confirmed'] as const),
+      ...(['cancelled', 'completed', 'refused'] as const),
+    ]),
+    resolution_ends_at: text,
+    completion_ends_at: text,
+  })
+  .meta({ id: 'DirectoryClaimEvent' })
+
 export const directoryEvents = {
+  claims: {
+    title: 'Directory of Pix keys',
+    payload: claim,
+    subject: 'id',
+    types: {
+      'dict.claim.received': 'Somebody claims a key that this institution keeps.',
+      'dict.claim.changed': 'A claim, ours or against us, has another status.',
+    },
+  },
   infractions: {
     title: 'Directory of Pix keys',
     payload: infraction,

@@ -9,6 +9,10 @@ import { createMetrics } from '#src/platform/observe/index.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
 import { createPayments, createRefunds, createTrust } from '#src/spi/index.ts'
+import { createAdvance } from '../../src/dict/claims/advance.ts'
+import { createClaimCalls } from '../../src/dict/claims/calls.ts'
+import { doDueClaims } from '../../src/dict/claims/due.ts'
+import { pollClaims } from '../../src/dict/claims/poll.ts'
 import { createDirectoryClient } from '../../src/dict/client.ts'
 import { createReconciliationCalls } from '../../src/dict/comparisons/calls.ts'
 import { createComparisonService } from '../../src/dict/comparisons/service.ts'
@@ -82,11 +86,14 @@ export const startDict = async (
     trusted = signer,
     outside = {},
     on,
+    isOneClock = false,
   }: {
     readonly trusted?: IssuedPair
     readonly outside?: Readonly<Record<string, string>>
     /** A database that is there already, and stays. */
     readonly on?: TestDatabase
+    /** The directory's time passes with ours, and does not go on of itself. */
+    readonly isOneClock?: boolean
   } = {},
 ) => {
   const database = on ?? (await createTestDatabase())
@@ -95,12 +102,13 @@ export const startDict = async (
   const now = (): Date => new Date(nowMs)
   let aheadMs = 0
   const directory = await createDirectory({
-    now: () => Date.now() + aheadMs,
+    now: () => (isOneClock ? now().getTime() : Date.now() + aheadMs),
     tls: { cert: site.cert, key: site.key, clientCa: authority.cert },
     signing: { certificate: signer.cert, key: signer.key },
     participantCertificates: { [ispb]: [signing.cert] },
     category: 'E',
     cacheSeconds: 30,
+    claimAnswerMs: 0,
   })
   const keys = registerSamples(directory)
   const groups = { dict: dictSettings, outside: outsideSettings }
@@ -144,6 +152,14 @@ export const startDict = async (
       ...{ url: directory.url, ispb, tls, timeoutMs: 5_000, ...signatures },
       metrics: createMetrics({ version: 'test', withProcess: false }),
     })
+  /** One round of what finds claims, and of what does what is due for them. */
+  const claimRounds = () => {
+    const logger = quietLogger
+    const calls = createClaimCalls(wireOfOwn().lane(), ispb)
+    const deps = { sql, ispb, emit: emitEvents, now, logger, calls }
+    const advance = createAdvance(deps)
+    return { poll: () => pollClaims(deps, advance), due: () => doDueClaims(deps, advance) }
+  }
   const retryOpen = (): Promise<void> => {
     const wire = wireOfOwn()
     const directoryClient = createDirectoryClient(wire.lane(), ispb)
@@ -177,6 +193,8 @@ export const startDict = async (
   return {
     retryEntries: retryOpen,
     jobs: () => jobsOn({ sql, ispb, wire: wireOfOwn(), returns, emit: emitEvents, now }),
+    ...claimRounds(),
+    now,
     ...{ app, call, database, directory, keys, key, sql, metrics },
     routes: dict.routes ?? [],
     readerKey: reader.key,

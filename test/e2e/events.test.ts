@@ -304,6 +304,18 @@ const disputes = async (paidTo: string, paidBy: string): Promise<void> => {
   await call('POST', `/v1/dict/infraction-reports/${await found()}/acknowledge`, {})
 }
 
+/** Somebody claims a key of ours; the gateway acknowledges it. */
+const claims = async () => {
+  const [key_type, key] = ['EMAIL', 'claimed@example.com'] as const
+  const owner = { tax_id: '98765432100', name: 'Ana' }
+  const account = { number: '1', type: 'CACC', opened_at: '2020-01-10T03:00:00Z' }
+  await call('POST', '/v1/dict/entries', { key_type, key, owner, account })
+  directory.claim({
+    ...{ type: 'PORTABILITY', key_type, key, ...owner },
+    ...{ ispb: '99999A04', account: '2', account_type: 'CACC' },
+  })
+}
+
 /** Captures go on while the network is away. */
 const messagesFile = (): string => {
   const path = join(temporaryDirectory(), 'messages.json')
@@ -472,7 +484,7 @@ test('every event type that is offered fires, with the payload that is published
     }
     return checks?.['card_networks']?.status === 'ok'
   })
-  await Promise.all([instantPayments(), cards(), digitalCurrency()])
+  await Promise.all([instantPayments(), cards(), digitalCurrency(), claims()])
   const missing = () => {
     const types = new Set(delivered().map(({ type }) => type))
     return eventTypes.filter((type) => !types.has(type))

@@ -63,11 +63,7 @@ const notThere: readonly (readonly [english: string, portuguese: string, proof: 
     'Cartões: tarifas (DE 82 a 85) e números de autorizações (DE 81) nos totais de um dia de negócios',
     () => Object.keys(baseMessages.reconciliation.fields).filter((de) => /^8[1-5]$/.test(de)),
   ],
-  [
-    'Pix: claims and infraction reports in the directory (DICT)',
-    'Pix: reivindicações e notificações de infração no diretório (DICT)',
-    noPath(/\/dict\/(?!keys\/|entries\b|verifications$)/),
-  ],
+  ['Pix: recovery of funds (MED 2.0)', 'Pix: recuperação de valores (MED 2.0)', noPath(/recover/)],
   [
     'Digital currency: gRPC',
     'Moeda digital: gRPC',

@@ -13,11 +13,11 @@ import { dictErrors } from '../errors.ts'
 import { entryStatuses, removalReasons } from './domain.ts'
 
 const tag = 'Instant payments' as const
-const limitMax = 500
-const limitDefault = 50
+export const limitMax = 500
+export const limitDefault = 50
 const nameCharsMax = 120
 const tradeNameCharsMax = 100
-const keyCharsMax = 77
+export const keyCharsMax = 77
 
 export const entryParams = z.object({ id: z.uuid() })
 
@@ -45,7 +45,9 @@ const names = {
   trade_name: text(tradeNameCharsMax).optional(),
 }
 
-const account = z.strictObject({
+export const owner = z.strictObject({ tax_id: taxId, ...names })
+
+export const account = z.strictObject({
   branch: z
     .string()
     .regex(/^\d{1,4}$/, 'must be 1 to 4 digits')
@@ -61,7 +63,7 @@ export const newEntry = z
     key: text(keyCharsMax)
       .optional()
       .meta({ description: 'In the directory’s form; none of an EVP, which the directory makes.' }),
-    owner: z.strictObject({ tax_id: taxId, ...names }),
+    owner,
     account,
   })
   .meta({

@@ -89,12 +89,16 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
 
 const tradeName = (name: string | undefined) => (name === undefined ? {} : { tradeName: name })
 
-const accountOf = (
+export const accountOf = (
   { branch, number, type, opened_at: openedAt }: z.output<typeof newEntry>['account'],
   ispb: string,
 ) => ({
   account: { participant: ispb, branch, accountNumber: number, accountType: type },
   openedAt: openedAt.toISOString(),
+})
+
+export const ownerOf = (owner: z.output<typeof newEntry>['owner']) => ({
+  ...{ taxIdNumber: owner.tax_id, name: owner.name, ...tradeName(owner.trade_name) },
 })
 
 const wantedOf = (
@@ -104,7 +108,7 @@ const wantedOf = (
   ...{ keyType, key },
   content: {
     ...accountOf(account, ispb),
-    owner: { taxIdNumber: owner.tax_id, name: owner.name, ...tradeName(owner.trade_name) },
+    owner: ownerOf(owner),
   },
 })
 

@@ -19,11 +19,12 @@ const columns = (sql: Queryable) => sql`
 
 /** @returns false: the key is one of ours already */
 export const addEntry = async (tx: Queryable, made: OwnEntry): Promise<boolean> => {
-  const { id, createdBy, keyType, key, status, content, createdAt } = made
+  const { id, createdBy, keyType, key, status, content, cid, ownedSince, createdAt } = made
   const { count } = await tx`
-    insert into dict_entries (id, created_by, key_type, key, status, content, created_at, changed_at)
-    values (${id}, ${createdBy}, ${keyType}, ${key}, ${status}, ${JSON.stringify(content)},
-      ${createdAt}, ${createdAt})
+    insert into dict_entries (id, created_by, key_type, key, status, content, cid, owned_since,
+      created_at, changed_at)
+    values (${id}, ${createdBy}, ${keyType}, ${key}, ${status}, ${JSON.stringify(content)}, ${cid},
+      ${ownedSince}, ${createdAt}, ${createdAt})
     on conflict do nothing`
   return count > 0
 }
@@ -41,6 +42,23 @@ export const changeEntry = async (
       owned_since = ${ownedSince}, changed_at = clock_timestamp()
     where id = ${id} and status = ${before.status}`
   return count > 0
+}
+
+/**
+ * A key went to another, or to another account of ours, by a claim: its entry from before is gone.
+ *
+ * @param until entries that were made later are not meant; nor is the one that the claim ends with
+ */
+export const releaseKey = async (
+  tx: Queryable,
+  { key, claimId }: { readonly key: string; readonly claimId: string | null },
+  until: Date,
+): Promise<void> => {
+  await tx`
+    update dict_entries e set status = 'removed', cid = null, wanted = null,
+      changed_at = clock_timestamp()
+    where e.key = ${key} and e.status not in ('removed', 'refused') and e.created_at <= ${until}
+      and not exists (select from dict_claims c where c.id = e.id and c.claim_id = ${claimId})`
 }
 
 export const findEntry = async (sql: Queryable, id: string): Promise<OwnEntry | undefined> => {

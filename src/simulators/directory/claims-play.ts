@@ -59,5 +59,3 @@ export const createClaimPlay = (deps: {
     },
   }
 }
-
-export type ClaimPlay = ReturnType<typeof createClaimPlay>

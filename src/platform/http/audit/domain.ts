@@ -7,6 +7,8 @@ export const auditActions = [
   'spi.resend',
   'dict.change',
   'dict.infraction',
+  'dict.claim',
+  'dict.claim.act',
   'dict.lookup',
   'dict.reconcile',
   'dict.refund',

@@ -1,0 +1,205 @@
+import type { Logger } from '#src/platform/observe/index.ts'
+import { DirectoryAwayError } from '../exchange.ts'
+import type { Refused } from '../wire.ts'
+import type { ClaimCalls } from './calls.ts'
+import { type ChangeDeps, enterClaimed, writeClaim, writeSeen } from './changes.ts'
+import {
+  afterSeeing,
+  claimMoves,
+  isDone,
+  isEnded,
+  isOf,
+  type OwnClaim,
+  possibleFrom,
+  settled,
+  standingOf,
+  type Wish,
+} from './domain.ts'
+import { claimPages } from './pages.ts'
+import { changeClaim, findClaim, findKnown, postponeClaim } from './store.ts'
+
+export type AdvanceDeps = ChangeDeps & { readonly calls: ClaimCalls; readonly logger: Logger }
+
+/** What became of it; one that is not `isDone` is asked for until the directory answers. */
+export type Advanced = {
+  readonly claim: OwnClaim
+  readonly isDone: boolean
+  /** Why the directory did not do it. */
+  readonly refused?: Refused | undefined
+}
+
+/** Whoever asked has waited for the directory before: it is asked again so much later. */
+export const againMs = 15_000
+/** What a rule asks for and the directory refuses is tried again so much later. */
+const refusedMs = 600_000
+/** A list of the directory knows of a claim after so long; earlier it proves nothing that one is not in it. */
+const listedAfterMs = 10_000
+const tooMany = 429
+/** By the directory's clock it is too early: ours runs ahead. */
+const tooEarly: ReadonlySet<string> = new Set([
+  ...(['ClaimResolutionPeriodNotEnded', 'ClaimCompletionPeriodNotEnded'] as const),
+])
+
+const isForLater = ({ status, code }: Refused): boolean => status === tooMany || tooEarly.has(code)
+
+/** Asks the directory for what is wanted of a claim, and writes what it answers. */
+export const createAdvance = (deps: AdvanceDeps) => {
+  const { sql, now, logger } = deps
+  return async (before: OwnClaim): Promise<Advanced> => {
+    const { wanted } = before
+    if (wanted === null || isEnded(before.status)) return { claim: before, isDone: true }
+    const from = possibleFrom(before, wanted)
+    if (from !== null && from > now()) return { claim: before, isDone: false }
+    const told = await tell(deps, before, wanted).catch((error: unknown) => {
+      if (error instanceof DirectoryAwayError) return error
+      throw error
+    })
+    if (told === undefined || told instanceof DirectoryAwayError) {
+      logger.info({ claim: before.id, act: wanted.act }, 'the directory is asked again later')
+      await postponeClaim(sql, before, new Date(now().getTime() + againMs))
+      return { claim: before, isDone: false }
+    }
+    const isWritten = await sql.begin(async (tx) => {
+      const { base, after, refused } = told
+      const isAskedLater = refused !== undefined && !isEnded(after.status)
+      const due = isAskedLater ? new Date(now().getTime() + refusedMs) : undefined
+      if (!(await writeClaim(tx, deps, base, after, due))) return false
+      if (told.ownedSince !== undefined) {
+        await enterClaimed(tx, told.after, told.ownedSince, now())
+      }
+      return true
+    })
+    // Another process has told it, too: the directory did it once.
+    const claim = isWritten ? told.after : ((await findClaim(sql, before.id)) ?? told.after)
+    return { claim, isDone: claim.wanted === null, refused: isWritten ? told.refused : undefined }
+  }
+}
+
+export type Advance = ReturnType<typeof createAdvance>
+
+type Told = {
+  /** What was there when the directory was asked. */
+  readonly base: OwnClaim
+  readonly after: OwnClaim
+  readonly ownedSince?: string | undefined
+  readonly refused?: Refused
+}
+
+/** @returns undefined: it is asked later. @throws DirectoryAwayError: nothing is known */
+const tell = async (
+  deps: AdvanceDeps,
+  before: OwnClaim,
+  wanted: Wish,
+): Promise<Told | undefined> => {
+  const { claimId } = before
+  if (wanted.act === 'open' || claimId === null) return tellOpening(deps, before)
+  const answer = await deps.calls.act(claimId, wanted, before.id)
+  if (answer.kind === 'told') {
+    demandSame(deps, before, answer.claim)
+    const { claim, ownedSince } = answer
+    // What was done is taken as it is told, also where it jumps over what we never saw.
+    return { base: before, after: settled({ ...before, ...standingOf(claim) }), ownedSince }
+  }
+  if (isForLater(answer)) return undefined
+  return afterRefusal(deps, before, wanted, answer)
+}
+
+/** What was refused may have been done by a request whose answer was lost, or the other side was faster. */
+const afterRefusal = async (
+  deps: AdvanceDeps,
+  before: OwnClaim,
+  wanted: Wish,
+  refused: Refused,
+): Promise<Told | undefined> => {
+  const answer = await deps.calls.find(before.claimId ?? '')
+  if (answer.kind === 'refused') {
+    return isForLater(answer) ? undefined : { base: before, ...refusedTo(before, refused) }
+  }
+  demandSame(deps, before, answer.claim)
+  const seen = { ...before, ...standingOf(answer.claim) }
+  const isBack = seen.status !== before.status && !claimMoves[before.status].includes(seen.status)
+  const after = isBack ? before : seen
+  // A completion under another RequestId made an entry that is not in our book: the check of the sets shows it.
+  if (isDone(wanted, after.status) && wanted.act !== 'complete') {
+    return { base: before, after: settled(after) }
+  }
+  return { base: before, ...refusedTo(after, refused) }
+}
+
+const refusedTo = (claim: OwnClaim, refused: Refused) => ({
+  after: { ...claim, wanted: null, refusal: refused.code },
+  refused,
+})
+
+const demandSame = ({ ispb }: AdvanceDeps, claim: OwnClaim, seen: Parameters<typeof isOf>[1]) => {
+  if (isOf(claim, seen, ispb)) return
+  throw new DirectoryAwayError('document', 'the answer is about another claim')
+}
+
+/**
+ * A claim has no RequestId: asked twice, two could be made, one after the other. Who does not know what became of the
+ * first request looks for the claim before it asks again.
+ */
+const tellOpening = async (deps: AdvanceDeps, before: OwnClaim): Promise<Told | undefined> => {
+  const { sql, calls, now } = deps
+  const { toldAt, content, type, keyType, key } = before
+  if (content === null) throw new Error('a claim of ours has a claimer')
+  if (toldAt !== null) {
+    if (now().getTime() - toldAt.getTime() < listedAfterMs) return undefined
+    const found = await findOpened(deps, before, toldAt)
+    if (found !== undefined) return found
+  }
+  const told = { ...before, toldAt: now() }
+  const due = new Date(now().getTime() + againMs)
+  if (!(await changeClaim(sql, before, told, due))) return undefined
+  const base = { ...told, version: before.version + 1 }
+  const { owner: claimer, account, openedAt } = content
+  const answer = await calls.open({ type, keyType, key, account, openedAt, claimer })
+  if (answer.kind === 'told') {
+    demandSame(deps, base, answer.claim)
+    const after = afterSeeing(base, answer.claim)
+    return after && { base, after }
+  }
+  if (isForLater(answer)) return undefined
+  const { after, refused } = refusedTo(base, answer)
+  return { base, after: { ...after, status: 'refused' }, refused }
+}
+
+/** Clocks differ, and a claim of before has another id than any that we know. */
+const skewMs = 300_000
+
+const findOpened = async (
+  deps: AdvanceDeps,
+  before: OwnClaim,
+  toldAt: Date,
+): Promise<Told | undefined> => {
+  const from = new Date(toldAt.getTime() - skewMs)
+  for await (const { claims } of claimPages(deps, 'claimer', from)) {
+    for (const seen of claims) {
+      if (!isSameOpening(before, seen, deps.ispb)) continue
+      const known = await findKnown(deps.sql, seen.id, 'claimer')
+      const after = known === undefined ? afterSeeing(before, seen) : undefined
+      if (after !== undefined) return { base: before, after }
+    }
+  }
+  return undefined
+}
+
+/** Whether the claim is what we asked to open. */
+export const isSameOpening = (
+  claim: OwnClaim,
+  seen: Parameters<typeof isOf>[1],
+  ispb: string,
+): boolean =>
+  isOf(claim, seen, ispb) &&
+  claim.content?.owner.taxIdNumber === seen.claimer.taxIdNumber &&
+  claim.content.account.accountNumber === seen.account.accountNumber
+
+/** Looks at a claim that nobody has told of for long. */
+export const lookAt = async (deps: AdvanceDeps, claim: OwnClaim, due: Date): Promise<void> => {
+  if (claim.claimId === null) return
+  const answer = await deps.calls.find(claim.claimId)
+  const isRead = answer.kind === 'told' && isOf(claim, answer.claim, deps.ispb)
+  if (isRead && (await writeSeen(deps, claim, answer.claim)) !== undefined) return
+  await postponeClaim(deps.sql, claim, due)
+}

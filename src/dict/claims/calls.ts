@@ -1,0 +1,125 @@
+import { CodecError } from '#codecs/bytes'
+import {
+  type Claim,
+  type ClaimRequest,
+  childrenOf,
+  claimElement,
+  demandText,
+  type Element,
+  momentForm,
+  nodeAt,
+  readClaim,
+} from '#codecs/dict'
+import type { XmlDocument } from '#codecs/xml'
+import { DirectoryAwayError } from '../exchange.ts'
+import type { Lane, Refused } from '../wire.ts'
+import { isDone, type Role, standingOf, type Wish } from './domain.ts'
+
+type Told = {
+  readonly kind: 'told'
+  readonly claim: Claim
+  /** Of the entry that a completion has made: since when the key is its owner's. */
+  readonly ownedSince: string | undefined
+}
+
+/** A page of claims in the order of their last change; one that cannot be read is counted. */
+type Listed = {
+  readonly kind: 'listed'
+  readonly claims: readonly Claim[]
+  readonly unreadable: number
+  readonly hasMore: boolean
+}
+
+/** Claims of the DICT API. @throws DirectoryAwayError where nothing usable comes back: it may have been done */
+export type ClaimCalls = {
+  readonly open: (asked: ClaimRequest) => Promise<Told | Refused>
+  /** @param requestId of the entry that a completion makes */
+  readonly act: (claimId: string, wish: Wish, requestId: string) => Promise<Told | Refused>
+  readonly find: (claimId: string) => Promise<Told | Refused>
+  /** Of those that were changed then or later. */
+  readonly list: (role: Role, after: Date) => Promise<Listed | Refused>
+}
+
+/** 200 may be asked for, whose names alone may have more bytes than we read. */
+export const listedMax = 100
+
+const nouns = {
+  acknowledge: 'Acknowledge',
+  confirm: 'Confirm',
+  cancel: 'Cancel',
+  complete: 'Complete',
+} as const
+
+export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls => ({
+  open: (asked) => {
+    const body: Element = ['CreateClaimRequest', [claimElement(asked)]]
+    return tell('create_claim', { method: 'POST', path: '/claims/', body }, (document) => {
+      const told = toldIn(document, undefined)
+      const { type, key, account } = told.claim
+      if (type === asked.type && key === asked.key && account.participant === ispb) return told
+      throw new DirectoryAwayError('document', 'the answer is about another claim')
+    })
+  },
+  act: (claimId, wish, requestId) => {
+    if (wish.act === 'open') throw new Error('a claim that has an id is open')
+    const { act } = wish
+    const body: Element = [
+      `${nouns[act]}ClaimRequest`,
+      [
+        ['ClaimId', claimId],
+        ['Participant', ispb],
+        ['Reason', 'reason' in wish ? wish.reason : undefined],
+        ['RequestId', act === 'complete' ? requestId : undefined],
+      ],
+    ]
+    const path = `/claims/${claimId}/${act}`
+    return tell(`${act}_claim`, { method: 'POST', path, body }, (document) => {
+      const told = toldIn(document, claimId)
+      if (!isDone(wish, standingOf(told.claim).status)) {
+        throw new DirectoryAwayError('document', 'the answer says that it was not done')
+      }
+      if (act !== 'complete') return told
+      const ownedSince = demandText(document, document.root, 'KeyOwnershipDate', momentForm)
+      return { ...told, ownedSince }
+    })
+  },
+  find: (claimId) =>
+    see('get_claim', { path: `/claims/${claimId}` }, (document) => toldIn(document, claimId)),
+  list: (role, after) => {
+    const query = new URLSearchParams({
+      ...{ Participant: ispb, [role === 'donor' ? 'IsDonor' : 'IsClaimer']: 'true' },
+      ...{ ModifiedAfter: after.toISOString(), Limit: String(listedMax) },
+    })
+    return see('list_claims', { path: `/claims/?${query}` }, listedIn)
+  },
+})
+
+/** @throws DirectoryAwayError if it is about another claim */
+const toldIn = (document: XmlDocument, claimId: string | undefined): Told => {
+  const claim = readClaim(document, nodeAt(document, document.root, 'Claim') ?? document.root)
+  if (claimId === undefined || claim.id === claimId) {
+    return { kind: 'told', claim, ownedSince: undefined }
+  }
+  throw new DirectoryAwayError('document', 'the answer is about another claim')
+}
+
+const listedIn = (document: XmlDocument): Listed => {
+  const hasMore = demandText(document, document.root, 'HasMoreElements', /^(?:true|false)$/)
+  const list = nodeAt(document, document.root, 'Claims')
+  const nodes = list === undefined ? [] : childrenOf(document, list, 'Claim').slice(0, listedMax)
+  const claims = nodes.flatMap((node) => readable(document, node) ?? [])
+  return {
+    ...{ kind: 'listed', claims, unreadable: nodes.length - claims.length },
+    hasMore: hasMore === 'true',
+  }
+}
+
+/** One that cannot be read hides no other. */
+const readable = (document: XmlDocument, node: number): Claim | undefined => {
+  try {
+    return readClaim(document, node)
+  } catch (error) {
+    if (error instanceof CodecError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,236 @@
+import type { Claim, ClaimType, ClaimStatus as DirectoryStatus, KeyType } from '#codecs/dict'
+import type { EntryContent } from '../entries/domain.ts'
+
+// Source: DICT API, section "Reivindicação", and the tables of its operations confirmClaim and cancelClaim.
+
+/** `opening` and `refused` are ours: the directory has not answered, or does not want it; the others are the directory's. */
+export const claimStatuses = [
+  ...(['opening', 'open', 'waiting_resolution', 'confirmed'] as const),
+  ...(['cancelled', 'completed', 'refused'] as const),
+] as const
+export type ClaimStatus = (typeof claimStatuses)[number]
+
+/** Where each state may lead; what we were not told of is left out on the way. */
+export const claimMoves: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>> = {
+  opening: ['open', 'waiting_resolution', 'confirmed', 'cancelled', 'completed', 'refused'],
+  open: ['waiting_resolution', 'confirmed', 'cancelled', 'completed'],
+  waiting_resolution: ['confirmed', 'cancelled', 'completed'],
+  confirmed: ['cancelled', 'completed'],
+  cancelled: [],
+  completed: [],
+  refused: [],
+}
+
+export const isEnded = (status: ClaimStatus): boolean => claimMoves[status].length === 0
+
+/** We give a key up, or want it. */
+export const roles = ['donor', 'claimer'] as const
+export type Role = (typeof roles)[number]
+
+export const confirmReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'DEFAULT_OPERATION'] as const
+export const cancelReasons = [
+  ...(['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'DEFAULT_OPERATION'] as const),
+  ...(['RECONCILIATION', 'RFB_VALIDATION'] as const),
+] as const
+type ConfirmReason = (typeof confirmReasons)[number]
+type CancelReason = (typeof cancelReasons)[number]
+
+/** What the directory is asked for; it counts as not done until the directory says so. */
+export type Wish =
+  | { readonly act: 'open' | 'acknowledge' | 'complete' }
+  | { readonly act: 'confirm'; readonly reason: ConfirmReason }
+  | { readonly act: 'cancel'; readonly reason: CancelReason }
+
+/** A claim of this institution, or against one of its keys. */
+export type OwnClaim = {
+  /** Ours: also the RequestId of the entry that it ends with. */
+  readonly id: string
+  /** The directory's; null until it has answered. */
+  readonly claimId: string | null
+  /** Public id of the API key; null of one that was found in the directory. */
+  readonly createdBy: string | null
+  readonly role: Role
+  readonly type: ClaimType
+  readonly keyType: KeyType
+  readonly key: string
+  /** ISPB of the other side. */
+  readonly counterparty: string | null
+  readonly status: ClaimStatus
+  /** Of our customer who claims; null of a donor's, since whoever claims is another's customer. */
+  readonly content: EntryContent | null
+  readonly wanted: Wish | null
+  /** The directory's name for why it refused what was asked last. */
+  readonly refusal: string | null
+  readonly resolutionEndsAt: Date | null
+  readonly completionEndsAt: Date | null
+  readonly confirmReason: string | null
+  readonly cancelReason: string | null
+  readonly cancelledBy: string | null
+  /** When the directory last changed it, by its clock. */
+  readonly modifiedAt: Date | null
+  /** When the directory was last asked to open it. */
+  readonly toldAt: Date | null
+  readonly version: number
+  readonly createdAt: Date
+}
+
+type Reasons = Readonly<Record<ClaimType, Readonly<Record<Role, readonly string[]>>>>
+
+const reasonsOf: Readonly<Record<'confirm' | 'cancel', Reasons>> = {
+  confirm: {
+    OWNERSHIP: { donor: ['USER_REQUESTED', 'DEFAULT_OPERATION'], claimer: [] },
+    PORTABILITY: { donor: ['USER_REQUESTED', 'ACCOUNT_CLOSURE'], claimer: [] },
+  },
+  cancel: {
+    OWNERSHIP: {
+      donor: ['FRAUD', 'RFB_VALIDATION'],
+      claimer: [
+        'USER_REQUESTED',
+        'ACCOUNT_CLOSURE',
+        'FRAUD',
+        'DEFAULT_OPERATION',
+        'RFB_VALIDATION',
+      ],
+    },
+    PORTABILITY: {
+      donor: ['USER_REQUESTED', 'FRAUD', 'DEFAULT_OPERATION', 'RFB_VALIDATION'],
+      claimer: ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'RECONCILIATION', 'RFB_VALIDATION'],
+    },
+  },
+}
+
+/** The reasons that this side may give. */
+export const reasonsFor = (
+  { type, role }: Pick<OwnClaim, 'type' | 'role'>,
+  act: 'confirm' | 'cancel',
+): readonly string[] => reasonsOf[act][type][role]
+
+/** From when on the directory takes it; null: not in this state, or not of this side. */
+export const possibleFrom = (claim: OwnClaim, wish: Wish): Date | null => {
+  const { role, status, type } = claim
+  if (wish.act === 'acknowledge') return role === 'donor' && status === 'open' ? always : null
+  if (wish.act === 'confirm') {
+    if (role !== 'donor' || status !== 'waiting_resolution') return null
+    return wish.reason === 'DEFAULT_OPERATION' ? claim.resolutionEndsAt : always
+  }
+  if (wish.act === 'cancel') {
+    if (isEnded(status) || status === 'opening') return null
+    if (wish.reason !== 'DEFAULT_OPERATION') return always
+    return role === 'donor' ? claim.resolutionEndsAt : claim.completionEndsAt
+  }
+  if (wish.act === 'complete') {
+    if (role !== 'claimer' || status !== 'confirmed') return null
+    return type === 'OWNERSHIP' ? (claim.completionEndsAt ?? always) : always
+  }
+  return status === 'opening' ? always : null
+}
+
+const always = new Date(0)
+
+/** Whether the directory's state shows that it was done, by whichever request. */
+export const isDone = ({ act }: Wish, status: ClaimStatus): boolean => {
+  if (act === 'open') return status !== 'opening' && status !== 'refused'
+  if (act === 'acknowledge') return status !== 'open' && status !== 'opening'
+  if (act === 'confirm') return status === 'confirmed' || status === 'completed'
+  return status === (act === 'cancel' ? 'cancelled' : 'completed')
+}
+
+/**
+ * What we do of ourselves, as the rules ask for it. A donor's silence lets the claim of an owner through, and refuses a
+ * portability. The claimer of a portability has nothing left to prove; of an owner it has, so that a person completes.
+ */
+export const automaticOf = (claim: OwnClaim): Wish | undefined => {
+  const { role, type, status } = claim
+  if (role === 'donor' && status === 'open') return { act: 'acknowledge' }
+  if (role === 'donor' && status === 'waiting_resolution') {
+    const act = type === 'OWNERSHIP' ? 'confirm' : 'cancel'
+    return { act, reason: 'DEFAULT_OPERATION' }
+  }
+  const isTaken = role === 'claimer' && status === 'confirmed' && type === 'PORTABILITY'
+  return isTaken ? { act: 'complete' } : undefined
+}
+
+/** Whether a person decides, before a deadline does. */
+export const needsPerson = ({ role, type, status, wanted }: OwnClaim): boolean =>
+  wanted === null &&
+  ((role === 'donor' && status === 'waiting_resolution') ||
+    (role === 'claimer' && status === 'confirmed' && type === 'OWNERSHIP'))
+
+/** A claim that nobody tells of is looked at so often. */
+const lookedAtEveryMs = 3_600_000
+
+/** When there is something to do for it next; null: never. */
+export const dueOf = (claim: OwnClaim, now: Date): Date | null => {
+  if (isEnded(claim.status)) return null
+  const wish = claim.wanted ?? automaticOf(claim)
+  const look = new Date(now.getTime() + lookedAtEveryMs)
+  const from = wish && possibleFrom(claim, wish)
+  return from === undefined || from === null || from > look ? look : from
+}
+
+/** The key was ours, and is not any more. */
+export const hasGivenUp = ({ role, status, confirmReason }: OwnClaim): boolean =>
+  role === 'donor' &&
+  (status === 'confirmed' ||
+    status === 'completed' ||
+    (status === 'cancelled' && confirmReason !== null))
+
+const ownStatus = (status: DirectoryStatus): ClaimStatus => status.toLowerCase() as ClaimStatus
+
+/** What of a claim the directory tells. */
+export const standingOf = (seen: Claim) => ({
+  ...{ claimId: seen.id, status: ownStatus(seen.status) },
+  resolutionEndsAt: new Date(seen.resolutionEndsAt),
+  completionEndsAt: seen.completionEndsAt === undefined ? null : new Date(seen.completionEndsAt),
+  modifiedAt: new Date(seen.modifiedAt),
+  confirmReason: seen.confirmReason ?? null,
+  cancelReason: seen.cancelReason ?? null,
+  cancelledBy: seen.cancelledBy ?? null,
+})
+
+/** Whether what the directory shows is this claim: its key, its kind and its two sides never change. */
+export const isOf = (claim: OwnClaim, seen: Claim, ispb: string): boolean => {
+  const [ours, theirs] =
+    claim.role === 'donor'
+      ? [seen.donor, seen.account.participant]
+      : [seen.account.participant, seen.donor]
+  return (
+    (claim.claimId === null || claim.claimId === seen.id) &&
+    (claim.counterparty === null || claim.counterparty === theirs) &&
+    ours === ispb &&
+    seen.type === claim.type &&
+    seen.keyType === claim.keyType &&
+    seen.key === claim.key
+  )
+}
+
+/**
+ * The claim as the directory shows it. A state from before it never brings back. That a claim of ours is completed is
+ * taken from the answer to its completion alone, which says since when the key is its owner's: we ask for that answer.
+ *
+ * @returns undefined: nothing new
+ */
+export const afterSeeing = (claim: OwnClaim, seen: Claim): OwnClaim | undefined => {
+  const standing = standingOf(seen)
+  const { counterparty } = claim
+  const theirs = claim.role === 'donor' ? seen.account.participant : seen.donor
+  const next = { ...claim, ...standing, counterparty: counterparty ?? theirs }
+  if (claim.role === 'claimer' && standing.status === 'completed' && claim.status !== 'completed') {
+    const isAsked = claim.wanted?.act === 'complete'
+    const confirmed = { ...next, status: 'confirmed', wanted: { act: 'complete' } } as const
+    return isAsked && claim.status === 'confirmed' ? undefined : confirmed
+  }
+  if (claimMoves[claim.status].includes(standing.status)) return settled(next)
+  const isNewer = claim.modifiedAt === null || standing.modifiedAt > claim.modifiedAt
+  return claim.status === standing.status && isNewer && !isEnded(claim.status) ? next : undefined
+}
+
+/** A wish ends with what it asked for, or with the claim. */
+export const settled = (claim: OwnClaim): OwnClaim => {
+  const { wanted, status } = claim
+  if (wanted === null) return claim
+  if (isDone(wanted, status)) return { ...claim, wanted: null, refusal: null }
+  if (isEnded(status))
+    return { ...claim, wanted: null, refusal: claim.refusal ?? 'ClaimOperationInvalid' }
+  return claim
+}

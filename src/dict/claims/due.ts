@@ -1,0 +1,69 @@
+import { writeAudit } from '#src/platform/http/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { DirectoryAwayError } from '../exchange.ts'
+import { type Advance, type AdvanceDeps, againMs, lookAt } from './advance.ts'
+import { writeClaim } from './changes.ts'
+import { automaticOf, dueOf, isEnded, type OwnClaim, possibleFrom } from './domain.ts'
+import { dueClaims, findClaim, postponeClaim } from './store.ts'
+
+const everyMs = 5_000
+const dueMax = 100
+
+/** Named by the audit log where a rule acts, and no person. */
+const actor = { id: 'gateway:claims', requestId: undefined }
+
+/** Asks again what nobody answered, and does what the rules ask for when a deadline has passed. */
+export const createClaimDeadlines = (deps: AdvanceDeps, advance: Advance): Job =>
+  createJob({
+    ...{ name: 'due directory claims', everyMs, fleet: { sql: deps.sql }, logger: deps.logger },
+    run: (round) => doDueClaims(deps, advance, round),
+  })
+
+export const doDueClaims = async (
+  deps: AdvanceDeps,
+  advance: Advance,
+  round?: Round,
+): Promise<void> => {
+  for (const { id } of await dueClaims(deps.sql, deps.now(), dueMax)) {
+    if (round?.signal.aborted) return
+    const claim = await findClaim(deps.sql, id)
+    if (claim !== undefined && !isEnded(claim.status)) await doDue(deps, advance, claim)
+    round?.advance()
+  }
+}
+
+/** Does for a claim what there is to do now, or leaves it until there is. */
+export const doDue = async (
+  deps: AdvanceDeps,
+  advance: Advance,
+  claim: OwnClaim,
+): Promise<void> => {
+  const { sql, now } = deps
+  const later = new Date(now().getTime() + againMs)
+  const wish = automaticOf(claim)
+  const from = wish && possibleFrom(claim, wish)
+  if (claim.wanted !== null) {
+    const { isDone, claim: after } = await advance(claim)
+    // A completion that was asked for early waits for its day.
+    const due = isDone ? undefined : dueOf(after, now())
+    if (due && due > later) await postponeClaim(sql, after, due)
+    return
+  }
+  if (wish === undefined || !from || from > now()) {
+    await lookAt(deps, claim, later).catch(async (error: unknown) => {
+      if (!(error instanceof DirectoryAwayError)) throw error
+      await postponeClaim(sql, claim, later)
+    })
+    return
+  }
+  const wanting = { ...claim, wanted: wish }
+  const isOurs = await sql.begin(async (tx) => {
+    if (!(await writeClaim(tx, deps, claim, wanting, later))) return false
+    const reason = 'reason' in wish ? ` ${wish.reason}` : ''
+    await writeAudit(tx, {
+      ...{ actor, action: 'dict.claim.act', object: claim.id, outcome: `${wish.act}${reason}` },
+    })
+    return true
+  })
+  if (isOurs) await advance({ ...wanting, version: claim.version + 1 })
+}

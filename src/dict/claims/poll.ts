@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto'
+import type { Claim } from '#codecs/dict'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { releaseKey } from '../entries/store.ts'
+import { type Advance, type AdvanceDeps, isSameOpening } from './advance.ts'
+import { writeClaim, writeSeen } from './changes.ts'
+import {
+  dueOf,
+  hasGivenUp,
+  isEnded,
+  isOf,
+  type OwnClaim,
+  type Role,
+  roles,
+  standingOf,
+} from './domain.ts'
+import { doDue } from './due.ts'
+import { claimPages } from './pages.ts'
+import { addClaim, findKnown, findOpening, keepUpTo, readUpTo } from './store.ts'
+import { claimEvent } from './view.ts'
+
+/** Lists know late of a change, and two clocks differ. */
+const overlapMs = 120_000
+/** None lasts longer. */
+const firstLookMs = 31 * 86_400_000
+
+/** Finds claims against our keys, and what has become of those that we know. */
+export const createClaimPoll = (deps: AdvanceDeps, advance: Advance, everyMs: number): Job =>
+  createJob({
+    ...{ name: 'directory claims', everyMs, fleet: { sql: deps.sql }, logger: deps.logger },
+    run: (round) => pollClaims(deps, advance, round),
+  })
+
+/** @throws DirectoryAwayError: the rest is read the next time */
+export const pollClaims = async (
+  deps: AdvanceDeps,
+  advance: Advance,
+  round?: Round,
+): Promise<void> => {
+  for (const role of roles) {
+    const before = await readUpTo(deps.sql, role)
+    const from =
+      before === undefined ? deps.now().getTime() - firstLookMs : before.getTime() - overlapMs
+    for await (const { claims, unreadable, upTo } of claimPages(deps, role, new Date(from))) {
+      if (unreadable > 0) deps.logger.warn({ role, unreadable }, 'claims that cannot be read')
+      for (const seen of claims) await receive(deps, advance, role, seen)
+      await keepUpTo(deps.sql, role, upTo)
+      if (round?.signal.aborted) return
+      round?.advance()
+    }
+  }
+}
+
+const receive = async (
+  deps: AdvanceDeps,
+  advance: Advance,
+  role: Role,
+  seen: Claim,
+): Promise<void> => {
+  const { sql, ispb, logger } = deps
+  const known = await findKnown(sql, seen.id, role)
+  const opening =
+    known === undefined && role === 'claimer' ? await findOpening(sql, seen.key) : undefined
+  const before = known ?? (opening && isSameOpening(opening, seen, ispb) ? opening : undefined)
+  const claim = before ?? foundOf(deps, role, seen)
+  if (!isOf(claim, seen, ispb)) {
+    logger.warn({ claim: seen.id, role }, 'the directory lists a claim that is not so')
+    return
+  }
+  if (before !== undefined) await writeSeen(deps, before, seen)
+  else if (await add(deps, claim)) {
+    // Who is told of it finds it acknowledged.
+    const added = await findKnown(sql, seen.id, role)
+    if (added !== undefined && !isEnded(added.status)) await doDue(deps, advance, added)
+  }
+}
+
+/** A claim that we did not know of: against us, or made by another system of this institution. */
+const foundOf = ({ now }: AdvanceDeps, role: Role, seen: Claim): OwnClaim => ({
+  ...{
+    id: randomUUID(),
+    createdBy: null,
+    role,
+    type: seen.type,
+    keyType: seen.keyType,
+    key: seen.key,
+  },
+  counterparty: role === 'donor' ? seen.account.participant : seen.donor,
+  content:
+    role === 'donor'
+      ? null
+      : { owner: seen.claimer, account: seen.account, openedAt: seen.openedAt },
+  ...{ wanted: null, refusal: null, toldAt: null, version: 0, createdAt: now() },
+  ...standingOf(seen),
+})
+
+/** Once, however often it is listed. @returns whether it is new */
+const add = (deps: AdvanceDeps, claim: OwnClaim): Promise<boolean> => {
+  const { sql, emit, now } = deps
+  return sql.begin(async (tx) => {
+    const due = dueOf(claim, now())
+    if (claim.role === 'claimer' || isEnded(claim.status)) {
+      const isNew = await addClaim(tx, claim, due)
+      if (isNew && hasGivenUp(claim)) await releaseKey(tx, claim, claim.modifiedAt ?? now())
+      return isNew
+    }
+    // As if it were seen while it was open: what it has become since follows from that.
+    const opened = { ...claim, status: 'open', confirmReason: null, modifiedAt: null } as const
+    if (!(await addClaim(tx, opened, due))) return false
+    await emit(tx, [claimEvent(opened, 'dict.claim.received')])
+    if (claim.status !== 'open') await writeClaim(tx, deps, opened, claim)
+    return true
+  })
+}

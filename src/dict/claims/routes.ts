@@ -1,0 +1,91 @@
+import {
+  actorOf,
+  callerOf,
+  pageOf,
+  type RequestContext,
+  type Route,
+  readJson,
+  readParams,
+  readQuery,
+} from '#src/platform/http/index.ts'
+import { accountOf, ownerOf } from '../entries/routes.ts'
+import type { Advanced } from './advance.ts'
+import {
+  cancelBody,
+  claimParams,
+  claimsQuery,
+  confirmBody,
+  claimDocuments as documents,
+  newClaim,
+} from './documents.ts'
+import type { Wish } from './domain.ts'
+import type { ClaimService } from './service.ts'
+import { claimView } from './view.ts'
+
+const base = '/v1/dict/claims'
+const bodyBytesMax = 16_384
+const json = { accepts: ['application/json'], bodyBytesMax }
+const write = { method: 'POST', scope: 'dict:write' } as const
+
+/** Claims to keys: portability and ownership. */
+export const claimRoutes = (service: ClaimService, ispb: string): readonly Route[] => {
+  const act = async (c: RequestContext, wish: Wish): Promise<Response> => {
+    const { id } = readParams(c, claimParams)
+    return answered(await service.act(id, wish, actorOf(callerOf(c))), 200)
+  }
+  return [
+    {
+      ...{ ...write, path: base, ...json, document: documents.open },
+      handle: async (c) => {
+        const { type, key_type: keyType, key, ...body } = await readJson(c, newClaim)
+        const content = { ...accountOf(body.account, ispb), owner: ownerOf(body.claimer) }
+        const caller = callerOf(c)
+        const asked = { type, keyType, key, content }
+        return answered(await service.open(asked, caller, actorOf(caller)), 201)
+      },
+    },
+    {
+      ...{ method: 'GET', path: base, scope: 'dict:read', document: documents.list },
+      handle: async (c) => {
+        const { limit, cursor, needs_attention: needs, ...filter } = readQuery(c, claimsQuery)
+        const [createdAt, id] = cursor?.split(' ') ?? []
+        const after =
+          createdAt === undefined || id === undefined ? undefined : ([createdAt, id] as const)
+        const { key, role, status } = filter
+        const found = await service.list({
+          ...{ key, role, status, after, limit: limit + 1, needsPerson: needs === 'true' },
+        })
+        const { items, next } = pageOf(
+          found,
+          limit,
+          (one) => `${one.createdAt.toISOString()} ${one.id}`,
+        )
+        return Response.json({ claims: items.map(claimView), next_cursor: next })
+      },
+    },
+    {
+      ...{ method: 'GET', path: `${base}/{id}`, scope: 'dict:read', document: documents.find },
+      handle: async (c) =>
+        Response.json(claimView(await service.find(readParams(c, claimParams).id))),
+    },
+    {
+      ...{ ...write, path: `${base}/{id}/acknowledge`, document: documents.acknowledge },
+      handle: (c) => act(c, { act: 'acknowledge' }),
+    },
+    {
+      ...{ ...write, path: `${base}/{id}/confirm`, ...json, document: documents.confirm },
+      handle: async (c) => act(c, { act: 'confirm', ...(await readJson(c, confirmBody)) }),
+    },
+    {
+      ...{ ...write, path: `${base}/{id}/cancel`, ...json, document: documents.cancel },
+      handle: async (c) => act(c, { act: 'cancel', ...(await readJson(c, cancelBody)) }),
+    },
+    {
+      ...{ ...write, path: `${base}/{id}/complete`, document: documents.complete },
+      handle: (c) => act(c, { act: 'complete' }),
+    },
+  ]
+}
+
+const answered = ({ claim, isDone }: Advanced, status: 200 | 201): Response =>
+  Response.json(claimView(claim), { status: isDone ? status : 202 })

@@ -1,0 +1,147 @@
+import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { ClaimStatus, OwnClaim, Role } from './domain.ts'
+
+type Row = Omit<OwnClaim, 'content' | 'wanted'> & {
+  readonly content: string | null
+  readonly wanted: string | null
+}
+
+const parsed = <T>(text: string | null): T | null =>
+  text === null ? null : (JSON.parse(text) as T)
+
+const claimOf = (row: Row): OwnClaim => ({
+  ...row,
+  content: parsed<NonNullable<OwnClaim['content']>>(row.content),
+  wanted: parsed<NonNullable<OwnClaim['wanted']>>(row.wanted),
+})
+
+const columns = (sql: Queryable) => sql`
+  id, claim_id as "claimId", created_by as "createdBy", role, type, key_type as "keyType", key,
+  counterparty, status, content, wanted, refusal, resolution_ends_at as "resolutionEndsAt",
+  completion_ends_at as "completionEndsAt", confirm_reason as "confirmReason",
+  cancel_reason as "cancelReason", cancelled_by as "cancelledBy", modified_at as "modifiedAt",
+  told_at as "toldAt", version, created_at as "createdAt"`
+
+const json = (value: object | null): string | null => value && JSON.stringify(value)
+
+/** @returns false: it is there, or a claim of ours to the key is under way */
+export const addClaim = async (
+  tx: Queryable,
+  claim: OwnClaim,
+  due: Date | null,
+): Promise<boolean> => {
+  const { count } = await tx`
+    insert into dict_claims (id, claim_id, created_by, role, type, key_type, key, counterparty,
+      status, content, wanted, refusal, resolution_ends_at, completion_ends_at, confirm_reason,
+      cancel_reason, cancelled_by, modified_at, told_at, version, due_at, created_at)
+    values (${claim.id}, ${claim.claimId}, ${claim.createdBy}, ${claim.role}, ${claim.type},
+      ${claim.keyType}, ${claim.key}, ${claim.counterparty}, ${claim.status},
+      ${json(claim.content)}, ${json(claim.wanted)}, ${claim.refusal}, ${claim.resolutionEndsAt},
+      ${claim.completionEndsAt}, ${claim.confirmReason}, ${claim.cancelReason},
+      ${claim.cancelledBy}, ${claim.modifiedAt}, ${claim.toldAt}, ${claim.version}, ${due},
+      ${claim.createdAt})
+    on conflict do nothing`
+  return count > 0
+}
+
+/** Writes what may change. @returns false: another has changed it meanwhile */
+export const changeClaim = async (
+  tx: Queryable,
+  before: OwnClaim,
+  after: OwnClaim,
+  due: Date | null,
+): Promise<boolean> => {
+  const { count } = await tx`
+    update dict_claims set claim_id = ${after.claimId}, counterparty = ${after.counterparty},
+      status = ${after.status}, wanted = ${json(after.wanted)}, refusal = ${after.refusal},
+      resolution_ends_at = ${after.resolutionEndsAt},
+      completion_ends_at = ${after.completionEndsAt}, confirm_reason = ${after.confirmReason},
+      cancel_reason = ${after.cancelReason}, cancelled_by = ${after.cancelledBy},
+      modified_at = ${after.modifiedAt}, told_at = ${after.toldAt}, due_at = ${due},
+      version = version + 1
+    where id = ${before.id} and version = ${before.version}`
+  return count > 0
+}
+
+export const findClaim = async (sql: Queryable, id: string): Promise<OwnClaim | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from dict_claims where id = ${id}::uuid`
+  return row && claimOf(row)
+}
+
+/** The one that the directory knows by this id. */
+export const findKnown = async (
+  sql: Queryable,
+  claimId: string,
+  role: Role,
+): Promise<OwnClaim | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from dict_claims where claim_id = ${claimId}::uuid and role = ${role}`
+  return row && claimOf(row)
+}
+
+/** One of ours to a key that the directory was asked to open, and whose answer nobody got. */
+export const findOpening = async (sql: Queryable, key: string): Promise<OwnClaim | undefined> => {
+  const [row] = await sql<Row[]>`
+    select ${columns(sql)} from dict_claims
+    where key = ${key} and role = 'claimer' and status = 'opening' and told_at is not null`
+  return row && claimOf(row)
+}
+
+export type ClaimFilter = {
+  readonly key: string | undefined
+  readonly role: Role | undefined
+  readonly status: ClaimStatus | undefined
+  /** True: those that wait for a person. */
+  readonly needsPerson: boolean
+  readonly limit: number
+  readonly after: readonly [createdAt: string, id: string] | undefined
+}
+
+/** Newest first. */
+export const listClaims = async (
+  sql: Queryable,
+  { key, role, status, needsPerson, limit, after }: ClaimFilter,
+): Promise<readonly OwnClaim[]> => {
+  const [createdAt, id] = after ?? ['9999-12-31T00:00:00Z', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from dict_claims
+    where (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)
+      ${key === undefined ? sql`` : sql`and key = ${key}`}
+      ${role === undefined ? sql`` : sql`and role = ${role}`}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${needsPerson ? sql`and ${waiting(sql)}` : sql``}
+    order by created_at desc, id desc limit ${limit}`
+  return rows.map(claimOf)
+}
+
+/** As the index of those says. */
+const waiting = (sql: Queryable) => sql`
+  wanted is null and (role = 'donor' and status = 'waiting_resolution'
+    or role = 'claimer' and status = 'confirmed' and type = 'OWNERSHIP')`
+
+export const dueClaims = async (
+  sql: Client,
+  now: Date,
+  limit: number,
+): Promise<readonly { readonly id: string }[]> => sql<{ id: string }[]>`
+  select id from dict_claims where due_at <= ${now} order by due_at limit ${limit}`
+
+/** Leaves it alone until then. */
+export const postponeClaim = async (sql: Queryable, { id }: OwnClaim, due: Date): Promise<void> => {
+  await sql`update dict_claims set due_at = ${due} where id = ${id}::uuid and due_at is not null`
+}
+
+/** Up to where the directory's list of a side was read. */
+export const readUpTo = async (sql: Queryable, role: Role): Promise<Date | undefined> => {
+  const [row] = await sql<{ at: Date }[]>`
+    select read_up_to as at from dict_claim_lists where role = ${role}`
+  return row?.at
+}
+
+export const keepUpTo = async (sql: Queryable, role: Role, at: Date): Promise<void> => {
+  await sql`
+    insert into dict_claim_lists (role, read_up_to) values (${role}, ${at})
+    on conflict (role) do update
+      set read_up_to = greatest(dict_claim_lists.read_up_to, excluded.read_up_to)`
+}

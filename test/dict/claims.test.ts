@@ -1,0 +1,419 @@
+/** Claims of this institution and against it, on the simulated directory, which judges what is signed and when. */
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { type Json, startDict } from './support.ts'
+
+const dict = await startDict({}, { isOneClock: true })
+afterAll(dict.stop)
+const { directory, sql } = dict
+const [own, other, sample] = ['12345678', '87654321', '99999A04']
+const dayMs = 86_400_000
+const base = '/v1/dict/claims'
+const owner = { tax_id: '98765432100', name: 'Ana  “É” Souza' }
+
+beforeEach(() => directory.setFaults([]))
+
+let serial = 0
+const account = (number = String(++serial)) => ({
+  ...{ branch: '0001', number, type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
+})
+/** An entry of ours, registered as users do. */
+const ownEntry = async (type: 'PHONE' | 'EMAIL' = 'PHONE'): Promise<Json> => {
+  const key = type === 'PHONE' ? `+55619888${10_000 + ++serial}` : `ana${++serial}@example.com`
+  const { status, json } = await dict.call('POST', '/v1/dict/entries', {
+    ...{ key_type: type, key, owner, account: account() },
+  })
+  if (status !== 201) throw new Error(JSON.stringify(json))
+  return json
+}
+/** Somebody claims a key of ours. @returns the directory's id of the claim */
+const against = (key: string, type: 'OWNERSHIP' | 'PORTABILITY'): string =>
+  directory.claim({
+    ...{ type, key, key_type: key.startsWith('+') ? 'PHONE' : 'EMAIL' },
+    ...(type === 'PORTABILITY' ? owner : { name: 'João', tax_id: '12345678909' }),
+    ...{ ispb: other, account: '777', account_type: 'CACC' },
+  })
+/** A key that somebody else keeps. */
+const elsewhere = (
+  on_claim?: 'confirm' | 'cancel' | 'silent',
+  type: 'PHONE' | 'EMAIL' = 'EMAIL',
+): string =>
+  directory.register({
+    key_type: type,
+    key: type === 'PHONE' ? `+55619777${10_000 + ++serial}` : `eva${++serial}@example.com`,
+    ...{ ...owner, ispb: sample, account: '1', account_type: 'CACC', on_claim },
+  })
+const claimBody = (key: string, type = 'PORTABILITY') => ({
+  ...{ type, key, key_type: key.startsWith('+') ? 'PHONE' : 'EMAIL', account: account() },
+  claimer: type === 'PORTABILITY' ? owner : { tax_id: '12345678909', name: 'Eva' },
+})
+const open = async (key: string, type?: string, idempotencyKey?: string) =>
+  dict.call(
+    ...(['POST', base, claimBody(key, type)] as const),
+    idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey },
+  )
+const act = (id: string, name: string, body?: object) =>
+  dict.call('POST', `${base}/${id}/${name}`, body)
+const find = async (id: string): Promise<Json> => (await dict.call('GET', `${base}/${id}`)).json
+const byKey = async (key: string): Promise<readonly Json[]> =>
+  (await dict.call('GET', `${base}?key=${encodeURIComponent(key)}`)).json.claims
+/** Lists of the directory know of a change five seconds later. */
+const polled = async (ms = 6_000): Promise<void> => {
+  dict.pass(ms)
+  await dict.poll()
+}
+/** What we asked and nobody answered is asked again. */
+const again = async (ms = 16_000): Promise<void> => {
+  dict.pass(ms)
+  await dict.due()
+}
+const entryOf = async (key: string): Promise<Json> =>
+  (await dict.call('GET', `/v1/dict/entries?key=${encodeURIComponent(key)}`)).json.entries[0]
+const isSame = async (type: string): Promise<unknown> =>
+  (await dict.call('POST', '/v1/dict/verifications', { key_type: type })).json.result
+const outcomes = async (id: string): Promise<readonly string[]> =>
+  (
+    await sql<{ outcome: string }[]>`
+      select outcome from audit_log where object = ${id} order by id`
+  ).map(({ outcome }) => outcome)
+
+describe('a claim against us', () => {
+  test('is found once, acknowledged, and refused by silence where it is a portability', async () => {
+    const { key } = await ownEntry()
+    against(key, 'PORTABILITY')
+    await polled()
+    await Promise.all([polled(0), polled(0)])
+    const claims = await byKey(key)
+    expect(claims).toMatchObject([
+      {
+        ...{ role: 'donor', type: 'PORTABILITY', status: 'waiting_resolution', ispb: other },
+        ...{ pending: null, claimer: null, account: null },
+        next: { act: 'cancel', reason: 'DEFAULT_OPERATION' },
+      },
+    ])
+    const [{ id, next, resolution_ends_at: ends }] = claims as [Json]
+    expect(next.at).toBe(ends)
+    const waiting = await dict.call('GET', `${base}?needs_attention=true`)
+    expect(waiting.json.claims.map((one: Json) => one.id)).toEqual([id])
+    await again(7 * dayMs - 60_000)
+    expect((await find(id)).status).toBe('waiting_resolution')
+    await again(60_000)
+    expect(await find(id)).toMatchObject({
+      ...{ status: 'cancelled', cancel_reason: 'DEFAULT_OPERATION', cancelled_by: 'donor' },
+      next: null,
+    })
+    expect(await outcomes(id)).toEqual(['acknowledge', 'cancel DEFAULT_OPERATION'])
+    expect([(await entryOf(key)).status, await isSame('PHONE')]).toEqual(['registered', 'same'])
+  })
+
+  test('of a new owner goes through by silence, and the entry is gone with it', async () => {
+    const { key } = await ownEntry()
+    against(key, 'OWNERSHIP')
+    await polled()
+    const [{ id }] = (await byKey(key)) as [Json]
+    const refused = await act(id, 'cancel', { reason: 'USER_REQUESTED' })
+    expect([refused.status, refused.json.errors]).toMatchObject([400, [{ pointer: '/reason' }]])
+    const early = await act(id, 'confirm', { reason: 'DEFAULT_OPERATION' })
+    expect([early.status, early.json.code]).toEqual([409, 'dict_claim_not_possible'])
+    await again(7 * dayMs)
+    expect(await find(id)).toMatchObject({
+      ...{ status: 'confirmed', confirm_reason: 'DEFAULT_OPERATION' },
+    })
+    expect([(await entryOf(key)).status, await isSame('PHONE')]).toEqual(['removed', 'same'])
+    // The other side completes it; nobody tells but the list.
+    dict.pass(7 * dayMs)
+    await polled()
+    await polled()
+    expect((await find(id)).status).toBe('completed')
+    expect(await isSame('PHONE')).toBe('same')
+  })
+
+  test('is confirmed by a person, also while the entry is being changed', async () => {
+    const { key, id: entryId } = await ownEntry('EMAIL')
+    against(key, 'PORTABILITY')
+    await polled()
+    const [{ id }] = (await byKey(key)) as [Json]
+    directory.setFaults([{ kind: 'unavailable', operation: 'write', times: 1 }])
+    const changing = await dict.call('DELETE', `/v1/dict/entries/${entryId}`)
+    expect([changing.status, changing.json.status]).toEqual([202, 'removing'])
+    const done = await act(id, 'confirm', {})
+    expect([done.status, done.json.status]).toEqual([200, 'confirmed'])
+    expect((await act(id, 'confirm', {})).status).toBe(200)
+    expect((await act(id, 'acknowledge')).status).toBe(200)
+    await dict.retryEntries()
+    expect([(await entryOf(key)).status, await isSame('EMAIL')]).toEqual(['removed', 'same'])
+    expect((await act(id, 'complete')).json).toMatchObject({
+      ...{ code: 'dict_claim_not_possible', claim_status: 'confirmed', role: 'donor' },
+    })
+  })
+
+  test('locks the entry: it cannot be removed before the claim has ended', async () => {
+    const { key, id } = await ownEntry()
+    against(key, 'OWNERSHIP')
+    const { status, json } = await dict.call('DELETE', `/v1/dict/entries/${id}`)
+    expect([status, json.directory_code]).toEqual([422, 'EntryLockedByClaim'])
+    expect((await entryOf(key)).status).toBe('registered')
+  })
+})
+
+describe('a claim of ours', () => {
+  test('for portability is completed without asking, and the key is ours with its age', async () => {
+    const key = elsewhere('confirm')
+    dict.pass(dayMs)
+    const made = await open(key, 'PORTABILITY', 'claim-1')
+    expect([made.status, made.json]).toMatchObject([
+      ...[201, { status: 'open', role: 'claimer', ispb: sample, claimer: owner }],
+    ])
+    const repeated = await open(key, 'PORTABILITY', 'claim-2')
+    expect([repeated.status, repeated.json.code]).toEqual([409, 'dict_claim_exists'])
+    await polled()
+    await polled()
+    await again(0)
+    const claim = await find(made.json.id)
+    expect(claim).toMatchObject({ status: 'completed', pending: null, refusal: null })
+    const entry = await entryOf(key)
+    expect(entry).toMatchObject({ id: claim.id, status: 'registered', owner })
+    expect(dict.now().getTime() - Date.parse(entry.owned_since)).toBeGreaterThan(dayMs)
+    expect(await isSame('EMAIL')).toBe('same')
+  })
+
+  test('for an owner waits for who proves the possession again, who may say so before', async () => {
+    const key = elsewhere('silent', 'PHONE')
+    const { json: made } = await open(key, 'OWNERSHIP')
+    await polled()
+    dict.pass(7 * dayMs)
+    await polled()
+    await polled()
+    expect(await find(made.id)).toMatchObject({ status: 'confirmed', next: null, pending: null })
+    const waiting = await dict.call('GET', `${base}?needs_attention=true&role=claimer`)
+    expect(waiting.json.claims.map((one: Json) => one.id)).toEqual([made.id])
+    const asked = await act(made.id, 'complete')
+    expect([asked.status, asked.json]).toMatchObject([
+      ...[202, { status: 'confirmed', pending: 'complete', next: { act: 'complete' } }],
+    ])
+    await again()
+    expect((await find(made.id)).status).toBe('confirmed')
+    await again(7 * dayMs)
+    expect((await find(made.id)).status).toBe('completed')
+    expect([(await entryOf(key)).id, await isSame('PHONE')]).toEqual([made.id, 'same'])
+  })
+
+  test('is cancelled before its day instead of completed, if somebody says so', async () => {
+    const key = elsewhere('silent', 'PHONE')
+    const { json: made } = await open(key, 'OWNERSHIP')
+    await polled()
+    dict.pass(7 * dayMs)
+    await polled()
+    await polled()
+    await act(made.id, 'complete')
+    const { status, json } = await act(made.id, 'cancel', { reason: 'USER_REQUESTED' })
+    expect([status, json.status, json.cancelled_by]).toEqual([200, 'cancelled', 'claimer'])
+    expect(await isSame('PHONE')).toBe('same')
+  })
+
+  test('that the directory refuses is refused by its name, and may be made again', async () => {
+    const { status, json } = await open('nobody@example.com', 'PORTABILITY', 'none')
+    expect([status, json.directory_code]).toEqual([422, 'ClaimKeyNotFound'])
+    expect((await open('nobody@example.com', 'PORTABILITY', 'none')).status).toBe(422)
+    const key = elsewhere('cancel')
+    const { json: made } = await open(key)
+    await polled()
+    await polled()
+    expect(await find(made.id)).toMatchObject({ status: 'cancelled', cancelled_by: 'donor' })
+    expect((await open(key)).status).toBe(201)
+  })
+
+  test('between two customers of ours moves the entry from one to the other', async () => {
+    const { key, id: entryId } = await ownEntry()
+    const { json: made } = await open(key, 'OWNERSHIP')
+    await polled()
+    const claims = await byKey(key)
+    expect(claims.map((one) => one.role).sort()).toEqual(['claimer', 'donor'])
+    const donor = claims.find((one) => one.role === 'donor')
+    expect((await act(donor.id, 'confirm', {})).json.status).toBe('confirmed')
+    await polled()
+    expect((await act(made.id, 'complete')).json.status).toBe('completed')
+    await polled()
+    expect((await find(donor.id)).status).toBe('completed')
+    expect(await entryOf(key)).toMatchObject({ id: made.id, status: 'registered' })
+    const gone = await dict.call('GET', `/v1/dict/entries/${entryId}`)
+    expect([gone.json.status, await isSame('PHONE')]).toEqual(['removed', 'same'])
+  })
+
+  test.each<[string, object, string, string]>([
+    ['a random key', { key_type: 'EVP' }, '/key_type', 'invalid_value'],
+    ['a key of another type', { key_type: 'PHONE' }, '/key', 'pix_key'],
+    ['an e-mail for another owner', { type: 'OWNERSHIP' }, '/key_type', 'consistency'],
+    ['another’s CPF', { key_type: 'CPF', key: '12345678909' }, '/key', 'consistency'],
+    ['no claimer', { claimer: undefined }, '/claimer', 'required'],
+  ])('with %s is refused before anybody is told', async (_, more, pointer, rule) => {
+    const before = directory.statistics().claims
+    const body = { ...claimBody('joao@example.com'), ...more }
+    const { status, json } = await dict.call('POST', base, body)
+    expect(status).toBe(400)
+    expect(json.errors).toContainEqual(expect.objectContaining({ pointer, rule }))
+    expect(directory.statistics().claims).toBe(before)
+  })
+})
+
+describe('a directory that does not answer', () => {
+  const lost = () =>
+    directory.setFaults([{ kind: 'error_after_storing', operation: 'claim', times: 1 }])
+
+  test('has made the claim once, and it is found there', async () => {
+    const key = elsewhere()
+    const before = directory.statistics().claims
+    lost()
+    const body = claimBody(key)
+    const ask = () => dict.call('POST', base, body, { 'Idempotency-Key': 'lost' })
+    const { status, json } = await ask()
+    expect([status, json.status, json.pending]).toEqual([202, 'opening', 'open'])
+    // Too soon for the list to tell: nobody asks.
+    const repeated = await ask()
+    expect([repeated.status, repeated.json.id]).toEqual([202, json.id])
+    await again()
+    expect(await find(json.id)).toMatchObject({ status: 'open', pending: null })
+    expect(directory.statistics().claims).toBe(before + 1)
+  })
+
+  test('has not made it, and makes it then', async () => {
+    const key = elsewhere()
+    directory.setFaults([{ kind: 'unavailable', operation: 'claim', times: 1 }])
+    const { status, json } = await open(key)
+    expect([status, json.status]).toEqual([202, 'opening'])
+    await again()
+    expect((await find(json.id)).status).toBe('open')
+  })
+
+  test('has made it, it ended, and no second one is made', async () => {
+    const key = elsewhere()
+    const before = directory.statistics().claims
+    lost()
+    const { json } = await open(key)
+    const [claim] = directory.claims.going().filter((one) => one.key === key)
+    directory.claims.cancel(claim?.id ?? '', sample, 'FRAUD')
+    await again()
+    expect(await find(json.id)).toMatchObject({ status: 'cancelled', cancel_reason: 'FRAUD' })
+    expect(directory.statistics().claims).toBe(before + 1)
+  })
+
+  test('has confirmed and completed what we never heard of: the book is the directory’s', async () => {
+    const { key } = await ownEntry()
+    const claimId = against(key, 'OWNERSHIP')
+    await polled()
+    const [{ id }] = (await byKey(key)) as [Json]
+    lost()
+    const { status, json } = await act(id, 'confirm', {})
+    expect([status, json.pending, json.status]).toEqual([202, 'confirm', 'waiting_resolution'])
+    const busy = await act(id, 'cancel', { reason: 'FRAUD' })
+    expect([busy.status, busy.json.pending]).toEqual([409, 'confirm'])
+    directory.claims.complete(claimId, other, crypto.randomUUID())
+    await again()
+    expect(await find(id)).toMatchObject({ status: 'completed', pending: null, refusal: null })
+    expect([(await entryOf(key)).status, await isSame('PHONE')]).toEqual(['removed', 'same'])
+  })
+
+  test('has completed ours, and the list tells first: the entry is made by the same request', async () => {
+    const key = elsewhere('confirm')
+    const { json: made } = await open(key)
+    await polled()
+    await polled()
+    lost()
+    await again(0)
+    expect(await find(made.id)).toMatchObject({ status: 'confirmed', pending: 'complete' })
+    expect(await entryOf(key)).toBeUndefined()
+    await polled()
+    expect((await find(made.id)).status).toBe('confirmed')
+    await again()
+    expect((await find(made.id)).status).toBe('completed')
+    expect([(await entryOf(key)).id, await isSame('EMAIL')]).toEqual([made.id, 'same'])
+  })
+})
+
+describe('a directory that lies', () => {
+  test.each(['other_claim', 'garbage', 'no_signature', 'wrong_signature', 'stale_claim'] as const)(
+    'by %s is not believed, and asked again',
+    async (kind) => {
+      const { key } = await ownEntry()
+      against(key, 'OWNERSHIP')
+      await polled()
+      const [{ id }] = (await byKey(key)) as [Json]
+      directory.setFaults([{ kind, operation: 'claim', times: 1 }])
+      const { status, json } = await act(id, 'confirm', {})
+      expect([status, json.pending]).toEqual([202, 'confirm'])
+      expect((await entryOf(key)).status).toBe('registered')
+      await again()
+      expect(['confirmed', 'completed']).toContain((await find(id)).status)
+      expect(await isSame('PHONE')).toBe('same')
+      // An answer that counts keeps the directory from being left alone.
+      expect((await open('nobody@example.com')).status).toBe(422)
+    },
+  )
+
+  test('about what is over brings nothing back', async () => {
+    const { key } = await ownEntry()
+    against(key, 'OWNERSHIP')
+    await polled()
+    const [{ id }] = (await byKey(key)) as [Json]
+    await act(id, 'confirm', {})
+    directory.setFaults([{ kind: 'stale_claim', operation: 'claim' }])
+    await polled()
+    await again()
+    expect((await find(id)).status).toBe('confirmed')
+    expect((await entryOf(key)).status).toBe('removed')
+  })
+
+  test('with a list that never ends, or of other claims, adds nothing', async () => {
+    const { key } = await ownEntry()
+    against(key, 'OWNERSHIP')
+    await polled()
+    const rows = async () => (await sql`select from dict_claims`).length
+    const before = await rows()
+    directory.setFaults([{ kind: 'endless_list', operation: 'claim' }])
+    const asked = () => Object.values(directory.statistics().answers).reduce((a, b) => a + b, 0)
+    const first = asked()
+    await polled()
+    expect(asked() - first).toBeLessThan(10)
+    expect(await rows()).toBe(before)
+  })
+})
+
+test('what happened before us changes nothing of what is ours since', async () => {
+  const { key } = await ownEntry()
+  const claimId = against(key, 'OWNERSHIP')
+  await sql`delete from dict_claim_lists`
+  directory.claims.acknowledge(claimId, own)
+  directory.claims.confirm(claimId, own, 'USER_REQUESTED')
+  directory.claims.complete(claimId, other, crypto.randomUUID())
+  // Another tool of ours led it; the key comes back later, and only then we read of the claim.
+  await sql`update dict_entries set status = 'removed', cid = null where key = ${key}`
+  directory.remove(key)
+  dict.pass(60_000)
+  const back = await dict.call('POST', '/v1/dict/entries', {
+    ...{ key_type: 'PHONE', key, owner, account: account() },
+  })
+  expect(back.status).toBe(201)
+  await polled()
+  expect((await byKey(key))[0]).toMatchObject({ role: 'donor', status: 'completed' })
+  expect([(await entryOf(key)).status, await isSame('PHONE')]).toEqual(['registered', 'same'])
+})
+
+test('claims are listed page by page, newest first', async () => {
+  const listed: string[] = []
+  let cursor = ''
+  do {
+    const { json } = await dict.call('GET', `${base}?limit=3${cursor}`)
+    listed.push(...json.claims.map((one: Json) => one.created_at))
+    cursor = json.next_cursor === null ? '' : `&cursor=${json.next_cursor}`
+  } while (cursor !== '')
+  expect(listed).toEqual(listed.toSorted().toReversed())
+  const [row] = await sql<{ count: number }[]>`select count(*)::int as count from dict_claims`
+  expect(listed).toHaveLength(row?.count ?? 0)
+})
+
+test('claims that cannot be read keep no honest lookup from its answer', async () => {
+  directory.setFaults([{ kind: 'garbage', operation: 'claim' }])
+  for (let i = 0; i < 8; i++) {
+    await dict.poll().catch(() => undefined)
+    expect((await dict.lookUp('joao@example.com')).status).toBe(200)
+  }
+})
