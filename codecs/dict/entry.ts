@@ -25,7 +25,7 @@ export type KeptEntry = DirectoryEntry & {
   readonly openedAt: string
   readonly createdAt: string
   readonly ownedSince: string
-  /** Of a claim that is under way. */
+  /** When the claim that is under way began. */
   readonly claimedSince: string | undefined
 }
 
@@ -132,7 +132,7 @@ const entryNode = (document: XmlDocument, node: number): number => {
   throw new CodecError('dict_document', document.start(node), 'Entry is missing')
 }
 
-/** Of a CreateEntryRequest. @throws CodecError `dict_document` */
+/** Reads a CreateEntryRequest. @throws CodecError `dict_document` */
 export const readEntryRequest = (document: XmlDocument, parent: number): EntryRequest => {
   const node = entryNode(document, parent)
   const key = textAt(document, node, 'Key')

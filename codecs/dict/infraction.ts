@@ -33,7 +33,7 @@ export type Contact = { readonly email: string; readonly phone: string }
 export type InfractionRequest = {
   /** EndToEndId. */
   readonly transactionId: string
-  /** Of {@link infractionReasons}, or one that came later. */
+  /** One of {@link infractionReasons}, or one that came later. */
   readonly reason: string
   readonly situation: string
   readonly details: string | undefined

@@ -8,7 +8,7 @@ export type DirectoryPage<T> = {
   /** Items that cannot be read; they stop no other. */
   readonly unreadable: number
   readonly hasMore: boolean
-  /** Of a list that has cursors. */
+  /** The cursor of a list that has cursors. */
   readonly cursor: string | undefined
 }
 

@@ -29,7 +29,7 @@ export type RefundResult = (typeof refundResults)[number]
 export type RefundRequest = {
   /** EndToEndId. */
   readonly transactionId: string
-  /** Of {@link refundReasons}, or one that came later. */
+  /** One of {@link refundReasons}, or one that came later. */
   readonly reason: string
   readonly amountCents: bigint
   readonly details: string | undefined
@@ -41,7 +41,7 @@ export type RefundAnalysis = {
   readonly analysis: string | undefined
   readonly rejectionReason: string | undefined
   readonly returnId: string | undefined
-  /** Of a refund that belongs to a recovery of funds. */
+  /** What a refund gave back that belongs to a recovery of funds. */
   readonly effectiveCents: bigint | undefined
 }
 
@@ -94,7 +94,7 @@ export const refundElement = (request: RefundRequest | DirectoryRefund): Element
     : requestElements(request),
 ]
 
-/** Of a CloseRefundRequest. */
+/** The analysis, as elements of a CloseRefundRequest. */
 export const refundAnalysisElements = (analysis: RefundAnalysis): readonly Element[] => [
   ['RefundAnalysisResult', analysis.result],
   ['RefundAnalysisDetails', analysis.analysis],
@@ -103,7 +103,7 @@ export const refundAnalysisElements = (analysis: RefundAnalysis): readonly Eleme
   ['EffectiveRefundedAmount', textOf(analysis.effectiveCents)],
 ]
 
-/** Of a CloseRefundRequest. @throws CodecError `dict_document` */
+/** Reads the analysis of a CloseRefundRequest. @throws CodecError `dict_document` */
 export const readRefundAnalysis = (document: XmlDocument, node: number): RefundAnalysis => ({
   result: demandOneOf(document, node, 'RefundAnalysisResult', refundResults),
   analysis: proseAt(document, node, 'RefundAnalysisDetails'),

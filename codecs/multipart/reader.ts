@@ -19,7 +19,7 @@ export type MultipartPart = {
 export type MultipartLimits = {
   readonly partsMax: number
   readonly partBytesMax: number
-  /** Of one part's header block. */
+  /** The limit for the header block of one part. */
   readonly headerBytesMax: number
   /** Before the first delimiter. */
   readonly preambleBytesMax: number

@@ -131,12 +131,12 @@ export class XmlDocument {
     return (this.flags(node) & (kindMask | needsDecoding)) === nodeKind.text
   }
 
-  /** Of an element: the id of its local name. Names outside the vocabulary have ids from the vocabulary's size on. */
+  /** The id of an element's local name. Names outside the vocabulary have ids from the vocabulary's size on. */
   nameId(node: number): number {
     return this.nodes[node * nodeStride + nodeName] as number
   }
 
-  /** Of an element: index into {@link namespaces}. */
+  /** The index of an element's namespace in {@link namespaces}. */
   namespaceId(node: number): number {
     return namespaceOf(this.flags(node))
   }

@@ -34,7 +34,7 @@ export const needsDecoding = 0x10
 export const whiteSpaceOnly = 0x20
 /** Text with bytes beyond ASCII: it is decoded, not cut from the string that has a character for each byte. */
 export const beyondAscii = 0x40
-/** Of an element: where the number of its attributes stands, and where the index of its namespace. */
+/** The bits of an element that hold the number of its attributes, and those that hold the index of its namespace. */
 const attributeCountShift = 4
 export const attributeCountMax = 0x7f
 const namespaceShift = 11
@@ -45,11 +45,11 @@ export const elementFlags = (attributeCount: number, namespace: number): number 
 
 export const isElement = (flags: number): boolean => (flags & kindMask) === nodeKind.element
 
-/** Of an element. */
+/** How many attributes an element has. */
 export const attributeCountOf = (flags: number): number =>
   (flags >> attributeCountShift) & attributeCountMax
 
-/** Of an element: index into the document's namespaces. */
+/** The index of an element's namespace among those of the document. */
 export const namespaceOf = (flags: number): number => flags >>> namespaceShift
 
 /** Ints of an attribute's record. The first five are offsets in the document. */

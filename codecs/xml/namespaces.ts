@@ -16,7 +16,7 @@ type Binding = { readonly prefix: string; readonly id: number; readonly depth: n
 
 /** The bindings in scope while a document is scanned, and the URIs it names. */
 export class Namespaces {
-  /** Of unprefixed elements. */
+  /** The namespace of elements without a prefix. */
   defaultId = noNamespaceId
   /** The depth of the innermost element with declarations; 0 if there is none. */
   innermost = 0

@@ -18,7 +18,7 @@ import {
 export type Value = {
   /** False for the value of an attribute. */
   readonly isText: boolean
-  /** Of its node, or of its attribute. */
+  /** The index of its node, or of its attribute. */
   readonly index: number
   readonly start: number
   readonly end: number
@@ -52,10 +52,10 @@ export class Shape implements XmlShape {
   readonly bytes: Uint8Array
   readonly candidates: readonly Value[]
   readonly values: readonly Value[]
-  /** Of a document: that of the last one. */
+  /** The scan of the last document that had this shape. */
   readonly scanned: Scanned
   readonly attributeCount: number
-  /** Of elements within one another. */
+  /** How many elements stand within one another. */
   readonly depth: number
   private namespace: number
   /** The elements' first ints, and those of them that have attributes. */

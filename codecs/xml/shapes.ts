@@ -66,10 +66,10 @@ export class Shapes {
   private credit = creditMax
   private misses = 0
   private documents = 0
-  /** Of the last walk: where each stretch between two values begins, and the flags of the text behind it. */
+  /** Where each stretch between two values began in the last walk, and the flags of the text behind it. */
   readonly starts = new Int32Array(shapeValuesMax + 1)
   readonly textFlags = new Int32Array(shapeValuesMax)
-  /** Of the last walk: where it ended. */
+  /** Where the last walk ended. */
   end = 0
 
   constructor(source: Source, behind: number) {

@@ -31,7 +31,7 @@ export const partsLearnedMax = 32
 
 /** The start of an element that is to be remembered, and the state of the document before it. */
 type Begin = {
-  /** Of the element around it. */
+  /** The depth of the element around it. */
   readonly depth: number
   readonly at: number
   readonly node: number

@@ -14,7 +14,7 @@ export type Trusted = {
   readonly notAfter: Date
 }
 
-/** Of a bundle as large as that of all public authorities, those that end first. */
+/** A bundle may hold all public authorities: only those that end first are shown. */
 export const trustedMax = 20
 const versionCharacters = 8
 

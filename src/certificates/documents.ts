@@ -54,7 +54,7 @@ export const exportQuery = z.strictObject({ private_key: z.enum(['true', 'false'
 const ok = (description: string, schema: z.ZodType) => ({ description, schema })
 const params = z.object({ ispb, type, version: z.union([version, z.literal('latest')]) })
 
-/** Of another institution, so without its key. */
+/** A certificate of another institution, so it comes without its key. */
 const exampleImport = { ispb: '99999A04', type: 'QRC', format: 'pem', content: examplePem }
 
 const stored = {

@@ -15,7 +15,7 @@ import { type ReadCertificate, readPem } from './read-pem.ts'
 export type Known = {
   readonly ispb: string
   readonly type: string
-  /** Of the store; `files` for one that comes from files. */
+  /** The version in the store; `files` for a certificate that comes from files. */
   readonly version: string
   readonly fingerprint: string
   readonly notBefore: Date

@@ -34,7 +34,7 @@ import type { Values } from './settings.ts'
 type Stores = {
   readonly database: Database | undefined
   readonly opened: OpenedBroker | undefined
-  /** Of the certificate store. */
+  /** The keys of the certificate store. */
   readonly keys: NamedKeys | undefined
   /** Who knows what receivers are owed, and their recurrences. */
   readonly pix: {

@@ -37,6 +37,6 @@ export const requireOwnOrigin = (c: RequestContext): void => {
 const notOwn = (): ApiError =>
   new ApiError(httpErrors.forbidden, 'Only the pages of the console may ask for this.')
 
-/** Of the scheme nothing is asked: a proxy may speak HTTPS to the browser and HTTP to us. */
+/** The scheme is not compared: a proxy may speak HTTPS to the browser and HTTP to us. */
 const hostOf = (origin: string): string | undefined =>
   URL.canParse(origin) ? new URL(origin).host : undefined

@@ -132,7 +132,7 @@ const dueBy = (followers: Iterable<Follower>, turn: number): Iterable<readonly P
   return Map.groupBy(due, ([, { name }]) => name).values()
 }
 
-/** Whom the API refuses, or who cannot be answered, is left to ask for himself: the page shows what it is told. */
+/** If the API refuses or fails, the page is told so. It then asks by itself and shows what the API answers. */
 const tell = async (places: readonly Place[]): Promise<void> => {
   const mark = await markOf(places[0]?.[1]).catch(() => refusedMark)
   for (const [{ stream, followed }, one] of places) {

@@ -4,7 +4,7 @@ import type { KeyMaterial } from '#src/platform/security/index.ts'
 
 /** The largest answer that we read, decompressed: an entry has some kilobytes. */
 export const answerBytesMax = 256 * 1024
-/** Of a list, whose items hold prose of people. */
+/** A list may be longer: its items hold what people wrote. */
 export const listBytesMax = 4 * 1024 * 1024
 
 /** Nothing usable came back. Messages never hold what was asked. */

@@ -13,7 +13,7 @@ export const dictLookups = pgTable(
     account: text().notNull(),
     /** 16 random bytes in hexadecimal, which both digests are keyed by. */
     salt: text().notNull(),
-    /** Of the key and the payer. */
+    /** The digest of the key and the payer. */
     askedDigest: text('asked_digest').notNull(),
     /** Content identifier of the entry. */
     entryDigest: text('entry_digest').notNull(),

@@ -16,7 +16,7 @@ import type { Refused, Tell } from './wire.ts'
 /** What may be changed of an entry; its key and tax id stay. */
 type EntryChange = {
   readonly account: Account
-  /** Of the account, ISO 8601. */
+  /** When the account was opened, ISO 8601. */
   readonly openedAt: string
   readonly owner: EntryRequest['owner']
 }

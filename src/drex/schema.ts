@@ -26,7 +26,7 @@ export const drexWallets = pgTable(
     address: text().notNull(),
     /** managed, external, web3signer, aws_kms or gcp_kms */
     type: text().notNull(),
-    /** Of a key management service: its name for the key. */
+    /** The name that a key management service has for the key. */
     keyName: text('key_name'),
     label: text().notNull(),
     metadata: jsonb().notNull(),
@@ -88,7 +88,7 @@ export const drexTransactions = pgTable(
     gasLimit: bigint('gas_limit', { mode: 'number' }),
     /** Starts only once this one is confirmed. */
     afterId: text('after_id'),
-    /** Of the transfer it belongs to, from 1: a failed one may be tried again. */
+    /** Which attempt of its transfer this is, from 1: a failed transfer may be tried again. */
     requestAttempt: smallint('request_attempt').notNull().default(1),
     nonce: bigint({ mode: 'number' }),
     hash: text(),
@@ -97,7 +97,7 @@ export const drexTransactions = pgTable(
     tip: wei('tip'),
     blockNumber: bigint('block_number', { mode: 'number' }),
     blockHash: text('block_hash'),
-    /** Of the attempt that was mined. */
+    /** The hash of the attempt that was mined. */
     minedHash: text('mined_hash'),
     succeeded: boolean(),
     gasUsed: bigint('gas_used', { mode: 'number' }),
@@ -183,7 +183,7 @@ export const drexCorrections = pgTable(
     toStatus: text('to_status').notNull(),
     /** Code and message, as in `error`. */
     reason: jsonb().notNull(),
-    /** Of the bytes that were mined, or could no longer be. */
+    /** The hash of the bytes that were mined, or could no longer be. */
     hash: text(),
     createdAt: instant('created_at').notNull().defaultNow(),
   },
@@ -202,7 +202,7 @@ export const drexTransfers = pgTable(
     toWallet: text('to_wallet').notNull(),
     /** In the token's smallest unit. */
     amount: wei('amount').notNull(),
-    /** Of the token, when the transfer was taken. */
+    /** The decimals of the token when the transfer was taken. */
     decimals: smallint().notNull().default(2),
     reference: text(),
     metadata: jsonb().notNull(),
@@ -210,7 +210,7 @@ export const drexTransfers = pgTable(
     /** Where the wallet's policy asks for a second key: required, approved or refused. */
     approval: text(),
     approvedBy: text('approved_by'),
-    /** Of the request that it came in together with others. */
+    /** The request that brought it together with others. */
     batch: text(),
     /** The attempt whose last step is `transaction_id`, from 1. */
     attempt: smallint().notNull().default(1),

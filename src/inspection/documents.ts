@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { dialects } from '#codecs/iso8583'
 import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 
-/** Of the text; a longer message is explained by `trilho inspect`. */
+/** The length of the text; `trilho inspect` explains a longer message. */
 const contentCharsMax = 65_536
 const nameCharsMax = 40
 

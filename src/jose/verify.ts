@@ -36,7 +36,7 @@ export type Verified =
 
 export type VerifyDeps = {
   readonly keyring: Pick<Keyring, 'named'>
-  /** Of the settings. */
+  /** The keys that the settings pin. */
   readonly pinned: () => Promise<readonly VerificationKey[]>
   readonly jkuAllowed: readonly string[]
   readonly remote: RemoteKeys

@@ -245,7 +245,7 @@ const nameOf = ({ code, status }: ErrorDefinition): string =>
         .join('')
     : generalName(status)
 
-/** Of what may happen to any request. */
+/** The name of what may happen to any request. */
 const generalName = (status: number): string => {
   if (status === 401 || status === 403) return 'AcessoNegado'
   if (status === 404) return 'NaoEncontrado'
@@ -281,7 +281,7 @@ export const renderPixError: ErrorRenderer = (error, requestId) => {
   })
 }
 
-/** Of the operator's endpoints beside the standard. */
+/** The errors of the operator's endpoints, which are not in the standard. */
 export const receiverErrors = defineErrors({
   pix_key_of_another_account: {
     status: 409,

@@ -156,7 +156,7 @@ const never = (): never => {
   throw new Error('not configured')
 }
 
-/** Of Pix Automático. */
+/** The routes of Pix Automático. */
 const recurringRoutes = (
   { settings, ispb: ours, mandates, topics, now = () => new Date() }: PixDeps,
   sql: Client,

@@ -30,7 +30,7 @@ export type ListReader = {
   readonly done: <T>(filters: T) => ListRequest & T
 }
 
-/** Of a list that may be asked for without a time. */
+/** The period of a list that may be asked for without one. */
 export const allTime = {
   inicio: new Date('1970-01-01T00:00:00Z'),
   fim: new Date('9999-12-31T23:59:59Z'),
@@ -39,7 +39,7 @@ export const allTime = {
 type ListOptions = {
   /** What counts where no time is given; undefined: it must be given. */
   readonly missing?: typeof allTime
-  /** Of items that are large. */
+  /** The most items of a page, where items are large. */
   readonly perPageMax?: number
 }
 
@@ -141,7 +141,7 @@ export const parametersOf = (
   }
 }
 
-/** Of a query. */
+/** The part of a list that a query reads. */
 export type Slice = { readonly offset: number; readonly limit: number }
 
 /** Pages past the bound are empty, and cost nothing. */

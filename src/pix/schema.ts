@@ -64,7 +64,7 @@ export const pixCharges = pgTable(
     account: text().notNull(),
     /** `cob` or `cobv`. */
     kind: text().notNull().default('cob'),
-    /** Of the receiver; with the txid it names the charge in a payment. */
+    /** The number of the receiver; with the txid it names the charge in a payment. */
     taxId: text('tax_id').notNull(),
     txid: text().notNull(),
     status: text().notNull().default('ATIVA'),
@@ -278,7 +278,7 @@ export const pixCollections = pgTable(
     recurrenceId: text('recurrence_id')
       .notNull()
       .references(() => pixRecurrences.id),
-    /** Of the receiver; with the txid it names the charge in a payment. */
+    /** The number of the receiver; with the txid it names the charge in a payment. */
     taxId: text('tax_id').notNull(),
     status: text().notNull(),
     /** `YYYY-MM-DD`. */

@@ -14,7 +14,7 @@ type Payable = {
   readonly amountCents: number | undefined
   /** True: the payer may choose another amount than that. */
   readonly isOpen: boolean
-  /** Of a Pix Saque or Pix Troco: the amount is that of the cash and of the purchase together. */
+  /** The cash of a Pix Saque or Pix Troco: the amount is that of cash and purchase together. */
   readonly withdrawal: PayableWithdrawal | undefined
 }
 

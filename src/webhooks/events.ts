@@ -15,7 +15,7 @@ export type WebhookEvent = {
   readonly account?: string | undefined
   readonly data: object
   readonly full?: object | undefined
-  /** Of endpoints that are subscribed to nothing else. */
+  /** The topic of endpoints that are subscribed to nothing else. */
   readonly topic?: string | undefined
 }
 

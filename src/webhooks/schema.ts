@@ -21,7 +21,7 @@ export const webhookEndpoints = pgTable(
     /** Public id of the API key; null for endpoints stored before it was. */
     createdBy: text('created_by'),
     url: text().notNull(),
-    /** Of an endpoint that is set by another interface than ours, and gets the event as that describes it. */
+    /** The topic of an endpoint that another interface sets, and that gets events as that interface describes them. */
     topic: text(),
     events: text().array().notNull(),
     /** `thin` or `full`. */

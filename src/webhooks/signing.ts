@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto'
 
 const prefix = 'whsec_'
 const generatedBytes = 32
-/** Of a key that a caller gives: Standard Webhooks 1.0.0, signature scheme. */
+/** The bounds of a key that a caller gives: Standard Webhooks 1.0.0, signature scheme. */
 export const keyBytesMin = 24
 export const keyBytesMax = 64
 export const secretCharactersMax = 256

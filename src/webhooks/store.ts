@@ -198,7 +198,7 @@ const deliveryRows = (sql: Queryable) => ({
       ) d ${eventOfDelivery(sql)} order by d.created_at desc, d.id desc`
   },
 
-  /** Of the events of one subject, to these endpoints; the newest first. */
+  /** The deliveries of one subject's events to these endpoints, the newest first. */
   deliveriesOf: (
     subject: string,
     endpointIds: readonly string[],

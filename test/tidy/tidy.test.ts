@@ -89,6 +89,11 @@ describe('every source file', () => {
     expect(offenders(everything, offends)).toEqual([])
   })
 
+  test('says in a comment who does what: none begins with of or whom', () => {
+    const form = /(?:\/\*\*(?:\s*\*)?|\/\/) (?:Of|Whom) /
+    expect(offenders(program, (file) => form.test(read(file)))).toEqual([])
+  })
+
   test('is finished', () => {
     const unfinished = new RegExp(['\\b(TO', 'DO|FIX', 'ME|X', 'XX)\\b'].join(''))
     expect(offenders(everything, (file) => unfinished.test(read(file)))).toEqual([])

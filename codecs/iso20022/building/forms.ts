@@ -58,7 +58,7 @@ export const forms = {
   transactionId: patternForm(/^[0-9A-Za-z]{1,35}$/, '1 to 35 letters or digits'),
   shortTransactionId: patternForm(/^[0-9A-Za-z]{1,25}$/, '1 to 25 letters or digits'),
   reconciliationId: patternForm(/^[0-9A-Za-z]{26,35}$/, '26 to 35 letters or digits'),
-  /** Of a payment, or of an entry that has none. */
+  /** The EndToEndId of a payment, or the id of an entry without a payment. */
   bookedId: operationForm('[EL]', 'E or L, ISPB, UTC minute, 11 characters'),
   messageId: patternForm(/^M[0-9A-Z]{8}[a-zA-Z0-9]{23}$/, 'M, ISPB, 23 letters or digits'),
   mandateId: datedForm('[RC][RN]', 'RR, RN, CR or CN, ISPB, date, 11 characters'),

@@ -62,7 +62,7 @@ const operationId = (letter: string, { ispb, created, random }: Origin): string 
   return `${letter}${ispb}${date}${created.slice(11, 13)}${created.slice(14, 16)}${random(11)}`
 }
 
-/** Of a payment. */
+/** Makes the EndToEndId of a payment. */
 export const endToEndId = (origin: Origin): string => operationId('E', origin)
 
 /** RtrId of a return. */

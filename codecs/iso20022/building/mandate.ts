@@ -29,9 +29,9 @@ const step = template('<MndtPrcgDtls><MndtPrcgTp>{type}</><PrcgDtTm>{at}</></>')
 /** What tells the messages about mandates apart, beyond the terms that all repeat. */
 type MandateParts = {
   readonly request: string
-  /** Of pain.009 alone: the least that a payer's own limit may be. */
+  /** The least that a payer's own limit may be; pain.009 alone has it. */
   readonly floor?: Piece | undefined
-  /** Of pain.012 alone. */
+  /** This and the next are in pain.012 alone. */
   readonly town?: Piece | undefined
   readonly reference?: string | undefined
 }

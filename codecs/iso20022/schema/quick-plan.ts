@@ -4,7 +4,7 @@ import type { SimpleValidator } from './simple.ts'
 
 type JudgedText = {
   readonly node: number
-  /** Of the schema. */
+  /** The element's number in the schema. */
   readonly element: number
 }
 

@@ -6,7 +6,7 @@ import { cardNumber } from './sources.ts'
 
 type Fields = Readonly<Record<string, FieldForm>>
 
-/** Of all messages about payments. */
+/** The fields that all messages about payments have. */
 export const baseFields: Fields = {
   '2': { from: cardNumber },
   '4': { from: 'amount' },

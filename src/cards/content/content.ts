@@ -29,7 +29,7 @@ import { type AcquirerNumbers, bitOf, cardNumber, type Facts } from './sources.t
 export type Content = {
   /** False: the network takes no such message. */
   readonly has: (name: MessageName) => boolean
-  /** Of the first sending. */
+  /** The MTI of a message that is sent for the first time. */
   readonly mtiOf: (name: MessageName) => GatewayMti
   /** DE 3 of a message, which its reversal repeats. */
   readonly processingCodeOf: (name: MessageName, facts: Facts) => string

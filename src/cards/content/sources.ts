@@ -85,7 +85,7 @@ export type Facts = {
   readonly pan: Uint8Array
   /** DE 14, YYMM; undefined if the vault does not tell it. */
   readonly expiry: string | undefined
-  /** Of a network token, base64; only for the message that opens a payment. */
+  /** The cryptogram of a network token, base64; only the message that opens a payment has it. */
   readonly cryptogram?: string | undefined
   readonly amountCents: bigint
   /** ISO 4217: `BRL`. */
@@ -109,7 +109,7 @@ export type Facts = {
   readonly totalCents: bigint | undefined
   /** Whether a capture is the last one; undefined in other messages. */
   readonly isFinal: boolean | undefined
-  /** Of a capture, from 1. */
+  /** Which capture it is, from 1. */
   readonly captureNumber: number | undefined
   /** DE 70 */
   readonly networkCode: string | undefined

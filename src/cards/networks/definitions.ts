@@ -201,7 +201,7 @@ const readJson = <T>(path: string, kind: string, read: (json: unknown) => T): T 
 }
 
 /**
- * Of the settings; undefined without a host.
+ * Returns the networks that the settings describe, or undefined if they name no host.
  *
  * @throws NetworksFileError
  */

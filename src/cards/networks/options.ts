@@ -28,7 +28,7 @@ export type NetworkOptions = {
   readonly port: number
   /** Default for callers of `exchange`. */
   readonly timeoutMs: number
-  /** Of version 1987. */
+  /** The dialect, of version 1987. */
   readonly dialect: Dialect
   readonly framing: Framing
   /** What messages say; that of the gateway for this dialect when not given. */

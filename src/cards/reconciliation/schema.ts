@@ -64,7 +64,7 @@ export const cardReconciliations = pgTable(
     ours: jsonb().$type<StoredTotals>(),
     theirs: jsonb().$type<StoredTotals>(),
     /**
-     * Of the transactions of the day, one by one: `under_way`, or `done`, after which the totals are compared again; null
+     * The upload of the day's transactions: `under_way`, or `done`, after which the totals are compared again; null
      * where it is not asked for.
      */
     upload: text().$type<'under_way' | 'done'>(),

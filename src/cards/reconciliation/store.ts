@@ -14,7 +14,7 @@ export type Due = {
   readonly transmission: string | null
   /** How often bytes of the message of that STAN may have reached the network before. */
   readonly attempts: number
-  /** Of the transactions of the day, one by one; null: it was not begun. */
+  /** The upload of the day's transactions, one by one; null: it was not begun. */
   readonly upload: 'under_way' | 'done' | null
   /** The last movement that the network has answered for. */
   readonly uploadedTo: bigint | null

@@ -66,7 +66,7 @@ export const cardReversals = pgTable(
     details: jsonb().$type<Details>(),
     /** What a partial reversal leaves of the original; null: nothing. */
     remainingCents: bigint('remaining_cents', { mode: 'bigint' }),
-    /** Of a capture by advice: which of those of its authorization it is, from 1. */
+    /** Which capture of its authorization a capture by advice is, from 1. */
     captureNumber: integer('capture_number'),
     /** Hours after which it is given up; null: those of the settings. */
     expiryHours: integer('expiry_hours'),

@@ -147,7 +147,7 @@ const putInUse = async (tx: Queryable, network: string, ids: readonly bigint[]):
     where id = any(${textArray(ids.map(String))}::text::bigint[]) and used_since is null
     returning use`
   if (taken.length === 0) return
-  // Of each use this one and the one before it stay, and what came after both.
+  // For each use, this key and the one before it stay, and so do later ones.
   await tx`
     delete from card_link_keys old
     where network = ${network} and use = any(${textArray(taken.map(({ use }) => use))}::text::text[])

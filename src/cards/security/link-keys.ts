@@ -108,7 +108,7 @@ export class LinkKeys {
   private readonly nowMs: () => number
   private readonly current = new Map<KeyUse, ModuleKey>()
   private readonly previous = new Map<KeyUse, Held>()
-  /** Of the current keys that came by exchange. */
+  /** The ids of the current keys that came by exchange. */
   private readonly ids = new Map<KeyUse, bigint>()
   /** Taken, and not known to be in use at the network. */
   private offered: ReadonlyMap<KeyUse, Offered> = new Map()

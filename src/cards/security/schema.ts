@@ -11,7 +11,7 @@ export const cardLinkKeys = pgTable(
     use: text().$type<KeyUse>().notNull(),
     /** Under the master key; for a hardware module the key is under that one's own besides. */
     sealed: bytea().notNull(),
-    /** Of the key that the settings name, as it was then: another one there begins anew. */
+    /** A digest of the key that the settings named then: if they name another one, all begins anew. */
     origin: text().notNull(),
     offeredAt: instant('offered_at').notNull().defaultNow(),
     /** By the database's clock; null: the network is not known to use it. */

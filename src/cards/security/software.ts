@@ -9,7 +9,7 @@ import {
 } from '#src/platform/security/index.ts'
 import { ModuleKey, type PinSide, type SecurityModule, SecurityModuleError } from './types.ts'
 
-/** Of 8, 16, 24 or 32 bytes, as hexadecimal digits. */
+/** A key has 8, 16, 24 or 32 bytes, written as hexadecimal digits. */
 const keyForm = /^(?:[0-9A-Fa-f]{16}){1,4}$/
 
 const bytesOf = (key: ModuleKey): Uint8Array => {

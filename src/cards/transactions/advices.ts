@@ -2,7 +2,7 @@ import type { Queryable } from '#src/platform/database/index.ts'
 
 /** An advice, as it is noted with its transaction; its numbers are the same in each repeat. */
 export type AdviceData = {
-  /** Of the first sending. */
+  /** This and the two numbers after it are those of the first sending. */
   readonly mti: '0120' | '0220' | '0420' | '0620'
   readonly stan: string
   readonly transmission: string

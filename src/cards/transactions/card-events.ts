@@ -76,7 +76,7 @@ export const refusedVoidUnder = async (
 }
 
 export type CardHistory = {
-  /** Of the trace of the last request; null where nothing was traced. */
+  /** The trace of the last request; null where nothing was traced. */
   readonly traceId: string | null
   /** Oldest first. */
   readonly events: readonly CardEventRow[]

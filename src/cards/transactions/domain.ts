@@ -189,7 +189,7 @@ const ofAuthorized = (phase: Phase): Readonly<Record<string, Transitions>> => ({
   },
 })
 
-/** Of what is authorized, captured in parts or not at all. */
+/** What may begin on an authorization that is captured in parts or not at all. */
 const beginnings: Transitions = {
   increment_started: during('authorized', 'increment'),
   capture_started: during('authorized', 'capture'),

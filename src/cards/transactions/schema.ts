@@ -159,7 +159,7 @@ export const cardUnmatchedAdvices = pgTable(
   {
     id: bigserial({ mode: 'bigint' }).primaryKey(),
     network: text().notNull(),
-    /** Of the first sending, as its DE 11, DE 7 and DE 37; empty for what it does not have. */
+    /** MTI, DE 11, DE 7 and DE 37 of the first sending; empty where the message has none. */
     mti: text().$type<'0120' | '0220' | '0420' | '0620'>().notNull(),
     stan: text().notNull(),
     transmission: text().notNull(),

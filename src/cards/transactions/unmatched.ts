@@ -12,7 +12,7 @@ export type UnmatchedAdvice = AdviceData & {
   readonly responseCode: string | undefined
 }
 
-/** Of one network that nobody has seen to: what is more is left to the network, which repeats it. */
+/** How many of one network may wait for a person. Further ones are not taken, and the network repeats them. */
 export const unmatchedMax = 10_000
 
 /** What the database cannot store is left out. */

@@ -26,7 +26,7 @@ const batchMax = 200
 export const createAbandonedSweep = (options: {
   readonly sql: Client
   readonly insertReversals: InsertReversals
-  /** Of the slowest network. */
+  /** The timeout of the slowest network. */
   readonly timeoutMs: number
   readonly emission: EmitWithin | undefined
   readonly logger: Logger

@@ -111,7 +111,7 @@ export const bookedByEnd = (
   if (network?.reconciliation === undefined || outcome !== 'confirmed') return []
   const { reverses, responseCode = '', transactionId, currency, amountCents: cents } = ended
   const isAdvice = reverses.endsWith('_advice')
-  // Of what it does not know it has booked nothing.
+  // A network has booked nothing of what it does not know.
   if (!isAdvice && network.answers.ofReversal(responseCode, true) !== 'done') return []
   const { stan = '', transmission = '', originalStan, originalTransmission } = ended
   const numbers = isAdvice

@@ -84,7 +84,7 @@ export const orGoingOn = (
   verdict: Verdict,
   hasSecrets: boolean,
 ): Verdict => {
-  // Of no other reason is it certain that the network is away, and not this process too busy.
+  // No other reason proves that the network is away: this process may be too busy.
   if (verdict.kind !== 'not_sent' || verdict.why !== 'no_connection') return verdict
   return mayGoOn(network, operation, transaction, hasSecrets) ? { kind: 'advised' } : verdict
 }

@@ -10,7 +10,7 @@ import { reversalOf } from './begun-reversals.ts'
 
 /** An answer that may mean money on hold, to a request that no longer waits. */
 export type LateApproval = {
-  /** Of the transaction. */
+  /** The id of the transaction. */
   readonly id: string
   readonly answers: 'authorization' | 'capture' | 'void'
   readonly stan: string

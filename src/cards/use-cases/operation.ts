@@ -145,7 +145,7 @@ export const send = async (
   return verdict
 }
 
-/** Of the capture that is sent next; its numbers are from 1. */
+/** Marks the capture that is sent next; captures are numbered from 1. */
 const markOf = (
   operation: StartedOperation,
   { captures = [], captureStan }: CardTransaction,

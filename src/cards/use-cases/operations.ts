@@ -96,7 +96,7 @@ export const refund = (
   caller: Caller,
 ): Promise<Answered> => operate(context, 'refund', id, amountCents, caller)
 
-/** Of several concurrent operations on one transaction, only one begins. */
+/** Only one begins of several concurrent operations on one transaction. */
 const operate = async (
   context: CardContext,
   asked: Ready['operation'],

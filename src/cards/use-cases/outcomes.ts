@@ -332,7 +332,7 @@ export const settle = async <K extends Verdict['kind']>(
   return verdict.kind === 'unknown' ? answer : lost
 }
 
-/** Of these verdicts it is certain that no money moved. */
+/** After these verdicts it is certain that no money moved. */
 const harmless: ReadonlySet<Verdict['kind']> = new Set(['declined', 'not_sent', 'advised'])
 
 /**

@@ -75,7 +75,7 @@ export class AnswerReader {
     }
     const answer = this.answerOf(this.head)
     if (!isTooLong) return answer
-    // Of an answer that is longer than anything that is read, its status counts.
+    // An answer may be longer than anything that is read: then only its status counts.
     return {
       ...(answer ?? answered(this.head, this.head.bodyAt, this.length, false)),
       isKept: false,

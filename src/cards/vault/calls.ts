@@ -96,7 +96,7 @@ export const createVaultCalls = (options: VaultCallsOptions): VaultCalls => {
 type Place = {
   readonly host: string
   readonly port: number
-  /** Of every request, up to the length of its body. */
+  /** The head of every request, up to the length of its body. */
   readonly head: string
   /** Undefined without TLS. */
   readonly current: () => TlsOptions | undefined

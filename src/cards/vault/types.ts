@@ -4,7 +4,7 @@ export type Card = {
   readonly pan: Uint8Array
   /** YYMM; undefined if the vault does not tell it. */
   readonly expiry: string | undefined
-  /** Of a network token, for one payment: base64. The number is the token then, and the expiry the token's. */
+  /** The cryptogram of a network token for one payment, base64. Number and expiry are then those of the token. */
   readonly cryptogram?: string | undefined
 }
 

@@ -13,7 +13,7 @@ export const banner = (ready: {
   /** Where the simulated central bank is steered; undefined where another is named. */
   readonly centralBankUrl: string | undefined
   readonly featureUrls: Readonly<Record<string, string>>
-  /** Of the database that `dev` started itself. */
+  /** The address of the database that `dev` started itself. */
   readonly databaseUrl: string | undefined
   readonly state: DevState
   readonly notes: readonly string[]

@@ -102,7 +102,7 @@ export const cardNetworkSimulator: Simulator = {
 
 /** As the files of the gateway's software module have them. */
 const keyForm = /^(?:[0-9A-Fa-f]{16}){1,4}$/
-/** Of two or three keys of DES. */
+/** A zone key has two or three keys of DES. */
 const zoneForm = /^(?:[0-9A-Fa-f]{32}|[0-9A-Fa-f]{48})$/
 
 const keyIn = (args: CommandArguments, option: string, form: RegExp): string | undefined => {

@@ -8,7 +8,7 @@ import { askOwn, ownUrl } from '../ready.ts'
 import { databaseFacts } from './database.ts'
 import { createRedactor, type Redactor, secretTexts } from './redact.ts'
 
-/** Of a log, the newest. */
+/** Only the newest bytes of a log are collected. */
 const logBytesMax = 5_242_880
 
 const readme = (

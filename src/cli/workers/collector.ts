@@ -10,7 +10,7 @@ type Asked = Extract<FromWorker, { readonly kind: 'collected' | 'render' }>
 
 /** Gathers the metrics of all workers when one of them is asked for them. */
 export const createCollector = <W extends { readonly number: number }>(deps: {
-  /** Of the process that starts the workers. */
+  /** The metrics of the process that starts the workers. */
   readonly metrics: Metrics
   /** Those that can answer. */
   readonly workers: () => readonly W[]
@@ -18,7 +18,7 @@ export const createCollector = <W extends { readonly number: number }>(deps: {
 }) => {
   const { metrics, workers, send } = deps
   const last = new Map<number, MetricValues>()
-  /** Of workers that have ended: a count must not fall, or it looks as if all of it had come again. */
+  /** The counts of workers that have ended. A count must not fall, or all of it seems to have happened again. */
   let retired: Promise<MetricValues> = Promise.resolve([])
   let lastId = 0
   const waiting = new Map<number, { readonly from: Set<number>; readonly done: () => void }>()

@@ -77,7 +77,7 @@ export const environmentOf = (
   }
 }
 
-/** Of a worker that runs stages alone: a process without any role would take them all. */
+/** The role of a worker that runs stages alone: a process without any role would take them all. */
 const leastRole: ProcessRole = 'jobs'
 
 const hostOf = (host: string | undefined): string => {

@@ -17,7 +17,7 @@ export type FromWorker =
   /** Asks for the metrics of all. */
   | { readonly kind: 'render'; readonly id: number }
 
-/** Of a worker's environment: its number. Nobody else sets it. */
+/** The variable that tells a worker its number. Nobody else sets it. */
 export const workerVariable = 'TRILHO_WORKER'
 
 /** Processes that take longer to tell their metrics are left out. */

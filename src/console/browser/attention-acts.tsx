@@ -53,7 +53,7 @@ export const dropLetterAct = ({ id }: DeadLetter): Act => ({
   },
 })
 
-/** Of a message of ours whose outcome is unknown. */
+/** The act on a message of ours whose outcome is unknown. */
 export const resendAct = (
   id: string,
   { end_to_end_id, biz_msg_idr }: Pick<Message, 'end_to_end_id' | 'biz_msg_idr'>,

@@ -150,7 +150,7 @@ const Cards: View = ({ session }) => {
   )
 }
 
-/** Of those that are sent and not mined the newest so many are looked at. */
+/** How many transactions that are sent and not mined are looked at, the newest. */
 const broadcastMax = 200
 
 const isLate = ({ created_at }: Transfer): boolean =>

@@ -34,7 +34,7 @@ const kinds: readonly Kind[] = ['debit', 'debit_reversal', 'credit', 'credit_rev
 const sumText = ({ number, amount }: Sum, currency: string): string =>
   `${number === null ? '?' : count(number)} · ${amount === null ? '?' : minorOf(amount, currency)}`
 
-/** Of each kind that differs; a sale that is taken back is a minus of sales. */
+/** The difference of each kind that has one; a sale that is taken back counts against sales. */
 const differencesOf = ({ difference, currency }: Day): string => {
   if (difference === null) return '–'
   const differing = kinds.filter((kind) => {

@@ -39,7 +39,7 @@ export type Told = {
     readonly periodicidade?: string
     readonly dataExpiracaoSolicitacao?: string
   }
-  /** Of a Pix a text, else an object. */
+  /** A Pix has a text, everything else an object. */
   readonly valor?: string | Value
   readonly horario?: string
   readonly ativacao?: { readonly tipoJornada?: string }
@@ -82,7 +82,7 @@ export type Kind = (typeof kinds)[number]
 type KindOf = {
   readonly label: string
   readonly scope: string
-  /** Of the list's answer; undefined: the standard lists none of these. */
+  /** The member of the answer that holds the list; undefined: the standard lists none of these. */
   readonly member?: string
   readonly statuses?: readonly string[]
   readonly idOf: (told: Told) => string

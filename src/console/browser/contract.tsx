@@ -11,7 +11,7 @@ import { fill, words } from './words.ts'
 type Input = {
   readonly name?: string
   readonly type: string
-  /** Of a tuple, or of a list of them. */
+  /** The parts of a tuple, or of a list of tuples. */
   readonly components?: readonly Input[]
 }
 

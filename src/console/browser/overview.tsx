@@ -124,7 +124,7 @@ export type Network = {
   readonly last_echo_at?: string | null
 }
 
-/** Whom payments go to and come from, as far as this process reaches them. */
+/** A counterparty that payments go to and come from, as far as this process reaches it. */
 type Party = { readonly name: string; readonly isUp: boolean; readonly text: string }
 
 const Parties = ({ parties }: { readonly parties: readonly Party[] }) =>

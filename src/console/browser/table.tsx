@@ -89,7 +89,7 @@ export const PagedTable = <T,>({
   ...table
 }: {
   readonly name: string
-  /** Of one among several lists of a screen. */
+  /** The title of a list, where a screen has several. */
   readonly title?: string | undefined
   readonly note?: string | undefined
   readonly load: (cursor: string | undefined, purpose?: 'user' | 'background') => Promise<Page<T>>

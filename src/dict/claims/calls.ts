@@ -18,7 +18,7 @@ import { isDone, type Role, standingOf, type Wish } from './domain.ts'
 type Told = {
   readonly kind: 'told'
   readonly claim: Claim
-  /** Of the entry that a completion has made: since when the key is its owner's. */
+  /** Since when the key is its owner's, as the entry says that a completion has made. */
   readonly ownedSince: string | undefined
 }
 
@@ -36,7 +36,7 @@ export type ClaimCalls = {
   /** @param requestId of the entry that a completion makes */
   readonly act: (claimId: string, wish: Wish, requestId: string) => Promise<Told | Refused>
   readonly find: (claimId: string) => Promise<Told | Refused>
-  /** Of those that were changed then or later. */
+  /** Asks for claims that were changed then or later. */
   readonly list: (role: Role, after: Date) => Promise<Listed | Refused>
 }
 

@@ -56,7 +56,7 @@ export type OwnClaim = {
   /** ISPB of the other side. */
   readonly counterparty: string | null
   readonly status: ClaimStatus
-  /** Of our customer who claims; null of a donor's, since whoever claims is another's customer. */
+  /** Our customer who claims; null if we are the donor, since another's customer claims then. */
   readonly content: EntryContent | null
   readonly wanted: Wish | null
   /** The directory's name for why it refused what was asked last. */

@@ -19,7 +19,7 @@ type EventPage = {
   readonly kind: 'events'
   readonly events: readonly CidEvent[]
   readonly hasMore: boolean
-  /** Of the last event, in the directory's own digits: the next page begins with it. */
+  /** The moment of the last event, in the directory's own digits: the next page begins with it. */
   readonly endTime: string
   /** The check of the set after the last event. */
   readonly check: string

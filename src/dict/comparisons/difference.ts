@@ -15,7 +15,7 @@ export type Compared = CidDifferences & {
   readonly isExplainedBy: (found: CidDifferences) => boolean
 }
 
-/** Of a set of two million: 130 megabytes. */
+/** A set of two million has 130 megabytes. */
 const fileBytesMax = 65 * 2_000_000
 const lineForm = /^[0-9a-f]{64}$/
 

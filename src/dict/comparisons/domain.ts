@@ -25,7 +25,7 @@ export type Theirs = { readonly entry: KeptEntry; readonly requestId: string }
 
 export type Side = 'ours' | 'theirs'
 
-/** Of a key: at least one side has an entry, and not with the same content. */
+/** A key that only one side has, or that both have with different content. */
 export type Difference = {
   readonly key: string
   readonly entryId: string | null

@@ -19,11 +19,11 @@ export const dictComparisons = pgTable(
     keyType: text('key_type').notNull(),
     /** `events` or `file`. */
     method: text().notNull(),
-    /** Of `events`: from when they are read. */
+    /** With `events`: the moment from which they are read. */
     since: instant('since'),
     /** `running`, `done` or `failed`. */
     status: text().notNull(),
-    /** Of `file`, once it is asked for. */
+    /** With `file`: the id of the file, once it is asked for. */
     fileId: bigint('file_id', { mode: 'number' }),
     entries: integer(),
     onlyOurs: integer('only_ours'),

@@ -16,7 +16,7 @@ export const openStatuses: ReadonlySet<EntryStatus> = new Set([
 export type EntryContent = {
   readonly owner: DirectoryEntry['owner']
   readonly account: Account
-  /** Of the account, ISO 8601. */
+  /** When the account was opened, ISO 8601. */
   readonly openedAt: string
 }
 

@@ -5,7 +5,7 @@ import type { TransactionError, TransactionKind } from '../engine/transaction.ts
 import type { Hex } from '../evm/hex.ts'
 
 /**
- * Of a delivery against payment:
+ * The states of a delivery against payment:
  *
  *   pending -> commanded -> settled | cancelled | mismatched
  *   pending -> failed | settled | mismatched
@@ -26,7 +26,7 @@ export const deliveryStatuses = [
   'mismatched',
 ] as const
 
-/** Of a lien; all but `mismatched` may be followed by `active`. */
+/** The states of a lien; all but `mismatched` may be followed by `active`. */
 export const lienStatuses = [
   /** Nothing is pledged yet. */
   'pending',
@@ -67,12 +67,12 @@ export type Told = {
 
 export type State = {
   readonly status: DeliveryStatus | LienStatus
-  /** Of the transaction that made it so. */
+  /** The transaction that made it so. */
   readonly hash: Hex | null
   readonly error: TransactionError | null
-  /** Of a lien, in the token’s smallest unit. */
+  /** What a lien pledges, in the token’s smallest unit. */
   readonly pledged: string | null
-  /** Of a lien, in Unix seconds. */
+  /** When a lien expires, in Unix seconds. */
   readonly expiry: number | null
 }
 

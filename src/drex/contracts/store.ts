@@ -24,7 +24,7 @@ export type NewContract = {
 }
 
 export type Contract = NewContract & {
-  /** Of the deployment; undefined for a registered contract. */
+  /** The status of the deployment; undefined for a registered contract. */
   readonly status: TransactionStatus | undefined
   readonly hash: Hex | undefined
   readonly error: TransactionError | undefined

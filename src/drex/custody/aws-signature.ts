@@ -4,7 +4,7 @@ import { createHash, createHmac } from 'node:crypto'
 export type AwsCredentials = {
   readonly accessKeyId: string
   readonly secretAccessKey: string
-  /** Of credentials for a time. */
+  /** Temporary credentials have one. */
   readonly sessionToken: string | undefined
 }
 

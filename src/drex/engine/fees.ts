@@ -11,9 +11,9 @@ const noFees: AttemptFees = { maxFee: 0n, tip: 0n }
 export type FeeLimits = {
   /** Per unit of gas. */
   readonly feeMax: bigint
-  /** Of `feeMax`, what goes to the block's maker. */
+  /** The part of `feeMax` that goes to the block's maker. */
   readonly tipMax: bigint
-  /** Of one transaction: fee and gas limit multiplied. */
+  /** The most that one transaction may cost: fee and gas limit multiplied. */
   readonly totalMax: bigint
 }
 

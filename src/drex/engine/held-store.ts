@@ -146,7 +146,7 @@ export const release = async (sql: Transaction, id: string): Promise<boolean> =>
 type HeldCount = {
   readonly network: string
   readonly count: number
-  /** Of them, those of which the nodes do not tell. */
+  /** How many of them the nodes tell nothing about. */
   readonly untold: number
 }
 

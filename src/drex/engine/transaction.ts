@@ -43,7 +43,7 @@ export type NewTransaction = {
   /** Native coin that goes along, in wei; none if absent. */
   readonly value?: bigint | undefined
   readonly afterId: string | undefined
-  /** Of the transfer it belongs to; the first if absent. */
+  /** Which attempt of its transfer this is; the first if absent. */
   readonly requestAttempt?: number | undefined
   readonly createdBy: string
   readonly expiresAt: Date

@@ -12,7 +12,7 @@ import { listRoot } from './trie.ts'
 export type ProvenBlock = {
   readonly number: number
   readonly hash: Hex
-  /** Of every transaction of the block, by its hash and in the block's order. */
+  /** The receipts of all transactions of the block, by hash and in the block's order. */
   readonly receipts: ReadonlyMap<Hex, Receipt>
 }
 

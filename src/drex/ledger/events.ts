@@ -8,7 +8,7 @@ import type { Booked } from './store.ts'
 type Known = {
   readonly network: string
   readonly walletId: string
-  /** Of the token. */
+  /** The decimals of the token. */
   readonly decimals: number
 }
 

@@ -6,7 +6,7 @@ import { type Booked, type BookedRow, readBooked } from './store.ts'
 /** What a statement shows of a movement. */
 export type StatementRow = Booked & {
   readonly total: bigint
-  /** Of the account that asks. */
+  /** This and the reference are shown if the transfer belongs to the account that asks. */
   readonly transferId: string | undefined
   readonly reference: string | undefined
 }

@@ -84,7 +84,7 @@ export const createStatements = (sql: Client, tokens: Tokens): Statements => ({
   },
 })
 
-/** Of a wallet that has had no movement since it was made known: the chain alone knows its balance. */
+/** The balance of a wallet without a movement since it was made known: only the chain knows it. */
 const balanceAt = (
   chain: Chain,
   { token, wallet }: { readonly token: Hex; readonly wallet: Hex },

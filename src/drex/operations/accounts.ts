@@ -5,7 +5,7 @@ import { addressSchema } from '../evm/address.ts'
 import { amount, cnpj8 } from '../templates/fields.ts'
 import { callStep, defineOperation, type OperationPlace } from './definition.ts'
 
-/** Of a currency; the network's own if `token` is absent. */
+/** An account of a currency: the network's own if `token` is absent. */
 const account = { wallet: addressSchema, token: addressSchema.optional() }
 const frozen = z.strictObject({ ...account, amount })
 

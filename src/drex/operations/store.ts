@@ -8,7 +8,7 @@ import type { OperationName } from './index.ts'
 export type NewOperation = {
   readonly id: string
   readonly kind: OperationName
-  /** Of its last step. */
+  /** The transaction of its last step. */
   readonly transactionId: string
   readonly network: string
   readonly signer: Hex

@@ -19,7 +19,7 @@ import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
 
 export const tag = 'Digital currency'
 
-/** Of each route that changes an agreement. */
+/** What all routes that change an agreement have in common. */
 export const changing = {
   method: 'POST',
   scope: 'drex:transfer',
@@ -28,7 +28,7 @@ export const changing = {
   errorStyle: 'envelope',
 } as const
 
-/** Of each route that signs a step. */
+/** The refusals of every route that signs a step. */
 export const refusals = [
   httpErrors.validation_failed,
   drexErrors.wallet_not_found,

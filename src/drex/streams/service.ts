@@ -11,7 +11,7 @@ import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
 import * as store from './store.ts'
 
-/** Of one account. */
+/** How many streams one account may have. */
 export const streamsMax = 100
 
 type Wanted = {

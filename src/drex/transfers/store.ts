@@ -9,7 +9,7 @@ import { idBound } from '../ids.ts'
 
 export type NewTransfer = {
   readonly id: string
-  /** Of its last step. */
+  /** The transaction of its last step. */
   readonly transactionId: string
   readonly network: string
   readonly token: Hex
@@ -45,7 +45,7 @@ export type Transfer = NewTransfer & {
 
 export type Step = {
   readonly id: string
-  /** Of the transfer, from 1. */
+  /** Which attempt of the transfer it is, from 1. */
   readonly attempt: number
   readonly kind: TransactionKind
   readonly sender: Hex
@@ -160,7 +160,7 @@ export type TransferFilter = {
   readonly status: TransactionStatus | undefined
   readonly reference: string | undefined
   readonly batch?: string | undefined
-  /** Of any transaction that was signed for it. */
+  /** The hash of any transaction that was signed for it. */
   readonly hash?: Hex | undefined
   /** Decimals, of the token's whole unit; with `from` and `to`. */
   readonly amountFrom?: string | undefined
@@ -310,7 +310,7 @@ export type Correction = {
   readonly hash: Hex | undefined
 }
 
-/** Of all its steps, in their order. */
+/** The corrections of all its steps, in their order. */
 export const correctionsOf = async (
   sql: Queryable,
   transferId: string,

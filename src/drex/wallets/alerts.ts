@@ -1,4 +1,4 @@
-/** Of which balances an owner wants to be told. */
+/** The balances that an owner wants to be told about. */
 import { z } from 'zod'
 import { amountForm } from '../domain.ts'
 

@@ -21,7 +21,7 @@ export type BalanceWatchContext = {
   readonly sql: Client
   readonly logger: Logger
   readonly emitEvents: Emit
-  /** Of the network's currency; undefined if it does not tell them. */
+  /** The decimals of the network's currency; undefined if it does not tell them. */
   readonly currencyDecimals: () => Promise<number | undefined>
 }
 
@@ -29,7 +29,7 @@ const leaseMs = 10_000
 const everyMinMs = 100
 const blocksPerLook = 4
 const pageMax = 200
-/** Of the coin of every network that is known here. */
+/** The coin of every network that is known here has so many. */
 const coinDecimals = 18
 const wordLength = 66
 

@@ -25,9 +25,9 @@ type NewWallet = {
   readonly type: store.WalletType
   readonly label: string
   readonly metadata: Readonly<Record<string, unknown>>
-  /** Of a wallet whose key is elsewhere. */
+  /** The address of a wallet whose key is elsewhere. */
   readonly address: Hex | undefined
-  /** Of a key management service. */
+  /** The name of the key in a key management service. */
   readonly keyName?: string | undefined
   readonly account: string
   readonly environment: KeyEnvironment

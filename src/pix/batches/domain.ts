@@ -1,4 +1,6 @@
-/** Of the request for one charge. Batches are worked off while they are asked for, so that nobody sees the first. */
+/**
+ * State of the request for one charge. A batch is done while it is asked for, so that nobody sees the first of them.
+ */
 export type BatchItemStatus = 'EM_PROCESSAMENTO' | 'CRIADA' | 'NEGADA'
 
 /** Accounts number their batches apart. */

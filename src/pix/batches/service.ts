@@ -20,7 +20,7 @@ import {
 
 export type BatchServiceDeps = {
   readonly sql: Client
-  /** Of charges with a due date. */
+  /** The service of charges with a due date. */
   readonly charges: Pick<ChargeService, 'putWithin' | 'reviseWithin'>
   readonly now: () => Date
 }

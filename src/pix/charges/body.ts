@@ -43,7 +43,7 @@ const debtor = person.transform((given, context) => personOf(given, context) ?? 
 export const amount = z.string().regex(amountForm)
 const alteration = z.int().min(0).max(1)
 
-/** Of every charge, but the debtor. */
+/** The fields of every charge, without the debtor. */
 export const fields = {
   loc: z.object({ id: z.int().min(1) }).optional(),
   chave: z.string().min(1).max(keyCharsMax),

@@ -8,7 +8,7 @@ type WithdrawalKind = 'saque' | 'troco'
 /** Cash that the receiver hands out to the payer: `valor.retirada`. */
 export type Withdrawal = {
   readonly kind: WithdrawalKind
-  /** Of the cash, as the standard writes it. */
+  /** The amount of the cash, as the standard writes it. */
   readonly amount: string
   /** True: the payer may choose another amount of cash. */
   readonly isOpen: boolean

@@ -122,7 +122,7 @@ export const failureReason = 'AB10'
 export const resendsMax = 3
 export const resendAfterMs = 3_600_000
 
-/** Of `PERMITE_3R_7D`. */
+/** `PERMITE_3R_7D` allows so many days and retries. */
 export const retryDaysMax = 7
 export const retriesMax = 3
 

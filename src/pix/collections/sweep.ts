@@ -31,7 +31,7 @@ type SweepDeps = {
 }
 
 const everyMs = 15_000
-/** Of one look; the next one takes the others. */
+/** How many one look takes; the next one takes the others. */
 const dueMax = 200
 
 /** What is due about recurrences and their charges: they and their requests expire, charges are scheduled and expire. */

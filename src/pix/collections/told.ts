@@ -91,7 +91,7 @@ const refused = (
   return { ...movedTo(after, 'REJEITADA', at), ...{ ending, nextAt: null } }
 }
 
-/** Of camt.055: the attempt was not paid, and the charge stands. */
+/** A camt.055 with this reason says that the attempt was not paid, and that the charge stands. */
 const settlementFailed = 'FAIL'
 
 /** The payer has cancelled it. */

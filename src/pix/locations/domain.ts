@@ -5,7 +5,7 @@ export type Location = {
   readonly account: string
   readonly token: string
   readonly kind: LocationKind
-  /** Of the charge that it shows. */
+  /** This and the txid name the charge that it shows. */
   readonly chargeId: string | null
   readonly txid: string | null
   readonly createdAt: Date

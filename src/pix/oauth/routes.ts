@@ -66,7 +66,7 @@ export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): R
 
 const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 
-/** Of the query, and of the body, which counts first. */
+/** Returns the parameters of the query and of the body; the body counts first. */
 const parametersOf = async (c: RequestContext): Promise<ReadonlyMap<string, string>> => {
   const bytes = await readBytes(c)
   const type = mediaType(c.req.raw.headers.get('content-type') ?? '')

@@ -16,7 +16,7 @@ import type { Presented } from './store.ts'
 
 export type PayloadServiceDeps = {
   readonly sql: Client
-  /** Of one text. */
+  /** Signs one text. */
   readonly sign: (text: string) => Promise<string>
   /** Ours; empty where there are no recurrences. */
   readonly ispb: string

@@ -13,7 +13,7 @@ export type IncomingPayment = {
   readonly creditorKey: string | null
   readonly debtorDocument: string
   readonly text: string | null
-  /** Of a Pix Saque or Pix Troco. */
+  /** The cash of a Pix Saque or Pix Troco. */
   readonly withdrawal: PaidWithdrawal | null
 }
 

@@ -116,7 +116,7 @@ export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixServ
   },
 })
 
-/** Of a Pix Saque all is cash: nothing of it was paid for a purchase. */
+/** A Pix Saque is all cash: nothing of it was paid for a purchase. */
 const refuseNature = ({ components }: Pix, nature: ReturnNature): void => {
   if (nature !== 'ORIGINAL' || components === null || !('saque' in JSON.parse(components))) return
   const razao = 'A natureza da devolução de um Pix Saque é RETIRADA.'

@@ -59,7 +59,7 @@ export const lockNamed = async (
     ) c`
 }
 
-/** Of these charges, those that a payment without an end is for. */
+/** Returns those of these charges that have a payment whose end is not known yet. */
 export const pendingOf = async (
   tx: Queryable,
   chargeIds: readonly string[],

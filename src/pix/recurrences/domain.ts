@@ -28,7 +28,7 @@ export type RecurrenceTerms = {
   /** The payer's limit may not be less. */
   readonly minimum?: string | undefined
   readonly retries: (typeof retryPolicies)[number]
-  /** Of the immediate charge whose payment begins the recurrence, if one does. */
+  /** The txid of the immediate charge whose payment begins the recurrence, if one does. */
   readonly firstTxid?: string | undefined
 }
 

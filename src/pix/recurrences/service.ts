@@ -43,7 +43,7 @@ import { type CodeCharge, codeView, type RecurrenceAddress, recurrenceView } fro
 
 export type RecurrenceServiceDeps = {
   readonly sql: Client
-  /** Of charges. */
+  /** The addresses of charges. */
   readonly addresses: Addresses
   readonly addressOf: RecurrenceAddress
   readonly ispb: string

@@ -42,7 +42,7 @@ const termsView = ({ terms }: Recurrence) => ({
   politicaRetentativa: terms.retries,
 })
 
-/** Of one that ended before endings were kept, by its receiver alone. */
+/** The ending; a recurrence that ended before endings were kept was ended by its receiver. */
 const endingView = ({ status, ending }: Recurrence) => {
   if (ending !== null) return { encerramento: ending }
   return status === 'CANCELADA' ? { encerramento: cancelledByReceiver } : {}

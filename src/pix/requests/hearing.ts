@@ -197,7 +197,7 @@ const confirmed = (
   }
 }
 
-/** Of another institution or payer than was asked, or of a request that is over. */
+/** Returns why a confirmation is refused: another institution or payer was asked, or the request is over. */
 const refusalOfConfirmation = (
   request: RecurrenceRequest,
   payer: Payer,

@@ -45,10 +45,10 @@ export const findRequest = async (
   return row && requestOf(row)
 }
 
-/** Of each recurrence the last ones that are shown. */
+/** How many of the last requests of a recurrence are shown. */
 const shownMax = 20
 
-/** Of each of these recurrences the last requests, the newest last. */
+/** The last requests of each of these recurrences, the newest last. */
 export const requestsOf = async (
   sql: Queryable,
   recurrenceIds: readonly string[],
@@ -63,7 +63,7 @@ export const requestsOf = async (
   return rows.map(requestOf)
 }
 
-/** Of whose recurrences a request waits past its end, some. */
+/** Some of the recurrences that have a request waiting past its end. */
 export const overdueRequests = async (
   sql: Queryable,
   now: Date,

@@ -8,7 +8,7 @@ export type OutgoingMessage = {
   readonly key?: string | undefined
   readonly value: Uint8Array
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Of a message that we pass on: when it was first published; otherwise now. The log in PostgreSQL ignores it. */
+  /** When a message that we pass on was first published; otherwise now. The log in PostgreSQL ignores it. */
   readonly publishedAt?: Date | undefined
 }
 
@@ -50,8 +50,8 @@ export type ConsumeOptions = {
    */
   readonly isTransient?: (error: unknown) => boolean
   /**
-   * Of these, true for one whose cause a health check of its own tells (a counterparty that is away): waiting for it
-   * is no stall of this process.
+   * True for such an error whose cause has a health check of its own (a counterparty that is away): waiting for it is
+   * no stall of this process.
    */
   readonly isToldElsewhere?: (error: unknown) => boolean
   /**
@@ -73,7 +73,7 @@ export type Consumer = {
 export type Backlog = {
   /** Counted up to {@link backlogCountMax}, in PostgreSQL to {@link laneDepthMax} for each partition. */
   readonly depth: number
-  /** Of the oldest message that waits; 0 when none does. */
+  /** The age of the oldest message that waits; 0 when none waits. */
   readonly ageSeconds: number
 }
 

@@ -210,7 +210,7 @@ const pairValueForm = /^\P{Cc}*$/u
 type PairsOptions = {
   readonly isSecret?: boolean
   readonly name?: RegExp
-  /** Of the decoded value. */
+  /** What the decoded value must match. */
   readonly value?: RegExp
 }
 

@@ -11,10 +11,9 @@ const freshMs = 1_000
 export type HostOptions = { readonly socket?: () => Promise<Socket> }
 
 /**
- * Of a connection string with several hosts, every new connection goes to the one that takes writes now. Whoever was
- * connected to another that took them before is disconnected by its restart as a standby, and comes back here. The
- * driver's own search waits for ever, without a pause, where no host will do, and takes a standby for one that is
- * `read-write`.
+ * A connection string may have several hosts: every new connection goes to the one that takes writes now. A host that
+ * took them before disconnects its clients when it restarts as a standby, and they come back here. The driver's own
+ * search waits for ever, without a pause, where no host will do, and takes a standby for one that is `read-write`.
  */
 export const hostOptions = (dsn: string): HostOptions => {
   const url = parseDatabaseUrl(dsn)

@@ -3,7 +3,7 @@ import type { Logger } from '../observe/index.ts'
 import type { Client } from './database.ts'
 
 const everyMs = 6 * 3_600_000
-/** Of an almost empty table the planner would learn that it stays so. */
+/** From an almost empty table the planner would learn that it stays empty. */
 const analyzedBytesMin = 1_000_000
 
 /** Tells the planner of partitioned tables as wholes; the server analyzes their partitions by itself, and only those. */

@@ -63,7 +63,7 @@ export const detailOf = (error: ApiError, language: Language): string =>
     ? error.message
     : (portugueseSummary(error) ?? portugueseOf(error.message) ?? error.definition.pt.meaning)
 
-/** Of an error that says of itself no more than what its first violation is. */
+/** The Portuguese for an error whose own message only repeats its first violation. */
 const portugueseSummary = ({ message, errors }: ApiError): string | undefined => {
   const [first] = errors
   if (first === undefined) return undefined

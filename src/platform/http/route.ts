@@ -11,7 +11,7 @@ import type { ErrorStyle } from './render.ts'
 /** What belongs to one request; a handler finds it in `c.env`. */
 export type Exchange = {
   readonly requestId: string
-  /** Of `performance.now()`. */
+  /** By the clock of `performance.now()`. */
   readonly startedMs: number
   route: Route | undefined
   /** The body's bytes, once they have been read. */

@@ -68,7 +68,7 @@ export const instant = z.iso
   .transform((value) => new Date(Math.min(latestMs, Math.max(earliestMs, Date.parse(value)))))
   .meta({ format: 'date-time' })
 
-/** Of an answer. */
+/** The trace that an answer names. */
 export const traceId = z
   .string()
   .nullable()

@@ -59,7 +59,7 @@ export type GatewayUrls = {
   /** Undefined without a listener of its own. */
   readonly adminUrl: string | undefined
   readonly pixUrl?: string | undefined
-  /** Of the features that listen by themselves, by name. */
+  /** The addresses of features that listen by themselves, by name. */
   readonly featureUrls: Readonly<Record<string, string>>
 }
 

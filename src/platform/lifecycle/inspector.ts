@@ -31,7 +31,7 @@ export type InspectOptions = {
   readonly network?: unknown
   readonly frame?: string | undefined
   readonly unmasked?: boolean
-  /** Of the names and meanings, where there are both; English when left out. */
+  /** The language of names and meanings, where there are both; English when left out. */
   readonly language?: Language
   /** Validate the whole message with the schema that these settings name; a violation is a failure. */
   readonly validateWith?: Environment | undefined

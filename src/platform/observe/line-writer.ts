@@ -2,12 +2,13 @@ import { writeSync } from 'node:fs'
 
 const pendingBytesMax = 8_388_608
 const retryMs = 10
-/** Of busy times: from one system call to the next. */
+/** The time from one system call to the next when many lines come. */
 const spacingMs = 5
 
 /**
  * Writes log lines to a file descriptor. A line that comes alone is written in its turn of the event loop, those of
- * five milliseconds share one system call; a reader that is too slow costs lines, never memory without bound and never a blocked process.
+ * five milliseconds share one system call. A reader that is too slow costs lines, but never memory without bound, and
+ * it never blocks the process.
  */
 export class LineWriter {
   readonly #descriptor: number

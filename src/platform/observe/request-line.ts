@@ -11,7 +11,7 @@ export type RequestFields = {
   readonly status: number
   readonly durationMs: number
   readonly keyId: string | undefined
-  /** Of the active trace. */
+  /** The id of the active trace. */
   readonly traceId?: string | undefined
   /** Ids the handler adds; never personal data, scrubbed all the same. */
   readonly more: Readonly<Record<string, string | number | boolean>> | undefined

@@ -79,7 +79,7 @@ export class Book {
     return this.movements.get(keyOf(original))
   }
 
-  /** Of what was captured, refunded or uploaded under these numbers; undefined: nothing was, or it is taken back. */
+  /** What was captured, refunded or uploaded under these numbers; undefined: nothing was, or it is taken back. */
   bookedAmount(original: Original): number | undefined {
     const movement = this.movements.get(keyOf(original))
     if (movement !== undefined) return movement.isReversed ? undefined : movement.amount

@@ -28,7 +28,7 @@ const keptMax = 1_000
 
 /** What the network has booked by day and currency, and how it answers reconciliations. */
 export class DailyTotals {
-  /** Of the day that is open, by currency. */
+  /** The totals of the day that is open, by currency. */
   private open = new Map<string, Totals>()
   /** By day and currency, and by the numbers of the reconciliation that asked for it. */
   private readonly closed = new Map<string, Totals>()

@@ -48,12 +48,12 @@ export const answerMtiOf = (mti: GatewayMti): GatewayMti | undefined => answerMt
 
 const noAnswer: Behaviour = { name: 'no_answer', argument: 0 }
 
-/** Of the totals of a day. */
+/** It is about the totals of a day. */
 const isReconciliation = ({ mti }: CardMessage): boolean => mti.startsWith('05')
-/** Of one transaction of a day. */
+/** It is about one transaction of a day. */
 const isUpload = ({ mti }: CardMessage): boolean => mti.startsWith('03')
 const isReversal = ({ mti }: CardMessage): boolean => mti.startsWith('04')
-/** Of what moves money: a purchase, capture or refund. */
+/** It moves money: a purchase, capture or refund. */
 const isFinancial = (mti: string): boolean => mti.startsWith('02')
 const isRefund = ({ mti, processingCode = '' }: CardMessage): boolean =>
   isFinancial(mti) && processingCode.startsWith('20')

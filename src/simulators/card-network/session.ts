@@ -38,7 +38,7 @@ export class Session {
     framing: Framing,
     /** The message and its TPDU belong to whoever takes them. */
     take: (message: CardMessage, tpdu: Uint8Array) => void,
-    /** Of messages about payments; undefined: they have no codes. */
+    /** The keys of codes on messages about payments; undefined: they have no codes. */
     keys?: SimulatedKeys,
   ) {
     this.socket = socket

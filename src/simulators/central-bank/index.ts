@@ -44,7 +44,7 @@ export {
 } from './options.ts'
 
 export type CentralBank = {
-  /** Of the primary channel: `http://127.0.0.1:port`. */
+  /** The address of the primary channel: `http://127.0.0.1:port`. */
   readonly url: string
   readonly secondaryUrl: string
   readonly statistics: () => Statistics

@@ -8,7 +8,7 @@ export type Account = {
   readonly entriesByDay: Map<string, number>
 }
 
-/** Of a day; of all days where none is named. */
+/** How many entries a day has; all days together where none is named. */
 export const entriesOf = ({ entriesByDay }: Account, day: string): number =>
   day === ''
     ? [...entriesByDay.values()].reduce((sum, entries) => sum + entries, 0)

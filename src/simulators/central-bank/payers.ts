@@ -216,7 +216,7 @@ const cancellationReport = (document: XmlDocument, refusal: string | undefined):
   }
 }
 
-/** Of one PmtInf of a pain.013. */
+/** Reads the charge of one PmtInf of a pain.013. */
 const chargeOf = (
   document: XmlDocument,
   charge: number,

@@ -83,7 +83,7 @@ export const entryNotification = (
   },
 })
 
-/** Of a return or a control number the id has the form that entries without a payment have. */
+/** Where a return or a control number is asked for, the id has the form of entries without a payment. */
 const noEntryOf = (ispb: string, asked: string): string => {
   const id =
     asked.length === 32 ? asked.replace(/^[^E]/, 'L') : `L${ispb}202001010000${'0'.repeat(11)}`

@@ -5,7 +5,7 @@ import type { CidSet } from './cid-sets.ts'
 
 /** From the request of a file until it is there, as in the directory's example. */
 const madeAfterMs = 10_000
-/** Of those that are made the last ones are kept: one of a million CIDs has 65 megabytes. */
+/** How many files are kept, the last ones: a file of a million CIDs has 65 megabytes. */
 const madeMax = 4
 const requestedMax = 1_000
 

@@ -32,7 +32,7 @@ export type DirectoryOptions = {
   readonly signing?: { readonly certificate: string; readonly key: string } | undefined
   /** PEM, one certificate each, by ISPB. With it, a participant must sign what it changes. */
   readonly participantCertificates?: Readonly<Record<string, readonly string[]>> | undefined
-  /** Of every participant; `H` when absent. */
+  /** The category of every participant; `H` when absent. */
   readonly category?: Category | undefined
   /** How long an answer to a lookup may be used again, in seconds. */
   readonly cacheSeconds?: number

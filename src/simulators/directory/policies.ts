@@ -17,7 +17,7 @@ const lookups: Readonly<Record<Category, Bucket>> = {
   H: { perMinute: 2, size: 50 },
 }
 
-/** Of a participant, whatever its category. */
+/** The policies of a participant, whatever its category. */
 const plain = {
   ENTRIES_WRITE: { perMinute: 1_200, size: 36_000 },
   ENTRIES_UPDATE: { perMinute: 600, size: 600 },

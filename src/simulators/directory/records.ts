@@ -7,7 +7,7 @@ export type ListFilter = {
   readonly fromMs: number
   readonly untilMs: number
   readonly limit: number
-  /** Of the last record of the page before. */
+  /** The cursor of the last record of the page before. */
   readonly cursor: string | undefined
 }
 

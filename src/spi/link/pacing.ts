@@ -59,7 +59,7 @@ export type Pacing = {
 export type PacingDeps = {
   /** The institution's own: the interface has buckets for each. */
   readonly ispb: string
-  /** Of the interface's buckets, what this gateway may use. */
+  /** The share of the interface's buckets that this gateway may use. */
   readonly share: number
   /** What the processes of the gateway share. */
   readonly draw: DrawTokens

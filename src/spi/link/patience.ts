@@ -1,6 +1,6 @@
 /** The interface holds a read for about five seconds; one that is unanswered for longer hangs, as a rule. */
 export const usualReadMs = 9_000
-/** Of so many reads in a row without an answer, the last waits in full: the interface may hold them longer now. */
+/** After so many reads in a row without an answer, one waits in full: the interface may hold reads longer now. */
 export const fullReadEvery = 3
 /** A read that is unanswered for so long is asked again beside the first. */
 export const readAgainMs = 4_000

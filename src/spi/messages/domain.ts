@@ -86,13 +86,13 @@ export type MessageTransaction = {
   readonly amountCents: bigint | undefined
   readonly debtorIspb: string | undefined
   readonly creditorIspb: string | undefined
-  /** Of an answer what it says; of a payment what was answered: TxSts, PmtInfCxlSts or Sts. */
+  /** What an answer says, or what a payment was answered: TxSts, PmtInfCxlSts or Sts. */
   readonly status: string | undefined
   /** Code of the reason that the message gives: of a return why, of an answer why not. */
   readonly reason?: string | undefined
   /** Code of why the answer refuses what we sent. */
   readonly refusal?: string | undefined
-  /** Of an answer that tells of a settlement: its moment. */
+  /** The moment of the settlement that an answer tells of. */
   readonly settledAt?: Date | undefined
 }
 
@@ -168,7 +168,7 @@ export type MessageRecord = {
   readonly bizMsgIdr: string | null
   readonly resourceId: string | null
   readonly transactionCount: number
-  /** Of all its transactions together, as digits; null where none has an amount. */
+  /** The sum of all its transactions, as digits; null where none has an amount. */
   readonly totalCents: string | null
 }
 
@@ -178,7 +178,7 @@ export type MessageDetail = {
   readonly errorCode: string | null
   readonly signature: SignatureVerdict
   readonly warnings: readonly Warning[]
-  /** Of the trace that it belongs to; undefined where nothing was traced. */
+  /** The trace that it belongs to; undefined where nothing was traced. */
   readonly traceId: string | undefined
   readonly transactions: readonly MessageTransaction[]
   readonly history: readonly {
@@ -194,13 +194,13 @@ export type MessageFilter = {
   readonly type?: string | undefined
   readonly direction?: Direction | undefined
   readonly status?: MessageStatus | undefined
-  /** Of any transaction. */
+  /** The status of any of its transactions. */
   readonly transactionStatus?: string | undefined
   readonly sourceIspb?: string | undefined
   readonly destinationIspb?: string | undefined
   readonly endToEndId?: string | undefined
   readonly bizMsgIdr?: string | undefined
-  /** Of any transaction; with another condition on one, of the same. */
+  /** The amount of any of its transactions; all conditions on transactions must hold for the same one. */
   readonly amounts?: AmountRange | undefined
   readonly from?: Date | undefined
   /** Exclusive. */

@@ -17,7 +17,7 @@ import { changeStatuses } from './store.ts'
 
 /** An answer about something that we do not know yet. */
 type PendingAnswer = {
-  /** Of the received message that holds it. */
+  /** The id of the received message that holds it. */
   readonly messageId: string
   /** What it cites: a PI-ResourceId. */
   readonly reference: string

@@ -92,7 +92,7 @@ export const spiTransactions = pgTable(
     reason: text(),
     /** Code of why the answer refuses what we sent. */
     refusal: text(),
-    /** Of a received answer that we trust and that tells of a settlement: when, by the clock of the SPI. */
+    /** When the settlement was, by the clock of the SPI; only of a received answer that we trust. */
     settledAt: instant('settled_at'),
   },
   (table) => [

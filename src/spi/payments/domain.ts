@@ -19,7 +19,7 @@ export type PaymentMessage = {
   /** What the message says or, of one that we sent, what was answered. */
   readonly status: string | null
   readonly reason: string | null
-  /** Of a message that we sent: when it became what it is, and why. */
+  /** When a message that we sent became what it is, and why. */
   readonly changedAt: Date | null
   readonly detail: string | null
 }

@@ -23,7 +23,7 @@ import type { PaymentDeps } from './service.ts'
 
 /** Who is paid by a key, as the directory has it. */
 type KeyPayee = {
-  /** Of the lookup, and so of the payment. */
+  /** The EndToEndId of the lookup, and so of the payment. */
   readonly endToEndId: string
   readonly entry: {
     readonly key: string

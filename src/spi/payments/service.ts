@@ -32,7 +32,7 @@ import { refundView } from './views.ts'
 
 type RefundRequest = {
   readonly amountCents: number
-  /** Of the codes of pacs.004. */
+  /** One of the codes of pacs.004. */
   readonly reason: string
   readonly additionalInformation: string | undefined
   readonly remittanceInformation: string | undefined

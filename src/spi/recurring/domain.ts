@@ -46,7 +46,7 @@ export type Fact = {
   readonly mandateId: string | null
   readonly reconciliationId: string | null
   readonly terms: Readonly<Record<string, string | boolean | null>> | null
-  /** Of a mandate, for whoever agreed on it: this names persons, and is not stored. */
+  /** What the mandate says, for those who agreed on it. It names persons and is not stored. */
   readonly mandate?: MandateSaid
   /** ISPB of the institution that a camt.055 or camt.029 is of; messages of other types do not name theirs. */
   readonly speaker?: string

@@ -18,9 +18,9 @@ export const spiRecurrences = pgTable(
     reconciliationId: text('reconciliation_id'),
     /** What was agreed or is to be paid; nothing of persons. */
     terms: jsonb(),
-    /** Of the first message about it. */
+    /** The first message about it. */
     createdBy: uuid('created_by').notNull(),
-    /** Of the message that gave it its state. */
+    /** The message that gave it its state. */
     changedBy: uuid('changed_by'),
   },
   (table) => [

@@ -11,7 +11,7 @@ export type Figures = {
   readonly until: Date
   /** Told by a camt.053 of the first and of the last moment; null: the period is a day, not what lies between two. */
   readonly balances: { readonly opening: bigint; readonly closing: bigint } | null
-  /** Of a camt.052: how many entries the file of the day has. */
+  /** How many entries the file of the day has, as a camt.052 says. */
   readonly declaredEntries: number | null
   /** What we were told settled, by our book; null: it is too much for one answer. */
   readonly ours: Totals | null

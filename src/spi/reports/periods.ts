@@ -185,7 +185,7 @@ const countEntries = async (
   } while (place !== undefined && counted.left >= 0)
 }
 
-/** Of an entry that was told twice, the later. */
+/** Reads the entries after a place. Where an entry was told twice, it reads the later one. */
 const entriesAfter = (
   sql: Queryable,
   first: string,

@@ -3,7 +3,7 @@ import { instant } from '#src/platform/database/columns.ts'
 
 /** The reports on our account that we have asked for, and what was answered. */
 export const spiReports = pgTable('spi_reports', {
-  /** Of the camt.060. */
+  /** The id of the camt.060. */
   id: uuid().primaryKey(),
   /** Its MsgId, which the answers cite. */
   requestId: text('request_id').notNull().unique(),
@@ -11,10 +11,10 @@ export const spiReports = pgTable('spi_reports', {
   report: text().notNull(),
   entryId: text('entry_id'),
   day: text(),
-  /** Of a camt.052: how many entries its file has, and its hash. */
+  /** How many entries the file of a camt.052 has, and its hash. */
   declaredEntries: text('declared_entries'),
   fileHash: text('file_hash'),
-  /** Of a camt.053. */
+  /** The balances of a camt.053. */
   balances: jsonb(),
   answeredBy: uuid('answered_by'),
 })

@@ -33,7 +33,7 @@ export type ReportRow = {
   readonly fileHash: string | null
   readonly balances: readonly Balance[] | null
   readonly answeredBy: string | null
-  /** Of the camt.060; null when it is not kept any more. */
+  /** The status of the camt.060; null when it is not kept any more. */
   readonly messageStatus: string | null
 }
 
@@ -56,14 +56,14 @@ export type ReportService = {
   readonly find: (id: string) => Promise<ReportRow | undefined>
   /** Newest first. */
   readonly list: (limit: number, before: string | undefined) => Promise<readonly ReportRow[]>
-  /** Of what has been reported of a day, or of a document's entries. */
+  /** Compares the book with what was reported of a day, or with a document's entries. */
   readonly differences: (
     statement: Statement,
     page: { readonly limit: number; readonly cursor: string | undefined },
   ) => Promise<DifferencePage>
   /** @throws ApiError 400 for a document that tells of no booked entry, 503 when too many wait */
   readonly statementIn: (document: Uint8Array) => Promise<Statement>
-  /** Of Brazil's day. */
+  /** The figures of a day in Brazil. */
   readonly figures: (day: string) => Promise<readonly Figures[]>
   /** @throws ApiError 400 for a document that tells none, 503 when too many wait */
   readonly figuresIn: (document: Uint8Array) => Promise<readonly Figures[]>

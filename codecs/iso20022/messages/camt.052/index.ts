@@ -17,7 +17,7 @@ export const camt052 = {
       id: text('Id'),
       accountOwnerIspb: text('Acct/Id/Othr/Id'),
       numberOfEntries: text('TxsSummry/TtlNtries/NbOfNtries'),
-      /** Of the file, which comes by the file interface. */
+      /** The hash of the file, which comes by the file interface. */
       hash: text('AddtlRptInf'),
     }),
   }),

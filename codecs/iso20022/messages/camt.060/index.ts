@@ -12,7 +12,7 @@ export const camt060 = {
   schemas: { 'camt.060.xsd': schema },
   read: messageReader('camt.060', 'AcctRptgReq', {
     groupHeader,
-    /** Of the entry that is asked for. */
+    /** The entry that is asked for. */
     entryId: text('RptgReq/Id?'),
     requestedMessage: text('RptgReq/ReqdMsgNmId'),
     accountOwnerIspb: text('RptgReq/AcctOwnr/Agt/FinInstnId/ClrSysMmbId/MmbId'),

@@ -37,7 +37,7 @@ export const checkCluster = async (
   }
 }
 
-/** Of one replica, what is not read yet is lost with its broker. */
+/** A topic of one replica loses what is not read yet when its broker is lost. */
 const unsafe = (topics: readonly string[]): readonly Check[] =>
   topics.length === 0
     ? []

@@ -23,7 +23,7 @@ export type PostgresBrokerDeps = BrokerDeps & {
   readonly sql: Client
   /** The same database: what consumes opens two connections of its own. */
   readonly dsn: string
-  /** Of dead letters. */
+  /** How long dead letters are kept. */
   readonly retentionDays: number
   readonly metrics?: Metrics
   /** Tests set these; otherwise the defaults apply. */

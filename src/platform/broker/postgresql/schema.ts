@@ -53,7 +53,7 @@ export const brokerMembers = pgTable('broker_members', {
 export const brokerBacklogs = pgTable('broker_backlogs', {
   topic: text().primaryKey(),
   depth: integer().notNull(),
-  /** Of the oldest message that waits; null when none does. */
+  /** When the oldest message that waits was published; null when none waits. */
   oldestAt: instant('oldest_at'),
   /** Lanes that a live process reads. */
   lanesRead: integer('lanes_read').notNull(),

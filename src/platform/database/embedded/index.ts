@@ -34,10 +34,10 @@ export type EmbeddedPostgresOptions = {
 }
 
 export type EmbeddedPostgres = {
-  /** Of the database `trilho`. */
+  /** The address of the database `trilho`. */
   readonly url: string
   readonly port: number
-  /** Of the server's first process. */
+  /** The server's first process. */
   readonly pid: number
   /** Where the cluster really lies. */
   readonly directory: string

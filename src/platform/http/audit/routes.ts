@@ -78,7 +78,7 @@ const exportDocument: RouteDocument = {
 }
 
 const anchorForm = /^(\d{1,18}):([0-9a-f]{64})$/
-/** Of one answer. */
+/** The most findings of one answer. */
 const findingsMax = 100
 
 const verifyQuery = z.strictObject({

@@ -17,7 +17,7 @@ export type Rooms = {
   readonly enter: (isWork?: boolean) => void
   /** @param isWork as it entered */
   readonly leave: (isWork?: boolean) => void
-  /** Of work only: a wait for others, which says nothing about how much there is to do here. */
+  /** A wait for others within work. It says nothing about how much there is to do here. */
   readonly away: Away
 }
 

@@ -14,7 +14,7 @@ export type Congestion = {
 
 export type CongestionOptions = {
   readonly requestsMax: number
-  /** Of `performance.now()`. */
+  /** The clock of `performance.now()`. */
   readonly nowMs: () => number
 }
 

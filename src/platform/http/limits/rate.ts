@@ -4,9 +4,9 @@ import { type DrawTokens, ownBuckets } from './store.ts'
 
 /** Requests a second; undefined: no limit. */
 export type RateSettings = {
-  /** Of each key that has no limit of its own. */
+  /** The limit of each key that has none of its own. */
   readonly key: number | undefined
-  /** Of all keys of an account together. */
+  /** The limit of all keys of an account together. */
   readonly account: number | undefined
 }
 

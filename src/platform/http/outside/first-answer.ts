@@ -1,6 +1,6 @@
 import { type Target, TargetError } from './target.ts'
 
-/** Of a request that got no answer: `target_…` where the guard refused it, `timeout`, or `connection`. */
+/** Why a request got no answer: `target_…` where the guard refused it, `timeout`, or `connection`. */
 export const failureClassOf = (error: unknown): string => {
   if (error instanceof TargetError) return `target_${error.reason}`
   const name = error instanceof Error ? error.name : ''

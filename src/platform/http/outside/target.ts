@@ -136,7 +136,7 @@ export type Target = {
   readonly serverName: string | undefined
 }
 
-/** Of one name: more would only make an attempt longer. */
+/** How many addresses of one name are tried: more would only make an attempt longer. */
 const addressesMax = 4
 const lookUpMs = 5_000
 

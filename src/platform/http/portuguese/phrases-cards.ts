@@ -1,4 +1,4 @@
-/** Of cards. */
+/** Phrases about cards. */
 export const cardsPhrases: Readonly<Record<string, string>> = {
   // What each field must be.
   '{} must be {}.': '{1} deve ser {2}.',

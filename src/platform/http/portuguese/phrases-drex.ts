@@ -1,4 +1,4 @@
-/** Of digital currency: networks, wallets, contracts, transfers, signatures. */
+/** Phrases about digital currency: networks, wallets, contracts, transfers, signatures. */
 export const drexPhrases: Readonly<Record<string, string>> = {
   // Networks.
   'A {} key has no right to {}: trl_test_ keys are for sandbox networks, trl_live_ keys for production.':

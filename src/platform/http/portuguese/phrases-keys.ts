@@ -1,4 +1,4 @@
-/** Of Pix keys and payments by them. */
+/** Phrases about Pix keys and payments by them. */
 export const keyPhrases: Readonly<Record<string, string>> = {
   'The key is another’s now.': 'A chave agora é de outra pessoa.',
   'No open lookup has this end_to_end_id.': 'Nenhuma consulta aberta tem este end_to_end_id.',

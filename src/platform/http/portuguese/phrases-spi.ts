@@ -1,4 +1,4 @@
-/** Of instant payments, their messages, certificates, tokens and codes. */
+/** Phrases about instant payments, their messages, certificates, tokens and codes. */
 export const spiPhrases: Readonly<Record<string, string>> = {
   // Forms of identifiers and amounts.
   'must be {}': 'deve ser {1}',

@@ -166,7 +166,7 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
   }
 }
 
-/** Whom a token stands for: it counts as long as its key does, with the key's rights of now. */
+/** Returns the holder of a token. A token counts as long as its key does, with the rights that the key has now. */
 const holderOf = async (
   { keyId, certificate, scopes, expiresAt }: TokenGrant,
   { sources, refused, institution }: KeysOptions & { readonly institution: readonly string[] },

@@ -27,7 +27,7 @@ export type KeyTable = {
  */
 export const createKeyTable = (options: {
   readonly sql: Client
-  /** Of the master key; undefined: secrets are kept for repetitions of a request in this process alone. */
+  /** Seals with the master key. If undefined, only this process keeps secrets for repetitions of a request. */
   readonly sealer?: Sealer | undefined
   readonly logger: Logger
 }): KeyTable => {

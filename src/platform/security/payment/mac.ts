@@ -38,7 +38,7 @@ const retail = (key: Uint8Array, data: Uint8Array): Uint8Array => {
   return desEcb(key.subarray(0, 8), middle, 'encrypt')
 }
 
-/** Of the block twice, in the field of the standard. */
+/** Doubles the block in the field of the standard. */
 const twice = (block: Uint8Array): Uint8Array => {
   const out = new Uint8Array(aesBlockBytes)
   for (let at = 0; at < aesBlockBytes; at++)

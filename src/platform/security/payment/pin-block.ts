@@ -10,7 +10,7 @@ export class PinBlockError extends Error {
 
 const pinDigitsMin = 4
 const pinDigitsMax = 12
-/** Of PINs that are looked for in clear: fewer of the digits of a long one are fixed. */
+/** The longest PIN that is looked for in clear: a block of a longer one has fewer fixed digits. */
 const clearDigitsMax = 6
 /** Twelve digits and the check digit. */
 const accountPanMin = 13

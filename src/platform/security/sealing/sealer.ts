@@ -82,7 +82,7 @@ export const createSealer = (master: Uint8Array, previous: readonly Uint8Array[]
       decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
       const plain = decipher.update(sealed.subarray(contentAt, sealed.length - tagBytes))
       try {
-        // Of this mode nothing is left for the end, which only checks the tag.
+        // This mode leaves nothing for the end, which only checks the tag.
         decipher.final()
         // Memory of its own: what native code is handed of the runtime's shared memory is copied first, and stays.
         const opened = new Uint8Array(new ArrayBuffer(plain.length))

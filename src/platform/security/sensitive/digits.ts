@@ -10,7 +10,7 @@ const digit0 = 48
 const digit9 = 57
 /** Between two digits of one number: more is a gap between numbers. */
 const separatorsMax = 3
-/** Of a CPF, the shortest that we look for. */
+/** A CPF is the shortest number that we look for. */
 const digitsMin = 11
 const cpfDigits = 11
 const cnpjDigits = 14

@@ -122,7 +122,7 @@ type Branch = {
   readonly names: readonly string[]
   readonly text?: string
   readonly meaning?: string
-  /** Of the last of the names. */
+  /** The path of the last of the names. */
   readonly path: string
   readonly branches: readonly Branch[]
 }

@@ -32,7 +32,7 @@ export type WorkerDeps = {
   readonly revision: Revision
   /** False: each message is scanned in full, whatever came before it. */
   readonly learning?: boolean
-  /** Of SPI_SCHEMA_DIR, as `pacs.008 1.18`. */
+  /** The versions that SPI_SCHEMA_DIR adds, as `pacs.008 1.18`. */
   readonly learnedVersions?: ReadonlySet<string>
   readonly emitEvents: Emit
   /** Undefined: no payment is owed to anybody whom we know. */

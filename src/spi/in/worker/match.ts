@@ -20,7 +20,7 @@ export type MatchedAnswer = {
   readonly inbound: ReadInbound
   readonly answer: Answer
   readonly transactions: readonly AnsweredTransaction[]
-  /** Of our message, where the answer is to a message as a whole. */
+  /** The id of our message, where the answer is to a message as a whole. */
   readonly messageId: string | undefined
 }
 

@@ -18,7 +18,7 @@ export type ReceivedPayment = {
   readonly creditorKey: string | null
   readonly debtorDocument: string
   readonly text: string | null
-  /** Of a Pix Saque or Pix Troco. */
+  /** The cash of a Pix Saque or Pix Troco. */
   readonly withdrawal: ReceivedWithdrawal | null
 }
 

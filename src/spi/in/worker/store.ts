@@ -13,7 +13,7 @@ export type AnsweredTransaction = {
   readonly place: number
   readonly message: SentMessage
   readonly position: number
-  /** Of the message. */
+  /** How many transactions the message has. */
   readonly transactionCount: number
   /** What an earlier answer said; where our own message is an answer, what it says. */
   readonly status: string | null
@@ -111,7 +111,7 @@ export type Progress = {
   readonly transactions: number
   readonly answered: number
   readonly refused: number
-  /** Of those refused. */
+  /** The reasons of those that were refused. */
   readonly reasons: readonly string[]
 }
 

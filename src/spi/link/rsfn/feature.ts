@@ -13,7 +13,7 @@ export type RsfnDeps = {
     SpiSettings,
     'ispb' | 'rsfnKeySource' | 'rsfnPrivateKey' | 'rsfnPublicKey'
   >
-  /** Of the certificate store; undefined if there is none. */
+  /** The certificates of the store; undefined if there is none. */
   readonly certificates: RsfnCertificates | undefined
 }
 

@@ -38,7 +38,7 @@ type State = {
   looking: number
   /** Requests in a row that the interface refused because it does not accept who sends. */
   accessRefusals: number
-  /** Of the last request that was answered, with what it waited and repeated. */
+  /** How long the last answered request took, with its waits and repetitions. */
   roundTripMs: number | undefined
   readonly outage: OutageLog
   readonly access: OutageLog

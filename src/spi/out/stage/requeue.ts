@@ -7,7 +7,7 @@ import { hasOverdue, requeuePauseMs, takeLost } from './store.ts'
 export type RequeueDeps = {
   readonly sql: Client
   readonly broker: Pick<TransactionalBroker, 'backlog' | 'publishIn' | 'wake'>
-  /** Of the consumers of `spi.outbound`. */
+  /** The group of the consumers of `spi.outbound`. */
   readonly group: string
   /** A message that is queued for longer than this should have been sent. */
   readonly queuedLongMs: number

@@ -9,9 +9,9 @@ import { hashBytes, hexOf, origin, type SealedEntry } from './hash.ts'
 import { entriesById, type Link, linksAfter } from './store.ts'
 
 const linksMax = 20
-/** Of a line; an entry of ours has a tenth of it. */
+/** The most bytes of a line; an entry of ours has a tenth of it. */
 const lineBytesMax = 65_536
-/** Of a link of ours a fifth of it. */
+/** The most entries of a link; a link of ours has a fifth of it. */
 const linkEntriesMax = 10_000
 const newline = 0x0a
 const gzipMagic = Buffer.of(0x1f, 0x8b)
@@ -108,7 +108,7 @@ export type ArchivedLink = Pick<Link, 'seq' | 'ids' | 'hashes' | 'hash'> & {
   readonly found: readonly SealedEntry[]
   /** Bytes of the content up to its end. */
   readonly end: number
-  /** Of these, whose moment is not that of their id. */
+  /** Those of these whose moment is not that of their id. */
   readonly mistimed: readonly string[]
 }
 
@@ -178,7 +178,7 @@ type Line = {
   readonly end: number
 }
 
-/** Of a file, compressed or not. */
+/** Reads the lines of a file, compressed or not. */
 const linesIn = async function* (path: string): AsyncGenerator<Line> {
   let rest = Buffer.alloc(0)
   let end = 0

@@ -37,7 +37,7 @@ export type Finding = {
 export type Verification = {
   readonly links: number
   readonly entries: number
-  /** Of these, those that were committed after their time was sealed, within an hour. */
+  /** How many of these were committed after their time was sealed, within an hour. */
   readonly late: number
   /** Links whose entries retention has dropped: their hashes hold the chain together, and nothing more is known. */
   readonly dropped: number
