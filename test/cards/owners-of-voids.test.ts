@@ -66,8 +66,8 @@ test('a void that is refused and then done is voided, by a repeat of the same vo
   const [confirmed] = await rig.database.sql`
     select messages from card_events where transaction_id = ${id} and type = 'reversal_confirmed'`
   expect(confirmed?.['messages']).toMatchObject([
-    { mti: '0401', fields: { 11: first?.stan } },
-    { mti: '0410', fields: { 39: '00' } },
+    { mti: '0401', fields: { '011': first?.stan } },
+    { mti: '0410', fields: { '039': '00' } },
   ])
 })
 

@@ -55,6 +55,12 @@ const beyondThisMachine = [
   'resolveUnmatchedAdvice',
   // No request ends a business day; its own tests do.
   ...['listReconciliationMovements', 'resolveReconciliation'],
+  // Another institution's to do, or about what another has begun; their own tests play both sides.
+  ...['acknowledgeDirectoryClaim', 'confirmDirectoryClaim', 'completeDirectoryClaim'],
+  ...['createInfractionReport', 'acknowledgeInfractionReport', 'closeInfractionReport'],
+  ...['cancelInfractionReport', 'createRefundRequest', 'closeRefundRequest', 'cancelRefundRequest'],
+  // The book and the simulated directory do not differ.
+  'mendDirectoryDifference',
   // No request makes a dead letter, so there is none to name; their own test tries both.
   ...['retryDeadLetter', 'deleteDeadLetter'],
 ]

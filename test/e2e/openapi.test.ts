@@ -53,7 +53,7 @@ describe('the OpenAPI document', () => {
     expect(names.length).toBeGreaterThan(100)
     expect(new Set(names).size).toBe(names.length)
     const verbs =
-      /^(approve|authorize|build|call|cancel|capture|create|decrypt|delete|deploy|encrypt|explain|export|fund|get|import|increment|list|open|read|receive|refund|register|replay|resend|resolve|retry|revoke|rotate|seal|send|set|sign|test|transform|update|validate|verify|void)/
+      /^(acknowledge|approve|authorize|build|call|cancel|capture|claim|close|compare|complete|confirm|create|decrypt|delete|deploy|encrypt|explain|export|fund|get|import|increment|list|mend|open|read|receive|refund|register|replay|resend|resolve|retry|revoke|rotate|seal|send|set|sign|test|transform|update|validate|verify|void)/
     expect(names.filter((name) => !verbs.test(name))).toEqual([])
     expect(names).toContainValues(['authorizeCard', 'sendPayment', 'createTransfer'])
   })

@@ -89,7 +89,7 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
     }
     // What only reads its body; then what its own state or name guards: a second one changes nothing.
     const exempt =
-      /^\/v1\/(validate|inspect|transform(\/\w+)?|qrcodes\/\w+|jose\/\w+|rsfn\/\w+|spi\/build|dict\/verifications|pix\/(qrcode\/resolve|differences|figures)|webhooks\/\{id\}\/test|wallets\/\{id\}\/sign-[\w-]+|drex\/(transfers|batches)\/\{id\}\/(cancel|approve))$/
+      /^\/v1\/(validate|inspect|transform(\/\w+)?|qrcodes\/\w+|jose\/\w+|rsfn\/\w+|spi\/build|dict\/(verifications|comparisons\/\{id\}\/mend|claims\/\{id\}\/(acknowledge|cancel|complete|confirm))|pix\/(qrcode\/resolve|differences|figures)|webhooks\/\{id\}\/test|wallets\/\{id\}\/sign-[\w-]+|drex\/(transfers|batches)\/\{id\}\/(cancel|approve))$/
     expect(others?.map(({ path }) => path).filter((path) => !exempt.test(path))).toEqual([])
     program.signal('SIGTERM')
     expect((await program.end()).code).toBe(0)

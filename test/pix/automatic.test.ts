@@ -194,7 +194,9 @@ describe('a request to a payer', () => {
   test('is listed with those before it, newest first, to nobody else', async () => {
     const { idRec, idSolicRec } = await requested()
     await right('PATCH', `/solicrec/${idSolicRec}`, { status: 'CANCELADA' })
-    const { idSolicRec: second } = await right('POST', '/solicrec', requestBody(idRec))
+    const { idSolicRec: second } = await at('2026-03-02T12:00:01Z', () =>
+      right('POST', '/solicrec', requestBody(idRec)),
+    )
     const listed = (of: string, as = token) =>
       pix.call('GET', `/v1/pix/recurrence-requests?recurrence_id=${of}`, { token: as })
     const { json } = await listed(idRec)

@@ -59,6 +59,7 @@ const comparedIn = (text: string): string[] =>
  */
 const publicValues: readonly (readonly [at: string, what: RegExp, why: string])[] = [
   ['src/dict/service.ts', /Digest/, 'hashes of what the account asked for and was told'],
+  ['src/dict/comparisons/difference.ts', /sha256/, 'the checksum of a file, told with it'],
   ['src/drex/', /hash\b|\btoken\b/i, 'hashes and addresses of a chain that everybody reads'],
   ['src/drex/custody/public-key.ts', /equals\(head\)/, 'the head of a public key'],
   [

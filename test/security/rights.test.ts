@@ -179,8 +179,9 @@ const makeRecurrence = async (): Promise<Pick<Made, MadeForPayers>> => {
     calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
     ...{ politicaRetentativa: 'NAO_PERMITE', loc: id },
   })
+  const dataExpiracaoSolicitacao = new Date(Date.now() + 10 * 86_400_000).toISOString()
   const { idSolicRec } = await demand('/pix/v2/solicrec', {
-    ...{ idRec, calendario: { dataExpiracaoSolicitacao: '2099-01-01T00:00:00Z' } },
+    ...{ idRec, calendario: { dataExpiracaoSolicitacao } },
     destinatario: { cpf: '12345678909', conta: '1', ispbParticipante: '91193552' },
   })
   const { txid } = await demand('/pix/v2/cobr', {

@@ -84,6 +84,8 @@ const difference = z
 
 const wrong = [httpErrors.validation_failed, httpErrors.value_refused, httpErrors.not_configured]
 
+const started = { id: 'compareDirectoryEntries#/id' }
+
 export const comparisonDocuments = {
   start: {
     operation: 'compareDirectoryEntries',
@@ -101,6 +103,7 @@ export const comparisonDocuments = {
     summary: 'A comparison of entries',
     tag,
     params: comparisonParams,
+    exampleFrom: started,
     responses: { 200: { description: 'The comparison', schema: comparison } },
     errors: [httpErrors.not_found, ...wrong],
   },
@@ -109,6 +112,7 @@ export const comparisonDocuments = {
     summary: 'Keys whose entries differ, in their order',
     tag,
     params: comparisonParams,
+    exampleFrom: started,
     query: differencesQuery,
     responses: {
       200: {
@@ -128,6 +132,7 @@ export const comparisonDocuments = {
       'ours: the directory gets what we have, or loses what we do not have, for the reason RECONCILIATION, and is told until it answers. theirs: our book gets what the directory has, and nobody is told.',
     tag,
     params: comparisonParams,
+    exampleFrom: started,
     body: { 'application/json': mending },
     responses: { 200: { description: 'The difference', schema: difference } },
     errors: [

@@ -30,7 +30,7 @@ export const disputesQuery = z.strictObject({
 export const prose = text(proseCharsMax)
 
 /** Asks for nothing but the act itself. */
-export const emptyBody = z.strictObject({}).meta({ example: {} })
+export const emptyBody = z.strictObject({}).meta({ id: 'NothingMore', example: {} })
 
 const moment = z.iso.datetime()
 

@@ -33,4 +33,34 @@ export const keyPhrases: Readonly<Record<string, string>> = {
     'A cobrança entrega dinheiro de um modo que não pode ser lido.',
   'The charge has expired.': 'A cobrança venceu.',
   'must be an EndToEndId': 'deve ser um EndToEndId',
+  'goes with the rest of the account': 'só combina com o resto da conta',
+  // Claims.
+  'No such claim.': 'Essa reivindicação não existe.',
+  'The key is claimed already.': 'A chave já está reivindicada.',
+  'must be one of {}': 'deve ser um destes: {1}',
+  'must be the tax id of the claimer': 'deve ser o CPF ou CNPJ de quem reivindica',
+  'must be PHONE: only phones change their owner': 'deve ser PHONE: só telefones mudam de dono',
+  // Infraction reports and refund requests.
+  'Who is {} cannot {} it.': 'Quem é {1} não pode fazer {2}.',
+  'No such dispute.': 'Essa disputa não existe.',
+  'One about this payment goes on, for this reason.':
+    'Já há uma em andamento sobre este pagamento, por este motivo.',
+  'must be a phone with +': 'deve ser um telefone com +',
+  'must be OTHER for this reason': 'deve ser OTHER para este motivo',
+  'is of what is agreed to': 'só combina com o que se aceita',
+  'is not of {}': 'não combina com {1}',
+  'The API key lacks the scope {}, which giving back needs.':
+    'A chave de API não tem o escopo {1}, de que devolver precisa.',
+  'is asked for as {}, which no return of the payment answers':
+    'é pedida como {1}, que nenhuma devolução do pagamento atende',
+  'must be less than what is asked for': 'deve ser menos do que se pede',
+  'The return {} was made for this request, and is {}.':
+    'A devolução {1} foi feita para este pedido, e está {2}.',
+  'This institution has received no such payment.': 'Esta instituição não recebeu esse pagamento.',
+  // Comparisons with the directory.
+  'No such comparison.': 'Essa comparação não existe.',
+  'One of this type runs.': 'Uma deste tipo está em andamento.',
+  'No such difference.': 'Essa diferença não existe.',
+  '{} was kept.': 'Manteve-se {1}.',
+  'is of events alone': 'só combina com events',
 }
