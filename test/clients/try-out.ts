@@ -57,6 +57,7 @@ const beyondThisMachine = [
   ...['listReconciliationMovements', 'resolveReconciliation'],
   // Another institution's to do, or about what another has begun; their own tests play both sides.
   ...['acknowledgeDirectoryClaim', 'confirmDirectoryClaim', 'completeDirectoryClaim'],
+  ...['getInfractionReport', 'getRefundRequest'],
   ...['createInfractionReport', 'acknowledgeInfractionReport', 'closeInfractionReport'],
   ...['cancelInfractionReport', 'createRefundRequest', 'closeRefundRequest', 'cancelRefundRequest'],
   // The book and the simulated directory do not differ.
