@@ -59,25 +59,28 @@ describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', ()
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())
 
-  describe.each(seenForms)('%s: nothing cut off, no error, nothing serious for axe', (_, options) => {
-    let one: Visit
-    beforeAll(async () => {
-      one = await seen.visit(options)
-      await signIn(one, operator)
-    })
-    afterAll(() => one?.page.context().close())
+  describe.each(seenForms)(
+    '%s: nothing cut off, no error, nothing serious for axe',
+    (_, options) => {
+      let one: Visit
+      beforeAll(async () => {
+        one = await seen.visit(options)
+        await signIn(one, operator)
+      })
+      afterAll(() => one?.page.context().close())
 
-    test.each(screens)(
-      '/console%s',
-      async (path) => {
-        await one.page.goto(`${seen.url}/console${path}`)
-        await settled(one.page)
-        expect(await serious(one.page)).toEqual([])
-        expect(one.problems.splice(0)).toEqual([])
-      },
-      120_000,
-    )
-  })
+      test.each(screens)(
+        '/console%s',
+        async (path) => {
+          await one.page.goto(`${seen.url}/console${path}`)
+          await settled(one.page)
+          expect(await serious(one.page)).toEqual([])
+          expect(one.problems.splice(0)).toEqual([])
+        },
+        120_000,
+      )
+    },
+  )
 
   describe('with one scope alone no screen falls over', () => {
     let one: Visit
