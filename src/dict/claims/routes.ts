@@ -8,7 +8,7 @@ import {
   readParams,
   readQuery,
 } from '#src/platform/http/index.ts'
-import { accountOf, ownerOf } from '../entries/routes.ts'
+import { accountOf, cursorAt, ownerOf, placeIn } from '../entries/routes.ts'
 import type { Advanced } from './advance.ts'
 import {
   cancelBody,
@@ -48,18 +48,18 @@ export const claimRoutes = (service: ClaimService, ispb: string): readonly Route
       ...{ method: 'GET', path: base, scope: 'dict:read', document: documents.list },
       handle: async (c) => {
         const { limit, cursor, needs_attention: needs, ...filter } = readQuery(c, claimsQuery)
-        const [createdAt, id] = cursor?.split(' ') ?? []
-        const after =
-          createdAt === undefined || id === undefined ? undefined : ([createdAt, id] as const)
         const { key, role, status } = filter
         const found = await service.list({
-          ...{ key, role, status, after, limit: limit + 1, needsPerson: needs === 'true' },
+          ...{
+            key,
+            role,
+            status,
+            after: placeIn(cursor),
+            limit: limit + 1,
+            needsPerson: needs === 'true',
+          },
         })
-        const { items, next } = pageOf(
-          found,
-          limit,
-          (one) => `${one.createdAt.toISOString()} ${one.id}`,
-        )
+        const { items, next } = pageOf(found, limit, cursorAt)
         return Response.json({ claims: items.map(claimView), next_cursor: next })
       },
     },

@@ -41,15 +41,8 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
     ...{ method: 'GET', path: base, scope: 'dict:read', document: documents.list },
     handle: async (c) => {
       const { key, limit, cursor } = readQuery(c, entriesQuery)
-      const [createdAt, id] = cursor?.split(' ') ?? []
-      const after =
-        createdAt === undefined || id === undefined ? undefined : ([createdAt, id] as const)
-      const found = await service.list({ key, limit: limit + 1, after })
-      const { items, next } = pageOf(
-        found,
-        limit,
-        (one) => `${one.createdAt.toISOString()} ${one.id}`,
-      )
+      const found = await service.list({ key, limit: limit + 1, after: placeIn(cursor) })
+      const { items, next } = pageOf(found, limit, cursorAt)
       return Response.json({ entries: items.map(entryView), next_cursor: next })
     },
   },
@@ -88,6 +81,15 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
 ]
 
 const tradeName = (name: string | undefined) => (name === undefined ? {} : { tradeName: name })
+
+/** The place in a list by age that a cursor names. */
+export const placeIn = (cursor: string | undefined): readonly [string, string] | undefined => {
+  const [createdAt, id] = cursor?.split(' ') ?? []
+  return createdAt === undefined || id === undefined ? undefined : [createdAt, id]
+}
+
+export const cursorAt = (one: { readonly createdAt: Date; readonly id: string }): string =>
+  `${one.createdAt.toISOString()} ${one.id}`
 
 export const accountOf = (
   { branch, number, type, opened_at: openedAt }: z.output<typeof newEntry>['account'],
