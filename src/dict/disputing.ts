@@ -30,7 +30,8 @@ export type Disputing = {
   readonly infractions: InfractionService
   readonly refunds: RefundService
   readonly routes: readonly Route[]
-  readonly jobs: (pollMs: number) => readonly Job[]
+  /** @param quietMs for so long a dispute is left to whoever tells the directory now */
+  readonly jobs: (pollMs: number, quietMs: number) => readonly Job[]
 }
 
 /** The special return mechanism (MED): infraction reports, and the refunds that follow from them. */
@@ -42,9 +43,9 @@ export const createDisputing = ({ wire, returns, ...deps }: DisputingDeps): Disp
   return {
     ...{ infractions, refunds },
     routes: [...infractionRoutes(infractions), ...refundRoutes(refunds)],
-    jobs: (pollMs) => [
-      ...infractionJobs(infractions, pollMs, reporting),
-      ...refundJobs(refunds, pollMs, refunding),
+    jobs: (...pace) => [
+      ...infractionJobs(infractions, pace, reporting),
+      ...refundJobs(refunds, pace, refunding),
     ],
   }
 }

@@ -80,14 +80,19 @@ export const createDict = (deps: DictDeps): DictFeature => {
     ]
     return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
   }
+  const timeoutMs = settings.timeoutSeconds * 1_000
+  // Who asks first has his answer by then, or will have none.
+  const quietMs = 3 * timeoutMs
   const wire = createDirectoryWire({
     ...{ url: withoutSlashes(url), ispb, tls, metrics, sign: deps.sign },
     refusalOfSignature: deps.refusalOfSignature,
-    timeoutMs: settings.timeoutSeconds * 1_000,
+    timeoutMs,
   })
   const client = createDirectoryClient(wire.lane(), ispb)
   const entries = createEntryService({ sql, client, logger, now })
-  const claims = createClaims(wire.lane(), { sql, ispb, emit: deps.emit, logger, now })
+  const claims = createClaims(wire.lane(), {
+    ...{ sql, ispb, emit: deps.emit, quietMs, logger, now },
+  })
   const service = createDictService({
     ...{ sql, ispb, client, logger, now },
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),
@@ -102,8 +107,8 @@ export const createDict = (deps: DictDeps): DictFeature => {
   const pollMs = settings.pollSeconds * 1_000
   const jobs = [
     createComparisonJob(comparisons, comparing),
-    ...[createLookupSweep(sql, logger), createEntryRetries(sql, entries, logger)],
-    ...[...claims.jobs(pollMs), ...disputing.jobs(pollMs)],
+    ...[createLookupSweep(sql, logger), createEntryRetries(sql, entries, quietMs, logger)],
+    ...[...claims.jobs(pollMs), ...disputing.jobs(pollMs, quietMs)],
   ]
   return {
     ...{ ...common, missing: [], payee: service.payee },

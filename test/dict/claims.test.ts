@@ -329,6 +329,20 @@ describe('a directory that does not answer', () => {
   })
 })
 
+test('a claim is left to whoever asks the directory for as long as its answer may take', async () => {
+  const slow = await startDict({ DICT_TIMEOUT: '20' }, { on: dict.database, isOneClock: true })
+  try {
+    slow.directory.setFaults([{ kind: 'unavailable', operation: 'claim' }])
+    const { json } = await slow.call('POST', base, claimBody('quiet@example.com'))
+    const [row] = await sql<{ due: Date }[]>`
+      select due_at as due from dict_claims where id = ${json.id}`
+    expect(row?.due.getTime()).toBe(slow.now().getTime() + 60_000)
+    await sql`delete from dict_claims where id = ${json.id}`
+  } finally {
+    await slow.stop()
+  }
+})
+
 describe('a directory that lies', () => {
   test.each(['other_claim', 'garbage', 'no_signature', 'wrong_signature', 'stale_claim'] as const)(
     'by %s is not believed, and asked again',

@@ -156,7 +156,7 @@ export const startDict = async (
   const claimRounds = () => {
     const logger = quietLogger
     const calls = createClaimCalls(wireOfOwn().lane(), ispb)
-    const deps = { sql, ispb, emit: emitEvents, now, logger, calls }
+    const deps = { sql, ispb, emit: emitEvents, now, quietMs: 15_000, logger, calls }
     const advance = createAdvance(deps)
     return { poll: () => pollClaims(deps, advance), due: () => doDueClaims(deps, advance) }
   }

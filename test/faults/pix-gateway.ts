@@ -12,7 +12,11 @@ type Json = Record<string, unknown>
 const processes = { api: 'api', rest: 'pull,worker,send,webhooks,jobs' } as const
 type Process = keyof typeof processes
 
-export const createGateway = async (database: TestDatabase, bank: CentralBank) => {
+export const createGateway = async (
+  database: TestDatabase,
+  bank: CentralBank,
+  more: Readonly<Record<string, string>> = {},
+) => {
   const { file, key } = await apiKeyFile('*')
   const port = freePort()
   const url = `http://127.0.0.1:${port}`
@@ -24,7 +28,7 @@ export const createGateway = async (database: TestDatabase, bank: CentralBank) =
       ...{ DATABASE_DSN: database.dsn, API_KEYS_FILE: file, ISPB: ispb },
       ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
       ...{ SPI_AUTO_ACCEPT: 'true', PIX_LOCATION_HOST: 'pix.example.com' },
-      WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
+      ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1', ...more },
     }
     const program = startProgram(anyVariant, ['serve'], { env })
     running.set(name, program)
@@ -54,7 +58,8 @@ export const createGateway = async (database: TestDatabase, bank: CentralBank) =
   ): Promise<{ status: number; json: Json }> => {
     for (;;) {
       const answer = await once(...asked).catch(() => undefined)
-      if (answer !== undefined && answer.status < 500) return answer
+      const isRunning = answer?.json['code'] === 'idempotency_in_progress'
+      if (answer !== undefined && answer.status < 500 && !isRunning) return answer
       await Bun.sleep(20)
     }
   }
@@ -71,7 +76,8 @@ export const createGateway = async (database: TestDatabase, bank: CentralBank) =
     await Promise.all([...running.values()].map((program) => program.end()))
   }
   return {
-    operate: (method: string, path: string, body?: object) => call(method, path, key, body),
+    operate: (method: string, path: string, body?: object, idempotencyKey?: string) =>
+      call(method, path, key, body, idempotencyKey),
     pix: (method: string, path: string, body?: object, idempotencyKey?: string) =>
       call(method, `/pix/v2${path}`, token, body, idempotencyKey),
     kill: async (name: Process): Promise<void> => {

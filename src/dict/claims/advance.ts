@@ -18,7 +18,12 @@ import {
 import { claimPages } from './pages.ts'
 import { changeClaim, findClaim, findKnown, postponeClaim } from './store.ts'
 
-export type AdvanceDeps = ChangeDeps & { readonly calls: ClaimCalls; readonly logger: Logger }
+export type AdvanceDeps = ChangeDeps & {
+  readonly calls: ClaimCalls
+  /** Whoever asked has waited for the directory before: it is asked again so much later. */
+  readonly quietMs: number
+  readonly logger: Logger
+}
 
 /** What became of it; one that is not `isDone` is asked for until the directory answers. */
 export type Advanced = {
@@ -28,8 +33,6 @@ export type Advanced = {
   readonly refused?: Refused | undefined
 }
 
-/** Whoever asked has waited for the directory before: it is asked again so much later. */
-export const againMs = 15_000
 /** What a rule asks for and the directory refuses is tried again so much later. */
 const refusedMs = 600_000
 /** A list of the directory knows of a claim after so long; earlier it proves nothing that one is not in it. */
@@ -44,7 +47,7 @@ const isForLater = ({ status, code }: Refused): boolean => status === tooMany ||
 
 /** Asks the directory for what is wanted of a claim, and writes what it answers. */
 export const createAdvance = (deps: AdvanceDeps) => {
-  const { sql, now, logger } = deps
+  const { sql, now, quietMs, logger } = deps
   return async (before: OwnClaim): Promise<Advanced> => {
     const { wanted } = before
     if (wanted === null || isEnded(before.status)) return { claim: before, isDone: true }
@@ -56,7 +59,7 @@ export const createAdvance = (deps: AdvanceDeps) => {
     })
     if (told === undefined || told instanceof DirectoryAwayError) {
       logger.info({ claim: before.id, act: wanted.act }, 'the directory is asked again later')
-      await postponeClaim(sql, before, new Date(now().getTime() + againMs))
+      await postponeClaim(sql, before, new Date(now().getTime() + quietMs))
       return { claim: before, isDone: false }
     }
     const isWritten = await sql.begin(async (tx) => {
@@ -141,7 +144,7 @@ const demandSame = ({ ispb }: AdvanceDeps, claim: OwnClaim, seen: Parameters<typ
  * first request looks for the claim before it asks again.
  */
 const tellOpening = async (deps: AdvanceDeps, before: OwnClaim): Promise<Told | undefined> => {
-  const { sql, calls, now } = deps
+  const { sql, calls, now, quietMs } = deps
   const { toldAt, content, type, keyType, key } = before
   if (content === null) throw new Error('a claim of ours has a claimer')
   if (toldAt !== null) {
@@ -150,7 +153,7 @@ const tellOpening = async (deps: AdvanceDeps, before: OwnClaim): Promise<Told | 
     if (found !== undefined) return found
   }
   const told = { ...before, toldAt: now() }
-  const due = new Date(now().getTime() + againMs)
+  const due = new Date(now().getTime() + quietMs)
   if (!(await changeClaim(sql, before, told, due))) return undefined
   const base = { ...told, version: before.version + 1 }
   const { owner: claimer, account, openedAt } = content

@@ -1,7 +1,7 @@
 import { writeAudit } from '#src/platform/http/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
-import { type Advance, type AdvanceDeps, againMs, lookAt } from './advance.ts'
+import { type Advance, type AdvanceDeps, lookAt } from './advance.ts'
 import { writeClaim } from './changes.ts'
 import { automaticOf, dueOf, isEnded, type OwnClaim, possibleFrom } from './domain.ts'
 import { dueClaims, findClaim, postponeClaim } from './store.ts'
@@ -38,8 +38,8 @@ export const doDue = async (
   advance: Advance,
   claim: OwnClaim,
 ): Promise<void> => {
-  const { sql, now } = deps
-  const later = new Date(now().getTime() + againMs)
+  const { sql, now, quietMs } = deps
+  const later = new Date(now().getTime() + quietMs)
   const wish = automaticOf(claim)
   const from = wish && possibleFrom(claim, wish)
   if (claim.wanted !== null) {

@@ -11,7 +11,7 @@ import {
 } from '#src/platform/http/index.ts'
 import type { EntryContent } from '../entries/domain.ts'
 import { dictErrors } from '../errors.ts'
-import { type Advance, type AdvanceDeps, type Advanced, againMs } from './advance.ts'
+import type { Advance, AdvanceDeps, Advanced } from './advance.ts'
 import { writeClaim } from './changes.ts'
 import { isDone, type OwnClaim, possibleFrom, reasonsFor, type Wish } from './domain.ts'
 import { addClaim, type ClaimFilter, findClaim, listClaims } from './store.ts'
@@ -37,8 +37,8 @@ export type ClaimService = {
  * refused; see {@link createAdvance}.
  */
 export const createClaimService = (deps: AdvanceDeps, advance: Advance): ClaimService => {
-  const { sql, now } = deps
-  const quietUntil = (): Date => new Date(now().getTime() + againMs)
+  const { sql, now, quietMs } = deps
+  const quietUntil = (): Date => new Date(now().getTime() + quietMs)
   const found = async (id: string): Promise<OwnClaim> => {
     const claim = await findClaim(sql, id)
     if (claim === undefined) throw new ApiError(httpErrors.not_found, 'No such claim.')

@@ -10,9 +10,7 @@ import { keepReadUntil, openDisputes, readUntil } from './store.ts'
 
 /** A list is read again from before where it was read to: what it shows late is found all the same. */
 const overlapMs = 600_000
-const retryEveryMs = 10_000
-/** Whoever asked has waited for the directory before. */
-const quietMs = 15_000
+const retryEveryMsMax = 10_000
 const retriedMax = 100
 
 type Item = { readonly modifiedMs: number }
@@ -87,14 +85,20 @@ export const retryDisputes = async (
   }
 }
 
-/** Tells the directory again what it has not answered. */
+/**
+ * Tells the directory again what it has not answered.
+ *
+ * @param quietMs for so long one is left to whoever tells the directory now
+ */
 export const createDisputeRetries = (
   sql: Client,
   kind: DisputeKind,
   retry: (id: string) => Promise<void>,
+  quietMs: number,
   logger: Logger,
 ): Job =>
   createJob({
-    ...{ name: `unanswered directory ${kind}s`, everyMs: retryEveryMs, fleet: { sql }, logger },
+    ...{ name: `unanswered directory ${kind}s`, fleet: { sql }, logger },
+    everyMs: Math.min(quietMs, retryEveryMsMax),
     run: (round) => retryDisputes(sql, kind, retry, new Date(Date.now() - quietMs), round),
   })

@@ -4,19 +4,23 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { EntryService } from './service.ts'
 import { openEntries } from './store.ts'
 
-const everyMs = 10_000
-/** Whoever asked has waited for the directory before. */
-const quietMs = 15_000
+const everyMsMax = 10_000
 const retriedMax = 100
 
-/** Tells the directory again what it has not answered. */
+/**
+ * Tells the directory again what it has not answered.
+ *
+ * @param quietMs for so long an entry is left to whoever tells the directory now
+ */
 export const createEntryRetries = (
   sql: Client,
   { retry }: Pick<EntryService, 'retry'>,
+  quietMs: number,
   logger: Logger,
 ): Job =>
   createJob({
-    ...{ name: 'unanswered directory entries', everyMs, fleet: { sql }, logger },
+    ...{ name: 'unanswered directory entries', fleet: { sql }, logger },
+    everyMs: Math.min(quietMs, everyMsMax),
     run: (round) => retryEntries(sql, retry, new Date(Date.now() - quietMs), round),
   })
 

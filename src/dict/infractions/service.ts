@@ -76,11 +76,11 @@ export const createInfractionService = (deps: InfractionDeps): InfractionService
 
 export const infractionJobs = (
   { retry, poll }: InfractionService,
-  everyMs: number,
+  [pollMs, quietMs]: readonly [pollMs: number, quietMs: number],
   { sql, logger }: InfractionDeps,
 ): readonly Job[] => [
-  createPoll('infraction', poll, everyMs, { sql, logger }),
-  createDisputeRetries(sql, 'infraction', retry, logger),
+  createPoll('infraction', poll, pollMs, { sql, logger }),
+  createDisputeRetries(sql, 'infraction', retry, quietMs, logger),
 ]
 
 const listOf = ({ calls, ispb }: InfractionDeps): PolledList<ReportContent, SeenItem> => ({

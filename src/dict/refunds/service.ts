@@ -117,11 +117,11 @@ export const createRefundService = (deps: RefundDeps): RefundService => {
 
 export const refundJobs = (
   { retry, poll }: RefundService,
-  everyMs: number,
+  [pollMs, quietMs]: readonly [pollMs: number, quietMs: number],
   { sql, logger }: RefundDeps,
 ): readonly Job[] => [
-  createPoll('refund', poll, everyMs, { sql, logger }),
-  createDisputeRetries(sql, 'refund', retry, logger),
+  createPoll('refund', poll, pollMs, { sql, logger }),
+  createDisputeRetries(sql, 'refund', retry, quietMs, logger),
 ]
 
 const listOf = (
