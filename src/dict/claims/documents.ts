@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { claimTypes, keyTypes } from '#codecs/dict'
-import { httpErrors, pageQuery, type RouteDocument, text } from '#src/platform/http/index.ts'
-import { account, keyCharsMax, limitDefault, limitMax, owner } from '../entries/documents.ts'
+import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { account, keyCharsMax, owner } from '../entries/documents.ts'
 import { dictErrors } from '../errors.ts'
+import { agePage } from '../pages.ts'
 import { cancelReasons, claimStatuses, confirmReasons, roles } from './domain.ts'
 
 const tag = 'Instant payments' as const
@@ -18,7 +19,7 @@ export const claimsQuery = z.strictObject({
     .enum(['true', 'false'])
     .default('false')
     .meta({ description: '`true`: those that wait for a person, before a deadline decides.' }),
-  ...pageQuery(/^[0-9T:.Z-]{24} [0-9a-f-]{36}$/, limitMax, limitDefault),
+  ...agePage,
 })
 
 const claimed = ['CPF', 'CNPJ', 'PHONE', 'EMAIL'] as const

@@ -8,7 +8,8 @@ import {
   readParams,
   readQuery,
 } from '#src/platform/http/index.ts'
-import { accountOf, cursorAt, ownerOf, placeIn } from '../entries/routes.ts'
+import { accountOf, ownerOf } from '../entries/routes.ts'
+import { cursorAt, placeIn } from '../pages.ts'
 import type { Advanced } from './advance.ts'
 import {
   cancelBody,

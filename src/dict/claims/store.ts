@@ -1,4 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { newest, type Place } from '../pages.ts'
 import type { ClaimStatus, OwnClaim, Role } from './domain.ts'
 
 type Row = Omit<OwnClaim, 'content' | 'wanted'> & {
@@ -95,7 +96,7 @@ export type ClaimFilter = {
   /** True: those that wait for a person. */
   readonly needsPerson: boolean
   readonly limit: number
-  readonly after: readonly [createdAt: string, id: string] | undefined
+  readonly after: Place | undefined
 }
 
 /** Newest first. */
@@ -103,7 +104,7 @@ export const listClaims = async (
   sql: Queryable,
   { key, role, status, needsPerson, limit, after }: ClaimFilter,
 ): Promise<readonly OwnClaim[]> => {
-  const [createdAt, id] = after ?? ['9999-12-31T00:00:00Z', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+  const [createdAt, id] = after ?? newest
   const rows = await sql<Row[]>`
     select ${columns(sql)} from dict_claims
     where (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)

@@ -8,11 +8,10 @@ import {
   text,
 } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
+import { limitDefault, limitMax } from '../pages.ts'
 import { comparisonMethods, comparisonStatuses } from './domain.ts'
 
 const tag = 'Instant payments' as const
-const limitMax = 500
-const limitDefault = 50
 const keyCharsMax = 77
 const sides = ['ours', 'theirs'] as const
 

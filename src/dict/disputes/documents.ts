@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import { httpErrors, pageQuery, text } from '#src/platform/http/index.ts'
+import { httpErrors, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
+import { agePage } from '../pages.ts'
 import { disputeStatuses } from './domain.ts'
 
 export const tag = 'Instant payments' as const
-const limitMax = 500
-const limitDefault = 50
 const proseCharsMax = 2_000
 
 export const disputeParams = z.object({ id: z.uuid() })
@@ -23,7 +22,7 @@ export const transactionId = z
 export const disputesQuery = z.strictObject({
   ...{ role: role.optional(), status: status.optional() },
   transaction_id: transactionId.optional(),
-  ...pageQuery(/^[0-9T:.Z-]{24} [0-9a-f-]{36}$/, limitMax, limitDefault),
+  ...agePage,
 })
 
 /** For people to read. */

@@ -2,6 +2,7 @@
  * What infraction reports and refund requests have alike: two institutions, one of which asks, a state that the
  * directory keeps, and what we want of it and have no answer to yet.
  */
+import type { Place } from '../pages.ts'
 
 /** `requested`: the directory has not answered yet. `refused`: it does not take what we asked for. */
 export const disputeStatuses = [
@@ -122,5 +123,5 @@ export type DisputeFilter = {
   readonly status: DisputeStatus | undefined
   readonly transactionId: string | undefined
   readonly limit: number
-  readonly after: readonly [createdAt: string, id: string] | undefined
+  readonly after: Place | undefined
 }

@@ -6,6 +6,7 @@ import {
   readParams,
   readQuery,
 } from '#src/platform/http/index.ts'
+import { cursorAt, placeIn } from '../pages.ts'
 import { type disputeMembers, disputeParams, disputesQuery } from './documents.ts'
 import type { Dispute, DisputeFilter, Wanted } from './domain.ts'
 import type { Advanced } from './service.ts'
@@ -24,10 +25,9 @@ export const pageOfDisputes = async <D extends Dispute>(
   list: (filter: DisputeFilter) => Promise<readonly D[]>,
 ): Promise<{ readonly items: readonly D[]; readonly next: string | null }> => {
   const { role, status, transaction_id: transactionId, limit, cursor } = readQuery(c, disputesQuery)
-  const [createdAt, id] = cursor?.split(' ') ?? []
-  const after = createdAt === undefined || id === undefined ? undefined : ([createdAt, id] as const)
+  const after = placeIn(cursor)
   const found = await list({ role, status, transactionId, limit: limit + 1, after })
-  return pageOf(found, limit, (one) => `${one.createdAt.toISOString()} ${one.id}`)
+  return pageOf(found, limit, cursorAt)
 }
 
 type Shared = z.output<z.ZodObject<Omit<typeof disputeMembers, 'details' | 'result' | 'analysis'>>>

@@ -1,4 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { newest } from '../pages.ts'
 import type { Dispute, DisputeFilter, DisputeKind } from './domain.ts'
 
 type Row = Omit<Dispute, 'content' | 'wanted'> & {
@@ -96,7 +97,7 @@ export const listDisputes = async <D extends Dispute>(
   kind: DisputeKind,
   { role, status, transactionId, limit, after }: DisputeFilter,
 ): Promise<readonly D[]> => {
-  const [createdAt, id] = after ?? ['9999-12-31T00:00:00Z', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+  const [createdAt, id] = after ?? newest
   const rows = await sql<Row[]>`
     select ${columns(sql)} from dict_disputes
     where kind = ${kind} and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)

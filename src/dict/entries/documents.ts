@@ -2,19 +2,12 @@ import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { keyTypes } from '#codecs/dict'
 import { isCnpj, isCpf } from '#codecs/taxpayer'
-import {
-  httpErrors,
-  instant,
-  pageQuery,
-  type RouteDocument,
-  text,
-} from '#src/platform/http/index.ts'
+import { httpErrors, instant, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
+import { agePage } from '../pages.ts'
 import { entryStatuses, removalReasons } from './domain.ts'
 
 const tag = 'Instant payments' as const
-export const limitMax = 500
-export const limitDefault = 50
 const nameCharsMax = 120
 const tradeNameCharsMax = 100
 export const keyCharsMax = 77
@@ -23,7 +16,7 @@ export const entryParams = z.object({ id: z.uuid() })
 
 export const entriesQuery = z.strictObject({
   key: text(keyCharsMax).optional(),
-  ...pageQuery(/^[0-9T:.Z-]{24} [0-9a-f-]{36}$/, limitMax, limitDefault),
+  ...agePage,
 })
 
 export const removalQuery = z.strictObject({

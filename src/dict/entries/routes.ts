@@ -9,6 +9,7 @@ import {
   readParams,
   readQuery,
 } from '#src/platform/http/index.ts'
+import { cursorAt, placeIn } from '../pages.ts'
 import {
   entryDocuments as documents,
   entriesQuery,
@@ -81,15 +82,6 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
 ]
 
 const tradeName = (name: string | undefined) => (name === undefined ? {} : { tradeName: name })
-
-/** The place in a list by age that a cursor names. */
-export const placeIn = (cursor: string | undefined): readonly [string, string] | undefined => {
-  const [createdAt, id] = cursor?.split(' ') ?? []
-  return createdAt === undefined || id === undefined ? undefined : [createdAt, id]
-}
-
-export const cursorAt = (one: { readonly createdAt: Date; readonly id: string }): string =>
-  `${one.createdAt.toISOString()} ${one.id}`
 
 export const accountOf = (
   { branch, number, type, opened_at: openedAt }: z.output<typeof newEntry>['account'],

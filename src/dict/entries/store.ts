@@ -1,5 +1,6 @@
 import type { KeyType } from '#codecs/dict'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { newest, type Place } from '../pages.ts'
 import type { OwnEntry } from './domain.ts'
 
 type Row = Omit<OwnEntry, 'content' | 'wanted'> & {
@@ -72,7 +73,7 @@ export const listEntries = async (
   sql: Queryable,
   { key, limit, after }: EntryFilter,
 ): Promise<readonly OwnEntry[]> => {
-  const [createdAt, id] = after ?? ['9999-12-31T00:00:00Z', 'ffffffff-ffff-ffff-ffff-ffffffffffff']
+  const [createdAt, id] = after ?? newest
   const rows = await sql<Row[]>`
     select ${columns(sql)} from dict_entries
     where (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)
@@ -84,7 +85,7 @@ export const listEntries = async (
 export type EntryFilter = {
   readonly key: string | undefined
   readonly limit: number
-  readonly after: readonly [createdAt: string, id: string] | undefined
+  readonly after: Place | undefined
 }
 
 /** Some that wait for the directory, and were not tried for a while. */

@@ -4,16 +4,33 @@ import { text, whole } from './text.ts'
 
 const cursorCharactersMax = 200
 
-/** Opaque to callers, so that its content may change. */
-/** The cursor of a page that begins behind a key. */
+/** The cursor of a page that begins behind a key: opaque to callers, so that its content may change. */
 export const cursorOf = (key: string): string => Buffer.from(key).toString('base64url')
 
-/** Reads the cursor of a page as the key after which the next page begins. */
+const momentForm = /^\d{4}-\d\d-\d\dT/
+const idForm = /^[0-9a-f-]{36}$/
+const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const secondChars = 19
+
+/** Whether the database can read a part of a key: a cursor that nobody gave may hold 30 February, or a UUID of dashes. */
+const isReadable = (part: string): boolean => {
+  if (idForm.test(part)) return uuidForm.test(part)
+  if (!momentForm.test(part)) return true
+  const at = new Date(part)
+  if (Number.isNaN(at.getTime()) || part.startsWith('0000')) return false
+  return at.toISOString().slice(0, secondChars) === part.slice(0, secondChars)
+}
+
+/**
+ * Reads the cursor of a page as the key after which the next page begins. Moments and UUIDs among its parts, which
+ * spaces divide, are real ones.
+ */
 export const cursor = (keyForm: RegExp) =>
   text(cursorCharactersMax)
     .transform((value, context) => {
       const key = Buffer.from(value, 'base64url').toString()
-      if (keyForm.test(key) && cursorOf(key) === value) return key
+      const isKey = keyForm.test(key) && key.split(' ').every(isReadable)
+      if (isKey && cursorOf(key) === value) return key
       const message = 'is not one that a list gave'
       context.addIssue({ code: 'custom', message, params: { rule: 'cursor' } })
       return z.NEVER

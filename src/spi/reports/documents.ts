@@ -4,7 +4,7 @@ import { isOfFuture } from '../messages/value-rules.ts'
 import { dayForm, isAhead } from './days.ts'
 import { figureOutcomes } from './figures.ts'
 import { entryOutcomes } from './project.ts'
-import { cursorForm, differenceOutcomes } from './reconcile.ts'
+import { cursorOfDay, cursorOfFile, differenceOutcomes } from './reconcile.ts'
 import statement from './sample-camt054.xml' with { type: 'text' }
 
 const tag = 'Instant payments' as const
@@ -79,8 +79,9 @@ export const entriesQuery = z.strictObject({
   ...pageQuery(new RegExp(`^${uuid} \\d{1,9}$`), limitMax, limitDefault),
 })
 
-export const comparedQuery = z.strictObject(pageQuery(cursorForm, limitMax, limitDefault))
-export const differencesQuery = comparedQuery.extend({
+export const comparedQuery = z.strictObject(pageQuery(cursorOfFile, limitMax, limitDefault))
+export const differencesQuery = z.strictObject({
+  ...pageQuery(cursorOfDay, limitMax, limitDefault),
   day: dayText.optional().meta({
     example: '2026-03-02',
     description: 'On which the entries were booked; today in Brazil if it is not given.',

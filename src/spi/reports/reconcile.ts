@@ -52,7 +52,9 @@ const readsMax = 20
 
 const theirs = 'theirs'
 const ours = 'ours'
-export const cursorForm = /^(?:theirs|ours) [0-9a-f-]{0,36}(?: \d{1,9})?$/
+export const cursorOfDay = /^(?:theirs|ours) (?:[0-9a-f-]{36} \d{1,9})?$/
+/** Of a file, whose entries have no place of their own. */
+export const cursorOfFile = /^(?:theirs (?:\d{1,9})?|ours (?:[0-9a-f-]{36} \d{1,9})?)$/
 
 /**
  * Compares a statement with our book, both ways: first each of its entries with what we have, then each of our
