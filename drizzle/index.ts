@@ -79,6 +79,7 @@ import m75 from './0075_dict_disputes.sql' with { type: 'text' }
 import m76 from './0076_dict_comparisons.sql' with { type: 'text' }
 import m77 from './0077_directory_claims.sql' with { type: 'text' }
 import m78 from './0078_queue_values_kept.sql' with { type: 'text' }
+import m79 from './0079_card_exchanges.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -160,4 +161,5 @@ export const migrations: readonly Migration[] = [
   { name: '0076_dict_comparisons', sql: m76 },
   { name: '0077_directory_claims', sql: m77 },
   { name: '0078_queue_values_kept', sql: m78 },
+  { name: '0079_card_exchanges', sql: m79 },
 ]

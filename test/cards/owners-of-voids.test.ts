@@ -64,8 +64,8 @@ test('a void that is refused and then done is voided, by a repeat of the same vo
   await untilLate(id, 2)
   expect(await mtisOf(id)).toEqual(['0100', '0400', '0401'])
   const [confirmed] = await rig.database.sql`
-    select messages from card_events where transaction_id = ${id} and type = 'reversal_confirmed'`
-  expect(confirmed?.['messages']).toMatchObject([
+    select exchange::jsonb from card_events where transaction_id = ${id} and type = 'reversal_confirmed'`
+  expect(confirmed?.['exchange']).toMatchObject([
     { mti: '0401', fields: { '011': first?.stan } },
     { mti: '0410', fields: { '039': '00' } },
   ])

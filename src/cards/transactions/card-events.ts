@@ -87,7 +87,7 @@ export const historyOf = async (sql: Client, id: string, limit: number): Promise
     sql<{ traceId: string | null }[]>`
       select substr(traceparent, 4, 32) as "traceId" from card_transactions where id = ${id}`,
     sql<CardEventRow[]>`
-      select id, type, data, messages, at from card_events
+      select id, type, data, coalesce(exchange::jsonb, messages) as messages, at from card_events
       where transaction_id = ${id} order by id limit ${limit}`,
   ])
   return { traceId: traced?.traceId ?? null, events }

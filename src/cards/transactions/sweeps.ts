@@ -1,7 +1,7 @@
 /** What sweeps look for, each past the locks of the others. */
 import type { Queryable } from '#src/platform/database/index.ts'
 import { recordOf } from '../columns.ts'
-import { type CardTransaction, type TransactionRow, transactionTexts } from './store.ts'
+import { type CardTransaction, selectedColumns, type TransactionRow } from './store.ts'
 
 /**
  * Locks transactions on the wire for longer than `ageMs`, by the database's clock: their sender is gone. Other sweeps
@@ -13,7 +13,7 @@ export const lockAbandoned = async (
   limit: number,
 ): Promise<readonly CardTransaction[]> => {
   const rows = await tx<TransactionRow[]>`
-    select ${tx(transactionTexts.selected)} from card_transactions t
+    select ${tx(selectedColumns)} from card_transactions t
     where ${abandoned(tx, ageMs)}
     order by touched_at limit ${limit} for update skip locked`
   return rows.map(recordOf)
@@ -44,7 +44,7 @@ export const lockExpired = async (
   limit: number,
 ): Promise<readonly CardTransaction[]> => {
   const rows = await tx<TransactionRow[]>`
-    select ${tx(transactionTexts.selected)} from card_transactions t
+    select ${tx(selectedColumns)} from card_transactions t
     where network = ${network} and status = 'authorized' and operation is null
       and created_at < now() - make_interval(hours => ${ageHours}::int)
       and reason is distinct from 'expired'

@@ -8,13 +8,8 @@ import {
 import { ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
-import {
-  type CardChange,
-  changeTransactions,
-  insertTransactions,
-  type NewRow,
-  transactionById,
-} from './store.ts'
+import { type CardChange, type NewRow, transactionById } from './store.ts'
+import { changeTransactions, insertTransactions } from './writes.ts'
 
 const rowsMax = 200
 /**

@@ -12,12 +12,8 @@ import {
   isAdvising,
   transition,
 } from '../transactions/domain.ts'
-import {
-  type CardTransaction,
-  changeTransactions,
-  lockTransaction,
-  type NewCardEvent,
-} from '../transactions/store.ts'
+import { type CardTransaction, lockTransaction, type NewCardEvent } from '../transactions/store.ts'
+import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, type Fields, refundedBy } from './amounts.ts'
 import type { OperationName } from './context.ts'
 import type { Verdict } from './exchange.ts'

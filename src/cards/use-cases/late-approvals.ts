@@ -5,7 +5,8 @@ import { insertReversals, type NewReversal, renewReversal } from '../reversals/i
 import { isCounted, refusedVoidUnder, sentUnder } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardEvent, isAdvising, isStarted, transition } from '../transactions/domain.ts'
-import { type CardTransaction, changeTransactions, lockTransaction } from '../transactions/store.ts'
+import { type CardTransaction, lockTransaction } from '../transactions/store.ts'
+import { changeTransactions } from '../transactions/writes.ts'
 import { reversalOf } from './begun-reversals.ts'
 
 /** An answer that may mean money on hold, to a request that no longer waits. */

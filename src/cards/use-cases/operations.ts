@@ -18,12 +18,8 @@ import {
   type StartedOperation,
   transition,
 } from '../transactions/domain.ts'
-import {
-  type CardTransaction,
-  changeTransactions,
-  lockTransaction,
-  transactionById,
-} from '../transactions/store.ts'
+import { type CardTransaction, lockTransaction, transactionById } from '../transactions/store.ts'
+import { changeTransactions } from '../transactions/writes.ts'
 import { answerOf } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import { type CardContext, fresh } from './context.ts'

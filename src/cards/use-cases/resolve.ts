@@ -22,12 +22,8 @@ import { isAdviceOpen } from '../transactions/advices.ts'
 import { changed } from '../transactions/changes.ts'
 import { isAdvising, transition } from '../transactions/domain.ts'
 import { type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
-import {
-  type CardChange,
-  type CardTransaction,
-  changeTransactions,
-  lockTransaction,
-} from '../transactions/store.ts'
+import { type CardChange, type CardTransaction, lockTransaction } from '../transactions/store.ts'
+import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
 import { answerOf } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { emitWithin } from '#src/webhooks/index.ts'
 import { changed } from '../../../src/cards/transactions/changes.ts'
-import {
-  type CardTransaction,
-  changeTransactions,
-  insertTransactions,
-  transactionById,
-} from '../../../src/cards/transactions/store.ts'
+import { type CardTransaction, transactionById } from '../../../src/cards/transactions/store.ts'
+import { changeTransactions, insertTransactions } from '../../../src/cards/transactions/writes.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase

@@ -1,0 +1,2 @@
+-- expand
+ALTER TABLE "card_events" ADD COLUMN "exchange" text;
