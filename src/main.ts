@@ -110,10 +110,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
         : [createBrokerFeature(opened.broker, sql, opened.certificates)]),
       createDeadLetters({ sql, isRelayed: platform.brokerAddresses !== undefined }),
       ...[certificates, jose, schemas, transform],
-      withJobs(
-        roles,
-        createMessages({ sql, retentionDays: values.spi.retentionDays, archiveDirectory, logger }),
-      ),
+      withJobs(roles, createMessages({ ...values.spi, sql, archiveDirectory, logger })),
       ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
       createRsfn({ settings: values.spi, certificates: certificates.keys }),
       qrcodes,

@@ -15,6 +15,9 @@ import {
 export const spiRoles = ['INBOUND_PULL', 'WORKER', 'OUTBOUND_SEND'] as const
 export type SpiRole = (typeof spiRoles)[number]
 
+/** The most SPI_RETENTION_DAYS may be where each day has a partition. */
+export const dayPartitionsMax = 400
+
 /** The institution, the message interface and what we need to reach it. */
 export const spiSettings = defineSettings({
   ispb: setting(
@@ -50,7 +53,11 @@ export const spiSettings = defineSettings({
   }),
   retentionDays: setting('SPI_RETENTION_DAYS', integer(90, 36_500), {
     default: '3650',
-    doc: 'Days messages are kept with all that belongs to them, in whole months; a month that holds an open one longer.',
+    doc: 'Days messages are kept with all that belongs to them, in whole partitions (`SPI_PARTITION_UNIT`); a partition that holds an open one longer.',
+  }),
+  partitionUnit: setting('SPI_PARTITION_UNIT', oneOf('month', 'day'), {
+    default: 'month',
+    doc: `What a partition of the message tables holds. \`day\` is for millions of payments a day: what goes is smaller and sooner gone; it allows at most ${dayPartitionsMax} for SPI_RETENTION_DAYS, since a search by neither id nor key asks each partition.`,
   }),
   rsfnKeySource: setting('RSFN_KEY_SOURCE', oneOf('files', 'store'), {
     default: 'files',

@@ -1,6 +1,6 @@
 import type { SettingProblem } from '#src/platform/config/index.ts'
 import { createFileMaterial, KeyMaterialError } from '#src/platform/security/index.ts'
-import { type SpiRole, type SpiSettings, spiRoles } from './config.ts'
+import { dayPartitionsMax, type SpiRole, type SpiSettings, spiRoles } from './config.ts'
 import { rsfnProblems } from './link/rsfn/index.ts'
 
 type Need = 'ISPB' | 'SPI_PRIMARY_URL' | 'DATABASE_DSN' | 'BROKER_ADDRESSES or DATABASE_DSN'
@@ -54,11 +54,26 @@ export const spiProblems = (
   })
   return [
     ...problems,
+    ...partitionProblems(settings),
     ...fastPathProblems(settings, isSet),
     ...certificateProblems(settings),
     ...rsfnProblems(settings),
   ]
 }
+
+const partitionProblems = ({
+  partitionUnit,
+  retentionDays,
+}: SpiSettings): readonly SettingProblem[] =>
+  partitionUnit === 'day' && retentionDays > dayPartitionsMax
+    ? [
+        {
+          ...{ name: 'SPI_PARTITION_UNIT', value: 'day', problem: 'would be too many partitions' },
+          expected: `\`day\` together with at most ${dayPartitionsMax} for SPI_RETENTION_DAYS`,
+          fix: 'set SPI_RETENTION_DAYS, and TRILHO_ARCHIVE_DIR to keep what goes, or SPI_PARTITION_UNIT=month',
+        },
+      ]
+    : []
 
 const fastPathProblems = (
   { syncEnabled }: SpiSettings,

@@ -35,7 +35,7 @@ import { applyFacts, refusalsBy } from '#src/spi/recurring/project.ts'
 import { findRecurrence, listRecurrences } from '#src/spi/recurring/store.ts'
 import { applyReports } from '#src/spi/reports/project.ts'
 import { findReport, listEntries, listReports } from '#src/spi/reports/store.ts'
-import { keptForEver, quietLogger } from '../support/database.ts'
+import { messagesForEver, quietLogger } from '../support/database.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 import { type Made, madeOutbound, storeMany } from './messages/stored.ts'
 import { message } from './messages/support.ts'
@@ -254,7 +254,7 @@ const budgetOf = (text: string): number => {
 
 holdPageBudgets<readonly Made[]>({
   prepare: async (sql) => {
-    const feature = createMessages({ sql, ...keptForEver, logger: quietLogger })
+    const feature = createMessages({ sql, ...messagesForEver, logger: quietLogger })
     await feature.start?.()
     await feature.drain?.()
   },

@@ -36,3 +36,11 @@ test('pulling needs a broker that keeps messages, and no database where Kafka is
     ])
   }
 })
+
+test('partitions of a day are as many as the days that messages are kept, and those are bounded', () => {
+  const days = { SPI_PARTITION_UNIT: 'day', SPI_RETENTION_DAYS: '400' }
+  expect(problemsOf(days)).toEqual([])
+  expect(problemsOf({ ...days, SPI_RETENTION_DAYS: '401' })).toEqual([
+    'SPI_PARTITION_UNIT would be too many partitions',
+  ])
+})

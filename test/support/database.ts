@@ -23,6 +23,7 @@ export const quietLogger = createLogger({
 
 /** Of what is under test nothing is old enough to go. */
 export const keptForEver = { retentionDays: 36_500, archiveDirectory: undefined }
+export const messagesForEver = { ...keptForEver, partitionUnit: 'month' } as const
 
 const clusters = new Map<string | undefined, Promise<string>>()
 let count = 0

@@ -7,7 +7,7 @@ import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { workerOn } from '../spi/in/worker/support.ts'
 import { interfaceClient } from '../spi/link/support.ts'
 import { ispb, rigOn } from '../spi/out/stage/support.ts'
-import { keptForEver, quietLogger } from './database.ts'
+import { messagesForEver, quietLogger } from './database.ts'
 import { costsOf, type Engine, type StatementCost, startEngine } from './engines.ts'
 import { subscribe } from './webhooks.ts'
 
@@ -46,7 +46,7 @@ export const startRoundTrip = async (engine: Engine) => {
   const opened = server.open(10)
   const { sql } = opened
   const database = { ...opened, dsn: server.dsn, ping: async () => true }
-  const messages = createMessages({ sql, ...keptForEver, logger: quietLogger })
+  const messages = createMessages({ sql, ...messagesForEver, logger: quietLogger })
   await messages.start?.()
   await messages.drain?.()
   await subscribe(sql, ['message.status'])

@@ -22,6 +22,8 @@ export { atOneMoment } from './moment.ts'
 export {
   ensurePartitions,
   type PartitionedTable,
+  type PartitionUnit,
+  partitionEnd,
   partitionNames,
   partitionRange,
   uuidBound,

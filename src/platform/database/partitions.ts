@@ -1,6 +1,6 @@
 import type { Client } from './database.ts'
 
-type PartitionUnit = 'day' | 'month'
+export type PartitionUnit = 'day' | 'month'
 
 /** A table that is range-partitioned by time. */
 export type PartitionedTable = {
@@ -34,9 +34,18 @@ export const partitionRange = (
   return { name: `${name}_p${digits.replaceAll('-', '')}`, from, to: start(offset + 1) }
 }
 
+/** When a partition's range ends, in UTC, by its name: the unit may have been another when it was made. */
+export const partitionEnd = (name: string): Date => {
+  const [, year, month, day] = /_p(\d{4})(\d{2})(\d{2})?$/.exec(name) ?? []
+  return day === undefined
+    ? new Date(Date.UTC(Number(year), Number(month), 1))
+    : new Date(Date.UTC(Number(year), Number(month) - 1, Number(day) + 1))
+}
+
 /**
  * Creates the missing partitions around now and ahead. Rows of a range without a partition are in the
- * default partition; if it holds some already, we do not create that partition.
+ * default partition; if it holds some already, we do not create that partition. After a change of unit, days begin
+ * behind the months that are there, and a month that has some of its days gets the others as days, too.
  *
  * @returns the names of those made
  */
@@ -51,9 +60,27 @@ export const ensurePartitions = async (
   for (let offset = -1; offset <= unitsAhead; offset++) {
     const range = partitionRange(table, at, offset)
     if (existing.has(range.name)) continue
-    if (await create(sql, table, range)) made.push(range.name)
+    const outcome = await create(sql, table, range)
+    if (outcome === 'made') made.push(range.name)
+    else if (outcome === 'overlaps' && table.unit === 'month') {
+      made.push(...(await createDays(sql, table, range)))
+    }
   }
   return made
+}
+
+const createDays = async (
+  sql: Client,
+  table: PartitionedTable,
+  month: PartitionRange,
+): Promise<readonly string[]> => {
+  const made: string[] = []
+  const days = { ...table, unit: 'day' } as const
+  for (let offset = 0; ; offset++) {
+    const day = partitionRange(days, month.from, offset)
+    if (day.from >= month.to) return made
+    if ((await create(sql, table, day)) === 'made') made.push(day.name)
+  }
 }
 
 const alreadyThere = '42P07'
@@ -64,17 +91,18 @@ const create = async (
   sql: Client,
   table: PartitionedTable,
   { name, from, to }: PartitionRange,
-): Promise<boolean> => {
+): Promise<'made' | 'overlaps' | 'refused'> => {
   try {
     await alterTable(
       sql,
       `create table ${name} partition of ${table.name}
        for values from ('${table.bound(from)}') to ('${table.bound(to)}')`,
     )
-    return true
+    return 'made'
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === alreadyThere || code === overlaps || code === defaultHasRows) return false
+    if (code === overlaps) return 'overlaps'
+    if (code === alreadyThere || code === defaultHasRows) return 'refused'
     throw error
   }
 }

@@ -2,7 +2,7 @@ import type { Logger } from '../observe/index.ts'
 import { archiveTable } from './archive.ts'
 import { deletedMax, deleteInBatches, type Lasting } from './batches.ts'
 import type { Client, Queryable } from './database.ts'
-import { alterTable, type PartitionedTable, partitionNames, partitionRange } from './partitions.ts'
+import { alterTable, type PartitionedTable, partitionEnd, partitionNames } from './partitions.ts'
 
 /** Tables that are partitioned alike, by the same ids: a partition of each goes together. */
 type Retained = {
@@ -37,7 +37,7 @@ export const dropExpired = async (
   const [first] = retained.tables
   const dropped: string[] = []
   for (const name of await partitionNames(sql, first)) {
-    if (name >= partitionRange(first, before, 0).name || round?.signal.aborted) break
+    if (partitionEnd(name) > before || round?.signal.aborted) break
     if (await holdsOpen(sql, name, retained)) {
       logger.warn({ partition: name }, 'is past its retention, but holds what is open')
       continue

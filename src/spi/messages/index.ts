@@ -1,4 +1,4 @@
-import { type Client, ensurePartitions } from '#src/platform/database/index.ts'
+import { type Client, ensurePartitions, type PartitionUnit } from '#src/platform/database/index.ts'
 import { withMissingSettings } from '#src/platform/http/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
@@ -75,16 +75,18 @@ export type MessagesDeps = {
   /** Undefined: the endpoints answer 503 and name DATABASE_DSN. */
   readonly sql: Client | undefined
   readonly retentionDays: number
+  readonly partitionUnit: PartitionUnit
   readonly archiveDirectory: string | undefined
   readonly logger: Logger
 }
 
-const monthsAhead = 2
+/** Days that are made ahead bridge a week in which nothing could be made. */
+const unitsAhead = { day: 7, month: 2 } as const satisfies Record<PartitionUnit, number>
 const everyMs = 6 * 3_600_000
 
 /** Stored instant-payment messages: their tables, and the endpoints that read them. */
 export const createMessages = (deps: MessagesDeps): Feature => {
-  const { sql, logger, archiveDirectory, retentionDays: days } = deps
+  const { sql, logger, archiveDirectory, retentionDays: days, partitionUnit: unit } = deps
   const name = 'messages'
   if (sql === undefined) {
     const never = (): never => {
@@ -97,7 +99,9 @@ export const createMessages = (deps: MessagesDeps): Feature => {
   const partitions = createJob({
     ...{ name: 'partitions of messages', everyMs, isAwaited: true, fleet: { sql }, logger },
     run: async () => {
-      for (const table of messageTables) await ensurePartitions(sql, table, monthsAhead, new Date())
+      for (const table of messageTables) {
+        await ensurePartitions(sql, { ...table, unit }, unitsAhead[unit], new Date())
+      }
     },
   })
   const retention = createMessageRetention({ sql, days, archiveDirectory, logger })

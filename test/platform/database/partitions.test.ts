@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import {
   ensurePartitions,
+  partitionEnd,
   partitionNames,
   partitionRange,
   uuidBound,
@@ -63,6 +64,32 @@ describe('time partitions', () => {
       values (${at.toISOString()})`
     const made = await ensurePartitions(sql, log, 1, at)
     expect(made).toEqual(['things_p20410509', 'things_p20410511'])
+  })
+
+  test('after a change of unit, days begin behind the months, and a month that has days gets the others', async () => {
+    const months = { ...log, unit: 'month' } as const
+    const april = new Date('2051-04-20T12:00:00Z')
+    expect(await ensurePartitions(sql, months, 0, april)).toEqual([
+      'things_p205103',
+      'things_p205104',
+    ])
+    const lastOfApril = new Date('2051-04-30T12:00:00Z')
+    expect(await ensurePartitions(sql, log, 2, lastOfApril)).toEqual([
+      'things_p20510501',
+      'things_p20510502',
+    ])
+    const made = await ensurePartitions(sql, months, 1, lastOfApril)
+    expect(made[0]).toBe('things_p20510503')
+    expect(made).toHaveLength(29)
+    expect(made.at(-1)).toBe('things_p20510531')
+    expect(await ensurePartitions(sql, months, 1, lastOfApril)).toEqual([])
+    expect(await ensurePartitions(sql, months, 2, lastOfApril)).toEqual(['things_p205106'])
+  })
+
+  test('their names tell when they end', () => {
+    expect(partitionEnd('things_p205112')).toEqual(new Date('2052-01-01T00:00:00Z'))
+    expect(partitionEnd('things_p20511231')).toEqual(new Date('2052-01-01T00:00:00Z'))
+    expect(partitionEnd('things_p20520228')).toEqual(new Date('2052-02-29T00:00:00Z'))
   })
 
   test('a table in use holds up the partition, and that nobody else for long', async () => {

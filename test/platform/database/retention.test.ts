@@ -111,3 +111,24 @@ test('the audit log keeps its months as long as it is told', async () => {
   expect(await forgetAudit(deps)).toEqual(['audit_log_p202102', 'audit_log_p202103'])
   expect(await count('audit_log')).toBe(1)
 })
+
+test('days go one by one, and a month that ends after them stays', async () => {
+  const dayMs = 86_400_000
+  const at = (days: number): Date => new Date(now.getTime() - days * dayMs)
+  const days = messageTables.map((table) => ({ ...table, unit: 'day' }) as const)
+  // Two months back no month has a partition in these tests.
+  for (const table of days) await ensurePartitions(sql, table, 0, at(70))
+  const gone = await stored(at(70))
+  const digits = at(70).toISOString().slice(0, 10).replaceAll('-', '')
+  const names = (await forgetMessages({ ...deps, days: 69 })).filter((name) =>
+    name.endsWith(digits),
+  )
+  expect(names.toSorted()).toEqual(messageTables.map(({ name }) => `${name}_p${digits}`).toSorted())
+  expect(await keysOf(gone)).toBe(0)
+  // The month of three days ago is not over yet, or was three days ago: what is younger than that stays.
+  const young = await stored(now)
+  expect(await forgetMessages({ ...deps, days: 3 })).not.toContain(
+    `spi_messages_p${now.toISOString().slice(0, 7).replace('-', '')}`,
+  )
+  expect(await keysOf(young)).not.toBe(0)
+})

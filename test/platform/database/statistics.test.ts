@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 import { createStatistics } from '#src/platform/database/index.ts'
 import { createMessages } from '#src/spi/index.ts'
 import { storeMany } from '../../spi/messages/stored.ts'
-import { createTestDatabase, keptForEver, quietLogger } from '../../support/database.ts'
+import { createTestDatabase, messagesForEver, quietLogger } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
 const database = await createTestDatabase()
@@ -16,7 +16,7 @@ const analyzed = async (): Promise<readonly string[]> =>
   ).map(({ name }) => name)
 
 test('partitioned tables are analyzed as wholes, once they hold something', async () => {
-  const messages = createMessages({ sql, ...keptForEver, logger: quietLogger })
+  const messages = createMessages({ sql, ...messagesForEver, logger: quietLogger })
   await messages.start?.()
   await messages.drain?.()
   const round = async (): Promise<void> => {

@@ -8,7 +8,7 @@ import {
   setRepetitionOutcomes,
 } from '#src/spi/messages/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
-import { createTestDatabase, keptForEver, quietLogger } from '../../support/database.ts'
+import { createTestDatabase, messagesForEver, quietLogger } from '../../support/database.ts'
 import { message } from './support.ts'
 
 const database = await createTestDatabase()
@@ -16,7 +16,7 @@ const { sql } = database
 afterAll(() => database.close())
 
 const reader = testKey('messages:read')
-const { routes } = createMessages({ sql, ...keptForEver, logger: quietLogger })
+const { routes } = createMessages({ sql, ...messagesForEver, logger: quietLogger })
 const app = testApp(routes ?? [], { keys: [reader.record] })
 const shown = async ({ id }: Pick<NewMessage, 'id'>) => {
   const response = await app.call('GET', `/v1/messages/${id}`, { key: reader.key })

@@ -4,7 +4,7 @@ import { createMessages } from '#src/spi/index.ts'
 import { countedMax } from '#src/spi/messages/domain.ts'
 import { changeStatuses, idsByKey, insertMessages } from '#src/spi/messages/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
-import { createTestDatabase, keptForEver, quietLogger } from '../../support/database.ts'
+import { createTestDatabase, messagesForEver, quietLogger } from '../../support/database.ts'
 import { message } from './support.ts'
 
 const database = await createTestDatabase()
@@ -12,7 +12,7 @@ const { sql } = database
 afterAll(() => database.close())
 
 const reader = testKey('messages:read')
-const feature = createMessages({ sql, ...keptForEver, logger: quietLogger })
+const feature = createMessages({ sql, ...messagesForEver, logger: quietLogger })
 const app = testApp(feature.routes ?? [], { keys: [reader.record] })
 const get = async (path: string, headers: Record<string, string> = {}) => {
   const response = await app.call('GET', path, { key: reader.key, headers })
@@ -390,7 +390,7 @@ test('what is not there is 404; without a database 503 names the setting; a key 
   expect((await get('/v1/messages/nonsense')).status).toBe(404)
   expect((await get(`/v1/messages/${Bun.randomUUIDv7()}`)).status).toBe(404)
   const stranger = testKey('spi:send')
-  const without = createMessages({ sql: undefined, ...keptForEver, logger: quietLogger })
+  const without = createMessages({ sql: undefined, ...messagesForEver, logger: quietLogger })
   const bare = testApp(without.routes ?? [], { keys: [reader.record, stranger.record] })
   for (const path of [
     '/v1/messages',

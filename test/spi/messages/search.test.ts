@@ -3,7 +3,7 @@ import { createMessages } from '#src/spi/index.ts'
 import { countedMax } from '#src/spi/messages/domain.ts'
 import { insertMessages } from '#src/spi/messages/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
-import { createTestDatabase, keptForEver, quietLogger } from '../../support/database.ts'
+import { createTestDatabase, messagesForEver, quietLogger } from '../../support/database.ts'
 import { message } from './support.ts'
 
 const database = await createTestDatabase()
@@ -11,7 +11,7 @@ const { sql } = database
 afterAll(() => database.close())
 
 const reader = testKey('messages:read')
-const feature = createMessages({ sql, ...keptForEver, logger: quietLogger })
+const feature = createMessages({ sql, ...messagesForEver, logger: quietLogger })
 const app = testApp(feature.routes ?? [], { keys: [reader.record] })
 
 const get = async (query: string) => {
