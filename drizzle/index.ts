@@ -80,6 +80,7 @@ import m76 from './0076_dict_comparisons.sql' with { type: 'text' }
 import m77 from './0077_directory_claims.sql' with { type: 'text' }
 import m78 from './0078_queue_values_kept.sql' with { type: 'text' }
 import m79 from './0079_card_exchanges.sql' with { type: 'text' }
+import m80 from './0080_disputes_that_wait.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -162,4 +163,5 @@ export const migrations: readonly Migration[] = [
   { name: '0077_directory_claims', sql: m77 },
   { name: '0078_queue_values_kept', sql: m78 },
   { name: '0079_card_exchanges', sql: m79 },
+  { name: '0080_disputes_that_wait', sql: m80 },
 ]

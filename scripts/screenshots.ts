@@ -92,6 +92,12 @@ const screens: Readonly<Record<string, Screen>> = {
     },
   },
   'pix-keys': { path: '/pix-keys' },
+  claims: { path: '/pix-keys?show=claims', opens: { 'claims-one': one } },
+  'infraction-reports': {
+    path: '/pix-keys?show=infraction-reports',
+    opens: { 'infraction-reports-one': one },
+  },
+  refunds: { path: '/pix-keys?show=refunds', opens: { 'refunds-one': one } },
   certificates: { path: '/certificates' },
   attention: { path: '/attention', there: '.card .badge' },
   keys: {

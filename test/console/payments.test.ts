@@ -1,12 +1,10 @@
 /** A payment’s page and the tools, in a real browser: what the rails say, decoded, and what may be done about it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { insertMessages } from '#src/spi/messages/index.ts'
 import type { Hex } from '../../src/drex/evm/hex.ts'
-import { fresh, payment } from '../spi/in/worker/support.ts'
-import { message } from '../spi/messages/support.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
+import { receivedPix } from './seeds.ts'
 import { expectNone, openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
 
 describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', () => {
@@ -282,19 +280,11 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
   }, 240_000)
 
   test('a Pix that was received is given back in part, and never more than is left', async () => {
-    const endToEndId = fresh.endToEndId()
-    const stored = message({ xml: Buffer.from(payment({ endToEndId })) })
-    const [paid] = stored.transactions.map((one) => ({ ...one, endToEndId, amountCents: 1_050n }))
-    if (paid === undefined) throw new Error('a payment has a transaction')
-    const settledBy = { ...paid, instructionId: endToEndId, status: 'ACCC', settledAt: new Date() }
-    await insertMessages(gateway.database.sql, [
-      { ...stored, transactions: [paid] },
-      message({ type: 'pacs.002', definition: 'pacs.002.spi.1.14', transactions: [settledBy] }),
-    ])
+    const { id, endToEndId } = await receivedPix(gateway.database.sql)
     const one = await seen.visit({ viewport: { width: 390, height: 844 } })
     const { page } = one
     await signIn(one, operator)
-    await page.goto(`${url}/console/payments/spi/${stored.id}`)
+    await page.goto(`${url}/console/payments/spi/${id}`)
     const dialog = page.getByRole('dialog')
     const giveBack = async (amount: string): Promise<void> => {
       await dialog.locator('[name=amount]').fill(amount)
@@ -315,7 +305,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.context().close()
     const reader = await seen.visit()
     await signIn(reader, await gateway.keyOf({ grants: ['messages:read'] }))
-    await reader.page.goto(`${url}/console/payments/spi/${stored.id}`)
+    await reader.page.goto(`${url}/console/payments/spi/${id}`)
     await settled(reader.page)
     await expectNone(reader.page.getByRole('button', { name: 'Give back' }))
     await reader.page.context().close()

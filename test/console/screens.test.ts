@@ -18,6 +18,7 @@ const screens = [
   ),
   ...['explain', 'qr', 'message', 'samples'].map((tool) => `/tools?tool=${tool}`),
   ...['/attention', '/webhooks', '/certificates', '/keys', '/audit', '/pix-keys'],
+  ...['claims', 'infraction-reports', 'refunds'].map((list) => `/pix-keys?show=${list}`),
 ]
 
 /** Each opens a screen, or a part of one; the first opens none. */

@@ -2,7 +2,7 @@
 import { expect } from 'bun:test'
 import { source as axe } from 'axe-core'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { createDirectory } from '#src/simulators/directory/index.ts'
+import { createDirectory, type Directory } from '#src/simulators/directory/index.ts'
 import { startBrowser } from '../support/browser.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
 
@@ -18,6 +18,7 @@ export type Visit = {
 
 export type SeenConsole = AsyncDisposable & {
   readonly gateway: GatewayHere
+  readonly directory: Directory
   readonly url: string
   /** Of a key with every scope, whose name is hostile. */
   readonly key: string
@@ -29,15 +30,18 @@ export type SeenConsole = AsyncDisposable & {
 
 /** @param start the browser; Chromium where it is not told */
 export const openConsole = async (start = startBrowser): Promise<SeenConsole> => {
-  const directory = await createDirectory({})
+  const dayMs = 86_400_000
+  const directory = await createDirectory({
+    claimPeriods: { resolutionMs: 7 * dayMs, completionMs: 7 * dayMs, listLagMs: 0 },
+  })
   const gateway = await startGatewayHere({
     TRILHO_TRACE_URL: 'https://traces.example/{trace_id}',
-    DICT_URL: directory.url,
+    ...{ DICT_URL: directory.url, DICT_POLL_SECONDS: '5' },
   })
   const browser = await start()
   const url = gateway.urls.httpUrl
   return {
-    ...{ gateway, url, key: await gateway.keyOf({ name: hostile }) },
+    ...{ gateway, directory, url, key: await gateway.keyOf({ name: hostile }) },
     newPage: (options) => browser.newPage(options),
     visit: (options = {}) => visitOf(browser, url, options),
     [Symbol.asyncDispose]: async () => {

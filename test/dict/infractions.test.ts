@@ -200,6 +200,23 @@ test('reports are listed page by page, by role and status', async () => {
   expect(json.infraction_reports).toHaveLength(1)
 })
 
+test('what waits for a person here is listed, until it is closed', async () => {
+  const waiting = async (): Promise<string[]> => {
+    const { json } = await call('GET', `${base}?needs_attention=true`)
+    return json.infraction_reports.map(({ id }: Json) => id)
+  }
+  const { here } = await reported()
+  const { id: ours } = await report(await disputes.paid())
+  expect(await waiting()).toEqual([here])
+  await act(here, 'acknowledge')
+  expect(await waiting()).toEqual([here])
+  expect([(await find(here)).needs_attention, (await find(ours)).needs_attention]).toEqual([
+    ...[true, false],
+  ])
+  await act(here, 'close', { result: 'DISAGREED' })
+  expect(await waiting()).toEqual([])
+})
+
 test('whoever may not speak for the institution finds nothing', async () => {
   const response = await disputes.dict.app.call('GET', base, { key: disputes.dict.readerKey })
   expect(response.status).toBe(403)

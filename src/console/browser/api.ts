@@ -17,11 +17,14 @@ export type Session = {
 export class Refusal extends Error {
   readonly status: number
   readonly requestId: string
+  /** The API's name for what is wrong; empty where it has none. */
+  readonly code: string
 
-  constructor(status: number, message: string, requestId: string) {
+  constructor(status: number, message: string, requestId: string, code = '') {
     super(message)
     this.status = status
     this.requestId = requestId
+    this.code = code
   }
 }
 
@@ -35,8 +38,12 @@ const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<R
   if (answer.ok) return answer
   if (answer.status === 401 && path !== '/session') dispatchEvent(new Event('signed-out'))
   const body: unknown = await answer.json().catch(() => undefined)
-  throw new Refusal(answer.status, messageOf(body), answer.headers.get('X-Request-Id') ?? '')
+  const requestId = answer.headers.get('X-Request-Id') ?? ''
+  throw new Refusal(answer.status, messageOf(body), requestId, codeOf(body))
 }
+
+const codeOf = (body: unknown): string =>
+  String((body as { code?: unknown } | undefined)?.code ?? '')
 
 /** The forms of errors: problems, those of cards and digital currency, those of the API Pix. */
 const messageOf = (body: unknown): string => {

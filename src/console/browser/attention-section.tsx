@@ -16,7 +16,7 @@ type Ask = (act: Act) => void
 export const useList = <T,>(name: string, path: string): Loaded<T> =>
   useLoaded(name, (purpose) => getJson<T>(path, purpose), whenChanged(path, everyMs))
 
-/** A list with a line of what it is; short where there is nothing. */
+/** A list with a line of what it is; short where there is nothing, and left out where the gateway has no such thing. */
 export const Section = <A, T>({
   title,
   note,
@@ -32,6 +32,7 @@ export const Section = <A, T>({
   readonly columns: readonly Column<T>[]
   readonly keyOf: (row: T) => string
 }) => {
+  if (loaded.error?.code === 'not_configured') return null
   const many = loaded.value === undefined ? 0 : rowsOf(loaded.value).length
   const badge =
     many === 0 ? (

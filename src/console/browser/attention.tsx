@@ -14,6 +14,7 @@ import {
   sendHeldAct,
   sentHeldAct,
 } from './attention-acts.tsx'
+import { directoryViews } from './attention-directory.tsx'
 import { actsColumn, linkColumn, Section, shownMax, useList } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { centsOf, count, reais, tokens } from './format.ts'
@@ -331,5 +332,6 @@ const all: readonly { readonly title: string; readonly scope: string; readonly V
   { title: w.lanes, scope: 'drex:read', View: Lanes },
   { title: w.held, scope: 'ops:read', View: HeldBack },
   { title: w.letters, scope: 'ops:read', View: Letters },
+  ...directoryViews,
   { title: w.endpoints, scope: 'webhooks:read', View: Endpoints },
 ]

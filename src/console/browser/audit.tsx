@@ -1,8 +1,9 @@
 import { getJson } from './api.ts'
 import { Chain } from './audit-chain.tsx'
 import { auditWords as w } from './audit-words.ts'
-import { Day, dayIn, endOfDay, startOfDay } from './days.tsx'
-import { go, Link } from './router.tsx'
+import { dayIn, endOfDay, startOfDay } from './days.tsx'
+import { Days, Filters, type Given } from './filters.tsx'
+import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
 import { words } from './words.ts'
@@ -23,7 +24,7 @@ const pageSize = 100
 const texts = ['action', 'actor', 'object'] as const
 type Filter = Readonly<Partial<Record<(typeof texts)[number] | 'from' | 'to', string>>>
 
-const filterOf = (get: (name: string) => string | null): Filter => {
+const filterOf = (get: Given): Filter => {
   const found = texts.map((name) => [name, (get(name) ?? '').trim()] as const)
   const [from, to] = [dayIn(get('from')), dayIn(get('to'))]
   return {
@@ -89,7 +90,7 @@ export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
         </div>
       </header>
       <Chain />
-      <Filters key={address} filter={filter} />
+      <AuditFilters key={address} filter={filter} />
       <PagedTable
         key={`list ${address}`}
         name={address}
@@ -102,35 +103,29 @@ export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
   )
 }
 
-const Filters = ({ filter }: { readonly filter: Filter }) => (
-  <search>
-    <form
-      class="filters many"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const given = new FormData(event.currentTarget)
-        go(addressOf(filterOf((name) => given.get(name)?.toString() ?? null)))
-      }}
-    >
-      {texts.map((name) => (
-        <input
-          key={name}
-          name={name}
-          aria-label={words[name]}
-          placeholder={words[name]}
-          defaultValue={filter[name] ?? ''}
-          autocomplete="off"
-          spellcheck={false}
-        />
-      ))}
-      <Day name="from" label={words.fromDay} value={filter.from} />
-      <Day name="to" label={words.toDay} value={filter.to} />
-      <button type="submit">{words.search}</button>
-      {Object.keys(filter).length > 0 && (
+const AuditFilters = ({ filter }: { readonly filter: Filter }) => (
+  <Filters
+    isMany
+    addressOf={(given) => addressOf(filterOf(given))}
+    after={
+      Object.keys(filter).length > 0 && (
         <Link to="/audit" class="button">
           {w.all}
         </Link>
-      )}
-    </form>
-  </search>
+      )
+    }
+  >
+    {texts.map((name) => (
+      <input
+        key={name}
+        name={name}
+        aria-label={words[name]}
+        placeholder={words[name]}
+        defaultValue={filter[name] ?? ''}
+        autocomplete="off"
+        spellcheck={false}
+      />
+    ))}
+    <Days from={filter.from} to={filter.to} />
+  </Filters>
 )

@@ -4,14 +4,10 @@ import { send } from './api.ts'
 import { amountOf, type Kind, placeOf, type Told } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { daysAgo, endOfDay } from './days.tsx'
+import { Fields, given, textIn } from './fields.tsx'
 import type { ScopedAct } from './payment-acts.tsx'
 import { Link } from './router.tsx'
 import { fill } from './words.ts'
-
-const textIn = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
-
-/** Only what is given. */
-const given = (name: string, value: string) => (value === '' ? {} : { [name]: value })
 
 /** Reais as the standard writes them: the API says what is wrong with what is no amount. */
 const reaisIn = (form: FormData): string => {
@@ -19,25 +15,6 @@ const reaisIn = (form: FormData): string => {
   const [whole, cents = ''] = amount.split('.')
   return /^\d+$/.test(whole ?? '') ? `${whole}.${cents.padEnd(2, '0')}` : amount
 }
-
-type Field = {
-  readonly name: string
-  readonly label: string
-  readonly isFree?: boolean
-  readonly type?: string
-  readonly first?: string
-}
-
-const Fields = ({ fields }: { readonly fields: readonly Field[] }) => (
-  <>
-    {fields.map(({ name, label, isFree = false, type = 'text', first = '' }) => (
-      <label key={name} class="field">
-        {label}
-        <input {...{ name, type, required: !isFree, defaultValue: first }} autocomplete="off" />
-      </label>
-    ))}
-  </>
-)
 
 const made = (kind: Kind, id: string) => (
   <>
@@ -132,29 +109,18 @@ const collectAct = ({ idRec = '', valor }: Told): Act => ({
   verb: w.collect,
   consequence: fill(w.collectConsequence, { id: idRec }),
   fields: (
-    <>
-      <Fields
-        fields={[
-          {
-            ...{ name: 'amount', label: w.amount },
-            first: (typeof valor === 'object' && valor.valorRec) || '',
-          },
-          { name: 'day', label: w.due, type: 'date' },
-          { name: 'branch', label: w.payersBranch, isFree: true },
-          { name: 'account', label: w.creditedAccount },
-        ]}
-      />
-      <label class="field">
-        {w.accountType}
-        <select name="type">
-          {accountTypes.map(([type, label]) => (
-            <option key={type} value={type}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
-    </>
+    <Fields
+      fields={[
+        {
+          ...{ name: 'amount', label: w.amount },
+          first: (typeof valor === 'object' && valor.valorRec) || '',
+        },
+        { name: 'day', label: w.due, type: 'date' },
+        { name: 'branch', label: w.payersBranch, isFree: true },
+        { name: 'account', label: w.creditedAccount },
+        { name: 'type', label: w.accountType, choices: accountTypes },
+      ]}
+    />
   ),
   run: async (form, key) => {
     const body = {

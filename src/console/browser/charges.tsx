@@ -14,16 +14,17 @@ import {
   type Told,
 } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
-import { Day, dayIn, daysAgo } from './days.tsx'
+import { dayIn, daysAgo } from './days.tsx'
+import { Days, Filters, type Given, StatusChoice } from './filters.tsx'
 import { go, Link } from './router.tsx'
-import { Badge, statusText } from './state.tsx'
+import { Badge } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
 /** A list that is asked for shows so many days at first. */
 const daysShown = 30
 
-const filterOf = (get: (name: string) => string | null): ChargeFilter => ({
+const filterOf = (get: Given): ChargeFilter => ({
   status: get('status') ?? '',
   taxId: (get('tax_id') ?? '').replaceAll(/[.\-/\s]/g, ''),
   from: dayIn(get('from')) ?? daysAgo(daysShown),
@@ -111,18 +112,16 @@ const identifiers: Readonly<Record<Kind, string>> = {
   ...{ solicrec: 'idSolicRec', locrec: 'id' },
 }
 
-const Filters = ({ kind, filter }: { readonly kind: Kind; readonly filter: ChargeFilter }) => {
+const ChargeFilters = ({
+  kind,
+  filter,
+}: {
+  readonly kind: Kind
+  readonly filter: ChargeFilter
+}) => {
   const { statuses = [] } = kindsOf[kind]
   return (
-    <form
-      class="filters"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const given = new FormData(event.currentTarget)
-        const asked = filterOf((name) => given.get(name)?.toString() ?? null)
-        go(addressOf(kind, asked))
-      }}
-    >
+    <Filters addressOf={(given) => addressOf(kind, filterOf(given))}>
       {kind !== 'locrec' && (
         <input
           name="tax_id"
@@ -132,24 +131,9 @@ const Filters = ({ kind, filter }: { readonly kind: Kind; readonly filter: Charg
           autocomplete="off"
         />
       )}
-      {statuses.length > 0 && (
-        <select
-          name="status"
-          aria-label={words.status}
-          onChange={(event) => event.currentTarget.form?.requestSubmit()}
-        >
-          <option value="">{words.any}</option>
-          {statuses.map((status) => (
-            <option key={status} value={status} selected={status === filter.status}>
-              {statusText(status)}
-            </option>
-          ))}
-        </select>
-      )}
-      <Day name="from" label={words.fromDay} value={filter.from} />
-      <Day name="to" label={words.toDay} value={filter.to} />
-      <button type="submit">{words.search}</button>
-    </form>
+      {statuses.length > 0 && <StatusChoice {...{ statuses, chosen: filter.status }} />}
+      <Days {...filter} />
+    </Filters>
   )
 }
 
@@ -165,7 +149,7 @@ const Listed = ({
   if (kindsOf[kind].member === undefined) return <p class="empty">{w.onlyById}</p>
   return (
     <>
-      <Filters kind={kind} filter={filter} />
+      <ChargeFilters kind={kind} filter={filter} />
       <Rows {...{ kind, filter, session }} />
     </>
   )

@@ -1,4 +1,5 @@
 import { getJson, Refusal, type Session, type Wake } from './api.ts'
+import { listOf, rowsOf } from './directory-kinds.ts'
 import { count } from './format.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
@@ -27,6 +28,18 @@ type Endpoint = {
   readonly health: { readonly exhausted: number }
 }
 
+/** What somebody here is asked to answer, of the directory of Pix keys. */
+const directoryConcerns: readonly Source[] = [
+  ...([
+    ['claims', w.claims],
+    ['infraction-reports', w.reports],
+    ['refunds', w.refundRequests],
+  ] as const),
+].map(([kind, name]) => ({
+  ...{ name, scope: 'dict:read', path: `${listOf(kind)}?needs_attention=true&limit=${countedMax}` },
+  countOf: (answer: Parameters<typeof rowsOf>[1]) => rowsOf(kind, answer).length,
+}))
+
 const sources: readonly Source[] = [
   {
     ...{ name: w.parts, scope: 'ops:read', path: '/health' },
@@ -54,6 +67,7 @@ const sources: readonly Source[] = [
     countOf: ({ classes }: { classes: readonly { readonly count: number }[] }) =>
       classes.reduce((sum, one) => sum + one.count, 0),
   },
+  ...directoryConcerns,
   {
     ...{ name: w.endpoints, scope: 'webhooks:read', path: '/v1/webhooks' },
     countOf: ({ webhooks }: { webhooks: readonly Endpoint[] }) =>

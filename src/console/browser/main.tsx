@@ -23,6 +23,8 @@ import { Charges } from './charges.tsx'
 import { type Concern, concernsChanged, concernsOf, manyText } from './concerns.ts'
 import { ContractPage } from './contract.tsx'
 import { Currency } from './currency.tsx'
+import { kindIn as directoryKindIn } from './directory-kinds.ts'
+import { DirectoryPage } from './directory-one.tsx'
 import { keyWords } from './key-words.ts'
 import { Keys } from './keys.tsx'
 import { isThing, Make } from './make.tsx'
@@ -278,6 +280,10 @@ const Content = ({
   const kind = section === 'charges' ? kindIn(first) : undefined
   if (kind !== undefined && second !== undefined) {
     return <ChargePage key={place.path} kind={kind} id={second} session={session} />
+  }
+  const matter = section === 'pix-keys' ? directoryKindIn(first) : undefined
+  if (matter !== undefined && second !== undefined) {
+    return <DirectoryPage key={place.path} kind={matter} id={second} session={session} />
   }
   if (section === 'cards' && first === 'days' && second !== undefined) {
     return <Movements key={second} id={second} query={place.query} />

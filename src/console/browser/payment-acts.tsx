@@ -19,7 +19,7 @@ const amountField = (most: string) => (
 )
 
 /** The API says what is wrong with what is no amount. */
-const centsIn = (form: FormData): unknown => {
+export const centsIn = (form: FormData): unknown => {
   const { amount = '' } = centsAsked(String(form.get('amount')).trim())
   return /^\d{1,15}$/.test(amount) ? Number(amount) : amount
 }

@@ -228,7 +228,7 @@ type Delivery = {
 }
 
 /** Deliveries of what happened to it: none for keys that may not see them. */
-const deliveriesOf = async (subject: string): Promise<readonly Moment[]> => {
+export const deliveriesOf = async (subject: string): Promise<readonly Moment[]> => {
   try {
     const path = `/v1/webhook-deliveries?subject=${encodeURIComponent(subject)}&limit=${toldMax}`
     const { deliveries } = await getJson<{ deliveries: readonly Delivery[] }>(path)

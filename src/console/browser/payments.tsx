@@ -1,10 +1,10 @@
 import type { Session } from './api.ts'
-import { Day, dayIn } from './days.tsx'
+import { dayIn } from './days.tsx'
+import { Days, Filters, type Given, StatusChoice } from './filters.tsx'
 import { whenChanged } from './live.ts'
 import { paymentColumns } from './payment-columns.tsx'
 import { type Filter, listOf, pageOfRail, type Rail, railLists, rails } from './rails.ts'
-import { go, Link } from './router.tsx'
-import { statusText } from './state.tsx'
+import { Link } from './router.tsx'
 import { PagedTable } from './table.tsx'
 import { words } from './words.ts'
 
@@ -21,7 +21,7 @@ const addressOf = (rail: Rail, filter: Filter): string => {
   return `/payments?${query}`
 }
 
-const filterOf = (get: (name: string) => string | null): Filter => {
+const filterOf = (get: Given): Filter => {
   const as = get('as') ?? ''
   const [from, to] = [dayIn(get('from')), dayIn(get('to'))]
   return {
@@ -68,63 +68,36 @@ export const Payments = ({
           </Link>
         ))}
       </nav>
-      <Filters key={address} rail={rail} filter={filter} />
+      <PaymentFilters key={address} rail={rail} filter={filter} />
       <List key={`list ${address}`} rail={rail} filter={filter} />
     </>
   )
 }
 
-const Filters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }) => {
+const PaymentFilters = ({ rail, filter }: { readonly rail: Rail; readonly filter: Filter }) => {
   const { finds, statuses } = railLists[rail]
   const [first] = finds
   return (
-    <search>
-      <form
-        class="filters"
-        onSubmit={(event) => {
-          event.preventDefault()
-          const given = new FormData(event.currentTarget)
-          go(
-            addressOf(
-              rail,
-              filterOf((name) => given.get(name)?.toString() ?? null),
-            ),
-          )
-        }}
-      >
-        <select name="as" aria-label={words.searchBy}>
-          {finds.map(({ parameter, label }) => (
-            <option key={parameter} value={parameter} selected={parameter === filter.as}>
-              {label}
-            </option>
-          ))}
-        </select>
-        <input
-          name="find"
-          type="search"
-          aria-label={words.search}
-          placeholder={first?.label}
-          defaultValue={filter.find}
-          autocomplete="off"
-          spellcheck={false}
-        />
-        <select
-          name="status"
-          aria-label={words.status}
-          onChange={(event) => event.currentTarget.form?.requestSubmit()}
-        >
-          <option value="">{words.any}</option>
-          {statuses.map((status) => (
-            <option key={status} value={status} selected={status === filter.status}>
-              {statusText(status)}
-            </option>
-          ))}
-        </select>
-        <Day name="from" label={words.fromDay} value={filter.from} />
-        <Day name="to" label={words.toDay} value={filter.to} />
-        <button type="submit">{words.search}</button>
-      </form>
-    </search>
+    <Filters addressOf={(given) => addressOf(rail, filterOf(given))}>
+      <select name="as" aria-label={words.searchBy}>
+        {finds.map(({ parameter, label }) => (
+          <option key={parameter} value={parameter} selected={parameter === filter.as}>
+            {label}
+          </option>
+        ))}
+      </select>
+      <input
+        name="find"
+        type="search"
+        aria-label={words.search}
+        placeholder={first?.label}
+        defaultValue={filter.find}
+        autocomplete="off"
+        spellcheck={false}
+      />
+      <StatusChoice {...{ statuses, chosen: filter.status }} />
+      <Days from={filter.from} to={filter.to} />
+    </Filters>
   )
 }
 

@@ -3,6 +3,7 @@ import { inWords } from './words.ts'
 /** What the screen of own Pix keys says. */
 export const pixKeyWords = inWords({
   title: ['Pix keys', 'Chaves Pix'],
+  keys: ['Keys', 'Chaves'],
   intro: [
     'The keys of your customers in the directory of the central bank.',
     'As chaves dos seus clientes no diretório do banco central.',

@@ -2,9 +2,12 @@ import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
 import { getJson, type Session, send } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
+import { DirectoryList, DirectoryTabs } from './directory.tsx'
+import { kindIn } from './directory-kinds.ts'
+import { Filters } from './filters.tsx'
 import { count } from './format.ts'
 import { pixKeyWords as w } from './pix-key-words.ts'
-import { go, Link } from './router.tsx'
+import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
 import { fill, words } from './words.ts'
@@ -107,8 +110,24 @@ const load = async (key: string, cursor: string | undefined) => {
   return { rows: entries, next: next_cursor }
 }
 
-/** The keys that this institution has in the directory, the newest first; what is looked for is in the address. */
+/** What this institution has in the directory of Pix keys, and what others want of it. */
 export const PixKeys = ({
+  query,
+  session,
+}: {
+  readonly query: URLSearchParams
+  readonly session: Session
+}) => {
+  const kind = kindIn(query.get('show'))
+  return kind === undefined ? (
+    <Keys query={query} session={session} />
+  ) : (
+    <DirectoryList key={kind} {...{ kind, query, session }} />
+  )
+}
+
+/** The keys, the newest first; what is looked for is in the address. */
+const Keys = ({
   query,
   session,
 }: {
@@ -135,6 +154,7 @@ export const PixKeys = ({
           </button>
         )}
       </header>
+      <DirectoryTabs />
       <Search key={`search ${key}`} sought={key} />
       <PagedTable
         key={`${key} ${turn}`}
@@ -149,31 +169,28 @@ export const PixKeys = ({
   )
 }
 
+const addressOf = (key: string): string =>
+  key === '' ? '/pix-keys' : `/pix-keys?${new URLSearchParams({ key })}`
+
 const Search = ({ sought }: { readonly sought: string }) => (
-  <search>
-    <form
-      class="filters"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const key = String(new FormData(event.currentTarget).get('key')).trim()
-        go(key === '' ? '/pix-keys' : `/pix-keys?${new URLSearchParams({ key })}`)
-      }}
-    >
-      <input
-        name="key"
-        type="search"
-        aria-label={w.key}
-        placeholder={w.key}
-        defaultValue={sought}
-        autocomplete="off"
-        spellcheck={false}
-      />
-      <button type="submit">{words.search}</button>
-      {sought !== '' && (
+  <Filters
+    addressOf={(given) => addressOf((given('key') ?? '').trim())}
+    after={
+      sought !== '' && (
         <Link to="/pix-keys" class="button">
           {words.all}
         </Link>
-      )}
-    </form>
-  </search>
+      )
+    }
+  >
+    <input
+      name="key"
+      type="search"
+      aria-label={w.key}
+      placeholder={w.key}
+      defaultValue={sought}
+      autocomplete="off"
+      spellcheck={false}
+    />
+  </Filters>
 )

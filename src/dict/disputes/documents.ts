@@ -22,6 +22,10 @@ export const transactionId = z
 export const disputesQuery = z.strictObject({
   ...{ role: role.optional(), status: status.optional() },
   transaction_id: transactionId.optional(),
+  needs_attention: z
+    .enum(['true', 'false'])
+    .default('false')
+    .meta({ description: '`true`: those that this institution is asked to answer.' }),
   ...agePage,
 })
 
@@ -48,6 +52,7 @@ export const disputeMembers = {
     .string()
     .nullable()
     .meta({ description: 'What the directory has not answered yet, and is asked until it does.' }),
+  needs_attention: z.boolean().meta({ description: 'It waits for a person here.' }),
   refusal: z.string().nullable().meta({
     description: 'Why what was asked last did not come about: the directory’s name for it.',
   }),

@@ -117,11 +117,17 @@ export const shownAs = <C>(
   }
 }
 
+/** Whether a person decides: the directory asks for no other answer than ours. */
+export const needsPerson = ({ role, status, wanted }: Dispute): boolean =>
+  wanted === null && role === 'asked' && (status === 'open' || status === 'acknowledged')
+
 /** Which of them a page shows, newest first. */
 export type DisputeFilter = {
   readonly role: DisputeRole | undefined
   readonly status: DisputeStatus | undefined
   readonly transactionId: string | undefined
+  /** True: those that wait for a person. */
+  readonly needsPerson: boolean
   readonly limit: number
   readonly after: Place | undefined
 }

@@ -8,7 +8,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { cursorAt, placeIn } from '../pages.ts'
 import { type disputeMembers, disputeParams, disputesQuery } from './documents.ts'
-import type { Dispute, DisputeFilter, Wanted } from './domain.ts'
+import { type Dispute, type DisputeFilter, needsPerson, type Wanted } from './domain.ts'
 import type { Advanced } from './service.ts'
 
 const bodyBytesMax = 16_384
@@ -24,9 +24,12 @@ export const pageOfDisputes = async <D extends Dispute>(
   c: RequestContext,
   list: (filter: DisputeFilter) => Promise<readonly D[]>,
 ): Promise<{ readonly items: readonly D[]; readonly next: string | null }> => {
-  const { role, status, transaction_id: transactionId, limit, cursor } = readQuery(c, disputesQuery)
-  const after = placeIn(cursor)
-  const found = await list({ role, status, transactionId, limit: limit + 1, after })
+  const { needs_attention: needs, limit, cursor, ...filter } = readQuery(c, disputesQuery)
+  const { role, status, transaction_id: transactionId } = filter
+  const found = await list({
+    ...{ role, status, transactionId, limit: limit + 1, after: placeIn(cursor) },
+    needsPerson: needs === 'true',
+  })
   return pageOf(found, limit, cursorAt)
 }
 
@@ -36,7 +39,7 @@ export const sharedView = (one: Dispute<unknown, Wanted>): Shared => ({
   ...{ id: one.id, directory_id: one.directoryId, role: one.role, status: one.status },
   ...{ transaction_id: one.transactionId, reason: one.reason, other_ispb: one.other },
   ...{ pending: one.status === 'requested' ? 'create' : (one.wanted?.act ?? null) },
-  refusal: one.refusal,
+  ...{ needs_attention: needsPerson(one), refusal: one.refusal },
   created_at: one.createdAt.toISOString(),
   modified_at: one.modifiedAt?.toISOString() ?? null,
 })

@@ -95,7 +95,7 @@ export const lockShown = async <D extends Dispute>(
 export const listDisputes = async <D extends Dispute>(
   sql: Queryable,
   kind: DisputeKind,
-  { role, status, transactionId, limit, after }: DisputeFilter,
+  { role, status, transactionId, needsPerson, limit, after }: DisputeFilter,
 ): Promise<readonly D[]> => {
   const [createdAt, id] = after ?? newest
   const rows = await sql<Row[]>`
@@ -104,9 +104,14 @@ export const listDisputes = async <D extends Dispute>(
       ${role === undefined ? sql`` : sql`and role = ${role}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
       ${transactionId === undefined ? sql`` : sql`and transaction_id = ${transactionId}`}
+      ${needsPerson ? sql`and ${waiting(sql)}` : sql``}
     order by created_at desc, id desc limit ${limit}`
   return rows.map((row) => disputeOf<D>(row))
 }
+
+/** As the index of those says. */
+const waiting = (sql: Queryable) => sql`
+  wanted is null and role = 'asked' and status in ('open', 'acknowledged')`
 
 /** Some that wait for the directory, or for money, and were not tried for a while. */
 export const openDisputes = async (

@@ -1,0 +1,295 @@
+import { type Act, may } from './act.tsx'
+import { type Session, send } from './api.ts'
+import { startOfDay } from './days.tsx'
+import {
+  amountOf,
+  type Kind,
+  listOf,
+  matterOf,
+  otherOf,
+  pathOf,
+  placeOf,
+  type Told,
+} from './directory-kinds.ts'
+import { codeText, directoryWords as w } from './directory-words.ts'
+import { type Field, Fields, given, textIn } from './fields.tsx'
+import { centsIn, type ScopedAct } from './payment-acts.tsx'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import { fill } from './words.ts'
+
+const choicesOf = (codes: readonly string[]): NonNullable<Field['choices']> =>
+  codes.map((code) => [code, codeText(code)])
+
+const reasonField = (codes: readonly string[]): Field => ({
+  ...{ name: 'reason', label: w.reason, choices: choicesOf(codes) },
+})
+const paymentField: Field = { name: 'payment', label: w.payment }
+const detailsField: Field = { name: 'details', label: w.details, isFree: true, isLong: true }
+const analysisField: Field = { name: 'analysis', label: w.analysis, isFree: true, isLong: true }
+
+type Asked = {
+  readonly title: string
+  readonly consequence: string
+  readonly fields?: readonly Field[]
+  /** What the API is sent. */
+  readonly bodyOf?: (form: FormData) => object | undefined
+}
+
+/** Asks for one to be made, and leads to it. */
+const making = (kind: Kind, { title, consequence, fields = [], bodyOf }: Asked): Act => ({
+  ...{ title, consequence, verb: title, fields: <Fields fields={fields} /> },
+  run: async (form, key) => {
+    const made = await send<Told>('POST', listOf(kind), bodyOf?.(form), key)
+    return (
+      <>
+        {w.made}{' '}
+        <Link to={placeOf(kind, made)} class="mono">
+          {made.id}
+        </Link>
+      </>
+    )
+  },
+})
+
+/** An act on one. It may be that the directory answers later: then what is asked for is shown. */
+const acting = (
+  kind: Kind,
+  told: Told,
+  name: string,
+  { title, consequence, fields, bodyOf }: Asked,
+): Act => ({
+  ...{ title, verb: title },
+  consequence: fill(consequence, {
+    ...{ key: matterOf(told), payment: matterOf(told) },
+    ...{ other: otherOf(told), amount: amountOf(told) },
+  }),
+  ...(fields === undefined ? {} : { fields: <Fields fields={fields} /> }),
+  run: async (form, key) => {
+    const after = await send<Told>('POST', `${pathOf(kind, told)}/${name}`, bodyOf?.(form), key)
+    return after.pending === null ? <Badge status={after.status} /> : w.underWay
+  },
+})
+
+const reasonIn = (form: FormData) => ({ reason: textIn(form, 'reason') })
+
+const accountTypes = [
+  ...([
+    ['CACC', w.cacc],
+    ['TRAN', w.tran],
+    ['SLRY', w.slry],
+    ['SVGS', w.svgs],
+  ] as const),
+]
+
+const newClaim = making('claims', {
+  ...{ title: w.newClaim, consequence: w.newClaimConsequence },
+  fields: [
+    {
+      ...{ name: 'type', label: w.type, hint: w.portabilityHint },
+      choices: [
+        ['PORTABILITY', w.portability],
+        ['OWNERSHIP', w.ownership],
+      ],
+    },
+    {
+      name: 'key_type',
+      label: w.keyType,
+      choices: ['CPF', 'CNPJ', 'PHONE', 'EMAIL'].map((one) => [one, one]),
+    },
+    { name: 'key', label: w.key },
+    { name: 'tax_id', label: w.taxId },
+    { name: 'name', label: w.name },
+    { name: 'branch', label: w.branch, isFree: true },
+    { name: 'number', label: w.number },
+    { name: 'account_type', label: w.accountType, choices: accountTypes },
+    { name: 'opened', label: w.openedOn, type: 'date' },
+  ],
+  bodyOf: (form) => ({
+    ...{ type: textIn(form, 'type'), key_type: textIn(form, 'key_type'), key: textIn(form, 'key') },
+    claimer: {
+      tax_id: textIn(form, 'tax_id').replaceAll(/[.\-/\s]/g, ''),
+      name: textIn(form, 'name'),
+    },
+    account: {
+      ...given('branch', textIn(form, 'branch')),
+      ...{ number: textIn(form, 'number'), type: textIn(form, 'account_type') },
+      opened_at: startOfDay(textIn(form, 'opened')),
+    },
+  }),
+})
+
+/** The reasons that a side may give (DICT API, confirmClaim and cancelClaim), but for those that only a deadline has. */
+const claimReasons = {
+  confirm: {
+    OWNERSHIP: ['USER_REQUESTED'],
+    PORTABILITY: ['USER_REQUESTED', 'ACCOUNT_CLOSURE'],
+  },
+  keep: {
+    OWNERSHIP: ['FRAUD', 'RFB_VALIDATION'],
+    PORTABILITY: ['USER_REQUESTED', 'FRAUD', 'RFB_VALIDATION'],
+  },
+  withdraw: {
+    OWNERSHIP: ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'RFB_VALIDATION'],
+    PORTABILITY: [
+      ...['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'RECONCILIATION', 'RFB_VALIDATION'],
+    ],
+  },
+} as const
+
+const claimAct = (told: Told, act: keyof typeof claimReasons): Act => {
+  const type = told.type === 'OWNERSHIP' ? 'OWNERSHIP' : 'PORTABILITY'
+  return acting('claims', told, act === 'confirm' ? 'confirm' : 'cancel', {
+    ...{ title: w[act], consequence: w[`${act}Consequence`] },
+    ...{ fields: [reasonField(claimReasons[act][type])], bodyOf: reasonIn },
+  })
+}
+
+const claimActs = (told: Told): readonly Act[] => {
+  const { role, status, type, pending } = told
+  if (pending !== null || !['open', 'waiting_resolution', 'confirmed'].includes(status)) return []
+  if (role === 'donor') {
+    const confirm = status === 'waiting_resolution' ? [claimAct(told, 'confirm')] : []
+    return [...confirm, claimAct(told, 'keep')]
+  }
+  const asked = { title: w.complete, consequence: w.completeConsequence }
+  // The key of the same owner is taken over without being asked for.
+  const isProven = status === 'confirmed' && type === 'OWNERSHIP'
+  const complete = isProven ? [acting('claims', told, 'complete', asked)] : []
+  return [...complete, claimAct(told, 'withdraw')]
+}
+
+const newReport = making('infraction-reports', {
+  ...{ title: w.newReport, consequence: w.newReportConsequence },
+  fields: [
+    paymentField,
+    reasonField(['REFUND_REQUEST', 'REFUND_CANCELLED']),
+    {
+      ...{ name: 'situation', label: w.situation },
+      choices: choicesOf(['SCAM', 'ACCOUNT_TAKEOVER', 'COERCION', 'FRAUDULENT_ACCESS', 'OTHER']),
+    },
+    detailsField,
+    { name: 'email', label: w.email, isFree: true, type: 'email' },
+    { name: 'phone', label: w.phone, isFree: true, type: 'tel' },
+  ],
+  bodyOf: (form) => {
+    const contact = {
+      ...given('email', textIn(form, 'email')),
+      ...given('phone', textIn(form, 'phone')),
+    }
+    return {
+      ...{ transaction_id: textIn(form, 'payment'), ...reasonIn(form) },
+      ...{ situation: textIn(form, 'situation'), ...given('details', textIn(form, 'details')) },
+      ...(Object.keys(contact).length === 0 ? {} : { contact }),
+    }
+  },
+})
+
+const nothing = () => ({})
+
+const reportActs = (told: Told): readonly Act[] => {
+  const { role, status } = told
+  const act = (name: string, asked: Asked) => acting('infraction-reports', told, name, asked)
+  if (role === 'asking') {
+    if (!['open', 'acknowledged', 'closed'].includes(status)) return []
+    const texts = { title: w.cancelReport, consequence: w.cancelReportConsequence }
+    return [act('cancel', { ...texts, bodyOf: nothing })]
+  }
+  if (status === 'open') {
+    const texts = { title: w.acknowledge, consequence: w.acknowledgeConsequence }
+    return [act('acknowledge', { ...texts, bodyOf: nothing })]
+  }
+  if (status !== 'acknowledged') return []
+  const closing = (result: string) => (form: FormData) => ({
+    ...{ result, ...given('fraud_type', textIn(form, 'fraud_type')) },
+    ...given('analysis', textIn(form, 'analysis')),
+  })
+  const kindField: Field = {
+    ...{ name: 'fraud_type', label: w.fraudType },
+    choices: choicesOf(['SCAMMER_ACCOUNT', 'MULE_ACCOUNT', 'APPLICATION_FRAUD', 'OTHER']),
+  }
+  return [
+    act('close', {
+      ...{ title: w.agree, consequence: w.agreeConsequence, bodyOf: closing('AGREED') },
+      fields: [kindField, analysisField],
+    }),
+    act('close', {
+      ...{ title: w.disagree, consequence: w.disagreeConsequence },
+      ...{ fields: [analysisField], bodyOf: closing('DISAGREED') },
+    }),
+  ]
+}
+
+const newRefund = making('refunds', {
+  ...{ title: w.newRefund, consequence: w.newRefundConsequence },
+  fields: [
+    paymentField,
+    reasonField(['FRAUD', 'OPERATIONAL_FLAW', 'PIX_AUTOMATICO']),
+    { name: 'amount', label: w.amount },
+    detailsField,
+  ],
+  bodyOf: (form) => ({
+    ...{ transaction_id: textIn(form, 'payment'), ...reasonIn(form), amount: centsIn(form) },
+    ...given('details', textIn(form, 'details')),
+  }),
+})
+
+const refundActs = (told: Told): readonly ScopedAct[] => {
+  const { role, status, pending, amount = '' } = told
+  const act = (name: string, asked: Asked) => acting('refunds', told, name, asked)
+  if (status !== 'open' || pending !== null) return []
+  if (role === 'asking') {
+    const texts = { title: w.cancelRefund, consequence: w.cancelRefundConsequence }
+    return [{ scope: writeScope, act: act('cancel', { ...texts, bodyOf: nothing }) }]
+  }
+  const giveBack = act('close', {
+    ...{ title: w.giveBack, consequence: w.giveBackConsequence },
+    fields: [{ name: 'amount', label: w.amount, first: amount }, analysisField],
+    bodyOf: (form) => {
+      const cents = centsIn(form)
+      const isAll = String(cents) === amount.replace('.', '').replace(/^0+(?=\d)/, '')
+      return {
+        ...(isAll
+          ? { result: 'TOTALLY_ACCEPTED' }
+          : { result: 'PARTIALLY_ACCEPTED', amount: cents }),
+        ...given('analysis', textIn(form, 'analysis')),
+      }
+    },
+  })
+  const reject = act('close', {
+    ...{ title: w.reject, consequence: w.rejectConsequence },
+    fields: [
+      {
+        ...{ name: 'rejection_reason', label: w.reason },
+        choices: choicesOf(['NO_BALANCE', 'ACCOUNT_CLOSURE', 'INVALID_REQUEST', 'OTHER']),
+      },
+      analysisField,
+    ],
+    bodyOf: (form) => ({
+      ...{ result: 'REJECTED', rejection_reason: textIn(form, 'rejection_reason') },
+      ...given('analysis', textIn(form, 'analysis')),
+    }),
+  })
+  return [
+    { scope: 'spi:send', act: giveBack },
+    { scope: writeScope, act: reject },
+  ]
+}
+
+export const newOf: Readonly<Record<Kind, Act>> = {
+  ...{ claims: newClaim, 'infraction-reports': newReport, refunds: newRefund },
+}
+
+const scopedActs = (kind: Kind, told: Told): readonly ScopedAct[] => {
+  if (kind === 'refunds') return refundActs(told)
+  const acts = kind === 'claims' ? claimActs(told) : reportActs(told)
+  return acts.map((act) => ({ scope: writeScope, act }))
+}
+
+export const writeScope = 'dict:write'
+
+/** What the state of one lets whoever is signed in do about it; the API judges anew. */
+export const directoryActs = (session: Session, kind: Kind, told: Told): readonly Act[] =>
+  may(session, writeScope)
+    ? scopedActs(kind, told).flatMap(({ scope, act }) => (may(session, scope) ? [act] : []))
+    : []

@@ -1,0 +1,166 @@
+import { may, useActs } from './act.tsx'
+import type { Session } from './api.ts'
+import { newOf, writeScope } from './directory-acts.tsx'
+import {
+  amountOf,
+  type DirectoryFilter,
+  type Kind,
+  kinds,
+  kindsOf,
+  matterOf,
+  otherOf,
+  pageOf,
+  placeOf,
+  queryOf,
+  type Told,
+} from './directory-kinds.ts'
+import { codeText, directoryWords as w } from './directory-words.ts'
+import { Choice, Filters, type Given, StatusChoice } from './filters.tsx'
+import { whenChanged } from './live.ts'
+import { pixKeyWords } from './pix-key-words.ts'
+import { Link } from './router.tsx'
+import { Badge, statusText } from './state.tsx'
+import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
+import { words } from './words.ts'
+
+/** The lists of the directory of Pix keys, beside each other. */
+export const DirectoryTabs = ({ current }: { readonly current?: Kind }) => (
+  <nav class="tabs" aria-label={pixKeyWords.title}>
+    <Link to="/pix-keys" current={current === undefined}>
+      {pixKeyWords.keys}
+    </Link>
+    {kinds.map((kind) => (
+      <Link key={kind} to={`/pix-keys?show=${kind}`} current={kind === current}>
+        {kindsOf[kind].label}
+      </Link>
+    ))}
+  </nav>
+)
+
+const filterOf = (given: Given): DirectoryFilter => ({
+  ...{ find: (given('find') ?? '').trim(), role: given('role') ?? '' },
+  status: given('status') ?? '',
+})
+
+const addressOf = (kind: Kind, filter: DirectoryFilter): string =>
+  `/pix-keys?${new URLSearchParams({
+    show: kind,
+    ...Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== '')),
+  })}`
+
+/** Claims, infraction reports or refund requests, the newest first; what is looked for is in the address. */
+export const DirectoryList = ({
+  kind,
+  query,
+  session,
+}: {
+  readonly kind: Kind
+  readonly query: URLSearchParams
+  readonly session: Session
+}) => {
+  const { intro, find, roles, statuses } = kindsOf[kind]
+  const filter = filterOf((name) => query.get(name))
+  const address = addressOf(kind, filter)
+  const isFiltered = address !== addressOf(kind, { find: '', role: '', status: '' })
+  const { ask, dialog } = useActs(() => {})
+  return (
+    <>
+      <header class="head">
+        <div>
+          <h1>{pixKeyWords.title}</h1>
+          <p class="quiet">{intro}</p>
+        </div>
+        {may(session, writeScope) && (
+          <button class="primary" type="button" onClick={() => ask(newOf[kind])}>
+            {newOf[kind].title}
+          </button>
+        )}
+      </header>
+      <DirectoryTabs current={kind} />
+      <Filters key={`filters ${address}`} addressOf={(given) => addressOf(kind, filterOf(given))}>
+        <input
+          name="find"
+          type="search"
+          aria-label={find.label}
+          placeholder={find.label}
+          defaultValue={filter.find}
+          autocomplete="off"
+          spellcheck={false}
+        />
+        <Choice
+          {...{ name: 'role', label: w.role, any: w.anyRole }}
+          {...{ values: roles, chosen: filter.role, textOf: codeText }}
+        />
+        <StatusChoice statuses={statuses} chosen={filter.status} />
+      </Filters>
+      <PagedTable
+        key={`list ${address}`}
+        name={address}
+        load={(cursor, purpose) => pageOf(kind, filter, cursor, purpose)}
+        wake={whenChanged(queryOf(kind, filter))}
+        columns={columnsOf[kind]}
+        empty={isFiltered ? words.none : w.noneYet}
+        keyOf={({ id }) => id}
+      />
+      {dialog}
+    </>
+  )
+}
+
+/** @param kind of what is listed */
+export const matterColumn = (kind: Kind): Column<Told> => ({
+  head: kindsOf[kind].find.label,
+  classes: ['wide'],
+  cell: (told) => (
+    <Link to={placeOf(kind, told)} class="mono">
+      {matterOf(told)}
+    </Link>
+  ),
+})
+
+/** What one is of: portability or ownership, or the reason of a dispute. */
+export const kindText = ({ type, reason, situation }: Told): string => {
+  if (type === undefined) return codeText(situation ?? reason ?? '')
+  return type === 'PORTABILITY' ? w.portability : w.ownership
+}
+
+/** Until when somebody is to answer. */
+const deadlineOf = (told: Told): string | null => {
+  if (told.answer_until !== undefined) return told.answer_until
+  if (!['open', 'waiting_resolution', 'confirmed'].includes(told.status)) return null
+  return (told.status === 'confirmed' ? told.completion_ends_at : told.resolution_ends_at) ?? null
+}
+
+const kindColumn: Column<Told> = { head: words.kind, cell: kindText }
+const roleColumn: Column<Told> = {
+  head: w.role,
+  cell: ({ role }) => codeText(role),
+  classes: ['extra'],
+}
+const otherColumn: Column<Told> = { head: w.other, cell: otherOf, classes: ['mono', 'extra'] }
+const statusColumn: Column<Told> = {
+  head: words.status,
+  cell: ({ status }) => <Badge status={status} label={statusText(status)} />,
+}
+export const deadlineColumn: Column<Told> = {
+  head: w.deadline,
+  classes: ['number', 'quiet'],
+  cell: (told) => {
+    const at = deadlineOf(told)
+    return at === null ? '–' : <Moment at={at} />
+  },
+}
+const createdColumn = momentColumn<Told>(({ created_at: at }) => at)
+export const amountColumn: Column<Told> = {
+  ...{ head: words.amount, cell: amountOf, classes: ['number'] },
+}
+
+const shared = (kind: Kind): readonly Column<Told>[] => [
+  ...[matterColumn(kind), kindColumn, roleColumn, otherColumn, statusColumn],
+]
+
+const columnsOf: Readonly<Record<Kind, readonly Column<Told>[]>> = {
+  claims: [...shared('claims'), deadlineColumn, createdColumn],
+  'infraction-reports': [...shared('infraction-reports'), deadlineColumn, createdColumn],
+  refunds: [...shared('refunds'), amountColumn, createdColumn],
+}

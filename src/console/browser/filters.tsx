@@ -1,0 +1,95 @@
+import type { ComponentChildren } from 'preact'
+import { Day } from './days.tsx'
+import { go } from './router.tsx'
+import { statusText } from './state.tsx'
+import { words } from './words.ts'
+
+/** What was given by that name, in an address or a form. */
+export type Given = (name: string) => string | null
+
+/**
+ * What a list is narrowed by. It stands in the address.
+ *
+ * @param addressOf the address of what was filled in
+ * @param after what follows the button
+ */
+export const Filters = ({
+  addressOf,
+  isMany = false,
+  after,
+  children,
+}: {
+  readonly addressOf: (given: Given) => string
+  readonly isMany?: boolean
+  readonly after?: ComponentChildren
+  readonly children: ComponentChildren
+}) => (
+  <search>
+    <form
+      class={isMany ? 'filters many' : 'filters'}
+      onSubmit={(event) => {
+        event.preventDefault()
+        const given = new FormData(event.currentTarget)
+        go(addressOf((name) => given.get(name)?.toString() ?? null))
+      }}
+    >
+      {children}
+      <button type="submit">{words.search}</button>
+      {after}
+    </form>
+  </search>
+)
+
+/** One of several, or any: takes effect when it is chosen. */
+export const Choice = ({
+  name,
+  label,
+  any,
+  values,
+  chosen,
+  textOf = statusText,
+}: {
+  readonly name: string
+  readonly label: string
+  readonly any: string
+  readonly values: readonly string[]
+  readonly chosen: string
+  readonly textOf?: (value: string) => string
+}) => (
+  <select
+    name={name}
+    aria-label={label}
+    onChange={(event) => event.currentTarget.form?.requestSubmit()}
+  >
+    <option value="">{any}</option>
+    {values.map((value) => (
+      <option key={value} value={value} selected={value === chosen}>
+        {textOf(value)}
+      </option>
+    ))}
+  </select>
+)
+
+export const StatusChoice = ({
+  statuses,
+  chosen,
+}: {
+  readonly statuses: readonly string[]
+  readonly chosen: string
+}) => (
+  <Choice {...{ name: 'status', label: words.status, any: words.any, values: statuses, chosen }} />
+)
+
+/** From one day to another, both with it. */
+export const Days = ({
+  from,
+  to,
+}: {
+  readonly from: string | undefined
+  readonly to: string | undefined
+}) => (
+  <>
+    <Day name="from" label={words.fromDay} value={from} />
+    <Day name="to" label={words.toDay} value={to} />
+  </>
+)
