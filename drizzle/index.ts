@@ -81,6 +81,8 @@ import m77 from './0077_directory_claims.sql' with { type: 'text' }
 import m78 from './0078_queue_values_kept.sql' with { type: 'text' }
 import m79 from './0079_card_exchanges.sql' with { type: 'text' }
 import m80 from './0080_disputes_that_wait.sql' with { type: 'text' }
+import m81 from './0081_drex_transactions_stuck.sql' with { type: 'text' }
+import m82 from './0082_drex_transactions_room.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -164,4 +166,6 @@ export const migrations: readonly Migration[] = [
   { name: '0078_queue_values_kept', sql: m78 },
   { name: '0079_card_exchanges', sql: m79 },
   { name: '0080_disputes_that_wait', sql: m80 },
+  { name: '0081_drex_transactions_stuck', sql: m81 },
+  { name: '0082_drex_transactions_room', sql: m82 },
 ]

@@ -18,6 +18,7 @@ import { explainRevert } from './contracts/abi.ts'
 import { type Contracts, createContracts } from './contracts/service.ts'
 import { createCustody } from './custody/services.ts'
 import { demonstrate } from './demo.ts'
+import { createAccepted } from './engine/accepted.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
@@ -172,6 +173,7 @@ const openChains = (
         logger,
       }),
       heads: createHeads(),
+      accepted: createAccepted(),
       reckoned: createReckoned(),
       settings: engineSettings(settings, network),
     }

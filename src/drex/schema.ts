@@ -129,6 +129,10 @@ export const drexTransactions = pgTable(
       .on(table.network, table.blockNumber)
       .where(sql`block_number is not null`),
     index('drex_transactions_after').on(table.afterId).where(sql`after_id is not null`),
+    // What a sender's others wait for is asked at every turn, amid all that is in flight.
+    index('drex_transactions_stuck')
+      .on(table.network, table.sender)
+      .where(sql`status = 'signed' and error is not null`),
     index('drex_transactions_held').on(table.network, table.id).where(sql`held is not null`),
   ],
 )

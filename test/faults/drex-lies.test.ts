@@ -58,7 +58,7 @@ test(
       await database.close()
     }
   },
-  60_000 + kills * 5_000 + settleMs,
+  60_000 + kills * 12_000 + settleMs,
 )
 
 type Ended = { readonly status: string; readonly hash: string | null }

@@ -4,6 +4,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { Network } from '../networks.ts'
 import type { Permission } from '../permission.ts'
 import type { RpcClient } from '../rpc/client.ts'
+import type { Accepted } from './accepted.ts'
 import type { Corrected } from './correction-store.ts'
 import type { FeeLimits } from './fees.ts'
 import type { Heads } from './heads.ts'
@@ -22,6 +23,7 @@ export type EngineContext = {
   readonly logger: Logger
   readonly signers: Signers
   readonly heads: Heads
+  readonly accepted: Accepted
   /** Which senders' nonces this process has compared with the chain. */
   readonly reckoned: Reckoned
   /** Notifies followers; runs in the database transaction that ends them. */

@@ -4,7 +4,7 @@ import { gatewayAccount } from '../contracts/store.ts'
 import { type TransactionStatus, transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Checkpoint, Identity } from '../rpc/node.ts'
-import { before } from './store.ts'
+import { before, type MinedRow, minedColumns, minedValues } from './store.ts'
 import {
   type Ended,
   errorColumn,
@@ -31,6 +31,23 @@ export const settle = async (
       ${rows.map((row) => errorColumn(row.error))}::text[]
     ) as v(id, status, error)
     where t.id = v.id and t.status in (${before(sql, 'settled_success')})
+    returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
+  return settled.map(ended)
+}
+
+/**
+ * Writes receipts of success whose blocks are deep enough already: mined and confirmed at once.
+ * @returns those ended by this very call
+ */
+export const settleMined = async (
+  sql: Transaction,
+  rows: readonly MinedRow[],
+): Promise<readonly Ended[]> => {
+  const settled = await sql<EndedRow[]>`
+    update drex_transactions t
+    set status = ${transition('mined', 'settled_success')!}, settled_at = now(), error = null, ${minedColumns(sql)}
+    from ${minedValues(sql, rows)}
+    where t.id = v.id and t.status in (${before(sql, 'receipt')})
     returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
   return settled.map(ended)
 }

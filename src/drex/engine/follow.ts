@@ -3,11 +3,12 @@
  * receipt counts once its block is deep enough and, by hash, still on the chain. A transaction without a receipt is
  * asked for by hash and sent again, and never fails by age.
  */
+import type { Transaction } from '#src/platform/database/index.ts'
 import { type Hex, quantity } from '../evm/hex.ts'
 import type { RpcOutcome } from '../rpc/client.ts'
 import type { Block, Receipt } from '../rpc/methods.ts'
 import { endSagas } from '../sagas.ts'
-import { agreementOn, provenOf } from './agreement.ts'
+import { agreementOn, nodesNeeded, provenOf } from './agreement.ts'
 import * as attemptStore from './attempt-store.ts'
 import { chainHashes, hashesOf, linkedBlocks } from './blocks.ts'
 import type { EngineContext } from './context.ts'
@@ -17,7 +18,7 @@ import { createFinalityWatch } from './finality.ts'
 import { createCheckpoints } from './identity.ts'
 import { inParts } from './parts.ts'
 import * as store from './store.ts'
-import type { OpenTransaction, TransactionError } from './transaction.ts'
+import type { Ended, OpenTransaction, TransactionError } from './transaction.ts'
 
 /** Blocks per look; after a longer pause, the sweep finds the rest. */
 const blocksMax = 64
@@ -82,7 +83,7 @@ export const createFollower = (context: EngineContext): Follower => {
       return 1
     }
     const fresh = blocks.filter(({ number }) => !known.has(number))
-    const mined = await mineFrom(context, fresh)
+    const mined = await mineFrom(context, fresh, deepestAt(context, head))
     for (const block of fresh) remember(block)
     return mined
   }
@@ -104,14 +105,38 @@ export const createFollower = (context: EngineContext): Follower => {
   }
 }
 
-const mineFrom = async (context: EngineContext, blocks: readonly Block[]): Promise<number> => {
+/** The last block with enough confirmations. */
+const deepestAt = ({ network }: EngineContext, head: number): number =>
+  head - network.confirmations + 1
+
+const mineFrom = async (
+  context: EngineContext,
+  blocks: readonly Block[],
+  deepest: number,
+): Promise<number> => {
   const hashes = blocks.flatMap((block) =>
     block.transactions.map((each) => (typeof each === 'string' ? each : each.hash)),
   )
   if (hashes.length === 0) return 0
   const ours = await store.findByHash(context.sql, context.network.id, hashes)
-  return mineByReceipt(context, ours, blockOf(blocks))
+  const byHash = blockOf(blocks)
+  const rows = await minedRows(context, ours, byHash)
+  const isEnd = (row: store.MinedRow): boolean =>
+    isPlain(row, ours.get(row.minedHash)) &&
+    row.blockNumber <= deepest &&
+    row.blockHash === byHash.get(row.minedHash) &&
+    nodesNeeded(context) < 2
+  await storeMined(
+    context,
+    rows.filter((row) => !isEnd(row)),
+  )
+  await storeEnds(context, rows.filter(isEnd), endings.settleMined)
+  return rows.length
 }
+
+/** It did what was asked, under the hash that it was given first: nothing is left to find out about its end. */
+const isPlain = (row: store.MinedRow, found: store.Found | undefined): boolean =>
+  row.succeeded && row.mismatch === undefined && found?.isFirst === true
 
 /** By the transactions' hashes. */
 const blockOf = (blocks: readonly Block[]): ReadonlyMap<Hex, Hex> =>
@@ -122,16 +147,16 @@ const blockOf = (blocks: readonly Block[]): ReadonlyMap<Hex, Hex> =>
   )
 
 /**
- * Looks for receipts by hash and records those that exist.
+ * Looks for receipts by hash.
  * @param blocks that have them, by the transactions' hashes, as the node tells
- * @returns how many there were
  */
-const mineByReceipt = async (
+const minedRows = async (
   context: EngineContext,
   byHash: ReadonlyMap<Hex, Judged>,
   blocks: ReadonlyMap<Hex, Hex>,
-): Promise<number> => {
-  if (byHash.size === 0) return 0
+): Promise<readonly store.MinedRow[]> => {
+  if (byHash.size === 0) return []
+  const { accepted } = context
   const receipts = await receiptsOf(context, [...byHash.keys()], blocks)
   const mined: store.MinedRow[] = []
   for (const [hash, receipt] of receipts) {
@@ -139,18 +164,41 @@ const mineByReceipt = async (
     const judged = byHash.get(hash)!
     const mismatch = mismatchOf(judged, receipt)
     const { id } = judged
+    accepted.drop(id)
     mined.push({ id, minedHash: hash, blockNumber, blockHash, succeeded, mismatch, gasUsed })
   }
-  await inParts(
+  return mined
+}
+
+const storeMined = (
+  { network, logger, sql }: EngineContext,
+  mined: readonly store.MinedRow[],
+): Promise<void> =>
+  inParts(
     mined,
-    (rows) => store.markMined(context.sql, rows),
-    (row, error) => {
-      const { network, logger } = context
-      logger.error({ network: network.id, transaction: row.id, err: error }, 'receipt not stored')
+    (rows) => store.markMined(sql, rows),
+    ({ id }, error) => {
+      logger.error({ network: network.id, transaction: id, err: error }, 'receipt not stored')
     },
   )
-  return mined.length
-}
+
+/** Writes ends together with what follows from them. */
+const storeEnds = <Row extends { readonly id: string }>(
+  context: EngineContext,
+  rows: readonly Row[],
+  write: (sql: Transaction, rows: readonly Row[]) => Promise<readonly Ended[]>,
+): Promise<void> =>
+  inParts(
+    rows,
+    (part) =>
+      context.sql.begin(async (sql) => {
+        await endSagas(context, sql, await write(sql, part))
+      }),
+    ({ id }, error) => {
+      const { network, logger } = context
+      logger.error({ network: network.id, transaction: id, err: error }, 'end not stored')
+    },
+  )
 
 /** Proven ones, where the network's blocks prove them. */
 const receiptsOf = async (
@@ -185,7 +233,7 @@ const receiptOf = (outcome: RpcOutcome<Receipt | null>, hash: Hex): Receipt | un
 /** Settles transactions with enough confirmations, and puts back those that lost their block. */
 const settleDeep = async (context: EngineContext, head: number): Promise<number> => {
   const { network, sql } = context
-  const deepest = head - network.confirmations + 1
+  const deepest = deepestAt(context, head)
   let count = 0
   let afterId = ''
   for (;;) {
@@ -251,17 +299,7 @@ const settle = async (context: EngineContext, done: readonly OpenTransaction[]):
     if (transaction.succeeded === true) return { id, event: 'settled_success' }
     return { id, event: 'settled_revert', error: reverts.get(id) }
   })
-  await inParts(
-    rows,
-    (part) =>
-      context.sql.begin(async (sql) => {
-        await endSagas(context, sql, await endings.settle(sql, part))
-      }),
-    ({ id }, error) => {
-      const { network, logger } = context
-      logger.error({ network: network.id, transaction: id, err: error }, 'end not stored')
-    },
-  )
+  await storeEnds(context, rows, endings.settle)
 }
 
 /** Only transactions mined under another hash than their first can be cancellations. */
@@ -342,7 +380,7 @@ export const collectReceipts = async (
     mined.set(hash, transaction)
     blocks.set(hash, outcome.result.blockHash)
   }
-  await mineByReceipt(context, mined, blocks)
+  await storeMined(context, await minedRows(context, mined, blocks))
   for (const { id } of mined.values()) found.add(id)
   return transactions.filter((each) => !found.has(each.id))
 }

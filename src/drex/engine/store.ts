@@ -235,32 +235,36 @@ export const defer = async (
       and status in (${before(sql, 'signed')}, ${before(sql, 'accepted')})`
 }
 
+/** @property isFirst - The hash is that of its first bytes: no attempt has replaced them. */
+export type Found = Judged & { readonly isFirst: boolean }
+
 /** Finds open transactions by hash, each with the matching attempt. */
 export const findByHash = async (
   sql: Client,
   network: string,
   hashes: readonly Hex[],
-): Promise<ReadonlyMap<Hex, Judged>> => {
+): Promise<ReadonlyMap<Hex, Found>> => {
   const list = [...hashes]
-  const rows = await sql<JudgedRow[]>`
-    select t.hash, t.id, t.kind, t.sender, t.recipient, ${judgedData(sql)} as data
+  const rows = await sql<FoundRow[]>`
+    select true as is_first, t.hash, t.id, t.kind, t.sender, t.recipient, ${judgedData(sql)} as data
     from drex_transactions t
     where network = ${network} and hash = any(${list}::text[])
       and status in (${before(sql, 'receipt')})
     union all
-    select a.hash, t.id, t.kind, t.sender, t.recipient, ${judgedData(sql)} from drex_attempts a
+    select false, a.hash, t.id, t.kind, t.sender, t.recipient, ${judgedData(sql)} from drex_attempts a
       join drex_transactions t on t.id = a.transaction_id
     where a.network = ${network} and a.hash = any(${list}::text[])
       and t.status in (${before(sql, 'receipt')})`
   return new Map(
-    rows.map(({ hash, recipient, data, ...row }) => [
+    rows.map(({ hash, is_first: isFirst, recipient, data, ...row }) => [
       hash,
-      { ...row, recipient: recipient ?? undefined, data: data ?? '0x' },
+      { ...row, isFirst, recipient: recipient ?? undefined, data: data ?? '0x' },
     ]),
   )
 }
 
-type JudgedRow = Omit<Judged, 'recipient' | 'data'> & {
+type FoundRow = Omit<Judged, 'recipient' | 'data'> & {
+  readonly is_first: boolean
   readonly hash: Hex
   readonly recipient: Hex | null
   readonly data: Hex | null
@@ -271,17 +275,23 @@ const judgedData = (sql: Client) => sql`case when t.kind <> 'deploy' then t.data
 
 export const markMined = async (sql: Client, rows: readonly MinedRow[]): Promise<void> => {
   await sql`
-    update drex_transactions t set status = 'mined', mined_hash = v.mined_hash,
-      block_number = v.block_number, block_hash = v.block_hash, succeeded = v.succeeded::boolean,
-      gas_used = v.gas_used, mismatch = v.mismatch, mined_at = now()
-    from unnest(
-      ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.minedHash)}::text[],
-      ${rows.map((row) => row.blockNumber)}::bigint[], ${rows.map((row) => row.blockHash)}::text[],
-      ${rows.map((row) => String(row.succeeded))}::text[], ${rows.map((row) => row.gasUsed)}::bigint[],
-      ${rows.map((row) => row.mismatch ?? null)}::text[]
-    ) as v(id, mined_hash, block_number, block_hash, succeeded, gas_used, mismatch)
+    update drex_transactions t set status = 'mined', ${minedColumns(sql)}
+    from ${minedValues(sql, rows)}
     where t.id = v.id and t.status in (${before(sql, 'receipt')})`
 }
+
+/** What a receipt tells, of `v` by {@link minedValues}. */
+export const minedColumns = (sql: Queryable) => sql`
+  mined_hash = v.mined_hash, block_number = v.block_number, block_hash = v.block_hash,
+  succeeded = v.succeeded::boolean, gas_used = v.gas_used, mismatch = v.mismatch, mined_at = now()`
+
+export const minedValues = (sql: Queryable, rows: readonly MinedRow[]) => sql`
+  unnest(
+    ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.minedHash)}::text[],
+    ${rows.map((row) => row.blockNumber)}::bigint[], ${rows.map((row) => row.blockHash)}::text[],
+    ${rows.map((row) => String(row.succeeded))}::text[], ${rows.map((row) => row.gasUsed)}::bigint[],
+    ${rows.map((row) => row.mismatch ?? null)}::text[]
+  ) as v(id, mined_hash, block_number, block_hash, succeeded, gas_used, mismatch)`
 
 /** Mined at or below a block: deep enough, if that block is still on the chain. */
 export const minedUpTo = async (

@@ -26,7 +26,7 @@ const remoteSendersMax = 32
 export type Submitter = {
   /** @returns how many were taken up; zero if there is nothing to do now */
   readonly submitOnce: () => Promise<number>
-  /** Waits for the signatures under way. */
+  /** Waits for the signatures under way, and writes down what was taken. */
   readonly settle: () => Promise<void>
 }
 
@@ -50,7 +50,9 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
   return {
     async submitOnce() {
       await failExpired(context)
-      const inFlight = await store.countInFlight(sql, network.id)
+      await tellAccepted(context)
+      const told = await store.countInFlight(sql, network.id)
+      const inFlight = told + context.accepted.count()
       const limit = Math.min(batchMax, settings.inFlightMax - inFlight)
       if (limit <= 0) return 0
       const except = [
@@ -72,7 +74,10 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       }
       return taken.length
     },
-    settle: remote.settle,
+    async settle() {
+      await remote.settle()
+      await tellAccepted(context, 'all')
+    },
   }
 }
 
@@ -162,6 +167,11 @@ const failExpired = async (context: EngineContext): Promise<void> => {
   })
 }
 
+const tellAccepted = async ({ accepted, sql }: EngineContext, all?: 'all'): Promise<void> => {
+  const due = accepted.takeDue(all)
+  if (due.length > 0) await store.markBroadcast(sql, due)
+}
+
 export type Sendable = { readonly id: string; readonly raw: Hex }
 
 const unpaid: TransactionError = {
@@ -190,7 +200,7 @@ export const send = async (
     else refused.set(id, outcome.failure)
   }
   if (accepted.length > 0) {
-    await store.markBroadcast(sql, accepted)
+    context.accepted.add(accepted)
     if (context.network.gasPolicy !== 'zero') context.heads.sent(accepted)
   }
   if (refused.size > 0) {

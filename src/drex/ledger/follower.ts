@@ -44,6 +44,8 @@ const lookMs = 1_000
 /** On a fast chain, several blocks are read at once: each look costs a transaction and the comparison of balances. */
 const pollMinMs = 100
 const checksMax = 64
+/** Between two comparisons of balances, while one is enough for all wallets that have moved. */
+const compareMs = 1_000
 const eventsMax = 500
 /** Nodes keep the states of so many blocks at least. */
 const stateBlocks = 100
@@ -86,12 +88,16 @@ type LedgerSteps = {
 const createSteps = (context: LedgerContext): LedgerSteps => {
   const { network, rpc, sql } = context
   const source = createSource(context)
+  const compareDue = createComparison(context)
   return {
     async follow() {
       const head = await rpc.call('eth_blockNumber')
       const position = await positionOf(context, head)
       const to = head - network.confirmations + 1
-      if (to <= position.number) return false
+      if (to <= position.number) {
+        await compareDue(head - position.number)
+        return false
+      }
       const tokens = await usable(context)
       const page = await source.read(position, to, {
         addresses: [...tokens.keys()],
@@ -102,7 +108,7 @@ const createSteps = (context: LedgerContext): LedgerSteps => {
         return true
       }
       await keep(context, { source, position, page, tokens })
-      if (head - page.last.number < stateBlocks) await compare(context)
+      await compareDue(head - page.last.number)
       return page.last.number < to
     },
   }
@@ -303,10 +309,27 @@ export const lastOnChain = async (
   return undefined
 }
 
-/** Compares what the ledger says of wallets that have moved with what their currency says at the same block. */
-const compare = async ({ network, rpc, sql, logger }: LedgerContext): Promise<void> => {
+/**
+ * Compares now and then. What it makes takes the number of blocks that the ledger is behind the chain: of older ones, a
+ * node does not keep the state.
+ */
+const createComparison = (context: LedgerContext) => {
+  let atMs = 0
+  return async (behind: number): Promise<void> => {
+    if (behind >= stateBlocks || performance.now() < atMs) return
+    const compared = await compare(context)
+    // Where one look is not enough for all that moved, the next follows at once.
+    atMs = compared < checksMax ? performance.now() + compareMs : 0
+  }
+}
+
+/**
+ * Compares what the ledger says of wallets that have moved with what their currency says at the same block.
+ * @returns how many it looked at
+ */
+const compare = async ({ network, rpc, sql, logger }: LedgerContext): Promise<number> => {
   const { at, holdings } = await store.uncheckedHoldings(sql, network.id, checksMax)
-  if (at === undefined) return
+  if (at === undefined) return 0
   const outcomes = await rpc.batch(
     holdings.map(({ token, wallet }) => ({
       method: 'eth_call',
@@ -327,6 +350,7 @@ const compare = async ({ network, rpc, sql, logger }: LedgerContext): Promise<vo
       'the balance of a wallet is not what its movements say',
     )
   }
+  return holdings.length
 }
 
 /** `0x` and 32 bytes. */

@@ -31,7 +31,11 @@ export type EngineOptions = {
 export type Engine = {
   readonly chainId: number
   readonly request: (method: string, params?: readonly unknown[]) => Promise<RpcOutcome>
+  /** Questions that change nothing, answered together: one outcome for each, in order. */
+  readonly ask: (calls: readonly EngineCall[]) => Promise<readonly RpcOutcome[]>
 }
+
+export type EngineCall = { readonly method: string; readonly params: readonly unknown[] }
 
 /**
  * Starts an engine. Its state lives in memory and ends with the process.
@@ -41,16 +45,25 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
   const chainId = options.chainId ?? pilotChainId
   const gasPrice = options.gasPrice ?? 0n
   const provider = await createProvider(chainId, gasPrice, options)
+  const send = async (request: unknown): Promise<EdrReply> => {
+    const { data } = await provider.handleRequest(JSON.stringify(request))
+    return typeof data === 'string' ? JSON.parse(data) : data
+  }
+  const request: Engine['request'] = async (method, params = []) => {
+    // The engine advises 1 gwei whatever the minimum is.
+    if (method === 'eth_gasPrice') return { result: `0x${gasPrice.toString(16)}` }
+    return normalise(await send({ jsonrpc: '2.0', id: 1, method, params }))
+  }
   return {
     chainId,
-    async request(method, params = []) {
-      // The engine advises 1 gwei whatever the minimum is.
-      if (method === 'eth_gasPrice') return { result: `0x${gasPrice.toString(16)}` }
-      const response = await provider.handleRequest(
-        JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-      )
-      const data: unknown = response.data
-      return normalise(typeof data === 'string' ? JSON.parse(data) : data)
+    request,
+    async ask(calls) {
+      const [only] = calls
+      if (only !== undefined && calls.length === 1) return [await request(only.method, only.params)]
+      const { result } = await send(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })))
+      if (Array.isArray(result)) return result.map((each) => ({ result: each }))
+      // One error is all that it answers then: each is asked alone.
+      return Promise.all(calls.map(({ method, params }) => request(method, params)))
     },
   }
 }

@@ -1,6 +1,6 @@
 /** JSON-RPC 2.0 over HTTP, single calls and batches, in front of one engine. */
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import type { Engine, RpcError, RpcOutcome } from './engine.ts'
+import type { Engine, EngineCall, RpcError, RpcOutcome } from './engine.ts'
 import { createFaultPlan, type FaultPlan, internalError, knownTransaction } from './faults.ts'
 
 /** Besu's default for `rpc-http-max-batch-size`. */
@@ -44,6 +44,10 @@ export const serveChain = (
       calls[method] = (calls[method] ?? 0) + 1
       return engine.request(method, params)
     },
+    ask: (asked) => {
+      for (const { method } of asked) calls[method] = (calls[method] ?? 0) + 1
+      return engine.ask(asked)
+    },
   }
   const server = Bun.serve({
     hostname,
@@ -73,10 +77,38 @@ const answer = async (engine: Engine, faults: FaultPlan, request: Request): Prom
     return Response.json(failure(null, { code: -32005, message: 'Batch size exceeds limit' }))
   }
   const endings: Ending[] = []
-  const replies = await Promise.all(items.map((item) => perform(engine, faults, item, endings)))
+  const together = gathering(engine)
+  const replies = items.map((item) => perform(together.engine, faults, item, endings))
+  together.ask()
+  const answered = await Promise.all(replies)
   const ending = endings[0]
   if (ending !== undefined) return end(ending)
-  return Response.json(batch ? replies : replies[0])
+  return Response.json(batch ? answered : answered[0])
+}
+
+/** Change nothing, so that it is all the same when they are asked. */
+const questions: ReadonlySet<string> = new Set([
+  ...['eth_call', 'eth_getBalance', 'eth_getBlockByHash', 'eth_getBlockByNumber', 'eth_getCode'],
+  ...['eth_getTransactionCount', 'eth_getTransactionReceipt'],
+])
+
+/** An engine whose questions wait for each other, until `ask`: asked together, each costs it half. */
+const gathering = (engine: Engine): { readonly engine: Engine; readonly ask: () => void } => {
+  const calls: EngineCall[] = []
+  const asked = Promise.withResolvers<readonly RpcOutcome[]>()
+  return {
+    engine: {
+      ...engine,
+      request(method, params = []) {
+        if (!questions.has(method)) return engine.request(method, params)
+        const at = calls.push({ method, params }) - 1
+        return asked.promise.then((outcomes) => outcomes[at]!)
+      },
+    },
+    ask() {
+      if (calls.length > 0) asked.resolve(engine.ask(calls))
+    },
+  }
 }
 
 const end = (ending: Ending): Response => {
@@ -135,8 +167,8 @@ const blockReceipts = async (engine: Engine, tag: unknown): Promise<RpcOutcome> 
   if ('error' in block) return block
   if (block.result === null) return { result: null }
   const { transactions } = block.result as { readonly transactions: readonly string[] }
-  const receipts = await Promise.all(
-    transactions.map((hash) => engine.request('eth_getTransactionReceipt', [hash])),
+  const receipts = await engine.ask(
+    transactions.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
   )
   return { result: receipts.map((each) => ('result' in each ? each.result : null)) }
 }
