@@ -3,17 +3,12 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Route } from '#src/platform/http/index.ts'
 import type { Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { createInfractionCalls } from './infractions/calls.ts'
+import { disputeJobs } from './disputes/poll.ts'
 import { infractionRoutes } from './infractions/routes.ts'
-import {
-  createInfractionService,
-  type InfractionService,
-  infractionJobs,
-} from './infractions/service.ts'
-import { createRefundCalls } from './refunds/calls.ts'
+import { createInfractionService, type InfractionService } from './infractions/service.ts'
 import type { Returns } from './refunds/returns.ts'
 import { refundRoutes } from './refunds/routes.ts'
-import { createRefundService, type RefundService, refundJobs } from './refunds/service.ts'
+import { createRefundService, type RefundService } from './refunds/service.ts'
 import type { DirectoryWire } from './wire.ts'
 
 export type DisputingDeps = {
@@ -35,18 +30,13 @@ export type Disputing = {
 }
 
 /** The special return mechanism (MED): infraction reports, and the refunds that follow from them. */
-export const createDisputing = ({ wire, returns, ...deps }: DisputingDeps): Disputing => {
-  const reporting = { ...deps, calls: createInfractionCalls(wire.lane(), deps.ispb) }
-  const refunding = { ...deps, returns, calls: createRefundCalls(wire.lane(), deps.ispb) }
-  const infractions = createInfractionService(reporting)
-  const refunds = createRefundService(refunding)
+export const createDisputing = (deps: DisputingDeps): Disputing => {
+  const infractions = createInfractionService(deps)
+  const refunds = createRefundService(deps)
   return {
     ...{ infractions, refunds },
     routes: [...infractionRoutes(infractions), ...refundRoutes(refunds)],
-    jobs: (...pace) => [
-      ...infractionJobs(infractions, pace, reporting),
-      ...refundJobs(refunds, pace, refunding),
-    ],
+    jobs: (...pace) => [infractions, refunds].flatMap((one) => disputeJobs(one, pace, deps)),
   }
 }
 
@@ -56,10 +46,6 @@ const never = (): never => {
 
 /** What answers 503. */
 export const unaskedDisputes = (): readonly Route[] => {
-  const common = { act: never, find: never, list: never, retry: never, poll: never }
-  const moving = { request: never, cancel: never, close: never, returnOf: never }
-  return [
-    ...infractionRoutes({ ...common, report: never }),
-    ...refundRoutes({ ...common, ...moving }),
-  ]
+  const unasked = { ask: never, act: never, find: never, list: never, returnOf: never }
+  return [...infractionRoutes(unasked), ...refundRoutes(unasked)]
 }

@@ -131,8 +131,9 @@ const wrong = [httpErrors.validation_failed, httpErrors.value_refused, notConfig
 const first = { id: 'listDirectoryClaims#/claims/0/id' }
 const act = {
   ...{ tag, params: claimParams, exampleFrom: first, responses: { 200: done, 202: asked } },
+  idempotent: true,
   errors: [notFound, ...wrong, dictErrors.dict_claim_not_possible, dictErrors.dict_refused],
-}
+} as const
 
 export const claimDocuments = {
   open: {

@@ -1,5 +1,4 @@
 import {
-  actorOf,
   callerOf,
   pageOf,
   type RequestContext,
@@ -7,10 +6,10 @@ import {
   readJson,
   readParams,
   readQuery,
+  respond,
 } from '#src/platform/http/index.ts'
 import { accountOf, ownerOf } from '../entries/routes.ts'
 import { cursorAt, placeIn } from '../pages.ts'
-import type { Advanced } from './advance.ts'
 import {
   cancelBody,
   claimParams,
@@ -32,7 +31,7 @@ const write = { method: 'POST', scope: 'dict:write' } as const
 export const claimRoutes = (service: ClaimService, ispb: string): readonly Route[] => {
   const act = async (c: RequestContext, wish: Wish): Promise<Response> => {
     const { id } = readParams(c, claimParams)
-    return answered(await service.act(id, wish, actorOf(callerOf(c))), 200)
+    return respond(await service.act(id, wish, callerOf(c)))
   }
   return [
     {
@@ -40,9 +39,7 @@ export const claimRoutes = (service: ClaimService, ispb: string): readonly Route
       handle: async (c) => {
         const { type, key_type: keyType, key, ...body } = await readJson(c, newClaim)
         const content = { ...accountOf(body.account, ispb), owner: ownerOf(body.claimer) }
-        const caller = callerOf(c)
-        const asked = { type, keyType, key, content }
-        return answered(await service.open(asked, caller, actorOf(caller)), 201)
+        return respond(await service.open({ type, keyType, key, content }, callerOf(c)))
       },
     },
     {
@@ -87,6 +84,3 @@ export const claimRoutes = (service: ClaimService, ispb: string): readonly Route
     },
   ]
 }
-
-const answered = ({ claim, isDone }: Advanced, status: 200 | 201): Response =>
-  Response.json(claimView(claim), { status: isDone ? status : 202 })

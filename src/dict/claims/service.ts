@@ -1,20 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import type { ClaimType, KeyType } from '#codecs/dict'
+import type { Queryable } from '#src/platform/database/index.ts'
 import {
-  type Actor,
+  type Answer,
+  type Answered,
   ApiError,
+  actorOf,
   type Caller,
   httpErrors,
   refusedValue,
-  runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { EntryContent } from '../entries/domain.ts'
 import { dictErrors } from '../errors.ts'
+import { answerOf, askOnce } from '../once.ts'
 import type { Advance, AdvanceDeps, Advanced } from './advance.ts'
 import { writeClaim } from './changes.ts'
 import { isDone, type OwnClaim, possibleFrom, reasonsFor, type Wish } from './domain.ts'
 import { addClaim, type ClaimFilter, findClaim, listClaims } from './store.ts'
+import { claimView } from './view.ts'
 
 type NewClaim = {
   readonly type: ClaimType
@@ -25,9 +29,9 @@ type NewClaim = {
 
 export type ClaimService = {
   /** @throws ApiError if we claim the key already, or the directory refuses */
-  readonly open: (asked: NewClaim, caller: Caller, actor: Actor) => Promise<Advanced>
+  readonly open: (asked: NewClaim, caller: Caller) => Promise<Answered>
   /** @throws ApiError if the claim does not allow it, or the directory refuses */
-  readonly act: (id: string, wish: Wish, actor: Actor) => Promise<Advanced>
+  readonly act: (id: string, wish: Wish, caller: Caller) => Promise<Answered>
   readonly find: (id: string) => Promise<OwnClaim>
   readonly list: (filter: ClaimFilter) => Promise<readonly OwnClaim[]>
 }
@@ -38,47 +42,60 @@ export type ClaimService = {
  */
 export const createClaimService = (deps: AdvanceDeps, advance: Advance): ClaimService => {
   const { sql, now, quietMs } = deps
-  const quietUntil = (): Date => new Date(now().getTime() + quietMs)
-  const found = async (id: string): Promise<OwnClaim> => {
-    const claim = await findClaim(sql, id)
-    if (claim === undefined) throw new ApiError(httpErrors.not_found, 'No such claim.')
-    return claim
-  }
+  const find = async (id: string): Promise<OwnClaim> => (await findClaim(sql, id)) ?? throwNone()
   return {
-    open: async (asked, caller, actor) => {
-      const { body: id } = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+    open: (asked, caller) => {
+      const write = async (tx: Queryable): Promise<string> => {
         const claim = newClaim(asked, caller.keyId, now())
-        if (!(await addClaim(tx, claim, quietUntil()))) {
+        if (!(await addClaim(tx, claim, new Date(now().getTime() + quietMs)))) {
           throw new ApiError(dictErrors.dict_claim_exists, 'The key is claimed already.')
         }
         const act = { action: 'dict.claim', object: claim.id, outcome: asked.type } as const
-        await writeAudit(tx, { actor, ...act })
-        return { status: 201, body: claim.id }
+        await writeAudit(tx, { actor: actorOf(caller), ...act })
+        return claim.id
+      }
+      return askOnce(sql, caller.idempotencyKey, write, async (id) => {
+        const claim = await find(id)
+        if (claim.status === 'refused') throw refused(claim.refusal ?? '')
+        const isNew = claim.status === 'opening'
+        return answered(isNew ? await advance(claim) : { claim, isDone: true }, 201)
       })
-      const claim = await found(id)
-      if (claim.status === 'refused') throw refused(claim.refusal ?? '')
-      return claim.status === 'opening' ? orThrow(await advance(claim)) : { claim, isDone: true }
     },
-    act: async (id, wish, actor) => {
-      const claim = await sql.begin(async (tx) => {
-        const before = await findClaim(tx, id)
-        if (before === undefined) throw new ApiError(httpErrors.not_found, 'No such claim.')
-        if (isDone(wish, before.status) || isSame(wish, before.wanted)) return before
-        const wanting = wantingOf(before, wish, now())
-        const from = possibleFrom(before, wish) ?? now()
-        const due = new Date(Math.max(from.getTime(), quietUntil().getTime()))
-        if (!(await writeClaim(tx, deps, before, wanting, due))) {
-          throw impossible(before, 'Something else happened to the claim at the same time.')
+    act: (id, wish, caller) => {
+      const write = async (tx: Queryable): Promise<string> => {
+        if (await want(tx, deps, id, wish)) {
+          const outcome = 'reason' in wish ? `${wish.act} ${wish.reason}` : wish.act
+          const act = { action: 'dict.claim.act', object: id, outcome } as const
+          await writeAudit(tx, { actor: actorOf(caller), ...act })
         }
-        const outcome = 'reason' in wish ? `${wish.act} ${wish.reason}` : wish.act
-        await writeAudit(tx, { actor, action: 'dict.claim.act', object: id, outcome })
-        return { ...wanting, version: before.version + 1 }
+        return id
+      }
+      return askOnce(sql, caller.idempotencyKey, write, async () => {
+        const claim = await find(id)
+        if (isDone(wish, claim.status)) return answered({ claim, isDone: true }, 200)
+        if (!isSame(wish, claim.wanted)) throw refused(claim.refusal ?? '')
+        return answered(await advance(claim), 200)
       })
-      return orThrow(await advance(claim))
     },
-    find: found,
+    find,
     list: (filter) => listClaims(sql, filter),
   }
+}
+
+/** Stores what is wanted of a claim. @returns false: it is done, or asked for already. @throws ApiError */
+const want = async (tx: Queryable, deps: AdvanceDeps, id: string, wish: Wish): Promise<boolean> => {
+  const before = (await findClaim(tx, id)) ?? throwNone()
+  if (isDone(wish, before.status) || isSame(wish, before.wanted)) return false
+  const now = deps.now()
+  const wanting = wantingOf(before, wish, now)
+  const fromMs = possibleFrom(before, wish)?.getTime() ?? 0
+  const due = new Date(Math.max(fromMs, now.getTime() + deps.quietMs))
+  if (await writeClaim(tx, deps, before, wanting, due)) return true
+  throw impossible(before, 'Something else happened to the claim at the same time.')
+}
+
+const throwNone = (): never => {
+  throw new ApiError(httpErrors.not_found, 'No such claim.')
 }
 
 const newClaim = (asked: NewClaim, createdBy: string, createdAt: Date): OwnClaim => ({
@@ -130,7 +147,7 @@ const refused = (code: string, status?: number): ApiError =>
   )
 
 /** @throws ApiError if the directory refused */
-const orThrow = (advanced: Advanced): Advanced => {
-  if (advanced.refused === undefined) return advanced
-  throw refused(advanced.refused.code, advanced.refused.status)
+const answered = ({ claim, isDone, refused: by }: Advanced, status: 200 | 201): Answer => {
+  if (by !== undefined) throw refused(by.code, by.status)
+  return answerOf(claimView(claim), isDone, status)
 }

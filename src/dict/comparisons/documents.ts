@@ -132,6 +132,7 @@ export const comparisonDocuments = {
     tag,
     params: comparisonParams,
     exampleFrom: started,
+    idempotent: true,
     body: { 'application/json': mending },
     responses: { 200: { description: 'The difference', schema: difference } },
     errors: [

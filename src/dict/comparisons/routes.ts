@@ -6,6 +6,7 @@ import {
   readJson,
   readParams,
   readQuery,
+  respond,
 } from '#src/platform/http/index.ts'
 import { writing } from '../disputes/routes.ts'
 import {
@@ -15,8 +16,8 @@ import {
   mending,
   newComparison,
 } from './documents.ts'
-import type { Comparison, Difference } from './domain.ts'
 import type { ComparisonService } from './service.ts'
+import { comparisonView, differenceView } from './view.ts'
 
 const base = '/v1/dict/comparisons'
 
@@ -28,8 +29,8 @@ export const comparisonRoutes = (service: ComparisonService): readonly Route[] =
     ...{ ...writing, path: base, document: documents.start },
     handle: async (c) => {
       const { key_type: keyType, method, since } = await readJson(c, newComparison)
-      const made = await service.start({ keyType, method, since: since ?? null }, callerOf(c))
-      return Response.json(comparisonView(made), { status: 202 })
+      const asked = { keyType, method, since: since ?? null }
+      return respond(await service.start(asked, callerOf(c)))
     },
   },
   {
@@ -50,26 +51,7 @@ export const comparisonRoutes = (service: ComparisonService): readonly Route[] =
     ...{ ...writing, path: `${base}/{id}/mend`, document: documents.mend },
     handle: async (c) => {
       const { key, keep } = await readJson(c, mending)
-      return Response.json(differenceView(await service.mend(idOf(c), key, keep, callerOf(c))))
+      return respond(await service.mend(idOf(c), key, keep, callerOf(c)))
     },
   },
 ]
-
-const comparisonView = ({ createdAt, endedAt, since, ...one }: Comparison) => ({
-  ...{ id: one.id, key_type: one.keyType, method: one.method, status: one.status },
-  ...{ since: since?.toISOString() ?? null, entries: one.entries, only_ours: one.onlyOurs },
-  ...{ only_theirs: one.onlyTheirs, complete: one.isComplete, failure: one.failure },
-  ...{ created_at: createdAt.toISOString(), ended_at: endedAt?.toISOString() ?? null },
-})
-
-const differenceView = ({ key, entryId, theirs, kept }: Difference) => ({
-  ...{ key, entry_id: entryId, kept, theirs: theirs && sideView(theirs) },
-})
-
-const sideView = ({ entry: { owner, account, openedAt } }: NonNullable<Difference['theirs']>) => ({
-  ...{ tax_id: owner.taxIdNumber, name: owner.name, trade_name: owner.tradeName ?? null },
-  account: {
-    ...{ branch: account.branch ?? null, number: account.accountNumber },
-    ...{ type: account.accountType, opened_at: openedAt },
-  },
-})

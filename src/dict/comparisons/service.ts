@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { KeyType } from '#codecs/dict'
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import {
+  type Answered,
   ApiError,
   actorOf,
   type Caller,
   httpErrors,
-  runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import { createJob, type Job } from '#src/platform/jobs/index.ts'
@@ -14,10 +14,11 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { EntryService } from '../entries/service.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
+import { answerOf, askOnce } from '../once.ts'
 import type { CidFile, ReconciliationCalls } from './calls.ts'
 import { type Compared, differenceSince, differenceTo, readCids, refusedBy } from './difference.ts'
 import type { Comparison, ComparisonMethod, Difference, Side, Theirs } from './domain.ts'
-import { keepSide } from './mend.ts'
+import { keepSide, type MendBy } from './mend.ts'
 import {
   addComparison,
   addDifferences,
@@ -29,6 +30,7 @@ import {
   markKept,
   runningComparisons,
 } from './store.ts'
+import { comparisonView, differenceView } from './view.ts'
 
 export type ComparisonDeps = {
   readonly sql: Client
@@ -49,14 +51,14 @@ export type ComparisonService = {
       readonly since: Date | null
     },
     caller: Caller,
-  ) => Promise<Comparison>
+  ) => Promise<Answered>
   readonly find: (id: string) => Promise<Comparison>
   readonly differences: (
     id: string,
     page: { readonly after: string | undefined; readonly limit: number },
   ) => Promise<readonly Difference[]>
   /** Makes the other side as the one that is kept. @throws ApiError */
-  readonly mend: (id: string, key: string, keep: Side, caller: Caller) => Promise<Difference>
+  readonly mend: (id: string, key: string, keep: Side, caller: Caller) => Promise<Answered>
   /** Goes on with what runs. */
   readonly advance: (signal?: AbortSignal) => Promise<void>
 }
@@ -75,18 +77,19 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
     return found
   }
   return {
-    start: async (asked, caller) => {
-      const { body } = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+    start: (asked, caller) => {
+      const write = async (tx: Queryable): Promise<string> => {
         const made = { ...started, ...asked, id: randomUUID(), createdAt: now() }
         if (!(await addComparison(tx, made))) {
           throw new ApiError(dictErrors.dict_comparison_running, 'One of this type runs.')
         }
-        const actor = actorOf(caller)
-        const outcome = asked.method
-        await writeAudit(tx, { actor, action: 'dict.reconcile', object: made.id, outcome })
-        return { status: 202, body: made.id }
-      })
-      return find(body)
+        const act = { action: 'dict.reconcile', object: made.id, outcome: asked.method } as const
+        await writeAudit(tx, { actor: actorOf(caller), ...act })
+        return made.id
+      }
+      return askOnce(sql, caller.idempotencyKey, write, async (id) =>
+        answerOf(comparisonView(await find(id)), false, 200),
+      )
     },
     find,
     differences: async (id, page) => {
@@ -95,30 +98,19 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
     },
     mend: async (id, key, keep, caller) => {
       const { keyType } = await find(id)
-      const entryId = await sql.begin(async (tx) => {
-        const difference = await lockDifference(tx, id, key)
-        if (difference === undefined)
-          throw new ApiError(httpErrors.not_found, 'No such difference.')
-        if (difference.kept === keep) return undefined
-        if (difference.kept !== null) {
-          throw new ApiError(dictErrors.dict_difference_mended, `${difference.kept} was kept.`)
-        }
-        const by = { ...deps, keyType, keyId: caller.keyId }
-        const changed = await keepSide(tx, difference, keep, by)
-        await markKept(tx, id, key, keep)
-        const actor = actorOf(caller)
-        await writeAudit(tx, {
-          actor,
-          action: 'dict.reconcile',
-          object: id,
-          outcome: `${keep}_kept`,
-        })
-        return changed
+      const by = { ...deps, keyType, keyId: caller.keyId }
+      const write = async (tx: Queryable): Promise<string> => {
+        const kept = await keepOnce(tx, { id, key, keep }, by)
+        if (kept === undefined) return ''
+        const act = { action: 'dict.reconcile', object: id, outcome: `${keep}_kept` } as const
+        await writeAudit(tx, { actor: actorOf(caller), ...act })
+        return kept.entryId ?? ''
+      }
+      return askOnce(sql, caller.idempotencyKey, write, async (entryId) => {
+        if (entryId !== '') await deps.entries.retry(entryId)
+        const [mended] = await listDifferences(sql, id, { after: justBefore(key), limit: 1 })
+        return answerOf(differenceView(mended ?? throwNoDifference()), true, 200)
       })
-      if (entryId !== undefined) await deps.entries.retry(entryId)
-      const [mended] = await listDifferences(sql, id, { after: justBefore(key), limit: 1 })
-      if (mended === undefined) throw new ApiError(httpErrors.not_found, 'No such difference.')
-      return mended
     },
     advance: async (signal) => {
       for (const comparison of await runningComparisons(sql)) {
@@ -133,6 +125,31 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
       }
     },
   }
+}
+
+/**
+ * Keeps a side of a difference.
+ *
+ * @returns the entry that the directory is to be told of, if any; undefined: that side was kept before
+ * @throws ApiError
+ */
+const keepOnce = async (
+  tx: Queryable,
+  { id, key, keep }: { readonly id: string; readonly key: string; readonly keep: Side },
+  by: MendBy,
+): Promise<{ readonly entryId: string | undefined } | undefined> => {
+  const difference = (await lockDifference(tx, id, key)) ?? throwNoDifference()
+  if (difference.kept === keep) return undefined
+  if (difference.kept !== null) {
+    throw new ApiError(dictErrors.dict_difference_mended, `${difference.kept} was kept.`)
+  }
+  const entryId = await keepSide(tx, difference, keep, by)
+  await markKept(tx, id, key, keep)
+  return { entryId }
+}
+
+const throwNoDifference = (): never => {
+  throw new ApiError(httpErrors.not_found, 'No such difference.')
 }
 
 const noCounts = { entries: null, onlyOurs: null, onlyTheirs: null, isComplete: null } as const

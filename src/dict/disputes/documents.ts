@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { httpErrors, text } from '#src/platform/http/index.ts'
+import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
 import { disputeStatuses } from './domain.ts'
 
-export const tag = 'Instant payments' as const
+const tag = 'Instant payments' as const
 const proseCharsMax = 2_000
 
 export const disputeParams = z.object({ id: z.uuid() })
@@ -61,10 +61,63 @@ export const disputeMembers = {
 }
 
 const { not_found: notFound, not_configured: notConfigured } = httpErrors
-export const wrong = [httpErrors.validation_failed, httpErrors.value_refused, notConfigured]
-export const askErrors = [...wrong, dictErrors.dict_dispute_exists, dictErrors.dict_refused]
-export const findErrors = [notFound, ...wrong]
-export const actErrors = [
+const wrong = [httpErrors.validation_failed, httpErrors.value_refused, notConfigured]
+const askErrors = [...wrong, dictErrors.dict_dispute_exists, dictErrors.dict_refused]
+const actErrors = [
   ...[notFound, ...wrong, dictErrors.dict_dispute_not_yours],
   ...[dictErrors.dict_dispute_state, dictErrors.dict_refused],
 ]
+
+type Text = Pick<RouteDocument, 'operation' | 'summary' | 'description'>
+type Described = {
+  /** One in a list, and as it is shown alone. */
+  readonly item: z.ZodType
+  readonly shown: z.ZodType
+  /** The member of a page that holds them. */
+  readonly member: string
+  /** What asks for one. */
+  readonly body: z.ZodType
+  /** What 202 says. */
+  readonly asked: string
+}
+
+/** The documents of a kind of dispute, but for its acts, and what makes one of an act. */
+export const documentsOf = (
+  { item, shown, member, body, asked: unanswered }: Described,
+  { create, list, find }: Readonly<Record<'create' | 'list' | 'find', Text>>,
+) => {
+  const done = { description: 'The directory has it.', schema: item }
+  const asked = { description: unanswered, schema: item }
+  const exampleFrom = { id: `${list.operation}#/${member}/0/id` }
+  const page = z.object({ [member]: z.array(item), next_cursor: z.string().nullable() })
+  const one = { tag, params: disputeParams, exampleFrom }
+  const all = {
+    create: {
+      ...{ ...create, tag, body: { 'application/json': body }, idempotent: true },
+      ...{ responses: { 201: done, 202: asked }, errors: askErrors },
+    },
+    list: {
+      ...{ ...list, tag, query: disputesQuery, errors: wrong },
+      responses: { 200: { description: 'A page of them', schema: page } },
+    },
+    find: {
+      ...{ ...find, ...one, errors: [notFound, ...wrong] },
+      responses: { 200: { description: 'As it stands', schema: shown } },
+    },
+  } as const satisfies Readonly<Record<string, RouteDocument>>
+  const actOn = (
+    text: Text,
+    of: z.ZodType = emptyBody,
+    errors: RouteDocument['errors'] = [],
+  ): RouteDocument => ({
+    ...{ ...text, ...one, idempotent: true, errors: [...actErrors, ...errors] },
+    ...{ body: { 'application/json': of }, responses: { 200: done, 202: asked } },
+  })
+  return { ...all, actOn }
+}
+
+/** Tells what is wrong with a member of a body. */
+export const refuseIn =
+  (context: z.core.$RefinementCtx) =>
+  (member: string, rule: string, message: string): void =>
+    context.addIssue({ code: 'custom', path: [member], message, params: { rule } })

@@ -77,6 +77,8 @@ export type Kind<Content> = {
   readonly kind: DisputeKind
   readonly machine: Machine
   readonly acts: Readonly<Record<string, Act>>
+  /** The directory's name for an act that the state does not allow. */
+  readonly refusalOfLost: string
   /** Whether what must never change is the same. */
   readonly isSameMatter: (one: Content, other: Content) => boolean
 }
@@ -87,7 +89,7 @@ export type Kind<Content> = {
  * @returns the dispute as it was: nothing is new. Undefined: it cannot be true, and changes nothing
  */
 export const shownAs = <C>(
-  { machine, acts, isSameMatter }: Kind<C>,
+  { machine, acts, refusalOfLost, isSameMatter }: Kind<C>,
   before: Dispute<C>,
   seen: Seen<C>,
 ): Dispute<C> | undefined => {
@@ -107,13 +109,14 @@ export const shownAs = <C>(
   }
   const act = before.wanted === null ? undefined : acts[before.wanted.act]
   const isMoot = act !== undefined && !act.from.includes(seen.status)
+  const isLost = isMoot && act.to !== seen.status
   return {
     ...before,
     ...{ directoryId: seen.directoryId, other: seen.other, status: seen.status },
     ...{ content: seen.content, modifiedAt: seen.modifiedAt },
     returnId: before.role === 'asked' ? before.returnId : seen.returnId,
     wanted: isMoot ? null : before.wanted,
-    refusal: before.status === seen.status ? before.refusal : null,
+    refusal: isLost ? refusalOfLost : before.status === seen.status ? before.refusal : null,
   }
 }
 

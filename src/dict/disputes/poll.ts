@@ -1,10 +1,9 @@
-import type { DirectoryPage } from '#codecs/dict'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { type ListQuery, readChanges } from '../lists.ts'
-import type { Refused } from '../wire.ts'
-import type { DisputeKind, Seen } from './domain.ts'
+import { readChanges } from '../lists.ts'
+import type { DisputeList } from './calls.ts'
+import type { DisputeKind } from './domain.ts'
 import type { Show } from './show.ts'
 import { keepReadUntil, openDisputes, readUntil } from './store.ts'
 
@@ -12,18 +11,6 @@ import { keepReadUntil, openDisputes, readUntil } from './store.ts'
 const overlapMs = 600_000
 const retryEveryMsMax = 10_000
 const retriedMax = 100
-
-type Item = { readonly modifiedMs: number }
-
-export type PolledList<C, T extends Item> = {
-  /** One of a fixed set. */
-  readonly name: string
-  readonly ask: (
-    query: ListQuery,
-  ) => Promise<{ readonly kind: 'page'; readonly page: DirectoryPage<T> } | Refused>
-  /** Undefined: we are no party of it. */
-  readonly seenOf: (item: T) => Seen<C> | undefined
-}
 
 export type PollDeps<C> = {
   readonly sql: Client
@@ -33,8 +20,8 @@ export type PollDeps<C> = {
 }
 
 /** Reads what has changed in a list, each change once. */
-export const pollList = async <C, T extends Item>(
-  { name, ask, seenOf }: PolledList<C, T>,
+export const pollList = async <C>(
+  { name, ask }: DisputeList<C>,
   { sql, show, logger, now }: PollDeps<C>,
   signal?: AbortSignal,
 ): Promise<void> => {
@@ -43,8 +30,7 @@ export const pollList = async <C, T extends Item>(
   await readChanges(ask, from, {
     ...{ nowMs: now().getTime(), logger, signal },
     take: async (items, readTo) => {
-      for (const item of items) {
-        const seen = seenOf(item)
+      for (const { seen } of items) {
         if (seen === undefined) logger.warn({ list: name }, 'a list shows what is not ours')
         else {
           // What cannot be stored of one stops no other.
@@ -57,18 +43,6 @@ export const pollList = async <C, T extends Item>(
     },
   })
 }
-
-/** Reads lists for the whole fleet. */
-export const createPoll = (
-  kind: DisputeKind,
-  poll: (signal: AbortSignal) => Promise<void>,
-  everyMs: number,
-  { sql, logger }: Pick<PollDeps<unknown>, 'sql' | 'logger'>,
-): Job =>
-  createJob({
-    ...{ name: `directory ${kind}s`, everyMs, fleet: { sql }, logger },
-    run: (round) => poll(round.signal),
-  })
 
 /** @param before those that were tried since then are left alone */
 export const retryDisputes = async (
@@ -85,20 +59,33 @@ export const retryDisputes = async (
   }
 }
 
+/** What a kind of dispute needs of the whole fleet. */
+export type Polled = {
+  readonly kind: DisputeKind
+  readonly poll: (signal?: AbortSignal) => Promise<void>
+  readonly retry: (id: string) => Promise<void>
+}
+
 /**
- * Tells the directory again what it has not answered.
+ * Reads the lists of a kind, and tells the directory again what it has not answered.
  *
  * @param quietMs for so long one is left to whoever tells the directory now
  */
-export const createDisputeRetries = (
-  sql: Client,
-  kind: DisputeKind,
-  retry: (id: string) => Promise<void>,
-  quietMs: number,
-  logger: Logger,
-): Job =>
-  createJob({
-    ...{ name: `unanswered directory ${kind}s`, fleet: { sql }, logger },
-    everyMs: Math.min(quietMs, retryEveryMsMax),
-    run: (round) => retryDisputes(sql, kind, retry, new Date(Date.now() - quietMs), round),
-  })
+export const disputeJobs = (
+  { kind, poll, retry }: Polled,
+  [pollMs, quietMs]: readonly [pollMs: number, quietMs: number],
+  { sql, logger }: Pick<PollDeps<unknown>, 'sql' | 'logger'>,
+): readonly Job[] => {
+  const common = { fleet: { sql }, logger }
+  return [
+    createJob({
+      ...{ ...common, name: `directory ${kind}s`, everyMs: pollMs },
+      run: (round) => poll(round.signal),
+    }),
+    createJob({
+      ...{ ...common, name: `unanswered directory ${kind}s` },
+      everyMs: Math.min(quietMs, retryEveryMsMax),
+      run: (round) => retryDisputes(sql, kind, retry, new Date(Date.now() - quietMs), round),
+    }),
+  ]
+}

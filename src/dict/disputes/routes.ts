@@ -1,15 +1,19 @@
 import type { z } from 'zod'
 import {
+  callerOf,
   pageOf,
   type RequestContext,
   type Route,
+  type RouteDocument,
+  readJson,
   readParams,
   readQuery,
+  respond,
 } from '#src/platform/http/index.ts'
 import { cursorAt, placeIn } from '../pages.ts'
-import { type disputeMembers, disputeParams, disputesQuery } from './documents.ts'
-import { type Dispute, type DisputeFilter, needsPerson, type Wanted } from './domain.ts'
-import type { Advanced } from './service.ts'
+import { disputeParams, disputesQuery } from './documents.ts'
+import type { Dispute, Wanted } from './domain.ts'
+import type { DisputeService, NewDispute } from './service.ts'
 
 const bodyBytesMax = 16_384
 /** What all routes that ask the directory for something have alike. */
@@ -17,36 +21,61 @@ export const writing: Pick<Route, 'method' | 'scope' | 'accepts' | 'bodyBytesMax
   ...{ method: 'POST', scope: 'dict:write', accepts: ['application/json'], bodyBytesMax },
 }
 
-export const idOf = (c: RequestContext): string => readParams(c, disputeParams).id
+/** What a body of the schema asks for. */
+export const bodyAs =
+  <Body, T>(schema: z.ZodType<Body>, wish: (body: Body) => T) =>
+  async (c: RequestContext): Promise<T> =>
+    wish(await readJson(c, schema))
 
-/** A page of a list, newest first. */
-export const pageOfDisputes = async <D extends Dispute>(
-  c: RequestContext,
-  list: (filter: DisputeFilter) => Promise<readonly D[]>,
-): Promise<{ readonly items: readonly D[]; readonly next: string | null }> => {
-  const { needs_attention: needs, limit, cursor, ...filter } = readQuery(c, disputesQuery)
-  const { role, status, transaction_id: transactionId } = filter
-  const found = await list({
-    ...{ role, status, transactionId, limit: limit + 1, after: placeIn(cursor) },
-    needsPerson: needs === 'true',
-  })
-  return pageOf(found, limit, cursorAt)
+export type DisputeInterface<C, W extends Wanted> = {
+  readonly base: string
+  readonly documents: Readonly<Record<'create' | 'list' | 'find', RouteDocument>>
+  /** The member of a page that holds the disputes. */
+  readonly member: string
+  readonly ask: (c: RequestContext) => Promise<NewDispute<C>>
+  readonly acts: readonly {
+    readonly act: W['act']
+    readonly document: RouteDocument
+    readonly wish: (c: RequestContext) => Promise<W>
+  }[]
+  readonly view: (dispute: Dispute<C, W>) => object
+  /** Shows one, with what is looked up for it. */
+  readonly show: (dispute: Dispute<C, W>) => Promise<object>
 }
 
-type Shared = z.output<z.ZodObject<Omit<typeof disputeMembers, 'details' | 'result' | 'analysis'>>>
-
-export const sharedView = (one: Dispute<unknown, Wanted>): Shared => ({
-  ...{ id: one.id, directory_id: one.directoryId, role: one.role, status: one.status },
-  ...{ transaction_id: one.transactionId, reason: one.reason, other_ispb: one.other },
-  ...{ pending: one.status === 'requested' ? 'create' : (one.wanted?.act ?? null) },
-  ...{ needs_attention: needsPerson(one), refusal: one.refusal },
-  created_at: one.createdAt.toISOString(),
-  modified_at: one.modifiedAt?.toISOString() ?? null,
-})
-
-/** 202: the directory has not answered yet. */
-export const advanced = <C, W extends Wanted>(
-  { dispute, isDone }: Advanced<C, W>,
-  status: 200 | 201,
-  view: (dispute: Dispute<C, W>) => object,
-): Response => Response.json(view(dispute), { status: isDone ? status : 202 })
+/** The routes of a kind of dispute. */
+export const disputeRoutes = <C, W extends Wanted>(
+  service: Pick<DisputeService<C, W>, 'ask' | 'act' | 'find' | 'list'>,
+  { base, documents, member, ask, acts, view, show }: DisputeInterface<C, W>,
+): readonly Route[] => {
+  const idOf = (c: RequestContext): string => readParams(c, disputeParams).id
+  return [
+    {
+      ...{ ...writing, path: base, document: documents.create },
+      handle: async (c) => respond(await service.ask(await ask(c), callerOf(c))),
+    },
+    {
+      ...{ method: 'GET', path: base, scope: 'dict:read', document: documents.list },
+      handle: async (c) => {
+        const asked = readQuery(c, disputesQuery)
+        const { role, status, transaction_id: transactionId, limit, cursor } = asked
+        const found = await service.list({
+          ...{ role, status, transactionId, limit: limit + 1, after: placeIn(cursor) },
+          needsPerson: asked.needs_attention === 'true',
+        })
+        const { items, next } = pageOf(found, limit, cursorAt)
+        return Response.json({ [member]: items.map(view), next_cursor: next })
+      },
+    },
+    {
+      ...{ method: 'GET', path: `${base}/{id}`, scope: 'dict:read', document: documents.find },
+      handle: async (c) => Response.json(await show(await service.find(idOf(c)))),
+    },
+    ...acts.map(
+      ({ act, document, wish }): Route => ({
+        ...{ ...writing, path: `${base}/{id}/${act}`, document },
+        handle: async (c) => respond(await service.act(idOf(c), await wish(c), callerOf(c))),
+      }),
+    ),
+  ]
+}

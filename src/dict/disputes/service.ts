@@ -1,19 +1,23 @@
+import { randomUUID } from 'node:crypto'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
   type Actor,
+  type Answered,
   ApiError,
   actorOf,
   type Caller,
   httpErrors,
-  runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
+import { answerOf, askOnce } from '../once.ts'
 import type { Refused } from '../wire.ts'
+import type { DisputeCalls } from './calls.ts'
 import type { Dispute, DisputeFilter, Kind, Seen, Wanted } from './domain.ts'
-import type { Show, Telling } from './show.ts'
+import { type Polled, pollList } from './poll.ts'
+import { createShow, type Show, type Telling } from './show.ts'
 import {
   addDispute,
   changeDispute,
@@ -25,17 +29,6 @@ import {
   touchDispute,
 } from './store.ts'
 
-type Shown<C> = { readonly kind: 'seen'; readonly seen: Seen<C> }
-
-/** What the directory is asked. Each throws DirectoryAwayError: it may have been done. */
-export type DisputeCalls<C, W extends Wanted> = {
-  readonly create: (dispute: Dispute<C, W>) => Promise<Shown<C> | Refused>
-  readonly act: (dispute: Dispute<C, W>, wanted: W) => Promise<Shown<C> | Refused>
-  readonly find: (directoryId: string) => Promise<Shown<C> | Refused>
-  /** What has changed since then of those that we have asked for. */
-  readonly asked: (since: Date) => Promise<readonly Seen<C>[]>
-}
-
 /** Whether the directory may be told: money may have to arrive before. */
 export type Readiness = 'ready' | 'later' | { readonly refusal: string }
 
@@ -43,35 +36,36 @@ export type DisputeDeps<C, W extends Wanted> = {
   readonly sql: Client
   readonly kind: Kind<C>
   readonly calls: DisputeCalls<C, W>
-  readonly show: Show<C>
   readonly telling: Telling<C>
-  readonly readiness: (dispute: Dispute<C, W>, wanted: W) => Promise<Readiness>
+  readonly view: (dispute: Dispute<C, W>) => object
+  /** Makes of the dispute, which is locked, what else is to be stored with the wish. @throws ApiError */
+  readonly prepare?: (
+    tx: Queryable,
+    dispute: Dispute<C, W>,
+    wanted: W,
+    actor: Actor,
+  ) => Promise<Dispute<C, W>>
+  /** Always ready when absent. */
+  readonly readiness?: (dispute: Dispute<C, W>, wanted: W) => Promise<Readiness>
   readonly logger: Logger
+  readonly now: () => Date
 }
 
 /** What became of it; one that is not `isDone` is asked for until the directory answers. */
-export type Advanced<C, W extends Wanted> = {
+type Advanced<C, W extends Wanted> = {
   readonly dispute: Dispute<C, W>
   readonly isDone: boolean
 }
 
-export type DisputeService<C, W extends Wanted> = {
+export type NewDispute<C> = Pick<Dispute<C>, 'transactionId' | 'reason' | 'content'>
+
+export type DisputeService<C, W extends Wanted> = Polled & {
   /** Stores it before the directory is told. @throws ApiError if it goes on already, or is refused */
-  readonly ask: (made: Dispute<C, W>, caller: Caller) => Promise<Advanced<C, W>>
-  /**
-   * @param prepare makes of the dispute, which is locked, what else is to be stored with the wish
-   * @throws ApiError if its state or our role does not allow it, or it is refused
-   */
-  readonly act: (
-    id: string,
-    wanted: W,
-    caller: Caller,
-    prepare?: (tx: Queryable, dispute: Dispute<C, W>, actor: Actor) => Promise<Dispute<C, W>>,
-  ) => Promise<Advanced<C, W>>
+  readonly ask: (asked: NewDispute<C>, caller: Caller) => Promise<Answered>
+  /** @throws ApiError if its state or our role does not allow it, or it is refused */
+  readonly act: (id: string, wanted: W, caller: Caller) => Promise<Answered>
   readonly find: (id: string) => Promise<Dispute<C, W>>
   readonly list: (filter: DisputeFilter) => Promise<readonly Dispute<C, W>[]>
-  /** Asks the directory again for what it has not answered. */
-  readonly retry: (id: string) => Promise<void>
 }
 
 /**
@@ -81,37 +75,41 @@ export type DisputeService<C, W extends Wanted> = {
 export const createDisputeService = <C, W extends Wanted>(
   deps: DisputeDeps<C, W>,
 ): DisputeService<C, W> => {
-  const { sql } = deps
+  const { sql, view, calls, logger, now } = deps
   const { kind } = deps.kind
-  const advance = createAdvance(deps)
-  const find = async (id: string): Promise<Dispute<C, W>> =>
-    (await findDispute<Dispute<C, W>>(sql, kind, id)) ?? throwNone()
+  const show = createShow({ kind: deps.kind, ...deps.telling, logger })
+  const advance = createAdvance(deps, show)
   return {
-    ask: async (made, caller) => {
-      const { body } = await runOnce(sql, caller.idempotencyKey, async (tx) => {
-        if (!(await addDispute(tx, kind, made))) throw goesOn()
+    kind,
+    ask: (asked, caller) => {
+      const write = async (tx: Queryable): Promise<string> => {
+        const made = { ...unanswered, ...asked, id: randomUUID() }
+        const isAdded = await addDispute(tx, kind, {
+          ...{ ...made, createdBy: caller.keyId, createdAt: now() },
+        })
+        if (!isAdded) throw goesOn()
         await writeAudit(tx, {
           ...{ actor: actorOf(caller), action: `dict.${kind}`, object: made.id, outcome: 'asked' },
         })
-        return { status: 201, body: made.id }
+        return made.id
+      }
+      return askOnce(sql, caller.idempotencyKey, write, async (id) => {
+        const { dispute, isDone } = await advance(id)
+        return answerOf(view(dispute), isDone, 201)
       })
-      return advance(body)
     },
-    act: async (id, wanted, caller, prepare) => {
-      const actor = actorOf(caller)
-      await runOnce(sql, caller.idempotencyKey, async (tx) => {
-        const before = (await lockDispute<Dispute<C, W>>(tx, kind, id)) ?? throwNone()
-        if (isWish(deps, before, wanted)) {
-          const prepared = (await prepare?.(tx, before, actor)) ?? before
-          await changeDispute(tx, { ...prepared, wanted: prepared.wanted ?? wanted, refusal: null })
-          const outcome = wanted.act
-          await writeAudit(tx, { actor, action: `dict.${kind}`, object: id, outcome })
-        }
-        return { status: 200, body: id }
-      })
-      return advance(id)
-    },
-    find,
+    act: (id, wanted, caller) =>
+      askOnce(
+        ...([sql, caller.idempotencyKey] as const),
+        (tx) => wish(tx, deps, { id, wanted, actor: actorOf(caller) }),
+        async () => {
+          const { dispute, isDone } = await advance(id)
+          // It says why what was asked last did not come about.
+          if (isDone && dispute.refusal !== null) throw refusedFor(dispute.refusal)
+          return answerOf(view(dispute), isDone, 200)
+        },
+      ),
+    find: (id) => findOne(deps, id),
     list: (filter) => listDisputes(sql, kind, filter),
     retry: async (id) => {
       try {
@@ -121,7 +119,35 @@ export const createDisputeService = <C, W extends Wanted>(
         if (!(error instanceof ApiError)) throw error
       }
     },
+    poll: async (signal) => {
+      for (const list of calls.lists) await pollList(list, { sql, show, logger, now }, signal)
+    },
   }
+}
+
+const unanswered = {
+  ...({ directoryId: null, role: 'asking', status: 'requested', other: null } as const),
+  ...{ wanted: null, refusal: null, returnId: null, returnedAt: null, modifiedAt: null },
+}
+
+const findOne = async <C, W extends Wanted>(
+  { sql, kind }: DisputeDeps<C, W>,
+  id: string,
+): Promise<Dispute<C, W>> => (await findDispute<Dispute<C, W>>(sql, kind.kind, id)) ?? throwNone()
+
+/** Stores what is wanted of a dispute. @returns its id. @throws ApiError */
+const wish = async <C, W extends Wanted>(
+  tx: Queryable,
+  deps: DisputeDeps<C, W>,
+  { id, wanted, actor }: { readonly id: string; readonly wanted: W; readonly actor: Actor },
+): Promise<string> => {
+  const { kind } = deps.kind
+  const before = (await lockDispute<Dispute<C, W>>(tx, kind, id)) ?? throwNone()
+  if (!isWish(deps, before, wanted)) return id
+  const prepared = (await deps.prepare?.(tx, before, wanted, actor)) ?? before
+  await changeDispute(tx, { ...prepared, wanted: prepared.wanted ?? wanted, refusal: null })
+  await writeAudit(tx, { actor, action: `dict.${kind}`, object: id, outcome: wanted.act })
+  return id
 }
 
 /** False: it is done, or asked for already. @throws ApiError */
@@ -177,12 +203,10 @@ const known = async <T>(answer: Promise<T | Refused>): Promise<T | Refused | und
 const isRefused = (said: unknown): said is Refused =>
   (said as { readonly kind?: string }).kind === 'refused'
 
-const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>) => {
-  const { sql, calls, show, telling, logger } = deps
+const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>, show: Show<C>) => {
+  const { sql, calls, telling, logger } = deps
   const { kind } = deps.kind
-
-  const find = async (id: string): Promise<Dispute<C, W>> =>
-    (await findDispute<Dispute<C, W>>(sql, kind, id)) ?? throwNone()
+  const find = (id: string): Promise<Dispute<C, W>> => findOne(deps, id)
 
   const later = async (id: string): Promise<Advanced<C, W>> => {
     logger.info({ id, kind }, 'the directory is asked again later')
@@ -235,7 +259,7 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>) => {
 
   const carryOut = async (before: Dispute<C, W>, wanted: W): Promise<Advanced<C, W>> => {
     const { id, directoryId } = before
-    const readiness = await deps.readiness(before, wanted)
+    const readiness = (await deps.readiness?.(before, wanted)) ?? 'ready'
     if (readiness === 'later') return later(id)
     if (readiness !== 'ready') return giveUp(before, readiness.refusal)
     const answer = await known(calls.act(before, wanted))
@@ -247,8 +271,8 @@ const createAdvance = <C, W extends Wanted>(deps: DisputeDeps<C, W>) => {
       if (found === undefined) return later(id)
       if (found.kind === 'seen') await store(found.seen)
       const now = await find(id)
-      if (now.wanted !== null) return giveUp(now, codeOf(answer))
-      if (now.status !== deps.kind.acts[wanted.act]?.to) throw refusedFor(codeOf(answer))
+      const isDone = now.status === deps.kind.acts[wanted.act]?.to
+      if (!isDone) return giveUp(now, codeOf(answer))
     }
     const dispute = await find(id)
     return dispute.wanted === null ? { dispute, isDone: true } : later(id)

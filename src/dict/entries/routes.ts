@@ -8,7 +8,9 @@ import {
   readJson,
   readParams,
   readQuery,
+  respond,
 } from '#src/platform/http/index.ts'
+import { answerOf } from '../once.ts'
 import { cursorAt, placeIn } from '../pages.ts'
 import {
   entryDocuments as documents,
@@ -19,8 +21,8 @@ import {
   removalQuery,
   verificationBody,
 } from './documents.ts'
-import type { OwnEntry } from './domain.ts'
 import type { Entered, EntryService } from './service.ts'
+import { entryView } from './view.ts'
 
 const base = '/v1/dict/entries'
 const bodyBytesMax = 16_384
@@ -34,8 +36,7 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
     ...{ method: 'POST', path: base, scope: 'dict:write', ...json, document: documents.register },
     handle: async (c) => {
       const wanted = wantedOf(await readJson(c, newEntry), ispb)
-      const caller = callerOf(c)
-      return entered(await service.register(wanted, caller, actorOf(caller)), 201)
+      return respond(await service.register(wanted, callerOf(c)))
     },
   },
   {
@@ -60,14 +61,14 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
         owner: owner && { name: owner.name, ...tradeName(owner.trade_name) },
         account: account && accountOf(account, ispb),
       }
-      return entered(await service.change(idOf(c), wish, actorOf(callerOf(c))), 200)
+      return changed(await service.change(idOf(c), wish, actorOf(callerOf(c))))
     },
   },
   {
     ...{ method: 'DELETE', path: `${base}/{id}`, scope: 'dict:write', document: documents.remove },
     handle: async (c) => {
       const { reason: removal } = readQuery(c, removalQuery)
-      return entered(await service.change(idOf(c), { removal }, actorOf(callerOf(c))), 200)
+      return changed(await service.change(idOf(c), { removal }, actorOf(callerOf(c))))
     },
   },
   {
@@ -106,18 +107,5 @@ const wantedOf = (
   },
 })
 
-const entered = ({ entry, isDone }: Entered, status: 200 | 201): Response =>
-  Response.json(entryView(entry), { status: isDone ? status : 202 })
-
-const entryView = ({ id, keyType, key, status, content, cid, refusal, ...entry }: OwnEntry) => ({
-  ...{ id, key_type: keyType, key, status },
-  owner: {
-    ...{ tax_id: content.owner.taxIdNumber, name: content.owner.name },
-    trade_name: content.owner.tradeName ?? null,
-  },
-  account: {
-    ...{ branch: content.account.branch ?? null, number: content.account.accountNumber },
-    ...{ type: content.account.accountType, opened_at: content.openedAt },
-  },
-  ...{ cid, refusal, owned_since: entry.ownedSince, created_at: entry.createdAt.toISOString() },
-})
+const changed = ({ entry, isDone }: Entered): Response =>
+  respond({ ...answerOf(entryView(entry), isDone, 200), isReplay: false })

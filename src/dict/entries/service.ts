@@ -1,18 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { createVsync, type KeyType } from '#codecs/dict'
-import type { Client } from '#src/platform/database/index.ts'
+import type { Client, Queryable } from '#src/platform/database/index.ts'
 import {
   type Actor,
+  type Answered,
   ApiError,
+  actorOf,
   type Caller,
   httpErrors,
-  runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { DirectoryClient } from '../client.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
+import { answerOf, askOnce } from '../once.ts'
 import type { Refused } from '../wire.ts'
 import {
   cidFor,
@@ -31,6 +33,7 @@ import {
   listEntries,
   touchEntry,
 } from './store.ts'
+import { entryView } from './view.ts'
 
 export type EntryServiceDeps = {
   readonly sql: Client
@@ -51,7 +54,7 @@ export type Entered = { readonly entry: OwnEntry; readonly isDone: boolean }
 
 export type EntryService = {
   /** @throws ApiError if the key is one of ours, or the directory refuses */
-  readonly register: (wanted: NewEntry, caller: Caller, actor: Actor) => Promise<Entered>
+  readonly register: (wanted: NewEntry, caller: Caller) => Promise<Answered>
   /** @throws ApiError if it is not registered, or the directory refuses */
   readonly change: (id: string, wanted: Wished, actor: Actor) => Promise<Entered>
   readonly find: (id: string) => Promise<OwnEntry>
@@ -72,18 +75,22 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
   const { sql, client, now } = deps
   const advance = createAdvance(deps)
   return {
-    register: async (wanted, caller, actor) => {
-      const { body } = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+    register: (wanted, caller) => {
+      const write = async (tx: Queryable): Promise<string> => {
         const made: OwnEntry = {
           ...{ id: randomUUID(), createdBy: caller.keyId, status: 'registering', ...wanted },
           ...{ key: wanted.key ?? null, wanted: null, cid: null, refusal: null, ownedSince: null },
           createdAt: now(),
         }
         if (!(await addEntry(tx, made))) throw taken()
-        await writeAudit(tx, { actor, action: 'dict.register', object: made.id, outcome: 'asked' })
-        return { status: 201, body: made.id }
+        const act = { action: 'dict.register', object: made.id, outcome: 'asked' } as const
+        await writeAudit(tx, { actor: actorOf(caller), ...act })
+        return made.id
+      }
+      return askOnce(sql, caller.idempotencyKey, write, async (id) => {
+        const { entry, isDone } = await advance(id)
+        return answerOf(entryView(entry), isDone, 201)
       })
-      return advance(body)
     },
     change: async (id, wish, actor) => {
       await sql.begin(async (tx) => {

@@ -1,18 +1,11 @@
 import { z } from 'zod'
 import { fraudTypes, infractionReasons, infractionResults, situationTypes } from '#codecs/dict'
-import type { RouteDocument } from '#src/platform/http/index.ts'
 import {
-  actErrors,
-  askErrors,
   disputeMembers,
-  emptyBody,
-  findErrors,
-  disputeParams as params,
+  documentsOf,
   prose,
-  disputesQuery as query,
-  tag,
+  refuseIn,
   transactionId,
-  wrong,
 } from '../disputes/documents.ts'
 
 const contact = z.strictObject({
@@ -38,8 +31,7 @@ export const newReport = z
     },
   })
   .superRefine(({ reason, situation, details }, context) => {
-    const refuse = (path: string, rule: string, message: string): void =>
-      context.addIssue({ code: 'custom', path: [path], message, params: { rule } })
+    const refuse = refuseIn(context)
     if (situation === 'OTHER' && details === undefined) {
       refuse('details', 'required', 'is missing')
     }
@@ -59,8 +51,7 @@ export const closing = z
   })
   .meta({ example: { result: 'AGREED', fraud_type: 'SCAMMER_ACCOUNT' } })
   .superRefine(({ result, fraud_type: type, analysis }, context) => {
-    const refuse = (path: string, rule: string, message: string): void =>
-      context.addIssue({ code: 'custom', path: [path], message, params: { rule } })
+    const refuse = refuseIn(context)
     if (result === 'AGREED' && type === undefined) refuse('fraud_type', 'required', 'is missing')
     if (result === 'DISAGREED' && type !== undefined) {
       refuse('fraud_type', 'forbidden', 'is of what is agreed to')
@@ -81,73 +72,43 @@ const report = z
   })
   .meta({ id: 'InfractionReport' })
 
-const done = { description: 'The directory has it.', schema: report }
-const asked = {
-  description: 'The directory has not answered, and is asked again until it does.',
-  schema: report,
-}
-const first = { id: 'listInfractionReports#/infraction_reports/0/id' }
-const act = { tag, params, exampleFrom: first, idempotent: true, errors: actErrors } as const
-const answers = { 200: done, 202: asked }
+const { actOn, ...documents } = documentsOf(
+  {
+    ...{ item: report, shown: report, member: 'infraction_reports', body: newReport },
+    asked: 'The directory has not answered, and is asked again until it does.',
+  },
+  {
+    create: {
+      operation: 'createInfractionReport',
+      summary: 'Report a payment as an infraction',
+      description:
+        'Stored before the directory is told, and told again until it answers, also after a restart: one report is made. Before a refund for fraud is asked for, the receiver’s institution must have agreed to a report.',
+    },
+    list: {
+      operation: 'listInfractionReports',
+      summary: 'Infraction reports that we are a party of, newest first',
+    },
+    find: { operation: 'getInfractionReport', summary: 'An infraction report' },
+  },
+)
 
 export const reportDocuments = {
-  create: {
-    operation: 'createInfractionReport',
-    summary: 'Report a payment as an infraction',
-    description:
-      'Stored before the directory is told, and told again until it answers, also after a restart: one report is made. Before a refund for fraud is asked for, the receiver’s institution must have agreed to a report.',
-    tag,
-    body: { 'application/json': newReport },
-    idempotent: true,
-    responses: { 201: done, 202: asked },
-    errors: askErrors,
-  },
-  list: {
-    operation: 'listInfractionReports',
-    summary: 'Infraction reports that we are a party of, newest first',
-    tag,
-    query,
-    responses: {
-      200: {
-        description: 'Reports',
-        schema: z.object({
-          infraction_reports: z.array(report),
-          next_cursor: z.string().nullable(),
-        }),
-      },
-    },
-    errors: wrong,
-  },
-  find: {
-    operation: 'getInfractionReport',
-    summary: 'An infraction report',
-    tag,
-    params,
-    exampleFrom: first,
-    responses: { 200: { description: 'The report', schema: report } },
-    errors: findErrors,
-  },
-  acknowledge: {
+  ...documents,
+  acknowledge: actOn({
     operation: 'acknowledgeInfractionReport',
     summary: 'Acknowledge a report about a payment to us',
     description: 'Says that it was received, and nothing about whether it is right.',
-    ...act,
-    body: { 'application/json': emptyBody },
-    responses: answers,
-  },
-  close: {
-    operation: 'closeInfractionReport',
-    summary: 'Close a report with what was found',
-    description: 'By the institution that is asked, once it is acknowledged.',
-    ...act,
-    body: { 'application/json': closing },
-    responses: answers,
-  },
-  cancel: {
+  }),
+  close: actOn(
+    {
+      operation: 'closeInfractionReport',
+      summary: 'Close a report with what was found',
+      description: 'By the institution that is asked, once it is acknowledged.',
+    },
+    closing,
+  ),
+  cancel: actOn({
     operation: 'cancelInfractionReport',
     summary: 'Cancel a report of ours, closed ones too',
-    ...act,
-    body: { 'application/json': emptyBody },
-    responses: answers,
-  },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+  }),
+}

@@ -12,6 +12,11 @@ export type ReportContent = {
   readonly fraudMarkerId: string | null
 }
 
+/** Nobody has judged the report. */
+export const noFindings = {
+  ...{ result: null, analysis: null, fraudType: null, fraudMarkerId: null },
+} as const
+
 /** What was found of a report. */
 export type Closing = {
   readonly result: InfractionResult
@@ -41,6 +46,7 @@ export const reports: Kind<ReportContent> = {
     close: { by: 'asked', from: ['acknowledged'], to: 'closed' },
     cancel: { by: 'asking', from: ['open', 'acknowledged', 'closed'], to: 'cancelled' },
   },
+  refusalOfLost: 'InfractionReportOperationInvalid',
   // Situation, details and contact may be changed by whoever made the report.
   isSameMatter: () => true,
 }

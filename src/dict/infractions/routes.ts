@@ -1,69 +1,37 @@
-import { callerOf, type RequestContext, type Route, readJson } from '#src/platform/http/index.ts'
+import type { Route } from '#src/platform/http/index.ts'
 import { emptyBody } from '../disputes/documents.ts'
-import { advanced, idOf, pageOfDisputes, sharedView, writing } from '../disputes/routes.ts'
+import { bodyAs, disputeRoutes } from '../disputes/routes.ts'
 import { closing, reportDocuments as documents, newReport } from './documents.ts'
-import { answerUntil, type Report } from './domain.ts'
+import { noFindings } from './domain.ts'
 import type { InfractionService } from './service.ts'
-
-const base = '/v1/dict/infraction-reports'
+import { reportView } from './view.ts'
 
 /** Infraction reports of the directory of Pix keys. */
-export const infractionRoutes = (service: InfractionService): readonly Route[] => [
-  {
-    ...{ ...writing, path: base, document: documents.create },
-    handle: async (c) => {
-      const {
-        transaction_id: transactionId,
-        details,
-        contact,
-        ...asked
-      } = await readJson(c, newReport)
-      const wanted = { ...asked, transactionId, details: details ?? null, contact: contact ?? null }
-      return advanced(await service.report(wanted, callerOf(c)), 201, reportView)
-    },
-  },
-  {
-    ...{ method: 'GET', path: base, scope: 'dict:read', document: documents.list },
-    handle: async (c) => {
-      const { items, next } = await pageOfDisputes(c, service.list)
-      return Response.json({ infraction_reports: items.map(reportView), next_cursor: next })
-    },
-  },
-  {
-    ...{ method: 'GET', path: `${base}/{id}`, scope: 'dict:read', document: documents.find },
-    handle: async (c) => Response.json(reportView(await service.find(idOf(c)))),
-  },
-  {
-    ...{ ...writing, path: `${base}/{id}/acknowledge`, document: documents.acknowledge },
-    handle: (c) => plainAct(c, service, 'acknowledge'),
-  },
-  {
-    ...{ ...writing, path: `${base}/{id}/close`, document: documents.close },
-    handle: async (c) => {
-      const { result, fraud_type: fraudType, analysis } = await readJson(c, closing)
-      const wanted = { act: 'close', closing: { result, fraudType, analysis } } as const
-      return advanced(await service.act(idOf(c), wanted, callerOf(c)), 200, reportView)
-    },
-  },
-  {
-    ...{ ...writing, path: `${base}/{id}/cancel`, document: documents.cancel },
-    handle: (c) => plainAct(c, service, 'cancel'),
-  },
-]
-
-const plainAct = async (
-  c: RequestContext,
-  service: InfractionService,
-  act: 'acknowledge' | 'cancel',
-): Promise<Response> => {
-  await readJson(c, emptyBody)
-  return advanced(await service.act(idOf(c), { act }, callerOf(c)), 200, reportView)
-}
-
-const reportView = ({ content, ...report }: Report) => ({
-  ...sharedView({ ...report, content }),
-  ...{ situation: content.situation, details: content.details, contact: content.contact },
-  ...{ result: content.result, analysis: content.analysis, fraud_type: content.fraudType },
-  fraud_marker_id: content.fraudMarkerId,
-  answer_until: answerUntil({ ...report, content })?.toISOString() ?? null,
-})
+export const infractionRoutes = (
+  service: Pick<InfractionService, 'ask' | 'act' | 'find' | 'list'>,
+): readonly Route[] =>
+  disputeRoutes(service, {
+    ...{ base: '/v1/dict/infraction-reports', member: 'infraction_reports', documents },
+    ask: bodyAs(newReport, ({ transaction_id: transactionId, reason, situation, ...more }) => {
+      const { details = null, contact = null } = more
+      return { transactionId, reason, content: { ...noFindings, situation, details, contact } }
+    }),
+    acts: [
+      {
+        ...{ act: 'acknowledge', document: documents.acknowledge },
+        wish: bodyAs(emptyBody, () => ({ act: 'acknowledge' })),
+      },
+      {
+        ...{ act: 'close', document: documents.close },
+        wish: bodyAs(closing, ({ result, fraud_type: fraudType, analysis }) => ({
+          ...{ act: 'close', closing: { result, fraudType, analysis } },
+        })),
+      },
+      {
+        ...{ act: 'cancel', document: documents.cancel },
+        wish: bodyAs(emptyBody, () => ({ act: 'cancel' })),
+      },
+    ],
+    view: reportView,
+    show: async (report) => reportView(report),
+  })

@@ -1,30 +1,17 @@
 import { z } from 'zod'
 import { refundReasons, refundRejectionReasons, refundResults } from '#codecs/dict'
-import type { RouteDocument } from '#src/platform/http/index.ts'
 import {
-  actErrors,
-  askErrors,
   disputeMembers,
-  emptyBody,
-  findErrors,
-  disputeParams as params,
+  documentsOf,
   prose,
-  disputesQuery as query,
-  tag,
+  refuseIn,
   transactionId,
-  wrong,
 } from '../disputes/documents.ts'
 import { dictErrors } from '../errors.ts'
 
 /** What the directory can say, below what a number of JSON has exactly. */
 const centsMax = 999_999_999_999_999
 const cents = z.int().min(1).max(centsMax).meta({ description: 'In cents.', example: 1_000 })
-
-type Refuse = (path: string, rule: string, message: string) => void
-const refuseIn =
-  (context: z.core.$RefinementCtx): Refuse =>
-  (path, rule, message) =>
-    context.addIssue({ code: 'custom', path: [path], message, params: { rule } })
 
 export const newRefund = z
   .strictObject({
@@ -99,68 +86,43 @@ const refundWithReturn = refund
   })
   .meta({ id: 'RefundRequestWithReturn' })
 
-const done = { description: 'The directory has it.', schema: refund }
-const asked = {
-  description:
-    'The directory has not answered, or the return is not settled: both are seen to until they are.',
-  schema: refund,
-}
-const first = { id: 'listRefundRequests#/refunds/0/id' }
-const act = { tag, params, exampleFrom: first, idempotent: true } as const
-const answers = { 200: done, 202: asked }
+const { actOn, ...documents } = documentsOf(
+  {
+    ...{ item: refund, shown: refundWithReturn, member: 'refunds', body: newRefund },
+    asked:
+      'The directory has not answered, or the return is not settled: both are seen to until they are.',
+  },
+  {
+    create: {
+      operation: 'createRefundRequest',
+      summary: 'Ask for a payment of ours back',
+      description:
+        'Stored before the directory is told, and told again until it answers, also after a restart: one request is made. The event `dict.refund.returned` tells that the money has come.',
+    },
+    list: {
+      operation: 'listRefundRequests',
+      summary: 'Refund requests that we are a party of, newest first',
+    },
+    find: { operation: 'getRefundRequest', summary: 'A refund request, with its return' },
+  },
+)
 
 export const refundDocuments = {
-  create: {
-    operation: 'createRefundRequest',
-    summary: 'Ask for a payment of ours back',
-    description:
-      'Stored before the directory is told, and told again until it answers, also after a restart: one request is made. The event `dict.refund.returned` tells that the money has come.',
-    tag,
-    body: { 'application/json': newRefund },
-    idempotent: true,
-    responses: { 201: done, 202: asked },
-    errors: askErrors,
-  },
-  list: {
-    operation: 'listRefundRequests',
-    summary: 'Refund requests that we are a party of, newest first',
-    tag,
-    query,
-    responses: {
-      200: {
-        description: 'Requests',
-        schema: z.object({ refunds: z.array(refund), next_cursor: z.string().nullable() }),
-      },
+  ...documents,
+  close: actOn(
+    {
+      operation: 'closeRefundRequest',
+      summary: 'Give the payment back, in whole or in part, or say why not',
+      description: [
+        'By the institution that is asked. What is accepted goes back as a return (pacs.004: FR01 of FRAUD, BE08 of OPERATIONAL_FLAW) within what is left of the payment, made in the same transaction as the answer; the directory is told once the return is settled, with its RtrId. A return that is refused leaves the request open.',
+        'Accepting moves money, and needs the scope `spi:send` besides.',
+      ].join('\n\n'),
     },
-    errors: wrong,
-  },
-  find: {
-    operation: 'getRefundRequest',
-    summary: 'A refund request, with its return',
-    tag,
-    params,
-    exampleFrom: first,
-    responses: { 200: { description: 'The request', schema: refundWithReturn } },
-    errors: findErrors,
-  },
-  close: {
-    operation: 'closeRefundRequest',
-    summary: 'Give the payment back, in whole or in part, or say why not',
-    description: [
-      'By the institution that is asked. What is accepted goes back as a return (pacs.004: FR01 of FRAUD, BE08 of OPERATIONAL_FLAW) within what is left of the payment, made in the same transaction as the answer; the directory is told once the return is settled, with its RtrId. A return that is refused leaves the request open.',
-      'Accepting moves money, and needs the scope `spi:send` besides.',
-    ].join('\n\n'),
-    ...act,
-    body: { 'application/json': refundClosing },
-    responses: answers,
-    errors: [...actErrors, dictErrors.dict_return_impossible],
-  },
-  cancel: {
+    refundClosing,
+    [dictErrors.dict_return_impossible],
+  ),
+  cancel: actOn({
     operation: 'cancelRefundRequest',
     summary: 'Cancel a request of ours that is not closed',
-    ...act,
-    body: { 'application/json': emptyBody },
-    responses: answers,
-    errors: actErrors,
-  },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+  }),
+}

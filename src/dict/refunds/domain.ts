@@ -13,6 +13,11 @@ export type RefundContent = {
   readonly rejectionReason: string | null
 }
 
+/** Nobody has judged the request. */
+export const noFindings = {
+  ...{ recoveryId: null, result: null, analysis: null, rejectionReason: null },
+} as const
+
 /** What we found of one that is asked of us. */
 export type Analysis = {
   readonly result: RefundResult
@@ -27,9 +32,6 @@ export type RefundWanted = Wanted &
 
 export type Refund = Dispute<RefundContent, RefundWanted>
 
-/** As the directory names our side. */
-export type RefundRole = 'requesting' | 'contested'
-
 /** Source: DICT API, RefundStatus. */
 export const refunds: Kind<RefundContent> = {
   kind: 'refund',
@@ -38,6 +40,7 @@ export const refunds: Kind<RefundContent> = {
     close: { by: 'asked', from: ['open'], to: 'closed' },
     cancel: { by: 'asking', from: ['open'], to: 'cancelled' },
   },
+  refusalOfLost: 'RefundOperationInvalid',
   isSameMatter: (one, other) => one.amountCents === other.amountCents,
 }
 

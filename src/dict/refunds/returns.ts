@@ -12,7 +12,7 @@ import type { Readiness } from '../disputes/service.ts'
 import { changeDispute, lockDispute, touchDispute } from '../disputes/store.ts'
 import { dictErrors } from '../errors.ts'
 import { type Analysis, type Refund, type RefundWanted, returnReasons } from './domain.ts'
-import { returnedEvent } from './events.ts'
+import { returnedEvent } from './view.ts'
 
 /** A return of a payment. */
 export type PaymentReturn = {
@@ -110,12 +110,15 @@ const sameReturn = async (
   )
 }
 
-const returnOf = async (
+/** The return that answers it, as far as we know of one. */
+export const returnOf = async (
   sql: Queryable,
   { transactionId, returnId }: Refund,
   { returnsOf }: Pick<Returns, 'returnsOf'>,
 ): Promise<PaymentReturn | undefined> =>
-  (await returnsOf(sql, transactionId)).find(({ id }) => id === returnId)
+  returnId === null
+    ? undefined
+    : (await returnsOf(sql, transactionId)).find(({ id }) => id === returnId)
 
 /** What the sender of payments refuses is not the request's own fault. */
 const notReturned = (error: unknown): unknown => {

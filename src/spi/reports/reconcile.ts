@@ -53,7 +53,7 @@ const readsMax = 20
 const theirs = 'theirs'
 const ours = 'ours'
 export const cursorOfDay = /^(?:theirs|ours) (?:[0-9a-f-]{36} \d{1,9})?$/
-/** Of a file, whose entries have no place of their own. */
+/** The entries of a file have no place of their own. */
 export const cursorOfFile = /^(?:theirs (?:\d{1,9})?|ours (?:[0-9a-f-]{36} \d{1,9})?)$/
 
 /**

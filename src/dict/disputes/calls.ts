@@ -1,0 +1,113 @@
+/** What the directory is asked about disputes, of whichever kind. */
+import { type DirectoryPage, type Element, nodeAt, readPage } from '#codecs/dict'
+import type { XmlDocument } from '#codecs/xml'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { DirectoryAwayError } from '../exchange.ts'
+import { type ListQuery, listRequest, readChanges } from '../lists.ts'
+import type { Lane, Refused } from '../wire.ts'
+import type { Dispute, DisputeKind, Seen, Wanted } from './domain.ts'
+
+/** How the directory names a kind of dispute, and reads and writes one. */
+export type DisputeForm<Item, C, W extends Wanted> = {
+  readonly kind: DisputeKind
+  /** Its paths begin with it: `/refunds/`. */
+  readonly base: string
+  /** Its elements are named by it: `Refund`. */
+  readonly noun: string
+  readonly read: (document: XmlDocument, node: number) => Item
+  /** Undefined: this institution is no party of it. */
+  readonly seenIn: (item: Item, ispb: string) => Seen<C> | undefined
+  readonly newElement: (asked: Dispute<C, W>) => Element
+  /** What an act says beside which dispute it is of, and who acts. */
+  readonly actElements: (dispute: Dispute<C, W>, wanted: W) => readonly Element[]
+  /** Its lists, by the names under which it is kept until when they have been read, with their parameters. */
+  readonly lists: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** The name of the one that shows what we ask for. */
+  readonly askedIn: string
+}
+
+type Shown<C> = { readonly kind: 'seen'; readonly seen: Seen<C> }
+type Told<C> = Promise<Shown<C> | Refused>
+
+/** An item of a list. */
+export type Listed<C> = { readonly modifiedMs: number; readonly seen: Seen<C> | undefined }
+
+export type DisputeList<C> = {
+  readonly name: string
+  /** In the order of their last change. */
+  readonly ask: (
+    query: ListQuery,
+  ) => Promise<{ readonly kind: 'page'; readonly page: DirectoryPage<Listed<C>> } | Refused>
+}
+
+/** Each throws DirectoryAwayError: it may have been done. Only `create` may not be repeated without looking. */
+export type DisputeCalls<C, W extends Wanted> = {
+  readonly create: (dispute: Dispute<C, W>) => Told<C>
+  readonly act: (dispute: Dispute<C, W>, wanted: W) => Told<C>
+  readonly find: (directoryId: string) => Told<C>
+  /** What has changed since then of those that we have asked for. */
+  readonly asked: (since: Date) => Promise<readonly Seen<C>[]>
+  readonly lists: readonly DisputeList<C>[]
+}
+
+export type CallsDeps = {
+  readonly lane: Lane
+  readonly ispb: string
+  readonly logger: Logger
+  readonly now: () => Date
+}
+
+/** Source: DICT API 2.12.1, /infraction-reports/ and /refunds/. */
+export const createDisputeCalls = <
+  Item extends { readonly modifiedMs: number },
+  C,
+  W extends Wanted,
+>(
+  form: DisputeForm<Item, C, W>,
+  { lane: { tell, see }, ispb, logger, now }: CallsDeps,
+): DisputeCalls<C, W> => {
+  const { kind, base, noun, read, seenIn } = form
+  const seenOf = (document: XmlDocument): Shown<C> => {
+    const node = nodeAt(document, document.root, noun) ?? document.root
+    const seen = seenIn(read(document, node), ispb)
+    if (seen !== undefined) return { kind: 'seen', seen }
+    throw new DirectoryAwayError('document', `the answer is about others’ ${kind}`)
+  }
+  const post = (operation: string, path: string, body: Element): Told<C> =>
+    tell(`${operation}_${kind}`, { method: 'POST', path, body }, seenOf)
+  const participant: Element = ['Participant', ispb]
+  const listOf = (name: string): DisputeList<C> => ({
+    name,
+    ask: (query) =>
+      see(`list_${kind}s`, listRequest(base, ispb, query, form.lists[name]), (document) => {
+        const page = readPage(document, { list: `${noun}s`, item: noun }, (_, node) => {
+          const item = read(document, node)
+          return { modifiedMs: item.modifiedMs, seen: seenIn(item, ispb) }
+        })
+        return { kind: 'page', page }
+      }),
+  })
+  return {
+    create: (dispute) =>
+      post('create', base, [`Create${noun}Request`, [participant, form.newElement(dispute)]]),
+    act: (dispute, wanted) => {
+      const { act } = wanted
+      const id = dispute.directoryId ?? ''
+      const name = `${act.charAt(0).toUpperCase()}${act.slice(1)}${noun}Request`
+      const more = form.actElements(dispute, wanted)
+      return post(act, `${base}${id}/${act}`, [name, [[`${noun}Id`, id], participant, ...more]])
+    },
+    find: (id) => see(`find_${kind}`, { path: base + id }, seenOf),
+    asked: async (since) => {
+      const found: Seen<C>[] = []
+      await readChanges(listOf(form.askedIn).ask, since, {
+        ...{ nowMs: now().getTime(), logger },
+        take: async (items) => {
+          found.push(...items.flatMap(({ seen }) => (seen?.role === 'asking' ? [seen] : [])))
+        },
+      })
+      return found
+    },
+    lists: Object.keys(form.lists).map(listOf),
+  }
+}
