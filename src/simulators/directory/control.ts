@@ -72,23 +72,14 @@ export const createControl = (deps: {
   readonly statistics: () => unknown
   readonly disputes: Disputes
 }): Control => {
-  const act = <T>(schema: z.ZodType<T>, body: Uint8Array, run: (value: T) => Response) => {
-    const asked = schema.safeParse(parsed(body))
-    if (asked.success) return run(asked.data)
-    return malformed(asked.error)
-  }
+  const act = <T>(schema: z.ZodType<T>, body: Uint8Array, run: (value: T) => Response) =>
+    run(schema.parse(parsed(body)))
   const dispute = createDisputesControl(deps.disputes)
   const other = (path: string, body: Uint8Array): Response => {
-    try {
-      const done = dispute(path, parsed(body))
-      return done === undefined ? notFound() : Response.json(done, { status: 201 })
-    } catch (error) {
-      if (error instanceof Refusal) return Response.json({ error: error.code }, { status: 400 })
-      if (error instanceof z.ZodError) return malformed(error)
-      throw error
-    }
+    const done = dispute(path, parsed(body))
+    return done === undefined ? notFound() : Response.json(done, { status: 201 })
   }
-  return (method, path, body) => {
+  return told((method, path, body) => {
     switch (`${method} ${path}`) {
       case 'GET /simulator/faults':
         return Response.json(deps.faults.active())
@@ -116,8 +107,24 @@ export const createControl = (deps: {
       default:
         return method === 'POST' ? other(path, body) : notFound()
     }
-  }
+  })
 }
+
+/** What is malformed, or what the directory refuses, is told. */
+const told =
+  (control: Control): Control =>
+  (...asked) => {
+    try {
+      return control(...asked)
+    } catch (error) {
+      if (error instanceof Refusal) return refused(error)
+      if (error instanceof z.ZodError) return malformed(error)
+      throw error
+    }
+  }
+
+const refused = ({ code, title, message, status }: Refusal): Response =>
+  Response.json({ error: code, title, detail: message }, { status })
 
 const malformed = ({ issues }: z.ZodError): Response => {
   const problems = issues.map(({ path, message }) => ({ path, message }))
