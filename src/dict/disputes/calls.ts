@@ -30,7 +30,7 @@ type Shown<C> = { readonly kind: 'seen'; readonly seen: Seen<C> }
 type Told<C> = Promise<Shown<C> | Refused>
 
 /** An item of a list. */
-export type Listed<C> = { readonly modifiedMs: number; readonly seen: Seen<C> | undefined }
+type Listed<C> = { readonly modifiedMs: number; readonly seen: Seen<C> | undefined }
 
 export type DisputeList<C> = {
   readonly name: string

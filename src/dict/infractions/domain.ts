@@ -18,7 +18,7 @@ export const noFindings = {
 } as const
 
 /** What was found of a report. */
-export type Closing = {
+type Closing = {
   readonly result: InfractionResult
   readonly fraudType: string | undefined
   readonly analysis: string | undefined
