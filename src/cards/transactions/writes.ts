@@ -1,5 +1,5 @@
 import type { EmitWithin } from '#src/events/index.ts'
-import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { jsonArray, looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
 import {
   answerRows,
   auditInsert,
@@ -47,17 +47,18 @@ export const insertTransactions = async (
   rows: readonly NewRow[],
 ): Promise<readonly boolean[]> => {
   const first = firstOfEachKey(rows, ({ caller }) => caller.idempotencyKey)
-  const input = first.map(({ transaction, caller: { idempotencyKey, requestId } }) => ({
+  const input = first.map(({ transaction, caller: { idempotencyKey, requestId } }, position) => ({
     ...columns.json(transaction, initial),
     auditId: Bun.randomUUIDv7(),
     requestId,
     claimKey: idempotencyKey?.key,
     fingerprint: idempotencyKey?.fingerprint,
+    position,
   }))
-  const written = await sql<{ id: string }[]>`
+  const [written] = await sql<[Positions]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
-        ${sql(initialTexts.declared)}, fingerprint text, "auditId" text, "requestId" text)
+        ${sql(initialTexts.declared)}, fingerprint text, "auditId" text, "requestId" text, position int)
     ),
     keys as (${claimRows(
       sql,
@@ -76,12 +77,27 @@ export const insertTransactions = async (
       sql,
       sql`select "auditId", "createdBy",
           case when operation is null then 'cards.authorize' else 'cards.verify' end, id, 'pending', "requestId" from fresh`,
-    )})
-    insert into card_transactions (${sql(initialTexts.names)})
-    select ${sql(initialTexts.members)}
-    from fresh returning id`
-  const ids = new Set(written.map(({ id }) => id))
-  return rows.map(({ transaction }) => ids.has(transaction.id))
+    )}),
+    written as (
+      insert into card_transactions (${sql(initialTexts.names)}) select ${sql(initialTexts.members)} from fresh
+    )
+    select string_agg(position::text, ' ') as positions from fresh`
+  return areAmong(rows, first, written)
+}
+
+/** Those that were written, as one row: a row of an answer costs both sides as much as a small statement. */
+type Positions = { readonly positions: string | null }
+
+/** Of all, whether it is one of those, of the first of their kind, that were written. */
+const areAmong = <Row>(
+  all: readonly Row[],
+  first: readonly Row[],
+  { positions }: Positions,
+): readonly boolean[] => {
+  const places = positions === null ? [] : positions.split(' ')
+  if (places.length === all.length) return all.map(() => true)
+  const written = new Set(places.map((place) => first[Number(place)]))
+  return all.map((row) => written.has(row))
 }
 
 const changing: Members = columns.all.filter((member) => !fixed.includes(member))
@@ -131,9 +147,9 @@ const eventsOf = (changes: readonly CardChange[]) => {
   )
   return {
     positions: textArray(all.map(({ position }) => position)),
-    types: textArray(all.map(({ event }) => event.type)),
-    data: textArray(all.map(({ event }) => JSON.stringify(event.data))),
-    exchanges: textArray(all.map(({ event }) => event.messages && JSON.stringify(event.messages))),
+    types: jsonArray(all.map(({ event }) => event.type)),
+    data: jsonArray(all.map(({ event }) => JSON.stringify(event.data))),
+    exchanges: jsonArray(all.map(({ event }) => event.messages && JSON.stringify(event.messages))),
   }
 }
 
@@ -162,7 +178,7 @@ export const changeTransactions = async (
   const isFreed = first.some(({ answer }) => answer === 'free')
   const isAudited = first.some(({ audit }) => audit !== undefined)
   const isBooked = first.some(({ movements = [] }) => movements.length > 0)
-  const changed = await sql<{ position: number }[]>`
+  const [changed] = await sql<[Positions]>`
     with mine as (
       update card_transactions t set ${sql(assigned)}, touched_at = now()
       from (
@@ -173,7 +189,7 @@ export const changeTransactions = async (
             "fromCaptured" bigint, "fromRefunded" bigint, "fromReversed" bigint,
             ${sql(declared)}, "answerStatus" int, frees boolean, "auditId" text, audit json, told json,
             movements json, nothing text),
-          unnest(${textArray(bodies)}::text::text[])
+          unnest(${jsonArray(bodies)}::text::text[])
         ) as i
         where ${looksLikeOne(sql)}
       ) i
@@ -219,13 +235,13 @@ export const changeTransactions = async (
         ? sql``
         : sql`, ${emission.ctes(sql, sql`select told from mine where told is not null`)}`
     }
-    select position from mine`
-  const written = new Set(changed.map(({ position }) => first[position]))
-  return changes.map((change) => written.has(change))
+    select string_agg(position::text, ' ') as positions from mine`
+  return areAmong(changes, first, changed)
 }
 
 /** Keeps the first of several changes that leave the same state of one transaction. */
 const firstOfEachState = (changes: readonly CardChange[]): readonly CardChange[] => {
+  if (new Set(changes.map(({ before }) => before.id)).size === changes.length) return changes
   const firsts = new Map<string, CardChange>()
   for (const change of changes) {
     const { id, status, operation = '', operationStan = '' } = change.before

@@ -1,5 +1,5 @@
 export { archiveLines } from './archive.ts'
-export { bytesArray, textArray } from './array.ts'
+export { bytesArray, jsonArray, textArray } from './array.ts'
 export { deletedMax, deleteInBatches } from './batches.ts'
 export { databaseSettings } from './config.ts'
 export {

@@ -79,6 +79,10 @@ export class SimulatedKeys {
     createFieldSetter(keyField)(request, parcel)
   }
 
+  get isOffered(): boolean {
+    return this.offered !== undefined
+  }
+
   /** DE 70 of an offer. */
   get changeCode(): string {
     return this.security.confirms === true ? keyDelivered : keyChange

@@ -64,6 +64,8 @@ export class CardNetwork {
   private readonly options: CardNetworkOptions
   private readonly ledger = new Book(bookEntriesMax)
   private readonly sessions = new Set<Session>()
+  /** Over which the last key was sent. */
+  private keySession: Session | undefined
   private readonly signedOn = new WeakSet<Session>()
   /** Connections that a gateway believes to be there. */
   private readonly halfOpen = new WeakSet<Session>()
@@ -215,7 +217,15 @@ export class CardNetwork {
   /** Sends a new key over one connection; it is in use once the gateway has answered. */
   changeKey(): void {
     const [session] = this.sessions
-    if (session !== undefined && this.keys) this.askOn(session, this.keys.changeCode)
+    if (session === undefined || this.keys === undefined) return
+    this.keySession = session
+    this.askOn(session, this.keys.changeCode)
+  }
+
+  /** Whether a key was sent that may still be taken: neither in use nor refused, and its connection is there. */
+  get isChangingKey(): boolean {
+    const { keys, keySession, sessions } = this
+    return keys?.isOffered === true && keySession !== undefined && sessions.has(keySession)
   }
 
   /** Ends the business day, MMDD, and tells the gateway over one connection; the next one is told as DE 15. */

@@ -143,6 +143,22 @@ describe('one transaction', () => {
     expect(record['auth_code']).toBe('')
     expect(['pending', 'voided']).toContain(record.status)
   })
+
+  test('shows what went over the wire, also of rows that have it as jsonb', async () => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    const told = async () => {
+      const body = await (await rig.get(`/v1/transactions/${id}/events`)).json()
+      return (body as { events: readonly { messages: readonly { mti: string }[] }[] }).events
+    }
+    const events = await told()
+    expect(events.map(({ messages }) => messages.map(({ mti }) => mti))).toEqual([
+      [],
+      ['0100', '0110'],
+    ])
+    await rig.database.sql`
+      update card_events set messages = exchange::jsonb, exchange = null where transaction_id = ${id}`
+    expect(await told()).toEqual(events)
+  })
 })
 
 test.each(['authorize', 'txn_x/capture', 'txn_x/void'])('%s needs its scope', async (path) => {

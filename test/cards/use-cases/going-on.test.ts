@@ -270,7 +270,7 @@ test('a void behind a capture that waits takes back both, whatever the network s
     { reverses: 'authorization', original_mti: '0100', status: 'confirmed' },
   ])
   const notes = await rig.database.sql`
-    select type, messages -> 0 ->> 'mti' as asked, messages -> 1 ->> 'mti' as answered
+    select type, exchange::json -> 0 ->> 'mti' as asked, exchange::json -> 1 ->> 'mti' as answered
     from card_events where type like 'advice_%'
       and transaction_id in (${whole.id}, ${refused.id}) order by transaction_id`
   expect(notes).toMatchObject([

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { bytesArray, textArray } from '#src/platform/database/index.ts'
+import { bytesArray, jsonArray, textArray } from '#src/platform/database/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
 const texts = ['', 'plain', 'a"b', 'back\\slash', '{1,2}', 'NULL', ' ç, \n', null]
@@ -22,5 +22,15 @@ test('arrays arrive as they were, also in the first statements of a pool, many a
     expect(row?.numbers).toBe('1;2;-3')
     expect(row?.bytes).toEqual(documents.map((bytes) => Buffer.from(bytes).toString('hex')))
   }
+  await database.close()
+})
+
+test('an array of JSON arrives as it was', async () => {
+  const database = await createTestDatabase(1)
+  const values = ['', 'a"b\\c', '\n\t\u0000\u007f', 'ç\u2028', '\ud800', { '{': [null, 1] }, null]
+  const texts = values.map((value) => JSON.stringify(value))
+  const [row] = await database.sql<{ texts: (string | null)[] }[]>`
+    select to_json(${jsonArray([...texts, undefined])}::text::text[]) as texts`
+  expect(row?.texts).toEqual([...texts, null])
   await database.close()
 })
