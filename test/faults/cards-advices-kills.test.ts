@@ -213,11 +213,12 @@ test(
       await gateway.start()
       const opened = async () => (await database.sql`select from card_business_days`).length > 0
       await until(opened, 'the business day')
-      const begun: Awaited<ReturnType<typeof begin>>[] = []
-      for (let round = 0; round < rounds; round++) begun.push(await begin(gateway, round))
+      const begun = await Promise.all(
+        Array.from({ length: rounds }, (_, round) => begin(gateway, round)),
+      )
       network.stop()
       await Bun.sleep(100)
-      for (const [round, ids] of begun.entries()) await goOn(gateway, round, ids)
+      await Promise.all(begun.map((ids, round) => goOn(gateway, round, ids)))
       const stored = await waiting(database)
       await gateway.kill()
       expect(await waiting(database)).toBe(stored)

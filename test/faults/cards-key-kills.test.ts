@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { insertReversals } from '../../src/cards/reversals/index.ts'
+import { createAbandonedSweep } from '../../src/cards/use-cases/abandoned.ts'
 import {
   type CardNetwork,
   createCardNetwork,
@@ -14,7 +16,7 @@ import { createCardGateway } from '../support/card-gateway.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { differences } from '../support/cards-walk.ts'
 import { seeded } from '../support/contract-bench.ts'
-import { createTestDatabase } from '../support/database.ts'
+import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
@@ -75,6 +77,15 @@ const changed = (network: CardNetwork, before: number): Promise<void> =>
     return isDone
   }, waitMs)
 
+/** What a killed gateway had begun is taken back, as any other process does once its time is over; it looks every ten seconds. */
+const takeBackAbandoned = async ({ sql }: TestDatabase): Promise<void> => {
+  await sql`
+    update card_transactions set touched_at = touched_at - interval '1 minute'
+    where status = 'pending' or operation is not null`
+  const options = { sql, insertReversals, emission: undefined, logger: quietLogger }
+  await createAbandonedSweep({ ...options, timeoutMs: 1_000, now: () => new Date() }).sweep()
+}
+
 test(
   `${kills} kills while keys are exchanged, by two networks: codes stay right, and the books agree (seed ${seed})`,
   async () => {
@@ -133,9 +144,7 @@ test(
           }
         }
       }
-      await sql`
-        update card_transactions set touched_at = touched_at - interval '1 minute'
-        where status = 'pending' or operation is not null`
+      await takeBackAbandoned(database)
       await until(async () => {
         const open = await sql`
           select from card_transactions where status = 'pending' or operation is not null
