@@ -82,7 +82,7 @@ test(
       await database.close()
     }
   },
-  30_000 + kills * 4_000 + settleMs,
+  60_000 + kills * 12_000 + settleMs,
 )
 
 const killSoon = async (rig: Rig, ms: number): Promise<void> => {

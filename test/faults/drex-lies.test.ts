@@ -12,7 +12,7 @@ const perKill = 20
 const walletCount = 4
 const fundsCents = 10_000_000n
 const blockTimeMs = 60
-const settleMs = 40_000
+const settleMs = 120_000
 
 test(
   `${kills} kills behind a lying node: no end is told that the chain contradicts (seed ${seed})`,

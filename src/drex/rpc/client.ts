@@ -1,11 +1,13 @@
 /**
  * JSON-RPC 2.0 over HTTP to one network's nodes: batches of the size that each node takes, a time-out per exchange,
- * retries of transient failures, and failover to the next node. A node is used only while it is on the network's
+ * retries of transient failures, and the node with the least trouble first. A node is used only while it is on the network's
  * chain, which is asked before its first use, after each failure and every minute.
  */
 import type { Hex } from '../evm/hex.ts'
-import { isRetryable, RpcFailure } from './errors.ts'
+import { createChoice } from './choice.ts'
+import { RpcFailure } from './errors.ts'
 import type { RpcOutcome, RpcRequest } from './exchange.ts'
+import { createFailover } from './failover.ts'
 import type { Method, ResultOf } from './methods.ts'
 import { type Checkpoint, createNode, type Identity, type Node, resultOf } from './node.ts'
 
@@ -51,7 +53,7 @@ export type RpcClient = {
     requests: readonly RpcRequest<M>[],
     enough?: number,
   ) => Promise<readonly (readonly RpcOutcome<ResultOf<M>>[])[]>
-  /** What comes next is asked of another node first, where there is one: this one told what cannot be so. */
+  /** The node that is asked first told what cannot be so: another comes before it, unless that had more trouble. */
   readonly turn: () => void
   /**
    * The genesis block of the network's chain: the expected one, or that of the first node that answered.
@@ -71,6 +73,8 @@ const backoffMaxMs = 1_000
 const identityMsDefault = 60_000
 /** A node that takes longer for an exchange is not the first to be asked for the next. */
 const slowMs = 500
+/** After so many times what the last exchange took, and the time above, another node is asked beside one that hangs. */
+const patienceTimes = 4
 /** Nodes that others need not wait for have this, and four times as long as those took. */
 const graceMs = 100
 const graceTimes = 4
@@ -78,19 +82,15 @@ const graceTimes = 4
 export const createRpcClient = (options: RpcClientOptions): RpcClient => {
   const nodes = nodesOf(options)
   const random = options.random ?? Math.random
+  const choice = createChoice(nodes)
   let expected: Identity | undefined
-  let preferred = 0
   let roundTripMs: number | undefined
   const asked = async <M extends Method>(node: Node, requests: readonly RpcRequest<M>[]) => {
     const startMs = performance.now()
     const outcomes = await node.ask(requests)
     roundTripMs = performance.now() - startMs
-    if (roundTripMs > slowMs || outcomes.some(isMalformed)) turnFrom(node)
+    choice.went(node, roundTripMs <= slowMs && !outcomes.some(isMalformed))
     return outcomes
-  }
-  /** Others that ask at the same time may have turned already. */
-  const turnFrom = (node: Node | undefined): void => {
-    if (node === nodes[preferred]) preferred = (preferred + 1) % nodes.length
   }
 
   const identified = async (node: Node): Promise<Node> => {
@@ -102,25 +102,14 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     throw new RpcFailure('wrong_chain', 'the node has another genesis block than before')
   }
 
-  /** Runs `attempt` at one node after another until it succeeds or fails for good. */
-  const withNode = async <T>(attempt: (node: Node) => Promise<T>): Promise<T> => {
-    let last = new RpcFailure('unreachable', 'no node is configured')
-    for (let tried = 0; tried < options.attemptsMax; tried++) {
-      // The first round tries each node without a pause; later rounds wait.
-      if (tried >= nodes.length) await Bun.sleep(backoffMs(tried - nodes.length, random))
-      const node = nodes[preferred]
-      if (node === undefined) break
-      try {
-        return await attempt(await identified(node))
-      } catch (error) {
-        if (!(error instanceof RpcFailure) || !isRetryable(error.kind)) throw error
-        last = worse(last, error)
-        node.forget()
-        turnFrom(node)
-      }
-    }
-    throw last
-  }
+  const failover = createFailover({
+    ...{ nodes, choice, attemptsMax: options.attemptsMax },
+    patienceMs: () => Math.max(slowMs, patienceTimes * (roundTripMs ?? 0)),
+    backoffMs: (round) => backoffMs(round, random),
+    onFailure: (node) => node.forget(),
+  })
+  const withNode = <T>(attempt: (node: Node) => Promise<T>): Promise<T> =>
+    failover(async (node) => attempt(await identified(node)))
 
   const pollBatch = pollAll(nodes, identified)
 
@@ -144,7 +133,10 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
     poll: async (method, ...params) =>
       (await pollBatch([{ method, params }])).map(([outcome]) => outcome ?? noReply()),
     pollBatch,
-    turn: () => turnFrom(nodes[preferred]),
+    turn() {
+      const node = choice.best(new Set())
+      if (node !== undefined) choice.went(node, false)
+    },
     async genesis() {
       await withNode(async () => {})
       return expected!.genesis
@@ -221,10 +213,6 @@ const away = (): { readonly failure: RpcFailure } => ({
 const noReply = (): { readonly failure: RpcFailure } => ({
   failure: new RpcFailure('unreachable', 'the node sent no reply'),
 })
-
-/** That a node is on another chain says more than that the others were away. */
-const worse = (last: RpcFailure, next: RpcFailure): RpcFailure =>
-  last.kind === 'wrong_chain' ? last : next
 
 /** Full jitter under a cap. */
 const backoffMs = (round: number, random: () => number): number =>

@@ -13,6 +13,18 @@ export type RpcOutcome<T = unknown> = { readonly result: T } | { readonly failur
 
 /** A block of 100 000 transfers, or the receipts of a full batch, are a fraction of it. */
 export const replyBytesMax = 32 * 1024 * 1024
+/** A number or a hash, or the refusal of one. */
+const shortBytesMax = 64 * 1024
+const shortlyAnswered: ReadonlySet<Method> = new Set<Method>([
+  ...(['eth_blockNumber', 'eth_chainId', 'eth_gasPrice', 'eth_getBalance'] as const),
+  ...(['eth_getTransactionCount', 'eth_maxPriorityFeePerGas', 'eth_sendRawTransaction'] as const),
+])
+
+/** No more is read than what was asked can need: what a node sends beyond that costs everybody time. */
+const bytesMaxOf = (requests: readonly RpcRequest[]): number =>
+  requests.every(({ method }) => shortlyAnswered.has(method))
+    ? Math.min(replyBytesMax, requests.length * shortBytesMax)
+    : replyBytesMax
 
 type Reply = Readonly<Record<string, unknown>>
 
@@ -29,7 +41,7 @@ export const exchange = async <M extends Method>(
   const calls = requests.map((request, id) => ({ jsonrpc: '2.0', id, ...request }))
   const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
   const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(url, requests), () =>
-    post(url, body, timeoutMs),
+    post(url, body, { timeoutMs, bytesMax: bytesMaxOf(requests) }),
   )
   let reply: unknown
   try {
@@ -107,7 +119,11 @@ const spanOptions = (url: string, requests: readonly RpcRequest[]): SpanOptions 
       }
     : {}
 
-const post = async (url: string, body: string, timeoutMs: number): Promise<string> => {
+const post = async (
+  url: string,
+  body: string,
+  { timeoutMs, bytesMax }: { readonly timeoutMs: number; readonly bytesMax: number },
+): Promise<string> => {
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -117,7 +133,7 @@ const post = async (url: string, body: string, timeoutMs: number): Promise<strin
       redirect: 'error',
     })
     // Some nodes answer a JSON-RPC error with status 400 or 500; only the body counts.
-    const text = await boundedText(response)
+    const text = await boundedText(response, bytesMax)
     if (!response.ok && !text.startsWith('{') && !text.startsWith('[')) {
       throw classifyHttpStatus(response.status)
     }
@@ -132,8 +148,8 @@ const post = async (url: string, body: string, timeoutMs: number): Promise<strin
 }
 
 /** Counts while reading: a length that is told may be absent, or wrong where the body is compressed. */
-const boundedText = async (response: Response): Promise<string> => {
-  const { bytes, isWhole } = await readBounded(response.body, replyBytesMax)
+const boundedText = async (response: Response, bytesMax: number): Promise<string> => {
+  const { bytes, isWhole } = await readBounded(response.body, bytesMax)
   if (!isWhole) throw new RpcFailure('too_large', 'the node’s reply is too large')
   return new TextDecoder().decode(bytes)
 }

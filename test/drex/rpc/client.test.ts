@@ -113,6 +113,8 @@ describe('JSON-RPC client', () => {
       expect(await rpc.call('eth_blockNumber')).toBe(0)
       await rpc.batch([{ method: 'eth_blockNumber', params: [] }])
       expect(odd.asked.get('eth_blockNumber')).toBe(1)
+      // The other one has more trouble now.
+      rpc.turn()
       rpc.turn()
       await rpc.batch([{ method: 'eth_blockNumber', params: [] }])
       expect(odd.asked.get('eth_blockNumber')).toBe(2)
@@ -120,6 +122,47 @@ describe('JSON-RPC client', () => {
       expect(again.get('eth_blockNumber')).toBe(2)
     } finally {
       await odd.stop()
+    }
+  })
+
+  test('beside a node that hangs the next is asked, and answers first from then on', async () => {
+    const hanging = createLyingNode(chain)
+    try {
+      const rpc = client({ urls: [hanging.url, chain.url], timeoutMs: 20_000 })
+      await rpc.genesis()
+      hanging.refuse(() => new Response(new ReadableStream({})))
+      const times: number[] = []
+      for (let i = 0; i < 3; i++) {
+        const startMs = performance.now()
+        expect(await rpc.call('eth_blockNumber')).toBe(0)
+        times.push(performance.now() - startMs)
+      }
+      expect(times[0]).toBeGreaterThan(450)
+      expect(times[0]).toBeLessThan(5_000)
+      expect(times[1]! + times[2]!).toBeLessThan(450)
+    } finally {
+      await hanging.stop()
+    }
+  })
+
+  test('a reply beyond what was asked is not read to its end', async () => {
+    let sent = 0
+    const talkative = createLyingNode(chain)
+    try {
+      const rpc = client({ urls: [talkative.url, chain.url] })
+      await rpc.genesis()
+      talkative.refuse(() => {
+        const pull = (controller: ReadableStreamDefaultController) => {
+          sent += 16_384
+          controller.enqueue(new Uint8Array(16_384).fill(0x20))
+        }
+        return new Response(new ReadableStream({ pull }))
+      })
+      expect(await rpc.call('eth_blockNumber')).toBe(0)
+      // What is on its way between the two sockets is not ours.
+      expect(sent).toBeLessThan(8 * 1024 * 1024)
+    } finally {
+      await talkative.stop()
     }
   })
 

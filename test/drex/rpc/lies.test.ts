@@ -77,7 +77,8 @@ describe('what a node takes at once', () => {
           refused++
           return refusal()
         })
-        const rpc = client()
+        // The long reply takes a busy machine its time.
+        const rpc = client({ timeoutMs: 20_000 })
         const outcomes = await rpc.batch(blocks(220))
         expect(outcomes.length).toBe(220)
         expect(outcomes.every((each) => 'result' in each && each.result?.number === 1)).toBe(true)

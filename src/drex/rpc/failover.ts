@@ -1,0 +1,100 @@
+/** One attempt at one node after another, until one succeeds or one fails for good. */
+import type { Choice } from './choice.ts'
+import { isRetryable, RpcFailure } from './errors.ts'
+
+export type FailoverOptions<Node> = {
+  readonly nodes: readonly Node[]
+  readonly choice: Choice<Node>
+  /** Over all nodes. */
+  readonly attemptsMax: number
+  /** How long one is waited for before the next is asked beside it, in milliseconds. */
+  readonly patienceMs: () => number
+  /** The pause before a node is tried again. @param round from 0 */
+  readonly backoffMs: (round: number) => number
+  /** Called for a node that failed for now. */
+  readonly onFailure: (node: Node) => void
+}
+
+type Told<Node, T> = { readonly node: Node } & ({ readonly value: T } | { readonly error: unknown })
+
+/**
+ * The first round tries each node without a pause, and does not wait for one that hangs: what is asked changes nothing
+ * twice, so that the next is asked beside it, and whoever succeeds first decides.
+ * @throws RpcFailure the worst of all, or the first that no other node would answer otherwise
+ */
+export const createFailover = <Node>({
+  nodes,
+  choice,
+  attemptsMax,
+  patienceMs,
+  backoffMs,
+  onFailure,
+}: FailoverOptions<Node>) => {
+  const tell = async <T>(
+    node: Node,
+    attempt: (node: Node) => Promise<T>,
+  ): Promise<Told<Node, T>> => {
+    try {
+      return { node, value: await attempt(node) }
+    } catch (error) {
+      if (error instanceof RpcFailure && isRetryable(error.kind)) {
+        choice.went(node, false)
+        onFailure(node)
+      }
+      return { node, error }
+    }
+  }
+
+  return async <T>(attempt: (node: Node) => Promise<T>): Promise<T> => {
+    let last = new RpcFailure('unreachable', 'no node is configured')
+    let latest: Node | undefined
+    const running = new Map<Node, Promise<Told<Node, T>>>()
+    const tried = new Set<Node>()
+    for (let attempts = 0; ; ) {
+      const isFirstRound = attempts < nodes.length
+      if (attempts < attemptsMax && (isFirstRound || running.size === 0)) {
+        if (!isFirstRound) {
+          await Bun.sleep(backoffMs(attempts - nodes.length))
+          if (tried.size === nodes.length) tried.clear()
+        }
+        latest = choice.best(tried)
+        if (latest !== undefined) {
+          attempts++
+          tried.add(latest)
+          running.set(latest, tell(latest, attempt))
+        }
+      }
+      if (running.size === 0) throw last
+      const hasNext = attempts < Math.min(attemptsMax, nodes.length)
+      const told = await firstOf([...running.values()], hasNext ? patienceMs() : undefined)
+      if (told === undefined) {
+        if (latest !== undefined) choice.went(latest, false)
+        continue
+      }
+      running.delete(told.node)
+      if ('value' in told) return told.value
+      const { error } = told
+      if (!(error instanceof RpcFailure) || !isRetryable(error.kind)) throw error
+      last = worse(last, error)
+    }
+  }
+}
+
+/** @returns undefined if none has come in this time */
+const firstOf = async <T>(
+  promises: readonly Promise<T>[],
+  withinMs: number | undefined,
+): Promise<T | undefined> => {
+  if (withinMs === undefined) return Promise.race(promises)
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(late.resolve, withinMs)
+  try {
+    return await Promise.race([...promises, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** That a node is on another chain says more than that the others were away. */
+const worse = (last: RpcFailure, next: RpcFailure): RpcFailure =>
+  last.kind === 'wrong_chain' ? last : next
