@@ -83,6 +83,7 @@ import m79 from './0079_card_exchanges.sql' with { type: 'text' }
 import m80 from './0080_disputes_that_wait.sql' with { type: 'text' }
 import m81 from './0081_drex_transactions_stuck.sql' with { type: 'text' }
 import m82 from './0082_drex_transactions_room.sql' with { type: 'text' }
+import m83 from './0083_dict_lists.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -168,4 +169,5 @@ export const migrations: readonly Migration[] = [
   { name: '0080_disputes_that_wait', sql: m80 },
   { name: '0081_drex_transactions_stuck', sql: m81 },
   { name: '0082_drex_transactions_room', sql: m82 },
+  { name: '0083_dict_lists', sql: m83 },
 ]

@@ -29,6 +29,10 @@ export const dictSettings = defineSettings({
     default: '30',
     doc: 'How often the lists of what other institutions ask of this one are read; the directory allows ten a minute.',
   }),
+  comparisonRetentionDays: setting('DICT_COMPARISON_RETENTION_DAYS', integer(30, 3_650), {
+    default: '365',
+    doc: 'Days comparisons of our entries with the directory\u2019s are kept after their end, with their differences, mended or not.',
+  }),
   cacheSeconds: setting('DICT_CACHE_SECONDS', integer(0, 3_600), {
     default: '60',
     doc: 'Longest time that an answer is used again; the directory may say less in `Cache-Control`, and 0 asks it each time.',

@@ -9,6 +9,7 @@ import { createClaims } from './claims/index.ts'
 import { claimRoutes } from './claims/routes.ts'
 import { createDirectoryClient } from './client.ts'
 import { createReconciliationCalls } from './comparisons/calls.ts'
+import { createComparisonSweep } from './comparisons/retention.ts'
 import { comparisonRoutes } from './comparisons/routes.ts'
 import { createComparisonJob, createComparisonService } from './comparisons/service.ts'
 import type { DictSettings } from './config.ts'
@@ -108,6 +109,7 @@ export const createDict = (deps: DictDeps): DictFeature => {
   const jobs = [
     createComparisonJob(comparisons, comparing),
     ...[createLookupSweep(sql, logger), createEntryRetries(sql, entries, quietMs, logger)],
+    createComparisonSweep(sql, settings.comparisonRetentionDays, logger),
     ...[...claims.jobs(pollMs), ...disputing.jobs(pollMs, quietMs)],
   ]
   return {

@@ -1,6 +1,6 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { newest, type Place } from '../pages.ts'
-import type { ClaimStatus, OwnClaim, Role } from './domain.ts'
+import { type ClaimStatus, claimStatuses, type OwnClaim, type Role, roles } from './domain.ts'
 
 type Row = Omit<OwnClaim, 'content' | 'wanted'> & {
   readonly content: string | null
@@ -102,18 +102,42 @@ export type ClaimFilter = {
 /** Newest first. */
 export const listClaims = async (
   sql: Queryable,
-  { key, role, status, needsPerson, limit, after }: ClaimFilter,
+  filter: ClaimFilter,
 ): Promise<readonly OwnClaim[]> => {
+  const { limit, after } = filter
   const [createdAt, id] = after ?? newest
+  const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from dict_claims
-    where (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)
-      ${key === undefined ? sql`` : sql`and key = ${key}`}
-      ${role === undefined ? sql`` : sql`and role = ${role}`}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${needsPerson ? sql`and ${waiting(sql)}` : sql``}
-    order by created_at desc, id desc limit ${limit}`
+    select ${columns(sql)} from ${sourceOf(sql, filter, behind)}
+    where ${behind} order by created_at desc, id desc limit ${limit}`
   return rows.map(claimOf)
+}
+
+type Fragment = ReturnType<typeof columns>
+
+/** What a page is taken from: few rows, or those that an index has in the order of the page. */
+const sourceOf = (
+  sql: Queryable,
+  { key, role, status, needsPerson, limit }: ClaimFilter,
+  behind: Fragment,
+): Fragment => {
+  if (key !== undefined || needsPerson) {
+    return sql`(
+      select * from dict_claims where ${key === undefined ? waiting(sql) : sql`key = ${key}`}
+        ${role === undefined ? sql`` : sql`and role = ${role}`}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}
+        ${key !== undefined && needsPerson ? sql`and ${waiting(sql)}` : sql``}
+        ${key === undefined ? sql`and ${behind}` : sql``}
+      ${key === undefined ? sql`order by created_at desc, id desc limit ${limit}` : sql`offset 0`}
+    ) c`
+  }
+  const among = (given: string | undefined, all: readonly string[]) =>
+    sql`unnest(${textArray(given === undefined ? all : [given])}::text::text[])`
+  return sql`${among(role, roles)} as r(of_role)
+    cross join ${among(status, claimStatuses)} as s(of_status)
+    cross join lateral (
+      select * from dict_claims where role = of_role and status = of_status and ${behind}
+      order by created_at desc, id desc limit ${limit}) c`
 }
 
 /** As the index of those says. */

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import {
   bigint,
   boolean,
+  index,
   integer,
   pgTable,
   primaryKey,
@@ -36,6 +37,7 @@ export const dictComparisons = pgTable(
   },
   (table) => [
     uniqueIndex('dict_comparisons_running').on(table.keyType).where(sql`status = 'running'`),
+    index('dict_comparisons_ended').on(table.endedAt),
   ],
 )
 

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
-import { disputeStatuses } from './domain.ts'
+import { disputeRoles, disputeStatuses } from './domain.ts'
 
 const tag = 'Instant payments' as const
 const proseCharsMax = 2_000
 
 export const disputeParams = z.object({ id: z.uuid() })
 
-const role = z.enum(['asking', 'asked']).meta({ description: 'Whether we ask, or are asked.' })
+const role = z.enum(disputeRoles).meta({ description: 'Whether we ask, or are asked.' })
 const status = z.enum(disputeStatuses).meta({
   description:
     'As the directory has it; requested: it has not answered yet, refused: it does not take it.',

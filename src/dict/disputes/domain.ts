@@ -10,7 +10,8 @@ export const disputeStatuses = [
 ] as const
 type DisputeStatus = (typeof disputeStatuses)[number]
 
-type DisputeRole = 'asking' | 'asked'
+export const disputeRoles = ['asking', 'asked'] as const
+type DisputeRole = (typeof disputeRoles)[number]
 
 /** What may be done to one: by whom, in which states, and what it becomes. */
 type Act = {

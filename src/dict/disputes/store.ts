@@ -1,6 +1,12 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { newest } from '../pages.ts'
-import type { Dispute, DisputeFilter, DisputeKind } from './domain.ts'
+import {
+  type Dispute,
+  type DisputeFilter,
+  type DisputeKind,
+  disputeRoles,
+  disputeStatuses,
+} from './domain.ts'
 
 type Row = Omit<Dispute, 'content' | 'wanted'> & {
   readonly content: string
@@ -80,14 +86,19 @@ export const lockShown = async <D extends Dispute>(
   },
 ): Promise<D | undefined> => {
   const { directoryId, transactionId, reason, role, createdAt } = seen
+  const [known] = await tx<Row[]>`
+    select ${columns(tx)} from dict_disputes
+    where kind = ${kind} and directory_id = ${directoryId}::uuid for update`
+  if (known !== undefined) return disputeOf<D>(known)
   // Made before we asked, it is another one.
   const askedUntil = new Date(createdAt.getTime() + clocksMs)
   const [row] = await tx<Row[]>`
     select ${columns(tx)} from dict_disputes
-    where kind = ${kind} and (directory_id = ${directoryId}::uuid
-      or (directory_id is null and status = 'requested' and transaction_id = ${transactionId}
-        and reason = ${reason} and role = ${role} and created_at <= ${askedUntil}))
-    order by directory_id nulls last limit 1 for update`
+    where id = any(array(
+        select id from dict_disputes where kind = ${kind} and transaction_id = ${transactionId}))
+      and directory_id is null and status = 'requested' and reason = ${reason} and role = ${role}
+      and created_at <= ${askedUntil}
+    limit 1 for update`
   return row && disputeOf<D>(row)
 }
 
@@ -95,18 +106,45 @@ export const lockShown = async <D extends Dispute>(
 export const listDisputes = async <D extends Dispute>(
   sql: Queryable,
   kind: DisputeKind,
-  { role, status, transactionId, needsPerson, limit, after }: DisputeFilter,
+  filter: DisputeFilter,
 ): Promise<readonly D[]> => {
+  const { limit, after } = filter
   const [createdAt, id] = after ?? newest
+  const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from dict_disputes
-    where kind = ${kind} and (created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)
-      ${role === undefined ? sql`` : sql`and role = ${role}`}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${transactionId === undefined ? sql`` : sql`and transaction_id = ${transactionId}`}
-      ${needsPerson ? sql`and ${waiting(sql)}` : sql``}
-    order by created_at desc, id desc limit ${limit}`
+    select ${columns(sql)} from ${sourceOf(sql, kind, filter, behind)}
+    where ${behind} order by created_at desc, id desc limit ${limit}`
   return rows.map((row) => disputeOf<D>(row))
+}
+
+type Fragment = ReturnType<typeof columns>
+
+/** What a page is taken from: few rows, or those that an index has in the order of the page. */
+const sourceOf = (
+  sql: Queryable,
+  kind: DisputeKind,
+  { role, status, transactionId, needsPerson, limit }: DisputeFilter,
+  behind: Fragment,
+): Fragment => {
+  if (transactionId !== undefined || needsPerson) {
+    const isOfPayment = transactionId !== undefined
+    return sql`(
+      select * from dict_disputes where kind = ${kind}
+        ${isOfPayment ? sql`and transaction_id = ${transactionId}` : sql`and ${behind}`}
+        ${role === undefined ? sql`` : sql`and role = ${role}`}
+        ${status === undefined ? sql`` : sql`and status = ${status}`}
+        ${needsPerson ? sql`and ${waiting(sql)}` : sql``}
+      ${isOfPayment ? sql`offset 0` : sql`order by created_at desc, id desc limit ${limit}`}
+    ) d`
+  }
+  const among = (given: string | undefined, all: readonly string[]) =>
+    sql`unnest(${textArray(given === undefined ? all : [given])}::text::text[])`
+  return sql`${among(role, disputeRoles)} as r(of_role)
+    cross join ${among(status, disputeStatuses)} as s(of_status)
+    cross join lateral (
+      select * from dict_disputes
+      where kind = ${kind} and role = of_role and status = of_status and ${behind}
+      order by created_at desc, id desc limit ${limit}) d`
 }
 
 /** As the index of those says. */
@@ -134,9 +172,10 @@ export const isDisputed = async (
   { id, transactionId }: Pick<Dispute, 'id' | 'transactionId'>,
 ): Promise<boolean> => {
   const rows = await sql`
-    select from dict_disputes
-    where kind = ${kind} and transaction_id = ${transactionId} and id <> ${id}::uuid
-      and status in ('open', 'acknowledged') limit 1`
+    select from (
+      select id, status from dict_disputes
+      where kind = ${kind} and transaction_id = ${transactionId} offset 0
+    ) d where id <> ${id}::uuid and status in ('open', 'acknowledged') limit 1`
   return rows.length > 0
 }
 

@@ -6,6 +6,7 @@ import { forgetAudit } from '#src/platform/http/audit/feature.ts'
 import { createIdempotencySweep } from '#src/platform/http/index.ts'
 import { applyCrossed } from '#src/spi/messages/index.ts'
 import { forgetMessages } from '#src/spi/messages/retention.ts'
+import { forgetComparisons } from '../../../src/dict/comparisons/retention.ts'
 import { forgetLookups } from '../../../src/dict/retention.ts'
 import { forgetTokens } from '../../../src/pix/oauth/tokens.ts'
 import { forgetEvents, forgetSequences } from '../../../src/webhooks/retention.ts'
@@ -24,8 +25,6 @@ const reasons: Readonly<Record<string, string>> = {
   audit_links: 'a row for some thousand entries; the chain goes on from the last hash of each',
   dict_claims: 'owners of keys ask about them for good',
   dict_claim_lists: 'a row for each role',
-  dict_comparisons: 'people ask for them',
-  dict_differences: 'part of their comparisons',
   dict_disputes: 'they are why money went back',
   dict_lists: 'a row for each list that is polled',
   dict_entries: 'their check with the directory takes all that it has',
@@ -101,6 +100,8 @@ const rows: Readonly<Record<string, string>> = {
     values ('mov_${hex}', 'n', '0x', 'w', 'in', 'c', 1, 1, 1, '0x', 0, '0x', $1)`,
   idempotency_keys: `insert into idempotency_keys (key, fingerprint, status, body, created_at) values ('k', 'f', 200, '', $1)`,
   dict_lookups: `insert into dict_lookups (end_to_end_id, account, salt, asked_digest, entry_digest, was_asked, created_at) values ('e', 'a', 's', 'd', 'd', true, $1)`,
+  dict_comparisons: `insert into dict_comparisons (id, key_type, method, status, created_at, ended_at) values ('${uuid}', 'CPF', 'file', 'done', $1, $1)`,
+  dict_differences: `insert into dict_differences (comparison_id, key) values ('${uuid}', 'ana@example.com')`,
   rate_buckets: `insert into rate_buckets (subject, tokens, at) values ('dict:x', 1, $1)`,
   pix_tokens: `insert into pix_tokens (hash, key_id, scopes, expires_at) values ('h', 'k', '{}', $1)`,
   spi_messages: `insert into spi_messages (id, type, direction, status, transaction_count, signature, xml, biz_msg_idr)
@@ -156,6 +157,7 @@ test('what is old goes from every table that has a retention', async () => {
   await forgetSequences(sql, deps.days)
   await forgetTokens(sql)
   await forgetLookups(sql)
+  await forgetComparisons(sql, deps.days)
   await forgetTransactions(sql, new Date(), 'txn_z', 10)
   await sql.begin((tx) => applyCrossed(tx, async () => {}))
   await createIdempotencySweep({ sql, retentionHours: 1, logger: quietLogger }).sweep()
