@@ -9,9 +9,12 @@ const jars = await classpathOf(folder)
 /** Whether there are Java and jPOS on this machine. */
 export const isJposHere = jars !== undefined
 
-export const jposCommand = (...args: readonly string[]): string[] => [
-  ...['java', '-XX:TieredStopAtLevel=1', '-cp', jars ?? '', join(folder, 'JposPeer.java'), ...args],
+const commandOf = (file: string, args: readonly string[]): string[] => [
+  ...['java', '-XX:TieredStopAtLevel=1', '-cp', jars ?? '', join(folder, file), ...args],
 ]
+
+export const jposCommand = (...args: readonly string[]): string[] =>
+  commandOf('JposPeer.java', args)
 
 export type JposNetwork = {
   readonly port: (name: string) => number
@@ -89,6 +92,54 @@ export const startJpos = async (): Promise<JposNetwork> => {
       await server.stdin.end()
       await reading
       return server.exited
+    },
+  }
+}
+
+export type KeysPeer = {
+  readonly port: number
+  /** Has it send a new key, or with `bad` one whose check value is another's. */
+  readonly say: (word: 'key' | 'bad') => Promise<void>
+  /** The whole lines of its output. */
+  readonly lines: () => readonly string[]
+  readonly count: (line: string) => number
+  readonly stop: () => Promise<number>
+}
+
+/** A network of jPOS whose messages have codes, and which changes their key: by DE 70 101, or by 161 and 162. */
+export const startKeysPeer = async (
+  macKey: string,
+  zoneKey: string,
+  changeCode: string,
+): Promise<KeysPeer> => {
+  let output = ''
+  const peer = Bun.spawn(commandOf('JposKeysPeer.java', [macKey, zoneKey, changeCode]), {
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'ignore',
+  })
+  const decoder = new TextDecoder()
+  const reading = peer.stdout.pipeTo(
+    new WritableStream({
+      write: (chunk: Uint8Array) => {
+        output += decoder.decode(chunk, { stream: true })
+      },
+    }),
+  )
+  const lines = (): readonly string[] => output.split('\n').slice(0, -1)
+  await until(() => lines().length > 0, 'jPOS listening')
+  return {
+    port: Number(lines()[0]?.replace('keys ', '')),
+    lines,
+    count: (line) => lines().filter((one) => one === line).length,
+    say: async (word) => {
+      await peer.stdin.write(`${word}\n`)
+      await peer.stdin.flush()
+    },
+    stop: async () => {
+      await peer.stdin.end()
+      await reading
+      return peer.exited
     },
   }
 }
