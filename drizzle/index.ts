@@ -84,6 +84,7 @@ import m80 from './0080_disputes_that_wait.sql' with { type: 'text' }
 import m81 from './0081_drex_transactions_stuck.sql' with { type: 'text' }
 import m82 from './0082_drex_transactions_room.sql' with { type: 'text' }
 import m83 from './0083_dict_lists.sql' with { type: 'text' }
+import m84 from './0084_found_by_transaction.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -170,4 +171,5 @@ export const migrations: readonly Migration[] = [
   { name: '0081_drex_transactions_stuck', sql: m81 },
   { name: '0082_drex_transactions_room', sql: m82 },
   { name: '0083_dict_lists', sql: m83 },
+  { name: '0084_found_by_transaction', sql: m84 },
 ]

@@ -369,5 +369,7 @@ export const drexContracts = pgTable(
   },
   (table) => [
     uniqueIndex('drex_contracts_address').on(table.network, table.address, table.account),
+    index('drex_contracts_account').on(table.account, table.id),
+    index('drex_contracts_transaction').on(table.transactionId),
   ],
 )

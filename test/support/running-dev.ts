@@ -23,8 +23,10 @@ export type RunningDev = AsyncDisposable & {
   ) => Promise<Response>
 }
 
-export const startDev = async (env: Readonly<Record<string, string>> = {}): Promise<RunningDev> => {
-  const state = join(temporaryDirectory(), '.trilho')
+export const startDev = async (
+  env: Readonly<Record<string, string>> = {},
+  state = join(temporaryDirectory(), '.trilho'),
+): Promise<RunningDev> => {
   const program = startProgram(anyVariant, ['dev', '--json', '--state', state], { env })
   const ready = JSON.parse(await program.line((line) => line.startsWith('{'))) as {
     readonly url: string

@@ -5,7 +5,10 @@ import { clockMarginMs, idAt, type TransactionFilter } from './store.ts'
 /** What the network's answer to the request makes of a transaction. */
 const answers = ['authorized', 'declined', 'verified'] as const
 
-/** Transactions of late of an account, by its index; the answer by the index of events. */
+/**
+ * Transactions of late of an account, by its index; the answer by the index of events. Fenced off: in the order of its id
+ * the planner would walk all events until one of the transaction comes.
+ */
 export const cardActivity =
   (
     sql: Client,
@@ -15,8 +18,9 @@ export const cardActivity =
     sql`
     select t.created_at as at, t.status,
       coalesce(t.reason, case when t.status = 'declined' then t.response_code end) as reason,
-      (select extract(epoch from e.at - t.created_at)::float8 * 1000 from card_events e
-        where e.transaction_id = t.id and e.type = any(${textArray(answers)}::text[])
+      (select extract(epoch from e.at - t.created_at)::float8 * 1000
+        from (select id, at, type from card_events where transaction_id = t.id offset 0) e
+        where e.type = any(${textArray(answers)}::text[])
         order by e.id limit 1) as ms
     from (
       select id, status, reason, response_code, created_at from card_transactions

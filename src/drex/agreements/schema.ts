@@ -32,6 +32,7 @@ export const drexAgreements = pgTable(
   },
   (table) => [
     index('drex_agreements_account').on(table.account, table.kind, table.id),
+    index('drex_agreements_status').on(table.account, table.kind, table.status, table.id),
     index('drex_agreements_followed').on(table.network, table.untilBlock),
   ],
 )

@@ -70,13 +70,15 @@ export const keyStatements = (tx: Queryable, actor: Actor) => {
     /** Newest first. */
     page: async ({ account, after, limit }: KeyPage) => {
       const found = await tx<{ row: KeyRow }[]>`
-        select to_jsonb(k) as row from api_keys k where account = ${account}
+        select to_jsonb(k) as row from (
+          select * from api_keys where account = ${account}
           ${
             after === undefined
               ? tx``
               : tx`and (created_at, id) < (select created_at, id from api_keys where id = ${after})`
           }
-        order by created_at desc, id desc limit ${limit}`
+          order by created_at desc, id desc limit ${limit}
+        ) k order by created_at desc, id desc`
       return found.map(({ row }) => listed(row))
     },
     /** Held until the end of the transaction. */

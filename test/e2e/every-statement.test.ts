@@ -1,0 +1,75 @@
+/** What every statement of the product reads, behind many finished rows of every table that a run of all features fills. */
+import { expect, test } from 'bun:test'
+import { tryAll } from '../clients/try-out.ts'
+import { costsOf, engines, type StatementCost, startEngine } from '../support/engines.ts'
+import { multiplyRows } from '../support/multiply.ts'
+import { isLong } from '../support/page-budgets.ts'
+import { startDev } from '../support/running-dev.ts'
+import { startReceiver } from '../webhooks/support.ts'
+
+const copies = 20_000
+/** A list may show fifty rows, each on pages of its own. */
+const pagesMax = 1_200
+/** Whatever is done at intervals has been done. */
+const restMs = 20_000
+/** Those that look at so many rows at most, whatever is stored, and what each row may take. */
+const bounded: readonly { readonly text: RegExp; readonly pages: number }[] = [
+  // The newest five thousand, with the outcome of each.
+  { text: /^with recent as materialized/, pages: 5_001 * 5 },
+  // Counts end at ten thousand.
+  { text: /^select wanted\.status, clock_timestamp\(\)/, pages: 3 * 10_001 },
+  { text: /^select count\(\*\)::int as total/, pages: 10_001 },
+  // Two thousand transactions of a day at a time.
+  {
+    text: /^select message_id as "messageId"|^select wanted\.reference|^select e\.place/,
+    pages: 2_000 * 8,
+  },
+  // A status that hardly any transfer has is looked for among all of the account.
+  { text: /from drex_transfers f .* t\.status = /, pages: 4 * copies },
+  // So is a part that hardly any agreement is taken in.
+  { text: /from drex_agreements where .* and part = /, pages: 4 * copies },
+]
+
+const budgetOf = (text: string): number => {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return bounded.find((one) => one.text.test(line))?.pages ?? pagesMax
+}
+
+test.skipIf(!isLong).each(engines)(
+  'no statement walks a table ($name)',
+  async (engine) => {
+    await using server = await startEngine(engine)
+    const { sql, close } = server.open()
+    const receiver = startReceiver()
+    const env = {
+      ...{ DATABASE_DSN: server.dsn, CARDGW_DATABASE_URL: server.dsn },
+      ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1', CARDGW_REVERSAL_ATTEMPTS_MAX: '1' },
+    }
+    const first = await startDev(env)
+    // With a database of our own, dev makes no keys of RSFN.
+    const refused = await tryAll(first, receiver.url)
+    expect(refused.filter((fault) => !/^\w+Rsfn/.test(fault))).toEqual([])
+    await first[Symbol.asyncDispose]()
+
+    const grown = await multiplyRows(sql, copies)
+    expect([...grown.values()].filter((count) => count >= copies / 2).length).toBeGreaterThan(25)
+    await sql`analyze`
+    const again = await startDev(env, first.state)
+    let faults: readonly string[] = []
+    const costs = await costsOf(sql, async () => {
+      faults = await tryAll(again, receiver.url)
+      await Bun.sleep(restMs)
+    })
+    // What took too long ended without a figure.
+    expect(faults.filter((fault) => /: 50[0-9] /.test(fault) && !/^\w+Rsfn/.test(fault))).toEqual(
+      [],
+    )
+    const tooDear = ({ text, pagesPerCall }: StatementCost): boolean =>
+      pagesPerCall > budgetOf(text)
+    expect(costs.filter(tooDear)).toEqual([])
+    await again[Symbol.asyncDispose]()
+    await receiver.stop()
+    await close()
+  },
+  1_200_000,
+)
