@@ -136,6 +136,27 @@ test('of two nodes one tells another end than the chain: no end is told until th
   await bench.restart({ DREX_NODES_AGREEING: '1' })
 })
 
+test('of two nodes one is away: what the other tells is written down, and no end is told of it', async () => {
+  bench = await createBench({ isLying: true, chain: { mining: 'manual' } })
+  await bench.restart({ DREX_TESTNET_RPC_URLS: `${bench.chain.url},${bench.node.url}` })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const id = await pay(ana, bia)
+  await reaches(id, 'broadcast')
+  let asked = 0
+  bench.node.refuse(() => {
+    asked++
+    return new Response('away', { status: 503 })
+  })
+  await bench.chain.mine()
+  await reaches(id, 'mined')
+  const before = asked
+  await bench.until(async () => asked >= before + 3)
+  expect((await read(id)).status).toBe('mined')
+  expect(bench.events).toEqual([])
+  bench.node.refuse(undefined)
+  await reaches(id, 'confirmed')
+})
+
 describe('a token that does not move', () => {
   const before: readonly (readonly [string, string, string, string])[] = [
     ['answers false', 'eth_call', `0x${word(0n)}`, 'TOKEN_REFUSED'],
