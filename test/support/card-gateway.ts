@@ -29,7 +29,7 @@ export const createCardGateway = async ({
   environment = {},
 }: {
   readonly database: TestDatabase
-  readonly networks: readonly [CardNetwork, CardNetwork]
+  readonly networks: readonly [Pick<CardNetwork, 'port'>, Pick<CardNetwork, 'port'>]
   readonly vaultUrl: string
   readonly timeoutSeconds: number
   readonly environment?: Readonly<Record<string, string>>

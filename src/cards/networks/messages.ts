@@ -222,11 +222,13 @@ export const reconciliationMessage = (
   return content.build('reconciliation', { ...facts, ...told }, isRepeat)
 }
 
+type AdvisedName = 'authorization' | 'capture' | 'refund'
+
 /** What moved money, for a batch upload. */
-type Uploaded = Subject & {
+export type Uploaded = Subject & {
   readonly day: string
   /** The message that moved it. */
-  readonly moved: 'authorization' | 'capture' | 'capture_advice' | 'refund'
+  readonly moved: AdvisedName | `${AdvisedName}_advice`
   readonly movedStan: string
   readonly movedTransmission: string
 }

@@ -48,6 +48,8 @@ export type UploadedMovement = {
   readonly transactionId: string
   readonly stan: string
   readonly transmission: string
+  /** The network heard of it by an advice. */
+  readonly isAdvised: boolean
 }
 
 /** The next of them to upload, in the order of booking; undefined after the last one. */
@@ -62,7 +64,10 @@ export const standingAfter = async (
 ): Promise<UploadedMovement | undefined> => {
   const [movement] = await sql<UploadedMovement[]>`
     select m.id, m.kind, m.amount_cents as cents, m.transaction_id as "transactionId", m.stan,
-      m.transmission
+      m.transmission, exists (
+        select from card_reversals a
+        where a.transaction_id = m.transaction_id and a.reverses like '%\\_advice' and a.stan = m.stan
+      ) as "isAdvised"
     from card_movements m
     where m.network = ${of.network} and m.day = ${of.day}::date and m.currency = ${of.currency}
       and m.id > ${of.uploadedTo ?? 0n} and m.kind in ('debit', 'credit')

@@ -2,7 +2,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
 import type { ExchangeOutcome, Network } from '../networks/index.ts'
-import { uploadMessage } from '../networks/messages.ts'
+import { type Uploaded, uploadMessage } from '../networks/messages.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import { type CardTransaction, transactionById } from '../transactions/store.ts'
 import { CardTokenNotFoundError, type Vault, VaultUnavailableError } from '../vault/index.ts'
@@ -85,18 +85,13 @@ const cardOf = async (vault: Vault, { cardToken }: CardTransaction) => {
 }
 
 const movedBy = (
-  { kind, cents, stan, transmission }: UploadedMovement,
+  { kind, cents, stan, transmission, isAdvised }: UploadedMovement,
   transaction: CardTransaction,
 ) => {
-  const numbers = { movedStan: stan, movedTransmission: transmission, amountCents: cents }
-  if (kind === 'credit') return { ...numbers, moved: 'refund' } as const
-  if (stan === transaction.stan) return { ...numbers, moved: 'authorization' } as const
-  const { captures = [], captureStan, captureAdvised } = transaction
-  const isAdvised =
-    captureStan === stan
-      ? captureAdvised === true
-      : captures.some((one) => one.stan === stan && one.advised === true)
-  return { ...numbers, moved: isAdvised ? 'capture_advice' : 'capture' } as const
+  const sale = stan === transaction.stan ? 'authorization' : 'capture'
+  const name = kind === 'credit' ? 'refund' : sale
+  const moved: Uploaded['moved'] = isAdvised ? `${name}_advice` : name
+  return { moved, movedStan: stan, movedTransmission: transmission, amountCents: cents }
 }
 
 const verdictOf = (

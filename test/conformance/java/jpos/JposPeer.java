@@ -96,6 +96,7 @@ public class JposPeer {
       String[] words = what.split(":");
       ISOMsg message = management(words[0], "888888");
       if (words.length > 1) message.set(15, words[1]);
+      signedOn.removeIf(source -> !source.isConnected());
       for (ISOSource source : signedOn) source.send(message);
     }
 
