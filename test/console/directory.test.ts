@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fresh } from '../spi/in/worker/support.ts'
 import { hasBrowser } from '../support/browser.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
-import { receivedPix } from './seeds.ts'
+import { askUs } from './seeds.ts'
 import {
   expectNone,
   hostile,
@@ -31,49 +31,9 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())
 
-  const register = async (key: string): Promise<void> => {
-    const headers = { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' }
-    const account = { number: '500100', type: 'CACC', opened_at: '2020-01-10T03:00:00Z' }
-    const body = JSON.stringify({ key_type: 'EMAIL', key, owner, account })
-    const answer = await fetch(`${url}/v1/dict/entries`, { method: 'POST', headers, body })
-    expect(answer.status).toBe(201)
-  }
-
-  /** A key of ours is claimed, a payment to us reported, and its money asked for. */
-  const asked = async (): Promise<{ readonly key: string; readonly payment: string }> => {
-    const { directory } = seen
-    const key = `ana${Date.now()}@example.com`
-    await register(key)
-    directory.claim({
-      ...{ type: 'PORTABILITY', key_type: 'EMAIL', key, ...owner, ispb: other },
-      ...{ account: '777', account_type: 'CACC' },
-    })
-    const { endToEndId: payment } = await receivedPix(gateway.database.sql)
-    const { addTransaction, infractions, refunds } = directory.disputes
-    addTransaction({
-      ...{ id: payment, debited: other, credited: ispb, amountCents: 1_050n },
-      settledMs: Date.now(),
-    })
-    infractions.create(
-      {
-        ...{ transactionId: payment, reason: 'REFUND_REQUEST', situation: 'SCAM' },
-        ...{ details: hostile, contact: undefined },
-      },
-      other,
-    )
-    refunds.create(
-      {
-        ...{ transactionId: payment, reason: 'OPERATIONAL_FLAW', amountCents: 1_050n },
-        details: hostile,
-      },
-      other,
-    )
-    return { key, payment }
-  }
-
   test('what others ask is found under what needs attention, and answered there', async () => {
     const { sql } = gateway.database
-    const { key, payment } = await asked()
+    const { key, payment } = await askUs(seen, operator, owner, hostile)
     const one = await seen.visit({ viewport: phone })
     const { page } = one
     await signIn(one, operator)

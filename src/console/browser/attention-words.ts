@@ -109,5 +109,10 @@ export const attentionWords = inWords({
     'A mensagem {id} é excluída de vez e nunca será tratada. O pagamento a que se refere fica como está.',
   ],
   attempts: ['Attempts', 'Tentativas'],
+  certificates: ['Certificates about to expire', 'Certificados prestes a vencer'],
+  certificatesNote: [
+    'Within thirty days. A new one is imported beside the old: the newest is used.',
+    'Em até trinta dias. Um novo é importado ao lado do antigo: o mais novo é usado.',
+  ],
   endpoints: ['Webhooks that nobody takes', 'Webhooks que ninguém aceita'],
 })

@@ -14,10 +14,12 @@ import {
   sendHeldAct,
   sentHeldAct,
 } from './attention-acts.tsx'
+import { certificateView } from './attention-certificates.tsx'
 import { directoryViews } from './attention-directory.tsx'
 import { actsColumn, linkColumn, Section, shownMax, useList } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { centsOf, count, reais, tokens } from './format.ts'
+import { broadcastList, isLate, isStuck } from './late.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -25,9 +27,6 @@ import { type Column, momentColumn, Table } from './table.tsx'
 import { webhookWords } from './webhook-words.ts'
 import { counted, type Endpoint, EndpointBadge } from './webhooks.tsx'
 import { words } from './words.ts'
-
-/** A block takes seconds: what is not mined by then waits for something. */
-const minedWithinMs = 600_000
 
 /** What the gateway cannot end by itself, each with what may safely be done about it. */
 export const Attention = ({ session }: { readonly session: Session }) => {
@@ -151,17 +150,8 @@ const Cards: View = ({ session }) => {
   )
 }
 
-/** How many transactions that are sent and not mined are looked at, the newest. */
-const broadcastMax = 200
-
-const isLate = ({ created_at }: Transfer): boolean =>
-  Date.parse(created_at) < Date.now() - minedWithinMs
-
 const Transfers: View = ({ session }) => {
-  const loaded = useList<{ transfers: readonly Transfer[] }>(
-    'transfers',
-    `/v1/drex/transfers?status=broadcast&limit=${broadcastMax}`,
-  )
+  const loaded = useList<{ transfers: readonly Transfer[] }>('transfers', broadcastList)
   const { ask, dialog } = useActs(loaded.again)
   const columns: readonly Column<Transfer>[] = [
     linkColumn(
@@ -194,9 +184,6 @@ type Lane = {
   readonly oldest_at: string | null
   readonly oldest_status: string | null
 }
-
-const isStuck = ({ oldest_at: at }: Lane): boolean =>
-  at !== null && Date.parse(at) < Date.now() - minedWithinMs
 
 const laneColumns: readonly Column<Lane>[] = [
   linkColumn(
@@ -334,4 +321,5 @@ const all: readonly { readonly title: string; readonly scope: string; readonly V
   { title: w.letters, scope: 'ops:read', View: Letters },
   ...directoryViews,
   { title: w.endpoints, scope: 'webhooks:read', View: Endpoints },
+  certificateView,
 ]

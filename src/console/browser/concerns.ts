@@ -1,6 +1,7 @@
 import { getJson, Refusal, type Session, type Wake } from './api.ts'
 import { listOf, rowsOf } from './directory-kinds.ts'
 import { count } from './format.ts'
+import { broadcastList, expiresSoon, isLate, isStuck } from './late.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 
@@ -55,6 +56,21 @@ const sources: readonly Source[] = [
     ...{ name: w.reversals, scope: 'cards:read' },
     path: `/v1/transactions?needs_attention=true&limit=${countedMax}`,
     countOf: ({ transactions }: { transactions: readonly unknown[] }) => transactions.length,
+  },
+  {
+    ...{ name: w.transfers, scope: 'drex:read', path: broadcastList },
+    countOf: ({ transfers }: { transfers: readonly { readonly created_at: string }[] }) =>
+      Math.min(countedMax, transfers.filter(isLate).length),
+  },
+  {
+    ...{ name: w.lanes, scope: 'drex:read', path: '/v1/drex/lanes' },
+    countOf: ({ lanes }: { lanes: readonly { readonly oldest_at: string | null }[] }) =>
+      lanes.filter(isStuck).length,
+  },
+  {
+    ...{ name: w.expiring, scope: 'ops:admin', path: '/v1/certificates' },
+    countOf: ({ certificates }: { certificates: readonly { days_until_expiry: number }[] }) =>
+      certificates.filter(expiresSoon).length,
   },
   {
     ...{ name: w.held, scope: 'ops:read' },

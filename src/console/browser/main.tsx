@@ -37,11 +37,14 @@ import { railLists, rails } from './rails.ts'
 import { go, Link, type Place, usePlace } from './router.tsx'
 import { Tools } from './tools.tsx'
 import { toolWords } from './tools-words.ts'
+import { showTurningSigns } from './visible.ts'
 import { WalletPage } from './wallet.tsx'
 import { DeliveryPage, Webhook } from './webhook.tsx'
 import { webhookWords } from './webhook-words.ts'
 import { Webhooks } from './webhooks.tsx'
 import { chooseLanguage, language, words } from './words.ts'
+
+showTurningSigns()
 
 const root = document.documentElement
 root.lang = language === 'pt' ? 'pt-BR' : 'en'

@@ -25,6 +25,8 @@ export const overviewWords = inWords({
   reversals: ['card reversals not confirmed', 'desfazimentos de cartão não confirmados'],
   held: ['transfers that may be on the chain already', 'transferências talvez já na cadeia'],
   letters: ['dead letters', 'mensagens mortas'],
+  lanes: ['lanes held up', 'filas paradas'],
+  expiring: ['certificates about to expire', 'certificados prestes a vencer'],
   claims: ['claims to keys', 'reivindicações de chaves'],
   reports: ['infraction reports to answer', 'notificações de infração a responder'],
   refundRequests: ['refund requests to answer', 'solicitações de devolução a responder'],

@@ -3,6 +3,7 @@ import { RailActivity } from './activity.tsx'
 import { getJson, getText, type Loaded, type Session, useLoaded } from './api.ts'
 import { type Concern, manyText } from './concerns.ts'
 import { count, dayOf, duration, secondOf } from './format.ts'
+import { expiresSoon } from './late.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, type Fact, Facts, Shown } from './parts.tsx'
@@ -259,7 +260,6 @@ type Certificate = {
 }
 
 const certificatesShown = 6
-const soonDays = 30
 
 const Certificates = () => {
   const loaded = useLoaded(
@@ -296,5 +296,5 @@ const expiryOf = ({
 }: Certificate): Fact => ({
   name: `${ispb} ${type} ${version}`,
   value: `${dayOf(not_after)} · ${fill(w.days, { count: count(days) })}`,
-  ...(days > soonDays ? {} : { status: days <= 0 ? 'failed' : 'queued' }),
+  ...(!expiresSoon({ days_until_expiry: days }) ? {} : { status: days <= 0 ? 'failed' : 'queued' }),
 })

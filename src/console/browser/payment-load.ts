@@ -235,7 +235,7 @@ export const deliveriesOf = async (subject: string): Promise<readonly Moment[]> 
     return deliveries.map(({ id, event_type, status, attempts, created_at }) => ({
       at: created_at,
       what: `webhook ${event_type}`,
-      how: `${statusText(status)} · ${count(attempts)} ${words.attempts}`,
+      how: `${statusText(status)} · ${count(attempts)} ${attempts === 1 ? words.attempt : words.attempts}`,
       status,
       to: `/webhooks/deliveries/${encodeURIComponent(id)}`,
     }))

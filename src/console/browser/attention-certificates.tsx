@@ -1,0 +1,58 @@
+import type { Session } from './api.ts'
+import { Section, useList } from './attention-section.tsx'
+import { attentionWords as w } from './attention-words.ts'
+import { certificateWords } from './certificates.tsx'
+import { count, dayOf } from './format.ts'
+import { expiresSoon } from './late.ts'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+import type { Column } from './table.tsx'
+import { fill, words } from './words.ts'
+
+type Certificate = {
+  readonly ispb: string
+  readonly type: string
+  readonly version: number
+  readonly not_after: string
+  readonly days_until_expiry: number
+}
+
+const nameOf = ({ ispb, type, version }: Certificate): string => `${ispb} ${type} ${version}`
+
+const columns: readonly Column<Certificate>[] = [
+  {
+    head: certificateWords.certificates,
+    cell: (one) => <Link to="/certificates">{nameOf(one)}</Link>,
+    classes: ['wide'],
+  },
+  {
+    head: words.status,
+    cell: ({ days_until_expiry: days }) =>
+      days <= 0 ? (
+        <Badge status="failed" label={certificateWords.expired} />
+      ) : (
+        <Badge status="queued" label={fill(certificateWords.days, { count: count(days) })} />
+      ),
+  },
+  {
+    head: certificateWords.expires,
+    cell: ({ not_after: at }) => dayOf(at, true),
+    classes: ['number'],
+  },
+]
+
+/** Those that end soon: a new one is imported beside them. */
+const Certificates = (_: { readonly session: Session }) => {
+  const loaded = useList<{ certificates: readonly Certificate[] }>(
+    'certificates',
+    '/v1/certificates',
+  )
+  return (
+    <Section
+      {...{ title: w.certificates, note: w.certificatesNote, loaded, columns, keyOf: nameOf }}
+      rowsOf={({ certificates }) => certificates.filter(expiresSoon)}
+    />
+  )
+}
+
+export const certificateView = { title: w.certificates, scope: 'ops:admin', View: Certificates }

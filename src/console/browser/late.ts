@@ -1,0 +1,26 @@
+/** What is a concern only after a time. */
+
+/** A block takes seconds: what is not mined by then waits for something. */
+const minedWithinMs = 600_000
+/** A new certificate takes days to come by. */
+const soonDays = 30
+
+const isOverdue = (at: string): boolean => Date.parse(at) < Date.now() - minedWithinMs
+
+/** It was sent, and is in no block. */
+export const isLate = ({ created_at: at }: { readonly created_at: string }): boolean =>
+  isOverdue(at)
+
+/** What the wallet sends waits for a transaction that does not go on. */
+export const isStuck = ({ oldest_at: at }: { readonly oldest_at: string | null }): boolean =>
+  at !== null && isOverdue(at)
+
+export const expiresSoon = ({
+  days_until_expiry: days,
+}: {
+  readonly days_until_expiry: number
+}): boolean => days <= soonDays
+
+/** How many transactions that are sent and not mined are looked at, the newest. */
+const broadcastMax = 200
+export const broadcastList = `/v1/drex/transfers?status=broadcast&limit=${broadcastMax}`

@@ -1,0 +1,26 @@
+import { type ComponentChildren, options } from 'preact'
+
+/** Characters that nobody sees, and that turn the order of what follows around (Unicode UAX 9). */
+const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
+
+const visibleText = (text: string): string =>
+  text.replaceAll(
+    turning,
+    (sign) => `‹U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}›`,
+  )
+
+const visible = (children: ComponentChildren): ComponentChildren => {
+  if (typeof children === 'string') return visibleText(children)
+  return Array.isArray(children) ? children.map(visible) : children
+}
+
+/** Shows them by their number wherever text is drawn: who writes one into a name else writes what stands after it. */
+export const showTurningSigns = (): void => {
+  const before = options.vnode
+  options.vnode = (vnode) => {
+    const props = vnode.props as { children?: ComponentChildren }
+    // What a component is given it may compare or send; only what an element shows is changed.
+    if (typeof vnode.type === 'string') props.children = visible(props.children)
+    before?.(vnode)
+  }
+}
