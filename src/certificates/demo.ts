@@ -1,6 +1,6 @@
 import { generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
-import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
+import { askGateway, curlOf, type Demo, type DemoGateway } from '#src/platform/lifecycle/index.ts'
 import { forge } from './forge.ts'
 
 const ispb = '12345678'
@@ -39,7 +39,7 @@ export const certificateDemo = async (gateway: DemoGateway): Promise<Demo> => {
   const url = `${gateway.httpUrl}/v1/certificates`
   const authorization = `Bearer ${gateway.apiKey}`
   const list = async (): Promise<string> => {
-    const response = await fetch(`${url}?ispb=${ispb}`, { headers: { authorization } })
+    const response = await askGateway(`${url}?ispb=${ispb}`, { headers: { authorization } })
     return response.text()
   }
   for (const type of ['SPB', 'QRC']) {
@@ -48,12 +48,12 @@ export const certificateDemo = async (gateway: DemoGateway): Promise<Demo> => {
     const body = JSON.stringify({ ispb: ispb, type, format: 'pem', content })
     await gateway.writeSample('certificate.json', body)
     const headers = { authorization, 'content-type': 'application/json' }
-    const response = await fetch(url, { method: 'POST', headers, body })
+    const response = await askGateway(url, { method: 'POST', headers, body })
     if (!response.ok) throw new Error(`importing a certificate failed with ${response.status}`)
   }
   return {
     title: 'Certificates, with the days they are valid',
-    command: `curl -s -H 'Authorization: ${authorization}' '${url}?ispb=${ispb}'`,
+    command: `${curlOf(url)} -H 'Authorization: ${authorization}' '${url}?ispb=${ispb}'`,
     output: await list(),
   }
 }

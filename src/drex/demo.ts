@@ -1,5 +1,5 @@
 /** One transfer through the public interface, for the start of `trilho dev`. */
-import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
+import { askGateway, curlOf, type Demo, type DemoGateway } from '#src/platform/lifecycle/index.ts'
 
 /** Labels of the two wallets that `dev` makes and funds. */
 const [fromLabel, toLabel] = ['demo-a', 'demo-b'] as const
@@ -8,7 +8,7 @@ const pollMs = 100
 
 export const demonstrate = async ({ httpUrl, apiKey }: DemoGateway): Promise<Demo> => {
   const call = async (method: string, path: string, body?: string): Promise<string> => {
-    const response = await fetch(`${httpUrl}${path}`, {
+    const response = await askGateway(`${httpUrl}${path}`, {
       method,
       headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
       ...(body === undefined ? {} : { body }),
@@ -56,6 +56,6 @@ const addressOf = async (
 
 const command = (httpUrl: string, apiKey: string, body: string): string =>
   [
-    `curl -s -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json'`,
+    `${curlOf(httpUrl)} -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json'`,
     `-d '${body}' ${httpUrl}/v1/drex/transfers`,
   ].join(' ')

@@ -1,4 +1,4 @@
-import type { Demo, DemoGateway } from '#src/platform/lifecycle/index.ts'
+import { askGateway, curlOf, type Demo, type DemoGateway } from '#src/platform/lifecycle/index.ts'
 
 const body = JSON.stringify({
   key: '123e4567-e12b-12d1-a456-426655440000',
@@ -11,7 +11,7 @@ const body = JSON.stringify({
 export const qrcodeDemo = async ({ httpUrl, apiKey }: DemoGateway): Promise<Demo> => {
   const url = `${httpUrl}/v1/qrcodes/static`
   const authorization = `Bearer ${apiKey}`
-  const response = await fetch(url, {
+  const response = await askGateway(url, {
     method: 'POST',
     headers: { Authorization: authorization, 'Content-Type': 'application/json' },
     body,
@@ -20,7 +20,7 @@ export const qrcodeDemo = async ({ httpUrl, apiKey }: DemoGateway): Promise<Demo
   if (!response.ok) throw new Error(`writing a code failed with ${response.status}: ${output}`)
   return {
     title: 'A static PIX code',
-    command: `curl -s -H 'Authorization: ${authorization}' -H 'Content-Type: application/json' -d '${body}' ${url}`,
+    command: `${curlOf(url)} -H 'Authorization: ${authorization}' -H 'Content-Type: application/json' -d '${body}' ${url}`,
     output,
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { transfer } from '../support/participant.ts'
+import { issueCertificate } from '../support/pki.ts'
 import {
   anyVariant,
   root,
@@ -47,6 +48,40 @@ const startDev = async (variant: Variant, state: string, env: Record<string, str
 
 /** Of the tests that look at nothing in it: a database made anew takes as long as all the rest of a start. */
 const usedState = join(temporaryDirectory(), '.trilho')
+
+describe('trilho dev with a certificate of the user’s', () => {
+  const authority = issueCertificate('AC', { authority: true })
+  const { cert, key } = issueCertificate('pay.example.com', {
+    ...{ issuer: authority, hosts: ['pay.example.com'] },
+  })
+  const env = {
+    TRILHO_TLS_CERT_BASE64: Buffer.from(cert).toString('base64'),
+    TRILHO_TLS_KEY_BASE64: Buffer.from(key).toString('base64'),
+  }
+
+  test('shows what it did over HTTPS, and it works when pasted', async () => {
+    const program = startProgram(anyVariant, ['dev', '--state', usedState], { env })
+    await program.line((line) => line.includes('Ctrl-C'))
+    program.signal('SIGINT')
+    const { out } = await program.end()
+    const commands = out.split('\n').filter((line) => line.trimStart().startsWith('$ curl'))
+    expect(commands.length).toBeGreaterThan(8)
+    for (const command of commands) expect(command).toMatch(/\$ curl -sk .*https:\/\/127\.0\.0\.1/)
+  })
+
+  test('tells that it shows nothing where clients need a certificate', async () => {
+    const clientCa = Buffer.from(authority.cert).toString('base64')
+    const program = startProgram(anyVariant, ['dev', '--state', usedState], {
+      env: { ...env, TRILHO_TLS_CLIENT_CA_BASE64: clientCa },
+    })
+    await program.line((line) => line.includes('Ctrl-C'))
+    program.signal('SIGINT')
+    const { code, out } = await program.end()
+    expect([code, out.includes('TRILHO_TLS_CLIENT_CA_PATH'), out.includes('curl')]).toEqual([
+      ...[0, true, false],
+    ])
+  })
+})
 
 describe.each(variants)('trilho dev ($name)', (variant) => {
   test('prints one line, and its key opens what needs a key', async () => {

@@ -17,7 +17,7 @@ const isLong = process.env['TRILHO_LONG'] === '1'
 const kills = isLong ? 50 : 2
 /** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
 const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
-const settleMs = 180_000
+const settleMs = isLong ? 600_000 : 180_000
 const [reportsBase, refundsBase] = ['/v1/dict/infraction-reports', '/v1/dict/refunds']
 const flaw = { reason: 'OPERATIONAL_FLAW', details: 'Pago duas vezes' }
 const fraud = { reason: 'FRAUD', details: undefined }
@@ -245,5 +245,5 @@ test(
       await database.close()
     }
   },
-  300_000 + kills * 15_000,
+  300_000 + kills * 40_000,
 )

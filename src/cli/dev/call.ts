@@ -1,4 +1,4 @@
-import type { Demo } from '#src/platform/lifecycle/index.ts'
+import { askGateway, curlOf, type Demo } from '#src/platform/lifecycle/index.ts'
 
 /**
  * Calls the gateway as a user would.
@@ -14,7 +14,7 @@ export const call = async (
   wanted?: number,
 ): Promise<Pick<Demo, 'command' | 'output'>> => {
   const text = body === undefined ? undefined : JSON.stringify(body)
-  const response = await fetch(url, {
+  const response = await askGateway(url, {
     method,
     headers: {
       Authorization: `Bearer ${apiKey}`,
@@ -30,5 +30,8 @@ export const call = async (
   const isTold = method === 'PUT' || (method === 'POST' && text === undefined)
   const data = text === undefined ? '' : ` -H 'Content-Type: application/json' -d '${text}'`
   const told = isTold ? ` -X ${method}` : ''
-  return { command: `curl -s -H 'Authorization: Bearer ${apiKey}'${told}${data} ${url}`, output }
+  return {
+    command: `${curlOf(url)} -H 'Authorization: Bearer ${apiKey}'${told}${data} ${url}`,
+    output,
+  }
 }

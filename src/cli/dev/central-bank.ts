@@ -1,6 +1,12 @@
 /** The message interface of `dev`: the central bank in this process, both channels, on loopback. */
 import type { Environment } from '#src/platform/config/index.ts'
-import type { Demo, DemoGateway, Feature } from '#src/platform/lifecycle/index.ts'
+import {
+  askGateway,
+  curlOf,
+  type Demo,
+  type DemoGateway,
+  type Feature,
+} from '#src/platform/lifecycle/index.ts'
 import {
   acceptingPsp,
   type CentralBank,
@@ -90,7 +96,7 @@ const received = async (gateway: DemoGateway, endToEndId: string): Promise<Demo>
   const output = await settled(gateway, endToEndId, 'OUTBOUND', 'pacs.002', 'ACCEPTED')
   return {
     title: `A payment of 10.50 from ${payingPsp} comes in and is accepted`,
-    command: `curl -s -H 'Authorization: Bearer ${gateway.apiKey}' ${gateway.httpUrl}/v1/messages/e2e/${endToEndId}`,
+    command: `${curlOf(gateway.httpUrl)} -H 'Authorization: Bearer ${gateway.apiKey}' ${gateway.httpUrl}/v1/messages/e2e/${endToEndId}`,
     output,
   }
 }
@@ -146,7 +152,9 @@ export const settled = async (
   const url = `${gateway.httpUrl}/v1/messages/e2e/${endToEndId}`
   const endMs = performance.now() + timeoutMs
   for (;;) {
-    const response = await fetch(url, { headers: { Authorization: `Bearer ${gateway.apiKey}` } })
+    const response = await askGateway(url, {
+      headers: { Authorization: `Bearer ${gateway.apiKey}` },
+    })
     const text = await response.text()
     if (response.ok) {
       const { messages } = JSON.parse(text) as { readonly messages: readonly Message[] }

@@ -122,7 +122,8 @@ const open = async (machine: Machine, io: Io, program: Program) => {
   const logger = createLogger({ level: loaded.platform.logLevel, format: 'text', sink: lines })
   for (const warning of loaded.warnings) logger.warn({}, warning)
   const { gateway, features } = buildGateway(program, loaded, logger, logger)
-  return { gateway, features, notes, urls: await gateway.start() }
+  const asksForCertificate = loaded.platform.clientCa !== undefined
+  return { gateway, features, notes, asksForCertificate, urls: await gateway.start() }
 }
 
 const run = async (
@@ -131,20 +132,19 @@ const run = async (
   io: Io,
   program: Program,
 ): Promise<number> => {
-  const { state, database, chain, bank, directory, cards, ended } = machine
+  const { state, database, chain, bank, ended } = machine
   const start = () => open(machine, io, program)
   const isGiven = isSet(io.env, 'HTTP_ADDR') && isSet(io.env, 'GRPC_ADDR')
-  const { gateway, features, notes, urls } = await (isGiven ? start() : whilePortsAreTaken(start))
+  const opened = await (isGiven ? start() : whilePortsAreTaken(start))
+  const { gateway, features, notes, urls, asksForCertificate } = opened
   try {
     // Wallets are rows: without a database there are none to fund.
     const hasDatabase = features.some(({ name }) => name === 'database')
-    const wallets = hasDatabase ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
-    const demos = await runDemos(features, { ...urls, ...state })
-    demos.push(...(await paymentDemos({ ...urls, ...state }, bank, features)))
-    demos.push(...(await keyDemo({ ...urls, ...state }, bank, directory, features)))
-    demos.push(...(await chargeDemo({ ...urls, ...state }, bank, features)))
-    demos.push(...(await cardDemos({ ...urls, ...state }, cards, features)))
-    const allNotes = [...notes, ...database.notes, ...chain.notes]
+    const isAsked = hasDatabase && !asksForCertificate
+    const wallets = isAsked ? await chain.fundWallets(urls.httpUrl, state.apiKey) : []
+    const demos = asksForCertificate ? [] : await demosOf(machine, features, urls)
+    const untold = asksForCertificate ? [noDemos] : []
+    const allNotes = [...notes, ...database.notes, ...chain.notes, ...untold]
     if (asJson) {
       for (const note of allNotes) io.err(`trilho dev: ${note}\n`)
       io.out(readyLine(urls, state, wallets, bank))
@@ -167,6 +167,22 @@ const run = async (
   }
   return (await gateway.stop(true)) ? exitCodes.ok : exitCodes.failed
 }
+
+const noDemos =
+  'clients need a certificate (TRILHO_TLS_CLIENT_CA_PATH): nothing is shown here, and no wallet has money'
+
+/** One operation of each feature. */
+const demosOf = async (
+  { state, bank, directory, cards }: Machine,
+  features: readonly Feature[],
+  urls: GatewayUrls,
+): Promise<readonly Demo[]> => [
+  ...(await runDemos(features, { ...urls, ...state })),
+  ...(await paymentDemos({ ...urls, ...state }, bank, features)),
+  ...(await keyDemo({ ...urls, ...state }, bank, directory, features)),
+  ...(await chargeDemo({ ...urls, ...state }, bank, features)),
+  ...(await cardDemos({ ...urls, ...state }, cards, features)),
+]
 
 const runDemos = async (
   features: readonly Feature[],

@@ -15,3 +15,13 @@ export type Demo = {
   /** What it answered. */
   readonly output: string
 }
+
+/**
+ * Asks the gateway of this process, as its user on this machine does. A certificate names the host that callers know,
+ * and not this address.
+ */
+export const askGateway = (url: string, request: RequestInit = {}): Promise<Response> =>
+  fetch(url, { ...request, tls: { rejectUnauthorized: false } })
+
+/** The command that asks as {@link askGateway} does. */
+export const curlOf = (url: string): string => (url.startsWith('https:') ? 'curl -sk' : 'curl -s')

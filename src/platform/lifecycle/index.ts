@@ -1,6 +1,6 @@
 export { type BookLine, bookCountedMax } from './book.ts'
 export type { Check } from './check.ts'
-export type { Demo, DemoGateway } from './demo.ts'
+export { askGateway, curlOf, type Demo, type DemoGateway } from './demo.ts'
 export type { Feature, WholeApi } from './feature.ts'
 export { createGateway, type Gateway, type GatewayUrls } from './gateway.ts'
 export { createHealthReporter } from './health.ts'
