@@ -1,4 +1,4 @@
-import { type ComponentChildren, options } from 'preact'
+import { type ComponentChildren, Fragment, options } from 'preact'
 
 /** Characters that nobody sees, and that turn the order of what follows around (Unicode UAX 9). */
 const turning = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
@@ -19,8 +19,9 @@ export const showTurningSigns = (): void => {
   const before = options.vnode
   options.vnode = (vnode) => {
     const props = vnode.props as { children?: ComponentChildren }
-    // What a component is given it may compare or send; only what an element shows is changed.
-    if (typeof vnode.type === 'string') props.children = visible(props.children)
+    // What a component is given it may compare or send; only what is drawn is changed.
+    const isShown = typeof vnode.type === 'string' || vnode.type === Fragment
+    if (isShown) props.children = visible(props.children)
     before?.(vnode)
   }
 }
