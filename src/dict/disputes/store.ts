@@ -92,14 +92,17 @@ export const lockShown = async <D extends Dispute>(
   if (known !== undefined) return disputeOf<D>(known)
   // Made before we asked, it is another one.
   const askedUntil = new Date(createdAt.getTime() + clocksMs)
-  const [row] = await tx<Row[]>`
-    select ${columns(tx)} from dict_disputes
-    where id = any(array(
-        select id from dict_disputes where kind = ${kind} and transaction_id = ${transactionId}))
-      and directory_id is null and status = 'requested' and reason = ${reason} and role = ${role}
-      and created_at <= ${askedUntil}
-    limit 1 for update`
-  return row && disputeOf<D>(row)
+  const isIt = tx`directory_id is null and status = 'requested' and reason = ${reason} and role = ${role}
+      and created_at <= ${askedUntil}`
+  // A transaction has few; each is then locked by its key, which is found by the index whatever the plan was made of.
+  const asked = await tx<{ id: string }[]>`
+    select id from dict_disputes where kind = ${kind} and transaction_id = ${transactionId} order by id`
+  for (const { id } of asked) {
+    const [row] = await tx<Row[]>`
+      select ${columns(tx)} from dict_disputes where id = ${id} and ${isIt} for update`
+    if (row !== undefined) return disputeOf<D>(row)
+  }
+  return undefined
 }
 
 /** Newest first. */
