@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
       ...{ done: 'dead_letters.drop', verb: 'Throw away' },
     },
     {
-      ...{ concern: 'webhooks that nobody takes', links: ['https://shop.example', 'pacs.008'] },
+      ...{ concern: 'that nobody takes', links: ['https://shop.example', 'pacs.008'] },
       ...{ act: 'Send again', says: 'the same', done: 'webhooks.replay', verb: 'Send again' },
     },
   ]

@@ -88,7 +88,7 @@ export const insertTransactions = async (
 /** Those that were written, as one row: a row of an answer costs both sides as much as a small statement. */
 type Positions = { readonly positions: string | null }
 
-/** Of all, whether it is one of those, of the first of their kind, that were written. */
+/** Tells of each of all whether it is one of those, of the first of their kind, that were written. */
 const areAmong = <Row>(
   all: readonly Row[],
   first: readonly Row[],

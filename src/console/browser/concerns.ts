@@ -124,5 +124,11 @@ export const concernsOf = async (
   )
   return found
     .filter(({ many }) => many > 0)
-    .map(({ name, many }) => ({ name, many, isMore: many === countedMax }))
+    .map(({ name, many }) => ({ name: nameOf(name, many), many, isMore: many === countedMax }))
+}
+
+/** Names have a form for one, and behind a bar the one for more. */
+const nameOf = (name: string, many: number): string => {
+  const [one = name, more = one] = name.split('|')
+  return many === 1 ? one : more
 }

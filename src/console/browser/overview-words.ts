@@ -1,6 +1,6 @@
 import { inWords } from './words.ts'
 
-/** What the overview says. */
+/** What the overview says. What needs a person is said of one, and behind a bar of more. */
 export const overviewWords = inWords({
   perMinute: ['per minute', 'por minuto'],
   success: ['Success', 'Sucesso'],
@@ -22,17 +22,38 @@ export const overviewWords = inWords({
   attention: ['Needs a person', 'Precisa de alguém'],
   nothing: ['Nothing needs a person.', 'Nada precisa de alguém.'],
   unknown: ['Pix without an answer', 'Pix sem resposta'],
-  reversals: ['card reversals not confirmed', 'desfazimentos de cartão não confirmados'],
-  held: ['transfers that may be on the chain already', 'transferências talvez já na cadeia'],
-  letters: ['dead letters', 'mensagens mortas'],
-  lanes: ['lanes held up', 'filas paradas'],
-  expiring: ['certificates about to expire', 'certificados prestes a vencer'],
-  claims: ['claims to keys', 'reivindicações de chaves'],
-  reports: ['infraction reports to answer', 'notificações de infração a responder'],
-  refundRequests: ['refund requests to answer', 'solicitações de devolução a responder'],
-  endpoints: ['webhooks that nobody takes', 'webhooks que ninguém aceita'],
-  parts: ['parts not in order', 'partes fora de ordem'],
-  transfers: ['transfers not mined', 'transferências não mineradas'],
+  reversals: [
+    'card reversal not confirmed|card reversals not confirmed',
+    'desfazimento de cartão não confirmado|desfazimentos de cartão não confirmados',
+  ],
+  held: [
+    'transfer that may be on the chain already|transfers that may be on the chain already',
+    'transferência talvez já na cadeia|transferências talvez já na cadeia',
+  ],
+  letters: ['dead letter|dead letters', 'mensagem morta|mensagens mortas'],
+  lanes: ['lane held up|lanes held up', 'fila parada|filas paradas'],
+  expiring: [
+    'certificate about to expire|certificates about to expire',
+    'certificado prestes a vencer|certificados prestes a vencer',
+  ],
+  claims: ['claim to a key|claims to keys', 'reivindicação de chave|reivindicações de chaves'],
+  reports: [
+    'infraction report to answer|infraction reports to answer',
+    'notificação de infração a responder|notificações de infração a responder',
+  ],
+  refundRequests: [
+    'refund request to answer|refund requests to answer',
+    'solicitação de devolução a responder|solicitações de devolução a responder',
+  ],
+  endpoints: [
+    'webhook that nobody takes|webhooks that nobody takes',
+    'webhook que ninguém aceita|webhooks que ninguém aceita',
+  ],
+  parts: ['part not in order|parts not in order', 'parte fora de ordem|partes fora de ordem'],
+  transfers: [
+    'transfer not mined|transfers not mined',
+    'transferência não minerada|transferências não mineradas',
+  ],
   queues: ['Queues', 'Filas'],
   noParties: ['No counterparty is configured.', 'Nenhuma contraparte configurada.'],
   primary: ['primary', 'primário'],
