@@ -1,5 +1,6 @@
 /** Claims of this institution and against it, on the simulated directory, which judges what is signed and when. */
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { until } from '../support/until.ts'
 import { type Json, startDict } from './support.ts'
 
 const dict = await startDict({}, { isOneClock: true })
@@ -282,6 +283,37 @@ describe('a directory that does not answer', () => {
     expect([status, json.status]).toEqual([202, 'opening'])
     await again()
     expect((await find(json.id)).status).toBe('open')
+  })
+
+  test('is not asked by who noted that it would be, and then stood still: another may have asked meanwhile', async () => {
+    const key = 'still@example.com'
+    const eva = { tax_id: '12345678909', name: 'Eva' }
+    directory.register({
+      ...{ key_type: 'EMAIL', key, ...eva, ispb: sample, account: '2', account_type: 'CACC' },
+    })
+    directory.setFaults([{ kind: 'unavailable', operation: 'claim', times: 1 }])
+    const { json } = await dict.call('POST', base, { ...claimBody(key), claimer: eva })
+    const before = directory.statistics().claims
+    const stands = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const holding = sql.begin(async (tx) => {
+      await tx`select from dict_claims where id = ${json.id} for update`
+      held.resolve()
+      await stands.promise
+    })
+    await held.promise
+    const asking = again()
+    await until(async () => (await sql`select from pg_locks where not granted`).count > 0)
+    dict.pass(2_001)
+    stands.resolve()
+    await Promise.all([holding, asking])
+    expect(await find(json.id)).toMatchObject({ status: 'opening', pending: 'open' })
+    expect(directory.statistics().claims).toBe(before)
+    await again()
+    expect((await find(json.id)).status).toBe('open')
+    expect(directory.statistics().claims).toBe(before + 1)
+    // An answer that counts keeps the directory from being left alone.
+    expect((await open('nobody@example.com')).status).toBe(422)
   })
 
   test('has made it, it ended, and no second one is made', async () => {

@@ -37,6 +37,11 @@ export type Advanced = {
 const refusedMs = 600_000
 /** A list of the directory knows of a claim after so long; earlier it proves nothing that one is not in it. */
 const listedAfterMs = 10_000
+/**
+ * An opening that was noted longer ago is not sent any more: who finds it unlisted soon asks in our place, and the claim
+ * that is then made may have ended before ours would come.
+ */
+const sentWithinMs = 2_000
 const tooMany = 429
 /** By the directory's clock it is too early: ours runs ahead. */
 const tooEarly: ReadonlySet<string> = new Set([
@@ -155,6 +160,7 @@ const tellOpening = async (deps: AdvanceDeps, before: OwnClaim): Promise<Told | 
   const told = { ...before, toldAt: now() }
   const due = new Date(now().getTime() + quietMs)
   if (!(await changeClaim(sql, before, told, due))) return undefined
+  if (now().getTime() - told.toldAt.getTime() > sentWithinMs) return undefined
   const base = { ...told, version: before.version + 1 }
   const { owner: claimer, account, openedAt } = content
   const answer = await calls.open({ type, keyType, key, account, openedAt, claimer })
