@@ -228,8 +228,9 @@ const createMiner = (anvil: Anvil) => {
   }
 }
 
-const settled = ({ database: { sql } }: Drill): Promise<void> =>
-  until(
+/** Every transaction has ended, and what contracts told until then was read, which others do. */
+const settled = async ({ anvil, database: { sql } }: Drill): Promise<void> => {
+  await until(
     async () => {
       const [open] = await sql<{ count: number }[]>`
         select (select count(*) from drex_agreements where status = 'pending')::int
@@ -240,6 +241,17 @@ const settled = ({ database: { sql } }: Drill): Promise<void> =>
     settleMs,
     'every step ended',
   )
+  const head = Number(await demand(anvil, 'eth_blockNumber'))
+  await until(
+    async () => {
+      const [read] = await sql<{ last: string | null }[]>`
+        select max(block_number) as last from drex_agreement_positions`
+      return Number(read?.last ?? 0) >= head
+    },
+    settleMs,
+    'what contracts told was read',
+  )
+}
 
 const view = async (
   { anvil }: Drill,
