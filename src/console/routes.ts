@@ -165,7 +165,7 @@ const askApi = (
 const paymentLists = /^\/v1\/(?:messages|transactions|drex\/transfers)(?:\?[^#\s]*)?$/
 /** What else the pages follow, which changes more seldom. */
 const others =
-  /^\/(?:health|v1\/(?:webhooks|certificates|drex\/(?:lanes|held|(?:balance|deliveries|liens)\/[\w%-]+)|ops\/dead-letters))(?:\?[^#\s]*)?$/
+  /^\/(?:health|v1\/(?:webhooks|certificates|drex\/(?:lanes|held|(?:balance|deliveries|liens)\/[\w%-]+)|dict\/(?:claims|infraction-reports|refunds)|ops\/dead-letters))(?:\?[^#\s]*)?$/
 const turnsOfOthers = 3
 const listsMax = 16
 const list = z
