@@ -63,7 +63,7 @@ export const ensurePartitions = async (
     const outcome = await create(sql, table, range)
     if (outcome === 'made') made.push(range.name)
     else if (outcome === 'overlaps' && table.unit === 'month') {
-      made.push(...(await createDays(sql, table, range)))
+      made.push(...(await createDays(sql, table, range, existing)))
     }
   }
   return made
@@ -73,12 +73,14 @@ const createDays = async (
   sql: Client,
   table: PartitionedTable,
   month: PartitionRange,
+  existing: ReadonlySet<string>,
 ): Promise<readonly string[]> => {
   const made: string[] = []
   const days = { ...table, unit: 'day' } as const
   for (let offset = 0; ; offset++) {
     const day = partitionRange(days, month.from, offset)
     if (day.from >= month.to) return made
+    if (existing.has(day.name)) continue
     if ((await create(sql, table, day)) === 'made') made.push(day.name)
   }
 }
