@@ -112,7 +112,7 @@ const screens: Readonly<Record<string, Screen>> = {
   },
 }
 
-const waitMs = 20_000
+const waitMs = 5_000
 
 /** A gateway without such a thing has no picture of it. */
 const isThere = (page: Page, what: string): Promise<boolean> =>
@@ -160,7 +160,7 @@ for (const { name, ...form } of forms) {
         break
       }
       await page.locator(found.click).first().click()
-      await page.locator(found.there).first().waitFor({ timeout: 120_000 })
+      await page.locator(found.there).first().waitFor()
       await picture(opened)
       await page.keyboard.press('Escape')
     }
