@@ -3,26 +3,16 @@ import { Section, useList } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { certificateWords } from './certificates.tsx'
 import { count, dayOf } from './format.ts'
-import { expiresSoon } from './late.ts'
+import { type Certificate, expiresSoon, nameOfCertificate } from './late.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import type { Column } from './table.tsx'
 import { fill, words } from './words.ts'
 
-type Certificate = {
-  readonly ispb: string
-  readonly type: string
-  readonly version: number
-  readonly not_after: string
-  readonly days_until_expiry: number
-}
-
-const nameOf = ({ ispb, type, version }: Certificate): string => `${ispb} ${type} ${version}`
-
 const columns: readonly Column<Certificate>[] = [
   {
     head: certificateWords.certificates,
-    cell: (one) => <Link to="/certificates">{nameOf(one)}</Link>,
+    cell: (one) => <Link to="/certificates">{nameOfCertificate(one)}</Link>,
     classes: ['wide'],
   },
   {
@@ -49,7 +39,13 @@ const Certificates = (_: { readonly session: Session }) => {
   )
   return (
     <Section
-      {...{ title: w.certificates, note: w.certificatesNote, loaded, columns, keyOf: nameOf }}
+      {...{
+        title: w.certificates,
+        note: w.certificatesNote,
+        loaded,
+        columns,
+        keyOf: nameOfCertificate,
+      }}
       rowsOf={({ certificates }) => certificates.filter(expiresSoon)}
     />
   )

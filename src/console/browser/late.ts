@@ -15,11 +15,20 @@ export const isLate = ({ created_at: at }: { readonly created_at: string }): boo
 export const isStuck = ({ oldest_at: at }: { readonly oldest_at: string | null }): boolean =>
   at !== null && isOverdue(at)
 
+export type Certificate = {
+  readonly ispb: string
+  readonly type: string
+  readonly version: number
+  readonly not_after: string
+  readonly days_until_expiry: number
+}
+
+export const nameOfCertificate = ({ ispb, type, version }: Certificate): string =>
+  `${ispb} ${type} ${version}`
+
 export const expiresSoon = ({
   days_until_expiry: days,
-}: {
-  readonly days_until_expiry: number
-}): boolean => days <= soonDays
+}: Pick<Certificate, 'days_until_expiry'>): boolean => days <= soonDays
 
 /** How many transactions that are sent and not mined are looked at, the newest. */
 const broadcastMax = 200

@@ -3,7 +3,7 @@ import { RailActivity } from './activity.tsx'
 import { getJson, getText, type Loaded, type Session, useLoaded } from './api.ts'
 import { type Concern, manyText } from './concerns.ts'
 import { count, dayOf, duration, secondOf } from './format.ts'
-import { expiresSoon } from './late.ts'
+import { type Certificate, expiresSoon, nameOfCertificate } from './late.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, type Fact, Facts, Shown } from './parts.tsx'
@@ -251,14 +251,6 @@ const Queues = () => {
   )
 }
 
-type Certificate = {
-  readonly ispb: string
-  readonly type: string
-  readonly version: number
-  readonly not_after: string
-  readonly days_until_expiry: number
-}
-
 const certificatesShown = 6
 
 const Certificates = () => {
@@ -287,14 +279,8 @@ const soonest = (certificates: readonly Certificate[]): readonly Certificate[] =
     .toSorted((a, b) => a.days_until_expiry - b.days_until_expiry)
     .slice(0, certificatesShown)
 
-const expiryOf = ({
-  ispb,
-  type,
-  version,
-  not_after,
-  days_until_expiry: days,
-}: Certificate): Fact => ({
-  name: `${ispb} ${type} ${version}`,
-  value: `${dayOf(not_after)} · ${fill(w.days, { count: count(days) })}`,
-  ...(!expiresSoon({ days_until_expiry: days }) ? {} : { status: days <= 0 ? 'failed' : 'queued' }),
+const expiryOf = (one: Certificate): Fact => ({
+  name: nameOfCertificate(one),
+  value: `${dayOf(one.not_after)} · ${fill(w.days, { count: count(one.days_until_expiry) })}`,
+  ...(expiresSoon(one) ? { status: one.days_until_expiry <= 0 ? 'failed' : 'queued' } : {}),
 })
