@@ -110,12 +110,12 @@ describe('an approval of an authorization', () => {
       if (isReversal(request)) peer.answer({ responseCode: release(request) ? '00' : '25' })
       else {
         const send = lateApproval(request, peer, held)
-        peer.answer({ responseCode: '91' })
+        peer.answer({ responseCode: '05' })
         send()
       }
     })
     const { status, record } = await authorize()
-    expect([status, record['status'], record['response_code']]).toEqual([201, 'declined', '91'])
+    expect([status, record['status'], record['response_code']]).toEqual([201, 'declined', '05'])
     await until(async () => (await mtisOf(idOf(record))).includes('0400') && held.size === 0)
     expect(await rig.settled(idOf(record))).toMatchObject({ status: 'declined' })
   })
@@ -131,7 +131,7 @@ describe('an approval of an authorization', () => {
     expect(await mtisOf(idOf(record))).toEqual(['0100'])
   })
 
-  test.each(['08', '09', '10', '11', '16', '32', '85', 'XX'])(
+  test.each(['08', '09', '10', '11', '16', '32', '68', '85', '90', '91', '96', 'XX'])(
     'with code %s is declined to the caller, and taken back',
     async (responseCode) => {
       const { held, hold, release } = holding()
@@ -366,13 +366,42 @@ describe('an approval of a capture', () => {
       if (isReversal(request)) peer.answer({ responseCode: release(request) ? '00' : '25' })
       else {
         const send = lateApproval(request, { ...peer, answer: capturing(peer) }, held)
-        peer.answer({ responseCode: '91' })
+        peer.answer({ responseCode: '05' })
         send()
       }
     })
     await (await rig.post(`/v1/transactions/${id}/capture`)).body?.cancel()
     await until(async () => (await mtisOf(id)).includes('0400') && held.size === 0)
     expect(await rig.settled(id)).toMatchObject({ status: 'authorized' })
+  })
+
+  test.each([
+    ['68', 'capture', { amount: 4_000 }],
+    ['90', 'capture', { amount: 4_000, final: false }],
+    ['91', 'increment', { amount: 4_000 }],
+    ['96', 'refund', { amount: 2_000 }],
+  ])('that code %s hides is taken back without hearing more: %s', async (code, path, body) => {
+    network.on((_, peer) => peer.answer(approves))
+    const id = idOf((await authorize({ capture: path === 'refund' })).record)
+    const before = await read(id)
+    const { held, hold, release } = holding()
+    network.on((request, peer) => {
+      if (isReversal(request)) peer.answer({ responseCode: release(request) ? '00' : '25' })
+      else {
+        hold(request)
+        peer.answer({ responseCode: code })
+      }
+    })
+    const response = await rig.post(`/v1/transactions/${id}/${path}`, body)
+    expect([response.status, await response.json()]).toMatchObject([
+      422,
+      { error: { details: { response_code: code } } },
+    ])
+    expect(await rig.settled(id)).toMatchObject({
+      ...{ status: before['status'], amount: before['amount'] },
+      [`${path}_error`]: `declined_${code}`,
+    })
+    expect(held.size).toBe(0)
   })
 
   const capturing =

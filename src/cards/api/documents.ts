@@ -93,7 +93,10 @@ const record = z
       description:
         'Why the last capture had no effect: declined_ and the response code, timed_out, connection_lost, answer_mismatch, answer_unreadable, not_sent, or a code of the vault.',
     }),
-    void_error: z.string().optional().meta({ description: 'The same for the last void.' }),
+    void_error: z.string().optional().meta({
+      description:
+        'The same for the last void; undecided_ and the response code where it is repeated until the network has done it.',
+    }),
     increment_error: z
       .string()
       .optional()
@@ -147,6 +150,12 @@ export const listQuery = z.strictObject({
 const advised = {
   description:
     'The network is away and hears of it later: operation shows what it has yet to confirm',
+  schema: record,
+}
+
+const voiding = {
+  description:
+    'The network has yet to do it: it is away, or says that it has not decided (such as 91). It is asked until it has',
   schema: record,
 }
 
@@ -262,7 +271,7 @@ export const documents = {
     body: { 'application/json': voidBody },
     exampleFrom: ofStatus('authorized'),
     isBodyOptional: true,
-    responses: { 200: { description: 'The transaction', schema: record }, 202: advised },
+    responses: { 200: { description: 'The transaction', schema: record }, 202: voiding },
     errors: [
       cardErrors.transaction_not_found,
       cardErrors.invalid_state,

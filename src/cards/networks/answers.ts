@@ -11,7 +11,7 @@ export type AnswerCodes = {
   readonly partial: readonly string[]
   /** Nothing against a card that is only asked about. */
   readonly verified: readonly string[]
-  /** Certainly nothing; single codes and ranges. */
+  /** Certainly nothing, to a request as to a void; single codes and ranges. */
   readonly declined: readonly string[]
   /** To a reversal: it is done. */
   readonly reversed: readonly string[]
@@ -23,15 +23,18 @@ export type AnswerCodes = {
 
 const letters = ['N0-N9', 'P0-P9', 'Q0-Q9', 'R0-R9', 'S0-S9', 'T0-T9', 'Z0-Z9']
 
+/** Too late, cut-over under way, issuer away, malfunction: the network itself does not know what was done. */
+export const undecidedCodes: ReadonlySet<string> = new Set(['68', '90', '91', '96'])
+
 /**
- * ISO 8583:1987. Not declined are 08 (identify the holder), 09 (in progress), 10 (a part), 11 and 16 (approved), 32 (in
- * part) and 85 (nothing against it).
+ * ISO 8583:1987. Not declined are the undecided ones, and 08 (identify the holder), 09 (in progress), 10 (a part), 11 and
+ * 16 (approved), 32 (in part) and 85 (nothing against it).
  */
 export const answerCodes1987: AnswerCodes = {
   approved: ['00'],
   partial: ['10'],
   verified: ['00', '85'],
-  declined: ['01-07', '12-15', '17-31', '33-84', '86-98', ...letters],
+  declined: ['01-07', '12-15', '17-31', '33-67', '69-84', '86-89', '92-95', '97-98', ...letters],
   reversed: ['00'],
   repeated: ['94'],
   unknown: ['12', '21', '25', '76'],

@@ -1,5 +1,10 @@
 export type { AdviceRules } from './advice-rules.ts'
-export { type AnswerRules, answerCodes1987, createAnswerRules } from './answers.ts'
+export {
+  type AnswerRules,
+  answerCodes1987,
+  createAnswerRules,
+  undecidedCodes,
+} from './answers.ts'
 export {
   definitionsOf,
   type NetworkDefinition,

@@ -2,7 +2,7 @@ import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Gauge, Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
-import type { ExchangeOutcome, Network } from '../networks/index.ts'
+import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/index.ts'
 import { reconciliationMessage } from '../networks/messages.ts'
 import { backoffDelayMs } from '../networks/options.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
@@ -209,8 +209,6 @@ type Verdict =
   | { readonly kind: 'again'; readonly responseCode: string | undefined }
   | { readonly kind: 'end'; readonly end: store.End }
 
-/** Late, issuer away, malfunction, cut-over under way: asked again. */
-const undecided: ReadonlySet<string> = new Set(['68', '90', '91', '96'])
 const outOfBalance = '95'
 /** DE 66, settlement code. */
 const settlementCodes = { balanced: '1', different: '2' } as const
@@ -220,7 +218,7 @@ const verdictOf = (outcome: ExchangeOutcome, agrees: (theirs: ToldTotals) => boo
   if (outcome.kind !== 'answered') return { kind: 'again', responseCode: undefined }
   const { response } = outcome
   const { responseCode } = response
-  if (responseCode === undefined || undecided.has(responseCode)) {
+  if (responseCode === undefined || undecidedCodes.has(responseCode)) {
     return { kind: 'again', responseCode }
   }
   const theirs = toldIn(response)

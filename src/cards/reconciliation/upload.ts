@@ -1,7 +1,7 @@
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Merchants } from '../merchants.ts'
-import type { ExchangeOutcome, Network } from '../networks/index.ts'
+import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/index.ts'
 import { type Uploaded, uploadMessage } from '../networks/messages.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import { type CardTransaction, transactionById } from '../transactions/store.ts'
@@ -22,8 +22,6 @@ export type UploadDeps = {
 
 /** What became of one message: `again` is neither. */
 type Verdict = 'taken' | 'refused' | 'again'
-/** Late, issuer away, malfunction: asked again. */
-const undecided: ReadonlySet<string> = new Set(['68', '90', '91', '96'])
 
 /**
  * Sends the next transaction of the day, a 0320, or repeats as 0321 with the same STAN and DE 7 what was not answered;
@@ -102,7 +100,8 @@ const verdictOf = (
   if (outcome.kind !== 'answered') return 'again'
   const { mti, responseCode } = outcome.response
   outcome.response.wipe()
-  if (mti !== '0330' || responseCode === undefined || undecided.has(responseCode)) return 'again'
+  if (mti !== '0330' || responseCode === undefined || undecidedCodes.has(responseCode))
+    return 'again'
   const isDone = isRepeat && answers.ofReversal(responseCode, true) === 'done'
   return isDone || answers.of(responseCode) === 'approved' ? 'taken' : 'refused'
 }

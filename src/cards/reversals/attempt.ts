@@ -251,10 +251,5 @@ const readAdviceAnswer = (
     return { outcome: 'confirmed', responseCode }
   }
   if (rules.of(responseCode) === 'approved') return { outcome: 'confirmed', responseCode }
-  // Neither the network nor the issuer could say.
-  const isCertain = rules.of(responseCode) === 'declined' && !undecided.has(responseCode)
-  return { outcome: isCertain ? 'declined' : 'refused', responseCode }
+  return { outcome: rules.of(responseCode) === 'declined' ? 'declined' : 'refused', responseCode }
 }
-
-/** Late, issuer away, malfunction: asked again. */
-const undecided: ReadonlySet<string> = new Set(['68', '90', '91', '96'])

@@ -47,9 +47,11 @@ type Meaning =
       /** The field that differs from the request; the event shows it. */
       readonly field?: string
     }
+  /** The network says itself that it does not know whether it has taken the money back, or will. */
+  | { readonly kind: 'undecided'; readonly responseCode: string }
 
-/** What an answer may approve: all of the amount, a part of it too, or no money at all. */
-export type Asked = 'whole' | 'part' | 'nothing'
+/** What an answer may approve: all of the amount, a part of it too, no money at all, or that money is taken back. */
+export type Asked = 'whole' | 'part' | 'nothing' | 'reversal'
 
 /**
  * Sends the message, and clears its card number before the first byte of an answer can come.
@@ -76,7 +78,8 @@ export const exchange = async (
       const kept = network.content.keeper?.keep((de) => bytesOf(response.more?.get(de)))
       const messages = [sent, shownMessage(response)]
       response.wipe()
-      const verdict = withBalances(verdictOf(network.answers, request, response, asked), response)
+      const read = asked === 'reversal' ? reversalVerdictOf : verdictOf
+      const verdict = withBalances(read(network.answers, request, response, asked), response)
       const isKept = kept !== undefined && verdict.kind === 'approved'
       return { ...verdict, messages, ...(isKept ? { kept } : {}) }
     }
@@ -115,6 +118,25 @@ const verdictOf = (
   return partCents === undefined
     ? { kind: 'unwanted', responseCode }
     : { kind: 'approved', responseCode, authCode, settlementDate, partCents }
+}
+
+/** The verdict on a void: what the network has neither done nor certainly refused may yet be done. */
+const reversalVerdictOf = (
+  rules: AnswerRules,
+  request: CardMessage,
+  response: CardMessage,
+): Verdict => {
+  const { responseCode, settlementDate } = response
+  if (responseCode === undefined) {
+    return { kind: 'unknown', why: 'answer_mismatch', field: 'responseCode' }
+  }
+  const isDone = rules.ofReversal(responseCode, false) === 'done'
+  if (!isDone && rules.of(responseCode) === 'declined') return { kind: 'declined', responseCode }
+  const field = mismatchOf(request, response, false)
+  if (field !== undefined) return { kind: 'unknown', why: 'answer_mismatch', field }
+  return isDone
+    ? { kind: 'approved', responseCode, authCode: undefined, settlementDate }
+    : { kind: 'undecided', responseCode }
 }
 
 /** DE 4 of the answer; undefined unless it is a part of that of the request, or all of it. */

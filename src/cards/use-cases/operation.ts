@@ -89,17 +89,20 @@ export const perform = async (
   asPart: boolean,
 ): Promise<Answer> => {
   const beside = { expiry, profile: context.merchants.get(after.merchantId) }
-  const verdict = await send(context, network, operation, after, pan, () => {
-    const { content } = network
-    const cents = after.operationCents ?? after.amountCents
-    if (operation === 'void' || operation === 'partial_void' || operation === 'release') {
+  const { content } = network
+  const isVoid = operation === 'void' || operation === 'partial_void' || operation === 'release'
+  const build = (): CardMessage => {
+    if (isVoid) {
       const reversal = { ...reversalOf(after, operation), attempts: 0 }
       return reversalMessage(content, reversal, numbers, pan, beside)
     }
+    const cents = after.operationCents ?? after.amountCents
     const name = operation === 'partial_capture' ? 'capture' : operation
     const mark = name === 'capture' ? markOf(operation, after) : undefined
     return followingMessage(content, name, pan, after, cents, numbers, beside, mark)
-  })
+  }
+  const asked = isVoid ? 'reversal' : 'whole'
+  const verdict = await send(context, network, operation, after, pan, build, asked)
   return written(after, () => settle(context, operation, after, verdict, asPart))
 }
 

@@ -29,18 +29,22 @@ type Outcome<K extends Verdict['kind']> = {
   readonly frees?: true
 }
 
-type Outcomes = { readonly [K in Exclude<Verdict['kind'], 'advised'>]: Outcome<K> } & {
-  /** Left out where nothing goes on without the network. */
-  readonly advised?: Outcome<'advised'>
+type Sometimes = 'unwanted' | 'undecided' | 'advised'
+
+type Outcomes = { readonly [K in Exclude<Verdict['kind'], Sometimes>]: Outcome<K> } & {
+  /** Left out where no answer means it, or nothing goes on without the network. */
+  readonly [K in Sometimes]?: Outcome<K>
 }
 
-const codeOf = ({ responseCode }: Of<'approved' | 'declined' | 'unwanted'>): Data => ({
+const codeOf = ({
+  responseCode,
+}: Of<'approved' | 'declined' | 'unwanted' | 'undecided'>): Data => ({
   response_code: responseCode,
 })
 
 /** A late answer of this STAN may say otherwise. */
 const codeAndStanOf = (
-  { responseCode }: Of<'declined' | 'unwanted'>,
+  { responseCode }: Of<'declined'>,
   { operationStan }: CardTransaction,
 ): Data => ({ response_code: responseCode, stan: operationStan ?? null })
 
@@ -95,6 +99,18 @@ const failuresOf = <O extends StartedOperation>(
     fields: ({ responseCode }) => ({ [field]: `declined_${responseCode}` }),
     answer: (after, { responseCode }) => refusalOf(operation, after, responseCode),
   } satisfies Outcome<'declined'>,
+  not_sent: notSent(`${operation}_refused`, `${operation}_not_sent`, () => ({
+    [field]: 'not_sent',
+  })),
+  unknown: unknown(`${operation}_unknown`, (why) => ({ [field]: why })),
+})
+
+/** What may have moved money is told as declined, and taken back. */
+const movedOf = <O extends 'capture' | 'partial_capture' | 'refund' | 'increment'>(
+  operation: O,
+  field: 'captureError' | 'refundError' | 'incrementError',
+) => ({
+  ...failuresOf(operation, field),
   unwanted: {
     event: `${operation}_unknown`,
     type: `${operation}_declined`,
@@ -102,10 +118,18 @@ const failuresOf = <O extends StartedOperation>(
     fields: ({ responseCode }) => ({ [field]: `declined_${responseCode}` }),
     answer: (after, { responseCode }) => refusalOf(operation, after, responseCode),
   } satisfies Outcome<'unwanted'>,
-  not_sent: notSent(`${operation}_refused`, `${operation}_not_sent`, () => ({
-    [field]: 'not_sent',
-  })),
-  unknown: unknown(`${operation}_unknown`, (why) => ({ [field]: why })),
+})
+
+/** What takes money back is repeated until the network has done it: 202. */
+const takenBackOf = <O extends 'void' | 'partial_void' | 'release'>(operation: O) => ({
+  ...failuresOf(operation, 'voidError'),
+  undecided: {
+    ...{ event: `${operation}_unknown`, type: `${operation}_unknown` },
+    data: (verdict) => ({ reason: 'undecided', ...codeOf(verdict) }),
+    fields: ({ responseCode }) => ({ voidError: `undecided_${responseCode}` }),
+    answer: (after) => answerOf(202, after),
+  } satisfies Outcome<'undecided'>,
+  advised: advised(`${operation}_unknown`, 'void_advised', unsentVoid),
 })
 
 type Answering = {
@@ -213,7 +237,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       fields: (_verdict, before) => incrementedBy(before),
       answer: (after) => answerOf(200, after),
     },
-    ...failuresOf('increment', 'incrementError'),
+    ...movedOf('increment', 'incrementError'),
   },
   capture: {
     approved: {
@@ -223,7 +247,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       fields: (_verdict, before, at) => capturedBy(before, at),
       answer: (after) => answerOf(200, after),
     },
-    ...failuresOf('capture', 'captureError'),
+    ...movedOf('capture', 'captureError'),
     advised: advised('capture_advised', 'capture_advised', () => ({ captureError: undefined })),
   },
   partial_capture: {
@@ -234,7 +258,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       fields: (_verdict, before, at) => capturedBy(before, at),
       answer: (after) => answerOf(200, after),
     },
-    ...failuresOf('partial_capture', 'captureError'),
+    ...movedOf('partial_capture', 'captureError'),
     advised: advised('partial_capture_advised', 'capture_advised', () => ({
       captureError: undefined,
     })),
@@ -247,8 +271,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       fields: (_verdict, _before, at) => ({ voidedAt: at, voidError: undefined }),
       answer: (after) => answerOf(200, after),
     },
-    ...failuresOf('void', 'voidError'),
-    advised: advised('void_unknown', 'void_advised', unsentVoid),
+    ...takenBackOf('void'),
   },
   partial_void: {
     approved: {
@@ -258,8 +281,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       fields: (_verdict, before) => partiallyVoidedBy(before),
       answer: (after) => answerOf(200, after),
     },
-    ...failuresOf('partial_void', 'voidError'),
-    advised: advised('partial_void_unknown', 'void_advised', unsentVoid),
+    ...takenBackOf('partial_void'),
   },
   release: {
     approved: {
@@ -269,8 +291,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       fields: (_verdict, before) => partiallyVoidedBy(before),
       answer: (after) => answerOf(200, after),
     },
-    ...failuresOf('release', 'voidError'),
-    advised: advised('release_unknown', 'void_advised', unsentVoid),
+    ...takenBackOf('release'),
   },
   refund: {
     approved: {
@@ -280,7 +301,7 @@ export const outcomes: Readonly<Record<OperationName, Outcomes>> = {
       fields: (_verdict, before) => refundedBy(before),
       answer: (after) => answerOf(200, after),
     },
-    ...failuresOf('refund', 'refundError'),
+    ...movedOf('refund', 'refundError'),
     advised: advised('refund_advised', 'refund_advised', () => ({ refundError: undefined })),
   },
 }

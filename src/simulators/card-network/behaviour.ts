@@ -125,7 +125,7 @@ const cases: readonly (readonly [name: string, behaviour: Behaviour])[] = [
   ['duplicate', { name: 'duplicate', argument: 0 }],
   ['slow', { name: 'delay', argument: 50 }],
   ['void_timeout', { name: 'void_no_answer', argument: 1 }],
-  ['void_declined', { name: 'void_decline', argument: 96 }],
+  ['void_declined', { name: 'void_decline', argument: 57 }],
   ['capture_declined', { name: 'capture_decline', argument: 5 }],
   ['capture_timeout', { name: 'capture_no_answer', argument: 0 }],
   ['refund_declined', { name: 'refund_decline', argument: 5 }],

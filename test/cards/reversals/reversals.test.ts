@@ -101,7 +101,7 @@ describe('repeats', () => {
     await rig.reverse(1, 'tok_visa_void_declined')
     const { metrics } = rig.engine({ settings: { attemptsMax: 3 } })
     expect(await rig.until(isEnded)).toMatchObject([
-      { status: 'expired', attempts: 3, responseCode: '96' },
+      { status: 'expired', attempts: 3, responseCode: '57' },
     ])
     expect(rig.simulator.statistics().received).toMatchObject({ '0400': 1, '0401': 2 })
     expect(rig.ended).toEqual([{ transactionId: 'txn_1', outcome: 'expired' }])

@@ -251,7 +251,7 @@ test('a decision or a booking that differs from the book is somebody’s busines
 })
 
 test('an approval that the network tells of what was declined here is taken back', async () => {
-  network.on((_, peer) => peer.answer({ responseCode: '91' }))
+  network.on((_, peer) => peer.answer({ responseCode: '05' }))
   const declined = await rig.authorize('tok_visa_approved')
   network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
   expect(declined.status).toBe('declined')
@@ -264,7 +264,7 @@ test('an approval that the network tells of what was declined here is taken back
     network.seen.filter(({ mti, rrn }) => mti === '0400' && rrn === declined['rrn']),
   ).toHaveLength(1)
   // That it was declined is what the book says.
-  expect(await tell(decisionOn(declined, { responseCode: '91' }))).toBe('00')
+  expect(await tell(decisionOn(declined, { responseCode: '05' }))).toBe('00')
   expect((await read(declined.id))['needs_attention']).toBeUndefined()
 })
 

@@ -58,7 +58,12 @@ describe('an authorization', () => {
       const record = await rig.authorize(`tok_visa_declined_${code}`)
       expect(record).toMatchObject({ status: 'declined', auth_code: '', response_code: code })
       expect(record['response_message']).not.toBe('Declined')
-      expect(await eventTypes(record.id)).toEqual(['authorization_sent', 'declined'])
+      const [sent, ended] = await eventTypes(record.id)
+      expect([sent, ended]).toEqual(['authorization_sent', 'declined'])
+      // What the network does not know itself is taken back.
+      const isCertain = code !== '91' && code !== '96'
+      expect(record['operation']).toBe(isCertain ? undefined : 'reversing_authorization')
+      expect((await rig.settled(record.id))['status']).toBe('declined')
     },
   )
 

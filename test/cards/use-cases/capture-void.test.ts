@@ -190,10 +190,13 @@ describe('a void', () => {
     expect(await response.json()).toMatchObject({
       error: {
         code: 'VOID_DECLINED',
-        details: { status: 'captured', response_code: '96', response_message: 'System error' },
+        details: {
+          ...{ status: 'captured', response_code: '57' },
+          response_message: 'Transaction not permitted',
+        },
       },
     })
-    expect(await read(id)).toMatchObject({ status: 'captured', void_error: 'declined_96' })
+    expect(await read(id)).toMatchObject({ status: 'captured', void_error: 'declined_57' })
   })
 
   test('whose outcome nobody knows is repeated as a reversal', async () => {

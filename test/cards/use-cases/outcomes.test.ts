@@ -36,6 +36,7 @@ const verdicts: { readonly [K in Verdict['kind']]: Extract<Verdict, { kind: K }>
   declined: { kind: 'declined', responseCode: '51' },
   not_sent: { kind: 'not_sent', why: 'no_connection' },
   unwanted: { kind: 'unwanted', responseCode: '10' },
+  undecided: { kind: 'undecided', responseCode: '91' },
   unknown: { kind: 'unknown', why: 'timed_out' },
   advised: { kind: 'advised' },
 }
@@ -93,21 +94,21 @@ const expected = {
     // The hold beneath the capture goes by a reversal of its own.
     approved: ['voided', 'reversing_authorization', 'voided', false, true],
     declined: ['captured', undefined, 'void_declined', false, false],
-    unwanted: ['captured', 'reversing_void', 'void_declined', false, true],
+    undecided: ['captured', 'reversing_void', 'void_unknown', false, true],
     not_sent: ['captured', undefined, 'void_not_sent', true, false],
     unknown: ['captured', 'reversing_void', 'void_unknown', false, true],
   },
   partial_void: {
     approved: ['authorized', undefined, 'partially_voided', false, false],
     declined: ['authorized', undefined, 'partial_void_declined', false, false],
-    unwanted: ['authorized', 'reversing_partial_void', 'partial_void_declined', false, true],
+    undecided: ['authorized', 'reversing_partial_void', 'partial_void_unknown', false, true],
     not_sent: ['authorized', undefined, 'partial_void_not_sent', true, false],
     unknown: ['authorized', 'reversing_partial_void', 'partial_void_unknown', false, true],
   },
   release: {
     approved: ['captured', undefined, 'released', false, false],
     declined: ['authorized', undefined, 'release_declined', false, false],
-    unwanted: ['authorized', 'reversing_release', 'release_declined', false, true],
+    undecided: ['authorized', 'reversing_release', 'release_unknown', false, true],
     not_sent: ['authorized', undefined, 'release_not_sent', true, false],
     unknown: ['authorized', 'reversing_release', 'release_unknown', false, true],
   },
@@ -121,17 +122,21 @@ const expected = {
 } as const
 
 for (const operation of Object.keys(states) as (keyof typeof states)[]) {
-  for (const kind of ['approved', 'declined', 'unwanted', 'not_sent', 'unknown'] as const) {
+  for (const [name, ends] of Object.entries(expected[operation])) {
+    const kind = name as Verdict['kind']
     test(`${operation}, ${kind}: state, event, key and reversal`, () => {
       const before = transaction(states[operation])
       const { after, event } = stepOf(operation, before, verdicts[kind], at)
-      const { frees = false } = outcomes[operation][kind]
+      const { frees = false } = outcomes[operation][kind] ?? {}
       const reverses = reversalsBegun(before, after).length > 0
-      expect([after.status, after.operation, event.type, frees, reverses]).toEqual([
-        ...expected[operation][kind],
-      ])
+      expect([after.status, after.operation, event.type, frees, reverses]).toEqual([...ends])
     })
   }
+
+  test(`${operation}: no verdict is without an outcome, but what goes on without the network`, () => {
+    const { advised: _, ...others } = outcomes[operation]
+    expect(Object.keys(others).sort()).toEqual(Object.keys(expected[operation]).sort())
+  })
 }
 
 test('a capture is taken back by its own numbers and amount, anything else by those of the authorization', () => {

@@ -194,7 +194,7 @@ describe('a late approval whose process was killed before it could see to it', (
 
 test('a capture that turns up after the void is taken back, and then the hold beneath it', async () => {
   network.on(({ mti }, peer) =>
-    peer.answer({ responseCode: mti === '0200' ? '91' : '00', authCode: 'A00001' }),
+    peer.answer({ responseCode: mti === '0200' ? '05' : '00', authCode: 'A00001' }),
   )
   const { id } = await rig.authorize('tok_visa_approved')
   expect((await rig.post(`/v1/transactions/${id}/capture`)).status).toBe(422)

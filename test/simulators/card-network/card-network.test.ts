@@ -162,7 +162,7 @@ describe('the book', () => {
     expect(await send(2, '0401', reversal)).toBe('00')
     const refused = { token: 'tok_visa_void_declined' }
     expect(await send(3, '0100', refused)).toBe('00')
-    expect(await send(4, '0400', { rrn: payment(3).rrn, ...originalOf(3) })).toBe('96')
+    expect(await send(4, '0400', { rrn: payment(3).rrn, ...originalOf(3) })).toBe('57')
     const declined = { token: 'tok_visa_capture_declined' }
     expect(await send(5, '0100', declined)).toBe('00')
     expect(await send(6, '0200', { ...declined, rrn: payment(5).rrn })).toBe('05')
