@@ -44,6 +44,7 @@ import {
   usedFiles,
 } from './platform/security/index.ts'
 import { brCodeInspector, createQrcodes } from './qrcodes/index.ts'
+import { createReference } from './reference/index.ts'
 import {
   createGrpc,
   createMessages,
@@ -93,8 +94,10 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   const sending = { ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }
   const dict = createDirectory(values, { ...sending, keys: certificates.keys }, deps)
   const qrcodes = createQrcodes({ read: readOutside, open: jose.openPayload })
+  const reference = createReference({ sql, logger })
   const pix = createPix({
     ...{ ...deps, ...sending, settings: values.pix, signing: jose.signPublished },
+    isHoliday: reference.isHoliday,
     ...{ topics: createTopics(values.webhooks), runsJobs: roles.has('jobs') },
     ...{ refunds: createRefunds(sending), mandates: createRecurringSender(sending) },
   })
@@ -115,7 +118,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       createRsfn({ settings: values.spi, certificates: certificates.keys }),
       qrcodes,
       createInspection(inspectors),
-      ...[pix, pix.beside],
+      ...[reference, pix, pix.beside],
       dict,
       createWebhooks({
         ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },

@@ -18,6 +18,7 @@ import { doctorCommand } from './doctor/index.ts'
 import { toldOf } from './given.ts'
 import { inspectCommand } from './inspect.ts'
 import { keysCommand } from './keys.ts'
+import { listsCommand } from './lists.ts'
 import { migrateCommand } from './migrate.ts'
 import type { Io, Program } from './program.ts'
 import { readyCommand } from './ready.ts'
@@ -39,6 +40,7 @@ const commands: readonly Command[] = [
   keysCommand,
   auditCommand,
   certsCommand,
+  listsCommand,
   rotateMasterKeyCommand,
   migrateCommand,
   doctorCommand,

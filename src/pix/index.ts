@@ -14,6 +14,7 @@ import { collectionRoutes } from './collections/routes.ts'
 import { createCollectionService } from './collections/service.ts'
 import { createRecurringSweep } from './collections/sweep.ts'
 import type { PixSettings } from './config.ts'
+import { createCalendar, type IsHoliday } from './due/calendar.ts'
 import { dueRoutes } from './due/routes.ts'
 import { pixErrors, receiverErrors } from './errors.ts'
 import { locationRoutes } from './locations/routes.ts'
@@ -49,6 +50,8 @@ export type PixDeps = {
   readonly settings: PixSettings
   readonly authenticator: Authenticator
   readonly signing: SignPayload
+  /** Holidays of the whole country, as the gateway knows them now. */
+  readonly isHoliday: IsHoliday
   /** Ours. Undefined: recurrences answer 503 and name ISPB. */
   readonly ispb: string | undefined
   /** Undefined: returns answer 503 and name ISPB. */
@@ -103,7 +106,7 @@ export const createPix = (deps: PixDeps): PixFeature => {
   return {
     ...common,
     ...own,
-    receivables: createReceivables(deps.topics.emit),
+    receivables: createReceivables(deps.topics.emit, createCalendar(deps.isHoliday)),
     recurrences:
       deps.ispb === undefined ? undefined : createRecurrences(deps.topics.emit, deps.ispb),
     tokenSource: createTokenSource(sql),
@@ -118,22 +121,23 @@ export const createPix = (deps: PixDeps): PixFeature => {
 
 /** What needs a host for locations, and what needs a key to sign with besides. */
 const chargingRoutes = (
-  { settings, signing, ispb, now = () => new Date() }: PixDeps,
+  { settings, signing, ispb, isHoliday, now = () => new Date() }: PixDeps,
   sql: Client,
 ): readonly Route[] => {
+  const calendar = createCalendar(isHoliday)
   const { locationHost: host, signingKid: kid } = settings
   const addresses = addressesOn(host ?? '')
   const due = createChargeService({ sql, addresses, now, wording: wordings.cobv })
   const charging = [
     ...chargeRoutes(createChargeService({ sql, addresses, now, wording: wordings.cob })),
-    ...dueRoutes(due, now),
-    ...batchRoutes(createBatchService({ sql, charges: due, now })),
+    ...dueRoutes(due, now, calendar),
+    ...batchRoutes(createBatchService({ sql, charges: due, now, calendar })),
     ...locationRoutes(createLocationService({ sql, addresses, now })),
   ]
   const keysUrl = `https://${host}${keysPath}`
   const sign = (text: string) => signing.sign(kid ?? '', Buffer.from(text), keysUrl)
   const payloads = payloadRoutes(
-    createPayloadService({ sql, sign, ispb: ispb ?? '', now }),
+    createPayloadService({ sql, sign, ispb: ispb ?? '', now, calendar }),
     signing.keySet,
   )
   const missing = host === undefined ? ['PIX_LOCATION_HOST'] : []
@@ -145,11 +149,13 @@ const chargingRoutes = (
 }
 
 const recurringJobs = (
-  { mandates: sender, topics, ispb, logger, now = () => new Date() }: PixDeps,
+  { mandates: sender, topics, ispb, isHoliday, logger, now = () => new Date() }: PixDeps,
   sql: Client,
 ): readonly Job[] => {
   if (sender === undefined || ispb === undefined) return []
-  return [createRecurringSweep({ sql, sender, emit: topics.emit, ispb, now }, logger)]
+  const calendar = createCalendar(isHoliday)
+  const sending = { sql, sender, emit: topics.emit, ispb, now, calendar }
+  return [createRecurringSweep(sending, logger)]
 }
 
 const never = (): never => {
@@ -158,7 +164,7 @@ const never = (): never => {
 
 /** The routes of Pix Automático. */
 const recurringRoutes = (
-  { settings, ispb: ours, mandates, topics, now = () => new Date() }: PixDeps,
+  { settings, ispb: ours, mandates, topics, isHoliday, now = () => new Date() }: PixDeps,
   sql: Client,
 ): readonly Route[] => {
   const { locationHost: host } = settings
@@ -172,7 +178,9 @@ const recurringRoutes = (
   const routes = [
     ...recurrenceRoutes(createRecurrenceService({ ...sending, addresses, addressOf })),
     ...requestRoutes(createRequestService(sending)),
-    ...collectionRoutes(createCollectionService(sending)),
+    ...collectionRoutes(
+      createCollectionService({ ...sending, calendar: createCalendar(isHoliday) }),
+    ),
     ...recurrenceLocationRoutes(createRecurrenceLocationService({ sql, addressOf, now })),
   ]
   const missing = [

@@ -27,6 +27,7 @@ const ofStandard: readonly Opened[] = (
     ...{ refunds: undefined, mandates: undefined, ispb: undefined },
     topics: createTopics({ allowedTargets: undefined }),
     signing: { sign: async () => '', keySet: async () => [] },
+    isHoliday: () => false,
   }).routes ?? []
 ).filter(({ document, scope }) => document.operation === undefined && scope !== 'public')
 

@@ -1,9 +1,13 @@
 /** What a charge with a due date comes to, by the examples of the standard and of its keepers. */
 import { describe, expect, test } from 'bun:test'
 import { duesOn, lastDayOf } from '../../src/pix/due/arithmetic.ts'
-import { dayAt, isDay, isWorkingDay, nextWorkingDay } from '../../src/pix/due/calendar.ts'
+import { createCalendar, dayAt, isDay } from '../../src/pix/due/calendar.ts'
 import type { DueTerms } from '../../src/pix/due/domain.ts'
 import { amountOf, centsOf } from '../../src/pix/money.ts'
+import { createHolidayBook } from '../../src/reference/holidays/domain.ts'
+
+const calendar = createCalendar(createHolidayBook([]).isHoliday)
+const { isWorkingDay, nextWorkingDay } = calendar
 
 const none = { fine: undefined, interest: undefined, rebate: undefined, discount: undefined }
 const terms = (dueOn: string, more: Partial<DueTerms> = {}): DueTerms => ({
@@ -11,7 +15,7 @@ const terms = (dueOn: string, more: Partial<DueTerms> = {}): DueTerms => ({
   ...more,
 })
 const finalOn = (original: string, day: string, due: DueTerms): string =>
-  amountOf(duesOn(due, centsOf(original), day).finalCents)
+  amountOf(duesOn(due, centsOf(original), day, calendar).finalCents)
 
 describe('working days', () => {
   test('are those of the country', () => {
@@ -24,6 +28,21 @@ describe('working days', () => {
     expect(isWorkingDay('2026-02-18')).toBe(true)
     expect(nextWorkingDay('2026-12-31')).toBe('2026-12-31')
     expect(nextWorkingDay('2027-01-01')).toBe('2027-01-04')
+  })
+
+  test('follow the list that holds', () => {
+    const book = createHolidayBook([{ day: '2026-03-09', name: 'Dia extraordinário' }])
+    const listed = createCalendar(book.isHoliday)
+    expect(lastDayOf(terms('2026-03-07', { validDays: 0 }), calendar)).toBe('2026-03-09')
+    expect(lastDayOf(terms('2026-03-07', { validDays: 0 }), listed)).toBe('2026-03-10')
+    expect(
+      [calendar, listed].map((one) => one.workingDaysBetween('2026-03-06', '2026-03-10')),
+    ).toEqual([2, 1])
+    const due = terms('2026-03-06', { fine: { mode: 2, value: '2.00' } })
+    const finals = [calendar, listed].map(
+      (one) => duesOn(due, 10_000n, '2026-03-09', one).finalCents,
+    )
+    expect(finals).toEqual([10_200n, 10_000n])
   })
 
   test('have Easter where astronomers have it', () => {
@@ -62,7 +81,7 @@ describe('the last day', () => {
     ['2020-12-25', 3, '2020-12-31'],
     ['2020-12-25', 4, '2021-01-04'],
   ])('of a charge due on %s with %i days is %s', (dueOn, validDays, last) => {
-    expect(lastDayOf(terms(dueOn, { validDays }))).toBe(last)
+    expect(lastDayOf(terms(dueOn, { validDays }), calendar)).toBe(last)
   })
 })
 

@@ -1,4 +1,5 @@
 /** The API Pix behind the real application and authenticator, on a database of its own. */
+
 import { createPrivateKey } from 'node:crypto'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { createApp, createHttpMetrics } from '#src/platform/http/index.ts'
@@ -13,7 +14,9 @@ import { createRecurringSender, createRefunds } from '#src/spi/index.ts'
 import { createTopics } from '#src/webhooks/index.ts'
 import type { JoseKeySource } from '../../src/jose/index.ts'
 import { sweepRecurring } from '../../src/pix/collections/sweep.ts'
+import { createCalendar } from '../../src/pix/due/calendar.ts'
 import { createPix } from '../../src/pix/index.ts'
+import { createHolidayBook } from '../../src/reference/holidays/domain.ts'
 import { testKey } from '../support/app.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 import { joseFeature } from '../support/jose.ts'
@@ -23,6 +26,7 @@ export const pair = issueCertificate('12345678 QRC')
 export const kid = '12345678.QRC.1'
 export const host = 'pix.example.com'
 
+const lawful = createHolidayBook([])
 const store: JoseKeySource = {
   list: async () => [
     {
@@ -91,6 +95,7 @@ export const startPix = async (
     ispb: '12345678',
     settings: { locationHost: host, signingKid: kid, tokenSeconds: 3_600 },
     signing: joseFeature(store).signPublished,
+    isHoliday: lawful.isHoliday,
     ...(now === undefined ? {} : { now }),
   })
   if (feature.tokenSource !== undefined) tokens.push(feature.tokenSource)
@@ -137,6 +142,7 @@ export const startPix = async (
     return sweepRecurring({
       ...{ sql, sender: recorded(sender, drafts), ispb: '12345678' },
       ...{ emit: createTopics({ allowedTargets: [] }).emit, now: now ?? (() => new Date()) },
+      calendar: createCalendar(lawful.isHoliday),
     })
   }
   const operator = client().secret

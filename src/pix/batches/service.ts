@@ -3,7 +3,7 @@ import { ApiError } from '#src/platform/http/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import type { ChargeService, Named } from '../charges/service.ts'
 import { readDueRevision, readNewDueCharge } from '../due/body.ts'
-import { dayAt } from '../due/calendar.ts'
+import { type Calendar, dayAt } from '../due/calendar.ts'
 import { pixErrors, problemOf, violates } from '../errors.ts'
 import { type ListRequest, parametersOf } from '../pages.ts'
 import type { BatchItemRequest, BatchRequest, BatchRevision } from './body.ts'
@@ -23,6 +23,7 @@ export type BatchServiceDeps = {
   /** The service of charges with a due date. */
   readonly charges: Pick<ChargeService, 'putWithin' | 'reviseWithin'>
   readonly now: () => Date
+  readonly calendar: Calendar
 }
 
 export type BatchService = {
@@ -35,7 +36,12 @@ export type BatchService = {
 }
 
 /** Batches of charges with a due date. A batch is one transaction: once it is answered, every charge has its end. */
-export const createBatchService = ({ sql, charges, now }: BatchServiceDeps): BatchService => ({
+export const createBatchService = ({
+  sql,
+  charges,
+  now,
+  calendar,
+}: BatchServiceDeps): BatchService => ({
   put: (name, { descricao, cobsv }) =>
     sql.begin(async (tx) => {
       const txids = cobsv.map(({ txid }) => txid)
@@ -46,7 +52,7 @@ export const createBatchService = ({ sql, charges, now }: BatchServiceDeps): Bat
       }
       const today = dayAt(now())
       await workOff(tx, name.account, cobsv, (value) => {
-        const charge = readNewDueCharge(value, today)
+        const charge = readNewDueCharge(value, today, calendar)
         return (inner, named) => charges.putWithin(inner, named, charge)
       })
     }),
@@ -55,7 +61,7 @@ export const createBatchService = ({ sql, charges, now }: BatchServiceDeps): Bat
       if (!(await lockBatch(tx, name, descricao))) throw noBatch()
       requireMembers(await txidsOf(tx, name), cobsv)
       await workOff(tx, name.account, cobsv, (value) => {
-        const revision = readDueRevision(value)
+        const revision = readDueRevision(value, calendar)
         return (inner, named) => charges.reviseWithin(inner, named, revision)
       })
     }),

@@ -1,7 +1,7 @@
 /** What becomes of a charge of a recurrence as days go by, and what is sent about it. */
 import { createRandomText, newEndToEndId } from '#codecs/iso20022'
 import { debtorTaxIdOf } from '../charges/domain.ts'
-import { addDays, type Day, dayAt } from '../due/calendar.ts'
+import { addDays, type Calendar, type Day, dayAt } from '../due/calendar.ts'
 import { freshDatedId, movedTo, type Recurrence } from '../recurrences/domain.ts'
 import type { Draft } from '../recurrences/mandate.ts'
 import {
@@ -28,6 +28,7 @@ type Circumstances = {
   /** Ours. */
   readonly ispb: string
   readonly at: Date
+  readonly calendar: Calendar
 }
 
 const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
@@ -40,7 +41,7 @@ const endOf = (day: Day): Date => new Date(startOf(addDays(day, 1)).getTime() + 
 
 /** Does what is due, and says when something is due next. */
 export const advance = (before: Collection, circumstances: Circumstances): Advanced => {
-  const { recurrence, at } = circumstances
+  const { recurrence, at, calendar } = circumstances
   if (!openStatuses.has(before.status)) return still({ ...before, nextAt: null })
   const collection = withoutOverdue(before, at)
   const open = collection.attempts.find(({ status }) => openAttempts.has(status))
@@ -51,7 +52,7 @@ export const advance = (before: Collection, circumstances: Circumstances): Advan
       ? still({ ...collection, nextAt: resend.from })
       : attempted(collection, 'RIFL', resend.settlesOn, circumstances)
   }
-  const day = settlementDay(collection.dueOn, collection.content.adjusts)
+  const day = settlementDay(collection.dueOn, collection.content.adjusts, calendar)
   if (collection.attempts.length > 0 || dayAt(at) > day) {
     const isRetried = recurrence.terms.retries !== 'NAO_PERMITE' && collection.attempts.length > 0
     const lastDay = isRetried ? addDays(collection.dueOn, retryDaysMax) : day

@@ -1,5 +1,5 @@
 import { codeLists } from '#codecs/iso20022'
-import { addDays, type Day, daysBetween, nextWorkingDay } from '../due/calendar.ts'
+import { addDays, type Calendar, type Day, daysBetween } from '../due/calendar.ts'
 import type { Ending, RecurrenceTerms, Step } from '../recurrences/domain.ts'
 
 export type CollectionStatus =
@@ -97,8 +97,8 @@ export const cycleOf = (
 }
 
 /** The day on which a charge is to be settled. */
-export const settlementDay = (dueOn: Day, adjusts: boolean): Day =>
-  adjusts ? nextWorkingDay(dueOn) : dueOn
+export const settlementDay = (dueOn: Day, adjusts: boolean, calendar: Calendar): Day =>
+  adjusts ? calendar.nextWorkingDay(dueOn) : dueOn
 
 /** A schedule is taken from ten days ahead to two (reported by others who use it). */
 const scheduleDaysMax = 10

@@ -3,7 +3,7 @@ import type { Emit } from '#src/events/index.ts'
 import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { findCharge } from '../charges/store.ts'
-import { addDays, type Day, dayAt } from '../due/calendar.ts'
+import { addDays, type Calendar, type Day, dayAt } from '../due/calendar.ts'
 import { pixErrors } from '../errors.ts'
 import { parametersOf } from '../pages.ts'
 import { pixByIds } from '../received/store.ts'
@@ -45,6 +45,7 @@ export type CollectionServiceDeps = {
   /** Ours. */
   readonly ispb: string
   readonly now: () => Date
+  readonly calendar: Calendar
 }
 
 export type CollectionService = {
@@ -123,7 +124,7 @@ const make = async (
   tx: Transaction,
   { account, txid }: Named,
   { recurrenceId, dueOn, amountCents, content }: NewCollection,
-  { sender, ispb, now }: CollectionServiceDeps,
+  { sender, ispb, now, calendar }: CollectionServiceDeps,
 ): Promise<object> => {
   const at = now()
   const recurrence = await lockRecurrence(tx, account, recurrenceId)
@@ -131,7 +132,7 @@ const make = async (
     const razao = 'O campo cobr.idRec não corresponde a uma recorrência deste usuário recebedor.'
     throw refuseCollection({ razao, propriedade: 'cobr.idRec', valor: recurrenceId })
   }
-  judge(recurrence, { dueOn, amountCents, content }, at)
+  judge(recurrence, { dueOn, amountCents, content }, { at, calendar })
   await requireOwnAccount(tx, recurrence, content)
   const made: Collection = {
     ...{ account, txid, recurrenceId, taxId: recurrence.taxId, dueOn, amountCents, content },
@@ -139,7 +140,7 @@ const make = async (
     ...{ cycle: cycleOf(recurrence.terms, dueOn), ending: null, nextAt: null },
     ...{ createdAt: at, attempts: [] },
   }
-  const { collection, drafts } = advance(made, { recurrence, ispb, at })
+  const { collection, drafts } = advance(made, { recurrence, ispb, at, calendar })
   const isTaken = (await findCharge(tx, account, txid)) !== undefined
   if (isTaken || !(await addCollection(tx, collection))) {
     throw isTaken || (await findCollection(tx, account, txid)) !== undefined
@@ -166,7 +167,7 @@ const sameCycle = (dueOn: Day): ApiError => {
 const judge = (
   { id, status, terms }: Recurrence,
   { dueOn, amountCents, content }: Omit<NewCollection, 'recurrenceId'>,
-  at: Date,
+  { at, calendar }: { readonly at: Date; readonly calendar: Calendar },
 ): void => {
   if (endedStatuses.has(status)) {
     const razao = 'A recorrência encontra-se expirada, cancelada ou rejeitada.'
@@ -177,7 +178,7 @@ const judge = (
     const razao = `O campo ${propriedade} é anterior à data de criação da cobrança.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })
   }
-  if (dayAt(at) > lastScheduleDay(settlementDay(dueOn, content.adjusts))) {
+  if (dayAt(at) > lastScheduleDay(settlementDay(dueOn, content.adjusts, calendar))) {
     const razao = `O campo ${propriedade} deixa menos de dois dias até a liquidação, e o PSP Pagador recusaria o agendamento.`
     throw refuseCollection({ razao, propriedade, valor: dueOn })
   }
@@ -222,7 +223,7 @@ const locked = async (tx: Transaction, { account, txid }: Named) => {
 const cancel = async (
   tx: Transaction,
   named: Named,
-  { sender, emit, ispb, now }: CollectionServiceDeps,
+  { sender, emit, ispb, now, calendar }: CollectionServiceDeps,
 ): Promise<object> => {
   const at = now()
   const { recurrence, collection } = await locked(tx, named)
@@ -231,7 +232,7 @@ const cancel = async (
     const razao = `Não é possível cancelar uma cobrança com o status ${status}.`
     throw refuseCollection({ razao, propriedade: 'cobr.status', valor: status })
   }
-  if (dayAt(at) >= settlementDay(dueOn, content.adjusts)) {
+  if (dayAt(at) >= settlementDay(dueOn, content.adjusts, calendar)) {
     const razao =
       'Não é possível cancelar uma cobrança em uma data igual ou maior que a data prevista da primeira tentativa de liquidação.'
     throw refuseCollection({ razao, propriedade: 'cobr.status', valor: 'CANCELADA' })
@@ -242,7 +243,7 @@ const cancel = async (
       'Não é possível cancelar uma cobrança agendada depois das 22:00 do dia anterior à liquidação.'
     throw refuseCollection({ razao, propriedade: 'cobr.status', valor: 'CANCELADA' })
   }
-  const drafts = cancellationsOf(collection, { recurrence, ispb, at })
+  const drafts = cancellationsOf(collection, { recurrence, ispb, at, calendar })
   const after = cancelledCollection(collection, cancelledByReceiver, at)
   await changeCollection(tx, after)
   await sender.sendWithin(tx, drafts, at)
@@ -254,14 +255,14 @@ const retry = async (
   tx: Transaction,
   named: Named,
   day: Day,
-  { sender, emit, ispb, now }: CollectionServiceDeps,
+  { sender, emit, ispb, now, calendar }: CollectionServiceDeps,
 ): Promise<object> => {
   const at = now()
   const { recurrence, collection: before } = await locked(tx, named)
-  const { collection } = advance(before, { recurrence, ispb, at })
+  const { collection } = advance(before, { recurrence, ispb, at, calendar })
   judgeRetry(collection, recurrence, day, at)
   const { collection: after, drafts } = attempted(collection, 'NTAG', day, {
-    ...{ recurrence, ispb, at },
+    ...{ recurrence, ispb, at, calendar },
   })
   await changeCollection(tx, after)
   await sender.sendWithin(tx, drafts, at)

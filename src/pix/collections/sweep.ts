@@ -2,7 +2,7 @@ import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { dayAt } from '../due/calendar.ts'
+import { type Calendar, dayAt } from '../due/calendar.ts'
 import { movedTo } from '../recurrences/domain.ts'
 import { recurrenceEvent } from '../recurrences/events.ts'
 import type { MandateSender } from '../recurrences/mandate.ts'
@@ -28,6 +28,7 @@ type SweepDeps = {
   /** Ours. */
   readonly ispb: string
   readonly now: () => Date
+  readonly calendar: Calendar
 }
 
 const everyMs = 15_000
@@ -126,7 +127,7 @@ const confirmBegun = async (
 }
 
 const advanceOne = async (
-  { sql, sender, emit, ispb, now }: SweepDeps,
+  { sql, sender, emit, ispb, now, calendar }: SweepDeps,
   { account, txid, recurrenceId }: Awaited<ReturnType<typeof dueCollections>>[number],
 ): Promise<void> => {
   await sql.begin(async (tx) => {
@@ -134,7 +135,7 @@ const advanceOne = async (
     const before = await lockCollection(tx, account, txid)
     if (recurrence === undefined || before === undefined) return
     const at = now()
-    const { collection, drafts } = advance(before, { recurrence, ispb, at })
+    const { collection, drafts } = advance(before, { recurrence, ispb, at, calendar })
     await changeCollection(tx, collection)
     await sender.sendWithin(tx, drafts, at)
     const isNews =

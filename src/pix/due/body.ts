@@ -15,7 +15,7 @@ import { wordings } from '../charges/wording.ts'
 import type { Violacao } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { duesOn } from './arithmetic.ts'
-import { type Day, dayAt, isDay } from './calendar.ts'
+import { type Calendar, type Day, dayAt, isDay } from './calendar.ts'
 import type { DueTerms, Part } from './domain.ts'
 
 const validDaysDefault = 30
@@ -93,7 +93,7 @@ const discountOf = (desconto: Values['desconto']): DueTerms['discount'] =>
   }
 
 /** @throws ApiError `cobv_operacao_invalida`, with every broken rule */
-export const readNewDueCharge = (value: unknown, today: Day): ChargeRequest => {
+export const readNewDueCharge = (value: unknown, today: Day, holding: Calendar): ChargeRequest => {
   const body = read(newCharge, value, wording)
   const { multa, juros, abatimento, desconto, original } = body.valor
   const terms = {
@@ -106,12 +106,12 @@ export const readNewDueCharge = (value: unknown, today: Day): ChargeRequest => {
       ...{ fine: multa, interest: juros, rebate: abatimento, discount: discountOf(desconto) },
     },
   }
-  judge(terms, terms.due, today)
+  judge(terms, terms.due, { made: today, holding })
   return { terms, locationId: body.loc?.id }
 }
 
 /** @throws ApiError as {@link readNewDueCharge} */
-export const readDueRevision = (value: unknown): RevisionRequest => {
+export const readDueRevision = (value: unknown, holding: Calendar): RevisionRequest => {
   const body = read(revisedCharge, value, wording)
   const isRemoval = body.status !== undefined
   if (isRemoval && changesMore(body)) {
@@ -144,14 +144,20 @@ export const readDueRevision = (value: unknown): RevisionRequest => {
           discount: discountOf(given.desconto) ?? due.discount,
         },
       }
-      judge(revised, revised.due, dayAt(createdAt))
+      judge(revised, revised.due, { made: dayAt(createdAt), holding })
       return revised
     },
   }
 }
 
-/** @param made the day on which the charge was made */
-const judge = ({ originalCents }: ChargeTerms, due: DueTerms, made: Day): void => {
+/** The day on which a charge is made, and the working days that hold. */
+type Circumstances = { readonly made: Day; readonly holding: Calendar }
+
+const judge = (
+  { originalCents }: ChargeTerms,
+  due: DueTerms,
+  { made, holding }: Circumstances,
+): void => {
   const violacoes: Violacao[] = []
   const note = (name: string, razao: string, valor?: string): void => {
     violacoes.push({ razao, propriedade: `cobv.${name}`, valor })
@@ -174,7 +180,7 @@ const judge = ({ originalCents }: ChargeTerms, due: DueTerms, made: Day): void =
     note('valor.abatimento', 'O abatimento é maior ou igual ao valor original, ou a 100%.')
   }
   for (const razao of objectionsTo(due, originalCents)) note('valor.desconto', razao)
-  if (violacoes.length === 0 && duesOn(due, originalCents, made).finalCents <= 0n) {
+  if (violacoes.length === 0 && duesOn(due, originalCents, made, holding).finalCents <= 0n) {
     note('valor.desconto', 'O desconto, no dia da criação, é maior ou igual ao valor da cobrança.')
   }
   if (violacoes.length > 0) throw wording.refuse(...violacoes)

@@ -3,12 +3,16 @@ import { routesOfKind } from '../charges/routes.ts'
 import type { ChargeService } from '../charges/service.ts'
 import { wordings } from '../charges/wording.ts'
 import { readDueRevision, readNewDueCharge } from './body.ts'
-import { dayAt } from './calendar.ts'
+import { type Calendar, dayAt } from './calendar.ts'
 
 /** `cobv`: charges with a due date. */
-export const dueRoutes = (service: ChargeService, now: () => Date): readonly Route[] =>
+export const dueRoutes = (
+  service: ChargeService,
+  now: () => Date,
+  calendar: Calendar,
+): readonly Route[] =>
   routesOfKind(service, {
     ...{ wording: wordings.cobv, name: 'cobrança com vencimento' },
-    readNew: (value) => readNewDueCharge(value, dayAt(now())),
-    readRevision: readDueRevision,
+    readNew: (value) => readNewDueCharge(value, dayAt(now()), calendar),
+    readRevision: (value) => readDueRevision(value, calendar),
   })

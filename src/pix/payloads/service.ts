@@ -3,7 +3,7 @@ import { ApiError } from '#src/platform/http/index.ts'
 import { type Charge, type ChargeKind, personIn } from '../charges/domain.ts'
 import { calendarView, termsView } from '../charges/view.ts'
 import { duesOn, lastDayOf } from '../due/arithmetic.ts'
-import { type Day, dayAt, isDay } from '../due/calendar.ts'
+import { type Calendar, type Day, dayAt, isDay } from '../due/calendar.ts'
 import { duesView, receiverView } from '../due/view.ts'
 import { pixErrors, violates } from '../errors.ts'
 import type { Payee } from '../receivers/domain.ts'
@@ -21,6 +21,7 @@ export type PayloadServiceDeps = {
   /** Ours; empty where there are no recurrences. */
   readonly ispb: string
   readonly now: () => Date
+  readonly calendar: Calendar
 }
 
 /** What a payer's institution asks of a charge with a due date, as it was given. */
@@ -38,7 +39,7 @@ export type PayloadService = {
 const tokenForm = /^[0-9a-f]{32}$/
 
 export const createPayloadService = (deps: PayloadServiceDeps): PayloadService => {
-  const { sql, ispb, now } = deps
+  const { sql, ispb, now, calendar } = deps
   const read = createPayloadReader(sql)
   const sign = createPayloadSigner(deps.sign, now)
   const signed = (payload: object): Promise<string> => sign(JSON.stringify(payload))
@@ -54,7 +55,8 @@ export const createPayloadService = (deps: PayloadServiceDeps): PayloadService =
     },
     due: async (token, query) => {
       const { charge, receiver } = await shownAt(token, 'cobv')
-      return signed(duePayloadOf(charge, receiver, readPayment(query, charge, now())))
+      const reading = readPayment(query, charge, { now: now(), calendar })
+      return signed(duePayloadOf(charge, receiver, reading))
     },
     recurrence: async (token) => signed(recurrencePayload(await recurrenceAt(sql, token), ispb)),
   }
@@ -92,8 +94,10 @@ const payloadOf = (charge: Charge, now: Date) => ({
   ...termsView(charge),
 })
 
+type Circumstances = { readonly now: Date; readonly calendar: Calendar }
+
 /** When it is read, and the day on which it is to be paid. */
-type Reading = { readonly now: Date; readonly day: Day }
+type Reading = Circumstances & { readonly day: Day }
 
 const shownCharsMax = 100
 
@@ -106,7 +110,7 @@ const shownCharsMax = 100
 const readPayment = (
   { codMun: town, DPP: asked }: PaymentQuery,
   { terms }: Charge,
-  now: Date,
+  circumstances: Circumstances,
 ): Reading => {
   const refuse = (propriedade: string, razao: string, valor: string): ApiError =>
     violates(pixErrors.cob_payload_operacao_invalida, [
@@ -115,20 +119,20 @@ const readPayment = (
   if (town !== undefined && !/^\d{7}$/.test(town)) {
     throw refuse('codMun', 'codMun não respeita o schema.', town)
   }
-  const today = dayAt(now)
-  if (asked === undefined) return { now, day: today }
+  const today = dayAt(circumstances.now)
+  if (asked === undefined) return { ...circumstances, day: today }
   if (!isDay(asked)) throw refuse('DPP', 'DPP não respeita o schema.', asked)
   if (asked < today) throw refuse('DPP', 'DPP anterior ao momento presente.', asked)
-  if (terms.due !== undefined && asked > lastDayOf(terms.due)) {
+  if (terms.due !== undefined && asked > lastDayOf(terms.due, circumstances.calendar)) {
     throw refuse('DPP', 'DPP superior à validade da cobrança.', asked)
   }
-  return { now, day: asked }
+  return { ...circumstances, day: asked }
 }
 
 const duePayloadOf = (
   charge: Charge,
   receiver: Payee | undefined,
-  { now, day }: Reading,
+  { now, day, calendar }: Reading,
 ): object => {
   const { terms, revision, createdAt, txid, status } = charge
   const { due, originalCents, debtor } = terms
@@ -139,7 +143,7 @@ const duePayloadOf = (
     ...{ txid, status },
     ...termsView(charge),
     ...(debtor === undefined ? {} : { devedor: personIn(debtor) }),
-    valor: duesView(originalCents, duesOn(due, originalCents, day)),
+    valor: duesView(originalCents, duesOn(due, originalCents, day, calendar)),
     ...(receiver === undefined ? {} : { recebedor: receiverView(receiver) }),
   }
 }

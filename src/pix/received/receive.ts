@@ -8,7 +8,7 @@ import { collectionEvent } from '../collections/events.ts'
 import { paidCollection, refusalOfCollection } from '../collections/paying.ts'
 import { changeCollection, lockCollectionsOf } from '../collections/store.ts'
 import { duesOn, lastDayOf } from '../due/arithmetic.ts'
-import { dayAt } from '../due/calendar.ts'
+import { type Calendar, dayAt } from '../due/calendar.ts'
 import { componentsView } from '../due/view.ts'
 import { type IncomingEnd, type IncomingPayment, refusalOf } from './domain.ts'
 import { receivedEvent, returnedEvent } from './events.ts'
@@ -40,7 +40,7 @@ export type Receivables = {
  * Payments of receivers whom we know, matched to charges by tax id and txid, each once: what comes again gets the answer
  * that it got. Payments of everybody else are not ours to judge.
  */
-export const createReceivables = (emit: Emit): Receivables => ({
+export const createReceivables = (emit: Emit, calendar: Calendar): Receivables => ({
   receive: async (tx, all, at) => {
     const receivers = await receiversFor(tx, all)
     if (receivers.length === 0) return new Map()
@@ -55,7 +55,7 @@ export const createReceivables = (emit: Emit): Receivables => ({
     const charges = await chargesOf(tx, payments)
     const fresh = payments.filter(({ endToEndId }) => !answered.has(endToEndId))
     const judged = judgeAll(fresh, {
-      ...{ receivers, collections, charges, at },
+      ...{ receivers, collections, charges, at, calendar },
       pending: await pendingIn(tx, charges),
     })
     if (judged.length > 0) await addReceived(tx, judged, at)
@@ -153,11 +153,12 @@ type Surroundings = {
   /** Charges that a payment is under way for; grows with those of the batch. */
   readonly pending: Set<string>
   readonly at: Date
+  readonly calendar: Calendar
 }
 
 const judgeAll = (
   payments: readonly IncomingPayment[],
-  { receivers, collections, charges, pending, at }: Surroundings,
+  { receivers, collections, charges, pending, at, calendar }: Surroundings,
 ): readonly NewReceived[] => {
   const seen = new Set<string>()
   return payments.flatMap((payment): readonly NewReceived[] => {
@@ -173,7 +174,7 @@ const judgeAll = (
     const receiver = receiverOf(payment, charge, receivers)
     if (receiver === undefined) return []
     const isPending = charge !== undefined && pending.has(charge.id)
-    const due = charge && dueAt(charge, at)
+    const due = charge && dueAt(charge, at, calendar)
     const refusal = refusalOf(payment, charge, isPending, at, due)
     const components = due?.componentsOf(payment.amountCents) ?? cashOf(payment) ?? null
     if (charge !== undefined && refusal === undefined) pending.add(charge.id)
@@ -185,12 +186,14 @@ const judgeAll = (
 const midnightMs = 5 * 60_000
 
 /** What a charge with a due date takes at a moment, and what that is made of; undefined for other charges. */
-const dueAt = ({ terms }: Charge, at: Date) => {
+const dueAt = ({ terms }: Charge, at: Date, calendar: Calendar) => {
   const { due, originalCents } = terms
   if (due === undefined) return undefined
-  const last = lastDayOf(due)
+  const last = lastDayOf(due, calendar)
   const days = new Set([dayAt(at), dayAt(new Date(at.getTime() - midnightMs))])
-  const owed = [...days].filter((day) => day <= last).map((day) => duesOn(due, originalCents, day))
+  const owed = [...days]
+    .filter((day) => day <= last)
+    .map((day) => duesOn(due, originalCents, day, calendar))
   return {
     isPast: owed.length === 0,
     amountsCents: owed.map(({ finalCents }) => finalCents),

@@ -53,6 +53,7 @@ const reasons: Readonly<Record<string, string>> = {
   pix_received: 'merchants look up what they were paid',
   pix_returns: 'part of what was received',
   job_leases: 'a row for each job',
+  reference_lists: 'a row for each list',
   schema_migrations: 'a row for each migration',
   webhook_endpoints: 'people make them',
   spi_resends: 'the watch takes each within seconds',

@@ -14,6 +14,7 @@ export const auditActions = [
   'dict.refund',
   'dict.register',
   'dict.verify',
+  'lists.refresh',
   'pix.receiver',
   'pix.webhook',
   'cards.authorize',

@@ -251,6 +251,7 @@ export const spiPhrases: Readonly<Record<string, string>> = {
   'The token is no JWE of the accepted form.': 'O token não é JWE da forma aceita.',
 
   // Pix keys and codes.
+  'The list of participants has no such ISPB.': 'A lista de participantes não tem esse ISPB.',
   'No such Pix key.': 'Não existe essa chave Pix.',
   'The key is another account’s: remove it first.': 'A chave é de outra conta: remova-a antes.',
   'must be a CPF or CNPJ without punctuation': 'deve ser um CPF ou CNPJ sem pontuação',

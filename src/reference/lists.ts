@@ -1,0 +1,73 @@
+import type { Client } from '#src/platform/database/index.ts'
+import { type Actor, writeAudit } from '#src/platform/http/index.ts'
+import type { ListName, Provenance } from './domain.ts'
+import {
+  createHolidayBook,
+  type Holiday,
+  type HolidayBook,
+  lawfulSource,
+} from './holidays/domain.ts'
+import { knownParticipants, knownSource, type Participant } from './participants/domain.ts'
+import { findList, listVersions, putList } from './store.ts'
+
+/** What the process knows at the moment: never absent, since the program brings a list of each. */
+export type Lists = {
+  readonly holidays: () => HolidayBook & { readonly provenance: Provenance }
+  readonly participants: () => {
+    readonly provenance: Provenance
+    /** By ISPB, in its order. */
+    readonly all: ReadonlyMap<string, Participant>
+  }
+  /** Reads what was stored since the last time. @returns whether anything was */
+  readonly renew: (sql: Client) => Promise<boolean>
+}
+
+const byIspb = (all: readonly Participant[]): ReadonlyMap<string, Participant> =>
+  new Map(all.toSorted((a, b) => (a.ispb < b.ispb ? -1 : 1)).map((one) => [one.ispb, one]))
+
+export const createLists = (): Lists => {
+  let holidays = { ...createHolidayBook([]), provenance: lawfulSource as Provenance }
+  let participants = {
+    all: byIspb(knownParticipants),
+    provenance: knownSource as Provenance,
+  }
+  const versions = new Map<ListName, number>()
+  const take: Readonly<Record<ListName, (items: unknown, provenance: Provenance) => void>> = {
+    holidays: (items, provenance) => {
+      holidays = { ...createHolidayBook(items as readonly Holiday[]), provenance }
+    },
+    participants: (items, provenance) => {
+      participants = { all: byIspb(items as readonly Participant[]), provenance }
+    },
+  }
+  return {
+    holidays: () => holidays,
+    participants: () => participants,
+    renew: async (sql) => {
+      let isNew = false
+      for (const [name, version] of await listVersions(sql)) {
+        if (versions.get(name) === version) continue
+        const found = await findList(sql, name)
+        if (found === undefined) continue
+        const { source, asOf } = found
+        take[name](JSON.parse(found.items), { source, asOf })
+        versions.set(name, found.storedAt.getTime())
+        isNew = true
+      }
+      return isNew
+    },
+  }
+}
+
+/** Puts a list in the place of the one before, for all processes, and records who did. */
+export const storeList = (
+  sql: Client,
+  name: ListName,
+  list: Provenance & { readonly items: readonly unknown[] },
+  actor: Actor,
+): Promise<void> =>
+  sql.begin(async (tx) => {
+    const { source, asOf, items } = list
+    await putList(tx, name, { source, asOf, items: JSON.stringify(items), storedAt: new Date() })
+    await writeAudit(tx, { actor, action: 'lists.refresh', object: name, outcome: 'stored' })
+  })
