@@ -53,6 +53,9 @@ await rig.start(
 )
 const wallets = await rig.wallets(Number(values.wallets), heldCents)
 
+/** CPU time of all senders so far. */
+let senderUs = 0
+
 const run = async (count: number): Promise<LoadResult> => {
   const load: Load = {
     ...{ url: `${rig.url}/v1/drex/transfers`, key: rig.key, count },
@@ -66,6 +69,8 @@ const run = async (count: number): Promise<LoadResult> => {
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const result = JSON.parse(await new Response(child.stdout).text()) as LoadResult
+  await child.exited
+  senderUs += Number(child.resourceUsage()?.cpuTime.total ?? 0)
   await until(async () => {
     await Bun.sleep(200)
     return isDone()
@@ -127,12 +132,14 @@ for (let round = 0; round < Number(values.rounds); round++) {
   const floor = await floorUs()
   await sql`select pg_stat_statements_reset()`
   const calls = { ...rig.chain.calls() }
-  const before = [familyUs(rig.pid()), familyUs(server.pid), chainUs()]
+  const before = [familyUs(rig.pid()), familyUs(server.pid), chainUs(), senderUs]
   const startMs = performance.now()
   const { latenciesMs, refused } = await run(count)
   const seconds = (performance.now() - startMs) / 1_000
-  const after = [familyUs(rig.pid()), familyUs(server.pid), chainUs()]
-  const [gateway = 0, database = 0, chain = 0] = after.map((us, i) => (us - before[i]!) / count)
+  const after = [familyUs(rig.pid()), familyUs(server.pid), chainUs(), senderUs]
+  const [gateway = 0, database = 0, chain = 0, sender = 0] = after.map(
+    (us, i) => (us - before[i]!) / count,
+  )
   const asked = Object.entries(rig.chain.calls())
     .map(([method, times]) => [method, (times - (calls[method] ?? 0)) / count] as const)
     .filter(([, times]) => times >= 0.001)
@@ -143,7 +150,7 @@ for (let round = 0; round < Number(values.rounds); round++) {
   const sum = statements.reduce((total, each) => total + each.calls, 0)
   console.log(
     `${(count / seconds).toFixed(0)} transfers/s; gateway ${gateway.toFixed(0)} µs, ` +
-      `PostgreSQL ${database.toFixed(0)} µs, chain ${chain.toFixed(0)} µs, of which its engine alone ${floor.toFixed(0)} µs; ` +
+      `PostgreSQL ${database.toFixed(0)} µs, chain ${chain.toFixed(0)} µs, of which its engine alone ${floor.toFixed(0)} µs, sender ${sender.toFixed(0)} µs; ` +
       `${((gateway + database) / floor).toFixed(2)} × the engine; ${(sum / count).toFixed(3)} statements; ` +
       `POST p50 ${percentile(latenciesMs, 0.5).toFixed(0)} ms, p99 ${percentile(latenciesMs, 0.99).toFixed(0)} ms; refused ${refused}`,
   )

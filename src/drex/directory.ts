@@ -1,9 +1,10 @@
 /** A network's address directory: its contracts by their names, and institutions' wallets through one of them. */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import { ApiError, httpErrors } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from './chains.ts'
 import { drexErrors } from './errors.ts'
 import { bytesToHex, type Hex } from './evm/hex.ts'
+import { keccak256 } from './evm/keccak.ts'
 import { encodeAddressDiscovery, encodeDefaultAccount } from './evm/token-call.ts'
 
 /** The pilot's names, each of which is known by its hash. */
@@ -21,7 +22,7 @@ const none: Hex = `0x${'0'.repeat(40)}`
 export const findContract = async (chain: Chain, name: DirectoryName): Promise<Hex | undefined> => {
   const { directory } = chain.network
   if (directory === undefined) return undefined
-  const hash = bytesToHex(keccak_256(encoder.encode(name)))
+  const hash = bytesToHex(keccak256(encoder.encode(name)))
   return askAddress(chain, directory, encodeAddressDiscovery(hash))
 }
 

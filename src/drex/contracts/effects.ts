@@ -2,13 +2,14 @@
  * What a call does with money, told by target and selector: the ABI that a caller registered says nothing about what a
  * contract does.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import type { Hex } from '../evm/hex.ts'
+import { keccak256 } from '../evm/keccak.ts'
 
 const encoder = new TextEncoder()
 
 const selectorOf = (signature: string): Hex =>
-  `0x${Buffer.from(keccak_256(encoder.encode(signature)).subarray(0, 4)).toString('hex')}`
+  `0x${Buffer.from(keccak256(encoder.encode(signature)).subarray(0, 4)).toString('hex')}`
 
 /** Moves tokens, or lets another account move them, at whatever contract: ERC-20, 777, 721, 1155, 1400, the pilot. */
 export const movingFunctions = [

@@ -45,6 +45,11 @@ type Row = {
   after_nonce?: bigint | null
 }
 
+/** Those of `t` that the engine reads. */
+const columns = (sql: Queryable) => sql`
+  t.id, t.sender, t.kind, t.subject, t.status, t.recipient, t.data, t.value, t.nonce, t.hash, t.raw, t.gas_limit,
+  t.max_fee, t.tip, t.block_number, t.block_hash, t.mined_hash, t.gas_used, t.succeeded, t.mismatch, t.attempts`
+
 const read = (row: Row): OpenTransaction => ({
   id: row.id,
   sender: row.sender,
@@ -150,7 +155,7 @@ export const takePending = async (
     update drex_transactions t
     set due_at = now() + ${options.claimMs} * interval '1 millisecond'
     from taken where t.id = taken.id
-    returning t.*, taken.after_sender, taken.after_nonce`
+    returning ${columns(sql)}, taken.after_sender, taken.after_nonce`
   return rows.map(read).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 
@@ -301,7 +306,7 @@ export const minedUpTo = async (
   page: { readonly afterId: string; readonly limit: number },
 ): Promise<readonly OpenTransaction[]> => {
   const rows = await sql<Row[]>`
-    select * from drex_transactions
+    select ${columns(sql)} from drex_transactions t
     where network = ${network} and status in (${before(sql, 'settled_success')})
       and block_number <= ${block} and id > ${page.afterId}
     order by id limit ${page.limit}`
@@ -327,11 +332,11 @@ export const dueInFlight = async (
   const rows =
     all === undefined
       ? await sql<Row[]>`
-          select * from drex_transactions
+          select ${columns(sql)} from drex_transactions t
           where network = ${network} and status in (${before(sql, 'accepted')}) and due_at <= now()
           order by sender, nonce limit ${limit}`
       : await sql<Row[]>`
-          select * from drex_transactions
+          select ${columns(sql)} from drex_transactions t
           where network = ${network} and status in (${before(sql, 'accepted')}) and id > ${all.afterId}
           order by id limit ${limit}`
   return rows.map(read)
@@ -342,7 +347,7 @@ export const inFlightById = async (
   id: string,
 ): Promise<OpenTransaction | undefined> => {
   const [row] = await sql<Row[]>`
-    select * from drex_transactions where id = ${id} and status in (${before(sql, 'accepted')})`
+    select ${columns(sql)} from drex_transactions t where id = ${id} and status in (${before(sql, 'accepted')})`
   return row && read(row)
 }
 

@@ -1,6 +1,6 @@
 /**
  * From pending to sent. Simulation first, without a nonce; then nonce, signed bytes and hash in
- * one database transaction; only then the network. A crash at any point leaves either nothing or
+ * one database transaction; only then the network. One batch is simulated while the one before is signed and sent. A crash at any point leaves either nothing or
  * everything that is needed to go on.
  */
 import type { Hex } from '../evm/hex.ts'
@@ -13,13 +13,15 @@ import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
 import { reckon } from './reckoning.ts'
 import { type Offer, sendersOf, signLocally, signRemotely } from './sign.ts'
-import { createSimulator, retryMs } from './simulate.ts'
+import { createSimulator, type Passed, retryMs } from './simulate.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
 
 const batchMax = 250
 /** What a process has taken up, another leaves alone for this long. */
 const claimMs = 10_000
+/** Between two looks for what has expired: amid a backlog each reads all of it. */
+const expiryMs = 1_000
 /** Wallets that one other program signs for at the same time: each program has room of its own. */
 const remoteSendersMax = 32
 
@@ -32,12 +34,14 @@ export type Submitter = {
 
 /** @param onRoom called when something can be taken up that had to wait */
 export const createSubmitter = (context: EngineContext, onRoom: () => void): Submitter => {
-  const { sql, network, settings, signers } = context
+  const { sql, logger, network, settings, signers } = context
   const simulate = createSimulator(context)
   const remote = createRemote(context, onRoom)
+  const stage = createStage(context)
+  let expiryAtMs = 0
 
-  const submit = async (taken: readonly OpenTransaction[]): Promise<void> => {
-    const offers = await afford(context, await simulate(await unsent(context, taken)))
+  const submit = async (passed: readonly Passed[]): Promise<void> => {
+    const offers = await afford(context, passed)
     const local: Offer[] = []
     for (const sender of sendersOf(offers)) {
       const own = offers.filter(({ transaction }) => transaction.sender === sender)
@@ -47,37 +51,92 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
     await send(context, await signLocally(context, inOrder(local)))
   }
 
+  const takeUp = async (): Promise<readonly OpenTransaction[]> => {
+    const [told, stuck] = await Promise.all([
+      store.countInFlight(sql, network.id),
+      lanes.stuck(sql, network.id),
+    ])
+    const inFlight = told + context.accepted.count() + stage.count()
+    const limit = Math.min(batchMax, settings.inFlightMax - inFlight)
+    if (limit <= 0) return []
+    const except = [...remote.busy(), ...signers.resting(), ...stuck]
+    return store.takePending(sql, network.id, { limit, claimMs, except })
+  }
+
   return {
     async submitOnce() {
-      await failExpired(context)
-      await tellAccepted(context)
-      const told = await store.countInFlight(sql, network.id)
-      const inFlight = told + context.accepted.count()
-      const limit = Math.min(batchMax, settings.inFlightMax - inFlight)
-      if (limit <= 0) return 0
-      const except = [
-        ...remote.busy(),
-        ...signers.resting(),
-        ...(await lanes.stuck(sql, network.id)),
-      ]
-      const taken = await store.takePending(sql, network.id, { limit, claimMs, except })
-      if (taken.length === 0) return 0
-      try {
-        await submit(taken.map(withPermitData))
-      } catch (error) {
-        await store.defer(
-          sql,
-          taken.map(({ id }) => id),
-          retryMs,
-        )
-        throw error
+      if (performance.now() >= expiryAtMs) {
+        await failExpired(context)
+        expiryAtMs = performance.now() + expiryMs
       }
+      await tellAccepted(context)
+      const taken = await takeUp()
+      if (taken.length > 0) {
+        const passed = await orDefer(context, taken, async () =>
+          simulate(await unsent(context, taken.map(withPermitData))),
+        )
+        await stage.enter(taken, () => submit(passed))
+      } else if (stage.count() === 0) await stage.clear()
       return taken.length
     },
     async settle() {
+      await stage.clear().catch((error: unknown) => {
+        logger.warn({ network: network.id, err: error }, 'not sent')
+      })
       await remote.settle()
       await tellAccepted(context, 'all')
     },
+  }
+}
+
+/**
+ * What is signed and sent while the next is simulated: one batch at a time, so that a sender's transactions reach the
+ * node in the order of their nonces.
+ */
+const createStage = (context: EngineContext) => {
+  let work: Promise<void> = Promise.resolve()
+  let count = 0
+  /** Told once: the next batch is another matter. */
+  const clear = async (): Promise<void> => {
+    const last = work
+    work = Promise.resolve()
+    await last
+  }
+  return {
+    /** Of the batch that is under way. */
+    count: () => count,
+    /**
+     * Begins once the batch before is sent.
+     * @throws what that one failed with; then this one has not begun, and is put off
+     */
+    async enter(taken: readonly OpenTransaction[], submit: () => Promise<void>) {
+      await orDefer(context, taken, clear)
+      count = taken.length
+      work = orDefer(context, taken, submit).finally(() => {
+        count = 0
+      })
+      // Whoever waits for it hears of it.
+      work.catch(() => {})
+    },
+    clear,
+  }
+}
+
+/** Leaves to a later turn what came of nothing. */
+const orDefer = async <T>(
+  { sql }: EngineContext,
+  taken: readonly OpenTransaction[],
+  work: () => Promise<T>,
+): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    await store.defer(
+      sql,
+      taken.map(({ id }) => id),
+      retryMs,
+    )
+    throw error
   }
 }
 

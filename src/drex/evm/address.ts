@@ -1,7 +1,8 @@
 /** Account addresses: 20 bytes, kept in lower case, shown with the EIP-55 checksum. */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import { z } from 'zod'
 import type { Hex } from './hex.ts'
+import { keccak256 } from './keccak.ts'
 
 export const zeroAddress: Hex = `0x${'00'.repeat(20)}`
 
@@ -26,7 +27,7 @@ export const parseAddress = (text: string): { readonly address: Hex } | AddressP
 /** EIP-55. @param address in lower case */
 export const checksumAddress = (address: Hex): string => {
   const digits = address.slice(2)
-  const hash = keccak_256(encoder.encode(digits))
+  const hash = keccak256(encoder.encode(digits))
   let out = '0x'
   for (let i = 0; i < 40; i++) {
     const byte = hash[i >> 1]!

@@ -2,10 +2,11 @@
  * What a block's header proves: its transactions and their receipts, by the roots of the tries that hold them. A node
  * that alters, leaves out, adds or exchanges one has another root to tell, and so another hash of the block.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import type { Block, Receipt, SignedTransaction } from '../rpc/methods.ts'
 import { isHeaderOf, isSealedBy } from './header.ts'
 import { bytesToHex, type Hex, hexToBytes } from './hex.ts'
+import { keccak256 } from './keccak.ts'
 import { type RlpItem, rlpEncode, rlpInteger } from './rlp.ts'
 import { listRoot } from './trie.ts'
 
@@ -67,7 +68,7 @@ const placed = (
   let cumulative = 0
   for (const [i, raw] of raws.entries()) {
     const receipt = receipts[i]!
-    const transactionHash = bytesToHex(keccak_256(raw))
+    const transactionHash = bytesToHex(keccak256(raw))
     const place = { blockNumber: number, blockHash: hash, transactionHash }
     const logs = receipt.logs.map((log) => ({
       ...{ ...log, ...place, removed: false },

@@ -1,12 +1,13 @@
 /** The filter in a block's header: whether a log of an address or topic may be in the block. */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import { type Hex, hexToBytes } from './hex.ts'
+import { keccak256 } from './keccak.ts'
 
 const bits = 2048
 
 /** The three bits that a value sets, by the Yellow Paper, 4.3.1. @param value an address or a topic */
 export const bloomBits = (value: Hex): readonly number[] => {
-  const hash = keccak_256(hexToBytes(value))
+  const hash = keccak256(hexToBytes(value))
   return [0, 2, 4].map((at) => ((hash[at]! << 8) | hash[at + 1]!) % bits)
 }
 

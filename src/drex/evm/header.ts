@@ -1,6 +1,7 @@
 /** The hash of a block's header, made from what the node tells of it: what a block's hash says no node can alter. */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import { bytesToHex, type Hex, hexToBytes } from './hex.ts'
+import { keccak256 } from './keccak.ts'
 import { decodeRlp, type RlpItem, rlpEncode, rlpInteger } from './rlp.ts'
 import { recoverAddress } from './secp256k1.ts'
 
@@ -40,7 +41,7 @@ export const isHeaderOf = (header: Header, hash: Hex): boolean => {
 }
 
 const hashWith = (header: Header, extraData: Uint8Array): Hex =>
-  bytesToHex(keccak_256(rlpEncode(fieldsOf(header, extraData))))
+  bytesToHex(keccak256(rlpEncode(fieldsOf(header, extraData))))
 
 const fieldsOf = (header: Header, extraData: Uint8Array): readonly RlpItem[] => {
   const { parentHash, sha3Uncles, miner, stateRoot, transactionsRoot, receiptsRoot } = header

@@ -7,6 +7,7 @@ const empty = new Uint8Array(0)
 /** A whole number in RLP's form: big endian, without leading zeros; zero is empty. */
 export const rlpInteger = (value: bigint | number): Uint8Array => {
   if (value === 0 || value === 0n) return empty
+  if (value < 0x100) return Uint8Array.of(Number(value))
   const hex = value.toString(16)
   return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex')
 }

@@ -2,9 +2,10 @@
  * ECDSA over secp256k1: libsecp256k1 through its prebuilt Node-API module if there is one, `@noble/curves` otherwise.
  * Both take their nonces from RFC 6979, so their output is identical.
  */
+
 import { randomFillSync } from 'node:crypto'
-import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, type Hex } from './hex.ts'
+import { keccak256 } from './keccak.ts'
 import type { Signature } from './transaction.ts'
 
 type Curve = typeof import('@noble/curves/secp256k1.js').secp256k1
@@ -128,7 +129,7 @@ export const addressOfPrivateKey = (key: Uint8Array): Hex =>
 
 /** @param publicKey uncompressed */
 const addressOf = (publicKey: Uint8Array): Hex =>
-  bytesToHex(keccak_256(publicKey.subarray(1)).subarray(12))
+  bytesToHex(keccak256(publicKey.subarray(1)).subarray(12))
 
 /** @param publicKey compressed or not */
 export const addressOfPublicKey = (publicKey: Uint8Array): Hex => {

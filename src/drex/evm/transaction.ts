@@ -2,8 +2,9 @@
  * Transactions as they are signed and sent: legacy with replay protection (EIP-155) and fee market
  * (EIP-1559). This is the hot path of a transfer, so it uses only RLP and Keccak.
  */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import { bytesToHex, type Hex, hexToBytes } from './hex.ts'
+import { keccak256 } from './keccak.ts'
 import { type RlpItem, rlpEncode, rlpInteger } from './rlp.ts'
 
 export type Fees =
@@ -41,8 +42,8 @@ const empty = new Uint8Array(0)
 /** The 32 bytes a signature covers. */
 export const signingDigest = (transaction: UnsignedTransaction): Uint8Array => {
   const fields = baseFields(transaction)
-  if (transaction.fees.kind === 'eip1559') return keccak_256(typed(fields))
-  return keccak_256(rlpEncode([...fields, rlpInteger(transaction.chainId), empty, empty]))
+  if (transaction.fees.kind === 'eip1559') return keccak256(typed(fields))
+  return keccak256(rlpEncode([...fields, rlpInteger(transaction.chainId), empty, empty]))
 }
 
 /** Puts a signature to a transaction. @returns the bytes for the node, and their hash */
@@ -57,12 +58,12 @@ export const assemble = (
     transaction.fees.kind === 'eip1559'
       ? typed([...fields, rlpInteger(signature.yParity), r, s])
       : rlpEncode([...fields, rlpInteger(transaction.chainId * 2 + 35 + signature.yParity), r, s])
-  return { raw: bytesToHex(raw), hash: bytesToHex(keccak_256(raw)) }
+  return { raw: bytesToHex(raw), hash: bytesToHex(keccak256(raw)) }
 }
 
 /** The address of the contract that `sender` creates with `nonce`. */
 export const createdAddress = (sender: Hex, nonce: number): Hex => {
-  const hash = keccak_256(rlpEncode([hexToBytes(sender), rlpInteger(nonce)]))
+  const hash = keccak256(rlpEncode([hexToBytes(sender), rlpInteger(nonce)]))
   return bytesToHex(hash.subarray(12))
 }
 

@@ -1,6 +1,7 @@
 /** The root of a list in a Merkle Patricia trie (Yellow Paper, appendix D): keys are the items' numbers in RLP. */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import { bytesToHex, type Hex } from './hex.ts'
+import { keccak256 } from './keccak.ts'
 import { type RlpItem, rlpEncode, rlpInteger } from './rlp.ts'
 
 type Entry = { readonly path: readonly number[]; readonly value: Uint8Array }
@@ -10,11 +11,11 @@ const hashBytes = 32
 
 /** @param values the items as the trie holds them, in the list's order */
 export const listRoot = (values: readonly Uint8Array[]): Hex => {
-  if (values.length === 0) return bytesToHex(keccak_256(rlpEncode(empty)))
+  if (values.length === 0) return bytesToHex(keccak256(rlpEncode(empty)))
   const entries = values.map(
     (value, i): Entry => ({ path: nibbles(rlpEncode(rlpInteger(i))), value }),
   )
-  return bytesToHex(keccak_256(rlpEncode(node(entries, 0))))
+  return bytesToHex(keccak256(rlpEncode(node(entries, 0))))
 }
 
 const nibbles = (bytes: Uint8Array): readonly number[] =>
@@ -53,7 +54,7 @@ const sharedPrefix = (entries: readonly Entry[], depth: number): number => {
 /** A node of fewer than 32 bytes stands in its parent itself; others by their hash. */
 const reference = (item: RlpItem): RlpItem => {
   const encoded = rlpEncode(item)
-  return encoded.length < hashBytes ? item : keccak_256(encoded)
+  return encoded.length < hashBytes ? item : keccak256(encoded)
 }
 
 /** Hex prefix: whether it is a leaf and whether the path is odd stand in the first nibble (appendix C). */

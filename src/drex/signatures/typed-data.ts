@@ -1,9 +1,10 @@
 /** Typed data (EIP-712) and messages (EIP-191): what is signed, and whether it lets somebody move money. */
-import { keccak_256 } from '@noble/hashes/sha3.js'
+
 import type { TypedDataField } from 'ethers'
 import { ApiError, refusedValue } from '#src/platform/http/index.ts'
 import { parseAddress } from '../evm/address.ts'
 import { type Hex, hexToBytes } from '../evm/hex.ts'
+import { keccak256 } from '../evm/keccak.ts'
 
 export type TypedData = {
   readonly types: Readonly<Record<string, readonly TypedDataField[]>>
@@ -22,7 +23,7 @@ const refuse = (place: string, message: string) =>
 /** The 32 bytes that a signature of a message covers. */
 export const messageDigest = (message: Uint8Array): Uint8Array => {
   const head = encoder.encode(`\u0019Ethereum Signed Message:\n${message.length}`)
-  return keccak_256(Buffer.concat([head, message]))
+  return keccak256(Buffer.concat([head, message]))
 }
 
 type Encoded = {

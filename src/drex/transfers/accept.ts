@@ -94,7 +94,7 @@ export const insertAll = async (
         ${transfers.map((row) => row.createdAt.toISOString())}::text[],
         ${rows.map((row) => row.caller.idempotencyKey?.key ?? null)}::text[],
         ${rows.map((row) => row.caller.idempotencyKey?.fingerprint ?? null)}::text[],
-        ${rows.map((row) => row.body)}::text[],
+        ${rows.map(({ caller, body }) => (caller.idempotencyKey === undefined ? null : body))}::text[],
         ${rows.map(() => Bun.randomUUIDv7())}::text[],
         ${rows.map((row) => row.caller.requestId)}::text[]
       ) as t(id, transaction_id, network, token, from_wallet, to_wallet, amount, decimals,

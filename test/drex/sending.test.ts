@@ -1,0 +1,69 @@
+/** One batch is simulated while the one before is sent. */
+import { afterEach, expect, test } from 'bun:test'
+import type { Hex } from '../../src/drex/evm/hex.ts'
+import { type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+afterEach(() => bench.stop())
+
+const pay = async (from: Hex, to: Hex): Promise<string> => {
+  const body = { from_wallet: from, to_wallet: to, amount: '1.00' }
+  const { status, json } = await bench.call('POST', '/v1/drex/transfers', body)
+  expect(status).toBe(202)
+  return (json as TransferBody).transfer_id
+}
+
+const isConfirmed = async (id: string): Promise<boolean> =>
+  ((await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody).status ===
+  'confirmed'
+
+/** Holds the first transaction back until it is released, and tells what the node is asked meanwhile. */
+const holdFirst = () => {
+  const asked: string[] = []
+  const release = Promise.withResolvers<void>()
+  let isFirst = true
+  bench.node.lie(async ({ method }, answer) => {
+    if (method === 'eth_call' || method === 'eth_sendRawTransaction') asked.push(method)
+    if (method === 'eth_sendRawTransaction' && isFirst) {
+      isFirst = false
+      await release.promise
+    }
+    return answer()
+  })
+  const count = (wanted: string) => asked.filter((method) => method === wanted).length
+  return { count, release: release.resolve }
+}
+
+test('a wallet’s second transfer is simulated while the first is sent, and sent after it', async () => {
+  bench = await createBench({ isLying: true })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  const node = holdFirst()
+  const first = await pay(ana, bia)
+  await bench.until(async () => node.count('eth_sendRawTransaction') === 1)
+  const simulated = node.count('eth_call')
+  const second = await pay(ana, bia)
+  await bench.until(async () => node.count('eth_call') > simulated)
+  await Bun.sleep(100)
+  expect(node.count('eth_sendRawTransaction')).toBe(1)
+  node.release()
+  await bench.until(async () => (await isConfirmed(first)) && (await isConfirmed(second)), 10_000)
+})
+
+test('a batch that could not be sent is told, and holds up none behind it', async () => {
+  bench = await createBench({ isLying: true })
+  const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+  let isAway = false
+  bench.node.lie(({ method }, answer) => {
+    isAway ||= method === 'eth_call'
+    return answer()
+  })
+  bench.node.refuse(() => (isAway ? new Response('away', { status: 503 }) : undefined))
+  const first = await pay(ana, bia)
+  await bench.until(async () => isAway)
+  await Bun.sleep(300)
+  bench.node.refuse(undefined)
+  isAway = false
+  bench.node.lie(undefined)
+  const second = await pay(ana, bia)
+  await bench.until(async () => (await isConfirmed(first)) && (await isConfirmed(second)), 15_000)
+})
