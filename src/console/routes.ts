@@ -19,6 +19,7 @@ import {
 } from '#src/platform/security/index.ts'
 import { type Asset, loadAssets } from './assets.ts'
 import { readCookie, writeCookie } from './cookie.ts'
+import { isFollowed, isOfPayments } from './followed.ts'
 import { requireOwnOrigin, requireOwnPage } from './guard.ts'
 import type { Live } from './live.ts'
 import { consolePage } from './page.ts'
@@ -162,18 +163,12 @@ const askApi = (
   })
 }
 
-const paymentLists = /^\/v1\/(?:messages|transactions|drex\/transfers)(?:\?[^#\s]*)?$/
-/** What else the pages follow, which changes more seldom. */
-const others =
-  /^\/(?:health|v1\/(?:webhooks|certificates|drex\/(?:lanes|held|(?:balance|deliveries|liens)\/[\w%-]+)|dict\/(?:claims|infraction-reports|refunds)|ops\/dead-letters))(?:\?[^#\s]*)?$/
+/** What changes more seldom than payments is asked for in one of so many turns. */
 const turnsOfOthers = 3
 const listsMax = 16
-const list = z
-  .string()
-  .max(1_000)
-  .refine((path) => paymentLists.test(path) || others.test(path), {
-    error: 'must be what a page follows, with its query',
-  })
+const list = z.string().max(1_000).refine(isFollowed, {
+  error: 'must be what a page follows, with its query',
+})
 const followed = z.strictObject({
   list: z
     .string()
@@ -196,7 +191,7 @@ const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =
       path,
       name: JSON.stringify([session.key, c.env.address(), path]),
       ask: () => askApi(deps, c, path, { headers: headersFor(c, session) }),
-      turns: paymentLists.test(path) ? 1 : turnsOfOthers,
+      turns: isOfPayments(path) ? 1 : turnsOfOthers,
     })),
     isSessionOn: async () => (await deps.sessions.read(sealed)) !== undefined,
     lastId: c.req.header('last-event-id'),

@@ -14,7 +14,7 @@ describe.skipIf(!hasFirefox)('the console in Firefox (needs /usr/bin/firefox)', 
   let seen: SeenConsole
 
   beforeAll(async () => {
-    seen = await openConsole(startFirefox)
+    seen = await openConsole({ start: startFirefox })
   }, 60_000)
   afterAll(() => seen?.[Symbol.asyncDispose]())
 

@@ -281,7 +281,7 @@ test('another origin, a key beside the cookie, another path, and HEAD open none'
   const headers = { Cookie: rig.cookie }
   for (const list of [
     '/v1/keys',
-    '/v1/messages/1',
+    '/v1/messages/1/raw',
     '//evil.example/',
     '/v1/drex/lanes/1',
     '/v1/drex/liens',

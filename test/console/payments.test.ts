@@ -273,9 +273,13 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.context().close()
     const reader = await seen.visit()
     await signIn(reader, await gateway.keyOf({ grants: ['cards:read'] }))
-    await reader.page.goto(`${url}/console/payments/cards/${await authorize()}`)
+    const open = await authorize()
+    await reader.page.goto(`${url}/console/payments/cards/${open}`)
     await settled(reader.page)
     expect(await reader.page.getByRole('button', { name: 'Capture' }).count()).toBe(0)
+    // What others do with it is seen without asking.
+    expect((await api('POST', `/v1/transactions/${open}/void`)).ok).toBe(true)
+    await reader.page.locator('header .badge', { hasText: 'voided' }).waitFor({ timeout: 20_000 })
     await reader.page.context().close()
   }, 240_000)
 

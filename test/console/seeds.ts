@@ -22,9 +22,9 @@ export const receivedPix = async (
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into as they come
-type Api = (method: string, path: string, body?: object) => Promise<any>
+export type Api = (method: string, path: string, body?: object) => Promise<any>
 
-const apiOf =
+export const apiOf =
   (url: string, key: string): Api =>
   async (method, path, body) => {
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }

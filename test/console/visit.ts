@@ -28,8 +28,17 @@ export type SeenConsole = AsyncDisposable & {
   readonly visit: (options?: BrowserContextOptions) => Promise<Visit>
 }
 
-/** @param start the browser; Chromium where it is not told */
-export const openConsole = async (start = startBrowser): Promise<SeenConsole> => {
+/**
+ * @param start the browser; Chromium where it is not told
+ * @param env more settings of the gateway
+ */
+export const openConsole = async ({
+  start = startBrowser,
+  env = {},
+}: {
+  readonly start?: typeof startBrowser
+  readonly env?: Readonly<Record<string, string>>
+} = {}): Promise<SeenConsole> => {
   const dayMs = 86_400_000
   const directory = await createDirectory({
     claimPeriods: { resolutionMs: 7 * dayMs, completionMs: 7 * dayMs, listLagMs: 0 },
@@ -37,6 +46,7 @@ export const openConsole = async (start = startBrowser): Promise<SeenConsole> =>
   const gateway = await startGatewayHere({
     TRILHO_TRACE_URL: 'https://traces.example/{trace_id}',
     ...{ DICT_URL: directory.url, DICT_POLL_SECONDS: '5' },
+    ...env,
   })
   const browser = await start()
   const url = gateway.urls.httpUrl

@@ -407,6 +407,7 @@ export const rows: Readonly<Record<string, Row>> = {
       message: { text: 'mine' },
     },
   })),
+  'POST /v1/wallets/{id}/resend': owned(false, drex, wallet('/resend')),
   'GET /v1/wallets/{id}/transactions': owned(true, drex, wallet('/transactions')),
   'GET /v1/wallets/{id}/statement': owned(true, drex, wallet('/statement')),
   'POST /v1/drex/transfers': owned(

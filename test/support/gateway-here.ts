@@ -20,6 +20,7 @@ export type GatewayHere = AsyncDisposable & {
   /** Every route of every feature, also those that no document shows. */
   readonly routes: readonly Route[]
   readonly database: TestDatabase
+  readonly chain: Awaited<ReturnType<typeof createChain>>
   readonly issuer: Awaited<ReturnType<typeof createIssuer>>
   /** A new key with every scope, unless `more` says otherwise. */
   readonly keyOf: (more?: Partial<NewKey>) => Promise<string>
@@ -57,6 +58,7 @@ export const startGatewayHere = async (
     urls,
     routes: features.flatMap(({ routes }) => routes ?? []),
     database,
+    chain,
     issuer,
     keyOf: async (more) => {
       const all = { name: 'test', account: 'default', environment: 'test', grants: ['*'] } as const

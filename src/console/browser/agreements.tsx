@@ -251,7 +251,7 @@ const AgreementPage = <T extends Common>({
   readonly factsOf: (one: T) => readonly Fact[]
   readonly actsOf: (one: T) => readonly Act[]
 }) => {
-  const path = `/v1/drex/${list}/${encodeURIComponent(id)}`
+  const path = `/v1/drex/${list}/${encodeURIComponent(id)}` as const
   const load = (purpose: 'user' | 'background') => getJson<Whole<T>>(path, purpose)
   const loaded = useLoaded(path, load, whenChanged(path))
   const { ask, dialog } = useActs(loaded.again)

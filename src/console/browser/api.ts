@@ -28,7 +28,8 @@ export class Refusal extends Error {
   }
 }
 
-type Purpose = 'user' | 'background'
+/** `background`: what a page asks for by itself, which keeps no session alive. */
+export type Purpose = 'user' | 'background'
 
 const ask = async (path: string, init: RequestInit, purpose: Purpose): Promise<Response> => {
   const headers = new Headers(init.headers)
@@ -81,12 +82,13 @@ export const send = async <T>(
   path: string,
   body?: unknown,
   idempotencyKey?: string,
+  purpose: Purpose = 'user',
 ): Promise<T> => {
   const headers = new Headers()
   if (body !== undefined) headers.set('Content-Type', 'application/json')
   if (idempotencyKey !== undefined) headers.set('Idempotency-Key', idempotencyKey)
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-  const text = await (await ask(`/api${path}`, init, 'user')).text()
+  const text = await (await ask(`/api${path}`, init, purpose)).text()
   return (text === '' ? undefined : JSON.parse(text)) as T
 }
 

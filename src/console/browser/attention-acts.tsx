@@ -142,6 +142,22 @@ export const retryTransferAct = (one: Transfer): Act => ({
   },
 })
 
+/** What a wallet has in flight goes out once more, at once. */
+export const resendLaneAct = (lane: {
+  readonly wallet_id: string
+  readonly sender: string
+  readonly open: number
+}): Act => ({
+  title: w.resend,
+  consequence: fill(w.resendLaneConsequence, { wallet: lane.sender, count: count(lane.open) }),
+  verb: w.resend,
+  run: async (_, key) => {
+    const path = `/v1/wallets/${encodeURIComponent(lane.wallet_id)}/resend`
+    const { resent } = await send<{ readonly resent: number }>('POST', path, undefined, key)
+    return fill(w.resentLane, { count: count(resent) })
+  },
+})
+
 /** A transaction that is not signed, since it may be on the chain already. */
 export type Held = {
   readonly transaction_id: string

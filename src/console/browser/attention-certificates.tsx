@@ -1,9 +1,10 @@
+import { may, useActs } from './act.tsx'
 import type { Session } from './api.ts'
-import { Section, useList } from './attention-section.tsx'
+import { actsColumn, Section, useList } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
-import { certificateWords } from './certificates.tsx'
+import { certificateWords, importAct } from './certificates.tsx'
 import { count, dayOf } from './format.ts'
-import { type Certificate, expiresSoon, nameOfCertificate } from './late.ts'
+import { type Certificate, nameOfCertificate, toBeReplaced } from './late.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import type { Column } from './table.tsx'
@@ -32,22 +33,23 @@ const columns: readonly Column<Certificate>[] = [
 ]
 
 /** Those that end soon: a new one is imported beside them. */
-const Certificates = (_: { readonly session: Session }) => {
+const Certificates = ({ session }: { readonly session: Session }) => {
   const loaded = useList<{ certificates: readonly Certificate[] }>(
     'certificates',
     '/v1/certificates',
   )
+  const { ask, dialog } = useActs(loaded.again)
+  const acts = actsColumn<Certificate>(may(session, 'ops:admin'), ask, (one) => [importAct(one)])
   return (
-    <Section
-      {...{
-        title: w.certificates,
-        note: w.certificatesNote,
-        loaded,
-        columns,
-        keyOf: nameOfCertificate,
-      }}
-      rowsOf={({ certificates }) => certificates.filter(expiresSoon)}
-    />
+    <>
+      <Section
+        {...{ title: w.certificates, note: w.certificatesNote, loaded }}
+        columns={[...columns, ...acts]}
+        rowsOf={({ certificates }) => toBeReplaced(certificates)}
+        keyOf={nameOfCertificate}
+      />
+      {dialog}
+    </>
   )
 }
 

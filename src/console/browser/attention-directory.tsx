@@ -16,7 +16,8 @@ const textsOf: Readonly<Record<Kind, { readonly title: string; readonly note: st
 }
 
 /** Those that wait for a person here. */
-const waitingList = (kind: Kind): string => `${listOf(kind)}?needs_attention=true&limit=${shownMax}`
+const waitingList = (kind: Kind) =>
+  `${listOf(kind)}?needs_attention=true&limit=${shownMax}` as const
 
 const columnsOf = (kind: Kind): readonly Column<Told>[] => [
   matterColumn(kind),

@@ -1,3 +1,4 @@
+import type { Followed } from '../followed.ts'
 import type { Act } from './act.tsx'
 import { getJson, type Loaded, useLoaded } from './api.ts'
 import { whenChanged } from './live.ts'
@@ -13,7 +14,7 @@ export const shownMax = 50
 
 type Ask = (act: Act) => void
 
-export const useList = <T,>(name: string, path: string): Loaded<T> =>
+export const useList = <T,>(name: string, path: Followed): Loaded<T> =>
   useLoaded(name, (purpose) => getJson<T>(path, purpose), whenChanged(path, everyMs))
 
 /** A list with a line of what it is; short where there is nothing, and left out where the gateway has no such thing. */

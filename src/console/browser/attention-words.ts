@@ -8,6 +8,10 @@ export const attentionWords = inWords({
     'O que o gateway não encerra sozinho. Zero está em ordem.',
   ],
   parts: ['Parts that are not in order', 'Partes que não estão em ordem'],
+  partsNote: [
+    'Each mends itself once its cause is gone. What waits for a counterparty that refuses us access goes out by itself when it grants access again: mend the certificate or the admission.',
+    'Cada uma se recupera quando a causa some. O que espera por uma contraparte que recusa nosso acesso sai sozinho quando ela o concede de novo: corrija o certificado ou a admissão.',
+  ],
   part: ['Part', 'Parte'],
   cause: ['Cause', 'Causa'],
   unknown: ['Pix without an answer', 'Pix sem resposta'],
@@ -46,6 +50,15 @@ export const attentionWords = inWords({
   lanesNote: [
     'What was open first has been so for more than ten minutes, and all that the wallet sends waits for it.',
     'O mais antigo está aberto há mais de dez minutos, e tudo o que a carteira envia espera por ele.',
+  ],
+  waitsFor: ['Waits for', 'Espera por'],
+  resendLaneConsequence: [
+    'What {wallet} has in flight, {count} open, goes to the nodes once more: the same bytes at the same nonces, for a higher fee where there are fees. Of each nonce the chain takes one: nothing is paid twice.',
+    'O que {wallet} tem em curso, {count} em aberto, vai aos nós mais uma vez: os mesmos bytes nos mesmos nonces, com taxa maior onde há taxas. De cada nonce a cadeia aceita um: nada é pago em dobro.',
+  ],
+  resentLane: [
+    '{count} go out within seconds; the transfer tells what came of it.',
+    '{count} saem em segundos; a transferência diz o que resultou.',
   ],
   cancel: ['Take back', 'Cancelar transferência'],
   cancelConsequence: [
@@ -111,8 +124,8 @@ export const attentionWords = inWords({
   attempts: ['Attempts', 'Tentativas'],
   certificates: ['Certificates about to expire', 'Certificados prestes a vencer'],
   certificatesNote: [
-    'Within thirty days. A new one is imported beside the old: the newest is used.',
-    'Em até trinta dias. Um novo é importado ao lado do antigo: o mais novo é usado.',
+    'Within thirty days, without a newer one. A new one is imported beside the old: the newest is used.',
+    'Em até trinta dias, sem outro mais novo. Um novo é importado ao lado do antigo: o mais novo é usado.',
   ],
   endpoints: ['Webhooks that nobody takes', 'Webhooks que ninguém aceita'],
 })

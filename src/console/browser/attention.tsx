@@ -8,6 +8,7 @@ import {
   type Held,
   type LetterClass,
   resendAct,
+  resendLaneAct,
   resolveAct,
   retryClassAct,
   retryLetterAct,
@@ -18,6 +19,8 @@ import { certificateView } from './attention-certificates.tsx'
 import { directoryViews } from './attention-directory.tsx'
 import { actsColumn, linkColumn, Section, shownMax, useList } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
+import { importAct } from './certificates.tsx'
+import { counterparties, type Health } from './counterparties.ts'
 import { centsOf, count, reais, tokens } from './format.ts'
 import { broadcastList, isLate, isStuck } from './late.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
@@ -48,20 +51,28 @@ export const Attention = ({ session }: { readonly session: Session }) => {
 
 type View = (props: { readonly session: Session }) => ComponentChildren
 
-type Health = {
-  readonly checks: Readonly<
-    Record<string, { readonly status: string; readonly reason?: string; readonly detail?: unknown }>
-  >
+type Part = {
+  readonly name: string
+  readonly status: string
+  readonly cause: string
+  /** A counterparty does not let us in: a certificate or an admission has to be mended. */
+  readonly isRefused: boolean
 }
-type Part = { readonly name: string; readonly status: string; readonly cause: string }
 
-const partsOf = ({ checks }: Health): readonly Part[] =>
+const partsOf = ({ checks = {} }: Health): readonly Part[] =>
   Object.entries(checks)
     .filter(([, { status }]) => status !== 'ok')
-    .map(([name, { status, reason, detail }]) => ({
-      ...{ name, status },
-      cause: reason ?? (detail === undefined ? '' : JSON.stringify(detail)),
-    }))
+    .map(([name, check]) => {
+      const away = counterparties({ [name]: check }).filter(({ isUp }) => !isUp)
+      const causes = [
+        ...(check.reason === undefined ? [] : [check.reason]),
+        ...away.map((party) => [party.name, party.text].filter(Boolean).join(': ')),
+      ]
+      return {
+        ...{ name, status: check.status, isRefused: away.some(({ isRefused }) => isRefused) },
+        cause: causes.join(' · ') || JSON.stringify(check.detail ?? ''),
+      }
+    })
 
 const partColumns: readonly Column<Part>[] = [
   { head: w.part, cell: ({ name }) => name.replaceAll('_', ' ') },
@@ -69,13 +80,23 @@ const partColumns: readonly Column<Part>[] = [
   { head: w.cause, cell: ({ cause }) => cause, classes: ['wide'] },
 ]
 
-const Parts: View = () => {
+const Parts: View = ({ session }) => {
   const loaded = useList<Health>('parts', '/health')
+  const { ask, dialog } = useActs(loaded.again)
+  const columns = [
+    ...partColumns,
+    ...actsColumn<Part>(may(session, 'ops:admin'), ask, ({ isRefused }) =>
+      isRefused ? [importAct()] : [],
+    ),
+  ]
   return (
-    <Section
-      {...{ title: w.parts, loaded, rowsOf: partsOf, columns: partColumns }}
-      keyOf={({ name }) => name}
-    />
+    <>
+      <Section
+        {...{ title: w.parts, note: w.partsNote, loaded, rowsOf: partsOf, columns }}
+        keyOf={({ name }) => name}
+      />
+      {dialog}
+    </>
   )
 }
 
@@ -183,6 +204,17 @@ type Lane = {
   readonly open: number
   readonly oldest_at: string | null
   readonly oldest_status: string | null
+  readonly oldest_kind: string | null
+  readonly oldest_subject: string | null
+}
+
+/** The transfer that the others wait for: its page has what may be done about it. */
+const Oldest = ({ lane }: { readonly lane: Lane }) => {
+  const { oldest_kind: kind, oldest_subject: subject } = lane
+  if (kind === null || subject === null) return null
+  const text = `${kind.replaceAll('_', ' ')} ${subject}`
+  if (kind !== 'transfer') return <span>{text}</span>
+  return <Link to={`/payments/drex/${encodeURIComponent(subject)}`}>{text}</Link>
 }
 
 const laneColumns: readonly Column<Lane>[] = [
@@ -191,19 +223,31 @@ const laneColumns: readonly Column<Lane>[] = [
     ({ sender }) => sender,
   ),
   { head: words.kind, cell: ({ network }) => network, classes: ['extra'] },
+  { head: w.waitsFor, cell: (lane) => <Oldest lane={lane} />, classes: ['wide', 'mono'] },
   { head: words.status, cell: ({ oldest_status: status }) => <Badge status={status ?? ''} /> },
   { head: w.count, cell: ({ open }) => count(open), classes: ['number'] },
   momentColumn(({ oldest_at: at }) => at ?? ''),
 ]
 
-const Lanes: View = () => {
+const Lanes: View = ({ session }) => {
   const loaded = useList<{ lanes: readonly Lane[] }>('lanes', '/v1/drex/lanes')
+  const { ask, dialog } = useActs(loaded.again)
+  const columns = [
+    ...laneColumns,
+    ...actsColumn<Lane>(may(session, 'drex:transfer'), ask, (lane) =>
+      // What nobody has signed cannot be sent again.
+      lane.oldest_status === 'pending' ? [] : [resendLaneAct(lane)],
+    ),
+  ]
   return (
-    <Section
-      {...{ title: w.lanes, note: w.lanesNote, loaded, columns: laneColumns }}
-      rowsOf={({ lanes }) => lanes.filter(isStuck)}
-      keyOf={({ network, sender }) => `${network} ${sender}`}
-    />
+    <>
+      <Section
+        {...{ title: w.lanes, note: w.lanesNote, loaded, columns }}
+        rowsOf={({ lanes }) => lanes.filter(isStuck)}
+        keyOf={({ network, sender }) => `${network} ${sender}`}
+      />
+      {dialog}
+    </>
   )
 }
 

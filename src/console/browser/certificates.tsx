@@ -64,7 +64,8 @@ const contentOf = async (file: File): Promise<{ format: string; content: string 
   return { format: 'pkcs12', content: btoa(binary) }
 }
 
-const importAct: Act = {
+/** @param first what stands in its form at first: whose certificate, and which */
+export const importAct = (first?: Pick<Certificate, 'ispb' | 'type'>): Act => ({
   title: w.import,
   consequence: w.importConsequence,
   verb: w.import,
@@ -72,13 +73,19 @@ const importAct: Act = {
     <>
       <label class="field">
         {w.ispb}
-        <input name="ispb" required pattern="[0-9A-Z]{8}" autocomplete="off" />
+        <input
+          name="ispb"
+          required
+          pattern="[0-9A-Z]{8}"
+          autocomplete="off"
+          defaultValue={first?.ispb ?? ''}
+        />
       </label>
       <label class="field">
         {w.type}
         <select name="type">
           {types.map((type) => (
-            <option key={type} value={type}>
+            <option key={type} value={type} selected={type === first?.type}>
               {type}
             </option>
           ))}
@@ -107,7 +114,7 @@ const importAct: Act = {
     const made = await send<Certificate>('POST', '/v1/certificates', body, key)
     return fill(w.imported, { version: String(made.version), day: dayOf(made.not_after) })
   },
-}
+})
 
 const removeAct = (one: Certificate): Act => ({
   title: w.remove,
@@ -174,7 +181,7 @@ export const Certificates = ({ session }: { readonly session: Session }) => {
       <header class="head">
         <h1>{w.certificates}</h1>
         {mayAct && (
-          <button type="button" onClick={() => ask(importAct)}>
+          <button type="button" onClick={() => ask(importAct())}>
             {w.import}
           </button>
         )}

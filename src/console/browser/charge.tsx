@@ -1,5 +1,5 @@
 import { may, useActs } from './act.tsx'
-import { getJson, Refusal, type Session, send, useLoaded } from './api.ts'
+import { getJson, type Purpose, Refusal, type Session, send, useLoaded } from './api.ts'
 import { chargeActs } from './charge-acts.tsx'
 import {
   type Attempt,
@@ -13,6 +13,7 @@ import {
 } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayOf, reais, timeOf } from './format.ts'
+import { whenChanged } from './live.ts'
 import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
 import { Machine, Timeline } from './payment.tsx'
 import type { Moment } from './payment-load.ts'
@@ -31,8 +32,9 @@ export const ChargePage = ({
   readonly id: string
   readonly session: Session
 }) => {
-  const path = `/pix/v2/${kind}/${encodeURIComponent(id)}`
-  const loaded = useLoaded(path, () => getJson<Told>(path))
+  const path = `/pix/v2/${kind}/${encodeURIComponent(id)}` as const
+  const load = (purpose: Purpose) => getJson<Told>(path, purpose)
+  const loaded = useLoaded(path, load, whenChanged(path))
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>

@@ -1,4 +1,5 @@
-import { may, useActs } from './act.tsx'
+import { useState } from 'preact/hooks'
+import { type Act, may, useActs } from './act.tsx'
 import { every, type Session } from './api.ts'
 import { newChargeAct, unlinkAct } from './charge-acts.tsx'
 import {
@@ -49,7 +50,8 @@ export const Charges = ({
   const mine = kinds.filter((kind) => session.scopes.includes(kindsOf[kind].scope))
   const current = mine.find((kind) => kind === kindIn(query.get('show'))) ?? mine[0]
   const filter = filterOf((name) => query.get(name))
-  const { ask, dialog } = useActs(() => {})
+  const [turn, setTurn] = useState(0)
+  const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
   return (
     <>
       <header class="head">
@@ -75,7 +77,10 @@ export const Charges = ({
       </nav>
       {current === undefined && <p class="empty">{words.lacking}</p>}
       {current !== undefined && (
-        <Listed key={addressOf(current, filter)} {...{ kind: current, filter, session }} />
+        <Listed
+          key={`${addressOf(current, filter)} ${turn}`}
+          {...{ kind: current, filter, session, ask }}
+        />
       )}
       {dialog}
     </>
@@ -137,34 +142,24 @@ const ChargeFilters = ({
   )
 }
 
-const Listed = ({
-  kind,
-  filter,
-  session,
-}: {
+type ListProps = {
   readonly kind: Kind
   readonly filter: ChargeFilter
   readonly session: Session
-}) => {
+  readonly ask: (act: Act) => void
+}
+
+const Listed = ({ kind, filter, ...more }: ListProps) => {
   if (kindsOf[kind].member === undefined) return <p class="empty">{w.onlyById}</p>
   return (
     <>
       <ChargeFilters kind={kind} filter={filter} />
-      <Rows {...{ kind, filter, session }} />
+      <Rows {...{ kind, filter, ...more }} />
     </>
   )
 }
 
-const Rows = ({
-  kind,
-  filter,
-  session,
-}: {
-  readonly kind: Kind
-  readonly filter: ChargeFilter
-  readonly session: Session
-}) => {
-  const { ask, dialog } = useActs(() => go(addressOf(kind, filter)))
+const Rows = ({ kind, filter, session, ask }: ListProps) => {
   const acts: readonly Column<Told>[] =
     kind === 'locrec' && may(session, 'payloadlocationrec:write')
       ? [
@@ -181,17 +176,14 @@ const Rows = ({
         ]
       : []
   return (
-    <>
-      <PagedTable
-        name={addressOf(kind, filter)}
-        load={(cursor, purpose) => pageOfCharges(kind, filter, cursor, purpose)}
-        columns={[...columnsOf(kind), ...acts]}
-        empty={w.noneHere}
-        keyOf={kindsOf[kind].idOf}
-        wake={every(everyMs)}
-      />
-      {dialog}
-    </>
+    <PagedTable
+      name={addressOf(kind, filter)}
+      load={(cursor, purpose) => pageOfCharges(kind, filter, cursor, purpose)}
+      columns={[...columnsOf(kind), ...acts]}
+      empty={w.noneHere}
+      keyOf={kindsOf[kind].idOf}
+      wake={every(everyMs)}
+    />
   )
 }
 

@@ -1,7 +1,8 @@
+import type { Followed } from '../followed.ts'
 import { getJson, Refusal, type Session, type Wake } from './api.ts'
 import { listOf, rowsOf } from './directory-kinds.ts'
 import { count } from './format.ts'
-import { broadcastList, expiresSoon, isLate, isStuck } from './late.ts'
+import { broadcastList, type Certificate, isLate, isStuck, toBeReplaced } from './late.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 
@@ -19,7 +20,7 @@ const countedMax = 50
 type Source = {
   readonly name: string
   readonly scope: string
-  readonly path: string
+  readonly path: Followed
   readonly countOf: (answer: never) => number
 }
 
@@ -69,8 +70,8 @@ const sources: readonly Source[] = [
   },
   {
     ...{ name: w.expiring, scope: 'ops:admin', path: '/v1/certificates' },
-    countOf: ({ certificates }: { certificates: readonly { days_until_expiry: number }[] }) =>
-      certificates.filter(expiresSoon).length,
+    countOf: ({ certificates }: { certificates: readonly Certificate[] }) =>
+      toBeReplaced(certificates).length,
   },
   {
     ...{ name: w.held, scope: 'ops:read' },

@@ -103,9 +103,9 @@ export const kindIn = (text: string | null | undefined): Kind | undefined =>
   kinds.find((kind) => kind === text)
 
 /** Where the API has them. */
-export const listOf = (kind: Kind): string => `/v1/dict/${kind}`
-export const pathOf = (kind: Kind, { id }: Pick<Told, 'id'>): string =>
-  `${listOf(kind)}/${encodeURIComponent(id)}`
+export const listOf = (kind: Kind) => `/v1/dict/${kind}` as const
+export const pathOf = (kind: Kind, { id }: Pick<Told, 'id'>) =>
+  `${listOf(kind)}/${encodeURIComponent(id)}` as const
 /** Where one of them is shown. */
 export const placeOf = (kind: Kind, { id }: Pick<Told, 'id'>): string =>
   `/pix-keys/${kind}/${encodeURIComponent(id)}`
@@ -124,14 +124,14 @@ export type DirectoryFilter = {
 const pageSize = 50
 
 /** Where the API lists those, the newest first. */
-export const queryOf = (kind: Kind, { find, role, status }: DirectoryFilter): string => {
+export const queryOf = (kind: Kind, { find, role, status }: DirectoryFilter) => {
   const query = new URLSearchParams({
     limit: String(pageSize),
     ...(find === '' ? {} : { [kindsOf[kind].find.parameter]: find }),
     ...(role === '' ? {} : { role }),
     ...(status === '' ? {} : { status }),
   })
-  return `${listOf(kind)}?${query}`
+  return `${listOf(kind)}?${query}` as const
 }
 
 type Answer = Readonly<Record<string, readonly Told[]>> & { readonly next_cursor: string | null }

@@ -37,7 +37,10 @@ export const DirectoryPage = ({
   const loaded = useLoaded(
     path,
     async (purpose) => {
-      const [told, deliveries] = await Promise.all([getJson<Told>(path, purpose), deliveriesOf(id)])
+      const [told, deliveries] = await Promise.all([
+        getJson<Told>(path, purpose),
+        deliveriesOf(id, purpose),
+      ])
       return { told, moments: momentsOf(told, deliveries) }
     },
     whenChanged(path),

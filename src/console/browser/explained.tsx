@@ -1,4 +1,4 @@
-import { Refusal, send } from './api.ts'
+import { type Purpose, Refusal, send } from './api.ts'
 import { count } from './format.ts'
 import { Badge } from './state.tsx'
 import { toolWords as w } from './tools-words.ts'
@@ -36,10 +36,15 @@ export type Explained = Explanation & { readonly verdict: Verdict | undefined }
 export type Wanted = { readonly kind?: string; readonly dialect?: string }
 
 /** @throws Refusal with the reason, if it is nothing that can be explained */
-export const explain = async (content: string, wanted: Wanted = {}): Promise<Explained> => {
-  const explanation = await send<Explanation>('POST', '/v1/inspect', { content, ...wanted })
+export const explain = async (
+  content: string,
+  wanted: Wanted = {},
+  purpose: Purpose = 'user',
+): Promise<Explained> => {
+  const body = { content, ...wanted }
+  const explanation = await send<Explanation>('POST', '/v1/inspect', body, undefined, purpose)
   if (explanation.kind !== 'iso20022') return { ...explanation, verdict: undefined }
-  const verdict = await verdictOf(content)
+  const verdict = await verdictOf(content, purpose)
   return {
     ...explanation,
     verdict,
@@ -58,9 +63,9 @@ export const withoutSignature = (message: Explained): Explained => {
 }
 
 /** Undefined for XML that is no message, and for a key that may not validate. */
-const verdictOf = async (message: string): Promise<Verdict | undefined> => {
+const verdictOf = async (message: string, purpose: Purpose): Promise<Verdict | undefined> => {
   try {
-    return await send<Verdict>('POST', '/v1/validate', { message })
+    return await send<Verdict>('POST', '/v1/validate', { message }, undefined, purpose)
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error

@@ -30,6 +30,16 @@ export const expiresSoon = ({
   days_until_expiry: days,
 }: Pick<Certificate, 'days_until_expiry'>): boolean => days <= soonDays
 
+/** Those to be followed by a new one: where there is one already, it is used in place of the old. */
+export const toBeReplaced = <T extends Certificate>(certificates: readonly T[]): readonly T[] => {
+  const newest = new Map<string, T>()
+  for (const one of certificates) {
+    const use = `${one.ispb} ${one.type}`
+    if (one.version > (newest.get(use)?.version ?? -1)) newest.set(use, one)
+  }
+  return [...newest.values()].filter(expiresSoon)
+}
+
 /** How many transactions that are sent and not mined are looked at, the newest. */
 const broadcastMax = 200
-export const broadcastList = `/v1/drex/transfers?status=broadcast&limit=${broadcastMax}`
+export const broadcastList = `/v1/drex/transfers?status=broadcast&limit=${broadcastMax}` as const

@@ -1,3 +1,4 @@
+import type { Followed } from '../followed.ts'
 import type { Wake } from './api.ts'
 
 const reopenMs = 10_000
@@ -60,7 +61,7 @@ document.addEventListener('visibilitychange', () => openAfter(0))
  * @param gatherMs one answer for all changes of so long: for what costs more than a page of a list
  */
 export const whenChanged =
-  (list: string, everyMs?: number, gatherMs = 0): Wake =>
+  (list: Followed, everyMs?: number, gatherMs = 0): Wake =>
   (ask) => {
     let gathering: ReturnType<typeof setTimeout> | undefined
     const changed = (): void => {

@@ -62,6 +62,7 @@ export const overviewWords = inWords({
   days: ['{count} days', '{count} dias'],
   noQueues: ['No queue of this broker is told of.', 'Não há filas a mostrar.'],
   noCertificates: ['No certificates.', 'Sem certificados.'],
+  refusesUs: ['refuses us access', 'recusa nosso acesso'],
   silent: ['silent for {time}', 'em silêncio há {time}'],
   roundTrip: ['round trip {time}', 'ida e volta {time}'],
   echo: ['echo {time}', 'eco {time}'],

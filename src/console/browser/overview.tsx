@@ -2,25 +2,18 @@ import type { ComponentChildren } from 'preact'
 import { RailActivity } from './activity.tsx'
 import { getJson, getText, type Loaded, type Session, useLoaded } from './api.ts'
 import { type Concern, manyText } from './concerns.ts'
-import { count, dayOf, duration, secondOf } from './format.ts'
+import { counterparties, type Health, type Party } from './counterparties.ts'
+import { count, dayOf, duration } from './format.ts'
 import { type Certificate, expiresSoon, nameOfCertificate } from './late.ts'
 import { whenChanged } from './live.ts'
 import { overviewWords as w } from './overview-words.ts'
 import { Card, type Fact, Facts, Shown } from './parts.tsx'
 import { railLists, rails } from './rails.ts'
 import { Link } from './router.tsx'
-import { Badge, statusText } from './state.tsx'
+import { Badge } from './state.tsx'
 import { fill, words } from './words.ts'
 
 const slowlyMs = 30_000
-
-type Check = { readonly status: string; readonly detail?: unknown }
-export type Health = {
-  readonly status: string
-  readonly version: string
-  /** Told to keys with `ops:read` alone. */
-  readonly checks?: Readonly<Record<string, Check>>
-}
 
 const windows = [15, 60, 360, 1_440] as const
 
@@ -113,21 +106,6 @@ const linkOf = (one: Concern): ComponentChildren => (
   </Link>
 )
 
-type Channel = { readonly up?: boolean; readonly round_trip_ms?: number | null }
-type Chain = { readonly status?: string; readonly round_trip_ms?: number | null }
-type Pull = { readonly silent_seconds?: number }
-export type Network = {
-  readonly connections_up?: number
-  readonly connections_max?: number
-  readonly in_flight?: number
-  readonly in_flight_max?: number
-  readonly round_trip_ms?: number | null
-  readonly last_echo_at?: string | null
-}
-
-/** A counterparty that payments go to and come from, as far as this process reaches it. */
-type Party = { readonly name: string; readonly isUp: boolean; readonly text: string }
-
 const Parties = ({ parties }: { readonly parties: readonly Party[] }) =>
   parties.length === 0 ? (
     <p class="empty">{w.noParties}</p>
@@ -142,62 +120,6 @@ const Parties = ({ parties }: { readonly parties: readonly Party[] }) =>
       ))}
     </ul>
   )
-
-const channelNames: Readonly<Record<string, string>> = {
-  ...{ primary: w.primary, secondary: w.secondary },
-}
-
-/** Channels of the central bank, card networks, chains: as far as they are configured. */
-const counterparties = (checks: NonNullable<Health['checks']>): readonly Party[] => {
-  const pulls = new Map(detailsOf<Pull>(checks['pull']))
-  const channels = detailsOf<Channel>(checks['outbound']).map(
-    ([name, { up, round_trip_ms: ms }]) => {
-      const silence = pulls.get(name)?.silent_seconds
-      const since = silence === undefined ? '' : fill(w.silent, { time: duration(silence * 1_000) })
-      return {
-        ...{ name: `SPI ${channelNames[name] ?? name}`, isUp: up === true },
-        text: textOf([...roundTripOf(ms), since]),
-      }
-    },
-  )
-  const networks = detailsOf<Network>(checks['card_networks']).map(([name, found]) => ({
-    ...{ name, isUp: (found.connections_up ?? 0) > 0, text: networkText(found) },
-  }))
-  const chains = detailsOf<Chain>(checks['drex']).flatMap(
-    ([name, { status, round_trip_ms: ms }]) =>
-      status === undefined ? [] : [{ name, ...chainStanding(status, ms) }],
-  )
-  return [...channels, ...networks, ...chains]
-}
-
-const chainStanding = (status: string, ms: number | null | undefined) =>
-  status === 'running'
-    ? { isUp: true, text: textOf(roundTripOf(ms)) }
-    : { isUp: false, text: statusText(status) }
-
-const textOf = (parts: readonly string[]): string => parts.filter((one) => one !== '').join(' · ')
-
-/** Nothing before its first answer. */
-const roundTripOf = (ms: number | null | undefined): readonly string[] =>
-  typeof ms === 'number' ? [fill(w.roundTrip, { time: ms < 1 ? '< 1 ms' : duration(ms) })] : []
-
-const networkText = ({
-  connections_up: up = 0,
-  connections_max: max = 0,
-  in_flight: open = 0,
-  in_flight_max: openMax = 0,
-  last_echo_at: echo,
-  round_trip_ms: ms,
-}: Network): string =>
-  textOf([
-    `${count(up)}/${count(max)}`,
-    `${count(open)}/${count(openMax)} ${words.inFlight}`,
-    ...(echo ? [fill(w.echo, { time: secondOf(echo) })] : []),
-    ...roundTripOf(ms),
-  ])
-
-export const detailsOf = <T,>(check: Check | undefined): [string, T][] =>
-  Object.entries((check?.detail ?? {}) as Readonly<Record<string, T>>)
 
 type Queue = { readonly name: string; readonly depth: number; readonly ageSeconds: number }
 

@@ -1,5 +1,5 @@
 import type { Act } from './act.tsx'
-import { getJson, getText, Refusal } from './api.ts'
+import { getJson, getText, type Purpose, Refusal } from './api.ts'
 import {
   approveTransferAct,
   cancelTransferAct,
@@ -21,7 +21,7 @@ import {
   transferFacts,
 } from './payment-facts.ts'
 import { paymentWords } from './payment-words.ts'
-import type { Rail } from './rails.ts'
+import { type Rail, railLists } from './rails.ts'
 import { eventText, statusText } from './state.tsx'
 import type { Exchange, WireMessage } from './wire.tsx'
 import { language, words } from './words.ts'
@@ -61,6 +61,8 @@ export type Payment = {
   readonly onChain?: readonly ChainPlace[]
 }
 
+type Load = (id: string, purpose: Purpose) => Promise<Payment>
+
 type TimelineEntry = {
   readonly at: string
   readonly type: string
@@ -71,14 +73,15 @@ type TimelineEntry = {
   readonly reason: { readonly code: string } | null
 }
 
-const spiPayment = async (id: string): Promise<Payment> => {
-  const path = `/v1/messages/${encodeURIComponent(id)}`
-  const detail = await getJson<MessageDetail>(path)
+const spiPayment: Load = async (id, purpose) => {
+  const path = pathOfPayment('spi', id)
+  const detail = await getJson<MessageDetail>(path, purpose)
   const [raw, pix] = await Promise.all([
-    getText(path, 'application/xml').catch(() => undefined),
-    pixOf(detail.end_to_end_id),
+    getText(path, 'application/xml', purpose).catch(() => undefined),
+    pixOf(detail.end_to_end_id, purpose),
   ])
-  const explained = raw === undefined ? undefined : await explain(raw).catch(() => undefined)
+  const explained =
+    raw === undefined ? undefined : await explain(raw, {}, purpose).catch(() => undefined)
   const isOwn = detail.direction === 'OUTBOUND'
   const isUnsigned = isOwn || detail.signature === 'NOT_CHECKED'
   const amount = detail.transactions.length === 1 ? detail.transactions[0]?.amount : undefined
@@ -123,9 +126,10 @@ type Pix = Received & {
 }
 
 /** The payment that the message is of; undefined for messages of none. */
-const pixOf = async (endToEndId: string | null): Promise<Pix | undefined> => {
+const pixOf = async (endToEndId: string | null, purpose: Purpose): Promise<Pix | undefined> => {
   if (endToEndId === null) return undefined
-  return getJson<Pix>(`/v1/pix/payments/${encodeURIComponent(endToEndId)}`).catch(() => undefined)
+  const path = `/v1/pix/payments/${encodeURIComponent(endToEndId)}`
+  return getJson<Pix>(path, purpose).catch(() => undefined)
 }
 
 const isSome = (amount: string | undefined): amount is string => !/^[0.]*$/.test(amount ?? '')
@@ -142,11 +146,11 @@ type CardEvent = {
   readonly messages: readonly WireMessage[]
 }
 
-const cardPayment = async (id: string): Promise<Payment> => {
-  const path = `/v1/transactions/${encodeURIComponent(id)}`
+const cardPayment: Load = async (id, purpose) => {
+  const path = pathOfPayment('cards', id)
   const [transaction, { events, trace_id: traceId }] = await Promise.all([
-    getJson<CardDetail>(path),
-    getJson<{ events: readonly CardEvent[]; trace_id: string | null }>(`${path}/events`),
+    getJson<CardDetail>(path, purpose),
+    getJson<{ events: readonly CardEvent[]; trace_id: string | null }>(`${path}/events`, purpose),
   ])
   return {
     title: centsOf(transaction.amount),
@@ -169,9 +173,8 @@ const cardPayment = async (id: string): Promise<Payment> => {
 
 const statusOfEvent = (type: string): string => (type.endsWith('confirmed') ? 'confirmed' : type)
 
-const drexPayment = async (id: string): Promise<Payment> => {
-  const path = `/v1/drex/transfers/${encodeURIComponent(id)}`
-  const transfer = await getJson<TransferDetail>(path)
+const drexPayment: Load = async (id, purpose) => {
+  const transfer = await getJson<TransferDetail>(pathOfPayment('drex', id), purpose)
   return {
     title: tokens(transfer.amount, transfer.currency),
     status: transfer.status,
@@ -228,10 +231,13 @@ type Delivery = {
 }
 
 /** Deliveries of what happened to it: none for keys that may not see them. */
-export const deliveriesOf = async (subject: string): Promise<readonly Moment[]> => {
+export const deliveriesOf = async (
+  subject: string,
+  purpose: Purpose,
+): Promise<readonly Moment[]> => {
   try {
     const path = `/v1/webhook-deliveries?subject=${encodeURIComponent(subject)}&limit=${toldMax}`
-    const { deliveries } = await getJson<{ deliveries: readonly Delivery[] }>(path)
+    const { deliveries } = await getJson<{ deliveries: readonly Delivery[] }>(path, purpose)
     return deliveries.map(({ id, event_type, status, attempts, created_at }) => ({
       at: created_at,
       what: `webhook ${event_type}`,
@@ -245,16 +251,20 @@ export const deliveriesOf = async (subject: string): Promise<readonly Moment[]> 
   }
 }
 
-export const loadPayment = async (rail: Rail, id: string): Promise<Payment> => {
-  const payment = await loaders[rail](id)
-  const told = await deliveriesOf(payment.id)
+/** Where the API has it. */
+export const pathOfPayment = (rail: Rail, id: string) =>
+  `${railLists[rail].list}/${encodeURIComponent(id)}` as const
+
+export const loadPayment = async (rail: Rail, id: string, purpose: Purpose): Promise<Payment> => {
+  const payment = await loaders[rail](id, purpose)
+  const told = await deliveriesOf(payment.id, purpose)
   return {
     ...payment,
     moments: [...payment.moments, ...told].sort((a, b) => (a.at < b.at ? -1 : 1)),
   }
 }
 
-const loaders: Readonly<Record<Rail, (id: string) => Promise<Payment>>> = {
+const loaders: Readonly<Record<Rail, Load>> = {
   spi: spiPayment,
   cards: cardPayment,
   drex: drexPayment,

@@ -3,8 +3,9 @@ import { type Session, useLoaded } from './api.ts'
 import { OnChain } from './chain.tsx'
 import { ExplainedLines, VerdictBadge } from './explained.tsx'
 import { dayOf, duration, timeOf } from './format.ts'
+import { whenChanged } from './live.ts'
 import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
-import { loadPayment, type Moment, type Payment } from './payment-load.ts'
+import { loadPayment, type Moment, type Payment, pathOfPayment } from './payment-load.ts'
 import { paymentWords as w } from './payment-words.ts'
 import type { Rail } from './rails.ts'
 import { Link } from './router.tsx'
@@ -23,7 +24,11 @@ export const PaymentPage = ({
   readonly id: string
   readonly session: Session
 }) => {
-  const loaded = useLoaded(`${rail} ${id}`, () => loadPayment(rail, id))
+  const loaded = useLoaded(
+    `${rail} ${id}`,
+    (purpose) => loadPayment(rail, id, purpose),
+    whenChanged(pathOfPayment(rail, id)),
+  )
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>

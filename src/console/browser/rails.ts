@@ -1,3 +1,4 @@
+import type { PaymentList } from '../followed.ts'
 import { amountsAsked, centsAsked } from './amounts.ts'
 import { getJson } from './api.ts'
 import { endOfDay, startOfDay } from './days.tsx'
@@ -78,7 +79,7 @@ type Find = {
 type RailList = {
   readonly label: string
   /** Where the API lists them. */
-  readonly list: string
+  readonly list: PaymentList
   readonly scope: string
   /** What can be searched for, in the reader's words, and as the API calls it. */
   readonly finds: readonly Find[]
@@ -191,8 +192,8 @@ const queryOf = (
 }
 
 /** Where the API lists them. */
-export const listOf = (rail: Rail, filter: Filter, limit: number): string =>
-  `${railLists[rail].list}?${queryOf(rail, filter, limit)}`
+export const listOf = (rail: Rail, filter: Filter, limit: number) =>
+  `${railLists[rail].list}?${queryOf(rail, filter, limit)}` as const
 
 /** One page of a rail. */
 export const pageOfRail = (

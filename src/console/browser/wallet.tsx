@@ -113,7 +113,7 @@ export const WalletPage = ({ id, session }: { readonly id: string; readonly sess
 }
 
 const Holdings = ({ address }: { readonly address: string }) => {
-  const path = `/v1/drex/balance/${encodeURIComponent(address)}`
+  const path = `/v1/drex/balance/${encodeURIComponent(address)}` as const
   const loaded = useLoaded(path, (purpose) => getJson<Balance>(path, purpose), whenChanged(path))
   return (
     <section class="card pad" aria-label={w.balance}>

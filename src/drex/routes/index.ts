@@ -20,7 +20,7 @@ import { batchRoutes } from './batches.ts'
 import { contractRoutes } from './contracts.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { heldRoutes } from './held.ts'
-import { laneRoute } from './lanes.ts'
+import { laneRoutes } from './lanes.ts'
 import { lienRoutes } from './liens.ts'
 import { networkRoutes } from './networks.ts'
 import { operationRoutes } from './operations.ts'
@@ -78,7 +78,7 @@ const routesOf = (deps: RouteDeps): readonly Route[] => [
   ...batchRoutes(deps.batches),
   ...heldRoutes(deps.held, deps.sql),
   ...networkRoutes(deps.chains, deps.tokens),
-  laneRoute(deps.sql),
+  ...laneRoutes(deps.wallets, deps.sql),
   transactionRoute(deps.transactions),
   ...operationRoutes(deps.operations, deps.sql),
   ...deliveryRoutes(deps.deliveries, deps.sql),

@@ -1,11 +1,22 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import { callerOf, type Route } from '#src/platform/http/index.ts'
+import {
+  actorOf,
+  callerOf,
+  idParams,
+  type Route,
+  readParams,
+  respond,
+  runOnce,
+  writeAudit,
+} from '#src/platform/http/index.ts'
 import { networksFor } from '../chains.ts'
 import { transactionStatuses } from '../domain.ts'
+import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
-import { type Lane, lanesMax, lanesOf, openMax } from '../lanes.ts'
+import { type Lane, lanesMax, lanesOf, openMax, resentMax, sweepNow } from '../lanes.ts'
 import { walletsOf } from '../wallets/rights.ts'
+import type { Wallets } from '../wallets/service.ts'
 
 const lanesSchema = z.object({
   lanes: z.array(
@@ -23,12 +34,26 @@ const lanesSchema = z.object({
           description: 'Of those the oldest, which the others wait for.',
         }),
         oldest_status: z.enum(transactionStatuses).nullable(),
+        oldest_kind: z.string().nullable(),
+        oldest_subject: z.string().nullable().meta({
+          description: 'The transfer, operation or contract that it belongs to.',
+        }),
       })
       .meta({ id: 'NonceLane' }),
   ),
 })
 
-export const laneRoute = (sql: Client): Route => ({
+const resentSchema = z.object({
+  wallet_id: z.string(),
+  resent: z.int().meta({ description: `How many, at most ${resentMax} on each network.` }),
+})
+
+export const laneRoutes = (wallets: Wallets, sql: Client): readonly Route[] => [
+  listRoute(sql),
+  resendRoute(wallets, sql),
+]
+
+const listRoute = (sql: Client): Route => ({
   method: 'GET',
   path: '/v1/drex/lanes',
   scope: 'drex:read',
@@ -51,6 +76,38 @@ export const laneRoute = (sql: Client): Route => ({
   },
 })
 
+const resendRoute = (wallets: Wallets, sql: Client): Route => ({
+  method: 'POST',
+  path: '/v1/wallets/{id}/resend',
+  scope: 'drex:transfer',
+  errorStyle: 'envelope',
+  document: {
+    operation: 'resendWalletTransactions',
+    summary: 'Send again at once what a wallet has in flight',
+    description:
+      'The same bytes at the same nonces, with a higher fee where the network has fees and made blocks without them: of each nonce the chain takes one. The gateway does this by itself at intervals; this does not wait for the next of them. What is signed by nobody yet is not sent.',
+    tag: 'Digital currency',
+    params: idParams,
+    exampleFrom: { id: 'listNonceLanes#/lanes/0/wallet_id' },
+    idempotent: true,
+    responses: { 202: { description: 'It is sent again within seconds', schema: resentSchema } },
+    errors: [drexErrors.wallet_not_found],
+  },
+  async handle(c) {
+    const caller = callerOf(c)
+    const { id, address: sender } = await wallets.get(readParams(c, idParams).id, caller)
+    const networks = networksFor(caller.environment)
+    const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
+      const resent = await sweepNow(tx, { sender, networks })
+      const act = { action: 'drex.resend', object: id, outcome: `resent ${resent}` } as const
+      await writeAudit(tx, { ...act, actor: actorOf(caller) })
+      const body: z.infer<typeof resentSchema> = { wallet_id: id, resent }
+      return { status: 202, body: JSON.stringify(body) }
+    })
+    return respond(answered)
+  },
+})
+
 const show = (lane: Lane) => ({
   network: lane.network,
   sender: checksumAddress(lane.sender),
@@ -60,4 +117,6 @@ const show = (lane: Lane) => ({
   open: lane.open,
   oldest_at: lane.oldestAt?.toISOString() ?? null,
   oldest_status: lane.oldestStatus,
+  oldest_kind: lane.oldestKind,
+  oldest_subject: lane.oldestSubject,
 })

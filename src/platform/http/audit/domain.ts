@@ -30,6 +30,7 @@ export const auditActions = [
   'drex.fund',
   'drex.approve',
   'drex.resolve',
+  'drex.resend',
   'drex.delivery',
   'drex.delivery.cancel',
   'drex.lien',

@@ -1,0 +1,57 @@
+/** What holds up a wallet's nonces: told of by its lane, and sent again at once when a person asks for it. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Bench, createBench, type TransferBody } from './support.ts'
+
+let bench: Bench
+
+beforeAll(async () => {
+  bench = await createBench()
+})
+afterAll(() => bench.stop())
+
+type Lane = Readonly<Record<string, unknown>> & { readonly sender: string }
+
+const transferOf = async (id: string): Promise<TransferBody> =>
+  (await bench.call('GET', `/v1/drex/transfers/${id}`)).json as TransferBody
+
+test('what no node has kept is sent again at once, once for one Idempotency-Key, with an audit entry each', async () => {
+  const { sql } = bench.database
+  const [from, to] = [await bench.wallet(10_000n), await bench.wallet(0n)]
+  bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
+  const made = await bench.call('POST', '/v1/drex/transfers', {
+    ...{ from_wallet: from, to_wallet: to, amount: '1.00' },
+  })
+  const { transfer_id: id } = made.json as TransferBody
+  await bench.until(async () => (await transferOf(id)).status === 'broadcast')
+  // As if the engine were to look at it much later only.
+  await sql`update drex_transactions set due_at = now() + interval '1 day' where subject = ${id}`
+  bench.chain.faults.set([])
+  const { json } = await bench.call('GET', '/v1/drex/lanes')
+  const lane = (json as { lanes: Lane[] }).lanes.find(
+    ({ sender }) => sender.toLowerCase() === from.toLowerCase(),
+  )
+  expect(lane).toMatchObject({
+    ...{ open: 1, oldest_status: 'broadcast', oldest_kind: 'transfer', oldest_subject: id },
+  })
+  await Bun.sleep(500)
+  expect((await transferOf(id)).status).toBe('broadcast')
+
+  const wallet = String(lane?.['wallet_id'])
+  const resend = () =>
+    bench.call('POST', `/v1/wallets/${wallet}/resend`, undefined, { 'Idempotency-Key': 'again' })
+  const answers = [await resend(), await resend()]
+  for (const { status, json: told } of answers) {
+    expect({ status, told }).toEqual({
+      status: 202,
+      told: { wallet_id: wallet, resent: 1 } as never,
+    })
+  }
+  await bench.until(async () => (await transferOf(id)).status === 'confirmed')
+  expect(await bench.balance(to)).toBe(100n)
+  const acts = await sql`select object, outcome from audit_log where action = 'drex.resend'`
+  expect([...acts]).toEqual([{ object: wallet, outcome: 'resent 1' }])
+  // Nothing is in flight by now.
+  const last = await bench.call('POST', `/v1/wallets/${wallet}/resend`)
+  expect(last.json).toEqual({ wallet_id: wallet, resent: 0 } as never)
+  expect((await bench.call('POST', '/v1/wallets/none/resend')).status).toBe(404)
+}, 60_000)
