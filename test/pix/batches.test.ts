@@ -161,6 +161,57 @@ describe('a batch of charges', () => {
     }
   })
 
+  test('takes the locations of another in the opposite order, and neither waits for ever', async () => {
+    const kind = { tipoCob: 'cobv' }
+    for (let round = 0; round < 3; round++) {
+      const locations: Json[] = []
+      for (let at = 0; at < 30; at++) locations.push((await call('POST', '/loc', kind)).json)
+      const bound = (all: readonly Json[]) =>
+        all.map((loc, at) =>
+          charge({
+            txid: `${String(at).padStart(4, '0')}${freshTxid().slice(4)}`,
+            loc: { id: loc.id },
+          }),
+        )
+      const [here, there] = [freshId(), freshId()]
+      const both = await Promise.all([
+        put(here, bound(locations)),
+        put(there, bound(locations.toReversed())),
+      ])
+      expect(both.map(({ status }) => status)).toEqual([202, 202])
+      const made = [...(await statuses(here)), ...(await statuses(there))]
+      // A location shows one charge.
+      expect(made.filter((status: string) => status === 'CRIADA')).toHaveLength(30)
+    }
+  })
+
+  test('gives its charges each other’s locations while another does the same, and neither waits for ever', async () => {
+    const [first, second] = [freshId(), freshId()]
+    const cobsv = Array.from({ length: 30 }, () => charge())
+    const others = Array.from({ length: 30 }, () => charge())
+    expect((await put(first, cobsv)).status).toBe(202)
+    expect((await put(second, others)).status).toBe(202)
+    const idOf = async ({ txid }: { txid: string }) =>
+      (await call('GET', `/cobv/${txid}`)).json.loc.id
+    const ids = await Promise.all([...cobsv, ...others].map(idOf))
+    for (let round = 0; round < 3; round++) {
+      const given = (items: readonly { txid: string }[], order: readonly number[]) =>
+        items.map(({ txid }, at) => ({ txid, loc: { id: order[at] } }))
+      const both = await Promise.all([
+        call('PATCH', `/lotecobv/${first}`, { cobsv: given(cobsv, ids.slice(30).toReversed()) }),
+        call('PATCH', `/lotecobv/${second}`, { cobsv: given(others, ids.slice(0, 30)) }),
+      ])
+      expect(both.map(({ status }) => status)).toEqual([202, 202])
+    }
+    const shownAt = await Promise.all(
+      [...cobsv, ...others].map(
+        async ({ txid }) => (await call('GET', `/cobv/${txid}`)).json.loc?.id,
+      ),
+    )
+    const present = shownAt.filter((id) => id !== undefined)
+    expect(new Set(present).size).toBe(present.length)
+  })
+
   test('is revised while its charges are paid, whatever the order', async () => {
     const cobsv = Array.from({ length: 40 }, () => charge())
     const txids = cobsv.map(({ txid }) => txid)

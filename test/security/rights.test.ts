@@ -61,6 +61,22 @@ const call = async (
   return { status: response.status, text, json: (isJson ? JSON.parse(text) : {}) as never }
 }
 
+/** By OAuth, with the key as the client. */
+const tokenOf = async (key: string): Promise<string> => {
+  const [, , id = ''] = key.split('_')
+  const basic = Buffer.from(`${id}:${key}`).toString('base64')
+  const response = await fetch(`${gateway.urls.httpUrl}/oauth/token`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Basic ${basic}`,
+      'Content-Type': 'application/x-www-form-urlencoded',
+    },
+    body: 'grant_type=client_credentials',
+  })
+  const { access_token: token } = (await response.json()) as { readonly access_token: string }
+  return token
+}
+
 const demand = async (path: string, body: unknown): Promise<Record<string, string>> => {
   const answer = await call(ana, 'POST', path, body)
   if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`)
@@ -253,6 +269,22 @@ describe('what is another account’s', () => {
     for (const one of named.filter(({ row }) => row.kind === 'list')) {
       const { status, text } = await ask(bia, one)
       expect([one.name, status]).toEqual([one.name, 200])
+      expect([one.name, its.filter((id) => text.includes(id))]).toEqual([one.name, []])
+    }
+  })
+
+  test('is not there for a token of theirs either', async () => {
+    const [own, theirs] = [await tokenOf(ana), await tokenOf(bia)]
+    const standard = named.filter(({ path }) => path.startsWith('/pix/v2/'))
+    const owned = standard.filter(({ row }) => row.kind === 'owned')
+    for (const one of owned) {
+      expect([one.name, (await ask(theirs, one)).status]).toEqual([one.name, 404])
+      if (one.method !== 'GET') continue
+      expect([one.name, (await ask(own, one)).status]).toEqual([one.name, 200])
+    }
+    for (const one of standard.filter(({ row }) => row.kind === 'list')) {
+      const [seen, text] = [await ask(own, one), (await ask(theirs, one)).text]
+      const its = Object.values(made).filter((id) => id !== made.location && seen.text.includes(id))
       expect([one.name, its.filter((id) => text.includes(id))]).toEqual([one.name, []])
     }
   })

@@ -1,4 +1,10 @@
-import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
+import { z } from 'zod'
+import {
+  atOneMoment,
+  beginAnew,
+  type Client,
+  type Transaction,
+} from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import type { ChargeService, Named } from '../charges/service.ts'
@@ -15,6 +21,7 @@ import {
   findBatch,
   listBatches,
   lockBatch,
+  lockLocationsFor,
   txidsOf,
 } from './store.ts'
 
@@ -43,7 +50,7 @@ export const createBatchService = ({
   calendar,
 }: BatchServiceDeps): BatchService => ({
   put: (name, { descricao, cobsv }) =>
-    sql.begin(async (tx) => {
+    beginAnew(sql, async (tx) => {
       const txids = cobsv.map(({ txid }) => txid)
       if (await addBatch(tx, name, descricao, now())) await claim(tx, name, txids)
       else {
@@ -57,7 +64,7 @@ export const createBatchService = ({
       })
     }),
   revise: (name, { descricao, cobsv }) =>
-    sql.begin(async (tx) => {
+    beginAnew(sql, async (tx) => {
       if (!(await lockBatch(tx, name, descricao))) throw noBatch()
       requireMembers(await txidsOf(tx, name), cobsv)
       await workOff(tx, name.account, cobsv, (value) => {
@@ -107,6 +114,14 @@ const requireMembers = (known: readonly string[], items: readonly BatchItemReque
 /** Reads what is asked of one charge, and gives what does it. Both may throw an ApiError. */
 type Step = (value: unknown) => (tx: Transaction, named: Named) => Promise<Charge>
 
+const locationOf = z.object({ loc: z.object({ id: z.int() }) })
+
+/** Of an item that has not been judged yet. */
+const locationIdIn = (value: unknown): readonly number[] => {
+  const { data } = locationOf.safeParse(value)
+  return data === undefined ? [] : [data.loc.id]
+}
+
 const workOff = async (
   tx: Transaction,
   account: string,
@@ -114,6 +129,11 @@ const workOff = async (
   step: Step,
 ): Promise<void> => {
   const ended: BatchItem[] = []
+  const locationIds = items.flatMap(({ value }) => locationIdIn(value))
+  if (locationIds.length > 0) {
+    const txids = items.map(({ txid }) => txid)
+    await lockLocationsFor(tx, account, txids, locationIds)
+  }
   // Whoever locks several charges takes them in this order.
   for (const { txid, value } of items.toSorted((a, b) => (a.txid < b.txid ? -1 : 1))) {
     const end = await tried(tx, { account, txid }, () => step(value))

@@ -126,3 +126,27 @@ const withItems = async (
   const byBatch = Map.groupBy(items, ({ batchId }) => batchId)
   return rows.map((row) => ({ ...row, id: Number(row.id), items: byBatch.get(row.id) ?? [] }))
 }
+
+/**
+ * Locks the locations that charges of a batch are to have, and those that they have, in the order that all batches keep:
+ * whoever took them charge by charge would wait for another batch that names them in another order.
+ */
+export const lockLocationsFor = async (
+  tx: Queryable,
+  account: string,
+  txids: readonly string[],
+  locationIds: readonly number[],
+): Promise<void> => {
+  await tx`
+    with wanted as materialized (
+      select id from unnest(${textArray(locationIds.map(String))}::text::bigint[]) as named(id)
+      union
+      select l.id from unnest(${textArray(txids)}::text::text[]) as charged(txid)
+        cross join lateral (
+          select id from pix_charges where account = ${account} and txid = charged.txid limit 1) c
+        cross join lateral (select id from pix_locations where charge_id = c.id limit 1) l
+    )
+    select from pix_locations
+    where id = any(array(select id from wanted)) and account = ${account}
+    order by id for update`
+}

@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
+import {
+  atOneMoment,
+  beginAnew,
+  type Client,
+  type Transaction,
+} from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
 import { violates } from '../errors.ts'
@@ -92,7 +97,7 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
       const { terms, locationId } = request
       const made = locationId === undefined && (await make({ account, txid, terms, at: now() }))
       if (made) return chargeView(made, addresses)
-      return sql.begin(async (tx) => {
+      return beginAnew(sql, async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)
         return view(tx, await putCharge(tx, { account, txid }, request, now(), wording))
       })
@@ -106,7 +111,7 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
         return { status: 201, body: JSON.stringify(body) }
       }),
     revise: (account, txid, request) =>
-      sql.begin(async (tx) => {
+      beginAnew(sql, async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)
         return view(tx, await revise(tx, { account, txid }, request, wording))
       }),

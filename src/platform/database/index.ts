@@ -9,6 +9,7 @@ export {
   type Queryable,
   type Transaction,
 } from './database.ts'
+export { beginAnew } from './deadlock.ts'
 export {
   NoPostgresError,
   startEmbeddedPostgres,
