@@ -200,7 +200,8 @@ const find = async (
     try {
       return { text: await readList(url, readOutside), source: url, asOf: day }
     } catch (error) {
-      failure = error
+      // The first is today's, which tells most.
+      failure ??= error
     }
   }
   throw failure

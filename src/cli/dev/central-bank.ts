@@ -25,6 +25,8 @@ export type DevCentralBank = {
   readonly ispb: string
   /** Makes 99999A03 pay; undefined when the user named another bank. */
   readonly payIn: CentralBank['payIn'] | undefined
+  /** Makes it read the code of a charge and pay that; undefined as well. */
+  readonly payCode: CentralBank['payCode'] | undefined
   readonly stop: () => Promise<void>
 }
 
@@ -41,11 +43,19 @@ const roles = 'INBOUND_PULL,WORKER,OUTBOUND_SEND'
 export const startDevCentralBank = async (given: Environment): Promise<DevCentralBank> => {
   const ispb = isSet(given, 'ISPB') ? (given['ISPB'] ?? ispbDefault) : ispbDefault
   if (isSet(given, 'SPI_PRIMARY_URL') || isSet(given, 'SPI_SECONDARY_URL')) {
-    return { env: {}, url: undefined, ispb, payIn: undefined, stop: async () => {} }
+    return {
+      env: {},
+      url: undefined,
+      ispb,
+      payIn: undefined,
+      payCode: undefined,
+      stop: async () => {},
+    }
   }
   const bank = await createCentralBank({ longPollMs: longPollMs })
   const env = { ISPB: ispb, SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl }
-  return { env, url: bank.url, ispb, payIn: bank.payIn, stop: bank.stop }
+  const { url, payIn, payCode, stop } = bank
+  return { env, url, ispb, payIn, payCode, stop }
 }
 
 /** All stages of the pipeline where there is a database to keep messages in; none otherwise. */

@@ -19,11 +19,16 @@ const timeoutMs = 15_000
 /** Rejects when the charge is not paid as it should. */
 export const chargeDemo = async (
   { apiKey, httpUrl, pixUrl = httpUrl }: DemoGateway & { readonly pixUrl?: string | undefined },
-  { ispb, payIn }: DevCentralBank,
+  { ispb, payIn, payCode }: DevCentralBank,
   features: readonly Feature[],
 ): Promise<readonly Demo[]> => {
   const running = new Set(features.map(({ name }) => name))
-  if (payIn === undefined || !paymentStages.every((stage) => running.has(stage))) return []
+  if (
+    payIn === undefined ||
+    payCode === undefined ||
+    !paymentStages.every((stage) => running.has(stage))
+  )
+    return []
   const txid = randomBytes(16).toString('hex')
   const url = `${pixUrl}/pix/v2/cob/${txid}`
   await call(apiKey, 'PUT', `${httpUrl}/v1/pix/receivers`, receiver)
@@ -34,10 +39,13 @@ export const chargeDemo = async (
   })
   const { pixCopiaECola } = JSON.parse(output) as { readonly pixCopiaECola: string }
   const { key, tax_id: taxId } = receiver
-  payIn({ to: ispb, amountCents, charge: { txid, taxId, key } })
+  // A location that the user has named elsewhere may be out of reach.
+  if (pixCopiaECola.includes(new URL(httpUrl).host)) {
+    await payCode({ code: pixCopiaECola, receiver: { to: ispb, taxId } })
+  } else payIn({ to: ispb, amountCents, charge: { txid, taxId, key } })
   const paid = await concluded(apiKey, url)
   const code = await drawText(pixCopiaECola)
-  const title = `A charge of 37.00 has this code, and is paid by ${payingPsp}`
+  const title = `A charge of 37.00 has this code, which ${payingPsp} reads and pays`
   return [{ title, command: paid.command, output: `${code.trimEnd()}\n${paid.output}` }]
 }
 

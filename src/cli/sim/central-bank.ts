@@ -62,6 +62,10 @@ export const centralBankSimulator: Simulator = {
     'host-without-port': {
       doc: 'Resets connections whose Host header has a port, as the real one does.',
     },
+    directory: {
+      value: 'url',
+      doc: 'The directory that payers’ institutions ask whose key it is: http://127.0.0.1:16532/api/v2.',
+    },
     'rate-limits': { doc: 'Token buckets as the real one has them.' },
   },
   example: 'trilho sim central-bank --port 16522 --secondary-port 17522 --long-poll-seconds 1',
@@ -126,6 +130,7 @@ const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> =>
     fromAcceptance: args.flag('from-acceptance'),
     hostWithoutPort: args.flag('host-without-port'),
     rateLimits: args.flag('rate-limits'),
+    directory: args.text('directory'),
   }
 }
 

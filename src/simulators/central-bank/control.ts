@@ -7,6 +7,7 @@ import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
 import type { Channel } from './options.ts'
 import type { Payers } from './payers.ts'
 import type { Answer } from './problem.ts'
+import { type ReadCode, UnpaidError } from './reading.ts'
 
 /** @param path with its query */
 export type Control = (
@@ -24,6 +25,9 @@ export type PayIn = (payment: {
   /** Absent: a payment by key to somebody. */
   readonly charge?: PaidCharge
 }) => string
+
+/** @throws UnpaidError */
+export type PayCode = (asked: ReadCode) => Promise<string>
 
 const delayMsMax = 600_000
 const faultsMax = 100
@@ -73,6 +77,26 @@ const payInBody = z
   .refine(({ amount_cents: cents, charge }) => (charge?.cash?.amount_cents ?? 0) <= cents, {
     error: 'must not be more than is paid',
     path: ['charge', 'cash', 'amount_cents'],
+  })
+
+const codeCharsMax = 1_024
+
+const payCodeBody = z
+  .strictObject({
+    code: z.string().min(1).max(codeCharsMax),
+    pay_on: z.iso.date().optional(),
+    to: z
+      .string()
+      .regex(/^[0-9A-Z]{8}$/)
+      .optional(),
+    tax_id: z
+      .string()
+      .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/)
+      .optional(),
+  })
+  .refine(({ to, tax_id: taxId }) => (to === undefined) === (taxId === undefined), {
+    error: 'goes with to',
+    path: ['tax_id'],
   })
 
 const payChargeBody = z.strictObject({
@@ -134,92 +158,92 @@ const paidCharge = (asked: NonNullable<z.infer<typeof payInBody>['charge']>): Pa
   return { txid, taxId, key, cash: { cents: BigInt(cents), ...by } }
 }
 
-export const createControl = (deps: {
+type Body = Uint8Array | 'too_large'
+type Operation = (body: Body) => Answer | Promise<Answer>
+
+const taking =
+  <T>(schema: z.ZodType<T>, act: (asked: T) => Answer | Promise<Answer>): Operation =>
+  (body) => {
+    const asked = schema.safeParse(parsed(body))
+    return asked.success ? act(asked.data) : refused(asked.error)
+  }
+
+export type ControlDeps = {
   readonly faults: FaultPlan
   readonly payIn: PayIn
+  readonly payCode: PayCode
   readonly giveBack: (endToEndId: string, amountCents: bigint, reason: string) => string | undefined
   readonly payCharge: Payers['payCharge']
   readonly askMandate: (to: string) => string
   readonly authorize: Authorize
   readonly book: () => Book
   readonly statistics: () => unknown
-}): Control => {
-  const setFaults = (body: Uint8Array | 'too_large'): Answer => {
-    const faults = faultsBody.safeParse(parsed(body))
-    if (!faults.success) return refused(faults.error)
+}
+
+const readAndPay = async (
+  { code, pay_on: payOn, to, tax_id: taxId }: z.infer<typeof payCodeBody>,
+  { payCode }: ControlDeps,
+): Promise<Answer> => {
+  const receiver = to === undefined || taxId === undefined ? undefined : { to, taxId }
+  try {
+    return json(201, { end_to_end_ids: [await payCode({ code, payOn, receiver })] })
+  } catch (error) {
+    if (!(error instanceof UnpaidError)) throw error
+    return json(error.status, { error: error.code, message: error.message })
+  }
+}
+
+/** By method and path. */
+const operationsOf = (deps: ControlDeps): Readonly<Record<string, Operation>> => {
+  const setFaults = taking(faultsBody, (faults) => {
     // A member that is absent is the same as one that is undefined.
-    deps.faults.set(faults.data as readonly Fault[])
+    deps.faults.set(faults as readonly Fault[])
     return json(200, deps.faults.active())
+  })
+  return {
+    'GET /simulator/faults': () => json(200, deps.faults.active()),
+    'PUT /simulator/faults': setFaults,
+    'POST /simulator/faults': setFaults,
+    'POST /simulator/pay-in': taking(payInBody, (asked) => {
+      const { to, amount_cents: cents, count, channel: by, charge } = asked
+      const payment = {
+        ...{ to, amountCents: BigInt(cents), channel: by },
+        ...(charge && { charge: paidCharge(charge) }),
+      }
+      const ids = Array.from({ length: count }, () => deps.payIn(payment))
+      return json(201, { end_to_end_ids: ids })
+    }),
+    'POST /simulator/pay-code': taking(payCodeBody, (asked) => readAndPay(asked, deps)),
+    'POST /simulator/give-back': taking(giveBackBody, (asked) => {
+      const { end_to_end_id: of, amount_cents: cents, reason } = asked
+      const id = deps.giveBack(of, BigInt(cents), reason)
+      return id === undefined
+        ? json(404, { error: 'not_returnable' })
+        : json(201, { return_id: id })
+    }),
+    'POST /simulator/pay-charge': taking(payChargeBody, ({ end_to_end_id: id, channel: by }) =>
+      deps.payCharge(id, by)
+        ? json(201, { end_to_end_ids: [id] })
+        : json(404, { error: 'not_scheduled' }),
+    ),
+    'POST /simulator/mandate': taking(mandateBody, ({ to }) =>
+      json(201, { mandate_id: deps.askMandate(to) }),
+    ),
+    'POST /simulator/authorize': taking(authorizeBody, ({ payload, journey }) => {
+      deps.authorize(payload, journey)
+      return json(201, { mandate_id: payload.idRec })
+    }),
+    'GET /simulator/book': () => json(200, deps.book()),
+    'GET /simulator/statistics': () => json(200, deps.statistics()),
   }
-  const pay = (body: Uint8Array | 'too_large'): Answer => {
-    const asked = payInBody.safeParse(parsed(body))
-    if (!asked.success) return refused(asked.error)
-    const { to, amount_cents, count, channel: by, charge } = asked.data
-    const payment = {
-      ...{ to, amountCents: BigInt(amount_cents), channel: by },
-      ...(charge && { charge: paidCharge(charge) }),
-    }
-    const ids = Array.from({ length: count }, () => deps.payIn(payment))
-    return json(201, { end_to_end_ids: ids })
-  }
-  const payCharge = (body: Uint8Array | 'too_large'): Answer => {
-    const asked = payChargeBody.safeParse(parsed(body))
-    if (!asked.success) return refused(asked.error)
-    const { end_to_end_id: id, channel: by } = asked.data
-    return deps.payCharge(id, by)
-      ? json(201, { end_to_end_ids: [id] })
-      : json(404, { error: 'not_scheduled' })
-  }
+}
+
+export const createControl = (deps: ControlDeps): Control => {
+  const operations = operationsOf(deps)
   return async (method, path, body) => {
-    switch (`${method} ${path}`) {
-      case 'GET /simulator/faults':
-        return json(200, deps.faults.active())
-      case 'PUT /simulator/faults':
-      case 'POST /simulator/faults':
-        return setFaults(body)
-      case 'POST /simulator/pay-in':
-        return pay(body)
-      case 'POST /simulator/give-back': {
-        const asked = giveBackBody.safeParse(parsed(body))
-        if (!asked.success) return refused(asked.error)
-        const { end_to_end_id: of, amount_cents: cents, reason } = asked.data
-        const id = deps.giveBack(of, BigInt(cents), reason)
-        return id === undefined
-          ? json(404, { error: 'not_returnable' })
-          : json(201, { return_id: id })
-      }
-      case 'POST /simulator/pay-charge':
-        return payCharge(body)
-      case 'POST /simulator/mandate': {
-        const asked = mandateBody.safeParse(parsed(body))
-        if (!asked.success) return refused(asked.error)
-        return json(201, { mandate_id: deps.askMandate(asked.data.to) })
-      }
-      case 'POST /simulator/authorize': {
-        const asked = authorizeBody.safeParse(parsed(body))
-        if (!asked.success) return refused(asked.error)
-        const { payload, journey } = asked.data
-        deps.authorize(payload, journey)
-        return json(201, { mandate_id: payload.idRec })
-      }
-      case 'GET /simulator/book':
-        return json(200, deps.book())
-      case 'GET /simulator/statistics':
-        return json(200, deps.statistics())
-      default:
-        return json(404, {
-          error: 'not_found',
-          endpoints: [
-            'GET|PUT /simulator/faults',
-            'POST /simulator/pay-in',
-            'POST /simulator/give-back',
-            'POST /simulator/pay-charge',
-            'POST /simulator/mandate',
-            'POST /simulator/authorize',
-            'GET /simulator/book',
-            'GET /simulator/statistics',
-          ],
-        })
-    }
+    const name = `${method} ${path}`
+    const operation = Object.hasOwn(operations, name) ? operations[name] : undefined
+    if (operation !== undefined) return operation(body)
+    return json(404, { error: 'not_found', endpoints: Object.keys(operations) })
   }
 }

@@ -7,7 +7,7 @@ import { versionOf } from '#codecs/iso20022'
 import { every } from '#src/platform/jobs/index.ts'
 import { mandateAuthorized } from './authorizations.ts'
 import { type Book, bookOf } from './book.ts'
-import { type Authorize, createControl, type PayIn } from './control.ts'
+import { type Authorize, createControl, type PayCode, type PayIn } from './control.ts'
 import { mandateRequest } from './drafts.ts'
 import { createFaultPlan, type Fault } from './faults.ts'
 import { createIdentifiers } from './identifiers.ts'
@@ -25,6 +25,7 @@ import {
 import { createOtherMessages } from './others.ts'
 import { createPayers, type Payers } from './payers.ts'
 import { createPostOffice } from './post-office.ts'
+import { payableOf } from './reading.ts'
 import { type ChannelServer, serveChannel } from './server.ts'
 import { Settlement } from './settlement.ts'
 import { createSignatureCheck } from './signatures.ts'
@@ -53,6 +54,13 @@ export type CentralBank = {
   readonly setFaults: (faults: readonly Fault[]) => void
   /** Makes the paying PSP pay a participant. @returns the EndToEndId */
   readonly payIn: PayIn
+  /**
+   * Makes the paying PSP read the code of a charge, and pay what it asks for.
+   *
+   * @returns the EndToEndId
+   * @throws UnpaidError
+   */
+  readonly payCode: PayCode
   /** Makes the paying PSP ask a payer of a participant for a mandate (pain.009). @returns its MndtId */
   readonly askMandate: (to: string) => string
   /** Makes the accepting PSP give a payment back. @returns RtrId; undefined: it was not paid so much */
@@ -78,6 +86,11 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   const { payCharge } = payers
   const payIn: PayIn = ({ to, amountCents, channel, charge }) =>
     settlement.payIn(to, amountCents, channel ?? 'primary', charge)
+  const payCode: PayCode = async (asked) => {
+    const endToEndId = () => parts.ids.endToEndId(payingPsp)
+    const { directory } = options
+    return payIn(await payableOf(asked, { directory, now, endToEndId }))
+  }
   const giveBack: CentralBank['giveBack'] = (...asked) => settlement.giveBackHere(...asked)
   const askMandate = (to: string): string => {
     const [id, requestId] = [parts.ids.dated('RR', payingPsp), parts.ids.dated('SC', payingPsp)]
@@ -93,6 +106,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
   const control = createControl({
     faults,
     payIn,
+    payCode,
     giveBack,
     payCharge,
     askMandate,
@@ -126,6 +140,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     book,
     setFaults: faults.set,
     payIn,
+    payCode,
     giveBack,
     payCharge,
     askMandate,

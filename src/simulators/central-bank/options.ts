@@ -24,6 +24,8 @@ export type CentralBankOptions = {
     | undefined
   /** The bank writes its own messages in the versions of this revision; it reads every known version. */
   readonly revision?: Revision
+  /** The directory that payers' institutions ask whose key it is, with the version of its API. */
+  readonly directory?: string | undefined
   /** Checks messages against their schema; on when absent. */
   readonly validate?: boolean
   /** PEM of the RSA certificate and key with which the bank signs what it sends. */
