@@ -1,6 +1,7 @@
 /** No end without evidence: receipts that lag, tokens that do not move, blocks that leave the chain. */
 import { afterEach, describe, expect, test } from 'bun:test'
 import type { Hex } from '../../src/drex/evm/hex.ts'
+import { createLyingNode, type Lie } from './lying-node.ts'
 import { adminAddress, type Bench, createBench, type TransferBody } from './support.ts'
 
 let bench: Bench
@@ -136,6 +137,40 @@ test('of two nodes one tells another end than the chain: no end is told until th
   })
   // Whoever trusts each node says so.
   await bench.restart({ DREX_NODES_AGREEING: '1' })
+})
+
+test('of three nodes one tells another end than the block proves: the others are enough', async () => {
+  bench = await createBench({ isLying: true })
+  const { node, chain } = bench
+  const second = createLyingNode(chain)
+  let told = 0
+  const contrary: Lie = async ({ method }, answer) => {
+    if (method !== 'eth_getTransactionReceipt') return undefined
+    const outcome = (await answer()) as { result: object | null }
+    if (outcome.result !== null) told++
+    return { result: outcome.result && { ...outcome.result, status: '0x0', logs: [] } }
+  }
+  try {
+    await bench.restart({ DREX_TESTNET_RPC_URLS: [chain.url, second.url, node.url].join(',') })
+    const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
+    node.lie(contrary)
+    // The contradiction is there before the second that agrees.
+    second.lie(async ({ method }, answer) => {
+      if (method === 'eth_getTransactionReceipt') await Bun.sleep(50)
+      return answer()
+    })
+    await reaches(await pay(ana, bia), 'confirmed')
+    // Two that say so are more than the one that does not.
+    second.lie(contrary)
+    const id = await pay(ana, bia)
+    const before = told
+    await bench.until(async () => told >= before + 6)
+    expect(['mined', 'broadcast']).toContain((await read(id)).status)
+    second.lie(undefined)
+    await reaches(id, 'confirmed')
+  } finally {
+    await second.stop()
+  }
 })
 
 test('of two nodes one is away: what the other tells is written down, and no end is told of it', async () => {

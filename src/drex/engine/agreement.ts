@@ -3,6 +3,7 @@
  * nothing is signed again, on the word of one.
  */
 
+import type { RpcOutcome } from '../rpc/client.ts'
 import type { Receipt } from '../rpc/methods.ts'
 import type { EngineContext } from './context.ts'
 import { mismatchOf } from './evidence.ts'
@@ -45,7 +46,8 @@ const isWrittenDown = (transaction: OpenTransaction, receipt: Receipt): boolean 
   mismatchOf(transaction, receipt) === transaction.mismatch
 
 /**
- * Sorts mined transactions by what all nodes say of their receipts; those in neither list wait.
+ * Sorts mined transactions by what all nodes say of their receipts; those in neither list wait. Where blocks prove
+ * receipts, a node that tells another one is wrong about it, and holds up nothing that enough others tell.
  * @param before disputed already
  */
 export const agreementOn = async (
@@ -55,22 +57,31 @@ export const agreementOn = async (
 ): Promise<Agreement> => {
   const needed = nodesNeeded(context)
   if (needed < 2 || mined.length === 0) return { agreed: mined, disputed: before }
-  const answers = await context.rpc.pollBatch(
-    mined.map(({ minedHash }) => ({ method: 'eth_getTransactionReceipt', params: [minedHash] })),
-    needed,
-  )
-  const agreed: OpenTransaction[] = []
-  const disputed = [...before]
-  for (const [i, transaction] of mined.entries()) {
+  const { proofs } = context.network
+  const said = (answers: readonly (readonly RpcOutcome<Receipt | null>[])[], i: number) => {
     const receipts = answers.flatMap((node) => {
       const outcome = node[i]
       return outcome !== undefined && 'result' in outcome && outcome.result !== null
         ? [outcome.result]
         : []
     })
-    const same = receipts.filter((receipt) => isWrittenDown(transaction, receipt))
-    if (same.length >= needed && same.length === receipts.length) agreed.push(transaction)
-    else if (same.length < receipts.length) disputed.push(transaction)
+    const same = receipts.filter((receipt) => isWrittenDown(mined[i]!, receipt)).length
+    const isContradicted = same < receipts.length
+    return { isContradicted, isAgreed: same >= needed && (proofs || !isContradicted) }
+  }
+  const answers = await context.rpc.pollBatch(
+    mined.map(({ minedHash }) => ({ method: 'eth_getTransactionReceipt', params: [minedHash] })),
+    {
+      enough: needed,
+      ...(proofs ? { isDone: (told) => mined.every((_, i) => said(told, i).isAgreed) } : {}),
+    },
+  )
+  const agreed: OpenTransaction[] = []
+  const disputed = [...before]
+  for (const [i, transaction] of mined.entries()) {
+    const { isAgreed, isContradicted } = said(answers, i)
+    if (isAgreed) agreed.push(transaction)
+    else if (isContradicted) disputed.push(transaction)
   }
   return { agreed, disputed }
 }

@@ -7,9 +7,10 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { isBlockProven, type ProvenBlock, proveBlock } from '../evm/block-proof.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Network } from '../networks.ts'
-import type { RpcClient } from '../rpc/client.ts'
+import type { RpcClient, RpcOutcome } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
-import type { Block, Receipt } from '../rpc/methods.ts'
+import type { RpcRequest } from '../rpc/exchange.ts'
+import type { Block, Method, Receipt, ResultOf } from '../rpc/methods.ts'
 import { resultOf } from '../rpc/node.ts'
 
 export type Prover = {
@@ -80,28 +81,54 @@ export const createProver = ({
   }
 }
 
-/** What one node tells of the block may be proven by what another tells of its receipts. */
+/** What one node tells of the block may be proven by what another tells of its receipts. None is waited for that hangs. */
 const fromAny = async (
   rpc: RpcClient,
   hash: Hex,
   validators: readonly Hex[],
 ): Promise<ProvenBlock | undefined> => {
-  const told = await rpc.poll('eth_getBlockByHash', hash, true)
-  const block = told
-    .map((each) => ('result' in each ? each.result : null))
-    .find((each) => each?.hash === hash && isBlockProven(each, validators))
-  if (block === undefined || block === null) return undefined
-  const whole = await rpc.poll('eth_getBlockReceipts', hash)
-  const lists = whole.map((each) => ('result' in each ? (each.result ?? []) : []))
-  const singles = await rpc.pollBatch(singlesOf(block))
-  for (const node of singles) {
-    lists.push(node.map((each) => ('result' in each ? each.result : null)).filter(isTold))
-  }
-  for (const receipts of lists) {
-    const proven = proveBlock(block, receipts, validators)
-    if (proven !== undefined) return proven
-  }
-  return undefined
+  const block = await firstAmong(
+    rpc,
+    [{ method: 'eth_getBlockByHash', params: [hash, true] }],
+    ([each]) => {
+      const told = each !== undefined && 'result' in each ? each.result : null
+      return told?.hash === hash && isBlockProven(told, validators) ? told : undefined
+    },
+  )
+  if (block === undefined) return undefined
+  const proven = await firstAmong(
+    rpc,
+    [{ method: 'eth_getBlockReceipts', params: [hash] }],
+    ([each]) =>
+      each !== undefined && 'result' in each
+        ? proveBlock(block, each.result ?? [], validators)
+        : undefined,
+  )
+  if (proven !== undefined) return proven
+  return firstAmong(rpc, singlesOf(block), (node) =>
+    proveBlock(
+      block,
+      node.map((each) => ('result' in each ? each.result : null)).filter(isTold),
+      validators,
+    ),
+  )
+}
+
+/** The first node's answers that can be used. */
+const firstAmong = async <M extends Method, T>(
+  rpc: RpcClient,
+  requests: readonly RpcRequest<M>[],
+  use: (answers: readonly RpcOutcome<ResultOf<M>>[]) => T | undefined,
+): Promise<T | undefined> => {
+  let found: T | undefined
+  await rpc.pollBatch(requests, {
+    isDone: (told) => {
+      const last = told.at(-1)
+      found ??= last && use(last)
+      return found !== undefined
+    },
+  })
+  return found
 }
 
 const singlesOf = ({ transactions }: Block) =>

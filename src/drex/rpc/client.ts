@@ -10,6 +10,7 @@ import type { RpcOutcome, RpcRequest } from './exchange.ts'
 import { createFailover } from './failover.ts'
 import type { Method, ResultOf } from './methods.ts'
 import { type Checkpoint, createNode, type Identity, type Node, resultOf } from './node.ts'
+import { createPatience } from './patience.ts'
 
 export type { RpcOutcome } from './exchange.ts'
 
@@ -29,6 +30,13 @@ export type RpcClientOptions = {
   readonly random?: () => number
 }
 
+type PollPatience<T> = {
+  /** Nodes that have to answer; once they have, the others get some time more. All when absent. */
+  readonly enough?: number
+  /** Whether what some nodes have answered, all requests each, is all that is wanted: then no other is waited for. */
+  readonly isDone?: (answers: readonly (readonly RpcOutcome<T>[])[]) => boolean
+}
+
 export type RpcClient = {
   /** @throws RpcFailure */
   readonly call: <M extends Method>(
@@ -46,12 +54,11 @@ export type RpcClient = {
   ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
   /**
    * The same questions to every node of the right chain: for each node one outcome per request, in order.
-   * @param enough nodes that have to answer; once they have, the others get some time more, and then count as away. All
-   *   when absent.
+   * Who is not waited for to the end counts as away.
    */
   readonly pollBatch: <M extends Method>(
     requests: readonly RpcRequest<M>[],
-    enough?: number,
+    patience?: PollPatience<ResultOf<M>>,
   ) => Promise<readonly (readonly RpcOutcome<ResultOf<M>>[])[]>
   /** The node that is asked first told what cannot be so: another comes before it, unless that had more trouble. */
   readonly turn: () => void
@@ -73,8 +80,6 @@ const backoffMaxMs = 1_000
 const identityMsDefault = 60_000
 /** A node that takes longer for an exchange is not the first to be asked for the next. */
 const slowMs = 500
-/** After so many times what the last exchange took, and the time above, another node is asked beside one that hangs. */
-const patienceTimes = 4
 /** Nodes that others need not wait for have this, and four times as long as those took. */
 const graceMs = 100
 const graceTimes = 4
@@ -85,11 +90,13 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
   const choice = createChoice(nodes)
   let expected: Identity | undefined
   let roundTripMs: number | undefined
+  const patience = createPatience<Node>(options.batchCallsMax)
   const asked = async <M extends Method>(node: Node, requests: readonly RpcRequest<M>[]) => {
     const startMs = performance.now()
     const outcomes = await node.ask(requests)
     roundTripMs = performance.now() - startMs
-    choice.went(node, roundTripMs <= slowMs && !outcomes.some(isMalformed))
+    patience.took(node, roundTripMs)
+    choice.went(node, roundTripMs <= slowMs && !outcomes.some(isOdd))
     return outcomes
   }
 
@@ -104,32 +111,43 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
 
   const failover = createFailover({
     ...{ nodes, choice, attemptsMax: options.attemptsMax },
-    patienceMs: () => Math.max(slowMs, patienceTimes * (roundTripMs ?? 0)),
     backoffMs: (round) => backoffMs(round, random),
     onFailure: (node) => node.forget(),
   })
-  const withNode = <T>(attempt: (node: Node) => Promise<T>): Promise<T> =>
-    failover(async (node) => attempt(await identified(node)))
+  const withNode = <T>(calls: number, attempt: (node: Node) => Promise<T>): Promise<T> =>
+    failover(patience.forCallsMs(calls), async (node) => attempt(await identified(node)))
+
+  const inTurn = async <M extends Method>(
+    requests: readonly RpcRequest<M>[],
+  ): Promise<RpcOutcome<ResultOf<M>>[]> => {
+    const outcomes: RpcOutcome<ResultOf<M>>[] = []
+    while (outcomes.length < requests.length) {
+      const rest = requests.slice(outcomes.length)
+      try {
+        outcomes.push(...(await withNode(rest.length, (node) => asked(node, rest))))
+      } catch (failure) {
+        // What was answered stays answered.
+        if (!(failure instanceof RpcFailure) || outcomes.length === 0) throw failure
+        outcomes.push(...rest.map(() => ({ failure })))
+      }
+    }
+    return outcomes
+  }
 
   const pollBatch = pollAll(nodes, identified)
 
   return {
     async batch<M extends Method>(requests: readonly RpcRequest<M>[]) {
-      const outcomes: RpcOutcome<ResultOf<M>>[] = []
-      while (outcomes.length < requests.length) {
-        const rest = requests.slice(outcomes.length)
-        try {
-          outcomes.push(...(await withNode((node) => asked(node, rest))))
-        } catch (failure) {
-          // What was answered stays answered.
-          if (!(failure instanceof RpcFailure) || outcomes.length === 0) throw failure
-          outcomes.push(...rest.map(() => ({ failure })))
-        }
-      }
+      const outcomes = await inTurn(requests)
+      const odd = outcomes.flatMap((each, i) => (isOdd(each) ? [i] : []))
+      if (odd.length === 0 || nodes.length === 1) return outcomes
+      // Another node may tell what this one did not.
+      const again = await inTurn(odd.map((i) => requests[i]!)).catch(passing)
+      for (const [at, i] of odd.entries()) outcomes[i] = again[at] ?? outcomes[i]!
       return outcomes
     },
     call: (method, ...params) =>
-      withNode(async (node) => resultOf((await asked(node, [{ method, params }]))[0])),
+      withNode(1, async (node) => resultOf((await asked(node, [{ method, params }]))[0])),
     poll: async (method, ...params) =>
       (await pollBatch([{ method, params }])).map(([outcome]) => outcome ?? noReply()),
     pollBatch,
@@ -138,7 +156,7 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
       if (node !== undefined) choice.went(node, false)
     },
     async genesis() {
-      await withNode(async () => {})
+      await withNode(1, async () => {})
       return expected!.genesis
     },
     expectGenesis(genesis) {
@@ -163,23 +181,42 @@ const nodesOf = (options: RpcClientOptions): readonly Node[] =>
     }),
   )
 
-const isMalformed = (outcome: RpcOutcome): boolean =>
-  'failure' in outcome && outcome.failure.kind === 'malformed'
+/** It says nothing, and another node may say more. */
+const isOdd = (outcome: RpcOutcome): boolean =>
+  'failure' in outcome &&
+  (outcome.failure.kind === 'malformed' || outcome.failure.kind === 'transient')
+
+const passing = (error: unknown): readonly never[] => {
+  if (error instanceof RpcFailure) return []
+  throw error
+}
 
 const pollAll =
   (nodes: readonly Node[], identified: (node: Node) => Promise<Node>): RpcClient['pollBatch'] =>
-  async <M extends Method>(requests: readonly RpcRequest<M>[], enough = nodes.length) => {
+  async <M extends Method>(
+    requests: readonly RpcRequest<M>[],
+    { enough = nodes.length, isDone }: PollPatience<ResultOf<M>> = {},
+  ) => {
     const startMs = performance.now()
-    const late = Promise.withResolvers<undefined>()
+    const late = new AbortController()
+    const isLate = new Promise<undefined>((resolve) => {
+      late.signal.addEventListener('abort', () => resolve(undefined))
+    })
     let timer: ReturnType<typeof setTimeout> | undefined
-    let answered = 0
+    const told: (readonly RpcOutcome<ResultOf<M>>[])[] = []
     const answers = await Promise.all(
       nodes.map(async (node) => {
-        const outcomes = await Promise.race([askAll(node, identified, requests), late.promise])
+        const outcomes = await Promise.race([
+          askAll(node, identified, requests, late.signal),
+          isLate,
+        ])
         if (outcomes === undefined) return requests.map(() => away())
-        if (outcomes.some((each) => 'result' in each) && ++answered === enough) {
+        if (!outcomes.some((each) => 'result' in each)) return outcomes
+        told.push(outcomes)
+        if (isDone?.(told) === true) late.abort()
+        if (told.length === enough) {
           const tookMs = performance.now() - startMs
-          timer = setTimeout(late.resolve, graceMs + graceTimes * tookMs)
+          timer ??= setTimeout(() => late.abort(), graceMs + graceTimes * tookMs)
         }
         return outcomes
       }),
@@ -192,12 +229,13 @@ const askAll = async <M extends Method>(
   node: Node,
   identified: (node: Node) => Promise<Node>,
   requests: readonly RpcRequest<M>[],
+  signal: AbortSignal,
 ): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
   const outcomes: RpcOutcome<ResultOf<M>>[] = []
   try {
     await identified(node)
     while (outcomes.length < requests.length) {
-      outcomes.push(...(await node.ask(requests.slice(outcomes.length))))
+      outcomes.push(...(await node.ask(requests.slice(outcomes.length), signal)))
     }
   } catch (failure) {
     if (!(failure instanceof RpcFailure)) throw failure

@@ -15,16 +15,46 @@ export type RpcOutcome<T = unknown> = { readonly result: T } | { readonly failur
 export const replyBytesMax = 32 * 1024 * 1024
 /** A number or a hash, or the refusal of one. */
 const shortBytesMax = 64 * 1024
-const shortlyAnswered: ReadonlySet<Method> = new Set<Method>([
-  ...(['eth_blockNumber', 'eth_chainId', 'eth_gasPrice', 'eth_getBalance'] as const),
-  ...(['eth_getTransactionCount', 'eth_maxPriorityFeePerGas', 'eth_sendRawTransaction'] as const),
-])
+/** What the gas of a call pays for of memory or events, or the hashes of a block's transactions. */
+const longBytesMax = 8 * 1024 * 1024
+
+const bytesMaxFor = ({ method, params }: RpcRequest): number => {
+  switch (method) {
+    case 'eth_blockNumber':
+    case 'eth_chainId':
+    case 'eth_gasPrice':
+    case 'eth_getBalance':
+    case 'eth_getTransactionCount':
+    case 'eth_maxPriorityFeePerGas':
+    case 'eth_sendRawTransaction':
+      return shortBytesMax
+    case 'eth_call':
+    case 'eth_estimateGas':
+    case 'eth_getCode':
+    case 'eth_getTransactionReceipt':
+      return longBytesMax
+    case 'eth_getBlockByNumber':
+      return params[1] === true ? replyBytesMax : longBytesMax
+    case 'eth_getBlockByHash':
+    case 'eth_getBlockReceipts':
+    case 'eth_getLogs':
+    case 'eth_getTransactionByHash':
+      return replyBytesMax
+  }
+}
 
 /** No more is read than what was asked can need: what a node sends beyond that costs everybody time. */
 const bytesMaxOf = (requests: readonly RpcRequest[]): number =>
-  requests.every(({ method }) => shortlyAnswered.has(method))
-    ? Math.min(replyBytesMax, requests.length * shortBytesMax)
-    : replyBytesMax
+  Math.min(
+    replyBytesMax,
+    requests.reduce((sum, each) => sum + bytesMaxFor(each), 0),
+  )
+
+export type Limits = {
+  readonly timeoutMs: number
+  /** Ends the exchange when nobody wants its answer any more. */
+  readonly signal?: AbortSignal | undefined
+}
 
 type Reply = Readonly<Record<string, unknown>>
 
@@ -36,12 +66,12 @@ type Reply = Readonly<Record<string, unknown>>
 export const exchange = async <M extends Method>(
   url: string,
   requests: readonly RpcRequest<M>[],
-  timeoutMs: number,
+  limits: Limits,
 ): Promise<ReadonlyMap<number, RpcOutcome<ResultOf<M>>>> => {
   const calls = requests.map((request, id) => ({ jsonrpc: '2.0', id, ...request }))
   const body = JSON.stringify(calls.length === 1 ? calls[0] : calls)
   const text = await inSpan(`rpc ${methodsOf(requests)}`, spanOptions(url, requests), () =>
-    post(url, body, { timeoutMs, bytesMax: bytesMaxOf(requests) }),
+    post(url, body, { ...limits, bytesMax: bytesMaxOf(requests) }),
   )
   let reply: unknown
   try {
@@ -122,14 +152,15 @@ const spanOptions = (url: string, requests: readonly RpcRequest[]): SpanOptions 
 const post = async (
   url: string,
   body: string,
-  { timeoutMs, bytesMax }: { readonly timeoutMs: number; readonly bytesMax: number },
+  { timeoutMs, signal, bytesMax }: Limits & { readonly bytesMax: number },
 ): Promise<string> => {
+  const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: signal === undefined ? timeout : AbortSignal.any([timeout, signal]),
       redirect: 'error',
     })
     // Some nodes answer a JSON-RPC error with status 400 or 500; only the body counts.

@@ -7,8 +7,6 @@ export type FailoverOptions<Node> = {
   readonly choice: Choice<Node>
   /** Over all nodes. */
   readonly attemptsMax: number
-  /** How long one is waited for before the next is asked beside it, in milliseconds. */
-  readonly patienceMs: () => number
   /** The pause before a node is tried again. @param round from 0 */
   readonly backoffMs: (round: number) => number
   /** Called for a node that failed for now. */
@@ -20,13 +18,13 @@ type Told<Node, T> = { readonly node: Node } & ({ readonly value: T } | { readon
 /**
  * The first round tries each node without a pause, and does not wait for one that hangs: what is asked changes nothing
  * twice, so that the next is asked beside it, and whoever succeeds first decides.
+ * @param patienceMs how long one is waited for before the next is asked beside it
  * @throws RpcFailure the worst of all, or the first that no other node would answer otherwise
  */
 export const createFailover = <Node>({
   nodes,
   choice,
   attemptsMax,
-  patienceMs,
   backoffMs,
   onFailure,
 }: FailoverOptions<Node>) => {
@@ -45,7 +43,7 @@ export const createFailover = <Node>({
     }
   }
 
-  return async <T>(attempt: (node: Node) => Promise<T>): Promise<T> => {
+  return async <T>(patienceMs: number, attempt: (node: Node) => Promise<T>): Promise<T> => {
     let last = new RpcFailure('unreachable', 'no node is configured')
     let latest: Node | undefined
     const running = new Map<Node, Promise<Told<Node, T>>>()
@@ -66,7 +64,7 @@ export const createFailover = <Node>({
       }
       if (running.size === 0) throw last
       const hasNext = attempts < Math.min(attemptsMax, nodes.length)
-      const told = await firstOf([...running.values()], hasNext ? patienceMs() : undefined)
+      const told = await firstOf([...running.values()], hasNext ? patienceMs : undefined)
       if (told === undefined) {
         if (latest !== undefined) choice.went(latest, false)
         continue

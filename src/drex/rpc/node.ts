@@ -2,7 +2,7 @@
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
 import { RpcFailure, type RpcFailureKind } from './errors.ts'
-import { exchange, type RpcOutcome, type RpcRequest } from './exchange.ts'
+import { exchange, type Limits, type RpcOutcome, type RpcRequest } from './exchange.ts'
 import type { Method, ResultOf } from './methods.ts'
 
 /** What distinguishes a chain from another with the same chain id. */
@@ -28,11 +28,13 @@ export type NodeOptions = {
 export type Node = {
   /**
    * Asks as many as the node takes at once, at least one.
+   * @param signal that nobody wants the answers any more
    * @returns one outcome for each of these first requests, in order
    * @throws RpcFailure if the node answers none
    */
   readonly ask: <M extends Method>(
     requests: readonly RpcRequest<M>[],
+    signal?: AbortSignal,
   ) => Promise<readonly RpcOutcome<ResultOf<M>>[]>
   /**
    * Compares the node's chain with the network's, if that was not done just now.
@@ -155,20 +157,21 @@ const createAsker = (url: string, options: NodeOptions): Node['ask'] => {
     full = 0
   }
 
-  return async (requests) => {
+  return async (requests, signal) => {
+    const limits = { timeoutMs: options.timeoutMs, signal }
     for (;;) {
       const part = requests.slice(0, callsMax === 1 ? singlesMax : callsMax)
       if (callsMax === 1) {
-        const outcomes = await singles(url, part, options.timeoutMs)
+        const outcomes = await singles(url, part, limits)
         grow(1)
         return outcomes
       }
       try {
-        const answered = await exchange(url, part, options.timeoutMs)
+        const answered = await exchange(url, part, limits)
         grow(part.length)
-        return await completed(url, part, answered, options)
+        return await completed(url, part, answered, limits)
       } catch (error) {
-        if (!(error instanceof RpcFailure) || part.length === 1) throw error
+        if (!(error instanceof RpcFailure) || part.length === 1 || signal?.aborted) throw error
         if (isLess.has(error.kind)) shrink(part.length)
         // A refusal of the size is followed by a smaller one at once; the rest is the caller's to repeat.
         if (error.kind !== 'too_large') throw error
@@ -184,10 +187,10 @@ const unanswered = (): RpcOutcome<never> => ({
 const singles = <M extends Method>(
   url: string,
   requests: readonly RpcRequest<M>[],
-  timeoutMs: number,
+  limits: Limits,
 ): Promise<readonly RpcOutcome<ResultOf<M>>[]> =>
   Promise.all(
-    requests.map(async (each) => (await exchange(url, [each], timeoutMs)).get(0) ?? unanswered()),
+    requests.map(async (each) => (await exchange(url, [each], limits)).get(0) ?? unanswered()),
   )
 
 /** In order; what a batch left unanswered is asked for alone. */
@@ -195,7 +198,7 @@ const completed = async <M extends Method>(
   url: string,
   requests: readonly RpcRequest<M>[],
   answered: ReadonlyMap<number, RpcOutcome<ResultOf<M>>>,
-  { timeoutMs }: NodeOptions,
+  limits: Limits,
 ): Promise<readonly RpcOutcome<ResultOf<M>>[]> => {
   if (answered.size === requests.length) return requests.map((_, i) => answered.get(i)!)
   const missing = requests.flatMap((_, i) => (answered.has(i) ? [] : [i])).slice(0, unansweredMax)
@@ -205,7 +208,7 @@ const completed = async <M extends Method>(
     const outcomes = await singles(
       url,
       places.map((place) => requests[place]!),
-      timeoutMs,
+      limits,
     )
     for (const [i, place] of places.entries()) found.set(place, outcomes[i]!)
   }

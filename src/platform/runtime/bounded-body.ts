@@ -1,6 +1,9 @@
 /** What was read of a body: all of it, or its first bytes where it is longer than it may be. */
 export type BoundedBody = { readonly bytes: Uint8Array; readonly isWhole: boolean }
 
+/** Of a long body, so much is read before others have their turn: what is there already comes without a pause. */
+const bytesPerTurn = 1024 * 1024
+
 /**
  * Reads a body no further than `bytesMax`, whatever length its headers claim; what is left of a longer one is cancelled.
  *
@@ -13,9 +16,14 @@ export const readBounded = async (
 ): Promise<BoundedBody> => {
   const chunks: Uint8Array[] = []
   let size = 0
+  let turns = 1
   for await (const chunk of body ?? []) {
     size += chunk.length
     chunks.push(chunk)
+    if (size > turns * bytesPerTurn) {
+      turns = size / bytesPerTurn + 1
+      await Bun.sleep(0)
+    }
     // Leaving the loop cancels the stream.
     if (size > bytesMax) break
   }

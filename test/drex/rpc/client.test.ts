@@ -90,7 +90,7 @@ describe('JSON-RPC client', () => {
       await rpc.genesis()
       const requests = [{ method: 'eth_blockNumber' as const, params: [] }]
       const startMs = performance.now()
-      const answers = await rpc.pollBatch(requests, 2)
+      const answers = await rpc.pollBatch(requests, { enough: 2 })
       expect(performance.now() - startMs).toBeLessThan(2_500)
       expect(
         answers.map(([each]) => ('result' in each! ? each.result : each?.failure.kind)),
@@ -122,6 +122,70 @@ describe('JSON-RPC client', () => {
       expect(again.get('eth_blockNumber')).toBe(2)
     } finally {
       await odd.stop()
+    }
+  })
+
+  test('what one node tells in no form that can be, another is asked for', async () => {
+    const odd = createLyingNode(chain)
+    try {
+      const rpc = client({ urls: [odd.url, chain.url] })
+      await rpc.genesis()
+      odd.lie(({ params }) => (params[0] === '0x0' ? { result: { hash: '0x' } } : undefined))
+      const outcomes = await rpc.batch(
+        ['0x0', 'latest'].map((tag) => ({
+          method: 'eth_getBlockByNumber' as const,
+          params: [tag, false],
+        })),
+      )
+      expect(outcomes.map((each) => 'result' in each && each.result?.number)).toEqual([0, 0])
+      // With one node, its nonsense is all there is.
+      const alone = client({ urls: [odd.url] })
+      odd.lie(({ method }) => (method === 'eth_blockNumber' ? { result: 'latest' } : undefined))
+      const [only] = await alone.batch([{ method: 'eth_blockNumber', params: [] }])
+      expect('failure' in only! && only.failure.kind).toBe('malformed')
+    } finally {
+      await odd.stop()
+    }
+  })
+
+  test('once all is told that is wanted, nobody waits for a node that goes on for ever, and it is hung up on', async () => {
+    let isHungUp = false
+    const chunk = new Uint8Array(256).fill(0x20)
+    const endless = Bun.serve({
+      hostname: '127.0.0.1',
+      port: 0,
+      fetch: (request) => {
+        request.signal.addEventListener('abort', () => {
+          isHungUp = true
+        })
+        return new Response(
+          new ReadableStream({
+            async pull(controller) {
+              await Bun.sleep(1)
+              controller.enqueue(chunk)
+            },
+          }),
+        )
+      },
+    })
+    try {
+      const urls = [`http://127.0.0.1:${endless.port}`, chain.url, chain.url]
+      const rpc = client({ urls, timeoutMs: 5_000 })
+      const startMs = performance.now()
+      const seen: number[] = []
+      const answers = await rpc.pollBatch([{ method: 'eth_blockNumber' as const, params: [] }], {
+        isDone: (told) => {
+          seen.push(told.length)
+          return told.length === 2
+        },
+      })
+      expect(performance.now() - startMs).toBeLessThan(2_000)
+      expect(seen).toEqual([1, 2])
+      expect(answers.map(([each]) => 'result' in each!)).toEqual([false, true, true])
+      while (!isHungUp) await Bun.sleep(10)
+      expect(performance.now() - startMs).toBeLessThan(4_000)
+    } finally {
+      await endless.stop(true)
     }
   })
 

@@ -47,3 +47,13 @@ test('no body is an empty one, and a broken one is told of', async () => {
   const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('broken')) })
   await expect(readBounded(broken, bytesMax)).rejects.toThrow('broken')
 })
+
+test('others have their turn while a long body is read that is there already', async () => {
+  const mebibyte = 1024 * 1024
+  const { body } = bodyOf(Array.from({ length: 64 }, () => mebibyte))
+  let turns = 0
+  const timer = setInterval(() => turns++, 0)
+  const read = readBounded(body, 63 * mebibyte).finally(() => clearInterval(timer))
+  expect((await read).isWhole).toBe(false)
+  expect(turns).toBeGreaterThan(3)
+})
