@@ -34,6 +34,9 @@ const others = [
 
 export type PaymentList = (typeof paymentLists)[number]
 
+/** Paths of the API, with the names of what is put into them. */
+export const templatesFollowed: readonly string[] = [...paymentLists, ...others]
+
 type Template = (typeof paymentLists | typeof others)[number]
 type Path<T extends string> = T extends `${infer Before}{${string}}` ? `${Before}${string}` : T
 

@@ -1,25 +1,23 @@
-/** Every screen as every kind of reader has it: light, dark, on a phone, and with one scope alone. */
+/**
+ * Every screen, in the form that is hardest to get right, before rows whose every free text does harm where it is not
+ * shown as text; every act and form of it, with such text given; and every screen with one scope alone.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Locator, Page } from 'playwright-core'
 import type { Scope } from '#src/platform/security/index.ts'
+import { templatesFollowed } from '../../src/console/followed.ts'
 import { hasBrowser } from '../support/browser.ts'
-import { authorizationBody } from '../support/cards-rig.ts'
-import { openConsole, type SeenConsole, serious, settled, signIn, type Visit } from './visit.ts'
-
-const screens = [
-  ...['', '/payments?rail=spi', '/payments?rail=cards', '/payments?rail=drex', '/cards'],
-  ...['cob', 'cobv', 'pix', 'rec', 'cobr', 'solicrec', 'locrec'].map(
-    (kind) => `/charges?show=${kind}`,
-  ),
-  ...['wallets', 'contracts', 'deliveries', 'liens', 'operations', 'networks', 'lanes'].map(
-    (list) => `/currency?show=${list}`,
-  ),
-  ...['transfer', 'contract', 'operation', 'delivery', 'lien'].map(
-    (thing) => `/currency/new/${thing}`,
-  ),
-  ...['explain', 'qr', 'message', 'samples'].map((tool) => `/tools?tool=${tool}`),
-  ...['/attention', '/webhooks', '/certificates', '/keys', '/audit', '/pix-keys'],
-  ...['claims', 'infraction-reports', 'refunds'].map((list) => `/pix-keys?show=${list}`),
-]
+import { type Area, areas, harmEverything, harmful, seedEverything } from './hostile.ts'
+import {
+  hostile,
+  openConsole,
+  type SeenConsole,
+  serious,
+  settled,
+  show,
+  signIn,
+  type Visit,
+} from './visit.ts'
 
 /** Each opens a screen, or a part of one; the first opens none. */
 const opening: readonly Scope[] = [
@@ -28,6 +26,11 @@ const opening: readonly Scope[] = [
   ...(['drex:read', 'contracts:read', 'wallets:read', 'cob:read', 'pix:read'] as const),
   ...(['rec:read', 'cobr:read', 'solicrec:read', 'payloadlocationrec:read'] as const),
 ]
+
+/** How often each shows it at least: else its pages have shown none of it, and the test has seen nothing. */
+const shownMin: Readonly<Record<Area, number>> = {
+  ...{ payments: 20, operation: 10, 'digital currency': 15, charges: 12, directory: 12 },
+}
 
 const laptop = { width: 1280, height: 800 }
 const phone = { width: 390, height: 844 }
@@ -39,29 +42,124 @@ const forms = [
 ] as const
 const seenForms = process.env['TRILHO_LONG'] === '1' ? forms : forms.slice(0, 1)
 
+/** What Chromium itself writes of answers that a form was to have. */
+const isRefusal = (problem: string): boolean => /status of 4\d\d /.test(problem)
+
+const actsOn = (page: Page): Locator => page.locator('main .acts button, main .head button')
+/** These ask nothing. */
+const isAct = (text: string): boolean => !/^(?:Copiar|Copy|Abrir|Open)/.test(text)
+
+/** Opens each question that the page can ask. @returns how often it shows the text */
+const askEvery = async (page: Page, see: (dialog: Locator) => Promise<number>): Promise<number> => {
+  let shown = 0
+  for (const title of new Set((await actsOn(page).allTextContents()).filter(isAct))) {
+    await actsOn(page).getByText(title, { exact: true }).first().click()
+    const dialog = page.getByRole('dialog')
+    await dialog.waitFor()
+    shown += await see(dialog)
+    if (await dialog.isVisible()) await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+  }
+  return shown
+}
+
+const isWide =
+  'document.querySelector("dialog").scrollWidth > document.querySelector("dialog").clientWidth'
+
+/** Nothing of a stored text is an element, and no sign turns the order of what stands around it. */
+const expectInert = async (path: string, place: Locator): Promise<void> => {
+  expect([path, await place.locator('img:not(.qr), script').count()]).toEqual([path, 0])
+  const text = (await place.textContent()) ?? ''
+  expect([path, /[\u202a-\u202e\u2066-\u2069]/.test(text)]).toEqual([path, false])
+}
+
+const fields = 'input:not([type=hidden]), textarea'
+
+/** Fills every field that takes a text. @returns whether there is one */
+const fillAll = async (form: Locator, text: string): Promise<boolean> => {
+  let isFilled = false
+  await form.locator('details').evaluateAll((all) => {
+    for (const one of all) one.setAttribute('open', '')
+  })
+  for (const field of await form.locator(fields).all()) {
+    const type = await field.getAttribute('type')
+    if (type === 'file') {
+      await field.setInputFiles({
+        ...{
+          name: hostile.replaceAll('/', ' '),
+          mimeType: 'text/plain',
+          buffer: Buffer.from(text),
+        },
+      })
+    } else if (type === 'number') await field.fill('1')
+    else if (type === 'date') await field.fill('2099-01-01')
+    else if (type !== 'checkbox' && type !== 'radio') {
+      await field.fill(text)
+      isFilled = true
+    }
+  }
+  return isFilled
+}
+
+/** What came of it: the browser holds it back and says why, the API does, or it is done. */
+const submitted = async (form: Locator): Promise<'invalid' | 'refused' | 'done'> => {
+  await form.locator('button[type=submit], button.primary').last().click()
+  const isInvalid = async () => (await form.locator(':invalid').count()) > 0
+  if (await isInvalid()) return 'invalid'
+  const answer = form.page().locator('dialog [role=alert], dialog [role=status]')
+  await answer.first().waitFor()
+  return (await form.page().locator('dialog [role=alert]').count()) > 0 ? 'refused' : 'done'
+}
+
+/** Digital currency is moved by nothing that was not asked about first. */
+const answersOf = (path: string): string =>
+  path.startsWith('/currency/new')
+    ? 'dialog'
+    : 'main [role=alert], main .tree, main img.qr, main .code, dialog'
+
+/** A form that stands on a page, filled and sent; what it asks before it does anything is answered, too. */
+const tryForm = async (page: Page, path: string, text: string): Promise<string> => {
+  const form = page.locator('main form.card')
+  if (!(await fillAll(form, text))) return 'no text'
+  await form.locator('button.primary, button[type=submit]').last().click()
+  if ((await page.locator('main form.card:not([novalidate]) :invalid').count()) > 0)
+    return 'invalid'
+  await page.locator(answersOf(path)).first().waitFor()
+  if ((await page.locator('dialog').count()) === 0) return 'answered'
+  const dialog = page.getByRole('dialog')
+  await dialog.waitFor()
+  await expectInert(path, dialog)
+  const came = await submitted(dialog.locator('form'))
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  return came
+}
+
 describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', () => {
   let seen: SeenConsole
   let operator = ''
+  let paths: Awaited<ReturnType<typeof seedEverything>>
 
   beforeAll(async () => {
     seen = await openConsole()
     operator = await seen.gateway.keyOf({ name: 'operator' })
-    const post = async (path: string, body: object): Promise<void> => {
-      const answer = await fetch(seen.url + path, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify(body),
-      })
-      expect([path, answer.ok]).toEqual([path, true])
-    }
-    await post('/v1/transactions/authorize', authorizationBody('tok_visa_approved'))
-    await post('/v1/wallets', { type: 'managed', label: 'browser' })
-    await post('/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['card.*'] })
-  })
+    paths = await seedEverything(seen, operator)
+    await harmEverything(seen.gateway.database.sql)
+  }, 240_000)
   afterAll(() => seen?.[Symbol.asyncDispose]())
 
+  test('what pages follow are routes of the API', () => {
+    const gets = seen.gateway.routes.filter(({ method }) => method === 'GET')
+    // Of the platform is this one alone.
+    const known = new Set(['/health', ...gets.map(({ path }) => path.replaceAll(/\{\w+\}/g, '{}'))])
+    const unknown = templatesFollowed.filter(
+      (path) => !known.has(path.replaceAll(/\{\w+\}/g, '{}')),
+    )
+    expect(unknown).toEqual([])
+  })
+
   describe.each(seenForms)(
-    '%s: nothing cut off, no error, nothing serious for axe',
+    '%s: hostile text is text, nothing cut off, no error, nothing serious for axe',
     (_, options) => {
       let one: Visit
       beforeAll(async () => {
@@ -70,18 +168,96 @@ describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', ()
       })
       afterAll(() => one?.page.context().close())
 
-      test.each(screens)(
-        '/console%s',
-        async (path) => {
-          await one.page.goto(`${seen.url}/console${path}`)
-          await settled(one.page)
-          expect(await serious(one.page)).toEqual([])
-          expect(one.problems.splice(0)).toEqual([])
+      test.each(areas)(
+        '%s',
+        async (area) => {
+          const { page, problems } = one
+          let shown = 0
+          for (const path of paths[area]) {
+            await show(page, path)
+            await settled(page)
+            expect({ path, found: await serious(page) }).toEqual({ path, found: [] })
+            shown += await page.getByText(hostile).count()
+            await expectInert(path, page.locator('main'))
+            shown += await askEvery(page, async (dialog) => {
+              await expectInert(path, dialog)
+              expect([path, await page.evaluate(isWide)]).toEqual([path, false])
+              return dialog.getByText(hostile).count()
+            })
+            expect({ path, problems: problems.splice(0) }).toEqual({ path, problems: [] })
+          }
+          expect(shown).toBeGreaterThanOrEqual(shownMin[area])
         },
-        120_000,
+        240_000,
       )
     },
   )
+
+  test.each(areas)(
+    'forms with U+0000 are refused, with hostile text they say what is wrong or take it: %s',
+    async (area) => {
+      const one = await seen.visit()
+      const { page, problems } = one
+      await signIn(one, operator)
+      const came: Record<string, readonly string[]> = {}
+      for (const path of paths[area]) {
+        await show(page, path)
+        await settled(page)
+        if ((await page.locator('main form.card').count()) === 1) {
+          const refused = await tryForm(page, path, `a\0${hostile}`)
+          expect([path, refused]).not.toEqual([path, 'done'])
+          came[path] = [refused, await tryForm(page, path, harmful)]
+          await expectInert(path, page.locator('main'))
+          await settled(page)
+        }
+        await askEvery(page, async (dialog) => {
+          const form = dialog.locator('form')
+          const title = (await dialog.locator('h2').textContent()) ?? ''
+          // What has been filled once has the same form elsewhere.
+          if (came[title] !== undefined || !(await fillAll(form, `a\0${hostile}`))) return 0
+          const refused = await submitted(form)
+          expect([path, title, refused]).not.toEqual([path, title, 'done'])
+          await fillAll(form, harmful)
+          came[title] = [refused, await submitted(form)]
+          await expectInert(path, dialog)
+          return 0
+        })
+        expect(problems.splice(0).filter((problem) => !isRefusal(problem))).toEqual([])
+      }
+      expect(Object.keys(came).length).toBeGreaterThan(0)
+      await page.context().close()
+    },
+    240_000,
+  )
+
+  test('a text with U+0000 is refused by its name wherever it is looked for', async () => {
+    const one = await seen.visit()
+    const { page, problems } = one
+    await signIn(one, operator)
+    for (const [path, field] of [
+      ...(['spi', 'cards', 'drex'] as const).map((rail) => [`/payments?rail=${rail}`, 'find']),
+      ...[
+        ['/audit', 'action'],
+        ['/pix-keys', 'key'],
+        ['/pix-keys?show=claims', 'find'],
+        ['/pix-keys?show=refunds', 'find'],
+        ['/charges?show=cob', 'tax_id'],
+      ],
+    ] as const) {
+      await show(page, path ?? '')
+      await settled(page)
+      await page.locator(`main form.filters [name=${field}]`).fill(`a\0b${harmful}`)
+      await page.keyboard.press('Enter')
+      await page.locator('main [role=alert]').first().waitFor()
+      await settled(page)
+    }
+    const answer = await page.goto(`${seen.url}/console/payments?find=a%00`)
+    expect([answer?.status(), answer?.headers()['content-type']]).toEqual([
+      ...[400, 'application/problem+json'],
+    ])
+    expect(problems.filter((problem) => !isRefusal(problem))).toEqual([])
+    await page.context().close()
+  }, 120_000)
 
   describe('with one scope alone no screen falls over', () => {
     let one: Visit
@@ -102,7 +278,7 @@ describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', ()
           .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
         expect(paths.length).toBeGreaterThan(2)
         for (const path of paths) {
-          await page.goto(seen.url + path)
+          await show(page, path.replace('/console', ''))
           await settled(page)
           expect({ path, problems: one.problems.splice(0) }).toEqual({ path, problems: [] })
         }
