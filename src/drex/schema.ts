@@ -133,6 +133,10 @@ export const drexTransactions = pgTable(
     index('drex_transactions_stuck')
       .on(table.network, table.sender)
       .where(sql`status = 'signed' and error is not null`),
+    // For lists of what went wrong.
+    index('drex_transactions_ended')
+      .on(table.status, table.subject)
+      .where(sql`status in ('reverted', 'failed', 'cancelled')`),
     index('drex_transactions_held').on(table.network, table.id).where(sql`held is not null`),
   ],
 )

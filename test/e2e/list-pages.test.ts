@@ -68,6 +68,7 @@ const work = async (sql: Client): Promise<void> => {
   for (const more of [
     ...[{}, { wallet: '0xrare' }, { wallet: '0xall' }, { reference: 'r700' }, { batch: 'b7' }],
     ...[{ hash: '0x700' }, { status: 'confirmed' }, { wallet: '0xrare', status: 'confirmed' }],
+    ...[{ status: 'failed' }, { status: 'pending' }, { status: 'failed', beforeId: 'trf_1' }],
     { from: hour.from, to: hour.to, amountFrom: '7', amountTo: '7' },
   ] as const) {
     await listTransfers(sql, { ...transfers, ...more }, seen)

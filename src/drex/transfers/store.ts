@@ -1,7 +1,7 @@
 import type { PendingQuery, Row as PostgresRow } from 'postgres'
 import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
 import { type NetworkId, networkIds } from '../config.ts'
-import type { TransactionStatus } from '../domain.ts'
+import { isFinal, type TransactionStatus } from '../domain.ts'
 import { before } from '../engine/store.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -185,34 +185,61 @@ const opaque = (sql: Client, condition: PendingQuery<PostgresRow[]>) =>
  * The transfers that a list is walked by, and for each walk the condition whose index leads it. All else is opaque: a plan
  * is made while nobody knows what is rare, and it has to walk that index in the order of the list, and stop.
  */
-const ledBy = (sql: Client, { wallet, reference, batch, hash }: TransferFilter, by: Visible) => {
+const ledBy = (sql: Client, filter: TransferFilter, by: Visible) => {
+  const { wallet, reference, batch, hash } = filter
+  const order = sql`f.id`
   const account = opaque(sql, sql`f.account = ${by.account}`)
   const named = (condition: PendingQuery<PostgresRow[]>) => ({
     // Fenced off: the order of the list is none of its index.
     transfers: sql`(select * from drex_transfers where ${condition} offset 0) f`,
-    condition: account,
+    ...{ condition: account, order },
   })
   if (hash !== undefined) {
     return [
       {
         transfers: sql`(select distinct subject from (${signedFor(sql, hash)}) every) signed
           cross join lateral (select * from drex_transfers where id = signed.subject limit 1) f`,
-        condition: account,
+        ...{ condition: account, order },
       },
     ]
   }
   if (batch !== undefined) return [named(sql`batch = ${batch}`)]
   if (reference !== undefined) return [named(sql`reference = ${reference}`)]
   const transfers = sql`drex_transfers f`
-  if (wallet === undefined) return [{ transfers, condition: sql`f.account = ${by.account}` }]
+  if (wallet === undefined) {
+    const rare = ledByStatus(sql, filter)
+    if (rare !== undefined) return [{ ...rare, condition: account }]
+    return [{ transfers, condition: sql`f.account = ${by.account}`, order }]
+  }
   return [
-    { transfers, condition: sql`f.from_wallet = ${wallet} and ${account}` },
+    { transfers, condition: sql`f.from_wallet = ${wallet} and ${account}`, order },
     // One to the same wallet has been found.
     {
       transfers,
       condition: sql`f.to_wallet = ${wallet} and ${opaque(sql, sql`f.from_wallet <> ${wallet}`)} and ${account}`,
+      order,
     },
   ]
+}
+
+/**
+ * By the last step's status, where few have it: those on their way, and those that moved nothing. Both have an index,
+ * whose condition must stand in the statement as it stands there.
+ */
+const ledByStatus = (sql: Client, { status, beforeId }: TransferFilter) => {
+  if (status === undefined || status === 'confirmed') return undefined
+  const among = isFinal(status)
+    ? sql`('reverted', 'failed', 'cancelled')`
+    : sql`('pending', 'signed', 'broadcast', 'mined')`
+  const earlier = beforeId === undefined ? sql`` : sql`and subject < ${beforeId}`
+  return {
+    transfers: sql`(
+      select subject, id from drex_transactions
+      where status = ${status} and status in ${among} ${earlier} order by subject desc offset 0) step
+      cross join lateral (
+        select * from drex_transfers where id = step.subject and transaction_id = step.id limit 1) f`,
+    order: sql`step.subject`,
+  }
 }
 
 /** Newest first. */
@@ -242,9 +269,9 @@ export const listTransfers = async (
     ${to === undefined ? sql`` : sql`and f.id < ${idBound('trf', to)}`}
     ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}`
   const lists = ledBy(sql, filter, by).map(
-    ({ transfers, condition }) => sql`(
+    ({ transfers, condition, order }) => sql`(
       select ${shown(sql)} from ${transfers} ${lastStep(sql)}
-      where ${condition} and ${conditions} order by f.id desc limit ${limit})`,
+      where ${condition} and ${conditions} order by ${order} desc limit ${limit})`,
   )
   const all = lists.reduce((some, one) => sql`${some} union all ${one}`)
   const rows = await sql<Row[]>`select * from (${all}) listed order by id desc limit ${limit}`
