@@ -219,6 +219,7 @@ const digitalCurrency = (
     isRotating: masterKey !== undefined && previousMasterKey !== undefined,
     runsJobs: roles.has('jobs'),
     emitEvents,
+    isTaken: emitWithin.isTaken,
     logger,
     metrics,
   })

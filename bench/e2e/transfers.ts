@@ -72,7 +72,7 @@ const run = async (count: number): Promise<LoadResult> => {
   await child.exited
   senderUs += Number(child.resourceUsage()?.cpuTime.total ?? 0)
   await until(async () => {
-    await Bun.sleep(200)
+    await Bun.sleep(50)
     return isDone()
   }, settleMs)
   return result

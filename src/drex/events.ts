@@ -1,8 +1,8 @@
 /** Events for the rest of the platform; `src/main.ts` connects the port to the webhooks. */
-import type { AppEvent } from '#src/events/index.ts'
+import type { AppEvent, EmitWithin } from '#src/events/index.ts'
 import type { Transaction } from '#src/platform/database/index.ts'
 import { accountsOf } from './contracts/store.ts'
-import { formatUnits, isFinal } from './domain.ts'
+import { formatUnits, isFinal, type TransactionStatus } from './domain.ts'
 import type { Corrected } from './engine/correction-store.ts'
 import { type Held, reasonOf } from './engine/held-store.ts'
 import type { Ended } from './engine/transaction.ts'
@@ -14,10 +14,17 @@ import { type Transfer, transfersById } from './transfers/store.ts'
 export const eventsOf = async (
   sql: Transaction,
   ended: readonly Ended[],
+  isTaken: EmitWithin['isTaken'],
 ): Promise<readonly AppEvent[]> => {
   const ids = new Set(ended.map((each) => each.id))
-  const subjects = ended.filter((each) => isTransferStep(each)).map((each) => each.subject)
-  const transfers = subjects.length === 0 ? [] : await transfersById(sql, subjects)
+  const steps = ended.filter((each) => isTransferStep(each))
+  const transfers =
+    steps.length > 0 && (await isTaken(sql, steps.flatMap(transferKind)))
+      ? await transfersById(
+          sql,
+          steps.map(({ subject }) => subject),
+        )
+      : []
   const contracts = ended.filter(({ kind }) => kind === 'deploy' || kind === 'call')
   const accounts = await accountsOf(
     sql,
@@ -101,6 +108,10 @@ const operationEvent = (operation: Operation): AppEvent => {
 }
 
 const isTransferStep = ({ kind }: Ended): boolean => kind === 'transfer' || kind === 'swap'
+
+/** The type of a transfer's end: the status of its last step. */
+const transferKind = ({ status }: { readonly status: TransactionStatus }) =>
+  isFinal(status) ? [{ type: `drex.transfer.${status}` } as const] : []
 
 const transferEvent = (transfer: Transfer): readonly AppEvent[] => {
   const { status } = transfer

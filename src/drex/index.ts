@@ -1,6 +1,6 @@
 /** Digital currency: transfers, wallets and contracts on networks that speak Ethereum's JSON-RPC. */
 import { readFileSync } from 'node:fs'
-import type { Emit } from '#src/events/index.ts'
+import type { Emit, EmitWithin } from '#src/events/index.ts'
 import { type Client, withIdleLimit } from '#src/platform/database/index.ts'
 import { ApiError, withMissingSettings } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
@@ -63,6 +63,8 @@ export type DrexDeps = {
   /** Deletes what is past its retention. */
   readonly runsJobs?: boolean
   readonly emitEvents: Emit
+  /** Asked before much is read for events that nobody takes. */
+  readonly isTaken: EmitWithin['isTaken']
   readonly logger: Logger
   readonly metrics: Metrics
 }
@@ -154,7 +156,7 @@ export const createDrex = (given: DrexDeps): Drex => {
 
 /** Every configured network with its nodes and, if this process has engines, its engine. */
 const openChains = (
-  { settings, sql, logger, emitEvents }: DrexDeps,
+  { settings, sql, logger, emitEvents, isTaken }: DrexDeps,
   { wallets, tokens, tellings }: Shared,
 ) => {
   const contexts = new Map<NetworkId, EngineContext>()
@@ -179,7 +181,7 @@ const openChains = (
     }
     contexts.set(id, context)
     const ledger = createLedgerFollower({
-      ...{ network, rpc, prover, sql, logger, emitEvents },
+      ...{ network, rpc, prover, sql, logger, emitEvents, isTaken },
       pollMs: context.settings.pollMs,
       decimalsOf: (token) => followedDecimals(tokens, all.get(id)!, token),
     })
@@ -223,7 +225,7 @@ const createTellings = (deps: DrexDeps): Tellings => {
   return {
     async onEnded(tx, network, ended) {
       for (const { kind, status } of ended) endings.inc({ network, kind, status })
-      const events = await eventsOf(tx, ended)
+      const events = await eventsOf(tx, ended, deps.isTaken)
       if (events.length > 0) await deps.emitEvents(tx, events)
       await advance(tx, deps.emitEvents, agreementsOf(ended))
     },

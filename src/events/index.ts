@@ -59,7 +59,10 @@ type Fragment = ReturnType<Client>
 /** {@link Emit} within the very statement that makes the change, where a statement more would cost too much. */
 export type EmitWithin = {
   /** Whether anybody takes one of them; asked first, as planning what `ctes` adds costs as much as the statement. */
-  readonly isTaken: (sql: Queryable, events: readonly AppEvent[]) => Promise<boolean>
+  readonly isTaken: (
+    sql: Queryable,
+    events: readonly Pick<AppEvent, 'type' | 'topic'>[],
+  ) => Promise<boolean>
   /** What the statement takes of an event, as JSON. */
   readonly rowOf: (event: AppEvent) => object
   /** CTEs, parted by commas, for a `with`. @param rows a query of one JSON value an event: what `rowOf` gave */

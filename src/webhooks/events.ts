@@ -19,6 +19,9 @@ export type WebhookEvent = {
   readonly topic?: string | undefined
 }
 
+/** What decides who takes it. */
+type Kind = Pick<WebhookEvent, 'type' | 'topic'>
+
 /** PostgreSQL notifies listeners at commit. */
 export const eventsChannel = 'webhook_events'
 
@@ -66,7 +69,7 @@ export const emitElsewhere: EmitWithin = {
   ctes: (sql, rows) => ctes(sql, rows, sql``),
 }
 
-const takenOf = async <E extends WebhookEvent>(
+const takenOf = async <E extends Kind>(
   tx: Queryable,
   events: readonly E[],
 ): Promise<readonly E[]> => {
@@ -82,7 +85,7 @@ const subscriptionsOf = async (tx: Queryable): Promise<ReadonlySet<string>> => {
   return new Set(rows.map(({ pattern }) => pattern))
 }
 
-const allPatternsOf = ({ type, topic }: WebhookEvent): readonly string[] =>
+const allPatternsOf = ({ type, topic }: Kind): readonly string[] =>
   topic === undefined ? patternsOf(type) : [...patternsOf(type), topic]
 
 const rowOf = (event: WebhookEvent, place: number) => ({

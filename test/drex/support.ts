@@ -166,6 +166,7 @@ export const createBench = async (options: BenchOptions = {}): Promise<Bench> =>
       sql: database.sql,
       sealer: by,
       isRotating: false,
+      isTaken: async () => true,
       emitEvents: async (_sql, emitted) => {
         for (const event of emitted) (isIncoming(event) ? incoming : events).push(event)
       },

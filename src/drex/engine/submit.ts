@@ -103,7 +103,7 @@ const createStage = (context: EngineContext) => {
     await last
   }
   return {
-    /** Of the batch that is under way. */
+    /** How many the batch under way has. */
     count: () => count,
     /**
      * Begins once the batch before is sent.

@@ -3,7 +3,7 @@
  * and compares the balances with the chain's own. Whatever it writes, it writes together with its position, and only
  * if no other process has moved that: so any number may run, although one at a time is enough.
  */
-import type { AppEvent, Emit } from '#src/events/index.ts'
+import type { AppEvent, Emit, EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -29,6 +29,7 @@ export type LedgerContext = {
   readonly sql: Client
   readonly logger: Logger
   readonly emitEvents: Emit
+  readonly isTaken: EmitWithin['isTaken']
   /** @returns the token's decimals; undefined if it is no token */
   readonly decimalsOf: (token: Hex) => Promise<number | undefined>
   readonly pollMs: number
@@ -196,7 +197,7 @@ const dated = async (
 
 /** Tells what came in, by events. */
 const tell = async (
-  { network, emitEvents }: LedgerContext,
+  { network, emitEvents, isTaken }: LedgerContext,
   tx: Transaction,
   booked: readonly store.Booked[],
   known: {
@@ -207,6 +208,7 @@ const tell = async (
 ): Promise<void> => {
   const received = booked.filter((each) => each.side === 'in' && each.blockNumber > known.after)
   if (received.length === 0) return
+  if (!(await isTaken(tx, [{ type: 'drex.transfer.received' }]))) return
   const transfers = await store.transfersByHash(
     tx,
     network.id,

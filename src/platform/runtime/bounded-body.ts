@@ -1,7 +1,7 @@
 /** What was read of a body: all of it, or its first bytes where it is longer than it may be. */
 export type BoundedBody = { readonly bytes: Uint8Array; readonly isWhole: boolean }
 
-/** Of a long body, so much is read before others have their turn: what is there already comes without a pause. */
+/** So much of a long body is read before others have their turn: what is there already comes without a pause. */
 const bytesPerTurn = 1024 * 1024
 
 /**
