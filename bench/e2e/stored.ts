@@ -2,10 +2,12 @@
  * What a payment costs PostgreSQL behind few and many stored messages, from its request to its answer.
  *
  *   bun bench/e2e/stored.ts --stored 1000,1000000 --payments 100 --rounds 7
+ *   bun bench/e2e/stored.ts --postgres 'PostgreSQL) 15'
  *
- * Each size has a server of its own, and they take turns, so that what disturbs one disturbs the other. It prints the
- * pages and the CPU time of a payment, statement time beside, and how they compare with the first size: the goal is a
- * tenth, for CPU time; pages grow with the height of the indexes.
+ * `--postgres` chooses among those of the machine by a part of its name. Each size has a server of its own, and they take
+ * turns, so that what disturbs one disturbs the other. It prints the pages and the CPU time of a payment, statement time
+ * beside, and how they compare with the first size: the goal is a tenth, for CPU time; pages grow with the height of the
+ * indexes.
  */
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -20,6 +22,7 @@ const { values } = parseArgs({
     stored: { type: 'string', default: '1000,1000000' },
     payments: { type: 'string', default: '100' },
     together: { type: 'string', default: '1' },
+    postgres: { type: 'string', default: '' },
     rounds: { type: 'string', default: '7' },
   },
 })
@@ -28,8 +31,8 @@ const days = 40
 const payments = Number(values.payments)
 const together = Number(values.together)
 
-const [engine] = engines
-if (engine === undefined) throw new Error('no PostgreSQL')
+const engine = engines.find(({ name }) => name.includes(values.postgres))
+if (engine === undefined) throw new Error(`no PostgreSQL whose name has ${values.postgres}`)
 
 const start = async (stored: number) => {
   const trip = await startRoundTrip(engine)
