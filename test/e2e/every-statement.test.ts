@@ -24,9 +24,7 @@ const bounded: readonly { readonly text: RegExp; readonly pages: number }[] = [
     text: /^select message_id as "messageId"|^select wanted\.reference|^select e\.place/,
     pages: 2_000 * 8,
   },
-  // A status that hardly any transfer has is looked for among all of the account.
-  { text: /from drex_transfers f .* t\.status = /, pages: 4 * copies },
-  // So is a part that hardly any agreement is taken in.
+  // A part that hardly any agreement is taken in is looked for among all of the account.
   { text: /from drex_agreements where .* and part = /, pages: 4 * copies },
 ]
 
