@@ -194,3 +194,28 @@ test('keys are forgotten after their retention, not before', async () => {
   expect((await send('young', { n: 9 })).headers.get('idempotent-replayed')).toBe('true')
   expect((await send('old', { n: 8 })).headers.get('idempotent-replayed')).toBeNull()
 })
+
+test('an answer is written where its key is, so that no index has to know', async () => {
+  await using own = await createTestDatabase(1).then(({ sql, close }) => ({
+    ...{ sql, [Symbol.asyncDispose]: close },
+  }))
+  const { sql } = own
+  const keys = Array.from({ length: 500 }, (_, number) => ({
+    ...{ key: storedKey(`room-${number}`), fingerprint: storedKey(`body-${number}`) },
+    fingerprintOfBytes: () => storedKey(`body-${number}`),
+  }))
+  const pages = async () => {
+    const rows = await sql<{ key: string; page: number }[]>`
+      select key, (ctid::text::point)[0]::int as page from idempotency_keys`
+    return new Map(rows.map(({ key, page }) => [key, page]))
+  }
+  for (let at = 0; at < keys.length; at += 50) {
+    const batch = keys.slice(at, at + 50)
+    for (const key of batch) await sql.begin((tx) => claimKey(tx, key))
+    const before = await pages()
+    for (const key of batch) await answerKey(sql, key, { status: 201, body: 'x'.repeat(600) })
+    const now = await pages()
+    const moved = batch.filter(({ key }) => now.get(key) !== before.get(key)).length
+    expect(moved).toBeLessThanOrEqual(batch.length / 4)
+  }
+})
