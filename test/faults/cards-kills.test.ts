@@ -46,6 +46,8 @@ const settleMs = isLong ? 600_000 : 60_000
 const pollMs = isLong ? 1_000 : 20
 /** How often a caller comes again that is told that it is too much. */
 const retriesMax = 100
+/** Longer each time up to this: callers who ask without a pause keep an overloaded gateway overloaded. */
+const busyMsMax = 5_000
 
 /** Beside what the cards of every fourth payment ask for. */
 const faults = {
@@ -214,7 +216,7 @@ test(
           const answer = await (await oneOf()).post(one.path, one.body, one.key)
           if (answer !== undefined) expect(expected).toContain(answer.status)
           if (answer?.status === 503 && tries < retriesMax) {
-            await Bun.sleep(50 + pick(200))
+            await Bun.sleep(pick(Math.min(100 * 2 ** tries, busyMsMax)))
             continue
           }
           if (answer === undefined || answer.status === 503) inDoubt.push(one)
