@@ -1,4 +1,5 @@
 /** One EVM inside this process: `@nomicfoundation/edr`, set up like the pilot's network. */
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Provider } from '@nomicfoundation/edr'
 
 /** Chain id of the pilot's network (its published genesis). */
@@ -33,6 +34,8 @@ export type Engine = {
   readonly request: (method: string, params?: readonly unknown[]) => Promise<RpcOutcome>
   /** Questions that change nothing, answered together: one outcome for each, in order. */
   readonly ask: (calls: readonly EngineCall[]) => Promise<readonly RpcOutcome[]>
+  /** Takes signed transactions together, in order: one outcome for each, as if each came alone. */
+  readonly send: (raws: readonly string[]) => Promise<readonly RpcOutcome[]>
 }
 
 export type EngineCall = { readonly method: string; readonly params: readonly unknown[] }
@@ -49,24 +52,83 @@ export const createEngine = async (options: EngineOptions): Promise<Engine> => {
     const { data } = await provider.handleRequest(JSON.stringify(request))
     return typeof data === 'string' ? JSON.parse(data) : data
   }
+  const taken = createTaken()
   const request: Engine['request'] = async (method, params = []) => {
     // The engine advises 1 gwei whatever the minimum is.
     if (method === 'eth_gasPrice') return { result: `0x${gasPrice.toString(16)}` }
-    return normalise(await send({ jsonrpc: '2.0', id: 1, method, params }))
+    const outcome = normalise(await send({ jsonrpc: '2.0', id: 1, method, params }))
+    if (method === sendMethod && 'result' in outcome) taken.add(outcome.result)
+    return outcome
+  }
+  /** @returns undefined if one of them failed: that one error is all that the engine answers then */
+  const together = async (
+    calls: readonly EngineCall[],
+  ): Promise<readonly unknown[] | undefined> => {
+    const { result } = await send(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })))
+    return Array.isArray(result) ? result : undefined
   }
   return {
     chainId,
     request,
     async ask(calls) {
-      const [only] = calls
-      if (only !== undefined && calls.length === 1) return [await request(only.method, only.params)]
-      const { result } = await send(calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call })))
-      if (Array.isArray(result)) return result.map((each) => ({ result: each }))
-      // One error is all that it answers then: each is asked alone.
+      const results = calls.length > 1 ? await together(calls) : undefined
+      if (results !== undefined) return results.map((result) => ({ result }))
       return Promise.all(calls.map(({ method, params }) => request(method, params)))
+    },
+    send: createSending(request, together, taken),
+  }
+}
+
+export const sendMethod = 'eth_sendRawTransaction'
+
+/** Hashes that are remembered. */
+const takenMax = 50_000
+
+type Taken = Pick<Set<unknown>, 'add' | 'has'>
+
+/** The hashes of the last that were taken. */
+const createTaken = (): Taken => {
+  const hashes = new Set<unknown>()
+  return {
+    has: (hash) => hashes.has(hash),
+    add(hash) {
+      hashes.add(hash)
+      const [oldest] = hashes
+      if (hashes.size > takenMax) hashes.delete(oldest)
+      return hashes
     },
   }
 }
+
+/** The engine takes those before the first that fails, tells of none of them, and does not look at the others. */
+const createSending =
+  (
+    request: Engine['request'],
+    together: (calls: readonly EngineCall[]) => Promise<readonly unknown[] | undefined>,
+    taken: Taken,
+  ): Engine['send'] =>
+  async (raws) => {
+    const calls = raws.map((raw) => ({ method: sendMethod, params: [raw] }))
+    const results = raws.length > 1 ? await together(calls) : undefined
+    if (results !== undefined) {
+      for (const hash of results) taken.add(hash)
+      return results.map((result) => ({ result }))
+    }
+    return Promise.all(
+      raws.map(async (raw) => {
+        const outcome = await request(sendMethod, [raw])
+        if ('result' in outcome || outcome.error.message !== knownText) return outcome
+        const hash = hashOfRaw(raw)
+        if (taken.has(hash)) return outcome
+        // Known, but not told of: it was taken just now, among the others.
+        taken.add(hash)
+        return { result: hash }
+      }),
+    )
+  }
+
+export const hashOfRaw = (raw: string): string =>
+  `0x${Buffer.from(keccak_256(Buffer.from(raw.slice(2), 'hex'))).toString('hex')}`
 
 /** @throws Error when the engine answers with an error */
 export const demand = async (
@@ -162,6 +224,8 @@ const normalise = (reply: EdrReply): RpcOutcome => {
   return { error: { code: reply.error.code, message } }
 }
 
+const knownText = 'Known transaction'
+
 const besuErrors: readonly (readonly [RegExp, number, string])[] = [
   [/nonce too low/i, -32001, 'Nonce too low'],
   [/nonce too high/i, -32006, 'Nonce too high'],
@@ -169,7 +233,7 @@ const besuErrors: readonly (readonly [RegExp, number, string])[] = [
   [/enough funds|insufficient funds/i, -32004, 'Upfront cost exceeds account balance'],
   [/exceeds block gas limit/i, -32005, 'Transaction gas limit exceeds block gas limit'],
   [/gas price.*(below|lower|less)/i, -32009, 'Gas price below configured minimum gas price'],
-  [/already known|known transaction/i, -32000, 'Known transaction'],
+  [/already known|known transaction/i, -32000, knownText],
   [/underpriced/i, -32000, 'Replacement transaction underpriced'],
   [/chain id|EIP-155/i, -32000, 'Wrong chainId'],
 ]

@@ -5,7 +5,14 @@
  */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { z } from 'zod'
-import { createEngine, demand, type Engine, type EngineOptions } from './engine.ts'
+import {
+  createEngine,
+  demand,
+  type Engine,
+  type EngineOptions,
+  type RpcOutcome,
+  sendMethod,
+} from './engine.ts'
 
 /** Running one again takes about half a millisecond. */
 const entriesMax = 50_000
@@ -94,7 +101,7 @@ const mineAt = async (engine: Engine, at: number): Promise<void> => {
 
 /** What changes the state, and is therefore written down. */
 const kept: ReadonlySet<string> = new Set([
-  'eth_sendRawTransaction',
+  sendMethod,
   'eth_sendTransaction',
   'hardhat_impersonateAccount',
   'hardhat_setBalance',
@@ -131,6 +138,11 @@ const run = (engine: Engine, options: JournalOptions, isContinued: boolean): Jou
     }, inMs)
   }
   schedule(idleMs)
+  const note = (outcome: RpcOutcome, method: string, params: readonly unknown[]): void => {
+    if ('error' in outcome) return
+    sent.push([method, params])
+    if (sent.length === 1) schedule(options.blockTimeMs)
+  }
   return {
     engine: {
       ...engine,
@@ -138,12 +150,16 @@ const run = (engine: Engine, options: JournalOptions, isContinued: boolean): Jou
         if (!kept.has(method)) return engine.request(method, params)
         return inTurn(async () => {
           const outcome = await engine.request(method, params)
-          if ('error' in outcome) return outcome
-          sent.push([method, params])
-          if (sent.length === 1) schedule(options.blockTimeMs)
+          note(outcome, method, params)
           return outcome
         })
       },
+      send: (raws) =>
+        inTurn(async () => {
+          const outcomes = await engine.send(raws)
+          for (const [i, outcome] of outcomes.entries()) note(outcome, sendMethod, [raws[i]])
+          return outcomes
+        }),
     },
     mine,
     isContinued,

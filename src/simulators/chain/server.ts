@@ -1,6 +1,12 @@
 /** JSON-RPC 2.0 over HTTP, single calls and batches, in front of one engine. */
-import { keccak_256 } from '@noble/hashes/sha3.js'
-import type { Engine, EngineCall, RpcError, RpcOutcome } from './engine.ts'
+import {
+  type Engine,
+  type EngineCall,
+  hashOfRaw,
+  type RpcError,
+  type RpcOutcome,
+  sendMethod,
+} from './engine.ts'
 import { createFaultPlan, type FaultPlan, internalError, knownTransaction } from './faults.ts'
 
 /** Besu's default for `rpc-http-max-batch-size`. */
@@ -48,6 +54,10 @@ export const serveChain = (
       for (const { method } of asked) calls[method] = (calls[method] ?? 0) + 1
       return engine.ask(asked)
     },
+    send: (raws) => {
+      calls[sendMethod] = (calls[sendMethod] ?? 0) + raws.length
+      return engine.send(raws)
+    },
   }
   const server = Bun.serve({
     hostname,
@@ -92,20 +102,28 @@ const questions: ReadonlySet<string> = new Set([
   ...['eth_getTransactionCount', 'eth_getTransactionReceipt'],
 ])
 
-/** An engine whose questions wait for each other, until `ask`: asked together, each costs it half. */
+/** An engine whose questions, and what is sent to it, wait for each other, until `ask`: together each costs it less. */
 const gathering = (engine: Engine): { readonly engine: Engine; readonly ask: () => void } => {
   const calls: EngineCall[] = []
+  const raws: string[] = []
   const asked = Promise.withResolvers<readonly RpcOutcome[]>()
+  const sent = Promise.withResolvers<readonly RpcOutcome[]>()
   return {
     engine: {
       ...engine,
       request(method, params = []) {
+        const [raw] = params
+        if (method === sendMethod && typeof raw === 'string') {
+          const at = raws.push(raw) - 1
+          return sent.promise.then((outcomes) => outcomes[at]!)
+        }
         if (!questions.has(method)) return engine.request(method, params)
         const at = calls.push({ method, params }) - 1
         return asked.promise.then((outcomes) => outcomes[at]!)
       },
     },
     ask() {
+      if (raws.length > 0) sent.resolve(engine.send(raws))
       if (calls.length > 0) asked.resolve(engine.ask(calls))
     },
   }
@@ -173,10 +191,7 @@ const blockReceipts = async (engine: Engine, tag: unknown): Promise<RpcOutcome> 
   return { result: receipts.map((each) => ('result' in each ? each.result : null)) }
 }
 
-const hashOf = (raw: unknown): string => {
-  const hex = typeof raw === 'string' ? raw.slice(2) : ''
-  return `0x${Buffer.from(keccak_256(Buffer.from(hex, 'hex'))).toString('hex')}`
-}
+const hashOf = (raw: unknown): string => hashOfRaw(typeof raw === 'string' ? raw : '0x')
 
 const readCall = (item: unknown): Call | undefined => {
   if (typeof item !== 'object' || item === null) return undefined

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { Wallet } from 'ethers'
+import { Transaction, Wallet } from 'ethers'
 import {
   batchCallsMax,
   type Chain,
@@ -88,6 +88,34 @@ describe('embedded chain', () => {
     })
     expect((await send(await signed(next + 1, { gasLimit: 20_999n })))?.code).toBe(-32003)
     expect((await send(await signed(next + 1, { value: 1n })))?.code).toBe(-32004)
+  })
+
+  test('of transactions sent together each is answered as if it came alone', async () => {
+    const next = await nonce()
+    const known = await signed(next)
+    await call('eth_sendRawTransaction', known)
+    const raws = [
+      await signed(next + 1),
+      known,
+      await signed(next + 2, { gasLimit: 20_999n }),
+      await signed(next + 2),
+    ]
+    const send = async (ids: readonly number[]) =>
+      (await (
+        await post(
+          ids.map((id) => ({
+            ...{ jsonrpc: '2.0', id, method: 'eth_sendRawTransaction', params: [raws[id]] },
+          })),
+        )
+      ).json()) as Reply[]
+    const hash = (id: number) => String(Transaction.from(raws[id]!).hash)
+    const told = (replies: readonly Reply[]) =>
+      replies.map(({ result, error }) => result ?? error?.message)
+    const refusal = 'Intrinsic gas exceeds gas limit'
+    expect(told(await send([0, 1, 2, 3]))).toEqual([hash(0), 'Known transaction', refusal, hash(3)])
+    expect(told(await send([0, 3]))).toEqual(['Known transaction', 'Known transaction'])
+    await chain.mine()
+    expect(await nonce()).toBe(next + 3)
   })
 
   test('a nonce ahead of the account waits in the pool', async () => {

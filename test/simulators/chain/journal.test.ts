@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Wallet } from 'ethers'
 import { demand } from '../../../src/simulators/chain/engine.ts'
 import {
   createIssuer,
@@ -50,6 +51,19 @@ test('a chain goes on where it ended, block by block the same', async () => {
   expect(again.token).toBe(issuer.token)
   expect(await Promise.all(wallets.map(again.balanceOf))).toEqual([1n, 2n, 3n])
   await again.fund(wallets[0]!, 10n)
+  // Several at once, one of which is refused.
+  const sender = new Wallet(`0x${'33'.repeat(32)}`)
+  const raws = await Promise.all(
+    [0, 1, 7].map((nonce) =>
+      sender.signTransaction({
+        ...{ type: 0, chainId: second.chainId, nonce, to: sender.address, gasPrice: 0n },
+        gasLimit: nonce === 7 ? 1n : 21_000n,
+      }),
+    ),
+  )
+  const outcomes = await second.send(raws)
+  expect(outcomes.map((each) => 'result' in each)).toEqual([true, true, false])
+  await second.mine()
   const longer = await historyOf(second)
   await second.stop()
 
