@@ -47,6 +47,11 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       await page.goto(`${url}/console${path}`)
       await settled(page)
       expect(await serious(page)).toEqual([])
+      // Figures stand below figures.
+      const figures = await page.evaluate(
+        `getComputedStyle(document.querySelector('h1')).fontVariantNumeric`,
+      )
+      expect(figures).toBe('tabular-nums')
     }
     expect(one.problems).toEqual([])
     await page.context().close()

@@ -121,6 +121,10 @@ export const show = (page: Page, path: string): Promise<unknown> =>
   )
 
 const overflow = 'document.documentElement.scrollWidth - innerWidth'
+/** Lists cut off what is beyond their edge: no act may be there. */
+const cutOff = `[...document.querySelectorAll('.list td.acts button')].filter((one) =>
+  one.getBoundingClientRect().right > one.closest('.list').getBoundingClientRect().right)
+  .map((one) => one.textContent)`
 
 export const expectNone = (locator: Locator): Promise<void> =>
   locator.first().waitFor({ state: 'detached' })
@@ -130,5 +134,7 @@ export const settled = async (page: Page): Promise<void> => {
   // Not `waitForFunction`: it evaluates text in the page, which the policy of the page refuses.
   await expectNone(page.locator('.waiting'))
   const beyond = Number(await page.evaluate(overflow))
-  expect([page.url(), Math.max(0, beyond)]).toEqual([page.url(), 0])
+  expect([page.url(), Math.max(0, beyond), await page.evaluate(cutOff)]).toEqual([
+    ...[page.url(), 0, []],
+  ])
 }

@@ -12,7 +12,7 @@ import { fill, words } from './words.ts'
 
 const columns: readonly Column<Certificate>[] = [
   {
-    head: certificateWords.certificates,
+    head: certificateWords.certificate,
     cell: (one) => <Link to="/certificates">{nameOfCertificate(one)}</Link>,
     classes: ['wide'],
   },

@@ -42,6 +42,7 @@ export const Attention = ({ session }: { readonly session: Session }) => {
           <p class="quiet">{w.intro}</p>
         </div>
       </header>
+      <div class="rest" />
       {sections.map(({ title, View }) => (
         <View key={title} session={session} />
       ))}
@@ -70,9 +71,18 @@ const partsOf = ({ checks = {} }: Health): readonly Part[] =>
       ]
       return {
         ...{ name, status: check.status, isRefused: away.some(({ isRefused }) => isRefused) },
-        cause: causes.join(' · ') || JSON.stringify(check.detail ?? ''),
+        cause: causes.join(' · ') || plainText(check.detail),
       }
     })
+
+/** What a part tells of itself, without the marks of JSON. */
+const plainText = (detail: unknown): string => {
+  if (typeof detail !== 'object' || detail === null) return String(detail ?? '')
+  if (Array.isArray(detail)) return detail.map(plainText).join(', ')
+  return Object.entries(detail)
+    .map(([name, one]) => `${name.replaceAll('_', ' ')} ${plainText(one)}`)
+    .join(' · ')
+}
 
 const partColumns: readonly Column<Part>[] = [
   { head: w.part, cell: ({ name }) => name.replaceAll('_', ' ') },

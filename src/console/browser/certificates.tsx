@@ -24,6 +24,8 @@ export const certificateWords = inWords({
   key: ['Key', 'Chave'],
   withKey: ['with key', 'com chave'],
   expires: ['Expires', 'Vence'],
+  certificate: ['Certificate', 'Certificado'],
+  until: ['Until', 'Até'],
   days: ['{count} days', '{count} dias'],
   expired: ['expired', 'vencido'],
   remove: ['Remove', 'Remover'],
@@ -150,7 +152,7 @@ const columns: readonly Column<Certificate>[] = [
   },
   { head: w.expires, cell: (one) => <Expiry one={one} /> },
   {
-    head: words.time,
+    head: w.until,
     cell: ({ not_after: at }) => <time dateTime={at}>{dayOf(at, true)}</time>,
     classes: ['number', 'quiet'],
   },
@@ -181,7 +183,7 @@ export const Certificates = ({ session }: { readonly session: Session }) => {
       <header class="head">
         <h1>{w.certificates}</h1>
         {mayAct && (
-          <button type="button" onClick={() => ask(importAct())}>
+          <button class="primary" type="button" onClick={() => ask(importAct())}>
             {w.import}
           </button>
         )}

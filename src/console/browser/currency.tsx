@@ -40,7 +40,7 @@ export const Currency = ({
         <h1>{words.drex}</h1>
         <div class="actions">
           <Link to="/payments?rail=drex">{w.transfers}</Link>
-          <MakeLink name="transfer" session={session} />
+          <MakeLink name="transfer" session={session} isPrimary />
         </div>
       </header>
       <nav class="tabs" aria-label={words.drex}>

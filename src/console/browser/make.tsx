@@ -61,12 +61,14 @@ export const isThing = (name: string | undefined): name is ThingName =>
 export const MakeLink = ({
   name,
   session,
+  isPrimary = false,
 }: {
   readonly name: ThingName
   readonly session: Session
+  readonly isPrimary?: boolean
 }) =>
   may(session, things[name].scope) ? (
-    <Link to={`/currency/new/${name}`} class="button">
+    <Link to={`/currency/new/${name}`} class={isPrimary ? 'button primary' : 'button'}>
       {things[name].title}
     </Link>
   ) : null
