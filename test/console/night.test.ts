@@ -61,10 +61,14 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
 
   beforeAll(async () => {
     seen = await openConsole({
-      env: { SPI_PRIMARY_URL: door.url, SPI_ROLES: 'OUTBOUND_SEND' },
+      env: {
+        ...{ SPI_PRIMARY_URL: door.url, SPI_ROLES: 'OUTBOUND_SEND' },
+        // What operators need is on a listener of its own.
+        TRILHO_ADMIN_ADDR: '127.0.0.1:0',
+      },
     })
     operator = await seen.gateway.keyOf({ name: 'operator' })
-    api = apiOf(seen.url, operator)
+    api = apiOf(seen.gateway.urls.httpUrl, operator)
     await bury()
     await exhaust()
     await doubt()
@@ -208,7 +212,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
       ...{ section: 'Certificates about to expire', fill: giveCertificate, row: '5 days' },
     },
     {
-      ...{ concern: 'part not in order', act: 'Import', verb: 'Import' },
+      ...{ concern: 'not in order', act: 'Import', verb: 'Import' },
       ...{ says: 'the gateway signs or connects with it', done: 'certificates.import' },
       ...{
         section: 'Parts that are not in order',
@@ -221,6 +225,15 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
       },
     },
   ]
+
+  test('where operators have a listener of their own, the console is there alone', async () => {
+    const { httpUrl, cardsUrl } = seen.gateway.urls
+    expect(seen.url).not.toBe(httpUrl)
+    for (const url of [httpUrl, cardsUrl]) {
+      expect((await fetch(`${url}/console`)).status).toBe(404)
+    }
+    expect((await fetch(`${seen.url}/console`)).status).toBe(200)
+  })
 
   test.each(troubles)(
     '$concern: found, its consequence told, seen to, and in the audit',

@@ -249,6 +249,41 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(receiver.received.at(-1)?.body).toBe(receiver.received[0]?.body ?? '')
     await page.keyboard.press('Escape')
     expect(await page.locator('img').count()).toBe(0)
+
+    await page.getByRole('link', { name: 'Webhooks' }).click()
+    await page.getByRole('link', { name: receiver.url }).click()
+    const dialog = page.getByRole('dialog')
+    const act = async (title: string, consequence: string, verb = title): Promise<void> => {
+      await page.getByRole('button', { name: title }).click()
+      await dialog.getByText(consequence).waitFor()
+      if (title === 'Replay range') await dialog.locator('[name=since]').fill('2026-01-01T00:00:00')
+      await dialog.getByRole('button', { name: verb }).click()
+      await dialog.getByRole('button', { name: 'Close' }).waitFor()
+    }
+    const close = () => dialog.getByRole('button', { name: 'Close' }).click()
+    await act('Send test', 'One event webhook.test')
+    await dialog.getByText('thanks').waitFor()
+    await close()
+    expect(receiver.received.at(-1)?.body).toContain('webhook.test')
+    await act('Rotate secret', 'A new secret signs every delivery')
+    expect(await dialog.locator('.secret').textContent()).not.toBe(shown)
+    await close()
+    await gateway.database.sql`update webhook_deliveries set status = 'exhausted'`
+    const before = receiver.received.length
+    await act('Replay range', receiver.url, 'Send again')
+    await close()
+    await until(() => receiver.received.length > before)
+    expect(receiver.received.at(-1)?.body).toBe(receiver.received[0]?.body ?? '')
+    await act('Pause', 'Nothing is sent to')
+    await close()
+    await page.locator('header .badge', { hasText: 'paused' }).waitFor()
+    await act('Activate', receiver.url)
+    await close()
+    const acts = await gateway.database.sql<{ action: string }[]>`
+      select distinct action from audit_log where action like 'webhooks.%' order by action`
+    expect(acts.map(({ action }) => action)).toEqual([
+      ...['change', 'create', 'replay', 'rotate', 'test'].map((act) => `webhooks.${act}`),
+    ])
     expect(one.problems).toEqual([])
     await page.context().close()
     await receiver.stop()
@@ -395,7 +430,11 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.getByText('Pix code, static').waitFor()
     await page.getByRole('link', { name: 'Exemplos de requisição' }).click()
     await page.getByLabel('Operação').selectOption('POST /v1/spi/send')
-    await page.getByLabel('Python', { exact: true }).getByText('/v1/spi/send').waitFor()
+    for (const language of ['curl', 'TypeScript', 'Python']) {
+      const sample = page.getByLabel(language, { exact: true })
+      await sample.getByText('/v1/spi/send').first().waitFor()
+      await sample.getByText(url).first().waitFor()
+    }
     await settled(page)
     expect(one.problems).toEqual([])
     await page.context().close()

@@ -4,23 +4,41 @@ import type { Hex } from '../../src/drex/evm/hex.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
-import { receivedPix } from './seeds.ts'
-import { expectNone, openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
+import { type Api, apiOf, receivedPix } from './seeds.ts'
+import {
+  expectNone,
+  openConsole,
+  type SeenConsole,
+  serious,
+  settled,
+  show,
+  signIn,
+} from './visit.ts'
 
 describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', () => {
   let seen: SeenConsole
   let gateway: GatewayHere
   let url = ''
   let operator = ''
-  let api: (method: string, path: string, body?: object) => Promise<Response>
+  let api: (method: string, path: string, body?: object, accept?: string) => Promise<Response>
+  let json: Api
 
   beforeAll(async () => {
     seen = await openConsole()
     ;({ gateway, url } = seen)
     operator = await gateway.keyOf({ name: 'operator' })
-    const headers = { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' }
-    api = (method, path, body) =>
-      fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    json = apiOf(url, operator)
+    api = (method, path, body, accept = 'application/json') => {
+      const headers = {
+        ...{ Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
+        Accept: accept,
+      }
+      return fetch(`${url}${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      })
+    }
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())
 
@@ -141,6 +159,88 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     expect(one.problems).toEqual([])
     await page.context().close()
   }, 240_000)
+
+  test('a payment is found by each key that people have of it, and by none that is another’s', async () => {
+    const { id: pix, endToEndId } = await receivedPix(gateway.database.sql)
+    const told = await json('GET', `/v1/messages/${pix}`)
+    const reference = `order-${Date.now()}`
+    const card = await json('POST', '/v1/transactions/authorize', {
+      ...{ ...authorizationBody('tok_visa_approved'), reference },
+    })
+    const [ana, bia] = [await wallet(), await wallet()]
+    const paid = { from_wallet: ana, to_wallet: bia, amount: '1.00', reference }
+    const { transfer_id: made } = await json('POST', '/v1/drex/transfers', paid)
+    let sent = await json('GET', `/v1/drex/transfers/${made}`)
+    while (sent.tx_hash === null) sent = await json('GET', `/v1/drex/transfers/${made}`)
+    const one = await seen.visit()
+    const { page, problems } = one
+    await signIn(one, operator)
+    const today = new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' })
+    const keys = {
+      spi: {
+        ...{ end_to_end_id: endToEndId, biz_msg_idr: told.biz_msg_idr, type: 'pacs.008' },
+        ...{ source_ispb: told.source_ispb, destination_ispb: told.destination_ispb },
+      },
+      cards: {
+        ...{ rrn: card.rrn, stan: card.stan, reference, merchant_id: card.merchant_id },
+      },
+      drex: { reference, wallet: ana, tx_hash: sent.tx_hash },
+    }
+    const link = { spi: pix, cards: card.id, drex: made }
+    for (const rail of ['spi', 'cards', 'drex'] as const) {
+      const row = page.locator(`tbody a[href="/console/payments/${rail}/${link[rail]}"]`)
+      for (const [as, find] of Object.entries(keys[rail])) {
+        expect([rail, as, typeof find]).toEqual([rail, as, 'string'])
+        const address = (text: string) =>
+          `/payments?${new URLSearchParams({ rail, as, find: text, from: today, to: today })}`
+        // What was looked for is in the address: it may be saved.
+        await show(page, address(find))
+        await row.waitFor({ timeout: 20_000 })
+        await show(
+          page,
+          address(find.endsWith('7') ? find.replace(/7$/, '8') : find.replace(/.$/, '7')),
+        )
+        await row.waitFor({ state: 'detached' })
+      }
+    }
+    for (const [status, isShown] of [
+      ['authorized', true],
+      ['voided', false],
+    ] as const) {
+      await show(page, `/payments?rail=cards&as=reference&find=${reference}&status=${status}`)
+      await page.locator('tbody a, .empty').first().waitFor()
+      expect([status, await page.locator('tbody a').count()]).toEqual([status, isShown ? 1 : 0])
+    }
+    expect(problems.filter((problem) => !problem.includes('status of 400'))).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('a message is copied as it is kept, downloaded, and its page linked to', async () => {
+    const { id, endToEndId } = await receivedPix(gateway.database.sql)
+    const one = await seen.visit({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page, problems } = one
+    await signIn(one, operator)
+    await page.goto(`${url}/console/payments/spi/${id}`)
+    const stored = await (
+      await api('GET', `/v1/messages/${id}`, undefined, 'application/xml')
+    ).text()
+    expect(stored).toContain(endToEndId)
+    const copied = () => page.evaluate('navigator.clipboard.readText()')
+    const copy = { name: 'Copy', exact: true }
+    await page.locator('.pair').getByRole('button', copy).first().click()
+    await page.getByText('Copied').first().waitFor()
+    expect(await copied()).toBe(stored)
+    await page.locator('header.head').getByRole('button', { name: 'Copy link' }).click()
+    await page.locator('header.head').getByText('Copied').waitFor()
+    expect(await copied()).toBe(page.url())
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download' }).click()
+    const file = await downloading
+    expect(file.suggestedFilename()).toBe(`${endToEndId}.xml`)
+    expect(await Bun.file(await file.path()).text()).toBe(stored)
+    expect(problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
 
   test('a message is made by the form of its schema, seen, refused at its place, and sent', async () => {
     const one = await seen.visit({ locale: 'pt-BR' })

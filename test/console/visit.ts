@@ -49,7 +49,7 @@ export const openConsole = async ({
     ...env,
   })
   const browser = await start()
-  const url = gateway.urls.httpUrl
+  const url = gateway.urls.adminUrl ?? gateway.urls.httpUrl
   return {
     ...{ gateway, directory, url, key: await gateway.keyOf({ name: hostile }) },
     newPage: (options) => browser.newPage(options),

@@ -151,7 +151,7 @@ export const railLists: Readonly<Record<Rail, RailList>> = {
       { parameter: 'merchant_id', label: words.merchant },
       { parameter: 'amount', label: words.amounts, asked: centsAsked },
     ],
-    statuses: ['pending', 'authorized', 'declined', 'captured', 'voided'],
+    statuses: ['pending', 'authorized', 'declined', 'captured', 'voided', 'verified'],
     page: pageOf('/v1/transactions', 'transactions', transactionRow),
   },
   drex: {
