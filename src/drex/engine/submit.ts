@@ -1,7 +1,7 @@
 /**
- * From pending to sent. Simulation first, without a nonce; then nonce, signed bytes and hash in
- * one database transaction; only then the network. One batch is simulated while the one before is signed and sent. A crash at any point leaves either nothing or
- * everything that is needed to go on.
+ * From pending to sent. Simulation first, without a nonce; then nonce, signed bytes and hash in one database transaction;
+ * only then the network. One batch is simulated while others are signed and sent. A crash at any point leaves either
+ * nothing or everything that is needed to go on.
  */
 import type { Hex } from '../evm/hex.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
@@ -12,7 +12,7 @@ import * as endings from './ending-store.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
 import { reckon } from './reckoning.ts'
-import { type Offer, sendersOf, signLocally, signRemotely } from './sign.ts'
+import { type Offer, type Signed, sendersOf, signLocally, signRemotely } from './sign.ts'
 import { createSimulator, type Passed, retryMs } from './simulate.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError } from './transaction.ts'
@@ -34,13 +34,14 @@ export type Submitter = {
 
 /** @param onRoom called when something can be taken up that had to wait */
 export const createSubmitter = (context: EngineContext, onRoom: () => void): Submitter => {
-  const { sql, logger, network, settings, signers } = context
+  const { sql, network, settings, signers } = context
   const simulate = createSimulator(context)
   const remote = createRemote(context, onRoom)
-  const stage = createStage(context)
+  const signing = createStage(context)
+  const sending = createStage(context)
   let expiryAtMs = 0
 
-  const submit = async (passed: readonly Passed[]): Promise<void> => {
+  const sign = async (passed: readonly Passed[]): Promise<readonly Signed[]> => {
     const offers = await afford(context, passed)
     const local: Offer[] = []
     for (const sender of sendersOf(offers)) {
@@ -48,7 +49,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       if ((await signers.local(sender)) === undefined) await remote.start(sender, own)
       else local.push(...own)
     }
-    await send(context, await signLocally(context, inOrder(local)))
+    return signLocally(context, inOrder(local))
   }
 
   const takeUp = async (): Promise<readonly OpenTransaction[]> => {
@@ -56,7 +57,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       store.countInFlight(sql, network.id),
       lanes.stuck(sql, network.id),
     ])
-    const inFlight = told + context.accepted.count() + stage.count()
+    const inFlight = told + context.accepted.count() + signing.count() + sending.count()
     const limit = Math.min(batchMax, settings.inFlightMax - inFlight)
     if (limit <= 0) return []
     const except = [...remote.busy(), ...signers.resting(), ...stuck]
@@ -65,6 +66,8 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
 
   return {
     async submitOnce() {
+      signing.check()
+      sending.check()
       if (performance.now() >= expiryAtMs) {
         await failExpired(context)
         expiryAtMs = performance.now() + expiryMs
@@ -75,14 +78,16 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
         const passed = await orDefer(context, taken, async () =>
           simulate(await unsent(context, taken.map(withPermitData))),
         )
-        await stage.enter(taken, () => submit(passed))
-      } else if (stage.count() === 0) await stage.clear()
+        await signing.enter(taken, async () => {
+          const signed = await sign(passed)
+          await sending.enter(taken, () => send(context, signed))
+        })
+      }
       return taken.length
     },
     async settle() {
-      await stage.clear().catch((error: unknown) => {
-        logger.warn({ network: network.id, err: error }, 'not sent')
-      })
+      await signing.done()
+      await sending.done()
       await remote.settle()
       await tellAccepted(context, 'all')
     },
@@ -90,35 +95,35 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
 }
 
 /**
- * What is signed and sent while the next is simulated: one batch at a time, so that a sender's transactions reach the
- * node in the order of their nonces.
+ * One batch is signed, and one sent, while the next is simulated: one at a time each, so that a sender's transactions
+ * reach the node in the order of their nonces.
  */
 const createStage = (context: EngineContext) => {
-  let work: Promise<void> = Promise.resolve()
+  let work: Promise<unknown> = Promise.resolve()
   let count = 0
-  /** Told once: the next batch is another matter. */
-  const clear = async (): Promise<void> => {
-    const last = work
-    work = Promise.resolve()
-    await last
-  }
+  let failed: { readonly error: unknown } | undefined
   return {
     /** How many the batch under way has. */
     count: () => count,
-    /**
-     * Begins once the batch before is sent.
-     * @throws what that one failed with; then this one has not begun, and is put off
-     */
-    async enter(taken: readonly OpenTransaction[], submit: () => Promise<void>) {
-      await orDefer(context, taken, clear)
+    /** Begins once the batch before is through. */
+    async enter(taken: readonly OpenTransaction[], run: () => Promise<unknown>): Promise<void> {
+      await work
       count = taken.length
-      work = orDefer(context, taken, submit).finally(() => {
-        count = 0
-      })
-      // Whoever waits for it hears of it.
-      work.catch(() => {})
+      work = orDefer(context, taken, run)
+        .catch((error: unknown) => {
+          failed = { error }
+        })
+        .finally(() => {
+          count = 0
+        })
     },
-    clear,
+    /** @throws what a batch failed with, once */
+    check(): void {
+      const last = failed
+      failed = undefined
+      if (last !== undefined) throw last.error
+    },
+    done: () => work,
   }
 }
 
