@@ -17,6 +17,8 @@ const kills = isLong ? 50 : 2
 const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const mandatesPerKill = 4
 const settleMs = 120_000
+/** While processes are killed one after the other, what they do stands still for as long as they take to start. */
+const stepMs = settleMs + kills * 10_000
 const taxId = '12345678000195'
 const chave = 'padaria@example.com'
 const dayMs = 86_400_000
@@ -81,13 +83,17 @@ const subscribe = async (
     const charge = { txid: begun, taxId, key: chave }
     first = bank.payIn({ to: ispb, amountCents: 1_000n, charge })
   }
-  await until(async () => (await read(`/rec/${idRec}`)).status === 'APROVADA', settleMs)
+  await until(
+    async () => (await read(`/rec/${idRec}`)).status === 'APROVADA',
+    stepMs,
+    `mandate of ${idRec}`,
+  )
   const { txid } = await made('/cobr', {
     ...{ idRec, calendario: { dataDeVencimento: dueOn }, valor: { original: '35.00' } },
     recebedor: { conta: '12682', tipoConta: 'CORRENTE' },
   })
   const path = `/cobr/${txid}`
-  await until(async () => (await read(path)).status === 'ATIVA', settleMs)
+  await until(async () => (await read(path)).status === 'ATIVA', stepMs, `schedule of ${txid}`)
   const endToEndId: string = (await read(path)).tentativas[0].endToEndId
   if (isTakenBack) {
     // Asked again after a kill, it says that it is cancelled already.
@@ -96,7 +102,7 @@ const subscribe = async (
     expect((await read(path)).status).toBe('CANCELADA')
   } else {
     expect(bank.payCharge(endToEndId)).toBe(true)
-    await until(async () => (await read(path)).status === 'CONCLUIDA', settleMs)
+    await until(async () => (await read(path)).status === 'CONCLUIDA', stepMs, `payment of ${txid}`)
   }
   return { txid, endToEndId, first }
 }
@@ -199,5 +205,5 @@ test(
       await database.close()
     }
   },
-  240_000 + kills * 10_000,
+  240_000 + kills * 20_000,
 )
