@@ -88,6 +88,7 @@ import m84 from './0084_found_by_transaction.sql' with { type: 'text' }
 import m85 from './0085_reference_lists.sql' with { type: 'text' }
 import m86 from './0086_failed_transfers.sql' with { type: 'text' }
 import m87 from './0087_idempotency_keys_room.sql' with { type: 'text' }
+import m88 from './0088_indexes_that_mislead.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -178,4 +179,5 @@ export const migrations: readonly Migration[] = [
   { name: '0085_reference_lists', sql: m85 },
   { name: '0086_failed_transfers', sql: m86 },
   { name: '0087_idempotency_keys_room', sql: m87 },
+  { name: '0088_indexes_that_mislead', sql: m88 },
 ]

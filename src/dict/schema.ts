@@ -112,8 +112,6 @@ export const dictClaims = pgTable(
       .on(table.key)
       .where(sql`role = 'claimer' and status not in ('cancelled', 'completed', 'refused')`),
     index('dict_claims_of_key').on(table.key, table.createdAt, table.id),
-    index('dict_claims_listed').on(table.createdAt, table.id),
-    index('dict_claims_of_status').on(table.status, table.createdAt, table.id),
     index('dict_claims_of_role_status').on(table.role, table.status, table.createdAt, table.id),
     index('dict_claims_waiting')
       .on(table.createdAt, table.id)

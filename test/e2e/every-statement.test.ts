@@ -24,6 +24,12 @@ const bounded: readonly { readonly text: RegExp; readonly pages: number }[] = [
     text: /^select message_id as "messageId"|^select wanted\.reference|^select e\.place/,
     pages: 2_000 * 8,
   },
+  // Nearly all transfers end confirmed, so a list of those walks the account's.
+  { text: /from drex_transfers f .* t\.status = /, pages: 4 * copies },
+  // Of two thousand entries at a time, each looked for in the partitions of two months.
+  { text: /from audit_log where id = any/, pages: 2_000 * 8 },
+  // One step for each endpoint that was ever delivered to, which each copy has of its own.
+  { text: /^with recursive delivered_to/, pages: 5 * copies },
   // A part that hardly any agreement is taken in is looked for among all of the account.
   { text: /from drex_agreements where .* and part = /, pages: 4 * copies },
 ]

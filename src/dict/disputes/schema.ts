@@ -47,7 +47,6 @@ export const dictDisputes = pgTable(
     uniqueIndex('dict_disputes_return')
       .on(table.returnId)
       .where(sql`return_id is not null and role = 'asked'`),
-    index('dict_disputes_listed').on(table.kind, table.createdAt, table.id),
     index('dict_disputes_of_role_status').on(
       ...[table.kind, table.role, table.status, table.createdAt, table.id],
     ),

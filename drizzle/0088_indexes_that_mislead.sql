@@ -1,0 +1,4 @@
+-- contract
+DROP INDEX "dict_disputes_listed";
+DROP INDEX "dict_claims_listed";
+DROP INDEX "dict_claims_of_status";
