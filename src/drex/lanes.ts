@@ -21,7 +21,7 @@ export type Lane = {
 
 export const lanesMax = 500
 export const openMax = 1_000
-/** Sent again for one wallet on one network at once, those with the lowest nonces. */
+/** Sent again at once for one wallet on one network. Not in their order, by which all that it ever sent would be read. */
 export const resentMax = 500
 
 /** Lanes of the account's wallets, those with the oldest open transaction first. */
@@ -69,7 +69,7 @@ export const sweepNow = async (
       cross join lateral (
         select id from drex_transactions t
         where t.network = n.network and t.sender = ${sender} and t.status in (${before(sql, 'accepted')})
-        order by t.nonce limit ${resentMax} for update skip locked
+        limit ${resentMax} for update skip locked
       ) t
     )
     update drex_transactions t set due_at = now() from waiting where t.id = waiting.id returning t.id`
