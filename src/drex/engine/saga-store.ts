@@ -54,6 +54,10 @@ export const heldLanes = async (
       and a.status in (${listed(sql, begun)})
     join drex_transactions t on t.sender = a.sender and t.recipient = a.recipient
       and t.subject <> a.subject
+      -- One that was given for an earlier try, which has ended, is no longer waited for: two such would wait for each other.
+      and (o.kind = 'revoke' or not exists (
+        select from drex_transactions x where x.subject = o.subject and x.id > a.id and x.id < o.id
+          and x.kind in ('swap', 'propose', 'pledge')))
     where o.network = ${network} and o.kind in ('swap', 'propose', 'pledge', 'revoke') and o.status in (${listed(sql, open)})
       and t.id = any(${[...approvals]}::text[])`
   return new Set(rows.map(({ id }) => id))
