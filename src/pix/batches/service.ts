@@ -116,7 +116,7 @@ type Step = (value: unknown) => (tx: Transaction, named: Named) => Promise<Charg
 
 const locationOf = z.object({ loc: z.object({ id: z.int() }) })
 
-/** Of an item that has not been judged yet. */
+/** The location that an item names, which has not been judged yet. */
 const locationIdIn = (value: unknown): readonly number[] => {
   const { data } = locationOf.safeParse(value)
   return data === undefined ? [] : [data.loc.id]
