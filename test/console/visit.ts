@@ -62,7 +62,8 @@ export const openConsole = async ({
   }
 }
 
-const visitOf = async (
+/** A fresh browser on the console of a gateway. */
+export const visitOf = async (
   browser: Browser,
   url: string,
   options: BrowserContextOptions,
