@@ -10,7 +10,9 @@ import {
   createLists,
   differencesOf,
   type ListName,
+  type Lists,
   listNames,
+  type Provenance,
   participantUrls,
   readHolidays,
   readList,
@@ -74,12 +76,20 @@ const within = <T>(io: Io, program: Program, use: (sql: Client) => Promise<T>): 
   return withDatabase(dsn, io, use)
 }
 
+/** As every process has them. */
+const listsIn = async (sql: Client): Promise<Lists> => {
+  const lists = createLists()
+  await lists.renew(sql)
+  return lists
+}
+
+const asOfText = ({ source, asOf }: Provenance): string => `as of ${asOf}: ${source}`
+
 const show: Action = (args, io, program) => {
   const name = nameOf(args)
   const wanted = args.positionals[2]
   return within(io, program, async (sql) => {
-    const lists = createLists()
-    await lists.renew(sql)
+    const lists = await listsIn(sql)
     if (name === 'holidays') return showHolidays(lists, wanted, args, io)
     const { all, provenance } = lists.participants()
     const found = [...all.values()].filter(({ ispb }) => wanted === undefined || ispb === wanted)
@@ -90,29 +100,27 @@ const show: Action = (args, io, program) => {
           ['ISPB', 'NAME', 'SETTLES', 'MODALITY'],
           found.map((one) => [one.ispb, one.name, one.settlement ?? '', one.modality ?? '']),
         ),
-        `as of ${provenance.asOf}: ${provenance.source}`,
+        asOfText(provenance),
       ].join('\n\n'),
     )
   })
 }
 
 const showHolidays = (
-  lists: ReturnType<typeof createLists>,
+  lists: Lists,
   wanted = String(new Date().getFullYear()),
   args: CommandArguments,
   io: Io,
 ): number => {
   if (!/^\d{4}$/.test(wanted)) throw new UsageError('a year has four digits')
-  const book = lists.holidays()
-  const { isListed, holidays } = book.ofYear(Number(wanted))
-  const { source, asOf } = isListed ? book.provenance : createLists().holidays().provenance
-  return print(args, io, { source, asOf, holidays }, () =>
+  const { holidays, provenance } = lists.holidaysOf(Number(wanted))
+  return print(args, io, { ...provenance, holidays }, () =>
     [
       textTable(
         ['DAY', 'NAME'],
         holidays.map(({ day, name }) => [day, name]),
       ),
-      `as of ${asOf}: ${source}`,
+      asOfText(provenance),
     ].join('\n\n'),
   )
 }
@@ -159,9 +167,7 @@ const takers: Readonly<Record<ListName, (text: string) => Taken>> = {
     return {
       items,
       changesFrom: async (sql) => {
-        const lists = createLists()
-        await lists.renew(sql)
-        const before = lists.participants().all
+        const before = (await listsIn(sql)).participants().all
         const now = new Set(items.map(({ ispb }) => ispb))
         const come = items.filter(({ ispb }) => !before.has(ispb)).length
         const gone = [...before.values()].filter(({ ispb }) => !now.has(ispb))

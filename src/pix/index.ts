@@ -14,7 +14,7 @@ import { collectionRoutes } from './collections/routes.ts'
 import { createCollectionService } from './collections/service.ts'
 import { createRecurringSweep } from './collections/sweep.ts'
 import type { PixSettings } from './config.ts'
-import { createCalendar, type IsHoliday } from './due/calendar.ts'
+import { type Calendar, createCalendar, type IsHoliday } from './due/calendar.ts'
 import { dueRoutes } from './due/routes.ts'
 import { pixErrors, receiverErrors } from './errors.ts'
 import { locationRoutes } from './locations/routes.ts'
@@ -75,8 +75,12 @@ export type PixFeature = Feature & {
   readonly recurrences: Recurrences | undefined
 }
 
+/** What the routes and jobs are made of. */
+type Parts = PixDeps & { readonly calendar: Calendar }
+
 /** The central bank's API Pix, for the software of merchants, and the payloads that payers' institutions read. */
-export const createPix = (deps: PixDeps): PixFeature => {
+export const createPix = (given: PixDeps): PixFeature => {
+  const deps = { ...given, calendar: createCalendar(given.isHoliday) }
   const { settings, authenticator, logger, runsJobs = true } = deps
   // Without a database nobody calls what follows: every route answers before.
   const sql = deps.sql as Client
@@ -106,7 +110,7 @@ export const createPix = (deps: PixDeps): PixFeature => {
   return {
     ...common,
     ...own,
-    receivables: createReceivables(deps.topics.emit, createCalendar(deps.isHoliday)),
+    receivables: createReceivables(deps.topics.emit, deps.calendar),
     recurrences:
       deps.ispb === undefined ? undefined : createRecurrences(deps.topics.emit, deps.ispb),
     tokenSource: createTokenSource(sql),
@@ -121,10 +125,9 @@ export const createPix = (deps: PixDeps): PixFeature => {
 
 /** What needs a host for locations, and what needs a key to sign with besides. */
 const chargingRoutes = (
-  { settings, signing, ispb, isHoliday, now = () => new Date() }: PixDeps,
+  { settings, signing, ispb, calendar, now = () => new Date() }: Parts,
   sql: Client,
 ): readonly Route[] => {
-  const calendar = createCalendar(isHoliday)
   const { locationHost: host, signingKid: kid } = settings
   const addresses = addressesOn(host ?? '')
   const due = createChargeService({ sql, addresses, now, wording: wordings.cobv })
@@ -149,11 +152,10 @@ const chargingRoutes = (
 }
 
 const recurringJobs = (
-  { mandates: sender, topics, ispb, isHoliday, logger, now = () => new Date() }: PixDeps,
+  { mandates: sender, topics, ispb, calendar, logger, now = () => new Date() }: Parts,
   sql: Client,
 ): readonly Job[] => {
   if (sender === undefined || ispb === undefined) return []
-  const calendar = createCalendar(isHoliday)
   const sending = { sql, sender, emit: topics.emit, ispb, now, calendar }
   return [createRecurringSweep(sending, logger)]
 }
@@ -164,7 +166,7 @@ const never = (): never => {
 
 /** The routes of Pix Automático. */
 const recurringRoutes = (
-  { settings, ispb: ours, mandates, topics, isHoliday, now = () => new Date() }: PixDeps,
+  { settings, ispb: ours, mandates, topics, calendar, now = () => new Date() }: Parts,
   sql: Client,
 ): readonly Route[] => {
   const { locationHost: host } = settings
@@ -178,9 +180,7 @@ const recurringRoutes = (
   const routes = [
     ...recurrenceRoutes(createRecurrenceService({ ...sending, addresses, addressOf })),
     ...requestRoutes(createRequestService(sending)),
-    ...collectionRoutes(
-      createCollectionService({ ...sending, calendar: createCalendar(isHoliday) }),
-    ),
+    ...collectionRoutes(createCollectionService({ ...sending, calendar })),
     ...recurrenceLocationRoutes(createRecurrenceLocationService({ sql, addressOf, now })),
   ]
   const missing = [

@@ -5,9 +5,9 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import { createLists } from './lists.ts'
 import { referenceRoutes } from './routes.ts'
 
-export { type ListName, listNames } from './domain.ts'
+export { type ListName, listNames, type Provenance } from './domain.ts'
 export { differencesOf, readHolidays } from './holidays/read.ts'
-export { createLists, storeList } from './lists.ts'
+export { createLists, type Lists, storeList } from './lists.ts'
 export { readParticipants } from './participants/read.ts'
 export { participantUrls, readList } from './refresh.ts'
 
@@ -30,7 +30,7 @@ export const createReference = (deps: {
   const feature = {
     name: 'reference',
     routes: referenceRoutes(lists),
-    isHoliday: (day: string) => lists.holidays().isHoliday(day),
+    isHoliday: lists.isHoliday,
   }
   if (sql === undefined) return feature
   const job = createJob({

@@ -1,18 +1,18 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { type Actor, writeAudit } from '#src/platform/http/index.ts'
 import type { ListName, Provenance } from './domain.ts'
-import {
-  createHolidayBook,
-  type Holiday,
-  type HolidayBook,
-  lawfulSource,
-} from './holidays/domain.ts'
+import { createHolidayBook, type Holiday, lawfulSource } from './holidays/domain.ts'
 import { knownParticipants, knownSource, type Participant } from './participants/domain.ts'
 import { findList, listVersions, putList } from './store.ts'
 
 /** What the process knows at the moment: never absent, since the program brings a list of each. */
 export type Lists = {
-  readonly holidays: () => HolidayBook & { readonly provenance: Provenance }
+  readonly isHoliday: (day: string) => boolean
+  /** In their order, and where this year's are from. */
+  readonly holidaysOf: (year: number) => {
+    readonly provenance: Provenance
+    readonly holidays: readonly Holiday[]
+  }
   readonly participants: () => {
     readonly provenance: Provenance
     /** By ISPB, in its order. */
@@ -26,7 +26,8 @@ const byIspb = (all: readonly Participant[]): ReadonlyMap<string, Participant> =
   new Map(all.toSorted((a, b) => (a.ispb < b.ispb ? -1 : 1)).map((one) => [one.ispb, one]))
 
 export const createLists = (): Lists => {
-  let holidays = { ...createHolidayBook([]), provenance: lawfulSource as Provenance }
+  let book = createHolidayBook([])
+  let listed: Provenance = lawfulSource
   let participants = {
     all: byIspb(knownParticipants),
     provenance: knownSource as Provenance,
@@ -34,14 +35,19 @@ export const createLists = (): Lists => {
   const versions = new Map<ListName, number>()
   const take: Readonly<Record<ListName, (items: unknown, provenance: Provenance) => void>> = {
     holidays: (items, provenance) => {
-      holidays = { ...createHolidayBook(items as readonly Holiday[]), provenance }
+      book = createHolidayBook(items as readonly Holiday[])
+      listed = provenance
     },
     participants: (items, provenance) => {
       participants = { all: byIspb(items as readonly Participant[]), provenance }
     },
   }
   return {
-    holidays: () => holidays,
+    isHoliday: (day) => book.isHoliday(day),
+    holidaysOf: (year) => {
+      const { isListed, holidays } = book.ofYear(year)
+      return { holidays, provenance: isListed ? listed : lawfulSource }
+    },
     participants: () => participants,
     renew: async (sql) => {
       let isNew = false

@@ -8,7 +8,6 @@ import {
 } from '#src/platform/http/index.ts'
 import { documents, ispbParams, participantsQuery, yearParams } from './documents.ts'
 import type { Provenance } from './domain.ts'
-import { lawfulSource } from './holidays/domain.ts'
 import type { Lists } from './lists.ts'
 import type { Participant } from './participants/domain.ts'
 
@@ -52,12 +51,11 @@ export const referenceRoutes = (lists: Lists): readonly Route[] => [
     document: documents.holidays,
     handle: (c) => {
       const { year } = readParams(c, yearParams)
-      const { ofYear, provenance } = lists.holidays()
-      const { holidays, isListed } = ofYear(year)
+      const { holidays, provenance } = lists.holidaysOf(year)
       return Response.json({
         year,
         holidays,
-        ...provenanceView(isListed ? provenance : lawfulSource),
+        ...provenanceView(provenance),
       })
     },
   },
