@@ -1,10 +1,10 @@
 import { generateKeyPair, randomBytes } from 'node:crypto'
 import { promisify } from 'node:util'
 import { askGateway, curlOf, type Demo, type DemoGateway } from '#src/platform/lifecycle/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { forge } from './forge.ts'
 
 const ispb = '12345678'
-const dayMs = 86_400_000
 const validDays = 365
 
 /** A self-signed certificate with its key, for show only. */

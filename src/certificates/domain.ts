@@ -1,4 +1,6 @@
 /** Purposes of certificates, by the national network's names. */
+import { dayMs } from '#src/platform/runtime/index.ts'
+
 export const certificateTypes = ['PIA', 'PIC', 'SPB', 'MES', 'QRC'] as const
 export type CertificateType = (typeof certificateTypes)[number]
 
@@ -60,8 +62,6 @@ export const statusAt = (
   if (now > notAfter) return 'expired'
   return now < notBefore ? 'not_yet_valid' : 'active'
 }
-
-const dayMs = 86_400_000
 
 /** Whole days left, rounded down; negative when expired. */
 export const daysUntilExpiry = (

@@ -1,5 +1,6 @@
 import { type PlatformSettings, textTable } from '#src/platform/config/index.ts'
 import { commandActor } from '#src/platform/http/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import {
   accountForm,
   createKeyFileStore,
@@ -27,7 +28,6 @@ import {
 import type { Io } from './program.ts'
 
 const nameLengthMax = 100
-const dayMs = 86_400_000
 const daysMax = 3_650
 const hourMs = 3_600_000
 const overlapHoursDefault = 24

@@ -6,10 +6,10 @@ import {
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import type { IdPrefix } from './ids.ts'
 
 const everyMs = 6 * 3_600_000
-const dayMs = 86_400_000
 
 type Sagas = 'drex_transfers' | 'drex_operations' | 'drex_agreements'
 

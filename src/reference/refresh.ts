@@ -1,23 +1,18 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { ReadOutside } from '#src/platform/http/index.ts'
+import { addDays, dayAt } from '#src/platform/runtime/index.ts'
 import { ListError, listBytesMax, textOf } from './text.ts'
 
 const participantsUrl =
   'https://www.bcb.gov.br/content/estabilidadefinanceira/participantes_pix/lista-participantes-instituicoes-em-adesao-pix-'
 const daysBack = 7
-const dayMs = 86_400_000
-
-const inSaoPaulo = new Intl.DateTimeFormat('en-CA', {
-  timeZone: 'America/Sao_Paulo',
-  dateStyle: 'short',
-})
 
 /** The days of the last week, today first, each with the file that the central bank publishes on it. */
 export const participantUrls = (
   now: Date,
 ): readonly { readonly url: string; readonly day: string }[] =>
   Array.from({ length: daysBack + 1 }, (_, back) => {
-    const day = inSaoPaulo.format(new Date(now.getTime() - back * dayMs))
+    const day = addDays(dayAt(now), -back)
     return { day, url: `${participantsUrl}${day.replaceAll('-', '')}.csv` }
   })
 

@@ -7,11 +7,11 @@ import {
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 
 const eventsEveryMs = 3_600_000
 const removedEveryMs = 60_000
 const sequencesEveryMs = 24 * 3_600_000
-const dayMs = 86_400_000
 /** Subjects that we look at in one statement. */
 const subjectsMax = 5_000
 

@@ -1,7 +1,9 @@
 /** What a charge with a due date comes to, by the examples of the standard and of its keepers. */
+
 import { describe, expect, test } from 'bun:test'
+import { dayAt, isDay } from '#src/platform/runtime/index.ts'
 import { duesOn, lastDayOf } from '../../src/pix/due/arithmetic.ts'
-import { createCalendar, dayAt, isDay } from '../../src/pix/due/calendar.ts'
+import { createCalendar } from '../../src/pix/due/calendar.ts'
 import type { DueTerms } from '../../src/pix/due/domain.ts'
 import { amountOf, centsOf } from '../../src/pix/money.ts'
 import { createHolidayBook } from '../../src/reference/holidays/domain.ts'

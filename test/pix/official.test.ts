@@ -1,7 +1,9 @@
 /** What we answer, judged by the central bank's own description, where it lies beside the checkout. */
+
 import { afterAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { dayAt } from '../../src/pix/due/calendar.ts'
+import { dayAt } from '#src/platform/runtime/index.ts'
+
 import { runTool } from '../support/second-implementation.ts'
 import { hasSharedData, sharedDataPath, skipReason } from '../support/shared-data.ts'
 import { chargeBody, freshTxid, type Json, startPix } from './support.ts'

@@ -1,7 +1,8 @@
 /** Business days as `YYYY-MM-DD`; pure. */
 
+import { dayMs } from '#src/platform/runtime/index.ts'
+
 const minuteMs = 60_000
-const dayMs = 1_440 * minuteMs
 const halfYearMs = 183 * dayMs
 
 /** When the days of a network end by our clock. */
@@ -20,10 +21,6 @@ export const dayAt = (at: Date, { minutes, offsetMinutes }: CutOver): string => 
   const rest = minutes === 0 ? 0 : dayMs - minutes * minuteMs
   return new Date(at.getTime() + offsetMinutes * minuteMs + rest).toISOString().slice(0, 10)
 }
-
-/** The day after. */
-export const dayAfter = (day: string): string =>
-  new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
 
 /** The day of DE 15, MMDD, that is nearest to the moment; undefined if it is none. */
 export const settlementDay = (text: string | undefined, at: Date): string | undefined => {

@@ -1,13 +1,14 @@
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Gauge, Logger, Metrics } from '#src/platform/observe/index.ts'
+import { addDays } from '#src/platform/runtime/index.ts'
 import type { Merchants } from '../merchants.ts'
 import { type ExchangeOutcome, type Network, undecidedCodes } from '../networks/index.ts'
 import { reconciliationMessage } from '../networks/messages.ts'
 import { backoffDelayMs } from '../networks/options.ts'
 import type { TraceNumbers } from '../transactions/stan.ts'
 import type { Vault } from '../vault/index.ts'
-import { dayAfter, dayAt, settlementDay } from './days.ts'
+import { dayAt, settlementDay } from './days.ts'
 import * as store from './store.ts'
 import { agree, restoredTotals, storedTotals, type ToldTotals, textIn, toldIn } from './totals.ts'
 import { uploadNext } from './upload.ts'
@@ -114,7 +115,11 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
       try {
         const told = settlementDay(settlementDate, now())
         await endDay(network, (open, ageSeconds) =>
-          told !== undefined ? told : ageSeconds >= cutOverSecondsMin ? dayAfter(open) : undefined,
+          told !== undefined
+            ? told
+            : ageSeconds >= cutOverSecondsMin
+              ? addDays(open, 1)
+              : undefined,
         )
         return true
       } catch (err) {

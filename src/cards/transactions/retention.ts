@@ -6,6 +6,7 @@ import {
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 
 /**
  * Deletes transactions that ended before `before`, with all that belongs to them; others that delete skip these rows.
@@ -35,7 +36,6 @@ export const forgetTransactions = async (
 }
 
 const everyMs = 600_000
-const dayMs = 86_400_000
 
 /**
  * Deletes transactions that were made and last changed more than `days` ago, with their events and reversals, and advices that somebody has seen to so long ago. Keeps

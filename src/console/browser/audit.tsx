@@ -1,7 +1,7 @@
 import { getJson } from './api.ts'
 import { Chain } from './audit-chain.tsx'
 import { auditWords as w } from './audit-words.ts'
-import { dayIn, endOfDay, startOfDay } from './days.tsx'
+import { dayEnd, dayIn, dayStart } from './days.tsx'
 import { Days, Filters, type Given } from './filters.tsx'
 import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
@@ -69,8 +69,8 @@ const columnsFor = (filter: Filter): readonly Column<Entry>[] => [
 const load = async ({ from, to, ...rest }: Filter, cursor: string | undefined) => {
   const query = new URLSearchParams({
     ...{ ...rest, limit: String(pageSize) },
-    ...(from === undefined ? {} : { from: startOfDay(from) }),
-    ...(to === undefined ? {} : { to: endOfDay(to) }),
+    ...(from === undefined ? {} : { from: dayStart(from) }),
+    ...(to === undefined ? {} : { to: dayEnd(to) }),
     ...(cursor && { cursor }),
   })
   const { entries, next_cursor } = await getJson<Entries>(`/v1/audit?${query}`)

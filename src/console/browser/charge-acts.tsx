@@ -3,7 +3,7 @@ import { amountsAsked } from './amounts.ts'
 import { send } from './api.ts'
 import { amountOf, type Kind, placeOf, type Told } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
-import { daysAgo, endOfDay } from './days.tsx'
+import { dayEnd, daysAgo } from './days.tsx'
 import { Fields, given, textIn } from './fields.tsx'
 import type { ScopedAct } from './payment-acts.tsx'
 import { Link } from './router.tsx'
@@ -85,7 +85,7 @@ const askAct = (idRec: string): Act => ({
     const taxId = textIn(form, 'tax_id').replaceAll(/[.\-/\s]/g, '')
     const body = {
       idRec,
-      calendario: { dataExpiracaoSolicitacao: endOfDay(textIn(form, 'day')) },
+      calendario: { dataExpiracaoSolicitacao: dayEnd(textIn(form, 'day')) },
       destinatario: {
         [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId,
         ...given('agencia', textIn(form, 'branch')),

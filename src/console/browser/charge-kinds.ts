@@ -1,6 +1,6 @@
 import { getJson } from './api.ts'
 import { chargeWords as w } from './charge-words.ts'
-import { endOfDay, startOfDay } from './days.tsx'
+import { dayEnd, dayStart } from './days.tsx'
 import { reais } from './format.ts'
 import type { Page } from './table.tsx'
 
@@ -172,7 +172,7 @@ export const pageOfCharges = async (
 ): Promise<Page<Told>> => {
   const { member = '' } = kindsOf[kind]
   const query = new URLSearchParams({
-    ...{ inicio: startOfDay(from), fim: endOfDay(to) },
+    ...{ inicio: dayStart(from), fim: dayEnd(to) },
     'paginacao.itensPorPagina': String(pageSize),
     ...(status === '' ? {} : { status }),
     ...(taxId === '' ? {} : { [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId }),

@@ -1,6 +1,6 @@
 import { type Act, may } from './act.tsx'
 import { type Session, send } from './api.ts'
-import { startOfDay } from './days.tsx'
+import { dayStart } from './days.tsx'
 import {
   amountOf,
   type Kind,
@@ -114,7 +114,7 @@ const newClaim = making('claims', {
     account: {
       ...given('branch', textIn(form, 'branch')),
       ...{ number: textIn(form, 'number'), type: textIn(form, 'account_type') },
-      opened_at: startOfDay(textIn(form, 'opened')),
+      opened_at: dayStart(textIn(form, 'opened')),
     },
   }),
 })

@@ -1,7 +1,7 @@
 import type { PaymentList } from '../followed.ts'
 import { amountsAsked, centsAsked } from './amounts.ts'
 import { getJson } from './api.ts'
-import { endOfDay, startOfDay } from './days.tsx'
+import { dayEnd, dayStart } from './days.tsx'
 import { centsOf, reais, tokens } from './format.ts'
 import type { Page } from './table.tsx'
 import { words } from './words.ts'
@@ -185,8 +185,8 @@ const queryOf = (
     for (const [parameter, value] of Object.entries(asked)) query.set(parameter, value)
   }
   if (status !== '') query.set('status', status)
-  if (from !== undefined) query.set('from', startOfDay(from))
-  if (to !== undefined) query.set('to', endOfDay(to))
+  if (from !== undefined) query.set('from', dayStart(from))
+  if (to !== undefined) query.set('to', dayEnd(to))
   if (cursor !== undefined) query.set('cursor', cursor)
   return query
 }

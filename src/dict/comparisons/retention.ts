@@ -6,9 +6,9 @@ import {
 } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 
 const everyMs = 3_600_000
-const dayMs = 86_400_000
 
 /** Some of those that ended before then: their differences, and those that have none left. */
 export const forgetSomeComparisons = async (sql: Queryable, before: Date): Promise<number> => {

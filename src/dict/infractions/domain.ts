@@ -1,4 +1,5 @@
 import type { Contact, InfractionReport, InfractionResult } from '#codecs/dict'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import type { Dispute, Kind, Seen, Wanted } from '../disputes/domain.ts'
 
 /** What a report holds beside what all disputes have. */
@@ -52,7 +53,6 @@ export const reports: Kind<ReportContent> = {
 }
 
 const answerDays = 7
-const dayMs = 86_400_000
 
 /** Until when a report is to be closed by who was asked. */
 export const answerUntil = ({ status, createdAt }: Report): Date | null =>

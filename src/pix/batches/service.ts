@@ -6,10 +6,11 @@ import {
   type Transaction,
 } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import type { Charge } from '../charges/domain.ts'
 import type { ChargeService, Named } from '../charges/service.ts'
 import { readDueRevision, readNewDueCharge } from '../due/body.ts'
-import { type Calendar, dayAt } from '../due/calendar.ts'
+import type { Calendar } from '../due/calendar.ts'
 import { pixErrors, problemOf, violates } from '../errors.ts'
 import { type ListRequest, parametersOf } from '../pages.ts'
 import type { BatchItemRequest, BatchRequest, BatchRevision } from './body.ts'

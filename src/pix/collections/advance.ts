@@ -1,7 +1,9 @@
 /** What becomes of a charge of a recurrence as days go by, and what is sent about it. */
+
 import { createRandomText, newEndToEndId } from '#codecs/iso20022'
+import { addDays, type Day, dayAt, startOfDay } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
-import { addDays, type Calendar, type Day, dayAt } from '../due/calendar.ts'
+import type { Calendar } from '../due/calendar.ts'
 import { freshDatedId, movedTo, type Recurrence } from '../recurrences/domain.ts'
 import type { Draft } from '../recurrences/mandate.ts'
 import {
@@ -18,7 +20,6 @@ import {
   retryDaysMax,
   scheduleDay,
   settlementDay,
-  startOf,
 } from './domain.ts'
 
 export type Advanced = { readonly collection: Collection; readonly drafts: readonly Draft[] }
@@ -37,7 +38,7 @@ const random = createRandomText((bytes) => crypto.getRandomValues(bytes))
 const graceMs = 3_600_000
 
 /** When an attempt that nobody has ended is over. */
-const endOf = (day: Day): Date => new Date(startOf(addDays(day, 1)).getTime() + graceMs)
+const endOf = (day: Day): Date => new Date(startOfDay(addDays(day, 1)).getTime() + graceMs)
 
 /** Does what is due, and says when something is due next. */
 export const advance = (before: Collection, circumstances: Circumstances): Advanced => {
@@ -64,7 +65,7 @@ export const advance = (before: Collection, circumstances: Circumstances): Advan
   if (isTooLate || recurrence.status !== 'APROVADA') {
     return still({ ...collection, nextAt: endOf(day) })
   }
-  const from = startOf(scheduleDay(day))
+  const from = startOfDay(scheduleDay(day))
   if (at < from) return still({ ...collection, nextAt: from })
   return attempted(collection, 'AGND', day, circumstances)
 }
@@ -130,7 +131,7 @@ const scheduleDraft = (
   const charge = {
     ...{ reconciliation_id: txid, end_to_end_id: endToEndId, mandate_id: id, purpose: kind },
     ...(kind === 'AGND'
-      ? { execution_date_time: startOf(settlesOn).toISOString(), due_date: dueOn }
+      ? { execution_date_time: startOfDay(settlesOn).toISOString(), due_date: dueOn }
       : { due_date: settlesOn }),
     ...{ amount: Number(amountCents), remittance_information: content.info },
     debtor: { ispb: payer?.ispb, document: payer?.taxId },

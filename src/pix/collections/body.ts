@@ -1,7 +1,8 @@
 import { type ZodError, z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
+import { type Day, isDay } from '#src/platform/runtime/index.ts'
 import { amount } from '../charges/body.ts'
-import { type Day, isDay } from '../due/calendar.ts'
+
 import { pixErrors, type Violacao, violates } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import type { CollectionContent } from './domain.ts'

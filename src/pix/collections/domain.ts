@@ -1,5 +1,6 @@
 import { codeLists } from '#codecs/iso20022'
-import { addDays, type Calendar, type Day, daysBetween } from '../due/calendar.ts'
+import { addDays, type Day, daysBetween, startOfDay } from '#src/platform/runtime/index.ts'
+import type { Calendar } from '../due/calendar.ts'
 import type { Ending, RecurrenceTerms, Step } from '../recurrences/domain.ts'
 
 export type CollectionStatus =
@@ -114,7 +115,7 @@ const lastCallHours = 22
 
 /** Until when the receiver may have what is scheduled dropped: 22:00 of the day before (reported as above). */
 export const lastCallOf = (settlesOn: Day): Date =>
-  new Date(startOf(addDays(settlesOn, -1)).getTime() + lastCallHours * 3_600_000)
+  new Date(startOfDay(addDays(settlesOn, -1)).getTime() + lastCallHours * 3_600_000)
 
 /** An error of the payer's institution: the instruction may be sent again. */
 export const failureReason = 'AB10'
@@ -125,9 +126,6 @@ export const resendAfterMs = 3_600_000
 /** `PERMITE_3R_7D` allows so many days and retries. */
 export const retryDaysMax = 7
 export const retriesMax = 3
-
-/** Midnight in São Paulo, which has had no summer time since 2019. */
-export const startOf = (day: Day): Date => new Date(`${day}T03:00:00.000Z`)
 
 /** Codes of pain.014 that refuse the charge itself, whatever may be tried (API Pix 2.9.0, `tentativas`). */
 export const fatalReasons: ReadonlySet<string> = new Set([

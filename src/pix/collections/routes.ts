@@ -5,8 +5,9 @@ import {
   readJsonValue,
   respond,
 } from '#src/platform/http/index.ts'
+import { type Day, isDay } from '#src/platform/runtime/index.ts'
 import { txidForm } from '../charges/domain.ts'
-import { type Day, isDay } from '../due/calendar.ts'
+
 import { pixErrors } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'

@@ -1,4 +1,4 @@
-import { dayAt } from '../due/calendar.ts'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import { amountOf } from '../money.ts'
 import type { Pix } from '../received/domain.ts'
 import { pixView } from '../received/view.ts'

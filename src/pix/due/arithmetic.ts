@@ -1,5 +1,6 @@
+import { addDays, type Day, daysBetween } from '#src/platform/runtime/index.ts'
 import { centsOf } from '../money.ts'
-import { addDays, type Calendar, type Day, daysBetween } from './calendar.ts'
+import type { Calendar } from './calendar.ts'
 import type { DueTerms, Part } from './domain.ts'
 
 /** What a charge with a due date comes to on a day: every part, and the whole. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
+import { type Day, dayAt, isDay } from '#src/platform/runtime/index.ts'
 import {
   amount,
   type ChargeRequest,
@@ -15,7 +16,7 @@ import { wordings } from '../charges/wording.ts'
 import type { Violacao } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { duesOn } from './arithmetic.ts'
-import { type Calendar, type Day, dayAt, isDay } from './calendar.ts'
+import type { Calendar } from './calendar.ts'
 import type { DueTerms, Part } from './domain.ts'
 
 const validDaysDefault = 30

@@ -1,31 +1,5 @@
-/** Days of São Paulo, as `YYYY-MM-DD`, and which of them are working days by a list of holidays. */
-
-const dayMs = 86_400_000
-
-export type Day = string
-
-/** Days since 1970-01-01. */
-const numberOf = (day: Day): number => Date.parse(`${day}T00:00:00Z`) / dayMs
-
-const dayOf = (number: number): Day => new Date(number * dayMs).toISOString().slice(0, 10)
-
-export const isDay = (text: string): boolean =>
-  /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(numberOf(text)) && dayOf(numberOf(text)) === text
-
-export const addDays = (day: Day, days: number): Day => dayOf(numberOf(day) + days)
-
-/** Calendar days from one day to another. */
-export const daysBetween = (from: Day, to: Day): number => numberOf(to) - numberOf(from)
-
-const inSaoPaulo = new Intl.DateTimeFormat('en-CA', {
-  timeZone: 'America/Sao_Paulo',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-})
-
-/** The day that it is in São Paulo, by the rules of summer time that held then. */
-export const dayAt = (instant: Date): Day => inSaoPaulo.format(instant)
+/** Which days are working days, by a list of holidays. */
+import { addDays, type Day, weekdayOf } from '#src/platform/runtime/index.ts'
 
 export type IsHoliday = (day: Day) => boolean
 
@@ -42,7 +16,7 @@ const saturday = 6
 
 export const createCalendar = (isHoliday: IsHoliday): Calendar => {
   const isWorkingDay = (day: Day): boolean => {
-    const weekday = new Date(numberOf(day) * dayMs).getUTCDay()
+    const weekday = weekdayOf(day)
     return weekday !== 0 && weekday !== saturday && !isHoliday(day)
   }
   return {

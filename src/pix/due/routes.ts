@@ -1,9 +1,10 @@
 import type { Route } from '#src/platform/http/index.ts'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import { routesOfKind } from '../charges/routes.ts'
 import type { ChargeService } from '../charges/service.ts'
 import { wordings } from '../charges/wording.ts'
 import { readDueRevision, readNewDueCharge } from './body.ts'
-import { type Calendar, dayAt } from './calendar.ts'
+import type { Calendar } from './calendar.ts'
 
 /** `cobv`: charges with a due date. */
 export const dueRoutes = (

@@ -1,8 +1,9 @@
 import { type ZodError, z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
+import { type Day, dayAt, isDay } from '#src/platform/runtime/index.ts'
 import { amount, person, personOf } from '../charges/body.ts'
 import { txidForm } from '../charges/domain.ts'
-import { type Day, dayAt, isDay } from '../due/calendar.ts'
+
 import { pixErrors, type Violacao, violates } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { periods, type Recurrence, type RecurrenceTerms, retryPolicies } from './domain.ts'

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
+import { type Day, dayAt } from '#src/platform/runtime/index.ts'
 import type { Person } from '../charges/domain.ts'
-import { type Day, dayAt } from '../due/calendar.ts'
 
 export type RecurrenceStatus = 'CRIADA' | 'APROVADA' | 'REJEITADA' | 'EXPIRADA' | 'CANCELADA'
 

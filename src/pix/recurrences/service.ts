@@ -1,11 +1,12 @@
 import type { Emit } from '#src/events/index.ts'
 import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import { kindOf } from '../charges/domain.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Addresses } from '../charges/view.ts'
 import { endCollections } from '../collections/ending.ts'
-import { dayAt } from '../due/calendar.ts'
+
 import { pixErrors, violates } from '../errors.ts'
 import { locationsOf } from '../locations/store.ts'
 import { parametersOf } from '../pages.ts'

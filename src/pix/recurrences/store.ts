@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
-import type { Day } from '../due/calendar.ts'
+
 import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 

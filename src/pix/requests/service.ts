@@ -1,6 +1,7 @@
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
-import { addDays, dayAt } from '../due/calendar.ts'
+import { addDays, dayAt } from '#src/platform/runtime/index.ts'
+
 import { pixErrors } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import { freshDatedId, movedTo, type Recurrence } from '../recurrences/domain.ts'

@@ -1,3 +1,4 @@
+import { dayMs } from '#src/platform/runtime/index.ts'
 import type { Logger } from '../observe/index.ts'
 import { archiveTable } from './archive.ts'
 import { deletedMax, deleteInBatches, type Lasting } from './batches.ts'
@@ -23,8 +24,6 @@ export type RetentionDeps = {
   readonly archiveDirectory: string | undefined
   readonly logger: Logger
 }
-
-const dayMs = 86_400_000
 
 /** Drops the partitions that lie wholly before their retention, oldest first, and deletes what the default ones hold. */
 export const dropExpired = async (

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { refusedValue } from './errors.ts'
 import { text, whole } from './text.ts'
 
@@ -64,8 +65,6 @@ export const pageOf = <T>(
     next: found.length > limit && last !== undefined ? cursorOf(keyOf(last)) : null,
   }
 }
-
-const dayMs = 86_400_000
 
 /**
  * A search that no index leads reads all that its time has: it is for a day at most.

@@ -1,5 +1,15 @@
 export { readBounded } from './bounded-body.ts'
 export { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
+export {
+  addDays,
+  type Day,
+  dayAt,
+  dayMs,
+  daysBetween,
+  isDay,
+  startOfDay,
+  weekdayOf,
+} from './days.ts'
 export { nativeText } from './native-text.ts'
 export { SendBuffer } from './send-buffer.ts'
 export { createThread, serveThread } from './thread.ts'

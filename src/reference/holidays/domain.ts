@@ -1,14 +1,7 @@
+import { addDays, type Day } from '#src/platform/runtime/index.ts'
 import known from './holidays.json' with { type: 'json' }
 
-/** `YYYY-MM-DD`. */
-export type Day = string
-
 export type Holiday = { readonly day: Day; readonly name: string }
-
-const dayMs = 86_400_000
-
-const dayAfter = (day: Day, days: number): Day =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
 
 /** Easter of the Gregorian calendar, after Meeus, Jones and Butcher. */
 const easter = (year: number): Day => {
@@ -32,7 +25,7 @@ export const lawfulHolidays = (year: number): readonly Holiday[] => {
   const fixed = known.yearly
     .filter(({ sinceYear = 0 }) => year >= sinceYear)
     .map(({ date, name }) => ({ day: `${sunday.slice(0, 4)}-${date}`, name }))
-  const movable = known.fromEaster.map(({ days, name }) => ({ day: dayAfter(sunday, days), name }))
+  const movable = known.fromEaster.map(({ days, name }) => ({ day: addDays(sunday, days), name }))
   return [...fixed, ...movable].toSorted(byDay)
 }
 

@@ -1,16 +1,12 @@
 import { z } from 'zod'
+import { type Day, isDay } from '#src/platform/runtime/index.ts'
 import { jsonIn, type Line, ListError, linesOf } from '../text.ts'
-import { type Day, type Holiday, lawfulHolidays } from './domain.ts'
+import { type Holiday, lawfulHolidays } from './domain.ts'
 
 const nameCharsMax = 120
 const holidaysMax = 5_000
 /** The laws name nine days, and four move with Easter: a list with fewer of a year is part of one. */
 const yearDaysMin = 9
-
-const isDay = (day: string): boolean => {
-  const at = new Date(`${day}T00:00:00Z`)
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day)
-}
 
 /** `dd/mm/yyyy` or `YYYY-MM-DD`; undefined if the cell is neither. */
 const dayIn = (cell: string): Day | undefined => {

@@ -1,5 +1,7 @@
 /** The bank's messages about payments, returns and refusals. */
+
 import { formatCents } from '#codecs/iso20022'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { agent, type Draft, groupHeader, money, tag } from './write.ts'
 
 /** How one operation ended, as pacs.002 reports it. */
@@ -119,7 +121,6 @@ export const giveBackTransaction = (returned: {
 
 const mandateSteps = ['CRTN', 'CRAT', 'EXPR']
 const mandateDays = 30
-const dayMs = 86_400_000
 
 /** pain.009: a virtual participant asks a payer of `to` to authorise recurring charges. */
 export const mandateRequest = (mandate: {

@@ -1,5 +1,7 @@
 /** Who has how much: every movement is between two accounts, so the sum never changes. */
 
+import { dayAt } from '#src/platform/runtime/index.ts'
+
 export type Account = {
   readonly ispb: string
   available: bigint
@@ -13,11 +15,6 @@ export const entriesOf = ({ entriesByDay }: Account, day: string): number =>
   day === ''
     ? [...entriesByDay.values()].reduce((sum, entries) => sum + entries, 0)
     : (entriesByDay.get(day) ?? 0)
-
-/** Brazil has no summer time: its days begin three hours after those of UTC. */
-const dayBeginsMs = 3 * 3_600_000
-
-const dayOf = (ms: number): string => new Date(ms - dayBeginsMs).toISOString().slice(0, 10)
 
 export class Ledger {
   private readonly openingBalance: (ispb: string) => bigint
@@ -61,7 +58,7 @@ export class Ledger {
     const receiver = this.open(to)
     payer.held -= cents
     receiver.available += cents
-    const day = dayOf(nowMs)
+    const day = dayAt(nowMs)
     for (const { entriesByDay } of [payer, receiver]) {
       entriesByDay.set(day, (entriesByDay.get(day) ?? 0) + 1)
     }

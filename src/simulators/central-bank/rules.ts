@@ -1,11 +1,12 @@
 /** The SPI's own rules about payments and returns, which hold whatever the receiver decides. */
+
 import type { CreditTransfer, Pacs004, Pacs008, PaymentReturn } from '#codecs/iso20022'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import type { Operation } from './settlement.ts'
 
 const priorityOperationsMax = 10
 const scheduledOperationsMax = 500
 const returnDaysMax = 90
-const dayMs = 86_400_000
 
 /** The reason code for which the SPI rejects a payment, or undefined. */
 export const paymentFault = (

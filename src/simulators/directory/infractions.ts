@@ -1,4 +1,5 @@
 /** Infraction reports (MED): made by one institution of a payment, judged by the other. */
+
 import { randomUUID } from 'node:crypto'
 import {
   fraudTypes,
@@ -8,11 +9,11 @@ import {
   infractionReasons,
   situationTypes,
 } from '#codecs/dict'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { createRecords, type ListFilter } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { FindTransaction } from './transactions.ts'
 
-const dayMs = 86_400_000
 /** A payment may be reported for so long. */
 const reportDays = 80
 

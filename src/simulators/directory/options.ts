@@ -1,3 +1,4 @@
+import { dayMs } from '#src/platform/runtime/index.ts'
 import type { FindTransaction } from './transactions.ts'
 
 /** A participant's category, by which it may look up more or less: `A` the most. */
@@ -12,8 +13,6 @@ export type ClaimPeriods = {
   /** How late a list knows what was changed. */
   readonly listLagMs: number
 }
-
-const dayMs = 86_400_000
 
 const claimPeriods: ClaimPeriods = {
   ...{ resolutionMs: 7 * dayMs, completionMs: 7 * dayMs, listLagMs: 5_000 },

@@ -1,4 +1,5 @@
 /** Refund requests (MED): the payer's institution asks, the receiver's gives back or says why not. */
+
 import { randomUUID } from 'node:crypto'
 import {
   type DirectoryRefund,
@@ -7,11 +8,11 @@ import {
   refundReasons,
   refundRejectionReasons,
 } from '#codecs/dict'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { createRecords, type ListFilter } from './records.ts'
 import { Refusal } from './refusal.ts'
 import type { FindTransaction } from './transactions.ts'
 
-const dayMs = 86_400_000
 /** A payment can be given back for so long. */
 const refundDays = 90
 

@@ -1,4 +1,5 @@
 import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { endOf, type Outcome, replyOutcome, type StatusChange } from './domain.ts'
 
 /*
@@ -17,7 +18,6 @@ const reportedOutcomes: ReadonlyMap<string, Outcome> = new Map([
 
 /** The SPI reports within the hour; nobody replies to a payment that was reported on this long ago. */
 const reportedWithinDays = 7
-const dayMs = 86_400_000
 /** Messages that cite one payment. */
 const sameIdMax = 32
 /** A reply and a report that crossed are joined within so long, and so many replies are looked at. */

@@ -3,6 +3,8 @@
  * so it holds for every message that was ever stored.
  */
 
+import { dayMs } from '#src/platform/runtime/index.ts'
+
 /** One transaction of a message that names the payment. */
 export type PaymentMessage = {
   readonly messageId: string
@@ -67,7 +69,6 @@ export type Payment = {
 
 /** A return is possible for so long after the settlement (DT05). */
 const returnDays = 90
-const dayMs = 86_400_000
 
 /** When the time to return a payment is over. */
 export const returnDeadline = (settledAt: Date): Date =>

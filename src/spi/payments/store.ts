@@ -1,10 +1,10 @@
 import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { operationMoment } from '../messages/index.ts'
 import type { PaymentMessage } from './domain.ts'
 
 /** A payment has few messages: itself, its answers, and three for each of its returns. */
 export const paymentMessagesMax = 1_000
-const dayMs = 86_400_000
 
 /**
  * The messages that name an EndToEndId, in the order of their ids, one more than {@link paymentMessagesMax} if there are

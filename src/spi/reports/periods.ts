@@ -1,6 +1,6 @@
 import { parseCents } from '#codecs/iso20022'
 import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
-import { dayInBrazil, dayMs, dayStart } from './days.ts'
+import { dayAt, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 import { type Figures, nothing, plus, type Totals } from './figures.ts'
 import { directions, findOurs } from './project.ts'
 import type { Balance, ReportedEntry } from './reported.ts'
@@ -46,8 +46,8 @@ export const figuresOf = async (
   sql: Queryable,
   { days, told = {}, countedMax }: FigureQuery,
 ): Promise<readonly Figures[]> => {
-  const fromMs = dayStart(days[0]).getTime()
-  const toMs = dayStart(days[1]).getTime() + dayMs
+  const fromMs = startOfDay(days[0]).getTime()
+  const toMs = startOfDay(days[1]).getTime() + dayMs
   const balances = await balancesBetween(sql, fromMs, toMs, told.balances)
   const whole = period(fromMs - 1, toMs - 1, null)
   const all = [whole, ...between(balances, told.balances)]
@@ -170,8 +170,8 @@ const countEntries = async (
   for (const entry of told ?? []) {
     add(whole, { ...entry, cents: entry.amountCents, bookedOn: '', valuedMs: 0 })
   }
-  const first = dayInBrazil(new Date(Math.min(...all.map(({ afterMs }) => afterMs)) - dayMs))
-  const last = dayInBrazil(new Date(Math.max(...all.map(({ untilMs }) => untilMs)) + dayMs))
+  const first = dayAt(new Date(Math.min(...all.map(({ afterMs }) => afterMs)) - dayMs))
+  const last = dayAt(new Date(Math.max(...all.map(({ untilMs }) => untilMs)) + dayMs))
   let place: Pick<EntryRow, 'bookedOn' | 'messageId' | 'position'> | undefined
   do {
     const rows: readonly EntryRow[] = await entriesAfter(sql, first, last, place)

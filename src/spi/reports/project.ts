@@ -1,8 +1,8 @@
 import { formatCents } from '#codecs/iso20022'
 import type { AppEvent } from '#src/events/index.ts'
 import { looksLikeOne, type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { momentIn, operationMoment } from '../messages/domain.ts'
-import { dayMs } from './days.ts'
 import type { Reported, ReportedAccount, ReportedEntry } from './reported.ts'
 
 /** What one received message reports. */

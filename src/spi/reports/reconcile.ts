@@ -1,5 +1,6 @@
 import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
-import { dayForm, dayMs, dayStart } from './days.ts'
+import { dayMs, startOfDay } from '#src/platform/runtime/index.ts'
+import { dayForm } from './days.ts'
 import { directions, findOurs } from './project.ts'
 import type { ReportedEntry } from './reported.ts'
 
@@ -167,9 +168,9 @@ const settlementsOf = async (
   [from, to]: Statement['days'],
   after: string,
 ): Promise<readonly Settlement[]> => {
-  const until = uuidBound(new Date(dayStart(to).getTime() + dayMs))
+  const until = uuidBound(new Date(startOfDay(to).getTime() + dayMs))
   const [id = '', position = '-1'] = after.split(' ')
-  const since = id === '' ? uuidBound(dayStart(from)) : id
+  const since = id === '' ? uuidBound(startOfDay(from)) : id
   const told = (status: string) => sql`(
     select message_id, position, instruction_id from spi_transactions
     where status = ${status} and message_id >= ${since}::uuid and message_id < ${until}::uuid

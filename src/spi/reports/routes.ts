@@ -11,8 +11,8 @@ import {
   readQuery,
   respond,
 } from '#src/platform/http/index.ts'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import { readMessageBody, xmlTypes } from '../api/message-body.ts'
-import { dayInBrazil } from './days.ts'
 import {
   comparedQuery,
   differencesQuery,
@@ -88,7 +88,7 @@ const comparisons = (service: ReportService): readonly Route[] => [
     document: documents.differences,
     handle: async (c) => {
       const { day, limit, cursor } = readQuery(c, differencesQuery)
-      const statement = statementOfDay(day ?? dayInBrazil(new Date()))
+      const statement = statementOfDay(day ?? dayAt(new Date()))
       return differences(await service.differences(statement, { limit, cursor }))
     },
   },
@@ -112,7 +112,7 @@ const comparisons = (service: ReportService): readonly Route[] => [
     document: documents.figures,
     handle: async (c) => {
       const { day } = readQuery(c, figuresQuery)
-      const figures = await service.figures(day ?? dayInBrazil(new Date()))
+      const figures = await service.figures(day ?? dayAt(new Date()))
       return Response.json({ figures: figures.map(figuresView) })
     },
   },

@@ -1,8 +1,9 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import { refusedValue } from '#src/platform/http/index.ts'
+import { dayAt } from '#src/platform/runtime/index.ts'
 import { unreadable } from '../api/message-body.ts'
 import { momentIn } from '../messages/domain.ts'
-import { dayInBrazil, isAhead } from './days.ts'
+import { isAhead } from './days.ts'
 import type { ReportedFile } from './file.ts'
 import type { FigureQuery } from './periods.ts'
 import { bookedIn, daysOf, type Statement, statementOfFile } from './reconcile.ts'
@@ -42,7 +43,7 @@ export const figureQueryOf = async (
   const days = balances
     .flat()
     .flatMap(({ at }) => momentIn(at) ?? [])
-    .map(dayInBrazil)
+    .map(dayAt)
     .sort()
   const [from] = days
   const to = days.at(-1)

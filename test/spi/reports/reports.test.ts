@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
+import { dayAt, dayMs, startOfDay } from '#src/platform/runtime/index.ts'
 import { createReports, reconcile } from '#src/spi/index.ts'
 import { runCli } from '../../../src/cli/index.ts'
 import { program } from '../../../src/main.ts'
-import { dayInBrazil, dayMs, dayStart } from '../../../src/spi/reports/days.ts'
 import { expectOwnedByAccount, testApp, testKey } from '../../support/app.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { build } from '../../support/participant.ts'
@@ -247,15 +247,15 @@ const walked = async (next: (cursor: string) => Promise<Walked>): Promise<readon
 }
 
 /** Brazil's day of now. */
-const today = (): string => dayInBrazil(new Date())
+const today = (): string => dayAt(new Date())
 
 test('what lies in the future is not asked for, nor compared', async () => {
-  const tomorrow = new Date(dayStart(today()).getTime() + dayMs)
-  const day = dayInBrazil(tomorrow)
+  const tomorrow = new Date(startOfDay(today()).getTime() + dayMs)
+  const day = dayAt(tomorrow)
   const idIn = (hours: number) =>
     `E${ispb}${new Date(Date.now() + hours * 3_600_000).toISOString().replace(/\D/g, '').slice(0, 12)}${'a'.repeat(11)}`
   // A number tells its day alone, which is ahead when it begins in more than twelve hours, whatever the time of day now.
-  const ahead = dayInBrazil(new Date(tomorrow.getTime() + dayMs)).replaceAll('-', '')
+  const ahead = dayAt(new Date(tomorrow.getTime() + dayMs)).replaceAll('-', '')
   const control = `STR${ahead}${'1'.repeat(9)}`
   for (const [pointer, body] of [
     ['/day', { report: 'entries', day }],

@@ -1,4 +1,5 @@
 import { Admin, findErrorBy } from '@platformatic/kafka'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { type ClusterOptions, clientOptions, closeClient, topicOf } from './client.ts'
 import { recordBatchBytesMax } from './sizes.ts'
 
@@ -18,7 +19,6 @@ export type Topics = {
   readonly close: () => Promise<void>
 }
 
-const dayMs = 86_400_000
 /** All brokers know a new topic within this time. */
 const visibleWithinMs = 10_000
 const visibleEveryMs = 50

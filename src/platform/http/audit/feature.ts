@@ -8,6 +8,7 @@ import {
 import { createJob, type Round } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { withMissingSettings } from '../route.ts'
 import { archiveChain } from './chain/export.ts'
 import { exportLinks } from './chain/lines.ts'
@@ -21,7 +22,6 @@ const monthsAhead = 2
 const everyMs = 6 * 3_600_000
 const sealEveryMs = 10_000
 const sealLateEveryMs = 600_000
-const dayMs = 86_400_000
 const table = { name: 'audit_log', unit: 'month', bound: uuidBound } as const
 
 /** Drops months past their retention. Nothing in the log is open: it tells of what was done. */

@@ -1,4 +1,5 @@
 import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import {
   type AnsweredStatus,
   type MessageStatus,
@@ -21,7 +22,6 @@ export type AnsweredTransaction = {
 
 /** An answer comes within hours, for a schedule within weeks: we do not search older partitions. */
 const answeredWithinDays = 45
-const dayMs = 86_400_000
 /** Messages of ours with one EndToEndId. */
 const sameIdMax = 32
 

@@ -1,4 +1,5 @@
 import { type Client, uuidBound } from '#src/platform/database/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { hashBytes, hashOf, hexOf, origin, type SealedEntry } from './hash.ts'
 import { UnknownLinkError } from './lines.ts'
 import { lateMs } from './seal.ts'
@@ -12,7 +13,6 @@ import {
   unsealedSince,
 } from './store.ts'
 
-const dayMs = 86_400_000
 const linksMax = 100
 const entriesMax = 10_000
 /** Entries of one link that are looked for in other places: each costs as many hashes as the link has entries. */
