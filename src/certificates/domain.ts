@@ -1,5 +1,5 @@
 /** Purposes of certificates, by the national network's names. */
-import { dayMs } from '#src/platform/runtime/index.ts'
+import { dayMs } from '#src/platform/runtime/days.ts'
 
 export const certificateTypes = ['PIA', 'PIC', 'SPB', 'MES', 'QRC'] as const
 export type CertificateType = (typeof certificateTypes)[number]

@@ -1,5 +1,5 @@
 import type { Contact, InfractionReport, InfractionResult } from '#codecs/dict'
-import { dayMs } from '#src/platform/runtime/index.ts'
+import { dayMs } from '#src/platform/runtime/days.ts'
 import type { Dispute, Kind, Seen, Wanted } from '../disputes/domain.ts'
 
 /** What a report holds beside what all disputes have. */

@@ -1,5 +1,5 @@
 import { codeLists } from '#codecs/iso20022'
-import { addDays, type Day, daysBetween, startOfDay } from '#src/platform/runtime/index.ts'
+import { addDays, type Day, daysBetween, startOfDay } from '#src/platform/runtime/days.ts'
 import type { Calendar } from '../due/calendar.ts'
 import type { Ending, RecurrenceTerms, Step } from '../recurrences/domain.ts'
 

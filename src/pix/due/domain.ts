@@ -1,4 +1,4 @@
-import type { Day } from '#src/platform/runtime/index.ts'
+import type { Day } from '#src/platform/runtime/days.ts'
 
 /** A fine, interest or rebate: how it is counted, and an amount or a percentage with two decimals. */
 export type Part = { readonly mode: number; readonly value: string }

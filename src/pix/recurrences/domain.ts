@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { type Day, dayAt } from '#src/platform/runtime/index.ts'
+import { type Day, dayAt } from '#src/platform/runtime/days.ts'
 import type { Person } from '../charges/domain.ts'
 
 export type RecurrenceStatus = 'CRIADA' | 'APROVADA' | 'REJEITADA' | 'EXPIRADA' | 'CANCELADA'

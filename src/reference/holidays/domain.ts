@@ -1,4 +1,4 @@
-import { addDays, type Day } from '#src/platform/runtime/index.ts'
+import { addDays, type Day } from '#src/platform/runtime/days.ts'
 import known from './holidays.json' with { type: 'json' }
 
 export type Holiday = { readonly day: Day; readonly name: string }

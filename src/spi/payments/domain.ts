@@ -3,7 +3,7 @@
  * so it holds for every message that was ever stored.
  */
 
-import { dayMs } from '#src/platform/runtime/index.ts'
+import { dayMs } from '#src/platform/runtime/days.ts'
 
 /** One transaction of a message that names the payment. */
 export type PaymentMessage = {
