@@ -4,6 +4,7 @@ import {
   createGatherer,
   isTransientDatabaseError,
   OverloadedError,
+  Writers,
 } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
@@ -13,8 +14,8 @@ import { changeTransactions, insertTransactions } from './writes.ts'
 
 const rowsMax = 200
 /**
- * One statement of a kind at a time: later writes share the next one. A row in a statement of its own costs PostgreSQL
- * five times as much as a row in one of fifty, so more writers only make both sides slower.
+ * One statement at a time, of whatever kind: later writes share the next one. A row in a statement of its own costs
+ * PostgreSQL five times as much as a row in one of fifty, so more writers only make both sides slower.
  */
 const writersMax = 1
 const waitingMax = 10_000
@@ -36,7 +37,6 @@ export type CardWriter = {
   readonly reverse: (change: ReversingChange) => Promise<boolean>
 }
 
-const bounds = { rowsMax: rowsMax, writersMax: writersMax, waitingMax: waitingMax, spacingMs }
 const isRowFault = (error: unknown): boolean => !isTransientDatabaseError(error)
 
 /** @param onReversals called after a commit with reversals */
@@ -46,6 +46,7 @@ export const createCardWriter = (
   onReversals: () => void,
   emission: EmitWithin | undefined,
 ): CardWriter => {
+  const bounds = { rowsMax, writersMax, writers: new Writers(), waitingMax, spacingMs }
   const insert = createGatherer<NewRow, boolean>({
     ...bounds,
     isRowFault,

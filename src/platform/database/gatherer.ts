@@ -10,8 +10,10 @@ export type GathererOptions<Row, Result> = {
   readonly write: (rows: readonly Row[]) => Promise<readonly Result[]>
   /** Rows of one statement. */
   readonly rowsMax: number
-  /** Statements at once. */
+  /** Statements at once, of this gatherer and all others with which it shares `writers`. */
   readonly writersMax: number
+  /** Absent: its own. */
+  readonly writers?: Writers
   /** Rows that may wait or be in writing at once. */
   readonly waitingMax: number
   /**
@@ -25,6 +27,25 @@ export type GathererOptions<Row, Result> = {
    * (a connection is away): all rows of the batch fail with the error.
    */
   readonly isRowFault: (error: unknown) => boolean
+}
+
+/** Counts the statements that are running, for gatherers that take turns. */
+export class Writers {
+  running = 0
+  /** Those that found no room, in the order in which they came. */
+  private readonly waiting = new Set<() => void>()
+
+  wait(start: () => void): void {
+    this.waiting.add(start)
+  }
+
+  ended(): void {
+    this.running--
+    for (const start of [...this.waiting]) {
+      this.waiting.delete(start)
+      start()
+    }
+  }
 }
 
 type Waiting<Row, Result> = {
@@ -43,9 +64,9 @@ export const createGatherer = <Row, Result>(
   options: GathererOptions<Row, Result>,
 ): ((row: Row) => Promise<Result>) => {
   const { rowsMax, writersMax, waitingMax, spacingMs = 0, isRowFault } = options
+  const { writers = new Writers() } = options
   const queue: Waiting<Row, Result>[] = []
   let held = 0
-  let writers = 0
   let isScheduled = false
   let startedMs = Number.NEGATIVE_INFINITY
 
@@ -65,25 +86,35 @@ export const createGatherer = <Row, Result>(
     }
   }
 
+  const wait = (): void => {
+    if (isScheduled || queue.length === 0) return
+    isScheduled = true
+    writers.wait(start)
+  }
+
   const start = (): void => {
     isScheduled = false
-    while (queue.length > 0 && writers < writersMax) {
-      const leftMs = startedMs + spacingMs - performance.now()
-      if (leftMs > 0 && queue.length < rowsMax) {
-        isScheduled = true
-        setTimeout(start, leftMs)
-        return
-      }
-      startedMs = performance.now()
-      const batch = queue.splice(0, rowsMax)
-      const within = batch[0]?.within
-      writers++
-      void (within === undefined ? attempt(batch) : within(() => attempt(batch))).finally(() => {
-        writers--
-        held -= batch.length
-        if (!isScheduled) start()
-      })
+    if (writers.running >= writersMax) {
+      wait()
+      return
     }
+    const leftMs = startedMs + spacingMs - performance.now()
+    if (leftMs > 0 && queue.length < rowsMax) {
+      isScheduled = true
+      setTimeout(start, leftMs)
+      return
+    }
+    startedMs = performance.now()
+    const batch = queue.splice(0, rowsMax)
+    const within = batch[0]?.within
+    writers.running++
+    void (within === undefined ? attempt(batch) : within(() => attempt(batch))).finally(() => {
+      held -= batch.length
+      // Behind those that wait already.
+      wait()
+      writers.ended()
+    })
+    if (queue.length > 0 && writers.running < writersMax) start()
   }
 
   return (row) => {
@@ -93,7 +124,7 @@ export const createGatherer = <Row, Result>(
     held++
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     queue.push({ row, resolve, reject, within: activeContext() })
-    if (!isScheduled && writers < writersMax) {
+    if (!isScheduled) {
       isScheduled = true
       setImmediate(start)
     }

@@ -16,7 +16,7 @@ export {
 } from './embedded/index.ts'
 export { looksLikeOne } from './estimate.ts'
 export { createDatabaseFeature } from './feature.ts'
-export { createGatherer, OverloadedError } from './gatherer.ts'
+export { createGatherer, OverloadedError, Writers } from './gatherer.ts'
 export { withIdleLimit } from './idle-limit.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
 export { atOneMoment } from './moment.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createGatherer, OverloadedError } from '#src/platform/database/index.ts'
+import { createGatherer, OverloadedError, Writers } from '#src/platform/database/index.ts'
 
 const gatherer = (
   over: Partial<{
@@ -49,6 +49,28 @@ describe('the gatherer', () => {
     expect(Math.max(...batches.map(({ length }) => length))).toBe(10)
     expect(batches.length).toBe(10)
     expect(most()).toBe(2)
+  })
+
+  test('takes turns with others over the same writers', async () => {
+    const order: string[] = []
+    const writers = new Writers()
+    let running = 0
+    const named = (name: string) =>
+      createGatherer<number, number>({
+        ...{ rowsMax: 3, writersMax: 1, writers, waitingMax: 100, isRowFault: () => false },
+        write: async (rows) => {
+          expect(++running).toBe(1)
+          order.push(`${name}${rows.length}`)
+          await Bun.sleep(1)
+          running--
+          return rows
+        },
+      })
+    const [first, second] = [named('a'), named('b')]
+    const rows = [0, 1, 2, 3, 4, 5, 6]
+    await Promise.all([...rows.map(first), ...rows.map(second)])
+    expect(order).toEqual(['a3', 'b3', 'a3', 'b3', 'a1', 'b1'])
+    expect(await first(9)).toBe(9)
   })
 
   test('with a spacing the first row waits for nobody', async () => {
