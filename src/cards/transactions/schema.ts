@@ -122,7 +122,7 @@ export const cardTransactions = pgTable(
   ],
 )
 
-/** What happened to a transaction, append-only. */
+/** What happened to a transaction after it was sent, append-only. */
 export const cardEvents = pgTable(
   'card_events',
   {

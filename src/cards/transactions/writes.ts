@@ -68,11 +68,6 @@ export const insertTransactions = async (
       select i.* from input i left join keys k on k.key = i."claimKey"
       where i."claimKey" is null or k.key is not null
     ),
-    events as (
-      insert into card_events (transaction_id, type, data, at)
-      select id, coalesce(operation, 'authorization') || '_sent', json_build_object('stan', stan, 'rrn', rrn), "createdAt"
-      from fresh
-    ),
     audited as (${auditInsert(
       sql,
       sql`select "auditId", "createdBy",

@@ -159,6 +159,26 @@ describe('one transaction', () => {
       update card_events set messages = exchange::jsonb, exchange = null where transaction_id = ${id}`
     expect(await told()).toEqual(events)
   })
+
+  test('tells once that it was sent, also where a row says so', async () => {
+    const { id } = await rig.authorize('tok_visa_approved')
+    const told = async () => {
+      const body = await (await rig.get(`/v1/transactions/${id}/events`)).json()
+      return (body as { events: readonly { id: string; type: string; data: object }[] }).events
+    }
+    const [sent, ...others] = await told()
+    expect(sent).toMatchObject({ id: '0', type: 'authorization_sent' })
+    await rig.database.sql`
+      insert into card_events (id, transaction_id, type, data, at)
+      select -1, transaction_id, 'authorization_sent', ${JSON.stringify(sent?.data)}::text::jsonb, at
+      from card_events where transaction_id = ${id} limit 1`
+    const before = await told()
+    expect(before.map(({ id: _, ...event }) => event.type)).toEqual([
+      'authorization_sent',
+      ...others.map(({ type }) => type),
+    ])
+    expect(before[0]).toMatchObject({ id: '-1', data: sent?.data })
+  })
 })
 
 test.each(['authorize', 'txn_x/capture', 'txn_x/void'])('%s needs its scope', async (path) => {
