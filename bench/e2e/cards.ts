@@ -8,6 +8,7 @@
  * overload.ts. A bare server, which parses the same body and answers as many bytes, takes turns with it under the same
  * load, and so does the gateway of another checkout where `--base` names one: only what was measured in turns compares.
  * `--work list` measures the shared way of a request alone, by lists of nothing. `--profile` writes the profile of the gateway beside.
+ * `--statements` tells what PostgreSQL did for a request, by statement; counting costs it a little.
  */
 import { loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     work: { type: 'string', multiple: true, default: ['authorization', 'list'] },
     base: { type: 'string' },
     profile: { type: 'boolean', default: false },
+    statements: { type: 'boolean', default: false },
   },
 })
 
@@ -47,7 +49,16 @@ if (built.exitCode !== 0) throw new Error('the load generator does not build')
 
 const sources = variants[0]
 if (sources === undefined) throw new Error('no program')
-const postgres = await startEmbeddedPostgres({ directory: join(directory, 'postgres') })
+const counting = {
+  ...{ shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all' },
+  'pg_stat_statements.track_planning': 'on',
+}
+const postgres = await startEmbeddedPostgres({
+  directory: join(directory, 'postgres'),
+  ...(values.statements ? { settings: counting } : {}),
+})
+const admin = new Bun.SQL(postgres.url)
+if (values.statements) await admin`create extension pg_stat_statements`
 const simulator = startProgram(sources, [
   ...['sim', 'card-network', '--json', '--port', '0', '--vault-port', '0'],
 ])
@@ -60,9 +71,7 @@ const { card_network: network, vault } = JSON.parse(
 const { file: keysFile, key } = await apiKeyFile('cards:*')
 
 const serve = async (name: string, checkout: string) => {
-  const admin = new Bun.SQL(postgres.url)
   await admin.unsafe(`create database ${name}`)
-  await admin.close()
   const profiling = [
     '--cpu-prof',
     '--cpu-prof-interval',
@@ -132,10 +141,27 @@ const measure = async (url: string, pid: number, { method, path }: Work, seconds
   const [own = 0, database = 0, counterparties = 0] = after.map(
     (us, at) => (us - (before[at] ?? 0)) / count,
   )
-  return { own, database, counterparties, rate: count / told.seconds, p50Ms, p99Ms }
+  return { own, database, counterparties, rate: count / told.seconds, p50Ms, p99Ms, count }
 }
 
 type Measured = Awaited<ReturnType<typeof measure>>
+
+/** What PostgreSQL did for a request since the statements were counted anew. */
+const showStatements = async (database: string, count: number): Promise<void> => {
+  const rows: { us: number; planUs: number; calls: number; wal: number; query: string }[] =
+    await admin`
+      select total_exec_time * 1000 / ${count} as us, total_plan_time * 1000 / ${count} as "planUs",
+        calls::float8 / ${count} as calls, wal_bytes::float8 / ${count} as wal,
+        regexp_replace(left(query, 4000), '\\s+', ' ', 'g') as query
+      from pg_stat_statements s join pg_database d on d.oid = s.dbid
+      where datname = ${database} order by total_exec_time desc limit 12`
+  for (const { us, planUs, calls, wal, query } of rows) {
+    console.log(
+      `  ${us.toFixed(1)} µs, planned ${planUs.toFixed(1)} µs, ${calls.toFixed(3)} calls, ` +
+        `${wal.toFixed(0)} B WAL: ${query.slice(0, 150)}`,
+    )
+  }
+}
 
 const show = (name: string, { own, database, counterparties, rate, p50Ms, p99Ms }: Measured) =>
   console.log(
@@ -151,8 +177,10 @@ for (const name of values.work) {
   if (work === undefined) throw new Error(`no work ${name}`)
   const costs = new Map<string, Measured[]>()
   const turn = async (of: string, url: string, pid: number) => {
+    if (values.statements) await admin`select pg_stat_statements_reset()`
     const measured = await measure(url, pid, work, values.seconds)
     show(`${name}, ${of}`, measured)
+    if (values.statements) await showStatements(of, measured.count)
     costs.set(of, [...(costs.get(of) ?? []), measured])
   }
   for (const { url, program } of gateways) await measure(url, program.pid, work, values.warm)
@@ -178,4 +206,5 @@ for (const { program } of gateways) {
 }
 simulator.signal('SIGTERM')
 await simulator.end()
+await admin.close()
 await postgres.stop()
