@@ -28,6 +28,9 @@ export type SeenConsole = AsyncDisposable & {
   readonly visit: (options?: BrowserContextOptions) => Promise<Visit>
 }
 
+/** A chain that is followed 20 times a second takes a tenth of a core from everything else that a screen waits for. */
+const blockTimeMs = 400
+
 /**
  * @param start the browser; Chromium where it is not told
  * @param env more settings of the gateway
@@ -43,11 +46,14 @@ export const openConsole = async ({
   const directory = await createDirectory({
     claimPeriods: { resolutionMs: 7 * dayMs, completionMs: 7 * dayMs, listLagMs: 0 },
   })
-  const gateway = await startGatewayHere({
-    TRILHO_TRACE_URL: 'https://traces.example/{trace_id}',
-    ...{ DICT_URL: directory.url, DICT_POLL_SECONDS: '5' },
-    ...env,
-  })
+  const gateway = await startGatewayHere(
+    {
+      TRILHO_TRACE_URL: 'https://traces.example/{trace_id}',
+      ...{ DICT_URL: directory.url, DICT_POLL_SECONDS: '5' },
+      ...env,
+    },
+    blockTimeMs,
+  )
   const browser = await start()
   const url = gateway.urls.adminUrl ?? gateway.urls.httpUrl
   return {

@@ -2,7 +2,10 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser'].find(existsSync)
+/** Their form without windows comes first: a visit costs half the processor time. */
+const executablePath = [
+  ...['/usr/bin/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser'],
+].find(existsSync)
 
 /** For names of tests: what is missing where they are skipped. */
 export const hasBrowser = executablePath !== undefined

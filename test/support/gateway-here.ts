@@ -26,8 +26,10 @@ export type GatewayHere = AsyncDisposable & {
   readonly keyOf: (more?: Partial<NewKey>) => Promise<string>
 }
 
+/** @param blockTimeMs of the chain, which the gateway follows at this pace */
 export const startGatewayHere = async (
   env: Readonly<Record<string, string>> = {},
+  blockTimeMs = 50,
 ): Promise<GatewayHere> => {
   const database = await createTestDatabase()
   const network = createCardNetwork({
@@ -36,7 +38,7 @@ export const startGatewayHere = async (
   })
   network.start()
   const vault = createTestVault({ key: testVaultKey })
-  const chain = await createChain({ mining: 50 })
+  const chain = await createChain({ mining: blockTimeMs })
   const issuer = await createIssuer(chain)
   const loaded = program.load({
     ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', GRPC_ADDR: '127.0.0.1:0' },
@@ -46,7 +48,7 @@ export const startGatewayHere = async (
     ...{ CARDGW_VAULT_TOKEN: testVaultKey, TRILHO_STOP_TIMEOUT: '2', TRILHO_DRAIN_SECONDS: '0' },
     ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: issuer.token },
     DREX_TESTNET_DIRECTORY: issuer.directory,
-    ...{ DREX_TESTNET_BLOCK_TIME_MS: '50', PIX_LOCATION_HOST: 'pix.example.com' },
+    ...{ DREX_TESTNET_BLOCK_TIME_MS: String(blockTimeMs), PIX_LOCATION_HOST: 'pix.example.com' },
     TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
     ...env,
   })
