@@ -1,12 +1,13 @@
 import { nativeText } from '#src/platform/runtime/index.ts'
 
-/** Bytes of a whole answer that are kept; the vault's has two hundred. */
+/** Bytes of a whole answer that are kept; the vault's has two hundred, and seventy for each further token. */
 export const answerBytesMax = 16_384
 
 export type VaultAnswer = {
   readonly status: number
   readonly expiry: string | undefined
   readonly cryptogram: string | undefined
+  readonly tokensMax: string | undefined
   /** Where the body lies in the reader's buffer. */
   readonly start: number
   readonly end: number
@@ -27,6 +28,7 @@ type Head = {
   readonly isKept: boolean
   readonly expiry: string | undefined
   readonly cryptogram: string | undefined
+  readonly tokensMax: string | undefined
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: |$)/
@@ -156,11 +158,11 @@ export class AnswerReader {
 }
 
 const answered = (
-  { status, expiry, cryptogram }: Head,
+  { status, expiry, cryptogram, tokensMax }: Head,
   start: number,
   end: number,
   isKept: boolean,
-): VaultAnswer => ({ status, expiry, cryptogram, start, end, isKept })
+): VaultAnswer => ({ status, expiry, cryptogram, tokensMax, start, end, isKept })
 
 /** @throws AnswerError for what two readers may take for different answers, too */
 const headOf = (text: string, bodyAt: number): Head => {
@@ -187,6 +189,7 @@ const headOf = (text: string, bodyAt: number): Head => {
     isKept: bytes !== undefined && minor === '1' && !connection.includes('close'),
     expiry: fields.get('card-expiry'),
     cryptogram: fields.get('card-cryptogram'),
+    tokensMax: fields.get('card-tokens-max'),
   }
 }
 

@@ -18,16 +18,17 @@ type Use<T> = (answer: VaultAnswer, bytes: Buffer) => T
 
 export type VaultCalls = {
   /**
-   * Sends a body of JSON and gives what `use` reads of the answer. A call is written once, but for one over a kept
+   * Sends a body of JSON to a path below the URL, and gives what `use` reads of the answer. A call is written once, but for one over a kept
    * connection that ends before a byte of an answer: the other side had closed it meanwhile (RFC 9112 section 9.3.1).
    *
    * @throws CallTimeoutError, AnswerError, Error of the connection
    */
-  readonly post: <T>(json: string, use: Use<T>) => Promise<T>
+  readonly post: <T>(path: string, json: string, use: Use<T>) => Promise<T>
   readonly close: () => void
 }
 
 export type VaultCallsOptions = {
+  /** Without a query. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** The current client certificate and key, and the authorities that may issue the server's; undefined: the usual. */
@@ -37,7 +38,7 @@ export type VaultCallsOptions = {
 }
 
 /**
- * POST to one place over HTTP/1.1, over connections of our own that are kept: a call costs half of what `fetch` costs,
+ * POST to one server over HTTP/1.1, over connections of our own that are kept: a call costs half of what `fetch` costs,
  * and the answer is in a buffer that can be wiped. One call at a time goes over a connection.
  */
 export const createVaultCalls = (options: VaultCallsOptions): VaultCalls => {
@@ -80,9 +81,9 @@ export const createVaultCalls = (options: VaultCallsOptions): VaultCalls => {
   }
 
   return {
-    post: <T>(json: string, use: Use<T>) => {
+    post: <T>(path: string, json: string, use: Use<T>) => {
       const { promise, resolve, reject } = Promise.withResolvers<T>()
-      const request = `${place.head}${Buffer.byteLength(json)}\r\n\r\n${json}`
+      const request = `POST ${place.pathname}${path}${place.head}${Buffer.byteLength(json)}\r\n\r\n${json}`
       const take: Take = (answer, bytes) => resolve(use(answer, bytes))
       start(new Call(request, take, reject, timeoutMs))
       return promise
@@ -96,7 +97,8 @@ export const createVaultCalls = (options: VaultCallsOptions): VaultCalls => {
 type Place = {
   readonly host: string
   readonly port: number
-  /** The head of every request, up to the length of its body. */
+  readonly pathname: string
+  /** The head of every request behind its path, up to the length of its body. */
   readonly head: string
   /** Undefined without TLS. */
   readonly current: () => TlsOptions | undefined
@@ -105,14 +107,15 @@ type Place = {
 const usual: TlsOptions = {}
 
 const placeOf = ({ url, headers, tls }: VaultCallsOptions): Place => {
-  const { protocol, hostname, host, port, pathname, search } = new URL(url)
+  const { protocol, hostname, host, port, pathname } = new URL(url)
   const isSecure = protocol === 'https:'
   // Refuses what would end a field before its time.
   const fields = [...new Headers(headers)].map(([name, value]) => `${name}: ${value}\r\n`)
   return {
     host: hostname.replace(/^\[(.*)\]$/, '$1'),
     port: Number(port || (isSecure ? 443 : 80)),
-    head: `POST ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\n${fields.join('')}content-length: `,
+    pathname: pathname.replace(/\/$/, ''),
+    head: ` HTTP/1.1\r\nhost: ${host}\r\n${fields.join('')}content-length: `,
     current: isSecure ? (tls ?? (() => usual)) : () => undefined,
   }
 }

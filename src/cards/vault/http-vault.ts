@@ -4,7 +4,14 @@ import { createCircuitBreaker, readBounded } from '#src/platform/runtime/index.t
 import type { TlsOptions } from '#src/platform/security/index.ts'
 import { AnswerError, answerBytesMax } from './answer-reader.ts'
 import { CallTimeoutError, createVaultCalls } from './calls.ts'
-import { type Card, CardTokenNotFoundError, type Vault, VaultUnavailableError } from './types.ts'
+import { type AskMany, gathering, linesIn } from './many.ts'
+import {
+  type Card,
+  CardTokenNotFoundError,
+  type Told,
+  type Vault,
+  VaultUnavailableError,
+} from './types.ts'
 
 // The contract of the vault:
 //
@@ -14,6 +21,12 @@ import { type Card, CardTokenNotFoundError, type Vault, VaultUnavailableError } 
 //                                    of a network token the cryptogram in card-cryptogram, base64
 //     404                            no such token
 //     anything else                  the vault does not answer now
+//     with the header card-tokens-max, a number above 1, it also takes
+//
+//   POST {url}/resolve-many   {"tokens": ["…", …]}
+//     200 application/octet-stream   a line for each token, in their order, ended by a line feed: card number, expiry and
+//                                    cryptogram with semicolons between them, as above; empty for a token not known
+//     anything else                  each is asked for alone
 
 /** ISO/IEC 7812: a card number has at most 19 digits; the shortest in use have 12. */
 const panDigitsMin = 12
@@ -48,15 +61,19 @@ export const createHttpVault = (options: HttpVaultOptions): HttpVault => {
   const { circuitFailuresMax = circuitFailuresMaxDefault, circuitOpenMs = circuitOpenMsDefault } =
     options
   const breaker = createCircuitBreaker(circuitFailuresMax, circuitOpenMs, () => performance.now())
-  const { post, close } = isProxied(options.url) ? proxiedCalls(options) : ownCalls(options)
+  const { post, many, close } = isProxied(options.url) ? proxiedCalls(options) : ownCalls(options)
   const { url } = options
+  const alone = (token: string) =>
+    inRequestSpan({ method: 'POST', url }, () => post(JSON.stringify({ token })))
+  const ask =
+    many === undefined
+      ? alone
+      : gathering(alone, (tokens) => inRequestSpan({ method: 'POST', url }, () => many(tokens)))
   return {
     resolve: async (token) => {
       if (!breaker.admit()) throw new VaultUnavailableError('circuit_open')
       try {
-        const body = JSON.stringify({ token })
-        const told = await inRequestSpan({ method: 'POST', url }, () => post(body))
-        const card = cardIn(told)
+        const card = cardIn(await ask(token))
         breaker.succeeded()
         return card
       } catch (error) {
@@ -75,18 +92,15 @@ export type HttpVault = Vault & {
   readonly close: () => void
 }
 
-/** What the vault answered; `body` is a copy of as much as is read, which the caller owns. */
-type Told = {
-  readonly status: number
-  readonly body: Uint8Array
-  readonly expiry: string | undefined
-  readonly cryptogram: string | undefined
+type Calls = {
+  readonly post: (json: string) => Promise<Told>
+  /** Undefined: one at a time. */
+  readonly many?: AskMany
+  readonly close: () => void
 }
 
-type Calls = { readonly post: (json: string) => Promise<Told>; readonly close: () => void }
-
 const placeOf = ({ url, token }: HttpVaultOptions) => ({
-  url: `${url.replace(/\/$/, '')}/resolve`,
+  url: url.replace(/\/$/, ''),
   headers: {
     accept: 'application/octet-stream',
     // Decompression would copy card numbers into buffers that nobody wipes.
@@ -101,9 +115,15 @@ const ownCalls = (options: HttpVaultOptions): Calls => {
   const calls = createVaultCalls({ ...placeOf(options), tls, timeoutMs })
   return {
     post: (json) =>
-      calls.post(json, ({ status, expiry, cryptogram, start, end }, bytes) => {
+      calls.post('/resolve', json, ({ start, end, ...head }, bytes) => {
+        const { status, expiry, cryptogram, tokensMax } = head
         const body = new Uint8Array(bytes.subarray(start, Math.min(end, start + bodyBytesMax)))
-        return { status, body, expiry, cryptogram }
+        return { status, body, expiry, cryptogram, tokensMax }
+      }),
+    many: (tokens) =>
+      calls.post('/resolve-many', JSON.stringify({ tokens }), ({ status, start, end }, bytes) => {
+        const lines = status === 200 ? linesIn(bytes.subarray(start, end), tokens.length) : []
+        return { status, lines }
       }),
     close: calls.close,
   }
@@ -114,7 +134,7 @@ const proxiedCalls = (options: HttpVaultOptions): Calls => {
   const { url, headers } = placeOf(options)
   const { tls, timeoutMs } = options
   const post: Calls['post'] = async (json) => {
-    const response = await fetch(url, {
+    const response = await fetch(`${url}/resolve`, {
       method: 'POST',
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),

@@ -8,6 +8,16 @@ export type Card = {
   readonly cryptogram?: string | undefined
 }
 
+/** What the vault answered for one token; `body` is a copy of as much as is read, which the caller owns. */
+export type Told = {
+  readonly status: number
+  readonly body: Uint8Array
+  readonly expiry: string | undefined
+  readonly cryptogram: string | undefined
+  /** The vault also takes so many tokens in one call. */
+  readonly tokensMax?: string | undefined
+}
+
 /** The place of card numbers; the gateway holds only tokens. */
 export type Vault = {
   /**
@@ -29,7 +39,6 @@ export class CardTokenNotFoundError extends Error {
 }
 
 /** Why the vault gave no usable answer. */
-/** The place of card numbers; the gateway holds only tokens. */
 export type VaultFault = 'circuit_open' | 'timed_out' | 'unreachable' | 'refused' | 'malformed'
 
 const faults: Readonly<Record<VaultFault, string>> = {

@@ -144,14 +144,16 @@ const serve = (answer: (socket: Socket<undefined>, seen: Seen) => void) => {
     },
   })
   closing.push(() => server.stop(true))
-  return { seen, url: `http://127.0.0.1:${server.port}/vault/resolve` }
+  return { seen, url: `http://127.0.0.1:${server.port}/vault` }
 }
 
 const callsTo = (url: string, timeoutMs = 5_000) => {
   const calls = createVaultCalls({ url, headers: { accept: 'x/y' }, tls: undefined, timeoutMs })
   closing.push(calls.close)
   return () =>
-    calls.post('{"token":"ü"}', ({ start, end }, bytes) => bytes.toString('latin1', start, end))
+    calls.post('/resolve', '{"token":"ü"}', ({ start, end }, bytes) =>
+      bytes.toString('latin1', start, end),
+    )
 }
 
 const ok = (text: string): string =>
