@@ -11,7 +11,7 @@ import { eventsChannel } from './events.ts'
 import { bringEvents, fanOut, hasUnpublished, markPublished, takeOutbox } from './store.ts'
 
 /** The part of the broker that we use. */
-export type EventBroker = Pick<TransactionalBroker, 'publish' | 'consume' | 'settleIn'>
+export type EventBroker = Pick<TransactionalBroker, 'publishIn' | 'consume' | 'settleIn'>
 
 const topic = topics.webhookEvents
 const group = readers[topic]
@@ -127,7 +127,8 @@ const relayBatch = ({ sql, broker, institution }: RelayDeps): Promise<number> =>
     if (broker === undefined) {
       await fanOut(tx, ids, institution)
     } else {
-      await broker.publish(
+      await broker.publishIn(
+        tx,
         events.map(({ id, subject, type }) => ({
           topic,
           key: subject,

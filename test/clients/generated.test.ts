@@ -25,8 +25,13 @@ const paid = { pix: 'queued', card: 'authorized', transfer: 'pending' }
 let dev: RunningDev
 
 beforeAll(async () => {
-  // A reversal that is asked for once and not confirmed is what somebody has to tell the end of.
-  dev = await startDev({ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1', CARDGW_REVERSAL_ATTEMPTS_MAX: '1' })
+  dev = await startDev({
+    WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
+    // A reversal that is asked for once and not confirmed is what somebody has to tell the end of.
+    CARDGW_REVERSAL_ATTEMPTS_MAX: '1',
+    // A transaction that asks another connection for something would wait for itself.
+    TRILHO_DATABASE_CONNECTIONS: '1',
+  })
   writeFileSync(documentPath, await (await fetch(`${dev.url}/openapi.json`)).text())
 })
 

@@ -28,7 +28,7 @@ test('an event waits while the database is away: only what is wrong with it make
   const relay = createRelay({
     sql: database.sql,
     broker: {
-      publish: async () => {},
+      publishIn: async () => {},
       settleIn: async () => {},
       consume: (given) => {
         options = given

@@ -262,7 +262,7 @@ const goBack = async (context: LedgerContext, position: store.Position): Promise
       ({ side, blockNumber }) => side === 'in' && blockNumber > position.historyUntil,
     )
     const wallets = await store.walletsAmong(
-      sql,
+      tx,
       received.map(({ wallet }) => wallet),
     )
     const events = received.flatMap((each): AppEvent[] => {

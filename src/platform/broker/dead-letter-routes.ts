@@ -170,7 +170,7 @@ const handlersOf = (sql: Client, box: DeadLetterBox): Handlers => ({
     const caller = callerOf(c)
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
       let count = 0
-      for (const id of await box.ids(retriedMax, errorCode)) {
+      for (const id of await box.ids(retriedMax, errorCode, tx)) {
         if (!(await box.retryIn(tx, id))) continue
         await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
         count++

@@ -10,7 +10,7 @@ import type { Metrics } from '#src/platform/observe/index.ts'
 import type { BrokerDeps } from '../deps.ts'
 import { BrokerUnavailableError } from '../errors.ts'
 import { refuseTooLarge } from '../partition.ts'
-import type { Broker, Delivery, OutgoingMessage } from '../types.ts'
+import { type Broker, type Delivery, type OutgoingMessage, topics } from '../types.ts'
 import { backlogOf, createSampler, readSamples } from './backlog.ts'
 import { checkOrder } from './check.ts'
 import { createLanes, type Lanes } from './lanes.ts'
@@ -101,6 +101,8 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
     ping: async () => (await sql`select 1`).length === 1,
     checks: () => checkOrder(sql),
     start: async () => {
+      // Whose transaction named a topic first would wait for another connection of its pool.
+      await lanes.of(Object.values(topics), sql)
       await Promise.all(jobs.map((job) => job.start()))
     },
     stop: async () => {
