@@ -3,7 +3,7 @@ import { pacs008, shapedSignature } from '../test/support/messages.ts'
 const encoder = new TextEncoder()
 
 /** Its digests as base64 demands them: the last character of one has no bits to spare. */
-const signature = shapedSignature.replaceAll('q=', 'A=')
+export const validSignature = shapedSignature.replaceAll('q=', 'A=')
 
 const names = [
   'Conceição &amp; Irmãos',
@@ -23,7 +23,7 @@ const messageCount = 64
  * As real ones differ from one another: identifiers, amounts, names and accounts, some of other length; the
  * signature's value and its key's name; one payment with a text and one with a key, another without.
  */
-const variedBy = (text: string, index: number): string => {
+export const variedBy = (text: string, index: number): string => {
   // Numbers in an order of no pattern, the same in every run.
   const number = (Math.imul(index + 1, 0x9e3779b1) ^ 0x5bd1e995) >>> 0
   const digits = (count: number) => String(number).repeat(4).slice(0, count)
@@ -47,7 +47,7 @@ export const varied = (text: string): readonly string[] =>
 
 /** Payments of one transaction, signed. */
 export const singleMessages = (): readonly Uint8Array[] =>
-  varied(pacs008({ signature })).map((text) => encoder.encode(text))
+  varied(pacs008({ signature: validSignature })).map((text) => encoder.encode(text))
 
 /** Work on one message after the other, from the first on each time it is asked for; the sum of what it gives. */
 export const overAll =
@@ -63,7 +63,7 @@ export const batchTransactions = 500
 /** As many as a message of NORM priority carries, each different. */
 export const batchMessage = (): Uint8Array => {
   let index = 0
-  const message = pacs008({ signature, transactions: batchTransactions })
+  const message = pacs008({ signature: validSignature, transactions: batchTransactions })
     .replace('>HIGH<', '>NORM<')
     .replace('>PAGPRI<', '>PAGAGD<')
     .replaceAll(/<CdtTrfTxInf>.*?<\/CdtTrfTxInf>/g, (transaction) => variedBy(transaction, index++))

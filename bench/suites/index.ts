@@ -3,6 +3,7 @@ import type { Suite } from '../harness.ts'
 /** By name, in the order of running; loaded when asked for, so that a contender loads its own suite only. */
 export const suites: Readonly<Record<string, () => Promise<Suite>>> = {
   xml: async () => (await import('./xml.ts')).xmlSuite,
+  sets: async () => (await import('./sets.ts')).setsSuite,
   schema: async () => (await import('./schema.ts')).schemaSuite,
   xmldsig: async () => (await import('./xmldsig.ts')).xmldsigSuite,
   http: async () => (await import('./http.ts')).httpSuite,

@@ -1,4 +1,4 @@
-import { isInName, isSpace, startsName, stopsValue } from './characters.ts'
+import { isInName, isSpace, startsName } from './characters.ts'
 import {
   attributeFlags,
   attributeLocalStart,
@@ -28,13 +28,16 @@ const singleQuote = 0x27
 const xmlns = new TextEncoder().encode('xmlns')
 
 /** The flags of a namespace declaration whose value is its bytes. */
-export const plainDeclaration = isDeclaration | (xmlnsNamespaceId << 2)
+const plainDeclaration = isDeclaration | (xmlnsNamespaceId << 2)
 
 /** Reads the attributes of start tags, and declares the namespaces among them. */
 export class AttributeReader {
   private readonly source: Source
   private readonly records: Records
   private readonly namespaces: Namespaces
+  /** Whether an attribute of the tag that is read begins as a declaration does, and whether one has a prefix. */
+  private mayDeclare = false
+  private hasPrefix = false
 
   constructor(source: Source, records: Records, namespaces: Namespaces) {
     this.source = source
@@ -48,6 +51,8 @@ export class AttributeReader {
     const { buffer: b } = source
     const { attributesMax } = source.limits
     const first = records.count
+    this.mayDeclare = false
+    this.hasPrefix = false
     let at = from
     for (;;) {
       const before = at
@@ -61,8 +66,12 @@ export class AttributeReader {
     }
     const end = records.count
     // A declaration holds for all names of its tag, also for those before it.
-    for (let i = first; i < end; i++) this.declare(i * attributeStride, depth)
-    for (let i = first; i < end; i++) this.resolve(i * attributeStride)
+    if (this.mayDeclare) {
+      for (let i = first; i < end; i++) this.declare(i * attributeStride, depth)
+    }
+    if (this.hasPrefix) {
+      for (let i = first; i < end; i++) this.resolve(i * attributeStride)
+    }
     if (end - first > 1) this.refuseDuplicates(first * attributeStride, end * attributeStride)
     return at
   }
@@ -82,25 +91,18 @@ export class AttributeReader {
     if (quote !== doubleQuote && quote !== singleQuote) throw source.error('attribute_invalid', at)
     const start = ++at
     let flags = 0
-    let high = 0
     for (;;) {
-      let byte = b[at] as number
-      while (!stopsValue(byte)) {
-        high |= byte
-        byte = b[++at] as number
-      }
+      at = source.plainValue(at, quote)
+      const byte = b[at] as number
       if (byte === quote) break
       if (byte === amp) {
         at = source.reference(at)
         flags = valueNeedsDecoding
-      } else if (byte === lt) throw source.error('attribute_less_than', at)
-      else if (isSpace(byte)) {
+      } else if (isSpace(byte)) {
         flags = valueNeedsDecoding
         at++
-      } else if (byte === doubleQuote || byte === singleQuote) at++
-      else throw source.error('character_forbidden', at)
+      } else throw source.error(byte === lt ? 'attribute_less_than' : 'character_forbidden', at)
     }
-    source.high |= high
     source.checkTextLength(start, at)
     ints[record + attributeValueStart] = start
     ints[record + attributeValueEnd] = at
@@ -127,6 +129,8 @@ export class AttributeReader {
       } else break
     }
     source.checkName(from, at, high)
+    if (local !== from) this.hasPrefix = true
+    if (b[from] === xmlns[0]) this.mayDeclare = true
     const { ints } = this.records
     ints[record + attributeStart] = from
     ints[record + attributeLocalStart] = local

@@ -3,8 +3,6 @@ const nameStart = 1
 const name = 2
 const space = 4
 const textStop = 8
-const valueStop = 16
-const plainSpace = 32
 
 /** Bytes of 0x80 and above may be in names; names that have them are checked as text. */
 const classOf: Uint8Array = (() => {
@@ -19,16 +17,12 @@ const classOf: Uint8Array = (() => {
   set(0x30, 0x39, name)
   set(0x2d, 0x2e, name)
   for (const byte of [0x20, 0x09, 0x0a, 0x0d]) set(byte, byte, space)
-  for (const byte of [0x20, 0x09, 0x0a]) set(byte, byte, plainSpace)
-  set(0x00, 0x08, textStop | valueStop)
-  set(0x0b, 0x0c, textStop | valueStop)
-  set(0x0e, 0x1f, textStop | valueStop)
-  set(0x0d, 0x0d, textStop | valueStop)
-  set(0x09, 0x0a, valueStop)
-  for (const char of '<&') set(char.charCodeAt(0), char.charCodeAt(0), textStop | valueStop)
+  set(0x00, 0x08, textStop)
+  set(0x0b, 0x0c, textStop)
+  set(0x0e, 0x1f, textStop)
+  set(0x0d, 0x0d, textStop)
+  for (const char of '<&') set(char.charCodeAt(0), char.charCodeAt(0), textStop)
   set(0x3e, 0x3e, textStop)
-  set(0x22, 0x22, valueStop)
-  set(0x27, 0x27, valueStop)
   return table
 })()
 
@@ -38,12 +32,8 @@ const has = (byte: number | undefined, bit: number): boolean =>
 export const startsName = (byte: number | undefined): boolean => has(byte, nameStart)
 export const isInName = (byte: number | undefined): boolean => has(byte, name)
 export const isSpace = (byte: number | undefined): boolean => has(byte, space)
-/** White space that stands for itself: all but CR. */
-export const isPlainSpace = (byte: number | undefined): boolean => has(byte, plainSpace)
 /** Whether plain character data ends at this byte. */
 export const stopsText = (byte: number | undefined): boolean => has(byte, textStop)
-/** Whether a plain attribute value ends at this byte. */
-export const stopsValue = (byte: number | undefined): boolean => has(byte, valueStop)
 
 const startRanges =
   'A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'

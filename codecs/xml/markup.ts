@@ -17,7 +17,6 @@ import {
 import { Namespaces } from './namespaces.ts'
 import type { Source } from './source.ts'
 import { startsWith } from './stretch.ts'
-import { startState, stateOf, type Tag, TagMemory } from './tags.ts'
 import type { Tape } from './tape.ts'
 import { NameTable, type XmlVocabulary } from './vocabulary.ts'
 
@@ -43,21 +42,17 @@ export class Markup {
   readonly names: NameTable
   readonly namespaces = new Namespaces()
   private readonly attributes: AttributeReader
-  private readonly tags: TagMemory
   /** Elements so far, and how many are open. */
   elements = 0
   depth = 0
-  /** Stands for what came last; an index into the guesses. */
-  private state = startState
-  /** By depth: the open element, the bytes of its qualified name, its remembered tag. */
+  /** By depth: the open element, and the bytes of its qualified name. */
   private readonly open: Int32Array
   private readonly openNameBytes: Int32Array
-  private readonly openTag: Tag[]
-  /** {@link expected} stops where an element ends at this depth; 0 means the end of the document. */
+  /** {@link usual} stops where an element ends at this depth; 0 means the end of the document. */
   pause = 0
-  /** Where {@link expected} stopped behind an element because it expects another of the same name. */
+  /** Where {@link usual} stopped behind an element because another of the same name follows. */
   repeatedAt: number = absent
-  /** {@link expected} does not stop behind elements of fewer bytes. */
+  /** {@link usual} does not stop behind elements of fewer bytes. */
   repeatedBytesMin = never
 
   constructor(source: Source, tape: Tape, vocabulary: XmlVocabulary) {
@@ -66,60 +61,55 @@ export class Markup {
     this.tape = tape
     this.names = new NameTable(vocabulary)
     this.attributes = new AttributeReader(source, tape.attributes, this.namespaces)
-    this.tags = new TagMemory(source)
     this.open = new Int32Array(levels)
     this.openNameBytes = new Int32Array(levels)
-    this.openTag = new Array(levels + 1).fill(this.tags.none)
   }
 
-  /** Forgets the last document; keeps what was learned from it. */
+  /** Forgets the last document. */
   rewind(): void {
     this.elements = 0
     this.depth = 0
-    this.state = startState
     this.pause = 0
     this.repeatedAt = absent
     this.names.reset()
     this.namespaces.reset()
-    this.tags.rewind()
   }
 
-  /** Whether {@link expected} stopped here so that remembered elements can be tried. */
+  /** Whether {@link usual} stopped here so that remembered elements can be tried. */
   hasStopped(at: number): boolean {
     return this.depth === this.pause || at === this.repeatedAt
   }
 
-  /** The tag of the element that has just ended. */
-  get closedTag(): Tag {
-    return this.openTag[this.depth + 1] as Tag
+  /** The element that has just ended. */
+  get closedNode(): number {
+    return this.open[this.depth + 1] as number
   }
 
   /**
-   * Goes on while everything is as expected: the remembered next tag, plain text, an end tag without space.
-   * State is in local variables only; at the first surprise it is written back, and {@link next} takes over. This
-   * loop is where the time of a scan goes.
+   * Goes on while everything is as it is written nearly always: start tags of names of the vocabulary, without
+   * attributes and in the default namespace or that of the prefix used last; plain text; end tags. State is in local
+   * variables only; at anything else it is written back, and {@link next} takes over. This loop is where the time of a
+   * scan goes.
    */
-  expected(from: number): number {
-    const { source, tape, namespaces, open, openTag, openNameBytes, pause, repeatedBytesMin } = this
+  usual(from: number): number {
+    const { source, tape, namespaces, open, openNameBytes, pause, repeatedBytesMin } = this
     const { buffer: b, view } = source
-    const { guesses, none } = this.tags
-    const { innermost } = namespaces
-    const { depthMax, elementsMax } = source.limits
+    const { index } = this.names
+    const { innermost, defaultId, lastAt, lastBytes, lastId } = namespaces
+    const { depthMax, elementsMax, nameBytesMax } = source.limits
     const nodes = tape.nodes.ints
     const room = Math.min(
       nodes.length / nodeStride - 1,
       tape.nodes.count + elementsMax - this.elements,
     )
     let at = from
-    let lastPrefix = ''
-    let lastNamespace = namespaces.defaultId
-    let { depth, state, elements } = this
+    let { depth, elements } = this
     let { count } = tape.nodes
     while (count < room) {
+      const record = count * nodeStride
       if (b[at] !== lt) {
         const end = source.plainText(at)
         if (end === absent) break
-        const record = count * nodeStride
         nodes[record] = source.textFlags
         nodes[record + nodeName] = absent
         nodes[record + nodeStart] = at
@@ -129,49 +119,54 @@ export class Markup {
         at = end
       } else if (b[at + 1] === slash) {
         const bytes = openNameBytes[depth] as number
-        const record = (open[depth] as number) * nodeStride
-        const after = at + 2 + bytes
-        const start = nodes[record + nodeStart] as number
-        if (b[after] !== gt || depth === innermost || !source.sameBytes(at + 2, start + 1, bytes)) {
-          break
-        }
+        const opened = (open[depth] as number) * nodeStride
+        const start = nodes[opened + nodeStart] as number
+        if (depth === innermost || !source.sameBytes(at + 2, start + 1, bytes)) break
+        let after = at + 2 + bytes
+        while (isSpace(b[after])) after++
+        if (b[after] !== gt) break
         at = after + 1
-        nodes[record + nodeEnd] = at
-        nodes[record + nodeNext] = count
-        const tag = openTag[depth] as Tag
-        state = stateOf(tag, openTag[depth - 1] as Tag, 1)
+        nodes[opened + nodeEnd] = at
+        nodes[opened + nodeNext] = count
         if (--depth === pause) break
-        if (at - start >= repeatedBytesMin && tag !== none && guesses[state] === tag) {
-          this.repeatedAt = at
-          break
-        }
+        if (at - start >= repeatedBytesMin && this.isRepeated(at, start, bytes)) break
       } else {
-        const tag = guesses[state] as Tag
-        if (!tag.isSimple || depth === depthMax || !tag.stretch.isAt(b, view, at)) break
-        if (tag.prefix !== lastPrefix) {
-          lastPrefix = tag.prefix
-          lastNamespace = namespaces.ofPrefix(lastPrefix, at + 1)
+        let local = at + 1
+        let namespace = defaultId
+        const hasPrefix = lastBytes > 0 && b[local + lastBytes] === colon
+        if (hasPrefix && source.sameBytes(local, lastAt, lastBytes)) {
+          local += lastBytes + 1
+          namespace = lastId
         }
-        const record = count * nodeStride
-        const end = at + tag.stretch.length
-        nodes[record] = elementFlags(tag.attributeCount, lastNamespace)
-        nodes[record + nodeName] = tag.nameId
+        let end = local
+        while (isInName(b[end])) end++
+        if (b[end] !== gt || depth === depthMax || end - at > nameBytesMax) break
+        const name = index.idAt(view, local, end)
+        if (name === absent) break
+        nodes[record] = elementFlags(0, namespace)
+        nodes[record + nodeName] = name
         nodes[record + nodeStart] = at
-        nodes[record + nodeContent] = tag.attributeCount === 0 ? end : tape.attributes.count
-        if (tag.attributeCount > 0) tag.writeAttributes(tape.attributes, source, at)
+        nodes[record + nodeContent] = end + 1
         open[++depth] = count++
         elements++
-        at = end
-        openNameBytes[depth] = tag.nameBytes
-        state = stateOf(tag, openTag[depth - 1] as Tag, 0)
-        openTag[depth] = tag
+        openNameBytes[depth] = end - at - 1
+        at = end + 1
       }
     }
     this.depth = depth
     tape.nodes.count = count
-    this.state = state
     this.elements = elements
     return at
+  }
+
+  /** Whether behind an element comes another whose name is written with the same bytes; {@link repeatedAt} then. */
+  private isRepeated(end: number, start: number, nameBytes: number): boolean {
+    const { source } = this
+    let at = end
+    while (isSpace(source.buffer[at])) at++
+    if (!source.sameBytes(at, start, nameBytes + 1)) return false
+    this.repeatedAt = end
+    return true
   }
 
   /** Reads what stands in an element, whatever it is. */
@@ -264,34 +259,9 @@ export class Markup {
     return node
   }
 
-  /** A start tag: the one that is expected here, or any other. */
-  tag(at: number): number {
-    const tag = this.tags.expected(this.state, this.source, at)
-    return tag === this.tags.none ? this.startTag(at) : this.knownTag(tag, at)
-  }
-
-  /** A remembered tag that stands here. */
-  knownTag(tag: Tag, from: number): number {
-    const { tape, namespaces } = this
-    const end = from + tag.stretch.length
-    const node = this.element(from)
-    const attribute = tape.attributes.count
-    tag.writeAttributes(tape.attributes, this.source, from)
-    for (const { prefix, uri, start } of tag.declarations) {
-      namespaces.declare(prefix, uri, this.depth, from + start)
-    }
-    const namespace = namespaces.ofPrefix(tag.prefix, from + 1)
-    const nameId = tag.nameId >= 0 ? tag.nameId : this.names.idOf(tag.name)
-    const content = tag.attributeCount === 0 ? end : attribute
-    const flags = elementFlags(tag.attributeCount, namespace)
-    this.enter(node, flags, nameId, content, tag, tag.nameBytes)
-    if (tag.isEmpty) this.closed(end)
-    return end
-  }
-
-  private startTag(from: number): number {
+  /** A start tag. */
+  tag(from: number): number {
     const { source, tape, namespaces } = this
-    const { none } = this.tags
     const b = source.buffer
     let at = from + 1
     if (!startsName(b[at])) throw source.error('markup_invalid', at)
@@ -317,20 +287,11 @@ export class Markup {
     if (b[at] !== gt) throw source.error('markup_invalid', at)
     at++
     const count = tape.attributes.count - first
-    let tag = this.tags.known(this.state, source, from, at)
-    // Some tags are new each time: they have the same name as the last one, but another attribute.
-    const guess = this.tags.guesses[this.state] as Tag
-    const isNamed = guess.isNamed(b, from + 1, nameEnd - from - 1)
-    const name = isNamed ? guess.name : source.string(local, nameEnd)
-    const prefix = isNamed ? guess.prefix : source.string(from + 1, Math.max(from + 1, local - 1))
-    const nameId = isNamed && guess.nameId >= 0 ? guess.nameId : this.names.idOf(name)
-    const flags = elementFlags(count, namespaces.ofPrefix(prefix, from + 1))
-    if (tag === none) {
-      const known = this.names.isKnown(nameId) ? nameId : absent
-      const read = { start: from, local, nameEnd, end: at, isEmpty, first }
-      tag = this.tags.learn(this.state, known, source, read, tape.attributes)
-    }
-    this.enter(node, flags, nameId, count === 0 ? at : first, tag, nameEnd - from - 1)
+    const known = this.names.index.idAt(source.view, local, nameEnd)
+    const nameId = known === absent ? this.names.idOf(source.string(local, nameEnd)) : known
+    const prefixBytes = Math.max(0, local - from - 2)
+    const flags = elementFlags(count, namespaces.ofPrefixAt(source, from + 1, prefixBytes))
+    this.enter(node, flags, nameId, count === 0 ? at : first, nameEnd - from - 1)
     if (isEmpty) this.closed(at)
     return at
   }
@@ -352,7 +313,6 @@ export class Markup {
     flags: number,
     nameId: number,
     content: number,
-    tag: Tag,
     nameBytes: number,
   ): void {
     const { depth } = this
@@ -363,17 +323,14 @@ export class Markup {
     ints[record + nodeContent] = content
     this.open[depth] = node
     this.openNameBytes[depth] = nameBytes
-    this.openTag[depth] = tag
-    this.state = stateOf(tag, this.openTag[depth - 1] as Tag, 0)
   }
 
   /** The innermost element ends before `end`. */
   private closed(end: number): void {
-    const { depth, openTag } = this
+    const { depth } = this
     const record = (this.open[depth] as number) * nodeStride
     this.tape.nodes.ints[record + nodeEnd] = end
     this.tape.nodes.ints[record + nodeNext] = this.tape.nodes.count
-    this.state = stateOf(openTag[depth] as Tag, openTag[depth - 1] as Tag, 1)
     if (this.namespaces.innermost === depth) this.namespaces.leave(depth)
     this.depth--
   }

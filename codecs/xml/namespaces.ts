@@ -1,4 +1,5 @@
 import { xmlError } from './errors.ts'
+import type { Source } from './source.ts'
 
 const xmlNamespace = 'http://www.w3.org/XML/1998/namespace'
 const xmlnsNamespace = 'http://www.w3.org/2000/xmlns/'
@@ -24,13 +25,18 @@ export class Namespaces {
   uris: string[] = []
   private readonly ids = new Map<string, number>()
   private readonly bindings: Binding[] = []
+  /** Where the prefix stands that was looked for last, its bytes, and its namespace; none if bindings have changed. */
+  lastAt = 0
+  lastBytes = 0
+  lastId = noNamespaceId
 
   reset(): void {
     this.defaultId = noNamespaceId
     this.innermost = 0
     this.uris = ['', xmlNamespace, xmlnsNamespace]
     this.ids.clear()
-    this.bindings.length = 0
+    if (this.bindings.length > 0) this.bindings.length = 0
+    this.lastBytes = 0
   }
 
   /** Declares a prefix (`''` for the default namespace) for an element at this depth. */
@@ -46,6 +52,7 @@ export class Namespaces {
     }
     const id = this.idOf(uri)
     this.bindings.push({ prefix, id, depth })
+    this.lastBytes = 0
     this.innermost = depth
     if (prefix === '') this.defaultId = id
   }
@@ -54,6 +61,7 @@ export class Namespaces {
   leave(depth: number): void {
     const { bindings } = this
     while (bindings.at(-1)?.depth === depth) bindings.pop()
+    this.lastBytes = 0
     this.innermost = bindings.at(-1)?.depth ?? 0
     this.defaultId = bindings.findLast(({ prefix }) => prefix === '')?.id ?? noNamespaceId
   }
@@ -68,6 +76,16 @@ export class Namespaces {
     }
     if (prefix === 'xml') return xmlNamespaceId
     throw xmlError('prefix_unbound', offset)
+  }
+
+  /** The namespace of the prefix of so many bytes at `at`: mostly that of the element before. */
+  ofPrefixAt(source: Source, at: number, bytes: number): number {
+    if (bytes === 0) return this.defaultId
+    if (bytes === this.lastBytes && source.sameBytes(at, this.lastAt, bytes)) return this.lastId
+    this.lastId = this.ofPrefix(source.string(at, at + bytes), at)
+    this.lastAt = at
+    this.lastBytes = bytes
+    return this.lastId
   }
 
   private idOf(uri: string): number {

@@ -119,7 +119,10 @@ class Scanner {
     }
     const parts = siblings?.parts ?? noParts
     const { shapes } = this
-    if (shapes?.wants(structureOf(scanned.nodes, firstNode, scanned.endNode), bytes.length)) {
+    if (
+      shapes?.mayLearn() &&
+      shapes.wants(structureOf(scanned.nodes, firstNode, scanned.endNode), bytes.length)
+    ) {
       shapes.learn({ bytes, scanned }, 0)
     }
     return new XmlDocument(bytes, scanned, isAscii, source.native, undefined, parts)
@@ -174,7 +177,7 @@ class Scanner {
     let at = markup.tag(from)
     while (markup.depth > 0) {
       if (siblings !== undefined && markup.hasStopped(at)) at = siblings.goOn(at)
-      at = markup.expected(at)
+      at = markup.usual(at)
       if (!markup.hasStopped(at)) at = markup.next(at)
     }
     return at

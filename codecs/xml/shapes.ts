@@ -38,6 +38,8 @@ export const learningsMax = 64
 export const relearningCosts = 8
 /** At most so many of those are learned in a row while no shape recurs. */
 export const relearningsInRowMax = 256
+/** One in so many documents earns credit, whatever its shape. */
+const creditEvery = 64
 const relearningCredit = relearningsInRowMax * relearningCosts
 const creditMax = learningsMax * learningCosts + relearningCredit
 /** After so many documents without a known shape, only some are compared. */
@@ -80,6 +82,8 @@ export class Shapes {
   /** The shape of the loaded document, or of what begins at `from` in it; undefined where none is known. */
   at(from: number): Shape | undefined {
     this.documents++
+    // Traffic that never recurs has used up all credit; some comes back, in case that other traffic has begun.
+    if (this.documents % creditEvery === 0 && this.credit < creditMax) this.credit++
     if (this.misses === missesMax && this.documents % probeEvery !== 0) return undefined
     const last = this.walk(from)
     const shape = last && this.shapes.get(last)

@@ -23,7 +23,7 @@ const colon = 0x3a
 const lt = 0x3c
 
 /** Behind shorter elements, scanning the next one is as fast as comparing it. */
-export const partBytesMin = 128
+export const partBytesMin = 768
 /** Longer elements are scanned each time: they seldom recur. */
 export const partBytesMax = 8192
 /** Elements of one document that are remembered: each costs more than scanning it. */
@@ -64,8 +64,10 @@ export class Siblings {
   }
 
   rewind(): void {
-    this.begins.length = 0
+    if (this.begins.length > 0) this.begins.length = 0
     this.learned = 0
+    // The last document keeps those it has.
+    if (this.shapes.length === 0) return
     this.shapes = []
     this.places = []
   }
@@ -88,16 +90,20 @@ export class Siblings {
     const { markup, known } = this
     const { source } = markup
     markup.repeatedAt = -1
-    const tag = markup.closedTag
+    const { ints } = markup.tape.nodes
+    const closed = markup.closedNode * nodeStride
+    const start = ints[closed + nodeStart] as number
+    const tagBytes = (ints[closed + nodeContent] as number) - start
+    if (attributeCountOf(ints[closed] as number) > 0) return from
     let at = from
     for (;;) {
       if (source.buffer[at] !== lt) at = markup.text(at)
-      if (!tag.stretch.isAt(source.buffer, source.view, at)) return at
+      if (!source.sameBytes(at, start, tagBytes)) return at
       const part = known.at(at)
       if (part === undefined) {
         if (this.learned === partsLearnedMax || !known.mayLearn()) return at
         this.begin(at)
-        return markup.knownTag(tag, at)
+        return markup.tag(at)
       }
       if (!this.fits(part)) return at
       this.copy(part)

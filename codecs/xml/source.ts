@@ -1,12 +1,5 @@
 import type { CodecError } from '#codecs/bytes'
-import {
-  isChar,
-  isInName,
-  isPlainSpace,
-  ncNamePattern,
-  stopsText,
-  stopsValue,
-} from './characters.ts'
+import { isChar, isInName, isSpace, ncNamePattern, stopsText } from './characters.ts'
 import { type XmlErrorCode, xmlError } from './errors.ts'
 import { absent, beyondAscii, needsDecoding, nodeKind, whiteSpaceOnly } from './layout.ts'
 import type { XmlLimits } from './limits.ts'
@@ -18,9 +11,12 @@ const bufferBytesMin = 65_536
 const keptBufferBytesMax = 1 << 20
 
 const lt = 0x3c
+const gt = 0x3e
 const amp = 0x26
 const semicolon = 0x3b
+const carriageReturn = 0x0d
 const signs = 0x80808080
+const blanks = 0x20202020
 
 const encoder = new TextEncoder()
 /** lt, gt, amp, quot, apos (XML 1.0, 4.6), as they stand behind the '&'. */
@@ -113,16 +109,24 @@ export class Source {
     return (this.runHigh & signs) === 0 ? 0 : beyondAscii
   }
 
-  /** The end of a run of plain text within the limit, or {@link absent} if it holds anything else. */
+  /** The end of white space or of a run of plain text within the limit, or {@link absent} if it holds anything else. */
   plainText(from: number): number {
-    const b = this.buffer
+    const { buffer: b, view } = this
     let at = from
     if ((b[at] as number) <= 0x20) {
-      while (isPlainSpace(b[at])) at++
+      let flags = nodeKind.text | whiteSpaceOnly
+      for (;;) {
+        while (view.getInt32(at, true) === blanks) at += 4
+        const byte = b[at]
+        if (!isSpace(byte)) break
+        if (byte === carriageReturn) flags |= needsDecoding
+        at++
+      }
       if (b[at] === lt) {
-        this.textFlags = nodeKind.text | whiteSpaceOnly
+        this.textFlags = flags
         return at - from > this.limits.textBytesMax ? absent : at
       }
+      if (flags & needsDecoding) return absent
     }
     const end = this.plain(at)
     this.textFlags = nodeKind.text | this.runFlags
@@ -146,12 +150,47 @@ export class Source {
     return b[at] === lt ? at : absent
   }
 
+  /**
+   * The first byte from `from` on that is not plain in an attribute value between such quotes: the quote, '<', '&' or a
+   * control character. In the same way as {@link plain}.
+   */
+  plainValue(from: number, quote: number): number {
+    const view = this.view
+    const b = this.buffer
+    const quotes = Math.imul(quote, 0x01010101)
+    let at = from
+    let high = 0
+    for (;;) {
+      const w = view.getInt32(at, true)
+      const angle = (w | 0x02020202) ^ 0x3e3e3e3e
+      const ampersand = w ^ 0x26262626
+      const end = w ^ quotes
+      const stops =
+        ((angle - 0x01010101) & ~angle) |
+        ((ampersand - 0x01010101) & ~ampersand) |
+        ((end - 0x01010101) & ~end) |
+        ((w - 0x20202020) & ~w)
+      const found = stops & signs
+      if (found === 0) {
+        high |= w
+        at += 4
+        continue
+      }
+      const bits = 24 - (Math.clz32(found & -found) & 0x18)
+      high |= w & ((1 << bits) - 1)
+      at += bits >> 3
+      if (b[at] !== gt) break
+      at++
+    }
+    this.runHigh = high
+    this.high |= high
+    return at
+  }
+
   /** The end of an attribute value whose bytes are all plain ASCII; else {@link absent}. */
   valueOfAttribute(from: number, quote: number): number {
-    const b = this.buffer
-    let at = from
-    while ((b[at] as number) < 0x80 && !stopsValue(b[at])) at++
-    return b[at] === quote ? at : absent
+    const at = this.plainValue(from, quote)
+    return this.buffer[at] === quote && this.runFlags === 0 ? at : absent
   }
 
   /** Finds the next place of two adjacent bytes, and checks the characters on the way. */

@@ -148,6 +148,59 @@ describe('what is read', () => {
     expect(ids).toEqual([1, 0, 2, 3, 2])
   })
 
+  test('what a vocabulary holds that is no name is no element for that', () => {
+    const names = ['', '1a', '-a', 'a:b', 'é', '×', 'a b', 'ok']
+    const own = createXmlScanner({ vocabulary: createXmlVocabulary(names) })
+    for (const name of ['1a', '-a', '×', '']) {
+      expect(refusal(`<ok><${name}></${name}></ok>`, own)).toMatch(/^(name|markup)_invalid$/)
+    }
+    expect(refusal('<ok><a:b></a:b></ok>', own)).toBe('prefix_unbound')
+    const document = own.scan(utf8('<ok><é></é><ok></ok></ok>'))
+    expect(document.childrenOf(document.root).map((node) => document.nameId(node))).toEqual([4, 7])
+    expect(document.isAscii).toBe(false)
+    // Its bytes are judged although the name is known: here is only the first of them.
+    expect(refusal(Uint8Array.of(...utf8('<ok><'), 0xc3, ...utf8('></ok>')), own)).toBe(
+      'utf8_invalid',
+    )
+  })
+
+  test('a prefix means what it was last bound to, whatever it meant before', () => {
+    const own = createXmlScanner({ vocabulary: createXmlVocabulary(['a', 'b', 'c']) })
+    const uris = (text: string) => {
+      const document = own.scan(utf8(text))
+      return Array.from({ length: document.endNode - document.firstNode }, (_, i) =>
+        document.namespaceUri(document.firstNode + i),
+      )
+    }
+    expect(
+      uris(
+        '<p:a xmlns:p="u"><p:b></p:b><p:b xmlns:p="v"><p:c></p:c><c></c></p:b><p:c></p:c></p:a>',
+      ),
+    ).toEqual(['u', 'u', 'v', 'v', '', 'u'])
+    expect(uris('<p:a xmlns:p="w"><p:b></p:b></p:a>')).toEqual(['w', 'w'])
+    for (const text of [
+      '<p:a></p:a>',
+      '<a><p:b xmlns:p="u"></p:b><p:b></p:b></a>',
+      '<p:a xmlns:p="u"><p:b></p:b><q:b></q:b></p:a>',
+    ]) {
+      expect(refusal(text, own)).toBe('prefix_unbound')
+    }
+  })
+
+  test.each([1, 2, 3, 4, 5, 8])('a name of the vocabulary is refused past %d bytes', (bytes) => {
+    const name = 'abcdefgh'.slice(0, bytes)
+    const own = (nameBytesMax: number) =>
+      createXmlScanner({ vocabulary: createXmlVocabulary([name]), limits: { nameBytesMax } })
+    const text = `<${name}><${name}></${name}></${name}>`
+    expect(own(bytes).scan(utf8(text)).elementCount).toBe(2)
+    if (bytes > 1) expect(refusal(text, own(bytes - 1))).toBe('name_too_long')
+    // The declaration has a name of seven bytes itself.
+    if (bytes < 6) return
+    const prefixed = `<p:${name} xmlns:p="u"><p:${name}></p:${name}></p:${name}>`
+    expect(own(bytes + 2).scan(utf8(prefixed)).elementCount).toBe(2)
+    expect(refusal(prefixed, own(bytes + 1))).toBe('name_too_long')
+  })
+
   test('offsets span an element from its < to behind its end tag', () => {
     const bytes = utf8('<a>é<b>x</b> </a>')
     const document = scanner.scan(bytes)

@@ -147,7 +147,7 @@ describe('a document of known shape', () => {
     expect(hasShape(scanner, '<a b="é">plain</a>')).toBe(false)
   })
 
-  test.each(['', 'é', '&lt;', 'a\tb', '"'])('has no attribute value such as %j', (value) => {
+  test.each(['', 'é', '&lt;', 'a\tb'])('has no attribute value such as %j', (value) => {
     const scanner = learning()
     const text = (one: string) => `<a b='${one}'>t</a>`
     for (const one of ['1', '2', '3']) scanner.scan(utf8(text(one)))
@@ -155,6 +155,16 @@ describe('a document of known shape', () => {
     expect(hasShape(scanner, text(value))).toBe(false)
     expect(outcomeOf(scanner.scan, utf8(text(value)))).toEqual(
       outcomeOf(freshly, utf8(text(value))),
+    )
+  })
+
+  test('has an attribute value with quotes of the other kind', () => {
+    const scanner = learning()
+    const text = (one: string) => `<a b='${one}'>t</a>`
+    for (const one of ['1', '2', '3']) scanner.scan(utf8(text(one)))
+    expect(hasShape(scanner, text('a"b>'))).toBe(true)
+    expect(outcomeOf(scanner.scan, utf8(text('a"b>')))).toEqual(
+      outcomeOf(freshly, utf8(text('a"b>'))),
     )
   })
 

@@ -150,7 +150,7 @@ describe('a transaction of a batch like those before it', () => {
     const own = compileForSpi(parseSchema('own.xsd', () => utf8(ownSchema)))
     const quick = new QuickPass(own)
     const scanner = createMessageScanner(nativeText)
-    const long = 'x'.repeat(150)
+    const long = 'x'.repeat(800)
     const one = (i: number, currency: string, values: readonly number[] = []) => {
       const ids = values.map((value) => `<Id><Cd>${value}</Cd></Id>`).join('')
       const other = ids && `<Othr>${ids}</Othr>`

@@ -1,0 +1,103 @@
+import {
+  type CompiledSchema,
+  createMessageScanner,
+  knownVersions,
+  messageTypes,
+  ourCatalogue,
+} from '#codecs/iso20022'
+import { nativeText } from '#src/platform/runtime/index.ts'
+import { generateMessage } from '../test/support/generated-messages.ts'
+import { pacs008 } from '../test/support/messages.ts'
+import { createRandom, type Random } from '../test/support/mutations.ts'
+import { inOwnLayout } from './layouts.ts'
+import { validSignature, variedBy } from './messages.ts'
+
+/** One message of a set, and the schema that it is valid by. */
+export type SetMessage = { readonly schema: CompiledSchema; readonly xml: Uint8Array }
+
+const encoder = new TextEncoder()
+const messageCount = 4096
+const shapesEach = 3
+/** Senders whose programs write each type in a shape of their own; most traffic is that of the first few. */
+const mixShapes = 12
+const texts = ['ACME', 'Padaria Central Ltda', 'José', 'Pedido 42', 'Lu & Cia', 'a', 'Rui Barbosa']
+
+type MessageType = (typeof messageTypes)[number]
+
+const schemaOf = (type: MessageType, version = knownVersions(type).at(-1)): CompiledSchema => {
+  const schema = version === undefined ? undefined : ourCatalogue.schemaOf(type, version)
+  if (schema === undefined) throw new Error(`no schema of ${type}`)
+  return schema
+}
+
+/** As many valid messages as a set has; a random walk may write twice what the schema wants once. */
+const valid = (next: (index: number) => SetMessage): readonly SetMessage[] => {
+  const { scan, validate } = createMessageScanner(nativeText, { learning: false })
+  const all: SetMessage[] = []
+  for (let index = 0; all.length < messageCount; index++) {
+    if (index > 2 * messageCount) throw new Error('too few messages are valid')
+    const one = next(index)
+    if (validate(one.schema, scan(one.xml)).valid) all.push(one)
+  }
+  return all
+}
+
+const payment = (index: number): string => variedBy(pacs008({ signature: validSignature }), index)
+
+const generated = (schema: CompiledSchema, shape: Random, values: Random): Uint8Array =>
+  encoder.encode(generateMessage(schema, shape, { values, texts }))
+
+/** Types by what they are of the traffic of an institution: a payment and its answer, and now and then all else. */
+const mixTypes = (random: Random): MessageType => {
+  const share = random.next(100)
+  if (share < 44) return 'pacs.008'
+  if (share < 90) return 'pacs.002'
+  return share < 94 ? 'pacs.004' : random.pick(messageTypes)
+}
+
+/** Small numbers far more often than large ones. */
+const sender = (random: Random): number => Math.min(random.next(mixShapes), random.next(mixShapes))
+
+/**
+ * Sets of {@link messageCount} messages, each different from all others, the same in every run. Together they show what
+ * a parser that learns from its input costs where there is little, or nothing, to learn.
+ */
+export const sets: Readonly<Record<string, () => readonly SetMessage[]>> = {
+  recurring: () => {
+    const schema = schemaOf('pacs.008', '1.13')
+    return valid((index) => ({ schema, xml: encoder.encode(payment(index)) }))
+  },
+  'every message in another layout': () => {
+    const schema = schemaOf('pacs.008', '1.13')
+    const random = createRandom(11)
+    return valid((index) => ({ schema, xml: encoder.encode(inOwnLayout(payment(index), random)) }))
+  },
+  '27 types, random': () => {
+    const random = createRandom(23)
+    return valid(() => {
+      const schema = schemaOf(random.pick(messageTypes))
+      return { schema, xml: generated(schema, random, random) }
+    })
+  },
+  [`27 types, ${shapesEach} shapes each`]: () => {
+    const order = createRandom(7)
+    const values = createRandom(99)
+    return valid(() => {
+      const kind = order.next(messageTypes.length)
+      const schema = schemaOf(messageTypes[kind] as MessageType)
+      const shape = createRandom(2_654_435 * (1000 + kind * 31 + order.next(shapesEach)))
+      return { schema, xml: generated(schema, shape, values) }
+    })
+  },
+  'real mix': () => {
+    const order = createRandom(5)
+    const values = createRandom(77)
+    return valid(() => {
+      const type = mixTypes(order)
+      const schema = schemaOf(type)
+      const kind = messageTypes.indexOf(type)
+      const shape = createRandom(9_176_263 * (1000 + kind * 31 + sender(order)))
+      return { schema, xml: generated(schema, shape, values) }
+    })
+  },
+}
