@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
 import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
 import {
@@ -7,6 +9,7 @@ import {
   type ScriptedNetwork,
   type Seen,
 } from '../support/scripted-network.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 /*
  * Whatever a network approved is told as authorized or captured, or is taken back: the book of a network that answers
@@ -117,6 +120,81 @@ describe('an approval of an authorization', () => {
     const { status, record } = await authorize()
     expect([status, record['status'], record['response_code']]).toEqual([201, 'declined', '05'])
     await until(async () => (await mtisOf(idOf(record))).includes('0400') && held.size === 0)
+    expect(await rig.settled(idOf(record))).toMatchObject({ status: 'declined' })
+  })
+
+  test('that follows a decline is taken back by whichever process hears it', async () => {
+    const { held, hold, release } = holding()
+    let hearer: Peer | undefined
+    let declined: CardMessage | undefined
+    network.on((request, peer) => {
+      if (isReversal(request)) peer.answer({ responseCode: release(request) ? '00' : '25' })
+      else if (hearer === undefined) {
+        hearer = peer
+        peer.answer(approves)
+      } else {
+        hold(request)
+        declined = request
+        peer.answer({ responseCode: '05' })
+      }
+    })
+    await authorize()
+    const beside = { port: network.port, stop: () => undefined }
+    const sender = await createCardsRig({
+      ...{ timeoutMs, windowMs, networkA: beside, database: rig.database },
+    })
+    const { id } = await sender.authorize('tok_visa_approved')
+    await sender[Symbol.asyncDispose]()
+    expect(await read(id)).toMatchObject({ status: 'declined', response_code: '05' })
+    const { stan, rrn, transmissionDateTime } = declined!
+    hearer?.answer({ ...approves, stan, rrn, transmissionDateTime })
+    await until(async () => held.size === 0)
+    expect(await rig.settled(id)).toMatchObject({ status: 'declined' })
+  })
+
+  test('that nobody is there to hear is taken back where declines are said not to be certain', async () => {
+    const { held, hold, release } = holding()
+    let isGone = false
+    network.on((request, peer) => {
+      if (!isReversal(request)) {
+        // It holds the money all the same, and says so to a process that is gone.
+        hold(request)
+        peer.answer({ responseCode: '05' })
+      } else if (isGone) peer.answer({ responseCode: release(request) ? '00' : '25' })
+    })
+    const file = join(temporaryDirectory(), 'messages.json')
+    writeFileSync(file, JSON.stringify({ answers: { declined: [] } }))
+    const sender = await createCardsRig({
+      ...{ timeoutMs, windowMs, database: rig.database },
+      networkA: { port: network.port, stop: () => undefined },
+      environment: { CARDGW_NETA_MESSAGES_FILE: file },
+    })
+    const { id, status } = await sender.authorize('tok_visa_approved')
+    await sender[Symbol.asyncDispose]()
+    expect([status, held.size]).toEqual(['declined', 1])
+    isGone = true
+    await until(async () => held.size === 0)
+    expect(await rig.settled(id)).toMatchObject({ status: 'declined' })
+  })
+
+  test('that comes late without DE 37 is found by its STAN and DE 7, and by no other', async () => {
+    const { held, hold, release } = holding()
+    let late: ((change: Partial<CardMessage>) => void) | undefined
+    network.on((request, peer) => {
+      if (isReversal(request)) peer.answer({ responseCode: release(request) ? '00' : '25' })
+      else {
+        hold(request)
+        peer.answer({ responseCode: '05' })
+        late = (change) => peer.answer({ ...approves, rrn: undefined, ...change })
+      }
+    })
+    const { record } = await authorize()
+    late?.({ transmissionDateTime: '0101000000' })
+    late?.({ stan: '987654' })
+    await Bun.sleep(200)
+    expect([await mtisOf(idOf(record)), held.size]).toEqual([['0100'], 1])
+    late?.({})
+    await until(async () => held.size === 0)
     expect(await rig.settled(idOf(record))).toMatchObject({ status: 'declined' })
   })
 

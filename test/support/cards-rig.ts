@@ -91,13 +91,15 @@ export const createCardsRig = async (
     readonly windowMs?: number
     /** In place of the simulator of network A. */
     readonly networkA?: { readonly port: () => number; readonly stop: () => void }
+    /** That of another rig, which is closed with it. */
+    readonly database?: TestDatabase
     /** Is told what requests wait for that others do. */
     readonly away?: Away
     /** Beside or in place of the rig's own. */
     readonly environment?: Readonly<Record<string, string>>
   } = {},
 ): Promise<CardsRig> => {
-  const database = await createTestDatabase()
+  const database = options.database ?? (await createTestDatabase())
   const { timeoutMs = 20_000 } = options
   const lateMs = timeoutMs + 300
   const simulators = [simulated(lateMs), simulated(lateMs)] as const
@@ -189,7 +191,7 @@ export const createCardsRig = async (
       for (const simulator of simulators) simulator.stop()
       options.networkA?.stop()
       await testVault.stop()
-      await database.close()
+      if (options.database === undefined) await database.close()
     },
   }
 }

@@ -10,6 +10,7 @@ import {
 import { isAdvice } from './advices.ts'
 import { exchangeKey, isAnswer } from './matching.ts'
 
+const transmissionField = 7
 const stanField = 11
 const amountsField = 54
 const settlementField = 15
@@ -62,6 +63,8 @@ export class Inbound {
       else pan?.fill(0)
       answer.additionalAmounts = this.latin1Of(amountsField)
       answer.settlementDate = this.latin1Of(settlementField)
+      // One that comes late is found by it.
+      if (answer.rrn === undefined) answer.transmissionDateTime = this.latin1Of(transmissionField)
       if (answer.mti === '0810') answer.more = this.copies(this.keyFields)
       else if (this.kept !== undefined) answer.more = this.copies(this.kept)
       return answer

@@ -2,7 +2,10 @@ import type { Queryable } from '#src/platform/database/index.ts'
 
 export type LateAnswerRow = {
   readonly network: string
-  readonly rrn: string
+  /** Its DE 37, or what that may be. */
+  readonly rrns: readonly string[]
+  /** DE 7, where DE 37 is not known; otherwise null. */
+  readonly transmission: string | null
   readonly at: Date
   readonly data: Readonly<Record<string, string | null>>
 }
@@ -46,11 +49,13 @@ export const attachLateAnswers = async (
   const attached = await sql<{ id: string; position: number }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json)
-        as i(position int, network text, rrn text, at timestamptz, data jsonb)
+        as i(position int, network text, rrns text[], transmission text, at timestamptz, data jsonb)
     ),
     found as (
       select i.*, t.id from input i cross join lateral (
-        select id from card_transactions c where c.network = i.network and c.rrn = i.rrn
+        select id from card_transactions c
+        where c.network = i.network and c.rrn = any(i.rrns)
+          and (i.transmission is null or c.transmission = i.transmission)
         order by id desc limit 1
       ) t
     ),

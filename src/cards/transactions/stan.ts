@@ -119,4 +119,38 @@ const referenceOf = (stan: number, round: number): string =>
         .toString(radix)
         .toUpperCase()
 
+const hourMs = 3_600_000
+/** More rounds of an hour are 8 900 messages a second. */
+const roundsSought = 32
+
+const hourOf = (at: Date): string => {
+  const year = at.getUTCFullYear()
+  const day = Math.floor((at.getTime() - Date.UTC(year, 0, 0)) / (24 * hourMs))
+  return `${year % 10}${String(day).padStart(3, '0')}${String(at.getUTCHours()).padStart(2, '0')}`
+}
+
+/** When it was sent: of the years that DE 7 leaves out the one that is nearest to a moment near to it. */
+const sentAt = (transmission: string, near: Date): number => {
+  const [month = 0, day = 0, hour = 0] = (transmission.match(/\d\d/g) ?? []).map(Number)
+  const year = near.getUTCFullYear()
+  const moments = [year - 1, year, year + 1].map((one) => Date.UTC(one, month - 1, day, hour))
+  const distance = (moment: number): number => Math.abs(moment - near.getTime())
+  return moments.reduce((best, one) => (distance(one) < distance(best) ? one : best))
+}
+
+/**
+ * What DE 37 of an authorization with this DE 11 and DE 7 may be: its hour is that of the database's clock, and DE 7 that
+ * of a process.
+ */
+export const referencesOf = (stan: string, transmission: string, near: Date): readonly string[] => {
+  const sentMs = sentAt(transmission, near)
+  const rounds = Array.from({ length: roundsSought }, (_, round) =>
+    referenceOf(Number(stan), round),
+  )
+  return [sentMs, sentMs - hourMs, sentMs + hourMs].flatMap((ms) => {
+    const hour = hourOf(new Date(ms))
+    return rounds.map((reference) => hour + reference)
+  })
+}
+
 const transmissionOf = (at: Date): string => at.toISOString().slice(5, 19).replace(/\D/g, '')

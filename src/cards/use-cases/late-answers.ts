@@ -1,3 +1,4 @@
+import type { CardMessage } from '#codecs/iso8583'
 import type { EmitWithin } from '#src/events/index.ts'
 import {
   type Client,
@@ -7,6 +8,7 @@ import {
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { AnswerRules, CardNetworks, LateAnswer } from '../networks/index.ts'
 import { attachLateAnswers, type LateAnswerRow } from '../transactions/late-answers.ts'
+import { referencesOf } from '../transactions/stan.ts'
 import { lockTransaction } from '../transactions/store.ts'
 import { type LateApproval, type Result, takeBack, takeBackWithin } from './late-approvals.ts'
 
@@ -64,9 +66,10 @@ export const createLateAnswers = (
 
   return async ({ network, response, receivedAt }) => {
     const { mti, stan = null, rrn, responseCode = null, authCode = null } = response
-    if (rrn === undefined) return
+    const found = namedBy(response, receivedAt)
+    if (found === undefined) return
     const data = { mti, stan, response_code: responseCode, auth_code: authCode }
-    const row = { network, rrn: rrn.trimEnd(), at: receivedAt, data }
+    const row = { ...found, network, at: receivedAt, data }
     const answers = approvedBy(networks.byName(network)?.answers, mti, responseCode)
     try {
       let id: string | undefined
@@ -85,6 +88,20 @@ export const createLateAnswers = (
       logger.error({ network, mti, stan, rrn, err }, 'a late answer was not kept')
     }
   }
+}
+
+const stanForm = /^\d{6}$/
+const transmissionForm = /^\d{10}$/
+
+/** The transaction of an answer, by its DE 37; without one, if it answers an authorization, by its DE 11 and DE 7. */
+const namedBy = (
+  { rrn, stan = '', transmissionDateTime = '' }: CardMessage,
+  at: Date,
+): Pick<LateAnswerRow, 'rrns' | 'transmission'> | undefined => {
+  if (rrn !== undefined) return { rrns: [rrn.trimEnd()], transmission: null }
+  if (!stanForm.test(stan) || !transmissionForm.test(transmissionDateTime)) return undefined
+  const rrns = referencesOf(stan, transmissionDateTime, at)
+  return { rrns, transmission: transmissionDateTime }
 }
 
 /** What the answer may have approved; undefined: nothing. */

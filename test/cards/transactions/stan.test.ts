@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createStanAllocator } from '../../../src/cards/transactions/stan.ts'
+import { createStanAllocator, referencesOf } from '../../../src/cards/transactions/stan.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -103,6 +103,25 @@ describe('trace numbers', () => {
     expect(suffixes).toEqual(['999998', '999999', 'A00001', 'A00002', 'A00003'])
     expect(rrns.size).toBe(count)
     for (const rrn of rrns) expect(rrn).toMatch(/^\d{6}[0-9A-Z]{6}$/)
+  })
+
+  test('with DE 7 tell what the retrieval reference number may be, also at the turn of a year', async () => {
+    const { sql } = database
+    const allocator = createStanAllocator({ sql, blockSize: 3 })
+    await allocator.next(free('named'))
+    for (const round of [0, 1, 17]) {
+      await sql`update card_stan_blocks set next = 999997, round = ${round} where network = 'named'`
+      for (const numbers of Array.from({ length: 8 }, () => allocator.next(free('named')))) {
+        const { stan, transmission, rrn } = await numbers
+        expect(referencesOf(stan, transmission, new Date())).toContain(rrn)
+      }
+    }
+    const first = referencesOf('000001', '1231235959', new Date('2027-01-01T00:00:30Z'))
+    expect(first).toContain('636523000001')
+    expect(first).toContain('700100000001')
+    const last = referencesOf('000001', '0101000001', new Date('2026-12-31T23:59:59Z'))
+    expect(last).toContain('700100000001')
+    expect(last).toContain('636523000001')
   })
 
   test('of a block of the last hour are not used in the next', async () => {
