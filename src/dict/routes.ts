@@ -9,6 +9,7 @@ export const dictRoutes = (service: DictService): readonly Route[] => [
     method: 'GET',
     path: '/v1/dict/keys/{key}',
     scope: 'dict:read',
+    asksOthers: true,
     document: documents.lookUp,
     handle: async (c) => {
       const { key } = readParams(c, keyParams)

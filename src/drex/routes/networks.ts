@@ -67,6 +67,7 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
   {
     method: 'GET',
     path: '/v1/drex/balance/{wallet}',
+    asksOthers: true,
     scope: 'drex:read',
     errorStyle: 'envelope',
     document: {

@@ -88,6 +88,7 @@ type Deps = {
 export const statementRoute = ({ chains, wallets, statements }: Deps): Route => ({
   method: 'GET',
   path: '/v1/wallets/{id}/statement',
+  asksOthers: true,
   scope: 'wallets:read',
   errorStyle: 'envelope',
   document: {

@@ -76,6 +76,7 @@ const schema = z
 export const transactionRoute = (transactions: ChainTransactions): Route => ({
   method: 'GET',
   path: '/v1/drex/transactions/{hash}',
+  asksOthers: true,
   scope: 'drex:read',
   errorStyle: 'envelope',
   document: {

@@ -17,7 +17,7 @@ import { languageOf } from './language.ts'
 import { rateHeaders, rateLimited } from './limits/answers.ts'
 import type { Rooms } from './limits/concurrency.ts'
 import type { Allowance, RateLimits } from './limits/rate.ts'
-import { isWork } from './limits/work.ts'
+import { useOf } from './limits/work.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { forwardedFor, type Peers, shownCertificate } from './peer.ts'
 import { type ErrorStyle, internalError, renderError } from './render.ts'
@@ -105,7 +105,7 @@ export const createApp = (options: AppOptions): App => {
     } catch (error) {
       response = failed(error, exchange, request)
     }
-    exchange.rooms?.leave(isWork(exchange))
+    exchange.rooms?.leave(useOf(exchange))
     const { inPortuguese } = exchange.route ?? {}
     if (inPortuguese !== undefined) {
       const told = inLanguage(response, request, inPortuguese)
@@ -267,7 +267,7 @@ const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
     checkUrl(c.req.raw.url, route.path)
     checkBodyHeaders(c.req.raw, route)
     const rooms = options.roomsFor?.(route)
-    rooms?.enter(isWork(c.env))
+    rooms?.enter(useOf(c.env))
     c.env.rooms = rooms
     const { act } = route
     return act === undefined ? route.handle(c) : acts.done(act, c, () => route.handle(c))

@@ -98,6 +98,8 @@ export type Route = {
   readonly act?: AuditAction
   /** A POST that computes its answer from its body alone: a key that is read-only may use it. */
   readonly isPure?: true
+  /** A question that is passed on, to a directory or a node: how long it takes tells nothing about this gateway. */
+  readonly asksOthers?: true
   readonly document: RouteDocument
   /** The answer with its texts for people in Portuguese; what programs read does not differ. */
   readonly inPortuguese?: (answer: unknown) => unknown

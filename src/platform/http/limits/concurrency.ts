@@ -8,21 +8,33 @@ export type Rail = 'spi' | 'cards' | 'drex'
 /** Requests that may run at once. */
 export type ConcurrencyBounds = Readonly<Record<Rail, number>>
 
+/**
+ * What the time of a request tells: of those that we do and commit ourselves, and of questions, how much there is to do
+ * is found by how long they take, each by itself, so that too many questions leave what moves money its room.
+ */
+export type Use = 'writing' | 'reading'
+
 /** Room for the requests of a rail. What comes while there is none is refused at once: nothing queues here. */
 export type Rooms = {
   /**
-   * @param isWork it is work that we do and commit ourselves, so that how long it takes tells whether there is too much
+   * @param use undefined: it may wait for somebody else at any time, so that its time tells nothing
    * @throws ApiError `overloaded`
    */
-  readonly enter: (isWork?: boolean) => void
-  /** @param isWork as it entered */
-  readonly leave: (isWork?: boolean) => void
-  /** A wait for others within work. It says nothing about how much there is to do here. */
+  readonly enter: (use?: Use) => void
+  /**
+   * Who has entered without a use has one from here on.
+   *
+   * @throws ApiError `overloaded`; it has none then
+   */
+  readonly begin: (use: Use) => void
+  /** @param use as it entered or began */
+  readonly leave: (use?: Use) => void
+  /** A wait for others. It says nothing about how much there is to do here. */
   readonly away: Away
 }
 
-/** Waits for somebody else: a caller's body, a counterparty. */
-export type Away = <T>(wait: Promise<T>) => Promise<T>
+/** Waits for somebody else: a caller's body, a counterparty. The use is that of the request, by default writing. */
+export type Away = <T>(wait: Promise<T>, use?: Use) => Promise<T>
 
 /** The rooms of each rail, which all its listeners share: HTTP and gRPC. */
 export type RailRooms = Readonly<Record<Rail, Rooms>>
@@ -36,27 +48,31 @@ export const createRooms = (
   onShed: (rail: Rail) => void,
   nowMs = (): number => performance.now(),
 ): Rooms => {
-  const congestion = createCongestion({ requestsMax: roomsMax, nowMs })
+  const congestion = {
+    writing: createCongestion({ requestsMax: roomsMax, nowMs }),
+    reading: createCongestion({ requestsMax: roomsMax, nowMs }),
+  }
   let taken = 0
+  const begin = (use: Use): void => {
+    if (congestion[use].enter()) return
+    onShed(rail)
+    throw overloaded('More requests of this kind come than are done; those that run come first.')
+  }
   return {
-    enter: (isWork = false) => {
+    begin,
+    enter: (use) => {
       if (taken >= roomsMax) {
         onShed(rail)
         throw overloaded(`${roomsMax} requests of this kind run now, which is as many as may.`)
       }
-      if (isWork && !congestion.enter()) {
-        onShed(rail)
-        throw overloaded(
-          'More requests of this kind come than are done; those that run come first.',
-        )
-      }
+      if (use !== undefined) begin(use)
       taken++
     },
-    leave: (isWork = false) => {
+    leave: (use) => {
       taken--
-      if (isWork) congestion.leave()
+      if (use !== undefined) congestion[use].leave()
     },
-    away: congestion.away,
+    away: (wait, use = 'writing') => congestion[use].away(wait),
   }
 }
 

@@ -1,9 +1,17 @@
-/** Which requests are work that we commit ourselves, and when they wait for somebody else. */
+/** What the time of a request tells about how much there is to do, and when it waits for somebody else. */
 import type { Exchange, RequestContext } from '../route.ts'
+import type { Use } from './concurrency.ts'
 
-/** How long such a request takes tells whether there is too much to do; a question without effects tells nothing. */
-export const isWork = ({ route }: Exchange): boolean => route?.document.idempotent === true
+/** Undefined where it may wait for others at any time, or nobody knows who asks. */
+export const useOf = ({ route }: Exchange): Use | undefined => {
+  if (route === undefined) return undefined
+  if (route.document.idempotent === true) return 'writing'
+  const isReading = route.method === 'GET' || route.isPure === true
+  return isReading && route.scope !== 'public' && route.asksOthers !== true ? 'reading' : undefined
+}
 
 /** Waits for somebody else: a caller's body, a network's node. The time of others makes no room smaller. */
-export const away = <T>({ env }: RequestContext, wait: Promise<T>): Promise<T> =>
-  isWork(env) && env.rooms ? env.rooms.away(wait) : wait
+export const away = <T>({ env }: RequestContext, wait: Promise<T>): Promise<T> => {
+  const use = useOf(env)
+  return use !== undefined && env.rooms ? env.rooms.away(wait, use) : wait
+}

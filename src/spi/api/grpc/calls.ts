@@ -46,6 +46,8 @@ export type CallsDeps = {
   readonly metrics: Metrics
   /** By the path of the method; any other method is UNIMPLEMENTED. */
   readonly scopes: ReadonlyMap<string, Scope | 'public'>
+  /** The paths of methods that stream: how long such a call lasts is the caller's choice. */
+  readonly streams: ReadonlySet<string>
   /** Undefined without a database. */
   readonly recordAct?: RecordAct | undefined
   /** Undefined: no caller is limited. A call counts as one request, however many messages it streams. */
@@ -117,6 +119,8 @@ class GatewayCall implements Base, Listener {
   private language: Language = 'en'
   private hasEnded = false
   private hasRoom = false
+  /** Counted with questions over HTTP, from its message on: until then it waits for its caller. */
+  private isReading = false
   private hasSentMetadata = false
 
   constructor(context: Context, path: string, base: Base) {
@@ -172,11 +176,21 @@ class GatewayCall implements Base, Listener {
   }
 
   onReceiveMessage(message: unknown): void {
+    if (this.hasEnded || !this.begins()) return
     if (this.span === undefined) this.listener?.onReceiveMessage(message)
     else this.span.within(() => this.listener?.onReceiveMessage(message))
   }
 
+  /** The message of a call that does not stream is where its work begins. */
+  private begins(): boolean {
+    const { rooms, streams } = this.context
+    if (!this.hasRoom || this.isReading || streams.has(this.path)) return true
+    this.isReading = this.mayGoOn(() => rooms?.begin('reading'))
+    return this.isReading
+  }
+
   onReceiveHalfClose(): void {
+    if (this.hasEnded) return
     if (this.span === undefined) this.listener?.onReceiveHalfClose()
     else this.span.within(() => this.listener?.onReceiveHalfClose())
   }
@@ -276,18 +290,24 @@ class GatewayCall implements Base, Listener {
   private enter(metadata: Metadata): void {
     // Gone while its key was looked up.
     if (this.hasEnded) return
+    if (!this.mayGoOn(() => this.context.rooms?.enter())) return
+    this.hasRoom = true
+    this.listener?.onReceiveMetadata(metadata)
+  }
+
+  /** False where there is too much to do: the call is refused then. */
+  private mayGoOn(ask: () => void): boolean {
     try {
-      this.context.rooms?.enter()
+      ask()
+      return true
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       const trailers = new MetadataClass()
       setText(trailers, 'grpc-retry-pushback-ms', String(retryAfterMs))
       const details = error.message
       this.base.sendStatus({ code: codes.UNAVAILABLE, details, metadata: trailers })
-      return
+      return false
     }
-    this.hasRoom = true
-    this.listener?.onReceiveMetadata(metadata)
   }
 
   private forbid({ keyId }: Principal, outcome: string, details: string): void {
@@ -316,7 +336,7 @@ class GatewayCall implements Base, Listener {
     if (this.hasEnded) return
     this.hasEnded = true
     this.context.running.delete(this)
-    if (this.hasRoom) this.context.rooms?.leave()
+    if (this.hasRoom) this.context.rooms?.leave(this.isReading ? 'reading' : undefined)
     this.context.observe(this, code)
     this.span?.end(code === codes.OK ? undefined : { code: codes[code] })
   }

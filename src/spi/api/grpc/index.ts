@@ -74,6 +74,12 @@ const closeMs = 500
 
 const services = [transformationService, healthService, ...reflectionServices]
 
+const streams: ReadonlySet<string> = new Set(
+  Object.values(transformationDefinition)
+    .filter(({ requestStream, responseStream }) => requestStream || responseStream)
+    .map(({ path }) => path),
+)
+
 /** The scope that a key needs for each method. */
 const scopesOf = ({ reflectionEnabled }: GrpcSettings) =>
   new Map<string, Scope | 'public'>([
@@ -120,7 +126,7 @@ export const createGrpc = (deps: GrpcDeps): Feature => {
     logger.error({ err }, 'the new certificate of gRPC cannot be used, the old one stays')
   })
   const health = createHealth([transformationService])
-  const calls = createCalls({ ...deps, scopes: scopesOf(settings) })
+  const calls = createCalls({ ...deps, scopes: scopesOf(settings), streams })
   const server = createServer(calls, deps.times)
   server.addService(transformationDefinition, transformationHandlers(deps.run, logger))
   server.addService(healthDefinition, health.handlers)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createRooms, type Rail, type Route } from '#src/platform/http/index.ts'
+import { away, createRooms, type Rail, type Route } from '#src/platform/http/index.ts'
+import { requestsMin } from '#src/platform/http/limits/congestion.ts'
 import { testApp, testKey } from '../../../support/app.ts'
 import { timedRooms } from '../../../support/timed-rooms.ts'
 
@@ -101,6 +102,58 @@ test('where more comes than is done, what is inside is answered and the rest is 
   for (let at = 0; at < 80; at++) await round('/own', 10, 50)
   const again = await round('/own', 500, 1)
   expect(again.every(({ status }) => status === 200)).toBe(true)
+})
+
+test('too many questions are refused, and leave what moves money its room; what others are asked is not judged', async () => {
+  let gate = Promise.withResolvers<void>()
+  const { rooms: cards, pass } = timedRooms('cards')
+  const waits: Route['handle'] = async (c) => {
+    await gate.promise
+    return c.json({})
+  }
+  const route = (path: string, more: Partial<Route> = {}, idempotent?: true): Route => ({
+    ...{ method: 'GET', path, scope: 'cards:read', handle: waits, ...more },
+    document: {
+      operation: path,
+      summary: 'x',
+      tag: 'Cards',
+      ...(idempotent && { idempotent }),
+      responses: {},
+    },
+  })
+  const routes = [
+    route('/stored'),
+    route('/computed', { method: 'POST', isPure: true }),
+    route('/passed-on', { asksOthers: true }),
+    route('/for-all', { scope: 'public' }),
+    route('/act', { method: 'POST' }, true),
+    route('/slow-body', {
+      ...{ method: 'POST', isPure: true },
+      handle: async (c) => {
+        await away(c, gate.promise)
+        return c.json({})
+      },
+    }),
+  ]
+  const app = testApp(routes, { keys: [shop.record], roomsFor: () => cards })
+  const round = async (path: string, count: number, tookMs: number) => {
+    gate = Promise.withResolvers<void>()
+    const method = routes.find((one) => one.path === path)?.method ?? 'GET'
+    const asked = Array.from({ length: count }, () => app.call(method, path, { key: shop.key }))
+    await Bun.sleep(0)
+    pass(tookMs)
+    gate.resolve()
+    const answers = await Promise.all(asked)
+    return answers.filter(({ status }) => status === 503).length
+  }
+  for (const path of ['/passed-on', '/for-all', '/slow-body']) {
+    for (let at = 0; at < 10; at++) expect(await round(path, 500, 5_000)).toBe(0)
+  }
+  for (let at = 0; at < 10; at++) await round('/stored', 500, 5_000)
+  expect(await round('/stored', 500, 5_000)).toBe(500 - requestsMin)
+  expect(await round('/computed', requestsMin + 1, 5_000)).toBe(1)
+  expect(await round('/act', 500, 50)).toBe(0)
+  expect(await round('/passed-on', 500, 50)).toBe(0)
 })
 
 test('a room is free again, however the request ended', async () => {

@@ -2,7 +2,9 @@ import { expect, test } from 'bun:test'
 import { once } from 'node:events'
 import { status } from '@grpc/grpc-js'
 import { createRooms } from '#src/platform/http/index.ts'
+import { requestsMin } from '#src/platform/http/limits/congestion.ts'
 import { pacs008 } from '../../../support/messages.ts'
+import { timedRooms } from '../../../support/timed-rooms.ts'
 import { until } from '../../../support/until.ts'
 import { encodeRequest, failure, rawClient, service, startRig, withKey } from './support.ts'
 
@@ -20,8 +22,8 @@ test('one call more than there is room for is refused at once; the others are se
       counted.enter()
       inside++
     },
-    leave: () => {
-      counted.leave()
+    leave: (use?: 'reading' | 'writing') => {
+      counted.leave(use)
       inside--
     },
   }
@@ -62,6 +64,48 @@ test('one call more than there is room for is refused at once; the others are se
   await until(() => inside === 0)
   await Promise.all(Array.from({ length: bound }, open).map(async (call) => close(await call)))
   expect(shed).toBe(1)
+  client.close()
+  await rig.stop()
+})
+
+test('where more calls come than are done, what is inside is answered and the rest is refused at once', async () => {
+  const { rooms, pass } = timedRooms('spi')
+  const rig = await startRig({ rooms })
+  const client = rawClient(rig.target)
+  const request = encodeRequest({ source_format: 'pacs.008', message: Buffer.from(pacs008()) })
+  const unary = () => client.unary(`${service}/Transform`, request, withKey(rig.key))
+  // Others have been asking for much longer than they should wait: the bound falls to its least.
+  const fill = (count: number) => {
+    for (let at = 0; at < count; at++) rooms.enter('reading')
+  }
+  const empty = (count: number) => {
+    for (let at = 0; at < count; at++) rooms.leave('reading')
+  }
+  for (let round = 0; round < 10; round++) {
+    fill(requestsMin)
+    pass(5_000)
+    empty(requestsMin)
+  }
+  fill(requestsMin - 1)
+  await unary()
+  // A stream lasts as long as its caller wants, which tells nothing, so it is bounded by its room alone.
+  fill(1)
+  const refused = await failure(unary())
+  expect(refused.code).toBe(status.UNAVAILABLE)
+  expect(refused.metadata.get('grpc-retry-pushback-ms')).toEqual(['1000'])
+  const stream = client.stream(`${service}/TransformStream`, withKey(rig.key))
+  stream.write(request)
+  await once(stream, 'data')
+  const ended = once(stream, 'status')
+  stream.end()
+  await ended
+  // Work that moves money is judged by itself.
+  rooms.enter('writing')
+  rooms.leave('writing')
+  empty(1)
+  await unary()
+  // A call that waits for its caller's message takes nobody's time.
+  empty(requestsMin - 1)
   client.close()
   await rig.stop()
 })
