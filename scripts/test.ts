@@ -48,7 +48,9 @@ const runAll = async (): Promise<readonly FileReport[]> => {
   const processes = Math.min(Number(values.processes), groups.length)
   // Loaded here, since only a run of several processes shares a server; one process starts its own where it needs one.
   const { prepareCluster, preparedServer } = await import('../test/support/database.ts')
-  const shared = processes > 1 ? { [preparedServer]: await prepareCluster() } : {}
+  // The server would start ten processes a second to look at hundreds of databases that live for seconds.
+  const settings = { autovacuum: isLong ? 'on' : 'off' }
+  const shared = processes > 1 ? { [preparedServer]: await prepareCluster(settings) } : {}
   const onFile = (report: FileReport): void => {
     reports.push(report)
     process.stdout.write(`${report.file}:\n${report.lines.join('\n')}\n`)

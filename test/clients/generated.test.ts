@@ -2,7 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noNpmTools, npmTools } from '../support/npm-tools.ts'
-import { generatorCommand, generatorLibs, noGenerator } from '../support/openapi-generator.ts'
+import {
+  generatorCommand,
+  generatorLibs,
+  noGenerator,
+  shortJava,
+} from '../support/openapi-generator.ts'
 import { root } from '../support/program.ts'
 import { noPythonTools, pythonTools } from '../support/python-tools.ts'
 import { type RunningDev, startDev } from '../support/running-dev.ts'
@@ -122,9 +127,10 @@ describe.skipIf(generatorLibs === undefined)(`openapi-generator${noGenerator}`, 
       .map((name) => join(generatorLibs!, name))
     const classes = join(directory, 'classes')
     const path = [...jars, classes].join(':')
-    const options = ['-J-XX:TieredStopAtLevel=1', '-proc:none', '-nowarn', '-encoding', 'UTF-8']
+    const machine = shortJava.map((option) => `-J${option}`)
+    const options = [...machine, '-g:none', '-proc:none', '-nowarn', '-encoding', 'UTF-8']
     await run(['javac', ...options, '-cp', path, '-d', classes, `@${list}`], directory)
-    const java = ['java', '-XX:TieredStopAtLevel=1', '-cp', path, 'Pay']
+    const java = ['java', ...shortJava, '-cp', path, 'Pay']
     expect(await pays(java, directory)).toEqual(paid)
   })
 
@@ -136,7 +142,9 @@ describe.skipIf(generatorLibs === undefined)(`openapi-generator${noGenerator}`, 
       cpSync(join(peers, 'pay.go'), join(module, 'pay/main.go'))
       // A choice between bodies takes one module of others; a checkout around it is none of its business.
       const env = { GOFLAGS: '-buildvcs=false -mod=mod', GOSUMDB: 'off', GOTOOLCHAIN: 'local' }
-      await run(['go', 'build', '-o', 'pay/', './...'], module, env)
+      // It pays once: nothing is made fast for it, nor easy for a debugger.
+      const quick = ['-gcflags=-N -l -dwarf=false', '-ldflags=-s -w']
+      await run(['go', 'build', ...quick, '-o', 'pay/', './...'], module, env)
       expect(await pays([join(module, 'pay/pay')], module)).toEqual(paid)
     },
   )

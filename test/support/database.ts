@@ -44,9 +44,15 @@ const testCluster = (): Promise<string> => {
 /** Names to the processes of one run the server that is theirs together. */
 export const preparedServer = 'TEST_PREPARED_DATABASE_URL'
 
-/** Starts a server, or takes that of TEST_DATABASE_URL, and makes the template of all databases on it. */
-export const prepareCluster = async (): Promise<string> => {
-  const url = process.env['TEST_DATABASE_URL'] ?? (await startServer())
+/**
+ * Starts a server, or takes that of TEST_DATABASE_URL, and makes the template of all databases on it.
+ *
+ * @param settings more of them for the server that it starts
+ */
+export const prepareCluster = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<string> => {
+  const url = process.env['TEST_DATABASE_URL'] ?? (await startServer(settings))
   const admin = postgres(url, { max: 1, onnotice: () => {} })
   await admin`drop database if exists ${admin(template)}`
   await admin`create database ${admin(template)}`
@@ -55,7 +61,7 @@ export const prepareCluster = async (): Promise<string> => {
   return url
 }
 
-const startServer = async (): Promise<string> => {
+const startServer = async (settings: Readonly<Record<string, string>>): Promise<string> => {
   const directory = join(tmpdir(), `trilho-test-database-${process.pid}-${Date.now()}`)
   mkdirSync(directory, { mode: 0o755 })
   const server = await startEmbeddedPostgres({
@@ -66,6 +72,7 @@ const startServer = async (): Promise<string> => {
       synchronous_commit: 'off',
       full_page_writes: 'off',
       max_connections: '300',
+      ...settings,
     },
   })
   endWithThisProcess(server.pid, [directory, server.directory])
@@ -94,7 +101,9 @@ export const createTestDatabase = async (
   const url = await testCluster()
   const name = `test_${process.pid}_${count++}`
   const admin = postgres(url, { max: 1, onnotice: () => {} })
-  await admin`create database ${admin(name)} template ${admin(template)}`
+  // A third of the work of the usual way, which writes each page to the log; servers before PostgreSQL 15 lack it.
+  const strategy = process.env['TEST_DATABASE_URL'] === undefined ? 'strategy file_copy' : ''
+  await admin`create database ${admin(name)} template ${admin(template)} ${admin.unsafe(strategy)}`
   await admin.end()
   const dsn = withDatabase(url, name)
   const database = openDatabase({

@@ -77,8 +77,11 @@ export const noGenerator =
     ? ' [skipped: needs java and mvn with a way to Maven Central, or TEST_OPENAPI_GENERATOR_LIBS]'
     : ''
 
-/** The command that runs the generator; it compiles nothing well, since it runs for seconds. */
+/** Of machines that run for seconds: they compile nothing well, and one thread collects what they leave. */
+export const shortJava = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'] as const
+
+/** The command that runs the generator. */
 export const generatorCommand = (libs: string): readonly string[] => {
   const jar = readdirSync(libs).find((name) => name.startsWith(nameStart)) ?? ''
-  return ['java', '-XX:TieredStopAtLevel=1', '-jar', join(libs, jar)]
+  return ['java', ...shortJava, '-jar', join(libs, jar)]
 }
