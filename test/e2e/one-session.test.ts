@@ -49,7 +49,10 @@ describe.skipIf(!isLong)('an engine with one session for all', () => {
     await using whole = await startOneSession()
     const receiver = startReceiver()
     const env = { DATABASE_DSN: whole.dsn, CARDGW_DATABASE_URL: whole.dsn }
-    const dev = await startDev({ ...env, WEBHOOK_ALLOWED_TARGETS: '127.0.0.1' })
+    const dev = await startDev({
+      ...env,
+      ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1', CARDGW_REVERSAL_ATTEMPTS_MAX: '1' },
+    })
     const faults = await tryAll(dev, receiver.url)
     // With a database of our own, dev makes no keys of RSFN.
     expect(faults.filter((fault) => !/^\w+Rsfn/.test(fault))).toEqual([])
