@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { builtFile } from '../../test/support/program.ts'
 import { type Figure, type Mode, median, type Suite } from '../harness.ts'
 
-const root = join(import.meta.dir, '../..')
-const executable = join(root, 'dist/bench/trilho')
 const settleMs = 500
 
 type Start = { readonly readyMs: number; readonly residentMb: number }
 
 /** From spawning `serve` to its first line that says it listens; memory once it has settled. */
-const start = async (): Promise<Start> => {
+const start = async (executable: string): Promise<Start> => {
   const before = performance.now()
   const child = Bun.spawn([executable, 'serve'], {
     env: {
@@ -47,10 +45,9 @@ const residentOf = (pid: number): number => {
 }
 
 const figures = async (mode: Mode): Promise<readonly Figure[]> => {
-  const built = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts'), executable])
-  if (!built.success) throw new Error(built.stderr.toString())
+  const executable = builtFile()
   const starts: Start[] = []
-  for (let round = 0; round < mode.rounds; round++) starts.push(await start())
+  for (let round = 0; round < mode.rounds; round++) starts.push(await start(executable))
   return [
     {
       name: 'serve listens after',

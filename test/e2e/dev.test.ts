@@ -201,8 +201,7 @@ describe(`trilho dev (${anyVariant.name})`, () => {
   })
 
   test('keeps its key and its chain from one start to the next', async () => {
-    const state = join(temporaryDirectory(), '.trilho')
-    const first = await startDev(variant, state)
+    const first = await startDev(variant, usedState)
     const [from = '', to = ''] = first.ready.wallets
     const { address } = await ask(first.ready, '/v1/contracts/deploy', {
       template: 'tokenized_asset',
@@ -212,7 +211,7 @@ describe(`trilho dev (${anyVariant.name})`, () => {
     const balance = await ask(first.ready, `/v1/drex/balance/${from}`)
     first.program.signal('SIGTERM')
     await first.program.end()
-    const second = await startDev(variant, state)
+    const second = await startDev(variant, usedState)
     // The start's own demonstration has moved 150.00 once more.
     const after = await ask(second.ready, `/v1/drex/balance/${from}`)
     expect(Number(balance['total']) - Number(after['total'])).toBe(150)
@@ -223,7 +222,7 @@ describe(`trilho dev (${anyVariant.name})`, () => {
     second.program.signal('SIGTERM')
     await second.program.end()
     expect(second.ready.api_key).toBe(first.ready.api_key)
-    expect(readFileSync(join(state, 'keys.json'), 'utf8')).not.toContain(first.ready.api_key)
+    expect(readFileSync(join(usedState, 'keys.json'), 'utf8')).not.toContain(first.ready.api_key)
   })
 
   test('takes another port when the usual one is busy, and says so', async () => {
@@ -374,8 +373,7 @@ test.skipIf(!isRoot)('root runs dev where no other user can read', async () => {
 
 test.skipIf(Bun.which('npx') === null)('ends when the npx that started it is killed', async () => {
   const npx = { name: 'sources', command: () => ['npx', 'bun', 'run', 'dev'] } as const
-  const state = join(temporaryDirectory(), '.trilho')
-  const program = startProgram(npx, ['--json', '--state', state], { cwd: root })
+  const program = startProgram(npx, ['--json', '--state', usedState], { cwd: root })
   const { url } = JSON.parse(await program.line((line) => line.startsWith('{'))) as Ready
   expect((await fetch(`${url}/health`)).status).toBe(200)
   program.signal('SIGKILL')

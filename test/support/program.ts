@@ -24,8 +24,8 @@ const isAtDesk = process.env['CI'] === undefined && process.env['TRILHO_LONG'] =
  */
 export const anyVariant: Variant = isAtDesk ? sources : builtOnce
 
-/** Builds the executable once for each state of the sources. */
-const builtFile = (): string => {
+/** Builds the executable once for each state of the sources. @throws Error when it cannot be built */
+export const builtFile = (): string => {
   built ??= buildOnce()
   return built
 }
