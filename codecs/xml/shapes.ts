@@ -61,6 +61,7 @@ export class Shapes {
   private readonly source: Source
   /** What follows a last literal: {@link noValue} or {@link partEnd}. */
   private readonly behind: number
+  private readonly earned: number
   private tree = new Literal(new Uint8Array(0), noValue)
   private readonly shapes = new Map<Literal, Shape>()
   private readonly structures = new Structures()
@@ -74,7 +75,9 @@ export class Shapes {
   /** Where the last walk ended. */
   end = 0
 
-  constructor(source: Source, behind: number) {
+  /** @param earned the credit of one whose shape is known: less where comparing it spares less than learning costs */
+  constructor(source: Source, behind: number, earned = 1) {
+    this.earned = earned
     this.source = source
     this.behind = behind
   }
@@ -92,7 +95,7 @@ export class Shapes {
       return undefined
     }
     this.misses = Math.max(0, this.misses - missesPerHit)
-    if (this.credit < creditMax) this.credit++
+    this.credit = Math.min(creditMax, this.credit + this.earned)
     return shape
   }
 

@@ -29,6 +29,9 @@ export const partBytesMax = 8192
 /** Elements of one document that are remembered: each costs more than scanning it. */
 export const partsLearnedMax = 32
 
+/** Scanning is nearly as fast as comparing a part: so many known ones pay for what one of a document would. */
+const earnedByPart = 1 / 16
+
 /** The start of an element that is to be remembered, and the state of the document before it. */
 type Begin = {
   /** The depth of the element around it. */
@@ -59,7 +62,7 @@ export class Siblings {
 
   constructor(markup: Markup) {
     this.markup = markup
-    this.known = new Shapes(markup.source, partEnd)
+    this.known = new Shapes(markup.source, partEnd, earnedByPart)
     markup.repeatedBytesMin = partBytesMin
   }
 
