@@ -102,7 +102,9 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
     checks: () => checkOrder(sql),
     start: async () => {
       // Whose transaction named a topic first would wait for another connection of its pool.
-      await lanes.of(Object.values(topics), sql)
+      await lanes.of(Object.values(topics), sql).catch((err: unknown) => {
+        deps.logger.warn({ err }, 'lanes are made when messages come: the database is away')
+      })
       await Promise.all(jobs.map((job) => job.start()))
     },
     stop: async () => {
