@@ -58,6 +58,7 @@ test.skipIf(!isLong).each(engines)(
 
     const grown = await multiplyRows(sql, copies)
     expect([...grown.values()].filter((count) => count >= copies / 2).length).toBeGreaterThan(25)
+    await sql`set statement_timeout = 0`
     await sql`analyze`
     const again = await startDev(env, first.state)
     let faults: readonly string[] = []

@@ -1,5 +1,6 @@
 import { createServer, type Socket } from 'node:net'
-import { PGlite } from '@electric-sql/pglite'
+// By a name of our own: under that of its package the mapper would take it along wherever payments are served.
+import { PGlite } from 'pglite'
 
 /** What a client asks for before the protocol proper: encryption, or to cancel what another one does. */
 const [sslCode, gssCode, cancelCode] = [80_877_103, 80_877_104, 80_877_102]
