@@ -100,9 +100,12 @@ const scrubNumber = (value: number): number | string => {
   return shown === text ? value : shown
 }
 
-/** Besides numbers, what a line is searched for: a part of every form and name that is not shown. */
+/**
+ * Besides numbers, what a line is searched for: a part of every form and name that is not shown, and escapes, whose digits
+ * would hide a number that follows them.
+ */
 const lineHint =
-  /trl_|whs(?:ec|k)_|private|master|bearer|basic|:\/\/|passw|pwd|secret|api[_-]?key|authorization|cookie|"pan"|card|"cv|"pin|track|\.\d{3}-\d\d|\/[0-9A-Z]{4}-\d\d/i
+  /trl_|whs(?:ec|k)_|private|master|bearer|basic|:\/\/|passw|pwd|secret|api[_-]?key|authorization|cookie|"pan"|card|"cv|"pin|track|\.\d{3}-\d\d|\/[0-9A-Z]{4}-\d\d|\\u/i
 
 /** One line of JSON, as `scrubFields`; a line in which nothing can be is returned as it is. */
 export const scrubLine = (line: string): string => {

@@ -232,6 +232,15 @@ describe('fields', () => {
   })
 })
 
+test('a number is found behind an escape, whose digits are beside its own in the line', () => {
+  for (const before of ['\u0001', '\ud800', '\n', '\\']) {
+    const shown = scrubLine(
+      JSON.stringify({ note: `${before}52998224725`, [`${before}52998224725`]: 0 }),
+    )
+    expect(JSON.parse(shown)).toEqual({ note: `${before}[document]`, [`${before}[document]`]: 0 })
+  }
+})
+
 test('a line is shown as its fields are, whatever stands beside an identifier', () => {
   const digits = fc.stringMatching(/^[0-9]{9,24}$/)
   const part = fc.oneof(
