@@ -1,11 +1,12 @@
 import { type Client, deleteInBatches } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { forgetFullBuckets, forgetSomeLookups } from './store.ts'
 
 const sweepEveryMs = 3_600_000
 /** Long after anybody may pay by it. */
-const keptMs = 86_400_000
+const keptMs = dayMs
 
 /** Deletes old lookups, and the buckets of payers who have not looked anything up for long. */
 export const forgetLookups = async (sql: Client, round?: Round): Promise<number> => {

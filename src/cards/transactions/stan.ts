@@ -1,4 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import type { Network } from '../networks/index.ts'
 
 const stanMax = 999_999
@@ -125,7 +126,7 @@ const roundsSought = 32
 
 const hourOf = (at: Date): string => {
   const year = at.getUTCFullYear()
-  const day = Math.floor((at.getTime() - Date.UTC(year, 0, 0)) / (24 * hourMs))
+  const day = Math.floor((at.getTime() - Date.UTC(year, 0, 0)) / dayMs)
   return `${year % 10}${String(day).padStart(3, '0')}${String(at.getUTCHours()).padStart(2, '0')}`
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Claim } from '#codecs/dict'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { dayMs } from '#src/platform/runtime/index.ts'
 import { releaseKey } from '../entries/store.ts'
 import { type Advance, type AdvanceDeps, isSameOpening } from './advance.ts'
 import { writeClaim, writeSeen } from './changes.ts'
@@ -22,7 +23,7 @@ import { claimEvent } from './view.ts'
 /** Lists know late of a change, and two clocks differ. */
 const overlapMs = 120_000
 /** None lasts longer. */
-const firstLookMs = 31 * 86_400_000
+const firstLookMs = 31 * dayMs
 
 /** Finds claims against our keys, and what has become of those that we know. */
 export const createClaimPoll = (deps: AdvanceDeps, advance: Advance, everyMs: number): Job =>
