@@ -99,5 +99,8 @@ export const cardReversals = pgTable(
       .where(sql`status = 'pending'`),
     index('card_reversals_age').on(table.createdAt).where(sql`status = 'pending'`),
     index('card_reversals_transaction').on(table.transactionId, table.id),
+    index('card_reversals_message')
+      .on(table.network, table.stan, table.transmission)
+      .where(sql`stan is not null`),
   ],
 )

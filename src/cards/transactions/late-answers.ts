@@ -2,9 +2,10 @@ import type { Queryable } from '#src/platform/database/index.ts'
 
 export type LateAnswerRow = {
   readonly network: string
-  /** Its DE 37, or what that may be. */
+  /** Its DE 37, or what that may be if it answers the authorization. */
   readonly rrns: readonly string[]
-  /** DE 7, where DE 37 is not known; otherwise null. */
+  /** DE 11 and DE 7 of the message that it answers, where DE 37 is not known; otherwise null. */
+  readonly stan: string | null
   readonly transmission: string | null
   readonly at: Date
   readonly data: Readonly<Record<string, string | null>>
@@ -49,15 +50,24 @@ export const attachLateAnswers = async (
   const attached = await sql<{ id: string; position: number }[]>`
     with input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json)
-        as i(position int, network text, rrns text[], transmission text, at timestamptz, data jsonb)
+        as i(position int, network text, rrns text[], stan text, transmission text, at timestamptz, data jsonb)
     ),
     found as (
       select i.*, t.id from input i cross join lateral (
-        select id from card_transactions c
-        where c.network = i.network and c.rrn = any(i.rrns)
-          and (i.transmission is null or c.transmission = i.transmission)
-        order by id desc limit 1
+        select coalesce(
+          (select id from card_transactions c
+            where c.network = i.network and c.rrn = any(i.rrns)
+              and (i.transmission is null or c.transmission = i.transmission)
+            order by id desc limit 1),
+          -- What follows an authorization has its DE 37, and numbers of its own.
+          (select c.id from card_events e join card_transactions c on c.id = e.transaction_id
+            where right(e.type, 5) = '_sent' and e.data ->> 'stan' = i.stan
+              and e.data ->> 'transmission' = i.transmission and c.network = i.network limit 1),
+          (select r.transaction_id from card_reversals r
+            where r.network = i.network and r.stan = i.stan and r.transmission = i.transmission limit 1)
+        ) as id
       ) t
+      where t.id is not null
     ),
     events as (
       insert into card_events (transaction_id, type, data, at)

@@ -142,6 +142,9 @@ export const cardEvents = pgTable(
   (table) => [
     index('card_events_transaction').on(table.transactionId, table.id),
     index('card_events_late').on(table.id).where(sql`type = 'late_answer'`),
+    index('card_events_sent')
+      .on(sql`(data ->> 'stan')`, sql`(data ->> 'transmission')`)
+      .where(sql`right(type, 5) = '_sent'`),
   ],
 )
 

@@ -93,15 +93,14 @@ export const createLateAnswers = (
 const stanForm = /^\d{6}$/
 const transmissionForm = /^\d{10}$/
 
-/** The transaction of an answer, by its DE 37; without one, if it answers an authorization, by its DE 11 and DE 7. */
+/** The transaction of an answer, by its DE 37; without one by its DE 11 and DE 7, whatever it answers. */
 const namedBy = (
-  { rrn, stan = '', transmissionDateTime = '' }: CardMessage,
+  { rrn, stan = '', transmissionDateTime: transmission = '' }: CardMessage,
   at: Date,
-): Pick<LateAnswerRow, 'rrns' | 'transmission'> | undefined => {
-  if (rrn !== undefined) return { rrns: [rrn.trimEnd()], transmission: null }
-  if (!stanForm.test(stan) || !transmissionForm.test(transmissionDateTime)) return undefined
-  const rrns = referencesOf(stan, transmissionDateTime, at)
-  return { rrns, transmission: transmissionDateTime }
+): Pick<LateAnswerRow, 'rrns' | 'stan' | 'transmission'> | undefined => {
+  if (rrn !== undefined) return { rrns: [rrn.trimEnd()], stan: null, transmission: null }
+  if (!stanForm.test(stan) || !transmissionForm.test(transmission)) return undefined
+  return { rrns: referencesOf(stan, transmission, at), stan, transmission }
 }
 
 /** What the answer may have approved; undefined: nothing. */
@@ -121,7 +120,7 @@ export const approvedBy = (
 
 /** What was asked for, by the type of the answer. */
 const operations: Readonly<Record<string, LateApproval['answers']>> = {
-  ...{ '0110': 'authorization', '0210': 'capture', '0230': 'capture' },
+  ...{ '0110': 'payment', '0130': 'payment', '0210': 'payment', '0230': 'payment' },
   ...{ '0410': 'void', '0430': 'void' },
 }
 

@@ -13,7 +13,8 @@ import { reversalOf } from './begun-reversals.ts'
 export type LateApproval = {
   /** The id of the transaction. */
   readonly id: string
-  readonly answers: 'authorization' | 'capture' | 'void'
+  /** A payment is the authorization, which networks have as 0100 or 0200, or what follows it: its STAN tells which. */
+  readonly answers: 'payment' | 'void'
   readonly stan: string
 }
 
@@ -44,8 +45,9 @@ export const takeBackWithin = async (
   approval: Omit<LateApproval, 'id'>,
 ): Promise<Result> => {
   if (approval.answers === 'void') return goOnWithVoid(deps, tx, row, approval.stan)
-  const isFirst = approval.answers === 'authorization' && row.stan === approval.stan
-  const found = await (isFirst ? ofAuthorization(deps, row) : ofFollowing(tx, row, approval))
+  const found = await (row.stan === approval.stan
+    ? ofAuthorization(deps, row)
+    : ofFollowing(tx, row, approval))
   if (typeof found === 'string') return found
   const { event, reversal, fields } = found
   if (transition(row, event) !== undefined) {

@@ -363,16 +363,12 @@ const harmless: ReadonlySet<Verdict['kind']> = new Set(['declined', 'not_sent', 
 export const lostAnswer = async (
   context: CardContext,
   operation: OperationName,
-  { id, stan, operationStan }: CardTransaction,
+  { id, stan: first, operationStan = '' }: CardTransaction,
   { kind }: Verdict,
 ): Promise<Answer> => {
   if (!harmless.has(kind)) {
-    await takeBack(
-      context,
-      operation === 'authorization'
-        ? { id, answers: operation, stan }
-        : { id, answers: 'capture', stan: operationStan ?? '' },
-    )
+    const stan = operation === 'authorization' ? first : operationStan
+    await takeBack(context, { id, answers: 'payment', stan })
   }
   return unknownAnswer(id, { kind: 'unknown', why: 'timed_out' })
 }
