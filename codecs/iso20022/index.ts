@@ -41,8 +41,7 @@ export {
   codesOf,
   type RaisedBy,
 } from './codes/entry.ts'
-export { codeLists } from './codes/lists.ts'
-export { returnReason, returnReasons, statusReason, statusReasons } from './codes/reasons.ts'
+export { codeLists, returnReason, statusReason } from './codes/lists.ts'
 export {
   type BusinessHeader,
   identityOfNamespace,

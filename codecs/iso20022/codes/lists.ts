@@ -1,195 +1,84 @@
-import { cancellationReasons, cancellationRefusals, chargeRefusals } from './charges.ts'
-import { type CodeList, codeList } from './entry.ts'
-import { mandateCancellationReasons, mandateRefusals } from './mandates.ts'
-import { returnReasons, statusReasons } from './reasons.ts'
-import { partyStatusReasons, receiptRefusals } from './refusals.ts'
+import table from './codes.tsv' with { type: 'text' }
+import type { CodeCertainty, CodeEntry, CodeList, RaisedBy } from './entry.ts'
 
-const statuses = codeList([
-  ['ACSP', 'R', 'Accepted by the receiving participant', 'Aceita pelo participante do recebedor'],
-  ['ACSC', 'S', 'Settled; told to the paying participant', 'Liquidada; notificação ao pagador'],
-  [
-    'ACCC',
-    'S',
-    'Settled; told to the receiving participant',
-    'Liquidada; notificação ao recebedor',
-  ],
-  ['RJCT', 'RS', 'Rejected', 'Rejeitada'],
-])
+const raisers: readonly RaisedBy[] = ['R', 'P', 'S']
 
-const localInstruments = codeList([
-  ['MANU', '', 'Account data typed in', 'Inserção manual dos dados da conta'],
-  ['DICT', '', 'Pix key typed in', 'Inserção manual de chave Pix'],
-  ['QRES', '', 'Static QR code', 'QR Code estático'],
-  ['QRDN', '', 'Dynamic QR code', 'QR Code dinâmico'],
-  [
-    'APES',
-    '',
-    'Contactless, static',
-    'Pix por aproximação estático',
-    { certainty: 'reported', since: '1.15' },
-  ],
-  ['APDN', '', 'Contactless, dynamic', 'Pix por aproximação dinâmico'],
-  ['INIC', '', 'Payment initiation service', 'Serviço de iniciação de pagamento'],
-  ['AUTO', '', 'Pix Automático', 'Pix Automático'],
-])
+/** A row of `codes.tsv`: a code of one list. What is not known is left empty. */
+const entryOf = (row: string): readonly [list: string, entry: CodeEntry] => {
+  const [list = '', code = '', raisedBy = '', certainty, since, until, ...texts] = row.split('\t')
+  const [meaningEn, meaningPt, remedyEn, remedyPt] = texts
+  const entry: CodeEntry = {
+    code,
+    certainty: certainty as CodeCertainty,
+    meaning: meaningEn && meaningPt ? { en: meaningEn, pt: meaningPt } : undefined,
+    remedy: remedyEn && remedyPt ? { en: remedyEn, pt: remedyPt } : undefined,
+    raisedBy: raisers.filter((one) => raisedBy.includes(one)),
+    ...(since && { since }),
+    ...(until && { until }),
+  }
+  return [list, entry]
+}
 
-const purposes = codeList([
-  ['IPAY', '', 'Purchase or transfer', 'Compra ou transferência'],
-  ['GSCB', '', 'Pix Troco: purchase with cash back', 'Pix Troco'],
-  ['OTHR', '', 'Pix Saque: cash withdrawal', 'Pix Saque'],
-  [
-    'REFU',
-    '',
-    'Refund by the special return mechanism for Pix Automático',
-    'Reembolso no âmbito do MED para o Pix Automático',
-  ],
-  [
-    'IPRT',
-    '',
-    'Return by the special return mechanism 2.0',
-    'Devolução no âmbito do MED 2.0',
-    { certainty: 'reported', since: '1.15' },
-  ],
-])
+const rows = table.trimEnd().split('\n').slice(1).map(entryOf)
 
-const accountTypes = codeList([
-  ['CACC', '', 'Current account', 'Conta corrente'],
-  ['SVGS', '', 'Savings account', 'Conta de poupança'],
-  ['TRAN', '', 'Payment account', 'Conta de pagamento'],
-  [
-    'SLRY',
-    '',
-    'Salary account; for the National Treasury only',
-    'Conta-salário; uso exclusivo da STN',
-  ],
-  ['OTHR', '', 'PI account', 'Conta PI', { certainty: 'reported', since: '1.15' }],
-])
-
-const priorities = codeList([
-  ['HIGH', '', 'Priority settlement', 'Liquidação prioritária'],
-  ['NORM', '', 'Settlement without priority', 'Liquidação não prioritária'],
-])
-
-const serviceLevels = codeList([
-  ['PAGPRI', '', 'Priority payment', 'Pagamento prioritário'],
-  ['PAGFRD', '', 'Payment under fraud analysis', 'Pagamento sob análise antifraude'],
-  ['PAGAGD', '', 'Scheduled payment', 'Pagamento agendado'],
-])
-
-const withdrawalAgents = codeList([
-  ['AGFSS', '', 'Withdrawal facilitator', 'Facilitador de serviço de saque'],
-  ['AGTEC', '', 'Shop', 'Estabelecimento comercial'],
-  ['AGTOT', '', 'Another company, or a correspondent', 'Outra pessoa jurídica ou correspondente'],
-])
-
-const adjustmentReasons = codeList([
-  ['VLCP', '', 'Amount of the purchase', 'Valor da compra'],
-  ['VLDN', '', 'Cash handed out', 'Valor do recurso em espécie'],
-])
-
-const mandateStatuses = codeList(
-  [
-    ['PDNG', 'P', 'Waiting for the payer', 'Pendente de confirmação do pagador'],
-    ['CFDB', 'P', 'Confirmed by the payer', 'Confirmada pelo pagador'],
-    ['CCLD', 'P', 'Cancelled', 'Cancelada'],
-  ],
-  'inferred',
-)
-
-const chargeStatuses = codeList(
-  [
-    ['ACSP', 'P', 'Scheduled by the paying participant', 'Agendada pelo participante do pagador'],
-    ['RJCT', 'P', 'Refused by the paying participant', 'Rejeitada pelo participante do pagador'],
-  ],
-  'inferred',
-)
-
-const chargePurposes = codeList(
-  [
-    ['AGND', 'R', 'Schedules a charge', 'Agendamento da cobrança'],
-    ['NTAG', 'R', 'A further attempt after the due date', 'Nova tentativa após o vencimento'],
-    ['RIFL', 'R', 'Sent again after a failure', 'Reenvio após falha'],
-  ],
-  'inferred',
-)
-
-const cancellationStatuses = codeList(
-  [
-    ['ACCR', '', 'The cancellation is accepted', 'Cancelamento aceito'],
-    ['RJCR', '', 'The cancellation is refused', 'Cancelamento rejeitado'],
-  ],
-  'inferred',
-)
-
-const cancellationProcessing = codeList(
-  [
-    [
-      'DHSR',
-      'R',
-      'When the receiver’s participant asked',
-      'Data e hora da solicitação do recebedor',
-    ],
-    ['DHIP', 'P', 'When the payer’s participant cancelled', 'Data e hora informada pelo pagador'],
-    ['DHAC', '', 'When it was accepted', 'Data e hora da aceitação'],
-    ['DHRC', '', 'When it was refused', 'Data e hora da rejeição'],
-  ],
-  'reported',
-)
-
-const receiptStatuses = codeList(
-  [
-    ['ACPT', 'S', 'The book transfer is accepted', 'Transferência informada aceita'],
-    ['RJCT', 'S', 'The book transfer is refused', 'Transferência informada rejeitada'],
-  ],
-  'inferred',
-)
-
-const partyStatuses = codeList(
-  [
-    ['COMP', 'S', 'Done', 'Concluída'],
-    ['QUED', 'S', 'Waits for a condition', 'Pendente'],
-    ['REJT', 'S', 'Refused', 'Rejeitada'],
-  ],
-  'inferred',
-)
-
-const entryStatuses = codeList(
-  [
-    ['BOOK', 'S', 'Booked on the PI account', 'Lançamento efetivado na conta PI'],
-    ['INFO', 'S', 'For information', 'Informativo'],
-  ],
-  'inferred',
-)
+const listOf = (name: string): CodeList =>
+  new Map(rows.filter(([list]) => list === name).map(([, entry]) => [entry.code, entry]))
 
 /**
- * Every list of codes by name; see {@link CodeEntry} for what an entry tells.
+ * Every list of codes by name, with the codes in the order of `codes.tsv`; see {@link CodeEntry} for what an entry
+ * tells. A reason that another message gives, too, has a row for each: what to do about it differs.
  *
  * @example codeLists.purpose.get('GSCB')?.meaning?.en // 'Pix Troco: purchase with cash back'
  */
 export const codeLists = {
-  transaction_status: statuses,
-  mandate_status: mandateStatuses,
-  charge_status: chargeStatuses,
-  cancellation_status: cancellationStatuses,
-  cancellation_processing: cancellationProcessing,
-  receipt_status: receiptStatuses,
-  party_status: partyStatuses,
-  entry_status: entryStatuses,
-  status_reason: statusReasons,
-  return_reason: returnReasons,
-  mandate_cancellation_reason: mandateCancellationReasons,
-  mandate_refusal: mandateRefusals,
-  charge_refusal: chargeRefusals,
-  receipt_refusal: receiptRefusals,
-  cancellation_refusal: cancellationRefusals,
-  cancellation_reason: cancellationReasons,
-  party_status_reason: partyStatusReasons,
-  local_instrument: localInstruments,
-  purpose: purposes,
-  charge_purpose: chargePurposes,
-  account_type: accountTypes,
-  priority: priorities,
-  service_level: serviceLevels,
-  withdrawal_agent: withdrawalAgents,
-  adjustment_reason: adjustmentReasons,
+  transaction_status: listOf('transaction_status'),
+  mandate_status: listOf('mandate_status'),
+  charge_status: listOf('charge_status'),
+  cancellation_status: listOf('cancellation_status'),
+  cancellation_processing: listOf('cancellation_processing'),
+  receipt_status: listOf('receipt_status'),
+  party_status: listOf('party_status'),
+  entry_status: listOf('entry_status'),
+  /** `StsRsnInf/Rsn/Cd` of pacs.002: why a payment or a return was refused (catalogues up to pacs.002 1.17). */
+  status_reason: listOf('status_reason'),
+  /** `RtrRsnInf/Rsn/Cd` of pacs.004: why money is given back. */
+  return_reason: listOf('return_reason'),
+  /** `CxlRsn/Rsn/Prtry` of pain.011: why an authorisation of Pix Automático is ended. */
+  mandate_cancellation_reason: listOf('mandate_cancellation_reason'),
+  /** `RjctRsn/Prtry` of pain.012: why an authorisation of Pix Automático, or its end, is refused. */
+  mandate_refusal: listOf('mandate_refusal'),
+  /** `StsRsnInf/Rsn/Prtry` of pain.014: why a charge of Pix Automático is refused. */
+  charge_refusal: listOf('charge_refusal'),
+  /** `StsRsn/Rsn/Prtry` of camt.025: why a reported book transfer is refused. */
+  receipt_refusal: listOf('receipt_refusal'),
+  /** `CxlStsRsnInf/Rsn/Prtry` of camt.029: why a scheduled charge is not cancelled. */
+  cancellation_refusal: listOf('cancellation_refusal'),
+  /** `CxlRsnInf/Rsn/Prtry` of camt.055: why a scheduled charge is to be cancelled, or was. */
+  cancellation_reason: listOf('cancellation_reason'),
+  /** `StsRsn/Rsn/Prtry` of reda.016: why a change of participants is refused, or has to wait. */
+  party_status_reason: listOf('party_status_reason'),
+  local_instrument: listOf('local_instrument'),
+  purpose: listOf('purpose'),
+  charge_purpose: listOf('charge_purpose'),
+  account_type: listOf('account_type'),
+  priority: listOf('priority'),
+  service_level: listOf('service_level'),
+  withdrawal_agent: listOf('withdrawal_agent'),
+  adjustment_reason: listOf('adjustment_reason'),
 } as const satisfies Readonly<Record<string, CodeList>>
+
+/**
+ * The reason of a refusal, with its meaning; undefined for an unknown code.
+ *
+ * @example statusReason('AC03')?.meaning?.en
+ */
+export const statusReason = (code: string): CodeEntry | undefined =>
+  codeLists.status_reason.get(code)
+
+/**
+ * The reason of a return, with its meaning; undefined for an unknown code.
+ *
+ * @example returnReason('MD06')?.meaning?.en
+ */
+export const returnReason = (code: string): CodeEntry | undefined =>
+  codeLists.return_reason.get(code)

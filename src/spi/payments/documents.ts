@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { returnReasons } from '#codecs/iso20022'
+import { codeLists } from '#codecs/iso20022'
 import { reason } from '#src/events/index.ts'
 import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { outcomes } from './domain.ts'
@@ -27,7 +27,7 @@ export const refundParams = z.object({
 
 export const refundBody = z.strictObject({
   amount: z.int().min(1).max(centsMax).meta({ description: 'In cents.', example: 500 }),
-  reason: z.enum([...returnReasons.keys()] as [string, ...string[]]).meta({
+  reason: z.enum([...codeLists.return_reason.keys()] as [string, ...string[]]).meta({
     description:
       'MD06: the user who was paid asks for it; SL02: the cash of a Pix Saque or Pix Troco; BE08 and FR01: the special return mechanism, for a failure of the bank and for fraud.',
     example: 'MD06',

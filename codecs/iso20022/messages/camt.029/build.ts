@@ -1,7 +1,7 @@
 import { assignment, type Builder } from '../../building/builder.ts'
 import { codeForm, forms, listForm } from '../../building/forms.ts'
 import { template } from '../../building/template.ts'
-import { cancellationRefusals } from '../../codes/charges.ts'
+import { codeLists } from '../../codes/lists.ts'
 
 const answers = codeForm(['ACCR', 'RJCR'])
 
@@ -22,7 +22,10 @@ export const builder: Builder = {
     const original = params.text('original_end_to_end_id', forms.endToEndId)
     const other = params.text('counterparty_ispb', forms.ispb)
     const status = params.text('status', answers)
-    const reason = params.optional('reason', listForm(cancellationRefusals, draft.version))
+    const reason = params.optional(
+      'reason',
+      listForm(codeLists.cancellation_refusal, draft.version),
+    )
     if (status === 'RJCR' && !params.has('reason')) {
       params.refuse('reason', 'required', 'is needed with status RJCR')
     }

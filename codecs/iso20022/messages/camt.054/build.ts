@@ -6,7 +6,7 @@ import { messageId } from '../../building/identifiers.ts'
 import type { Params } from '../../building/params.ts'
 import { reportedTaxOf } from '../../building/tax.ts'
 import { type Piece, template } from '../../building/template.ts'
-import { returnReasons } from '../../codes/reasons.ts'
+import { codeLists } from '../../codes/lists.ts'
 
 /** Notifications of one CAMT054: as many as one payment message has transactions; the schema has no limit. */
 export const notificationsMax = 500
@@ -23,7 +23,7 @@ const instruments = codeForm(['MANU', 'DICT', 'QRES', 'QRDN', 'APES', 'APDN', 'I
 const purposes = codeForm(['IPAY', 'GSCB', 'OTHR', 'REFU', 'IPRT'])
 const accountTypes = codeForm(['CACC', 'SVGS', 'TRAN', 'SLRY', 'OTHR'])
 const counterpartyTypes = codeForm(['ContraparteSTR', 'ContraparteSelic'])
-const reasons = codeForm(returnReasons.keys())
+const reasons = codeForm(codeLists.return_reason.keys())
 const text4 = textForm(4)
 const text35 = textForm(35)
 const text77 = textForm(77)

@@ -1,9 +1,9 @@
 import { assignment, type Builder } from '../../building/builder.ts'
 import { codeForm, forms } from '../../building/forms.ts'
 import { template } from '../../building/template.ts'
-import { cancellationReasons } from '../../codes/charges.ts'
+import { codeLists } from '../../codes/lists.ts'
 
-const reasonForm = codeForm(cancellationReasons.keys())
+const reasonForm = codeForm(codeLists.cancellation_reason.keys())
 const processingTypes = codeForm(['DHSR', 'DHIP'])
 
 const request = template(`{assignment}
@@ -31,7 +31,10 @@ export const builder: Builder = {
     const reason = params.text('reason', reasonForm)
     const type = params.text('processing_type', processingTypes)
     const at = params.optional('processing_date_time', forms.dateTime) ?? draft.created
-    if (type === 'DHSR' && cancellationReasons.get(reason)?.raisedBy.includes('R') === false) {
+    if (
+      type === 'DHSR' &&
+      codeLists.cancellation_reason.get(reason)?.raisedBy.includes('R') === false
+    ) {
       params.refuse('reason', 'consistency', `${reason} is given with processing_type DHIP only`)
     }
     params.done()

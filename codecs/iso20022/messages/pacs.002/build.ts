@@ -2,7 +2,7 @@ import { type Builder, groupHeader } from '../../building/builder.ts'
 import { codeForm, type Form, forms, listForm, textForm } from '../../building/forms.ts'
 import { type Params, refuseRepeated } from '../../building/params.ts'
 import { type Piece, template } from '../../building/template.ts'
-import { statusReasons } from '../../codes/reasons.ts'
+import { codeLists } from '../../codes/lists.ts'
 
 const statusForm = codeForm(['ACSP', 'RJCT'])
 const informationForm = textForm(105)
@@ -30,7 +30,7 @@ export const builder: Builder = {
   build: (params, draft) => {
     // A receiving participant may give these reasons.
     const reasons = listForm(
-      statusReasons,
+      codeLists.status_reason,
       draft.version,
       ({ raisedBy }) => raisedBy.includes('R') || raisedBy.length === 0,
     )

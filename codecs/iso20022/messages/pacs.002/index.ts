@@ -1,5 +1,5 @@
 import { inferred, weak } from '../../catalogue/revisions.ts'
-import { statusReason, statusReasons } from '../../codes/reasons.ts'
+import { codeLists, statusReason } from '../../codes/lists.ts'
 import { jsonMembers } from '../../projecting/json.ts'
 import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
 import { many, messageReader, text, texts } from '../../shape.ts'
@@ -99,7 +99,7 @@ export const pacs002 = {
       'some_transaction',
       'end_to_end_id',
       'original_instruction_id',
-      { accepted: ['ACSP', 'ACSC', 'ACCC'], refused: 'RJCT', reasons: statusReasons },
+      { accepted: ['ACSP', 'ACSC', 'ACCC'], refused: 'RJCT', reasons: codeLists.status_reason },
     ],
     rules: null,
     answers: {

@@ -4,7 +4,7 @@ import { codeForm, forms, textForm } from '../../building/forms.ts'
 import { returnId } from '../../building/identifiers.ts'
 import { type Params, refuseRepeated } from '../../building/params.ts'
 import { type Piece, template } from '../../building/template.ts'
-import { returnReasons } from '../../codes/reasons.ts'
+import { codeLists } from '../../codes/lists.ts'
 
 /**
  * Returns of one PACS004. The central bank's sheet leaves the number open; ten is the limit of the other message that
@@ -13,7 +13,7 @@ import { returnReasons } from '../../codes/reasons.ts'
 export const returnsMax = 10
 
 const priorityForm = codeForm(['HIGH', 'NORM'])
-const reasonForm = codeForm(returnReasons.keys())
+const reasonForm = codeForm(codeLists.return_reason.keys())
 const informationForm = textForm(105)
 const remittanceForm = textForm(140)
 

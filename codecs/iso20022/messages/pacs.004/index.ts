@@ -1,5 +1,5 @@
 import { confirmed, seenAt510 } from '../../catalogue/revisions.ts'
-import { returnReason } from '../../codes/reasons.ts'
+import { returnReason } from '../../codes/lists.ts'
 import { jsonAmount, jsonMembers } from '../../projecting/json.ts'
 import { wholeProjection, withTransactions } from '../../projecting/projection.ts'
 import { many, messageReader, money, one, text } from '../../shape.ts'

@@ -2,7 +2,7 @@ import { type Builder, mandateHeader } from '../../building/builder.ts'
 import { forms, listForm } from '../../building/forms.ts'
 import { mandateOf, processingSteps } from '../../building/mandate.ts'
 import { template } from '../../building/template.ts'
-import { mandateCancellationReasons } from '../../codes/mandates.ts'
+import { codeLists } from '../../codes/lists.ts'
 
 const cancellation = template(`
   <UndrlygCxlDtls>
@@ -16,7 +16,10 @@ export const builder: Builder = {
   build: (params, draft) => {
     const id = params.text('cancellation_id', forms.mandateCancellationId)
     const requester = params.text('requester_document', forms.cpfCnpj)
-    const reason = params.text('reason', listForm(mandateCancellationReasons, draft.version))
+    const reason = params.text(
+      'reason',
+      listForm(codeLists.mandate_cancellation_reason, draft.version),
+    )
     const created = params.text('created_at', forms.dateTime)
     const mandate = mandateOf(params, draft, { request: id })
     params.done()

@@ -2,7 +2,7 @@ import { type Builder, mandateHeader } from '../../building/builder.ts'
 import { codeForm, forms, listForm } from '../../building/forms.ts'
 import { mandateOf, processingSteps, townIn } from '../../building/mandate.ts'
 import { template } from '../../building/template.ts'
-import { mandateRefusals } from '../../codes/mandates.ts'
+import { codeLists } from '../../codes/lists.ts'
 
 const statuses = codeForm(['PDNG', 'CFDB', 'CCLD'])
 
@@ -18,7 +18,7 @@ export const builder: Builder = {
   build: (params, draft) => {
     const id = params.text('report_id', forms.mandateReportId)
     const status = params.optional('status', statuses)
-    const reason = params.optional('reason', listForm(mandateRefusals, draft.version))
+    const reason = params.optional('reason', listForm(codeLists.mandate_refusal, draft.version))
     if (params.has('status') && params.has('reason')) {
       params.refuse('reason', 'forbidden', 'is not given with status')
     } else if (!params.has('status') && !params.has('reason')) {

@@ -2,7 +2,7 @@ import { type Builder, type Draft, groupHeader } from '../../building/builder.ts
 import { codeForm, type Form, forms, listForm } from '../../building/forms.ts'
 import { type Params, refuseRepeated } from '../../building/params.ts'
 import { type Piece, template } from '../../building/template.ts'
-import { chargeRefusals } from '../../codes/charges.ts'
+import { codeLists } from '../../codes/lists.ts'
 
 /** Answers of one PAIN014: as many as one PAIN013 has charges. */
 const answersMax = 500
@@ -30,7 +30,7 @@ type Answer = { readonly xml: Piece; readonly original: string }
 export const builder: Builder = {
   root: 'CdtrPmtActvtnReqStsRpt',
   build: (params, draft) => {
-    const reasons = listForm(chargeRefusals, draft.version)
+    const reasons = listForm(codeLists.charge_refusal, draft.version)
     const items = params.optionalList('transactions', answersMax)
     const answers =
       items === undefined

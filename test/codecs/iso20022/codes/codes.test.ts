@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import {
   codeLists,
   codesOf,
@@ -102,6 +103,19 @@ test('an entry has a meaning in both languages, or says that it is unknown', () 
         expect(Math.min(meaning.en.length, meaning.pt.length)).toBeGreaterThan(2)
     }
   }
+})
+
+test('every row of the table is one code of a list that has a name', async () => {
+  const path = join(import.meta.dir, '../../../../codecs/iso20022/codes/codes.tsv')
+  const [head, ...rows] = (await Bun.file(path).text()).trimEnd().split('\n')
+  const form =
+    /^([a-z_]+\t[A-Z0-9]+)\tR?P?S?\t(?:official|reported|inferred|unknown)(?:\t[^\t]*){0,6}$/
+  const names = rows.map((row) => form.exec(row)?.[1] ?? `no row: ${row}`)
+  const codes = Object.entries(codeLists).flatMap(([name, list]) =>
+    [...list.keys()].map((code) => `${name}\t${code}`),
+  )
+  expect(names.toSorted()).toEqual(codes.toSorted())
+  expect(head?.split('\t').length).toBe(10)
 })
 
 /** Lists that say why something was refused, given back or cancelled. */

@@ -1,8 +1,8 @@
 import {
   type Check,
+  codeLists,
   definitionOf,
   isMessageType,
-  returnReasons,
   type StatusCheck,
 } from '#codecs/iso20022'
 import type { Warning } from '../../../messages/index.ts'
@@ -39,7 +39,12 @@ const answeredReference: Validator = ({ view: { reference, status } }) => [
 
 const returnReason: Validator = ({ view: { transactions } }) =>
   transactions.flatMap(({ reason, path }) =>
-    unless(returnReasons.has(reason ?? ''), 'Reason', path, 'is no known reason of a return'),
+    unless(
+      codeLists.return_reason.has(reason ?? ''),
+      'Reason',
+      path,
+      'is no known reason of a return',
+    ),
   )
 
 const validators: Readonly<Record<Exclude<Check, StatusCheck>, Validator>> = {
