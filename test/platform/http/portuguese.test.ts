@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { portugueseOf, type Route, readJson, readQuery, text } from '#src/platform/http/index.ts'
 import { testApp, testKey } from '../../support/app.ts'
@@ -126,6 +127,20 @@ test('whatever the sources say of what is wrong is in the catalogue', () => {
     .filter(([, one]) => !parts.has(one) && portugueseOf(one.replaceAll('{}', '7')) === undefined)
   expect(missing.map(([file, one]) => `${file}: ${one}`)).toEqual([])
   expect([...texts.values()].flat().length).toBeGreaterThan(300)
+})
+
+test('each text stands once in the catalogue, with a Portuguese that has the same places', async () => {
+  const file = join(import.meta.dir, '../../../src/platform/http/portuguese/phrases.tsv')
+  const lines = (await Bun.file(file).text()).trimEnd().split('\n')
+  const rows = lines.filter((line) => line !== '' && !line.startsWith('#'))
+  const texts = rows.map((row) => row.split('\t'))
+  expect(texts.filter((each) => each.length !== 2 || each.includes(''))).toEqual([])
+  expect(new Set(texts.map(([english]) => english)).size).toBe(rows.length)
+  const wrong = texts.filter(([english = '', portuguese = '']) => {
+    const places = english.split('{}').length - 1
+    return [...portuguese.matchAll(/\{(\d)\}/g)].some(([, place]) => Number(place) > places)
+  })
+  expect(wrong).toEqual([])
 })
 
 test('what is not in it is not half translated', () => {

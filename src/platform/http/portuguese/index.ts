@@ -4,20 +4,16 @@
  * what varies, `{1}` for the first of it.
  */
 import type { Violation } from '../errors.ts'
-import { cardsPhrases } from './phrases-cards.ts'
-import { drexPhrases } from './phrases-drex.ts'
-import { keyPhrases } from './phrases-keys.ts'
-import { platformPhrases } from './phrases-platform.ts'
-import { spiPhrases } from './phrases-spi.ts'
+import table from './phrases.tsv' with { type: 'text' }
 import { byRule } from './rules.ts'
 
-const phrases = {
-  ...spiPhrases,
-  ...keyPhrases,
-  ...drexPhrases,
-  ...cardsPhrases,
-  ...platformPhrases,
-}
+/** The catalogue has a text a line, its Portuguese behind a tab; a remark begins with `#`. */
+const phrases: ReadonlyMap<string, string> = new Map(
+  table
+    .split('\n')
+    .filter((line) => line.includes('\t'))
+    .map((line) => line.split('\t') as [english: string, portuguese: string]),
+)
 
 /** A longer text quotes something long, and is told by its code. */
 const textCharactersMax = 4_096
@@ -27,7 +23,7 @@ const depthMax = 4
 type Template = { readonly pieces: readonly string[]; readonly portuguese: string }
 
 /** With the most of its own words first: what only has punctuation fits nearly everything. */
-const templates: readonly Template[] = Object.entries(phrases)
+const templates: readonly Template[] = [...phrases]
   .filter(([english]) => english.includes('{}'))
   .map(([english, portuguese]) => ({ pieces: english.split('{}'), portuguese }))
   .sort((a, b) => b.pieces.join('').length - a.pieces.join('').length)
@@ -75,7 +71,8 @@ const filled = (
 
 /** The Portuguese of a text; undefined if it is not in the catalogue. */
 export const portugueseOf = (text: string, depth = 0): string | undefined => {
-  if (Object.hasOwn(phrases, text)) return (phrases as Readonly<Record<string, string>>)[text]
+  const whole = phrases.get(text)
+  if (whole !== undefined) return whole
   if (depth > depthMax || text.length > textCharactersMax) return undefined
   for (const template of templates) {
     const found = filled(template, text, depth)
