@@ -156,7 +156,7 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
         logger.info({ certificate: nameText(outcome.record) }, 'certificate imported')
         return respond({ ...answer(outcome.record), isReplay: false })
       }),
-      ...{ accepts: ['application/json'], bodyBytesMax: importBodyBytesMax },
+      bodyBytesMax: importBodyBytesMax,
     },
     route('GET', path, documents.find, async (c) =>
       Response.json(viewOf(await findOne(service, c), now())),

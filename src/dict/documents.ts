@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { keyTypes } from '#codecs/dict'
 import { isCnpj, isCpf } from '#codecs/taxpayer'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 import { dictErrors } from './errors.ts'
 
 const keyCharsMax = 77
@@ -68,8 +68,7 @@ export const documents = {
     query: lookupQuery,
     responses: { 200: { description: 'The entry.', schema: entry } },
     errors: [
-      ...[httpErrors.not_configured, httpErrors.validation_failed, httpErrors.value_refused],
-      ...[httpErrors.unavailable, dictErrors.dict_key_not_found, dictErrors.dict_refused],
+      ...[dictErrors.dict_key_not_found, dictErrors.dict_refused],
       ...[dictErrors.dict_key_of_this_institution, dictErrors.dict_limited],
       dictErrors.dict_unavailable,
     ],

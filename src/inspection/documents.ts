@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { dialects } from '#codecs/iso8583'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 
 /** The length of the text; `trilho inspect` explains a longer message. */
 const contentCharsMax = 65_536
@@ -67,6 +67,5 @@ export const documents = {
     body: { 'application/json': inspectionBody },
     bodyExamples: { qr_code: { content: exampleCode } },
     responses: { 200: { description: 'The message, explained.', schema: explained } },
-    errors: [httpErrors.validation_failed],
   },
 } as const satisfies Record<string, RouteDocument>

@@ -21,7 +21,6 @@ const inspectionRoute = (inspectors: readonly Inspector[]): Route => ({
   method: 'POST',
   path: '/v1/inspect',
   scope: 'messages:read',
-  accepts: ['application/json'],
   bodyBytesMax,
   isPure: true,
   document: documents.inspect,

@@ -142,7 +142,6 @@ const operation = (name: string, document: Route['document'], handle: Route['han
   method: 'POST',
   path: `/v1/jose/${name}`,
   scope: 'jose:use',
-  accepts: ['application/json'],
   bodyBytesMax: joseBodyBytesMax,
   isPure: true,
   document,

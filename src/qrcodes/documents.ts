@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 import { qrcodeErrors } from './errors.ts'
 
 /** Bodies of the QR code routes, and their part of the OpenAPI document. */
@@ -216,7 +216,6 @@ const build = (operation: string, summary: string, body: z.ZodType): RouteDocume
   tag: 'QR codes',
   body: { 'application/json': body },
   responses: { 200: { description: 'The code.', schema: generated } },
-  errors: [httpErrors.validation_failed],
 })
 
 const exampleCode =
@@ -241,7 +240,7 @@ export const documents = {
     body: { 'application/json': parseBody, 'text/plain': z.string() },
     bodyExamples: { static: { payload: exampleCode } },
     responses: { 200: { description: 'What the code says.', schema: parsed } },
-    errors: [httpErrors.validation_failed, qrcodeErrors.brcode_invalid],
+    errors: [qrcodeErrors.brcode_invalid],
   },
   resolve: {
     operation: 'resolveQrCode',
@@ -255,6 +254,6 @@ export const documents = {
     responses: {
       200: { description: 'The charge, and whether it may be trusted.', schema: resolved },
     },
-    errors: [httpErrors.validation_failed, ...Object.values(qrcodeErrors)],
+    errors: Object.values(qrcodeErrors),
   },
 } as const satisfies Record<string, RouteDocument>

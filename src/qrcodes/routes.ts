@@ -56,7 +56,6 @@ const resolveRoute = (resolve: Resolver): Route => ({
   method: 'POST',
   path: '/v1/pix/qrcode/resolve',
   scope: 'qrcodes:use',
-  accepts: [jsonType],
   bodyBytesMax,
   document: documents.resolve,
   handle: async (c) => {
@@ -112,7 +111,6 @@ const writer = <T extends { readonly image?: PictureKind | undefined }>(
   method: 'POST',
   path: `/v1/qrcodes/${kind}`,
   scope: 'qrcodes:use',
-  accepts: [jsonType],
   bodyBytesMax,
   isPure: true,
   document,

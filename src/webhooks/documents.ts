@@ -3,7 +3,6 @@ import { eventGroups } from '#src/events/index.ts'
 import {
   cursor,
   type EventDocument,
-  httpErrors,
   idParams,
   instant,
   pageQuery,
@@ -185,12 +184,11 @@ const document = (
 const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const ofOne: More = {
   params: idParams,
-  errors: [httpErrors.not_found],
   exampleFrom: { id: 'listWebhooks#/webhooks/0/id' },
 }
 const ofChange: More = {
   ...ofOne,
-  errors: [httpErrors.not_found, webhookErrors.webhook_of_standard],
+  errors: [webhookErrors.webhook_of_standard],
 }
 const ofDelivery: More = { ...ofOne, exampleFrom: { id: 'listDeliveries#/deliveries/0/id' } }
 
@@ -275,7 +273,7 @@ export const documents = {
   replayOne: document('replayDelivery', 'Deliver again', 202, 'It is due now.', delivery, {
     ...ofDelivery,
     idempotent: true,
-    errors: [httpErrors.not_found, webhookErrors.webhook_endpoint_disabled],
+    errors: [webhookErrors.webhook_endpoint_disabled],
   }),
   replay: document(
     'replayDeliveries',
@@ -287,7 +285,7 @@ export const documents = {
       ...ofOne,
       idempotent: true,
       body: json(replayBody),
-      errors: [httpErrors.not_found, webhookErrors.webhook_endpoint_disabled],
+      errors: [webhookErrors.webhook_endpoint_disabled],
     },
   ),
 } as const

@@ -41,7 +41,6 @@ export type WebhookRoutesDeps = {
   readonly kick: () => void
 }
 
-const bodyBytesMax = 65_536
 const base = '/v1/webhooks'
 const deliveriesBase = '/v1/webhook-deliveries'
 
@@ -76,7 +75,6 @@ const managing = (
     requireUnlimited(rightsOf(c), 'managing webhooks')
     return handle(c)
   },
-  ...(document.body === undefined ? {} : { accepts: ['application/json'], bodyBytesMax }),
 })
 
 const idOf = (c: RequestContext): string => readParams(c, idParams).id

@@ -5,6 +5,7 @@ import {
   idParams,
   instant,
   pageQuery,
+  pageResponses,
   type RouteDocument,
   traceId,
 } from '#src/platform/http/index.ts'
@@ -343,15 +344,7 @@ export const documents = {
     summary: 'Transactions, newest first',
     tag,
     query: listQuery,
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({
-          transactions: z.array(record),
-          next_cursor: z.string().nullable(),
-        }),
-      },
-    },
+    responses: pageResponses('transactions', record),
   },
   events: {
     operation: 'listTransactionEvents',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { pageQuery, pageResponses, type RouteDocument } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { reconciliationStatuses } from '../reconciliation/schema.ts'
 import { movementKinds } from '../reconciliation/totals.ts'
@@ -101,15 +101,7 @@ export const reconciliationDocuments = {
       'Of all accounts. What moved in a day by our book, by the network’s, and the difference, in each currency.',
     tag,
     query: reconciliationQuery,
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({
-          reconciliations: z.array(reconciliation),
-          next_cursor: z.string().nullable(),
-        }),
-      },
-    },
+    responses: pageResponses('reconciliations', reconciliation),
   },
   movements: {
     operation: 'listReconciliationMovements',
@@ -120,15 +112,7 @@ export const reconciliationDocuments = {
     params: reconciliationParams,
     query: movementQuery,
     exampleFrom: { id: 'listReconciliations#/reconciliations/0/id' },
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({
-          movements: z.array(movement),
-          next_cursor: z.string().nullable(),
-        }),
-      },
-    },
+    responses: pageResponses('movements', movement),
   },
   resolve: {
     operation: 'resolveReconciliation',

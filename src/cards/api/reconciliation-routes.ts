@@ -1,6 +1,6 @@
 import {
   callerOf,
-  pageOf,
+  pageResponse,
   type Route,
   readJsonValue,
   readParams,
@@ -34,28 +34,24 @@ export const reconciliationRoutes = (service: CardService): readonly Route[] => 
     method: 'GET',
     path,
     scope: 'ops:read',
-    errorStyle: 'envelope',
     document: reconciliationDocuments.list,
     handle: async (c) => {
       const { limit, cursor, network, status } = readQuery(c, reconciliationQuery)
       const filter = { network, status, beforeId: cursor, limit: limit + 1 }
       const found = await service.reconciliations(filter)
-      const { items, next } = pageOf(found, limit, ({ id }) => String(id))
-      return Response.json({ reconciliations: items.map(viewOf), next_cursor: next })
+      return pageResponse('reconciliations', found, limit, viewOf)
     },
   },
   {
     method: 'GET',
     path: `${path}/{id}/movements`,
     scope: 'ops:read',
-    errorStyle: 'envelope',
     document: reconciliationDocuments.movements,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, movementQuery)
       const { id } = readParams(c, reconciliationParams)
       const found = await service.movements(id, cursor, limit + 1)
-      const { items, next } = pageOf(found, limit, (one) => String(one.id))
-      return Response.json({ movements: items.map(movementView), next_cursor: next })
+      return pageResponse('movements', found, limit, movementView)
     },
   },
   {
@@ -63,9 +59,7 @@ export const reconciliationRoutes = (service: CardService): readonly Route[] => 
     path: `${path}/{id}/resolve`,
     scope: 'ops:admin',
     ofInstitution: true,
-    accepts: ['application/json'],
     bodyBytesMax,
-    errorStyle: 'envelope',
     document: reconciliationDocuments.resolve,
     handle: async (c) => {
       const reason = readAdviceResolution(await readJsonValue(c))

@@ -2,7 +2,7 @@ import {
   activityQuery,
   callerOf,
   idParams,
-  pageOf,
+  pageResponse,
   parseJson,
   type RequestContext,
   type Route,
@@ -43,8 +43,7 @@ const posting = (
   document: Route['document'],
   handle: Route['handle'],
 ): Route => ({
-  ...{ method: 'POST', path, scope, document, handle },
-  ...{ accepts: ['application/json'], bodyBytesMax, errorStyle: 'envelope' },
+  ...{ method: 'POST', path, scope, bodyBytesMax, document, handle },
 })
 
 /** The body as JSON; undefined without one. */
@@ -55,7 +54,7 @@ const optionalBody = async (c: RequestContext) => {
 
 /** Authorization, capture, void and query of card transactions. */
 export const cardRoutes = (service: CardService): readonly Route[] =>
-  routesOf(service).map((route) => ({ ...route, inPortuguese }))
+  routesOf(service).map((route) => ({ ...route, errorStyle: 'envelope', inPortuguese }))
 
 const routesOf = (service: CardService): readonly Route[] => [
   posting(`${base}/authorize`, 'cards:authorize', documents.authorize, async (c) => {
@@ -106,13 +105,11 @@ const unmatchedRoutes = (service: CardService): readonly Route[] => [
     method: 'GET',
     path: unmatchedPath,
     scope: 'ops:read',
-    errorStyle: 'envelope',
     document: waitingDocuments.unmatched,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, reversalQuery)
       const found = await service.unmatched(cursor, limit + 1)
-      const { items, next } = pageOf(found, limit, ({ id }) => String(id))
-      return Response.json({ advices: items.map(unmatchedView), next_cursor: next })
+      return pageResponse('advices', found, limit, unmatchedView)
     },
   },
   {
@@ -164,35 +161,30 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     method: 'GET',
     path: `${base}/reversals`,
     scope: 'cards:read',
-    errorStyle: 'envelope',
     document: waitingDocuments.reversals,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, reversalQuery)
       const page = { isAdvice: false, afterId: cursor, limit: limit + 1 }
       const found = await service.reversals(page, callerOf(c))
-      const { items, next } = pageOf(found, limit, ({ id }) => String(id))
-      return Response.json({ reversals: items.map(reversalView), next_cursor: next })
+      return pageResponse('reversals', found, limit, reversalView)
     },
   },
   {
     method: 'GET',
     path: `${base}/advices`,
     scope: 'cards:read',
-    errorStyle: 'envelope',
     document: waitingDocuments.advices,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, reversalQuery)
       const page = { isAdvice: true, afterId: cursor, limit: limit + 1 }
       const found = await service.reversals(page, callerOf(c))
-      const { items, next } = pageOf(found, limit, ({ id }) => String(id))
-      return Response.json({ advices: items.map(adviceView), next_cursor: next })
+      return pageResponse('advices', found, limit, adviceView)
     },
   },
   {
     method: 'GET',
     path: `${base}/activity`,
     scope: 'cards:read',
-    errorStyle: 'envelope',
     document: documents.activity,
     handle: async (c) => {
       const { minutes } = readQuery(c, activityQuery)
@@ -203,7 +195,6 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     method: 'GET',
     path: base,
     scope: 'cards:read',
-    errorStyle: 'envelope',
     document: documents.list,
     handle: async (c) => {
       const query = readQuery(c, listQuery)
@@ -221,15 +212,13 @@ const readingRoutes = (service: CardService): readonly Route[] => [
         limit: limit + 1,
       }
       const found = await service.list(filter, callerOf(c))
-      const { items, next } = pageOf(found, limit, ({ id }) => id)
-      return Response.json({ transactions: items.map(recordOf), next_cursor: next })
+      return pageResponse('transactions', found, limit, recordOf)
     },
   },
   {
     method: 'GET',
     path: `${base}/{id}`,
     scope: 'cards:read',
-    errorStyle: 'envelope',
     document: documents.find,
     handle: async (c) => Response.json(recordOf(await service.find(idOf(c), callerOf(c)))),
   },
@@ -237,7 +226,6 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     method: 'GET',
     path: `${base}/{id}/events`,
     scope: 'cards:read',
-    errorStyle: 'envelope',
     document: documents.events,
     handle: async (c) => {
       const { traceId, events } = await service.events(idOf(c), callerOf(c))

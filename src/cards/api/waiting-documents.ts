@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { pageQuery, pageResponses, type RouteDocument } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { reversedOperations } from '../reversals/schema.ts'
 import { adviceResolutionBody } from './bodies.ts'
@@ -67,15 +67,7 @@ export const waitingDocuments = {
       'Of all accounts. Decisions, bookings and reversals of a network whose DE 37 is none of ours, and administrative advices about nothing; kept until somebody has seen to each.',
     tag,
     query: reversalQuery,
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({
-          advices: z.array(unmatchedAdvice),
-          next_cursor: z.string().nullable(),
-        }),
-      },
-    },
+    responses: pageResponses('advices', unmatchedAdvice),
   },
   resolveAdvice: {
     operation: 'resolveUnmatchedAdvice',
@@ -100,12 +92,7 @@ export const waitingDocuments = {
     description: 'Each is sent again until the network confirms it or its time is over.',
     tag,
     query: reversalQuery,
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({ reversals: z.array(reversal), next_cursor: z.string().nullable() }),
-      },
-    },
+    responses: pageResponses('reversals', reversal),
   },
   advices: {
     operation: 'listAdvices',
@@ -114,11 +101,6 @@ export const waitingDocuments = {
       'What was decided while a network was away, where its rules allow it. Each is sent again until the network confirms or refuses it, or its time is over.',
     tag,
     query: reversalQuery,
-    responses: {
-      200: {
-        description: 'A page',
-        schema: z.object({ advices: z.array(advice), next_cursor: z.string().nullable() }),
-      },
-    },
+    responses: pageResponses('advices', advice),
   },
 } satisfies Readonly<Record<string, RouteDocument>>

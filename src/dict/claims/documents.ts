@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { claimTypes, keyTypes } from '#codecs/dict'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { pageResponses, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { account, keyCharsMax, owner } from '../entries/documents.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
@@ -126,13 +126,11 @@ const asked = {
     'The directory has not answered, or its period has not ended: it is asked again until it does.',
   schema: claim,
 }
-const { not_found: notFound, not_configured: notConfigured } = httpErrors
-const wrong = [httpErrors.validation_failed, httpErrors.value_refused, notConfigured]
 const first = { id: 'listDirectoryClaims#/claims/0/id' }
 const act = {
   ...{ tag, params: claimParams, exampleFrom: first, responses: { 200: done, 202: asked } },
   idempotent: true,
-  errors: [notFound, ...wrong, dictErrors.dict_claim_not_possible, dictErrors.dict_refused],
+  errors: [dictErrors.dict_claim_not_possible, dictErrors.dict_refused],
 } as const
 
 export const claimDocuments = {
@@ -145,20 +143,14 @@ export const claimDocuments = {
     body: { 'application/json': newClaim },
     idempotent: true,
     responses: { 201: done, 202: asked },
-    errors: [...wrong, dictErrors.dict_claim_exists, dictErrors.dict_refused],
+    errors: [dictErrors.dict_claim_exists, dictErrors.dict_refused],
   },
   list: {
     operation: 'listDirectoryClaims',
     summary: 'Claims of this institution and against it, newest first',
     tag,
     query: claimsQuery,
-    responses: {
-      200: {
-        description: 'Claims',
-        schema: z.object({ claims: z.array(claim), next_cursor: z.string().nullable() }),
-      },
-    },
-    errors: wrong,
+    responses: pageResponses('claims', claim, 'Claims'),
   },
   find: {
     operation: 'getDirectoryClaim',
@@ -167,7 +159,6 @@ export const claimDocuments = {
     params: claimParams,
     exampleFrom: first,
     responses: { 200: { description: 'The claim', schema: claim } },
-    errors: [notFound, ...wrong],
   },
   acknowledge: {
     ...{ ...act, operation: 'acknowledgeDirectoryClaim' },

@@ -24,7 +24,6 @@ import { claimView } from './view.ts'
 
 const base = '/v1/dict/claims'
 const bodyBytesMax = 16_384
-const json = { accepts: ['application/json'], bodyBytesMax }
 const write = { method: 'POST', scope: 'dict:write' } as const
 
 /** Claims to keys: portability and ownership. */
@@ -35,7 +34,7 @@ export const claimRoutes = (service: ClaimService, ispb: string): readonly Route
   }
   return [
     {
-      ...{ ...write, path: base, ...json, document: documents.open },
+      ...{ ...write, path: base, bodyBytesMax, document: documents.open },
       handle: async (c) => {
         const { type, key_type: keyType, key, ...body } = await readJson(c, newClaim)
         const content = { ...accountOf(body.account, ispb), owner: ownerOf(body.claimer) }
@@ -71,11 +70,11 @@ export const claimRoutes = (service: ClaimService, ispb: string): readonly Route
       handle: (c) => act(c, { act: 'acknowledge' }),
     },
     {
-      ...{ ...write, path: `${base}/{id}/confirm`, ...json, document: documents.confirm },
+      ...{ ...write, path: `${base}/{id}/confirm`, bodyBytesMax, document: documents.confirm },
       handle: async (c) => act(c, { act: 'confirm', ...(await readJson(c, confirmBody)) }),
     },
     {
-      ...{ ...write, path: `${base}/{id}/cancel`, ...json, document: documents.cancel },
+      ...{ ...write, path: `${base}/{id}/cancel`, bodyBytesMax, document: documents.cancel },
       handle: async (c) => act(c, { act: 'cancel', ...(await readJson(c, cancelBody)) }),
     },
     {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { keyTypes } from '#codecs/dict'
 import {
-  httpErrors,
   instant,
   pageQuery,
+  pageResponses,
   type RouteDocument,
   text,
 } from '#src/platform/http/index.ts'
@@ -81,8 +81,6 @@ const difference = z
   })
   .meta({ id: 'DirectoryDifference' })
 
-const wrong = [httpErrors.validation_failed, httpErrors.value_refused, httpErrors.not_configured]
-
 const started = { id: 'compareDirectoryEntries#/id' }
 
 export const comparisonDocuments = {
@@ -95,7 +93,7 @@ export const comparisonDocuments = {
     body: { 'application/json': newComparison },
     idempotent: true,
     responses: { 202: { description: 'It runs.', schema: comparison } },
-    errors: [...wrong, dictErrors.dict_comparison_running],
+    errors: [dictErrors.dict_comparison_running],
   },
   find: {
     operation: 'getDirectoryComparison',
@@ -104,7 +102,6 @@ export const comparisonDocuments = {
     params: comparisonParams,
     exampleFrom: started,
     responses: { 200: { description: 'The comparison', schema: comparison } },
-    errors: [httpErrors.not_found, ...wrong],
   },
   differences: {
     operation: 'listDirectoryDifferences',
@@ -113,16 +110,7 @@ export const comparisonDocuments = {
     params: comparisonParams,
     exampleFrom: started,
     query: differencesQuery,
-    responses: {
-      200: {
-        description: 'Differences',
-        schema: z.object({
-          differences: z.array(difference),
-          next_cursor: z.string().nullable(),
-        }),
-      },
-    },
-    errors: [httpErrors.not_found, ...wrong],
+    responses: pageResponses('differences', difference, 'Differences'),
   },
   mend: {
     operation: 'mendDirectoryDifference',
@@ -135,9 +123,6 @@ export const comparisonDocuments = {
     idempotent: true,
     body: { 'application/json': mending },
     responses: { 200: { description: 'The difference', schema: difference } },
-    errors: [
-      ...[httpErrors.not_found, ...wrong, dictErrors.dict_difference_mended],
-      dictErrors.dict_entry_not_registered,
-    ],
+    errors: [...[dictErrors.dict_difference_mended], dictErrors.dict_entry_not_registered],
   },
 } as const satisfies Readonly<Record<string, RouteDocument>>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
 import { disputeRoles, disputeStatuses } from './domain.ts'
@@ -60,11 +60,9 @@ export const disputeMembers = {
   modified_at: moment.nullable().meta({ description: 'By the directory’s clock.' }),
 }
 
-const { not_found: notFound, not_configured: notConfigured } = httpErrors
-const wrong = [httpErrors.validation_failed, httpErrors.value_refused, notConfigured]
-const askErrors = [...wrong, dictErrors.dict_dispute_exists, dictErrors.dict_refused]
+const askErrors = [dictErrors.dict_dispute_exists, dictErrors.dict_refused]
 const actErrors = [
-  ...[notFound, ...wrong, dictErrors.dict_dispute_not_yours],
+  ...[dictErrors.dict_dispute_not_yours],
   ...[dictErrors.dict_dispute_state, dictErrors.dict_refused],
 ]
 
@@ -97,11 +95,11 @@ export const documentsOf = (
       ...{ responses: { 201: done, 202: asked }, errors: askErrors },
     },
     list: {
-      ...{ ...list, tag, query: disputesQuery, errors: wrong },
+      ...{ ...list, tag, query: disputesQuery },
       responses: { 200: { description: 'A page of them', schema: page } },
     },
     find: {
-      ...{ ...find, ...one, errors: [notFound, ...wrong] },
+      ...{ ...find, ...one },
       responses: { 200: { description: 'As it stands', schema: shown } },
     },
   } as const satisfies Readonly<Record<string, RouteDocument>>

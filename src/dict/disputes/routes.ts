@@ -17,8 +17,8 @@ import type { DisputeService, NewDispute } from './service.ts'
 
 const bodyBytesMax = 16_384
 /** What all routes that ask the directory for something have alike. */
-export const writing: Pick<Route, 'method' | 'scope' | 'accepts' | 'bodyBytesMax'> = {
-  ...{ method: 'POST', scope: 'dict:write', accepts: ['application/json'], bodyBytesMax },
+export const writing: Pick<Route, 'method' | 'scope' | 'bodyBytesMax'> = {
+  ...{ method: 'POST', scope: 'dict:write', bodyBytesMax },
 }
 
 /** What a body of the schema asks for. */

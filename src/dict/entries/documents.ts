@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { keyTypes } from '#codecs/dict'
 import { isCnpj, isCpf } from '#codecs/taxpayer'
-import { httpErrors, instant, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { instant, pageResponses, type RouteDocument, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
 import { entryStatuses, removalReasons } from './domain.ts'
@@ -126,8 +126,6 @@ const asked = {
   description: 'The directory has not answered, and is asked again until it does.',
   schema: entry,
 }
-const { not_found: notFound, not_configured: notConfigured } = httpErrors
-const wrong = [httpErrors.validation_failed, httpErrors.value_refused, notConfigured]
 const first = { id: 'listDirectoryEntries#/entries/0/id' }
 
 export const entryDocuments = {
@@ -140,20 +138,14 @@ export const entryDocuments = {
     body: { 'application/json': newEntry },
     idempotent: true,
     responses: { 201: done, 202: asked },
-    errors: [...wrong, dictErrors.dict_entry_exists, dictErrors.dict_refused],
+    errors: [dictErrors.dict_entry_exists, dictErrors.dict_refused],
   },
   list: {
     operation: 'listDirectoryEntries',
     summary: 'This institution’s entries in the directory, newest first',
     tag,
     query: entriesQuery,
-    responses: {
-      200: {
-        description: 'Entries',
-        schema: z.object({ entries: z.array(entry), next_cursor: z.string().nullable() }),
-      },
-    },
-    errors: wrong,
+    responses: pageResponses('entries', entry, 'Entries'),
   },
   find: {
     operation: 'getDirectoryEntry',
@@ -162,7 +154,6 @@ export const entryDocuments = {
     params: entryParams,
     exampleFrom: first,
     responses: { 200: { description: 'The entry', schema: entry } },
-    errors: [notFound, ...wrong],
   },
   change: {
     operation: 'updateDirectoryEntry',
@@ -173,7 +164,7 @@ export const entryDocuments = {
     exampleFrom: first,
     body: { 'application/json': entryChange },
     responses: { 200: done, 202: asked },
-    errors: [notFound, ...wrong, dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
+    errors: [dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
   },
   remove: {
     operation: 'deletePixKey',
@@ -184,7 +175,7 @@ export const entryDocuments = {
     exampleFrom: first,
     query: removalQuery,
     responses: { 200: done, 202: asked },
-    errors: [notFound, ...wrong, dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
+    errors: [dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
   },
   verify: {
     operation: 'verifyDirectoryEntries',
@@ -203,6 +194,6 @@ export const entryDocuments = {
         }),
       },
     },
-    errors: [...wrong, dictErrors.dict_refused, dictErrors.dict_unavailable],
+    errors: [dictErrors.dict_refused, dictErrors.dict_unavailable],
   },
 } as const satisfies Readonly<Record<string, RouteDocument>>

@@ -26,14 +26,19 @@ import { entryView } from './view.ts'
 
 const base = '/v1/dict/entries'
 const bodyBytesMax = 16_384
-const json = { accepts: ['application/json'], bodyBytesMax }
 
 const idOf = (c: RequestContext): string => readParams(c, entryParams).id
 
 /** Entries that this institution keeps in the directory of Pix keys. */
 export const entryRoutes = (service: EntryService, ispb: string): readonly Route[] => [
   {
-    ...{ method: 'POST', path: base, scope: 'dict:write', ...json, document: documents.register },
+    ...{
+      method: 'POST',
+      path: base,
+      scope: 'dict:write',
+      bodyBytesMax,
+      document: documents.register,
+    },
     handle: async (c) => {
       const wanted = wantedOf(await readJson(c, newEntry), ispb)
       return respond(await service.register(wanted, callerOf(c)))
@@ -53,7 +58,7 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
     handle: async (c) => Response.json(entryView(await service.find(idOf(c)))),
   },
   {
-    ...{ method: 'PATCH', path: `${base}/{id}`, scope: 'dict:write', ...json },
+    ...{ method: 'PATCH', path: `${base}/{id}`, scope: 'dict:write', bodyBytesMax },
     document: documents.change,
     handle: async (c) => {
       const { owner, account } = await readJson(c, entryChange)
@@ -72,7 +77,7 @@ export const entryRoutes = (service: EntryService, ispb: string): readonly Route
     },
   },
   {
-    ...{ method: 'POST', path: '/v1/dict/verifications', scope: 'dict:write', ...json },
+    ...{ method: 'POST', path: '/v1/dict/verifications', scope: 'dict:write', bodyBytesMax },
     document: documents.verify,
     handle: async (c) => {
       const { key_type: type } = await readJson(c, verificationBody)

@@ -4,8 +4,9 @@ import {
   type Caller,
   callerOf,
   type ErrorDefinition,
-  httpErrors,
   idParams,
+  pageResponse,
+  pageResponses,
   type Route,
   readParams,
   readQuery,
@@ -14,7 +15,7 @@ import type { Kind, ListFilter, Of, Whole } from '../agreements/service.ts'
 import type { Agreement, Event } from '../agreements/store.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
-import { networkSchema, pageResponse, pageResponses, pageSchema } from './shared.ts'
+import { networkSchema, pageSchema } from './shared.ts'
 import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
 
 export const tag = 'Digital currency'
@@ -23,14 +24,11 @@ export const tag = 'Digital currency'
 export const changing = {
   method: 'POST',
   scope: 'drex:transfer',
-  accepts: ['application/json'],
   bodyBytesMax: 4_096,
-  errorStyle: 'envelope',
 } as const
 
 /** The refusals of every route that signs a step. */
 export const refusals = [
-  httpErrors.validation_failed,
   drexErrors.wallet_not_found,
   drexErrors.wallet_cannot_sign,
   drexErrors.wallet_disabled,
@@ -125,14 +123,12 @@ const listRoute = <K extends Kind>(reading: Reading<K>): Route => {
     method: 'GET',
     path,
     scope: 'drex:read',
-    errorStyle: 'envelope',
     document: {
       operation: list.operation,
       summary: list.summary,
       tag,
       query,
-      responses: pageResponses(list.name, schema),
-      errors: [httpErrors.validation_failed],
+      responses: pageResponses(list.name, schema, 'One page'),
     },
     async handle(c) {
       const { cursor: beforeId, limit, status, part } = readQuery(c, query)
@@ -148,7 +144,6 @@ const readRoute = <K extends Kind>({ path, agreements, read, schema, show }: Rea
     method: 'GET',
     path: `${path}/{id}`,
     scope: 'drex:read',
-    errorStyle: 'envelope',
     document: {
       ...{ operation, summary, tag },
       params: idParams,

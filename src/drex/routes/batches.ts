@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import {
   callerOf,
-  httpErrors,
   idParams,
   type Route,
   readJson,
@@ -55,9 +54,7 @@ const createRoute = (batches: Batches): Route => ({
   method: 'POST',
   path: '/v1/drex/batches',
   scope: 'drex:transfer',
-  accepts: ['application/json'],
   bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'createBatch',
     summary: 'Move currency in many transfers',
@@ -71,7 +68,6 @@ const createRoute = (batches: Batches): Route => ({
     exampleFrom: walletsFrom('/transfers/0', 'from_wallet', 'to_wallet'),
     responses: { 202: { description: 'All are accepted', schema: acceptedSchema } },
     errors: [
-      httpErrors.validation_failed,
       drexErrors.wallet_not_found,
       drexErrors.wallet_cannot_sign,
       drexErrors.wallet_disabled,
@@ -93,7 +89,6 @@ const readRoute = (batches: Batches): Route => ({
   method: 'GET',
   path: '/v1/drex/batches/{id}',
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'getBatch',
     summary: 'A batch and its transfers',
@@ -114,7 +109,6 @@ const approveRoute = (batches: Batches): Route => ({
   method: 'POST',
   path: '/v1/drex/batches/{id}/approve',
   scope: 'drex:transfer',
-  errorStyle: 'envelope',
   document: {
     operation: 'approveBatch',
     summary: 'Let the held transfers of a batch go',

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
-  httpErrors,
   idParams,
+  pageResponse,
+  pageResponses,
   type Route,
   readParams,
   readQuery,
@@ -12,13 +13,7 @@ import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import type { HeldTransactions } from '../held.ts'
 import { once } from './once.ts'
-import {
-  networkSchema,
-  pageResponse,
-  pageResponses,
-  pageSchema,
-  transactionHash,
-} from './shared.ts'
+import { networkSchema, pageSchema, transactionHash } from './shared.ts'
 
 const tag = 'Digital currency'
 const path = '/v1/drex/held'
@@ -66,7 +61,6 @@ export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[
     method: 'GET',
     path,
     scope: 'ops:read',
-    errorStyle: 'envelope',
     document: {
       operation: 'listHeldTransactions',
       summary: 'What may be on the chain already',
@@ -74,8 +68,7 @@ export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[
         'Of all accounts. A wallet has sent what this database does not know, as after it was restored from a copy; what may be just that is not signed until somebody decides.',
       tag,
       query: pageQuery,
-      responses: pageResponses('held', heldSchema),
-      errors: [httpErrors.validation_failed],
+      responses: pageResponses('held', heldSchema, 'One page'),
     },
     async handle(c) {
       const { cursor, limit } = readQuery(c, pageQuery)
@@ -88,9 +81,7 @@ export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[
     path: `${path}/{id}/resolve`,
     scope: 'ops:admin',
     ofInstitution: true,
-    accepts: ['application/json'],
     bodyBytesMax,
-    errorStyle: 'envelope',
     document: {
       operation: 'resolveHeldTransaction',
       summary: 'Decide about a held transaction',
@@ -103,7 +94,7 @@ export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[
       body: { 'application/json': decisionSchema },
       bodyExamples: { send: { decision: 'send' } },
       responses: { 200: { description: 'It goes on', schema: decidedSchema } },
-      errors: [httpErrors.validation_failed, httpErrors.not_found, drexErrors.network_unreachable],
+      errors: [drexErrors.network_unreachable],
     },
     handle: (c) =>
       once(sql, c, {

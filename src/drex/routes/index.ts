@@ -71,7 +71,7 @@ const errorInPortuguese = (error: unknown): unknown => {
 }
 
 export const createRoutes = (deps: RouteDeps): readonly Route[] =>
-  routesOf(deps).map((route) => ({ ...route, inPortuguese }))
+  routesOf(deps).map((route) => ({ ...route, errorStyle: 'envelope', inPortuguese }))
 
 const routesOf = (deps: RouteDeps): readonly Route[] => [
   ...transferRoutes(deps.transfers),

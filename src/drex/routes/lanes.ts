@@ -57,7 +57,6 @@ const listRoute = (sql: Client): Route => ({
   method: 'GET',
   path: '/v1/drex/lanes',
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'listNonceLanes',
     summary: 'Nonces of each wallet on each network, and what holds them up',
@@ -80,7 +79,6 @@ const resendRoute = (wallets: Wallets, sql: Client): Route => ({
   method: 'POST',
   path: '/v1/wallets/{id}/resend',
   scope: 'drex:transfer',
-  errorStyle: 'envelope',
   document: {
     operation: 'resendWalletTransactions',
     summary: 'Send again at once what a wallet has in flight',

@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import {
-  ApiError,
-  callerOf,
-  httpErrors,
-  type Route,
-  readParams,
-  readQuery,
-} from '#src/platform/http/index.ts'
+import { ApiError, callerOf, type Route, readParams, readQuery } from '#src/platform/http/index.ts'
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import { networkIds } from '../config.ts'
 import { formatUnits } from '../domain.ts'
@@ -69,18 +62,16 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
     path: '/v1/drex/balance/{wallet}',
     asksOthers: true,
     scope: 'drex:read',
-    errorStyle: 'envelope',
     document: {
       operation: 'getBalance',
       summary: 'Balance of a wallet',
       description: '`balance` is all of it; `available` is what can be moved now.',
-      tag: tag,
+      tag,
       params: walletParams,
       exampleFrom: { wallet: 'listWallets#/wallets/0/address' },
       query: networkQuery,
       responses: { 200: { description: 'The balance', schema: balanceSchema } },
       errors: [
-        httpErrors.validation_failed,
         drexErrors.network_not_configured,
         drexErrors.network_unreachable,
         drexErrors.token_unusable,
@@ -99,11 +90,10 @@ export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] 
     method: 'GET',
     path: '/v1/drex/networks',
     scope: 'drex:read',
-    errorStyle: 'envelope',
     document: {
       operation: 'listNetworks',
       summary: 'The networks, configured or not',
-      tag: tag,
+      tag,
       responses: { 200: { description: 'All networks', schema: networksSchema } },
     },
     handle: () => Response.json({ networks: networkIds.map((id) => showNetwork(chains, id)) }),

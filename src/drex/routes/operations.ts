@@ -2,9 +2,10 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   callerOf,
-  httpErrors,
   idParams,
   jsonMembers,
+  pageResponse,
+  pageResponses,
   type Route,
   readParams,
   readQuery,
@@ -18,7 +19,7 @@ import { allowOperation, type Operations } from '../operations/service.ts'
 import type { Operation } from '../operations/store.ts'
 import type { Step } from '../transfers/store.ts'
 import { once } from './once.ts'
-import { addressSchema, networkSchema, pageResponse, pageResponses, pageSchema } from './shared.ts'
+import { addressSchema, networkSchema, pageSchema } from './shared.ts'
 import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
 
 const tag = 'Digital currency'
@@ -72,9 +73,7 @@ const createRoute = (operations: Operations, sql: Client): Route => ({
   method: 'POST',
   path,
   scope: 'contracts:call',
-  accepts: ['application/json'],
   bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'createOperation',
     summary: 'Do something with the network’s own contracts',
@@ -96,8 +95,6 @@ const createRoute = (operations: Operations, sql: Client): Route => ({
     },
     responses: { 202: { description: 'Accepted', schema: operationSchema } },
     errors: [
-      httpErrors.validation_failed,
-      httpErrors.forbidden,
       drexErrors.wallet_not_found,
       drexErrors.wallet_cannot_sign,
       drexErrors.wallet_disabled,
@@ -126,7 +123,6 @@ const typesRoute = (): Route => ({
   method: 'GET',
   path: `${path}/types`,
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'listOperationTypes',
     summary: 'The operations and the JSON Schema of their parameters',
@@ -162,14 +158,12 @@ const listRoute = (operations: Operations): Route => ({
   method: 'GET',
   path,
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'listOperations',
     summary: 'Operations, newest first',
     tag,
     query: pageQuery,
-    responses: pageResponses('operations', operationSchema),
-    errors: [httpErrors.validation_failed],
+    responses: pageResponses('operations', operationSchema, 'One page'),
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
@@ -182,7 +176,6 @@ const readRoute = (operations: Operations): Route => ({
   method: 'GET',
   path: `${path}/{id}`,
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'getOperation',
     summary: 'One operation and its steps',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import { callerOf, httpErrors, type Route } from '#src/platform/http/index.ts'
+import { callerOf, type Route } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
@@ -33,9 +33,7 @@ export const sandboxRoutes = (sandbox: Sandbox, sql: Client): readonly Route[] =
     method: 'POST',
     path: '/v1/drex/sandbox/fund',
     scope: 'drex:transfer',
-    accepts: ['application/json'],
     bodyBytesMax,
-    errorStyle: 'envelope',
     document: {
       operation: 'fundSandboxWallet',
       summary: 'Get currency for trials',
@@ -50,8 +48,6 @@ export const sandboxRoutes = (sandbox: Sandbox, sql: Client): readonly Route[] =
       exampleFrom: { '/wallet': 'listWallets#/wallets/0/address' },
       responses: { 200: { description: 'Funded, or on its way', schema: fundingSchema } },
       errors: [
-        httpErrors.validation_failed,
-        httpErrors.forbidden,
         drexErrors.contract_reverted,
         drexErrors.token_unusable,
         drexErrors.network_not_configured,

@@ -1,12 +1,6 @@
 /** What the routes of digital currency share. */
 import { z } from 'zod'
-import {
-  callerOf,
-  jsonMembers,
-  pageOf,
-  pageQuery,
-  type RequestContext,
-} from '#src/platform/http/index.ts'
+import { callerOf, jsonMembers, pageQuery, type RequestContext } from '#src/platform/http/index.ts'
 import { networkIds } from '../config.ts'
 import { addressSchema } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -57,25 +51,3 @@ export const makerOf = (
   const { owner, keyId } = callerOf(c)
   return { account: owner, createdBy: keyId }
 }
-
-/**
- * The answer of a list: one page under its name, and the cursor of the next.
- *
- * @param found one more than `limit` if there are more
- */
-export const pageResponse = <T extends { readonly id: string }>(
-  name: string,
-  found: readonly T[],
-  limit: number,
-  show: (item: T) => unknown,
-): Response => {
-  const { items, next } = pageOf(found, limit, ({ id }) => id)
-  return Response.json({ [name]: items.map((item) => show(item)), next_cursor: next })
-}
-
-export const pageResponses = (name: string, item: z.ZodType) => ({
-  200: {
-    description: 'One page',
-    schema: z.object({ [name]: z.array(item), next_cursor: z.string().nullable() }),
-  },
-})

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import {
   callerOf,
-  httpErrors,
   idParams,
   jsonValue,
   type Route,
@@ -17,7 +16,6 @@ import type { Signatures, Signed } from '../signatures/service.ts'
 import { anyWallet, networkSchema } from './shared.ts'
 
 const tag = 'Wallets'
-const bodyBytesMax = 65_536
 const messageCharactersMax = 8_000
 const typesMax = 32
 const fieldsMax = 64
@@ -91,8 +89,6 @@ const signedSchema = z.object({
 })
 
 const errors = [
-  httpErrors.validation_failed,
-  httpErrors.value_refused,
   drexErrors.wallet_not_found,
   drexErrors.wallet_cannot_sign,
   drexErrors.wallet_disabled,
@@ -104,9 +100,6 @@ export const signatureRoutes = (signatures: Signatures): readonly Route[] => [
     method: 'POST',
     path: '/v1/wallets/{id}/sign-message',
     scope: 'signatures:make',
-    accepts: ['application/json'],
-    bodyBytesMax,
-    errorStyle: 'envelope',
     document: {
       operation: 'signMessage',
       summary: 'Sign a message with a wallet',
@@ -129,9 +122,6 @@ export const signatureRoutes = (signatures: Signatures): readonly Route[] => [
     method: 'POST',
     path: '/v1/wallets/{id}/sign-typed-data',
     scope: 'signatures:make',
-    accepts: ['application/json'],
-    bodyBytesMax,
-    errorStyle: 'envelope',
     document: {
       operation: 'signTypedData',
       summary: 'Sign typed data with a wallet',

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import {
   callerOf,
-  httpErrors,
   idParams,
   instant,
   pageOf,
@@ -90,7 +89,6 @@ export const statementRoute = ({ chains, wallets, statements }: Deps): Route => 
   path: '/v1/wallets/{id}/statement',
   asksOthers: true,
   scope: 'wallets:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'readWalletStatement',
     summary: 'What came to a wallet and left it, oldest first, with the balance after each',
@@ -102,8 +100,6 @@ export const statementRoute = ({ chains, wallets, statements }: Deps): Route => 
     query,
     responses: { 200: { description: 'One page', schema: statementSchema } },
     errors: [
-      httpErrors.validation_failed,
-      httpErrors.forbidden,
       drexErrors.wallet_not_found,
       drexErrors.statement_not_ready,
       drexErrors.token_unusable,

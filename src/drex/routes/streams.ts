@@ -4,9 +4,10 @@ import type { Client } from '#src/platform/database/index.ts'
 import {
   actorOf,
   callerOf,
-  httpErrors,
   id,
   jsonMembers,
+  pageResponse,
+  pageResponses,
   type Route,
   readParams,
   readQuery,
@@ -18,18 +19,10 @@ import { checksumAddress } from '../evm/address.ts'
 import type { Streams } from '../streams/service.ts'
 import type { Stream } from '../streams/store.ts'
 import { once } from './once.ts'
-import {
-  addressSchema,
-  anyContract,
-  networkSchema,
-  pageResponse,
-  pageResponses,
-  pageSchema,
-} from './shared.ts'
+import { addressSchema, anyContract, networkSchema, pageSchema } from './shared.ts'
 
 const tag = 'Contracts'
 const path = '/v1/contracts/{address}/streams'
-const bodyBytesMax = 65_536
 const indexedMax = 3
 
 const createSchema = z.strictObject({
@@ -73,9 +66,6 @@ const createRoute = (streams: Streams, sql: Client): Route => ({
   method: 'POST',
   path,
   scope: 'contracts:deploy',
-  accepts: ['application/json'],
-  bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'createContractStream',
     summary: 'Follow an event of a contract',
@@ -89,7 +79,6 @@ const createRoute = (streams: Streams, sql: Client): Route => ({
     bodyExamples: { transfers: { event: 'Transfer', where: {} } },
     responses: { 201: { description: 'Followed', schema: streamSchema } },
     errors: [
-      httpErrors.validation_failed,
       drexErrors.contract_not_found,
       drexErrors.too_many_streams,
       drexErrors.network_unreachable,
@@ -114,7 +103,6 @@ const listRoute = (streams: Streams): Route => ({
   method: 'GET',
   path,
   scope: 'contracts:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'listContractStreams',
     summary: 'The streams of a contract, newest first',
@@ -122,8 +110,8 @@ const listRoute = (streams: Streams): Route => ({
     params: addressParams,
     exampleFrom: anyContract,
     query: listQuery,
-    responses: pageResponses('streams', streamSchema),
-    errors: [httpErrors.validation_failed, drexErrors.contract_not_found],
+    responses: pageResponses('streams', streamSchema, 'One page'),
+    errors: [drexErrors.contract_not_found],
   },
   async handle(c) {
     const { address } = readParams(c, addressParams)
@@ -137,7 +125,6 @@ const removeRoute = (streams: Streams): Route => ({
   method: 'DELETE',
   path: `${path}/{id}`,
   scope: 'contracts:deploy',
-  errorStyle: 'envelope',
   document: {
     operation: 'deleteContractStream',
     summary: 'Follow an event no more',
@@ -146,7 +133,7 @@ const removeRoute = (streams: Streams): Route => ({
     exampleFrom: { ...anyContract, id: 'createContractStream#/stream_id' },
     query: networkQuery,
     responses: { 204: { description: 'Deleted' } },
-    errors: [httpErrors.not_found, httpErrors.validation_failed, drexErrors.contract_not_found],
+    errors: [drexErrors.contract_not_found],
   },
   async handle(c) {
     const { address, id: streamId } = readParams(c, streamParams)

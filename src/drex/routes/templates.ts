@@ -6,7 +6,6 @@ export const templatesRoute = (): Route => ({
   method: 'GET',
   path: '/v1/contracts/templates',
   scope: 'contracts:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'listContractTemplates',
     summary: 'The templates and the JSON Schema of their parameters',

@@ -1,11 +1,5 @@
 import { z } from 'zod'
-import {
-  callerOf,
-  httpErrors,
-  type Route,
-  readParams,
-  readQuery,
-} from '#src/platform/http/index.ts'
+import { callerOf, type Route, readParams, readQuery } from '#src/platform/http/index.ts'
 import type { Decoded } from '../contracts/decoding.ts'
 import type { Contract } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
@@ -78,7 +72,6 @@ export const transactionRoute = (transactions: ChainTransactions): Route => ({
   path: '/v1/drex/transactions/{hash}',
   asksOthers: true,
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'getChainTransaction',
     summary: 'A transaction as the chain has it: the call and its events, decoded',
@@ -89,13 +82,7 @@ export const transactionRoute = (transactions: ChainTransactions): Route => ({
     exampleFrom: { hash: 'listTransfers?status=confirmed#/transfers/0/tx_hash' },
     query,
     responses: { 200: { description: 'The transaction', schema } },
-    errors: [
-      httpErrors.validation_failed,
-      httpErrors.not_found,
-      httpErrors.forbidden,
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
-    ],
+    errors: [drexErrors.network_not_configured, drexErrors.network_unreachable],
   },
   async handle(c) {
     const { network } = readQuery(c, query)

@@ -4,9 +4,10 @@ import {
   activitySchema,
   away,
   callerOf,
-  httpErrors,
   idParams,
   instant,
+  pageResponse,
+  pageResponses,
   type Route,
   readJson,
   readParams,
@@ -19,15 +20,7 @@ import { transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import type { Transfers } from '../transfers/service.ts'
 import { exampleTransfer } from './examples.ts'
-import {
-  addressSchema,
-  fullAddresses,
-  pageResponse,
-  pageResponses,
-  pageSchema,
-  transactionHash,
-  walletsFrom,
-} from './shared.ts'
+import { addressSchema, fullAddresses, pageSchema, transactionHash, walletsFrom } from './shared.ts'
 import {
   addressForm,
   createdSchema,
@@ -39,7 +32,6 @@ import {
 } from './transfer-form.ts'
 
 const tag = 'Digital currency'
-const bodyBytesMax = 65_536
 
 const ofStatus = (status: (typeof transactionStatuses)[number]) => ({
   id: `listTransfers?status=${status}#/transfers/0/transfer_id`,
@@ -82,15 +74,12 @@ const createRoute = (transfers: Transfers): Route => ({
   method: 'POST',
   path: '/v1/drex/transfers',
   scope: 'drex:transfer',
-  accepts: ['application/json'],
-  bodyBytesMax: bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'createTransfer',
     summary: 'Move currency between wallets',
     description:
       'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
-    tag: tag,
+    tag,
     idempotent: true,
     query: showSchema,
     body: { 'application/json': createSchema },
@@ -98,7 +87,6 @@ const createRoute = (transfers: Transfers): Route => ({
     exampleFrom: walletsFrom('', 'from_wallet', 'to_wallet'),
     responses: { 202: { description: 'Accepted', schema: createdSchema } },
     errors: [
-      httpErrors.validation_failed,
       drexErrors.wallet_not_found,
       drexErrors.wallet_cannot_sign,
       drexErrors.wallet_disabled,
@@ -140,14 +128,12 @@ const listRoute = (transfers: Transfers): Route => ({
   method: 'GET',
   path: '/v1/drex/transfers',
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'listTransfers',
     summary: 'Transfers, newest first',
-    tag: tag,
+    tag,
     query: listSchema,
-    responses: pageResponses('transfers', transferSchema),
-    errors: [httpErrors.validation_failed],
+    responses: pageResponses('transfers', transferSchema, 'One page'),
   },
   async handle(c) {
     const query = readQuery(c, listSchema)
@@ -177,7 +163,6 @@ const activityRoute = (transfers: Transfers): Route => ({
   method: 'GET',
   path: '/v1/drex/transfers/activity',
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'readTransferActivity',
     summary: 'The transfers of late: how many, how fast, with what outcome',
@@ -185,7 +170,6 @@ const activityRoute = (transfers: Transfers): Route => ({
     tag,
     query: activityQuery,
     responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
-    errors: [httpErrors.validation_failed],
   },
   async handle(c) {
     const { minutes } = readQuery(c, activityQuery)
@@ -197,11 +181,10 @@ const readRoute = (transfers: Transfers): Route => ({
   method: 'GET',
   path: '/v1/drex/transfers/{id}',
   scope: 'drex:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'getTransfer',
     summary: 'One transfer and its steps',
-    tag: tag,
+    tag,
     params: idParams,
     exampleFrom: ofAny,
     query: showSchema,
@@ -223,13 +206,12 @@ const cancelRoute = (transfers: Transfers): Route => ({
   method: 'POST',
   path: '/v1/drex/transfers/{id}/cancel',
   scope: 'drex:transfer',
-  errorStyle: 'envelope',
   document: {
     operation: 'cancelTransfer',
     summary: 'Take a transfer back',
     description:
       'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
-    tag: tag,
+    tag,
     params: idParams,
     exampleFrom: ofStatus('pending'),
     query: showSchema,
@@ -247,13 +229,12 @@ const approveRoute = (transfers: Transfers): Route => ({
   method: 'POST',
   path: '/v1/drex/transfers/{id}/approve',
   scope: 'drex:transfer',
-  errorStyle: 'envelope',
   document: {
     operation: 'approveTransfer',
     summary: 'Let a held transfer go',
     description:
       'A transfer beyond `approval_above` of its wallet’s policy waits for another key of the account. To refuse it, cancel it; what nobody approves expires.',
-    tag: tag,
+    tag,
     params: idParams,
     exampleFrom: ofStatus('pending'),
     query: showSchema,
@@ -271,13 +252,12 @@ const retryRoute = (transfers: Transfers): Route => ({
   method: 'POST',
   path: '/v1/drex/transfers/{id}/retry',
   scope: 'drex:transfer',
-  errorStyle: 'envelope',
   document: {
     operation: 'retryTransfer',
     summary: 'Try a failed transfer again',
     description:
       'The same transfer under the same id, once its end proves that nothing moved: it was never signed, or the block that refused it is below `DREX_WATCH_BLOCKS`. `details.reason` of a 409 is `under_way`, `not_failed`, `may_have_moved` or `end_may_change`; only the last is worth repeating. Wallets, rights and policies are judged anew.',
-    tag: tag,
+    tag,
     params: idParams,
     exampleFrom: ofStatus('failed'),
     query: showSchema,

@@ -3,8 +3,9 @@ import type { Client } from '#src/platform/database/index.ts'
 import {
   actorOf,
   callerOf,
-  httpErrors,
   idParams,
+  pageResponse,
+  pageResponses,
   type Route,
   readJson,
   readParams,
@@ -23,19 +24,10 @@ import { policySchema } from '../wallets/policy.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { type Wallet, walletStatuses, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
-import {
-  addressSchema,
-  anyWallet,
-  makerOf,
-  metadataSchema,
-  pageResponse,
-  pageResponses,
-  pageSchema,
-} from './shared.ts'
+import { addressSchema, anyWallet, makerOf, metadataSchema, pageSchema } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
 const tag = 'Wallets'
-const bodyBytesMax = 65_536
 
 const common = { label: text(100), metadata: metadataSchema.default({}) }
 
@@ -107,21 +99,17 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
   method: 'POST',
   path: '/v1/wallets',
   scope: 'wallets:manage',
-  accepts: ['application/json'],
-  bodyBytesMax: bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'createWallet',
     summary: 'Create a wallet',
     description:
       '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key. `aws_kms`, `gcp_kms`: a key management service has it under `key_name`; it proves itself by a signature.',
-    tag: tag,
+    tag,
     idempotent: true,
     body: { 'application/json': createSchema },
     bodyExamples: { managed: { type: 'managed', label: 'treasury' } },
     responses: { 201: { description: 'Created', schema: walletSchema } },
     errors: [
-      httpErrors.validation_failed,
       drexErrors.custody_not_configured,
       drexErrors.wallet_exists,
       drexErrors.key_unusable,
@@ -163,14 +151,12 @@ const listRoute = (wallets: Wallets): Route => ({
   method: 'GET',
   path: '/v1/wallets',
   scope: 'wallets:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'listWallets',
     summary: 'Wallets, oldest first',
-    tag: tag,
+    tag,
     query: pageQuery,
-    responses: pageResponses('wallets', walletSchema),
-    errors: [httpErrors.validation_failed],
+    responses: pageResponses('wallets', walletSchema, 'One page'),
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)
@@ -183,11 +169,10 @@ const readRoute = (wallets: Wallets): Route => ({
   method: 'GET',
   path: '/v1/wallets/{id}',
   scope: 'wallets:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'getWallet',
     summary: 'One wallet',
-    tag: tag,
+    tag,
     params: idParams,
     exampleFrom: anyWallet,
     responses: { 200: { description: 'The wallet', schema: walletSchema } },
@@ -202,21 +187,18 @@ const changeRoute = (wallets: Wallets): Route => ({
   method: 'PATCH',
   path: '/v1/wallets/{id}',
   scope: 'wallets:manage',
-  accepts: ['application/json'],
-  bodyBytesMax: bodyBytesMax,
-  errorStyle: 'envelope',
   document: {
     operation: 'updateWallet',
     summary: 'Change what a wallet may be used for',
     description:
       'Nothing is signed with a wallet that is `disabled` or, for good, `archived`. `policy` and `alerts` replace the former ones. Other gateways know of a change within a second.',
-    tag: tag,
+    tag,
     params: idParams,
     exampleFrom: anyWallet,
     body: { 'application/json': changeSchema },
     bodyExamples: { label: { label: 'reserve' } },
     responses: { 200: { description: 'The wallet as it is now', schema: walletSchema } },
-    errors: [httpErrors.validation_failed, drexErrors.wallet_not_found, drexErrors.wallet_disabled],
+    errors: [drexErrors.wallet_not_found, drexErrors.wallet_disabled],
   },
   async handle(c) {
     const { status, label, policy, alerts } = await readJson(c, changeSchema)
@@ -236,16 +218,15 @@ const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
   method: 'GET',
   path: '/v1/wallets/{id}/transactions',
   scope: 'wallets:read',
-  errorStyle: 'envelope',
   document: {
     operation: 'listWalletTransactions',
     summary: 'What a wallet sent, and the transfers to it, newest first',
-    tag: tag,
+    tag,
     params: idParams,
     exampleFrom: anyWallet,
     query: pageQuery,
-    responses: pageResponses('transactions', trackedSchema),
-    errors: [drexErrors.wallet_not_found, httpErrors.validation_failed],
+    responses: pageResponses('transactions', trackedSchema, 'One page'),
+    errors: [drexErrors.wallet_not_found],
   },
   async handle(c) {
     const { cursor, limit } = readQuery(c, pageQuery)

@@ -34,7 +34,7 @@ const keyOf = (c: RequestContext): string => readParams(c, receiverParams).key
 /** Which account may charge with which Pix key: the operator says so, because a key moves money. */
 export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
   {
-    ...{ method: 'PUT', path: base, scope: 'ops:admin', accepts: ['application/json'] },
+    ...{ method: 'PUT', path: base, scope: 'ops:admin' },
     ...{ bodyBytesMax, ofInstitution: true, document: documents.put },
     handle: async (c) => {
       const body = await readJson(c, receiverBody)

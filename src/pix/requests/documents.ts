@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import type { RouteDocument } from '#src/platform/http/index.ts'
 
 export const requestsQuery = z.strictObject({
   recurrence_id: z
@@ -33,5 +33,4 @@ export const listDocument = {
       schema: z.object({ requests: z.array(request) }).meta({ id: 'PixRecurrenceRequestList' }),
     },
   },
-  errors: [httpErrors.validation_failed],
 } as const satisfies RouteDocument

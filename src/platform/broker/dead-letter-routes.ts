@@ -81,7 +81,7 @@ const documents = {
     summary: 'Puts a message back on the topic that it came from',
     ...{ tag, params: idParams, exampleFrom, idempotent: true },
     responses: { 202: { description: 'It is handled once more', schema: retried } },
-    errors: [httpErrors.not_found, httpErrors.message_rejected],
+    errors: [httpErrors.message_rejected],
   },
   retryAll: {
     operation: 'retryDeadLetters',
@@ -95,7 +95,6 @@ const documents = {
     summary: 'Throws a message away',
     ...{ tag, params: idParams, exampleFrom },
     responses: { 204: { description: 'It is gone' } },
-    errors: [httpErrors.not_found],
   },
 } as const satisfies Record<string, RouteDocument>
 
@@ -133,7 +132,6 @@ const routesOf = (handlers: Handlers): readonly Route[] => [
   },
   {
     ...{ method: 'POST', path: `${path}/retry`, scope: 'ops:admin', ...of('retryAll', handlers) },
-    accepts: ['application/json'],
   },
   { ...{ method: 'DELETE', path: `${path}/{id}`, scope: 'ops:admin' }, ...of('drop', handlers) },
 ]

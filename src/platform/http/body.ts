@@ -3,7 +3,7 @@ import { readBounded } from '../runtime/index.ts'
 import { ApiError, httpErrors, invalid, refusedValue, type Violation } from './errors.ts'
 import { parseJson, textOf } from './json.ts'
 import { away } from './limits/work.ts'
-import type { RequestContext, Route } from './route.ts'
+import { acceptedBy, type RequestContext, type Route } from './route.ts'
 import { escapeStep } from './text.ts'
 
 export const bodyBytesMaxDefault = 8_388_608
@@ -12,9 +12,9 @@ const jsonBytesMaxDefault = 65_536
 
 const jsonType = 'application/json'
 
-const bytesMaxOf = ({ bodyBytesMax, accepts }: Route): number => {
-  if (bodyBytesMax !== undefined) return bodyBytesMax
-  const takesJsonOnly = accepts?.every((type) => type === jsonType) ?? false
+const bytesMaxOf = (route: Route): number => {
+  if (route.bodyBytesMax !== undefined) return route.bodyBytesMax
+  const takesJsonOnly = acceptedBy(route)?.every((type) => type === jsonType) ?? false
   return takesJsonOnly ? jsonBytesMaxDefault : bodyBytesMaxDefault
 }
 
@@ -29,16 +29,17 @@ export const checkBodyHeaders = (request: Request, route: Route): void => {
   const declared = request.headers.get('content-length')
   const bytesMax = bytesMaxOf(route)
   if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax)
-  if (route.accepts === undefined) return
+  const accepted = acceptedBy(route)
+  if (accepted === undefined) return
   const contentType = request.headers.get('content-type')
   if (contentType === null) {
     // Without a body there is nothing to name: operations with an optional body consider it absent.
     if (declared === '0' || (declared === null && request.body === null)) return
-    throw unsupported(route, 'none')
+    throw unsupported(route, accepted, 'none')
   }
-  if (route.accepts.includes(contentType)) return
+  if (accepted.includes(contentType)) return
   const type = mediaType(contentType)
-  if (!route.accepts.includes(type)) throw unsupported(route, type)
+  if (!accepted.includes(type)) throw unsupported(route, accepted, type)
   if (type === jsonType) checkCharset(contentType)
 }
 
@@ -58,10 +59,10 @@ const tooLarge = (bytesMax: number): ApiError =>
     headers: { Connection: 'close' },
   })
 
-const unsupported = (route: Route, type: string): ApiError =>
+const unsupported = (route: Route, accepted: readonly string[], type: string): ApiError =>
   new ApiError(
     httpErrors.unsupported_media_type,
-    `${route.method} ${route.path} takes ${(route.accepts ?? []).join(' or ')}, got ${type.slice(0, 100)}.`,
+    `${route.method} ${route.path} takes ${accepted.join(' or ')}, got ${type.slice(0, 100)}.`,
   )
 
 /** The coding that the body comes in; empty: as it is. */

@@ -2,7 +2,7 @@ import type { KeyEnvironment, Restrictions, Scope } from '../security/index.ts'
 import type { Actor } from './audit/domain.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { type IdempotencyKey, idempotencyKeyOf } from './idempotency/key.ts'
-import type { RequestContext } from './route.ts'
+import { acceptedBy, type RequestContext } from './route.ts'
 
 /** Who makes a request. Use cases take it from the routes; {@link callerOf} makes it. */
 export type Caller = {
@@ -30,7 +30,7 @@ export const callerOf = (c: RequestContext): Caller => {
   if (principal === undefined) throw new ApiError(httpErrors.unauthorized, 'No key.')
   const { owner, keyId, environment, scopes, restrictions } = principal
   const takesKey = route?.document.idempotent === true
-  if (takesKey && route.accepts !== undefined && body === undefined) {
+  if (takesKey && acceptedBy(route) !== undefined && body === undefined) {
     throw new Error('the body has not been read')
   }
   const idempotencyKey = takesKey ? idempotencyKeyOf(c, owner, body ?? none) : undefined

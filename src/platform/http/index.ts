@@ -90,7 +90,15 @@ export {
   resolveTarget,
   TargetError,
 } from './outside/target.ts'
-export { cursor, cursorOf, pageOf, pageQuery, requireDay } from './page.ts'
+export {
+  cursor,
+  cursorOf,
+  pageOf,
+  pageQuery,
+  pageResponse,
+  pageResponses,
+  requireDay,
+} from './page.ts'
 export { forwardedFor } from './peer.ts'
 export { portugueseOf, portugueseViolation } from './portuguese/index.ts'
 export { detailOf, type ErrorRenderer, problemBody, problemContentType } from './render.ts'

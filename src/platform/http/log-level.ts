@@ -27,7 +27,6 @@ export const logLevelRoutes = (loggers: readonly Logger[]): readonly Route[] => 
     scope: 'ops:admin',
     ofInstitution: true,
     act: 'log_level.set',
-    accepts: ['application/json'],
     document: {
       operation: 'setLogLevel',
       summary: 'Changes the least level logged, until the process ends',

@@ -4,7 +4,7 @@ import { keyHeaderForm } from './idempotency/key.ts'
 import { nameSchemas, type OpenApiDocument } from './openapi-names.ts'
 import { type DocumentTag, documentTags, railOf } from './openapi-tags.ts'
 import { type ErrorStyle, problemContentType } from './render.ts'
-import type { Route } from './route.ts'
+import { acceptedBy, type Route } from './route.ts'
 
 const violation = z.object({
   pointer: z.string().meta({ description: 'JSON Pointer, XPath, or a name' }),
@@ -197,7 +197,7 @@ const failuresOfAll = (route: Route): ErrorDefinition[] => {
   if (document.idempotent) {
     definitions.push(httpErrors.idempotency_in_progress, httpErrors.idempotency_mismatch)
   }
-  if (route.accepts !== undefined) {
+  if (acceptedBy(route) !== undefined) {
     definitions.push(httpErrors.body_too_large, httpErrors.unsupported_media_type)
   }
   if (route.scope === 'public') return definitions

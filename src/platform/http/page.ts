@@ -67,6 +67,29 @@ export const pageOf = <T>(
 }
 
 /**
+ * The answer of a list that is ordered by id: one page under its name, and the cursor of the next.
+ *
+ * @param found one more than `limit` if there are more
+ */
+export const pageResponse = <T extends { readonly id: string | number | bigint }>(
+  name: string,
+  found: readonly T[],
+  limit: number,
+  show: (item: T) => unknown,
+): Response => {
+  const { items, next } = pageOf(found, limit, ({ id }) => String(id))
+  return Response.json({ [name]: items.map((item) => show(item)), next_cursor: next })
+}
+
+/** What the document says of such an answer. */
+export const pageResponses = (name: string, item: z.ZodType, description = 'A page') => ({
+  200: {
+    description,
+    schema: z.object({ [name]: z.array(item), next_cursor: z.string().nullable() }),
+  },
+})
+
+/**
  * A search that no index leads reads all that its time has: it is for a day at most.
  *
  * @throws ApiError `value_refused`

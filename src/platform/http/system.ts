@@ -268,7 +268,6 @@ export const catalogueRoutes = (
         responses: {
           200: { description: 'The entry', schema: catalogueEntry, alsoAs: ['text/html'] },
         },
-        errors: [httpErrors.not_found],
       },
       handle: (c) => {
         const wanted = readParams(c, codeParams).code

@@ -3,7 +3,6 @@ import { parseCents } from '#codecs/iso20022'
 import {
   activityQuery,
   activitySchema,
-  httpErrors,
   idParams,
   instant,
   pageQuery,
@@ -19,7 +18,6 @@ const offsetMax = 100_000
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 const tag = 'Instant payments' as const
-const errors = [httpErrors.validation_failed, httpErrors.not_configured]
 const ispb = z.string().regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
 
 const endToEndIdForm = z.string().regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
@@ -159,7 +157,6 @@ export const documents = {
     tag,
     query: activityQuery,
     responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
-    errors,
   },
   list: {
     operation: 'listMessages',
@@ -167,7 +164,6 @@ export const documents = {
     tag,
     query: listQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
-    errors,
   },
   find: {
     operation: 'getMessage',
@@ -179,7 +175,6 @@ export const documents = {
     responses: {
       200: { description: 'The message', schema: detail, alsoAs: ['application/xml'] },
     },
-    errors: [httpErrors.not_found, httpErrors.not_configured],
   },
   endToEnd: {
     operation: 'listMessagesOfPayment',
@@ -189,6 +184,5 @@ export const documents = {
     exampleFrom: { endToEndId: 'listMessages?type=pacs.008#/messages/0/end_to_end_id' },
     query: endToEndQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
-    errors: [...errors, httpErrors.not_found],
   },
 }

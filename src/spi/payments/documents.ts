@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { codeLists } from '#codecs/iso20022'
 import { reason } from '#src/events/index.ts'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 import { outcomes } from './domain.ts'
 import { paymentErrors } from './errors.ts'
 
@@ -100,7 +100,6 @@ const payment = z
   })
   .meta({ id: 'Payment' })
 
-const { not_found: notFound, not_configured: notConfigured } = httpErrors
 const { too_many_payment_messages: tooMany } = paymentErrors
 
 const received = {
@@ -117,7 +116,7 @@ export const documents = {
     params: paymentParams,
     exampleFrom: received,
     responses: { 200: { description: 'The payment', schema: payment } },
-    errors: [notFound, notConfigured, httpErrors.validation_failed, tooMany],
+    errors: [tooMany],
   },
   refunds: {
     operation: 'listRefunds',
@@ -129,7 +128,7 @@ export const documents = {
     responses: {
       200: { description: 'Returns', schema: z.object({ refunds: z.array(refund) }) },
     },
-    errors: [notFound, notConfigured, httpErrors.validation_failed, tooMany],
+    errors: [tooMany],
   },
   refund: {
     operation: 'getRefund',
@@ -138,7 +137,7 @@ export const documents = {
     params: refundParams,
     exampleFrom: { ...received, refundId: 'listRefunds#/refunds/0/id' },
     responses: { 200: { description: 'The return', schema: refund } },
-    errors: [notFound, notConfigured, httpErrors.validation_failed, tooMany],
+    errors: [tooMany],
   },
   create: {
     operation: 'createRefund',
@@ -156,9 +155,6 @@ export const documents = {
       part: { amount: 500, reason: 'MD06' },
     },
     responses: { 202: { description: 'Stored and queued.', schema: refund } },
-    errors: [
-      ...[notFound, notConfigured, httpErrors.validation_failed],
-      ...Object.values(paymentErrors),
-    ],
+    errors: [...Object.values(paymentErrors)],
   },
 } as const satisfies Readonly<Record<string, RouteDocument>>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 import { paymentErrors } from './errors.ts'
 
 /** R$ 90 071 992 547 409.91: beyond it a number of JSON is not exact. */
@@ -115,8 +115,5 @@ export const payDocument = {
     key: { key: 'joao@example.com', amount: 1_050, debtor },
   },
   responses: { 202: { description: 'Stored and queued.', schema: outgoing } },
-  errors: [
-    ...[httpErrors.not_configured, httpErrors.validation_failed, httpErrors.value_refused],
-    ...[paymentErrors.payee_differs, paymentErrors.amount_differs],
-  ],
+  errors: [...[paymentErrors.payee_differs, paymentErrors.amount_differs]],
 } as const satisfies RouteDocument

@@ -28,7 +28,6 @@ export const paymentRoutes = (service: PaymentService, pay: Pay): readonly Route
       method: 'POST',
       path: '/v1/pix/payments',
       scope: 'spi:send',
-      accepts: ['application/json'],
       bodyBytesMax,
       document: payDocument,
       async handle(c) {
@@ -76,7 +75,6 @@ export const paymentRoutes = (service: PaymentService, pay: Pay): readonly Route
       method: 'POST',
       path: '/v1/pix/payments/{endToEndId}/refunds',
       scope: 'spi:send',
-      accepts: ['application/json'],
       bodyBytesMax,
       document: documents.create,
       handle: async (c) => {

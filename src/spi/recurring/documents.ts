@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reason } from '#src/events/index.ts'
-import { httpErrors, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
 import { chargeStates, mandateStates, stepsMax } from './domain.ts'
 
 const tag = 'Instant payments' as const
@@ -96,12 +96,6 @@ const timeline = (states: readonly [string, ...string[]]) =>
 const begins =
   'Projected from messages as they are stored, since the version that has it: of a mandate or charge whose messages came before, only what came later is known, until `trilho rebuild`. The institution\u2019s, like messages: every account with the scope sees all.'
 
-const {
-  not_found: notFound,
-  not_configured: notConfigured,
-  validation_failed: invalid,
-} = httpErrors
-
 export const documents = {
   mandates: {
     operation: 'listMandates',
@@ -115,7 +109,6 @@ export const documents = {
         schema: z.object({ mandates: z.array(mandate), next_cursor: nextCursor }),
       },
     },
-    errors: [invalid, notConfigured],
   },
   mandate: {
     operation: 'getMandate',
@@ -133,7 +126,6 @@ export const documents = {
           .meta({ id: 'MandateWithTimeline' }),
       },
     },
-    errors: [notFound, invalid, notConfigured],
   },
   charges: {
     operation: 'listCharges',
@@ -147,7 +139,6 @@ export const documents = {
         schema: z.object({ charges: z.array(charge), next_cursor: nextCursor }),
       },
     },
-    errors: [invalid, notConfigured],
   },
   charge: {
     operation: 'getCharge',
@@ -165,6 +156,5 @@ export const documents = {
           .meta({ id: 'ChargeWithTimeline' }),
       },
     },
-    errors: [notFound, invalid, notConfigured],
   },
 } as const satisfies Readonly<Record<string, RouteDocument>>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpErrors, idParams, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { idParams, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
 import { isOfFuture } from '../messages/value-rules.ts'
 import { dayForm, isAhead } from './days.ts'
 import { figureOutcomes } from './figures.ts'
@@ -200,8 +200,6 @@ const figuresAnswer = {
   200: { description: 'Figures', schema: z.object({ figures: z.array(figures) }) },
 } as const
 
-const { validation_failed: invalid, not_configured: notConfigured } = httpErrors
-
 export const documents = {
   create: {
     operation: 'createReport',
@@ -217,7 +215,6 @@ export const documents = {
       entries: { report: 'entries', day: '2026-03-02' },
     },
     responses: { 202: { description: 'Stored and queued.', schema: report } },
-    errors: [invalid, notConfigured],
   },
   list: {
     operation: 'listReports',
@@ -230,7 +227,6 @@ export const documents = {
         schema: z.object({ reports: z.array(report), next_cursor: nextCursor }),
       },
     },
-    errors: [invalid, notConfigured],
   },
   find: {
     operation: 'getReport',
@@ -239,7 +235,6 @@ export const documents = {
     params: idParams,
     exampleFrom: { id: 'listReports#/reports/0/id' },
     responses: { 200: { description: 'The report', schema: report } },
-    errors: [httpErrors.not_found, notConfigured],
   },
   entries: {
     operation: 'listEntries',
@@ -254,7 +249,6 @@ export const documents = {
         schema: z.object({ entries: z.array(entry), next_cursor: nextCursor }),
       },
     },
-    errors: [invalid, notConfigured],
   },
   differences: {
     operation: 'listDifferences',
@@ -264,7 +258,6 @@ export const documents = {
     tag,
     query: differencesQuery,
     responses: differencesAnswer,
-    errors: [invalid, notConfigured],
   },
   compare: {
     operation: 'listStatementDifferences',
@@ -277,7 +270,6 @@ export const documents = {
     bodyExamples: { statement: statement as unknown as string },
     query: comparedQuery,
     responses: differencesAnswer,
-    errors: [invalid, httpErrors.bad_request, httpErrors.value_refused, notConfigured],
   },
   figures: {
     operation: 'getFigures',
@@ -287,7 +279,6 @@ export const documents = {
     tag,
     query: figuresQuery,
     responses: figuresAnswer,
-    errors: [invalid, notConfigured],
   },
   figuresOf: {
     operation: 'getStatementFigures',
@@ -298,6 +289,5 @@ export const documents = {
     body: { 'application/xml': z.string() },
     bodyExamples: { statement: statement as unknown as string },
     responses: figuresAnswer,
-    errors: [invalid, httpErrors.bad_request, httpErrors.value_refused, notConfigured],
   },
 } as const satisfies Readonly<Record<string, RouteDocument>>

@@ -5,6 +5,7 @@ import {
   httpErrors,
   idParams,
   pageOf,
+  pageResponse,
   type Route,
   readJson,
   readParams,
@@ -35,7 +36,6 @@ export const reportRoutes = (service: ReportService): readonly Route[] => [
     method: 'POST',
     path: '/v1/pix/reports',
     scope: 'spi:send',
-    accepts: ['application/json'],
     bodyBytesMax,
     document: documents.create,
     handle: async (c) => respond(await service.request(await readJson(c, reportBody), callerOf(c))),
@@ -47,8 +47,7 @@ export const reportRoutes = (service: ReportService): readonly Route[] => [
     document: documents.list,
     handle: async (c) => {
       const { limit, cursor } = readQuery(c, reportsQuery)
-      const { items, next } = pageOf(await service.list(limit + 1, cursor), limit, ({ id }) => id)
-      return Response.json({ reports: items.map(reportView), next_cursor: next })
+      return pageResponse('reports', await service.list(limit + 1, cursor), limit, reportView)
     },
   },
   {

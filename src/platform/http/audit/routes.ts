@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readQuery } from '../body.ts'
-import { httpErrors, refusedValue } from '../errors.ts'
-import { pageOf, pageQuery } from '../page.ts'
+import { refusedValue } from '../errors.ts'
+import { pageQuery, pageResponse, pageResponses } from '../page.ts'
 import type { Route, RouteDocument } from '../route.ts'
 import { instant, text, whole } from '../text.ts'
 import { type ExportedLink, UnknownLinkError } from './chain/lines.ts'
@@ -40,13 +40,7 @@ const document: RouteDocument = {
     'Written in the transaction of what it tells of; without payloads. The actor is the public id of an API key, or `cli:<user>` of a command.',
   tag: 'Operation',
   query,
-  responses: {
-    200: {
-      description: 'The entries',
-      schema: z.object({ entries: z.array(entry), next_cursor: z.string().nullable() }),
-    },
-  },
-  errors: [httpErrors.validation_failed, httpErrors.not_configured],
+  responses: pageResponses('entries', entry, 'The entries'),
 }
 
 const linksDefault = 20
@@ -74,7 +68,6 @@ const exportDocument: RouteDocument = {
   responses: {
     200: { description: 'Whole links', schema: z.string(), contentType: ndjson },
   },
-  errors: [httpErrors.not_configured],
 }
 
 const anchorForm = /^(\d{1,18}):([0-9a-f]{64})$/
@@ -114,7 +107,6 @@ const verifyDocument: RouteDocument = {
   tag: 'Operation',
   query: verifyQuery,
   responses: { 200: { description: 'What was found', schema: verified } },
-  errors: [httpErrors.not_configured],
 }
 
 type ListAudit = (
@@ -154,8 +146,7 @@ export const auditRoutes = ({ list, links, verify }: AuditDeps): readonly Route[
     handle: async (c) => {
       const { limit, cursor, ...filter } = readQuery(c, query)
       const found = await list(filter, { limit: limit + 1, before: cursor })
-      const { items, next } = pageOf(found, limit, ({ id }) => id)
-      return Response.json({ entries: items.map(viewOf), next_cursor: next })
+      return pageResponse('entries', found, limit, viewOf)
     },
   },
   {

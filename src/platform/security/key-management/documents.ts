@@ -103,19 +103,18 @@ const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const answer = (status: number, description: string, schema?: z.ZodType) => ({
   [status]: { description, ...(schema === undefined ? {} : { schema }) },
 })
-const errors = [httpErrors.not_configured]
 const ofOne = {
-  ...{ tag, params: idParams, errors: [httpErrors.not_found, ...errors] },
+  ...{ tag, params: idParams },
   exampleFrom: { id: 'listApiKeys#/keys/0/id' },
 } as const
-const ofActive = { ...ofOne, errors: [...ofOne.errors, httpErrors.conflict] } as const
+const ofActive = { ...ofOne, errors: [httpErrors.conflict] } as const
 
 export const keyDocuments = {
   list: {
     operation: 'listApiKeys',
     summary: 'API keys of the account, newest first',
     description: 'Those of the database, revoked ones too; no secret.',
-    ...{ tag, errors, query: keysQuery },
+    ...{ tag, query: keysQuery },
     responses: answer(
       ...([200, 'The keys'] as const),
       z.object({ keys: z.array(view), next_cursor: z.string().nullable() }),
@@ -131,7 +130,7 @@ export const keyDocuments = {
     description:
       'It has no scope that the caller lacks. A caller that is restricted, other than to reading, makes none.',
     ...{ tag, idempotent: true, body: json(createKeyBody) },
-    errors: [...errors, httpErrors.conflict],
+    errors: [httpErrors.conflict],
     responses: answer(201, 'The key; its text only now.', made),
   },
   change: {

@@ -21,7 +21,6 @@ import {
 import type { KeyService } from './service.ts'
 
 const base = '/v1/keys'
-const bodyBytesMax = 65_536
 
 const found = <T>(one: T | undefined): T => {
   if (one === undefined) throw new ApiError(httpErrors.not_found, 'No such API key.')
@@ -39,10 +38,7 @@ const managing = (
   path: string,
   document: Route['document'],
   handle: Route['handle'],
-): Route => ({
-  ...{ method, path, scope: 'keys:manage', document, handle },
-  ...(document.body === undefined ? {} : { accepts: ['application/json'], bodyBytesMax }),
-})
+): Route => ({ method, path, scope: 'keys:manage', document, handle })
 
 export const keyRoutes = (service: KeyService): readonly Route[] => [
   reading(base, documents.list, async (c) => {

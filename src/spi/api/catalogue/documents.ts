@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import type { RouteDocument } from '#src/platform/http/index.ts'
 import { catalogueErrors } from './errors.ts'
 
 const entry = z.object({
@@ -26,5 +26,5 @@ export const catalogueDocument = (direction: 'in' | 'out'): RouteDocument => ({
       example: { messages: [{ name: 'pacs.008.spi.1.13', type: 'pacs.008', version: '1.13' }] },
     },
   },
-  errors: [catalogueErrors.message_interface_unavailable, httpErrors.not_configured],
+  errors: [catalogueErrors.message_interface_unavailable],
 })

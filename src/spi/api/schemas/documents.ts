@@ -41,7 +41,7 @@ export const validateDocumentation: RouteDocument = {
       }),
     },
   },
-  errors: [httpErrors.bad_request, httpErrors.validation_failed, httpErrors.message_rejected],
+  errors: [httpErrors.message_rejected],
 }
 
 export const schemasDocumentation: RouteDocument = {

@@ -93,12 +93,7 @@ const everyResult = z.record(z.string(), z.unknown()).meta({
     'By target_format. pix_payment, pix_status, pix_return: as PixPayment, PixStatus, PixReturn. A message type: { "xml": … }, valid but for a signature still to come. json: the whole message; elements are members, arrays where they may repeat; attributes are @name and their element’s text is #text.',
 })
 
-const errors = [
-  httpErrors.bad_request,
-  httpErrors.validation_failed,
-  httpErrors.message_rejected,
-  httpErrors.schema_violation,
-]
+const errors = [httpErrors.message_rejected, httpErrors.schema_violation]
 
 const brokenRule = z
   .object({

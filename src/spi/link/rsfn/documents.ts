@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type RsfnSpecialUse, rsfnSpecialUse } from '#codecs/rsfn'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 import { rsfnApiErrors } from './errors.ts'
 import { centralBank, rsfnMessageBytesMax } from './service.ts'
 import { rsfnTypes } from './sources.ts'
@@ -109,7 +109,7 @@ export const documents = {
     bodyExamples: { 'to ourselves': { content: '<DOC/>', recipient_ispb: '12345678' } },
     exampleFrom: { '/recipient_ispb': 'listCertificates?type=SPB#/certificates/0/ispb' },
     responses: { 200: { description: 'The message.', schema: sealed } },
-    errors: [httpErrors.validation_failed, ...Object.values(rsfnApiErrors)],
+    errors: Object.values(rsfnApiErrors),
   },
   open: {
     operation: 'openRsfnMessage',
@@ -121,6 +121,6 @@ export const documents = {
     bodyExamples: { sealed: { message: 'AkwDAAAA' } },
     exampleFrom: { '/message': 'sealRsfnMessage#/message' },
     responses: { 200: { description: 'The content.', schema: opened } },
-    errors: [httpErrors.validation_failed, ...Object.values(rsfnApiErrors)],
+    errors: Object.values(rsfnApiErrors),
   },
 } as const satisfies Record<string, RouteDocument>

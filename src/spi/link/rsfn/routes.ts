@@ -63,7 +63,6 @@ const route = (name: 'seal' | 'open', handle: Route['handle']): Route => ({
   path: `/v1/rsfn/${name}`,
   scope: 'rsfn:use',
   act: `rsfn.${name}`,
-  accepts: ['application/json'],
   bodyBytesMax: rsfnBodyBytesMax,
   document: documents[name],
   handle,

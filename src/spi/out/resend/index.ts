@@ -40,7 +40,7 @@ const document = {
   exampleFrom: { id: 'listMessages?status=UNKNOWN#/messages/0/id' },
   idempotent: true,
   responses: { 202: { description: 'It is sent again within seconds', schema: taken } },
-  errors: [httpErrors.not_found, resendErrors.resend_not_possible, httpErrors.not_configured],
+  errors: [resendErrors.resend_not_possible],
 } as const
 
 type Resend = (id: string, caller: Caller) => Promise<Answered>

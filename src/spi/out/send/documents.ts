@@ -1,6 +1,6 @@
 import { type ZodType, z } from 'zod'
 import { buildableMessages } from '#codecs/iso20022'
-import { httpErrors, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteDocument, text } from '#src/platform/http/index.ts'
 import { sendExamples } from './examples.ts'
 import { parameterTables } from './parameters.ts'
 import { paramsSchemaOf } from './schemas.ts'
@@ -69,7 +69,6 @@ export const sendDocument: RouteDocument = {
   },
   bodyExamples: sendExamples,
   responses: { 202: { description: 'Stored, and queued or sent.', schema: sent } },
-  errors: [httpErrors.validation_failed, httpErrors.not_configured],
 }
 
 const builtMessage = z
@@ -94,5 +93,4 @@ export const buildDocument: RouteDocument = {
   },
   bodyExamples: sendExamples,
   responses: { 200: { description: 'The message', schema: builtMessage } },
-  errors: [httpErrors.validation_failed, httpErrors.not_configured],
 }

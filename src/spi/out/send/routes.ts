@@ -20,7 +20,6 @@ export const sendRoutes = ({ build, send }: SendService): readonly Route[] => [
     method: 'POST',
     path: '/v1/spi/send',
     scope: 'spi:send',
-    accepts: ['application/json'],
     bodyBytesMax,
     document: sendDocument,
     handle: async (c) => {
@@ -33,7 +32,6 @@ export const sendRoutes = ({ build, send }: SendService): readonly Route[] => [
     method: 'POST',
     path: '/v1/spi/build',
     scope: 'spi:send',
-    accepts: ['application/json'],
     bodyBytesMax,
     isPure: true,
     document: buildDocument,
