@@ -9,7 +9,7 @@ type FieldValues = { readonly [de: number]: FieldValue | undefined }
 
 /**
  * Writes messages of one dialect. Every byte is written once, straight into the caller's buffer. It allocates only for
- * a number that is shorter than its field.
+ * a number that is shorter than its field, and `pack` for the list of the fields that it is given.
  */
 export class Iso8583Packer {
   // Members are plain: private names cost JavaScriptCore a check at each use.
@@ -33,15 +33,24 @@ export class Iso8583Packer {
    * Writes the message at `start` and returns the offset after it. A fixed field takes a shorter value: n and x+n are
    * filled with zeros on the left, text with blanks on the right.
    *
+   * @param values members of its own that are `undefined`, or no number of a field, are left out
    * @throws CodecError `iso8583_buffer_too_small`, `iso8583_mti`, `iso8583_field_unknown`,
    *   `iso8583_length`, `iso8583_character`; offset is the place in `out`, whose content is then undefined
    */
   pack(mti: string, values: FieldValues, out: Uint8Array, start = 0): number {
-    let highest = fieldMax
-    while (highest > 64 && values[highest] === undefined) highest--
+    // In ascending order. Asking for each number that a field can have costs more where most are absent.
+    const names = Object.keys(values)
+    let highest = 64
+    for (let i = names.length - 1; i >= 0; i--) {
+      const de = numberOf(names[i]!)
+      if (de === 0 || values[de] === undefined) continue
+      highest = Math.max(highest, de)
+      break
+    }
     let at = this.begin(mti, highest, out, start)
-    for (let de = 2; de <= highest; de++) {
-      const value = values[de]
+    for (let i = 0; i < names.length; i++) {
+      const de = numberOf(names[i]!)
+      const value = de === 0 ? undefined : values[de]
       if (value !== undefined) at = this.put(de, value, out, at)
     }
     this.finish(out)
@@ -161,6 +170,20 @@ export class Iso8583Packer {
       }
     }
   }
+}
+
+/** The number of a data element, from 2 on; 0 for any other name. */
+const numberOf = (name: string): number => {
+  const { length } = name
+  // What begins with a zero is another member than the number.
+  if (length > 3 || name.charCodeAt(0) === 0x30) return 0
+  let de = 0
+  for (let i = 0; i < length; i++) {
+    const value = name.charCodeAt(i) - 0x30
+    if (value < 0 || value > 9) return 0
+    de = de * 10 + value
+  }
+  return de >= 2 && de <= fieldMax ? de : 0
 }
 
 const codeAt = (value: FieldValue, index: number): number =>

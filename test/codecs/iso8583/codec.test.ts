@@ -203,6 +203,19 @@ describe('refusals', () => {
     expect([parser.text(4), parser.text(41)]).toEqual(['000000000005', 'T1      '])
   })
 
+  test('of a plain object the numbers of fields count, in ascending order, and nothing else', () => {
+    const out = new Uint8Array(64)
+    const pack = (values: Record<string, FieldValue | undefined>): string =>
+      out.slice(0, createPacker(ascii).pack('0800', values, out)).toHex()
+    const expected = pack({ 11: '000001', 39: '00' })
+    const others = { 0: '0800', 1: '1', 193: '1', 1011: '1', '011': '9', '-3': '1', '1e1': '1' }
+    expect(pack({ ...others, 39: '00', 11: '000001' })).toBe(expected)
+    expect(pack({ 39: '00', pan: '4', '': '4', '3 ': '4', 11: '000001' })).toBe(expected)
+    expect(pack({ 11: '000001', 39: '00', 70: undefined, 3: undefined })).toBe(expected)
+    const high = pack({ 11: '000001', 39: '00', 70: '301', 90: undefined })
+    expect(high.length).toBe(expected.length + 2 * (8 + 3))
+  })
+
   test('three bitmaps are written and read; bit 129 is a field', () => {
     const wide = parseDialect(
       {
