@@ -48,7 +48,16 @@ const envelope = nameIdOf('Envelope')
  *
  * @example identifyMessage(document) // { type: 'pacs.008', version: '1.13' }
  */
-export const identifyMessage = (document: XmlDocument): MessageIdentity | undefined =>
+export const identifyMessage = (document: XmlDocument): MessageIdentity | undefined => {
+  const { shape } = document
+  const known = shape?.notes.get(claimed) as MessageIdentity | undefined
+  if (known !== undefined) return known
+  const identity = claimed(document)
+  if (identity !== undefined) shape?.notes.set(claimed, identity)
+  return identity
+}
+
+const claimed = (document: XmlDocument): MessageIdentity | undefined =>
   document.nameId(document.root) === envelope
     ? identityOfNamespace(document.namespaceUri(document.root))
     : undefined

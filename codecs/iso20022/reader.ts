@@ -39,10 +39,27 @@ export class MessageReader {
 
   /** Finds the items of a layout beneath `node`. Unknown elements are left to schema validation. */
   find(node: number, expected: Layout): Slots {
+    if (node === absent) return expected.nothing
+    const known = this.knownOf(expected)
+    const before = known?.get(node)
+    if (before !== undefined) return before
     const slots = expected.nothing.slice()
     slots[0] = node
-    if (node !== absent) this.descend(node, expected, 0, slots)
+    this.descend(node, expected, 0, slots)
+    // What was reported must be reported again.
+    if (this.problems.length === 0) known?.set(node, slots)
     return slots
+  }
+
+  /** What was found beneath each node of a document of this shape: the markup alone tells where each item stands. */
+  private knownOf(expected: Layout): Map<number, Slots> | undefined {
+    const notes = this.document.shape?.notes
+    if (notes === undefined) return undefined
+    const known = notes.get(expected) as Map<number, Slots> | undefined
+    if (known !== undefined) return known
+    const made = new Map<number, Slots>()
+    notes.set(expected, made)
+    return made
   }
 
   private descend(parent: number, expected: Layout, item: number, slots: number[]): void {

@@ -10,7 +10,7 @@ import type { Authenticator, Networks, Principal } from '../security/index.ts'
 import { forbiddenBy } from '../security/keys/restrictions.ts'
 import { type Acts, createActs, type RecordAct } from './audit/acts.ts'
 import { authorize, requireCertificate } from './authorize.ts'
-import { checkBodyHeaders } from './body.ts'
+import { createBodyHeadersCheck } from './body.ts'
 import { ApiError, httpErrors } from './errors.ts'
 import { setHeaders } from './headers.ts'
 import { languageOf } from './language.ts'
@@ -146,12 +146,14 @@ export const createApp = (options: AppOptions): App => {
 
 /** What the router finds; of paths without parameters that is always the same. */
 const matcherOf = (router: Hono<{ Bindings: Exchange }>['router'], routes: readonly Route[]) => {
-  const literals = new Map<string, ReturnType<typeof router.match>>()
+  const literals = new Map<string, Map<string, ReturnType<typeof router.match>>>()
   for (const { method, path } of routes) {
-    if (!path.includes('{')) literals.set(`${method} ${path}`, router.match(method, path))
+    if (path.includes('{')) continue
+    const ofPath = literals.get(path) ?? new Map<string, ReturnType<typeof router.match>>()
+    literals.set(path, ofPath.set(method, router.match(method, path)))
   }
   return (method: string, path: string) =>
-    literals.get(`${method} ${path}`) ?? router.match(method, path)
+    literals.get(path)?.get(method) ?? router.match(method, path)
 }
 
 /** An answer whose texts for people may be asked for in another language; it is kept, and replayed, in English. */
@@ -202,6 +204,8 @@ const exchangeOf = (
 })
 
 const asGet = { method: 'GET' }
+/** Clients write the same host again and again. */
+let hostBefore: string | null = null
 const hostForm = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])?(?::\d{0,5})?$/
 
 /**
@@ -211,8 +215,11 @@ const hostForm = /^(?:[\w.~-]+|\[[\da-fA-F:.]+\])?(?::\d{0,5})?$/
  */
 const addressed = (request: Request): Request => {
   const host = request.headers.get('host')
-  if (host !== null && !hostForm.test(host)) {
-    throw new ApiError(httpErrors.bad_request, 'The Host header is not one host.')
+  if (host !== hostBefore) {
+    if (host !== null && !hostForm.test(host)) {
+      throw new ApiError(httpErrors.bad_request, 'The Host header is not one host.')
+    }
+    hostBefore = host
   }
   return request.url.startsWith('/')
     ? new Request(`http://localhost${request.url}`, request)
@@ -263,9 +270,10 @@ const refused = (acts: Acts, error: unknown, { principal, route, requestId }: Ex
 
 const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
   const { authenticator } = options
+  const checkBodyHeaders = createBodyHeadersCheck(route)
   const enter: Handler = (c) => {
     checkUrl(c.req.raw.url, route.path)
-    checkBodyHeaders(c.req.raw, route)
+    checkBodyHeaders(c.req.raw)
     const rooms = options.roomsFor?.(route)
     rooms?.enter(useOf(c.env))
     c.env.rooms = rooms

@@ -24,23 +24,25 @@ export const mediaType = (header: string): string => {
   return (end === -1 ? header : header.slice(0, end)).trim().toLowerCase()
 }
 
-/** Refuses a request by its headers alone, before we read a byte of the body. */
-export const checkBodyHeaders = (request: Request, route: Route): void => {
-  const declared = request.headers.get('content-length')
+/** Refuses a request of a route by its headers alone, before we read a byte of the body. */
+export const createBodyHeadersCheck = (route: Route): ((request: Request) => void) => {
   const bytesMax = bytesMaxOf(route)
-  if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax)
   const accepted = acceptedBy(route)
-  if (accepted === undefined) return
-  const contentType = request.headers.get('content-type')
-  if (contentType === null) {
-    // Without a body there is nothing to name: operations with an optional body consider it absent.
-    if (declared === '0' || (declared === null && request.body === null)) return
-    throw unsupported(route, accepted, 'none')
+  return (request) => {
+    const declared = request.headers.get('content-length')
+    if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax)
+    if (accepted === undefined) return
+    const contentType = request.headers.get('content-type')
+    if (contentType === null) {
+      // Without a body there is nothing to name: operations with an optional body consider it absent.
+      if (declared === '0' || (declared === null && request.body === null)) return
+      throw unsupported(route, accepted, 'none')
+    }
+    if (accepted.includes(contentType)) return
+    const type = mediaType(contentType)
+    if (!accepted.includes(type)) throw unsupported(route, accepted, type)
+    if (type === jsonType) checkCharset(contentType)
   }
-  if (accepted.includes(contentType)) return
-  const type = mediaType(contentType)
-  if (!accepted.includes(type)) throw unsupported(route, accepted, type)
-  if (type === jsonType) checkCharset(contentType)
 }
 
 const charsetForm = /;\s*charset\s*=\s*"?([^";]*)/i
@@ -67,7 +69,9 @@ const unsupported = (route: Route, accepted: readonly string[], type: string): A
 
 /** The coding that the body comes in; empty: as it is. */
 export const contentCodingOf = ({ req }: RequestContext): string => {
-  const coding = req.raw.headers.get('content-encoding')?.trim().toLowerCase() ?? ''
+  const header = req.raw.headers.get('content-encoding')
+  if (header === null) return ''
+  const coding = header.trim().toLowerCase()
   return coding === 'identity' ? '' : coding
 }
 
@@ -89,10 +93,9 @@ export const readBytes = (c: RequestContext): Promise<Uint8Array> => {
 export const readEncodedBytes = async (c: RequestContext): Promise<Uint8Array> => {
   const { raw: request } = c.req
   const { route } = c.env
-  const read = request.headers.has('content-length')
-    ? request.arrayBuffer().then((buffer) => new Uint8Array(buffer))
-    : readChunked(request, route)
-  const bytes = await away(c, read)
+  const bytes = request.headers.has('content-length')
+    ? new Uint8Array(await away(c, request.arrayBuffer()))
+    : await away(c, readChunked(request, route))
   c.env.body = bytes
   return bytes
 }

@@ -18,6 +18,10 @@ export type RequestFields = {
 }
 
 const plainWord = /^[A-Z]{1,16}$/
+const usual: ReadonlySet<string> = new Set(['GET', 'POST'])
+
+const shownMethod = (method: string): string =>
+  usual.has(method) || plainWord.test(method) ? method : 'OTHER'
 
 /**
  * The same JSON that the logger would write. We build it by hand because we write this line for every request,
@@ -25,7 +29,7 @@ const plainWord = /^[A-Z]{1,16}$/
  * scrub here what a caller controls (method, added fields).
  */
 export const requestLine = (fields: RequestFields): string => {
-  const method = plainWord.test(fields.method) ? fields.method : 'OTHER'
+  const method = shownMethod(fields.method)
   const key = fields.keyId === undefined ? '' : `","key_id":"${fields.keyId}`
   const trace = fields.traceId === undefined ? '' : `"trace_id":"${fields.traceId}",`
   const more =

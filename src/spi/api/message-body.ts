@@ -14,19 +14,24 @@ import {
 export const xmlTypes = ['application/xml', 'text/xml'] as const
 
 export const isXml = (c: RequestContext): boolean => {
-  const type = mediaType(c.req.raw.headers.get('content-type') ?? '')
-  return xmlTypes.some((one) => one === type)
+  const given = c.req.raw.headers.get('content-type') ?? ''
+  return isXmlType(given) || isXmlType(mediaType(given))
 }
+
+const isXmlType = (type: string): boolean => (xmlTypes as readonly string[]).includes(type)
 
 /**
  * Reads the body, which may be compressed; the limit of a body holds for what comes out of it as well.
  *
  * @throws ApiError 413, 415 for another Content-Encoding, 400 for bytes that are not compressed as they say
  */
-export const readMessageBody = async (c: RequestContext): Promise<Uint8Array> => {
+export const readMessageBody = (c: RequestContext): Promise<Uint8Array> => {
   const encoding = contentCodingOf(c)
-  const bytes = await readEncodedBytes(c)
-  if (encoding === '') return bytes
+  const read = readEncodedBytes(c)
+  return encoding === '' ? read : read.then((bytes) => decoded(encoding, bytes))
+}
+
+const decoded = (encoding: string, bytes: Uint8Array): Promise<Uint8Array> => {
   if (encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new ApiError(
       httpErrors.unsupported_media_type,

@@ -7,13 +7,15 @@ import {
   type Pacs008,
   readMessage,
 } from '#codecs/iso20022'
-import { createXmlScanner } from '#codecs/xml'
+import { createXmlScanner, type XmlDocument } from '#codecs/xml'
+import { variedBy } from '../../../bench/messages.ts'
 import { pacs002, pacs004, pacs008, utf8 } from '../../support/messages.ts'
 
 const scanner = createXmlScanner({ vocabulary: messageVocabulary })
 
-const read = (xml: string): MessageReading => {
-  const document = scanner.scan(utf8(xml))
+const read = (xml: string): MessageReading => readDocument(scanner.scan(utf8(xml)))
+
+const readDocument = (document: XmlDocument): MessageReading => {
   const identity = identifyMessage(document)
   if (identity === undefined || !isPaymentMessageType(identity.type)) throw new Error('not typed')
   return readMessage(document, { type: identity.type, version: identity.version })
@@ -223,5 +225,29 @@ describe('problems are all reported, each once, where it is', () => {
   test('at most a hundred', () => {
     const empty = pacs008().replace(/<CdtTrfTxInf>.*<\/CdtTrfTxInf>/, '<CdtTrfTxInf/>'.repeat(50))
     expect(problems(empty)).toHaveLength(100)
+  })
+})
+
+describe('messages of a known shape', () => {
+  const [whole, empty] = [pacs008(), pacs008().replace(/<EndToEndId>[^<]*<.EndToEndId>/, '')]
+  const twice = pacs008().replace(/<EndToEndId>[^<]*<.EndToEndId>/, '$&$&')
+
+  test.each([
+    ['in order', whole],
+    ['without a required element', empty],
+    ['with an element too many', twice],
+    ['of two transactions', whole.replace(/<CdtTrfTxInf>.*<.CdtTrfTxInf>/, '$&$&')],
+    ['an answer', pacs002('<TxInfAndSts><OrgnlInstrId>E1</OrgnlInstrId></TxInfAndSts>')],
+    ['a return', pacs004()],
+  ])('read as if it were the first: %s', (_, xml) => {
+    const learning = createXmlScanner({ vocabulary: messageVocabulary, reuse: true })
+    let known = 0
+    for (let index = 0; index < 24; index++) {
+      const one = variedBy(xml, index)
+      const document = learning.scan(utf8(one))
+      if (document.shape !== undefined) known++
+      expect(readDocument(document)).toEqual(read(one))
+    }
+    expect(known).toBeGreaterThan(8)
   })
 })

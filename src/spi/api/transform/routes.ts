@@ -26,7 +26,10 @@ export const transformRoutes = (
   readBody: LargeDocuments['transformBody'],
 ): readonly Route[] => {
   const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
-    const outcome = await run(await readRequest(c, declared, readBody))
+    const given = await readMessageBody(c)
+    const request = isXml(c) ? rawRequest(c, declared, given) : await readBody(given, declared)
+    const running = run(request)
+    const outcome = running instanceof Promise ? await running : running
     if (!outcome.ok) throw outcome.error
     const { transformationId, sourceFormat, targetFormat, result, violations } = outcome
     const beside = violations.length === 0 ? '' : `"violations":${JSON.stringify(violations)},`
@@ -63,15 +66,6 @@ export const transformRoutes = (
       handle: () => Response.json({ transformations: supportedTransformations }),
     },
   ]
-}
-
-const readRequest = async (
-  c: RequestContext,
-  declared: ProjectedType | undefined,
-  readBody: LargeDocuments['transformBody'],
-): Promise<TransformRequest> => {
-  const body = await readMessageBody(c)
-  return isXml(c) ? rawRequest(c, declared, body) : readBody(body, declared)
 }
 
 /** The body is the XML itself; query parameters carry the rest of the request. */
