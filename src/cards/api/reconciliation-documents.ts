@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { pageQuery, pageResponses, type RouteDocument } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { reconciliationStatuses } from '../reconciliation/schema.ts'
-import { movementKinds } from '../reconciliation/totals.ts'
+import { bookedKinds, type FeeName, feeNames } from '../reconciliation/totals.ts'
 import { adviceResolutionBody } from './bodies.ts'
 import { listDefault, listMax } from './documents.ts'
 
@@ -32,6 +32,14 @@ const told = z.object({
   amount: z.int().nullable().meta({ description: 'In minor units.' }),
 })
 
+const authorizations = z.int().nullable()
+const fee = z.int().nullable().meta({
+  description: 'DE 82 to 85, in minor units. Null: not told, or not to be read.',
+})
+const fees = z.object(
+  Object.fromEntries(feeNames.map((name) => [name, fee])) as Record<FeeName, typeof fee>,
+)
+
 const reconciliation = z
   .object({
     id: z.string(),
@@ -42,16 +50,26 @@ const reconciliation = z
     ours: z
       .object({
         ...{ credit: sum, credit_reversal: sum, debit: sum, debit_reversal: sum },
+        authorizations: authorizations.meta({ description: 'DE 81. Null: they are not counted.' }),
         net: z.int().meta({ description: 'Debits less credits, in minor units.' }),
       })
       .nullable()
       .meta({ description: 'By our book, as it was first sent. Null: it is yet to be.' }),
     theirs: z
-      .object({ credit: told, credit_reversal: told, debit: told, debit_reversal: told })
+      .object({
+        ...{ credit: told, credit_reversal: told, debit: told, debit_reversal: told },
+        authorizations: authorizations.meta({
+          description: 'DE 81. Null: not told, or not to be read.',
+        }),
+        fees: fees.nullable().meta({ description: 'What the network charges. Null: not told.' }),
+      })
       .nullable()
       .meta({ description: 'As the network told. Null: it told no totals.' }),
     difference: z
-      .object({ credit: told, credit_reversal: told, debit: told, debit_reversal: told })
+      .object({
+        ...{ credit: told, credit_reversal: told, debit: told, debit_reversal: told },
+        authorizations: authorizations.meta({ description: 'Null: not told, or not counted.' }),
+      })
       .nullable()
       .meta({ description: 'What our book has more than the network’s; negative: less.' }),
     stan: z.string().nullable().meta({ description: 'DE 11 of the message sent last.' }),
@@ -83,7 +101,7 @@ const movement = z
   .object({
     id: z.string(),
     transaction_id: z.string(),
-    kind: z.enum(movementKinds),
+    kind: z.enum(bookedKinds),
     amount: z.int().meta({ description: 'In minor units.' }),
     stan: z.string().meta({
       description: 'DE 11 of the message that moved it; of a reversal that of what it takes back.',

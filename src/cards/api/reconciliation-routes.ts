@@ -10,6 +10,7 @@ import {
 import type { MovementRow } from '../reconciliation/movements.ts'
 import type { ReconciliationRow } from '../reconciliation/store.ts'
 import {
+  feeNames,
   movementKinds,
   netCents,
   restoredTotals,
@@ -69,43 +70,62 @@ export const reconciliationRoutes = (service: CardService): readonly Route[] => 
   },
 ]
 
-const sumsView = (totals: Totals) => ({
+const sumsView = (totals: Totals, { authorizations = null }: StoredTotals) => ({
   ...Object.fromEntries(
     movementKinds.map((kind) => [
       kind,
       { number: totals[kind].count, amount: Number(totals[kind].cents) },
     ]),
   ),
+  authorizations,
   net: Number(netCents(totals)),
 })
 
-const toldView = (theirs: StoredTotals) =>
-  Object.fromEntries(
+const toldView = (theirs: StoredTotals) => ({
+  ...Object.fromEntries(
     movementKinds.map((kind) => {
       const { count = null, cents = null } = theirs[kind]
       return [kind, { number: count, amount: cents === null ? null : Number(cents) }]
     }),
+  ),
+  authorizations: theirs.authorizations ?? null,
+  fees: theirs.fees === undefined ? null : feesView(theirs.fees),
+})
+
+const feesView = (fees: NonNullable<StoredTotals['fees']>) =>
+  Object.fromEntries(
+    feeNames.map((name) => {
+      const cents = fees[name] ?? null
+      return [name, cents === null ? null : Number(cents)]
+    }),
   )
 
 /** What we have more than the network, of all that it told. */
-const differenceView = (ours: Totals, theirs: StoredTotals) =>
-  Object.fromEntries(
+const differenceView = (
+  ours: Totals,
+  { authorizations: counted = null }: StoredTotals,
+  theirs: StoredTotals,
+) => ({
+  ...Object.fromEntries(
     movementKinds.map((kind) => {
       const { count = null, cents = null } = theirs[kind]
       const number = count === null ? null : ours[kind].count - count
       const amount = cents === null ? null : Number(ours[kind].cents - BigInt(cents))
       return [kind, { number, amount }]
     }),
-  )
+  ),
+  authorizations:
+    counted === null || theirs.authorizations == null ? null : counted - theirs.authorizations,
+})
 
 const viewOf = (one: ReconciliationRow) => {
   const ours = one.ours && restoredTotals(one.ours)
   return {
     id: String(one.id),
     ...{ network: one.network, day: one.day, currency: one.currency, status: one.status },
-    ours: ours && sumsView(ours),
+    ours: ours && one.ours && sumsView(ours, one.ours),
     theirs: one.theirs && toldView(one.theirs),
-    difference: ours && one.theirs && differenceView(ours, one.theirs),
+    difference: ours && one.ours && one.theirs && differenceView(ours, one.ours, one.theirs),
     ...{ stan: one.stan, attempts: one.attempts },
     upload: one.upload && {
       ...{ status: one.upload, taken: one.uploaded, refused: one.uploadsRefused },

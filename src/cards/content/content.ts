@@ -23,7 +23,13 @@ import type { ContentForm, FieldForm, LeafForm, MessageName } from './form.ts'
 import { createKeeper, type Keeper, keptLengths } from './keep.ts'
 import { ContentError, compileLeaf, constantsOf, type Leaf, type LeafContext } from './leaf.ts'
 import { sampleFacts } from './samples.ts'
-import { type AcquirerNumbers, bitOf, cardNumber, type Facts } from './sources.ts'
+import {
+  type AcquirerNumbers,
+  authorizationCount,
+  bitOf,
+  cardNumber,
+  type Facts,
+} from './sources.ts'
 
 /** What the messages to one network say, compiled. */
 export type Content = {
@@ -40,6 +46,8 @@ export type Content = {
    * @throws MissingFactError, TooLongFactError
    */
   readonly build: (name: MessageName, facts: Facts, isRepeat?: boolean) => CardMessage
+  /** Whether the number of authorizations is among the totals. */
+  readonly countsAuthorizations: boolean
   /** How private fields are to be read. */
   readonly composites: ReadonlyMap<number, Composite<unknown>>
   /** Undefined if nothing of answers is kept. */
@@ -114,6 +122,9 @@ export const createContent = (
       facts.carried |= untold
       return message
     },
+    countsAuthorizations: Object.values(content?.messages.reconciliation?.fields ?? {}).some(
+      (form) => formOf(form).from === authorizationCount,
+    ),
     composites,
     keeper: createKeeper(content?.keep ?? {}, composites, dialect),
   }

@@ -5,7 +5,10 @@ const panDigitsMax = 19
 const largest = { count: 9_999_999_999, cents: 9_999_999_999_999_999n }
 const sampleTotals = {
   ...{ settlementDate: '1231', isUploaded: true },
-  totals: { credit: largest, credit_reversal: largest, debit: largest, debit_reversal: largest },
+  totals: {
+    ...{ credit: largest, credit_reversal: largest, debit: largest, debit_reversal: largest },
+    authorizations: largest.count,
+  },
 }
 const pick = <T>(values: readonly T[], at: number): T => values[at % values.length] as T
 

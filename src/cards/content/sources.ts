@@ -237,6 +237,9 @@ const ofMessages: Readonly<Record<string, Source>> = {
   'forwarder.id': { get: (_, { forwarderId }) => forwarderId || undefined },
 }
 
+/** Where the reconciliation of a network has it, authorizations are counted. */
+export const authorizationCount = 'totals.authorization.number'
+
 const ofReconciliations: Readonly<Record<string, Source>> = {
   'settlement.date': { get: ({ settlementDate }) => settlementDate },
   ...Object.fromEntries(
@@ -251,6 +254,9 @@ const ofReconciliations: Readonly<Record<string, Source>> = {
       ],
     ]),
   ),
+  [authorizationCount]: {
+    get: ({ totals }) => totals && String(totals.authorizations).padStart(10, '0'),
+  },
   'batch.uploaded': {
     get: ({ isUploaded }) => (isUploaded === undefined ? undefined : isUploaded ? '1' : '0'),
   },

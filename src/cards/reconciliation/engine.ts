@@ -173,7 +173,8 @@ const attempt = async (
     isRepeat && due.ours !== null ? restoredTotals(due.ours) : await store.totalsOf(sql, due)
   const numbers =
     stan === null || transmission === null ? await nextStan(network) : { stan, transmission }
-  await store.beginAttempt(sql, due.id, storedTotals(totals), numbers)
+  const { countsAuthorizations } = network.content
+  await store.beginAttempt(sql, due.id, storedTotals(totals, countsAuthorizations), numbers)
   const { day, currency } = due
   const message = reconciliationMessage(
     ...([
@@ -184,7 +185,7 @@ const attempt = async (
     ] as const),
   )
   const outcome = await network.exchange(message, network.timeoutMs)
-  const verdict = verdictOf(outcome, (theirs) => agree(totals, theirs))
+  const verdict = verdictOf(outcome, (theirs) => agree(totals, theirs, countsAuthorizations))
   if (verdict.kind === 'again') {
     return again(deps, due, outcome.kind === 'not_sent', verdict.responseCode)
   }
@@ -236,7 +237,7 @@ const verdictOf = (outcome: ExchangeOutcome, agrees: (theirs: ToldTotals) => boo
   const agreed = isBalanced && !isDifferent && (theirs === undefined || agrees(theirs))
   const disagreed = isBalanced || isDifferent ? 'different' : 'refused'
   const status = agreed ? 'balanced' : disagreed
-  const stored = theirs && storedTotals(theirs)
+  const stored = theirs && storedTotals(theirs, true)
   return { kind: 'end', end: { status, responseCode, settlementCode, theirs: stored } }
 }
 

@@ -1,5 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import type { MovementKind } from './totals.ts'
+import type { BookedKind } from './totals.ts'
 
 /** Money that a network has moved. */
 export type Movement = {
@@ -7,7 +7,7 @@ export type Movement = {
   /** `YYYY-MM-DD` as the network told it; undefined: the day that is open. */
   readonly day: string | undefined
   readonly currency: string
-  readonly kind: MovementKind
+  readonly kind: BookedKind
   readonly cents: bigint
   readonly transactionId: string
   readonly stan: string
@@ -81,7 +81,7 @@ export const standingAfter = async (
 
 export type MovementRow = {
   readonly id: bigint
-  readonly kind: MovementKind
+  readonly kind: BookedKind
   readonly cents: bigint
   readonly transactionId: string
   readonly stan: string

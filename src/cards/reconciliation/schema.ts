@@ -11,7 +11,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
-import type { MovementKind, StoredTotals } from './totals.ts'
+import type { BookedKind, StoredTotals } from './totals.ts'
 
 /** `pending`: asked until the network answers. `unanswered`: it did not in time. `refused`: it would not compare. */
 export const reconciliationStatuses = [
@@ -35,7 +35,7 @@ export const cardMovements = pgTable(
     network: text().notNull(),
     day: date().notNull(),
     currency: text().notNull(),
-    kind: text().$type<MovementKind>().notNull(),
+    kind: text().$type<BookedKind>().notNull(),
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
     transactionId: text('transaction_id').notNull(),
     /** DE 11 and DE 7 of the message that moved it; of a reversal those of the message that it takes back. */

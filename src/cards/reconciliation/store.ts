@@ -1,6 +1,6 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { ReconciliationStatus } from './schema.ts'
-import { type MovementKind, type StoredTotals, type Totals, totalsFrom } from './totals.ts'
+import { type BookedKind, type StoredTotals, type Totals, totalsFrom } from './totals.ts'
 
 /** A comparison that is to be sent. */
 export type Due = {
@@ -98,7 +98,7 @@ export const totalsOf = async (
   { network, day, currency }: Pick<Due, 'network' | 'day' | 'currency'>,
 ): Promise<Totals> =>
   totalsFrom(
-    await sql<{ kind: MovementKind; count: number; cents: bigint }[]>`
+    await sql<{ kind: BookedKind; count: number; cents: bigint }[]>`
       select kind, count(*)::int as count, sum(amount_cents)::bigint as cents from card_movements
       where network = ${network} and day = ${day}::date and currency = ${currency}
       group by kind`,

@@ -5,7 +5,15 @@ import type { AdviceReply, Network, TakeAdvice } from '../networks/index.ts'
 import { currencyNumbers } from '../transactions/domain.ts'
 import { settlementDay } from './days.ts'
 import { endTold, totalsOf } from './store.ts'
-import { agree, movementKinds, storedTotals, type Totals, toldIn, totalFields } from './totals.ts'
+import {
+  agree,
+  authorizationsField,
+  movementKinds,
+  storedTotals,
+  type Totals,
+  toldIn,
+  totalFields,
+} from './totals.ts'
 
 const notSupported = '40'
 const formatError = '30'
@@ -20,7 +28,7 @@ const lettersOf = (number: unknown): string | undefined =>
 
 type TotalsDeps = {
   readonly sql: Client
-  readonly networks: readonly Pick<Network, 'name' | 'reconciliation'>[]
+  readonly networks: readonly Pick<Network, 'name' | 'reconciliation' | 'content'>[]
   readonly logger: Logger
   readonly now: () => Date
 }
@@ -30,28 +38,36 @@ type TotalsDeps = {
  * is booked here, kept, and answered with ours. Told again, they are answered again.
  */
 export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAdvice => {
-  const compare = async (network: string, message: CardMessage): Promise<AdviceReply> => {
+  const compare = async (
+    network: string,
+    counts: boolean,
+    message: CardMessage,
+  ): Promise<AdviceReply> => {
     const day = settlementDay(message.settlementDate, now())
     const currency = lettersOf(currencyOf(message))
     const theirs = toldIn(message)
     if (day === undefined || currency === undefined || theirs === undefined) return formatError
     const ours = await totalsOf(sql, { network, day, currency })
-    const { code, settlementCode, status } = agree(ours, theirs) ? same : other
-    const compared = { status, ours: storedTotals(ours), theirs: storedTotals(theirs) }
+    const { code, settlementCode, status } = agree(ours, theirs, counts) ? same : other
+    const compared = {
+      status,
+      ours: storedTotals(ours, counts),
+      theirs: storedTotals(theirs, true),
+    }
     await endTold(sql, { network, day, currency }, compared)
     logger[status === 'balanced' ? 'info' : 'error'](
       { network, day, currency },
       `the reconciliation of a business day is ${status}`,
     )
-    return { code, fields: fieldsOf(ours, message, settlementCode) }
+    return { code, fields: fieldsOf(ours, counts, message, settlementCode) }
   }
   return async ({ network, message }) => {
-    const isCompared = networks.some(
+    const compared = networks.find(
       ({ name, reconciliation }) => name === network && reconciliation !== undefined,
     )
-    if (!isCompared) return notSupported
+    if (compared === undefined) return notSupported
     try {
-      return await compare(network, message)
+      return await compare(network, compared.content.countsAuthorizations, message)
     } catch (err) {
       logger.error({ network, err }, 'the totals of a card network were not kept')
       return undefined
@@ -61,6 +77,7 @@ export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAd
 
 const fieldsOf = (
   ours: Totals,
+  counts: boolean,
   message: CardMessage,
   settlementCode: string,
 ): ReadonlyMap<number, string> =>
@@ -68,6 +85,9 @@ const fieldsOf = (
     [15, message.settlementDate ?? ''],
     [50, String(currencyOf(message))],
     [66, settlementCode],
+    ...(counts
+      ? [[authorizationsField, String(ours.authorizations).padStart(10, '0')] as const]
+      : []),
     ...movementKinds.flatMap((kind): [number, string][] => [
       [totalFields[kind].count, String(ours[kind].count).padStart(10, '0')],
       [totalFields[kind].cents, String(ours[kind].cents).padStart(16, '0')],

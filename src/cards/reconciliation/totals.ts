@@ -11,11 +11,30 @@ export const movementKinds = [
 ] as const
 export type MovementKind = (typeof movementKinds)[number]
 
-export type Totals = Readonly<Record<MovementKind, Sum>>
+/** What is booked: approved authorizations move nothing, and are counted where a network compares their number. */
+export const bookedKinds = [...movementKinds, 'authorization'] as const
+export type BookedKind = (typeof bookedKinds)[number]
+
+export type Totals = Readonly<Record<MovementKind, Sum>> & { readonly authorizations: number }
 
 /** What a network told of its own book: undefined is what it did not tell, null what cannot be read. */
 type Told = { readonly count?: number | null; readonly cents?: bigint | null }
-export type ToldTotals = Readonly<Record<MovementKind, Told>>
+export type ToldTotals = Readonly<Record<MovementKind, Told>> & {
+  readonly authorizations?: number | null
+  /** What the network charges, which no book of ours says. */
+  readonly fees?: Fees<bigint>
+}
+
+/** DE 82 to 85, n 12: processing and transaction fees of credits and debits. */
+const feeFields = {
+  ...{ credit_processing: 82, credit_transaction: 83, debit_processing: 84, debit_transaction: 85 },
+} as const
+export type FeeName = keyof typeof feeFields
+export const feeNames = Object.keys(feeFields) as readonly FeeName[]
+type Fees<Amount> = Readonly<Partial<Record<FeeName, Amount | null>>>
+
+/** The data element of the number of authorizations (n 10). */
+export const authorizationsField = 81
 
 /** The data elements of number (n 10) and amount (n 16) of each. */
 export const totalFields: Readonly<
@@ -30,15 +49,16 @@ export const totalFields: Readonly<
 const nothing: Sum = { count: 0, cents: 0n }
 
 export const totalsFrom = (
-  rows: readonly { readonly kind: MovementKind; readonly count: number; readonly cents: bigint }[],
+  rows: readonly { readonly kind: BookedKind; readonly count: number; readonly cents: bigint }[],
 ): Totals => {
-  const of = (kind: MovementKind): Sum => {
+  const of = (kind: BookedKind): Sum => {
     const { count, cents } = rows.find((row) => row.kind === kind) ?? nothing
     return { count, cents }
   }
   return {
     ...{ credit: of('credit'), credit_reversal: of('credit_reversal') },
     ...{ debit: of('debit'), debit_reversal: of('debit_reversal') },
+    authorizations: of('authorization').count,
   }
 }
 
@@ -80,17 +100,30 @@ export const toldBy = (textOf: (de: number) => string | undefined): ToldTotals |
       ...(cents === undefined ? {} : { cents }),
     }
   }
+  const authorizations = readCount(textOf(authorizationsField))
+  isTold ||= authorizations !== undefined
+  const fees = Object.fromEntries(
+    feeNames.flatMap((name) => {
+      const cents = readCents(textOf(feeFields[name]))
+      return cents === undefined ? [] : [[name, cents]]
+    }),
+  )
   const told = {
     ...{ credit: of('credit'), credit_reversal: of('credit_reversal') },
     ...{ debit: of('debit'), debit_reversal: of('debit_reversal') },
+    ...(authorizations === undefined ? {} : { authorizations }),
+    ...(Object.keys(fees).length === 0 ? {} : { fees }),
   }
   return isTold ? told : undefined
 }
 
-const fields = [66, ...Object.values(totalFields).flatMap(({ count, cents }) => [count, cents])]
+const fields = [
+  ...[66, authorizationsField, ...Object.values(feeFields)],
+  ...Object.values(totalFields).flatMap(({ count, cents }) => [count, cents]),
+]
 const getters = new Map(fields.map((de) => [de, createFieldGetter(de)]))
 
-/** A field of a reconciliation: DE 66, or one of the totals. */
+/** A field of a reconciliation: DE 66, or one of the totals or fees. */
 export const textIn = (message: CardMessage, de: number): string | undefined => {
   const value = getters.get(de)?.(message)
   return value instanceof Uint8Array ? String.fromCharCode(...value) : value
@@ -100,19 +133,28 @@ export const textIn = (message: CardMessage, de: number): string | undefined => 
 export const toldIn = (message: CardMessage): ToldTotals | undefined =>
   toldBy((de) => textIn(message, de))
 
-/** Whether all that the network told is what our book says. */
-export const agree = (ours: Totals, theirs: ToldTotals): boolean =>
+/**
+ * Whether all that the network told is what our book says.
+ *
+ * @param counts whether our book has the number of authorizations
+ */
+export const agree = (ours: Totals, theirs: ToldTotals, counts: boolean): boolean =>
   movementKinds.every((kind) => {
     const { count = ours[kind].count, cents = ours[kind].cents } = theirs[kind]
     return count === ours[kind].count && cents === ours[kind].cents
-  })
+  }) &&
+  (!counts || theirs.authorizations === undefined || theirs.authorizations === ours.authorizations)
 
 /** As it is stored: amounts as text, which JSON keeps exactly. */
 export type StoredTotals = Readonly<
   Record<MovementKind, { readonly count?: number | null; readonly cents?: string | null }>
->
+> & { readonly authorizations?: number | null; readonly fees?: Fees<string> }
 
-export const storedTotals = (totals: ToldTotals): StoredTotals => {
+/** @param counts whether the number of authorizations is among them */
+export const storedTotals = (
+  { authorizations, fees, ...totals }: ToldTotals,
+  counts: boolean,
+): StoredTotals => {
   const of = ({ count, cents }: Told) => ({
     ...(count === undefined ? {} : { count }),
     ...(cents === undefined ? {} : { cents: cents === null ? null : String(cents) }),
@@ -120,14 +162,23 @@ export const storedTotals = (totals: ToldTotals): StoredTotals => {
   return {
     ...{ credit: of(totals.credit), credit_reversal: of(totals.credit_reversal) },
     ...{ debit: of(totals.debit), debit_reversal: of(totals.debit_reversal) },
+    ...(counts && authorizations !== undefined ? { authorizations } : {}),
+    ...(fees === undefined ? {} : { fees: storedFees(fees) }),
   }
 }
 
+const storedFees = (fees: Fees<bigint>): Fees<string> =>
+  Object.fromEntries(
+    Object.entries(fees).map(([name, cents]) => [name, cents === null ? null : String(cents)]),
+  )
+
 /** Our own as they were stored, which are all there. */
-export const restoredTotals = (stored: StoredTotals): Totals =>
-  totalsFrom(
+export const restoredTotals = (stored: StoredTotals): Totals => ({
+  ...totalsFrom(
     movementKinds.map((kind) => {
       const { count, cents } = stored[kind]
       return { kind, count: count ?? 0, cents: BigInt(cents ?? 0) }
     }),
-  )
+  ),
+  authorizations: stored.authorizations ?? 0,
+})

@@ -18,6 +18,7 @@ import type { Currency } from '../transactions/domain.ts'
 import type { CardTransaction, NewCardEvent } from '../transactions/store.ts'
 import { answerOf } from './answers.ts'
 import { reversalsBegun } from './begun-reversals.ts'
+import { bookedBy } from './booking.ts'
 import { carrying } from './carrying.ts'
 import { type CardContext, fresh } from './context.ts'
 import type { Asked, Verdict } from './exchange.ts'
@@ -238,6 +239,7 @@ const captureAtOnce = async (
 ): Promise<Answer> => {
   const { writer, now } = context
   const { after: authorized, event } = stepOf('authorization', before, verdict, now())
+  const movements = bookedBy(network, 'authorization', before, verdict, authorized.updatedAt)
   let ready: Ready
   try {
     ready = await prepare(context, network, 'capture', authorized, authorized.amountCents)
@@ -247,13 +249,14 @@ const captureAtOnce = async (
     const failed = { type: 'capture_failed', data: { reason: captureError } }
     const after = { ...authorized, captureError }
     const answer = answerOf(201, after)
-    const isOurs = await writer.change({ before, after, events: [event, failed], answer })
+    const change = { before, after, events: [event, failed], answer, movements }
+    const isOurs = await writer.change(change)
     return isOurs ? answer : lostAnswer(context, 'authorization', before, verdict)
   }
   let isOurs = false
   try {
     const { after, events } = ready
-    isOurs = await writer.change({ before, after, events: [event, ...events] })
+    isOurs = await writer.change({ before, after, events: [event, ...events], movements })
   } finally {
     if (!isOurs) ready.pan.fill(0)
   }

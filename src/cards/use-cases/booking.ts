@@ -1,6 +1,6 @@
 import type { Network } from '../networks/index.ts'
 import { type Movement, settlementDay } from '../reconciliation/index.ts'
-import type { MovementKind } from '../reconciliation/totals.ts'
+import type { BookedKind, MovementKind } from '../reconciliation/totals.ts'
 import type { Reversal, ReversalOutcome } from '../reversals/types.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import { lastCaptured } from './amounts.ts'
@@ -9,7 +9,7 @@ import type { Verdict } from './exchange.ts'
 
 /**
  * What the network books with an answer, for the totals of its business day: sales are debits, refunds credits. Holds
- * move nothing, unless the network's authorizations are 0200.
+ * move nothing, unless the network's authorizations are 0200; approved ones are counted where it compares their number.
  */
 
 type Booking = Pick<Network, 'name' | 'reconciliation' | 'content' | 'answers'>
@@ -56,6 +56,32 @@ const movedBy = (
   }
 }
 
+const counting = ['authorization', 'increment', 'verification'] as const
+type Counting = (typeof counting)[number]
+const isCounting = (operation: string): operation is Counting =>
+  counting.some((one) => one === operation)
+
+/** Whether the message of an operation is one of the authorizations that are counted. */
+const isCounted = ({ content }: Booking, operation: string): boolean =>
+  isCounting(operation) && content.countsAuthorizations && content.mtiOf(operation).startsWith('01')
+
+const countedBy = (
+  network: Booking,
+  operation: OperationName,
+  { stan, transmission, operationStan, operationTransmission, ...before }: CardTransaction,
+  partCents: bigint | undefined,
+): readonly (readonly [BookedKind, Numbers])[] => {
+  if (!isCounted(network, operation)) return []
+  const numbers =
+    operation === 'increment'
+      ? {
+          ...{ stan: operationStan ?? '', transmission: operationTransmission ?? '' },
+          cents: before.operationCents ?? 0n,
+        }
+      : { stan, transmission, cents: partCents ?? before.amountCents }
+  return [['authorization', numbers]]
+}
+
 /** What the network has booked with the answer to an operation; nothing where no totals are compared. */
 export const bookedBy = (
   network: Booking | undefined,
@@ -65,18 +91,18 @@ export const bookedBy = (
   at: Date,
 ): readonly Movement[] => {
   if (network?.reconciliation === undefined || verdict.kind !== 'approved') return []
-  const moved = movedBy(network, operation, before, verdict.partCents)
-  if (moved === undefined) return []
-  const [kind, numbers] = moved
+  const { partCents, settlementDate } = verdict
+  const moved = movedBy(network, operation, before, partCents)
   const { id: transactionId, currency } = before
-  const day = settlementDay(verdict.settlementDate, at)
-  return [{ network: network.name, day, currency, kind, transactionId, ...numbers }]
+  const day = settlementDay(settlementDate, at)
+  const common = { network: network.name, day, currency, transactionId }
+  return [
+    ...(moved === undefined ? [] : [moved]),
+    ...countedBy(network, operation, before, partCents),
+  ].map(([kind, numbers]) => ({ ...common, kind, ...numbers }))
 }
 
-const kindsOf = (
-  network: Booking,
-  { reverses, originalMti }: Reversal,
-): readonly MovementKind[] => {
+const kindsOf = (network: Booking, { reverses, originalMti }: Reversal): readonly BookedKind[] => {
   const sale = ['debit', 'debit_reversal'] as const
   switch (reverses) {
     case 'capture_advice':
@@ -91,11 +117,18 @@ const kindsOf = (
     case 'void':
       return originalMti.startsWith('02') || isSale(network) ? sale : []
     case 'authorization':
-      return isSale(network) ? sale : []
+      return isSale(network) ? sale : counted(network, reverses)
+    case 'increment':
+      return counted(network, reverses)
+    case 'authorization_advice':
+      return counted(network, 'authorization')
     default:
       return []
   }
 }
+
+const counted = (network: Booking, operation: Counting): readonly BookedKind[] =>
+  isCounted(network, operation) ? ['authorization'] : []
 
 /**
  * What the network has booked where it has confirmed a reversal or an advice. What it takes back it had booked before,

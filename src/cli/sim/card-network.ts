@@ -21,6 +21,7 @@ const portMax = 65_535
 const numberMax = 999_999_999
 /** A day: a timer takes no more than 24 of them. */
 const secondsMax = 86_400
+const feeBasisPointsMax = 10_000
 
 const faultNames = Object.keys(behaviours) as readonly BehaviourName[]
 
@@ -55,6 +56,10 @@ export const cardNetworkSimulator: Simulator = {
     'confirmed-keys': {
       doc: 'They are sent with DE 70 161, and used when the gateway has confirmed them with 162.',
     },
+    'fee-basis-points': {
+      value: 'n',
+      doc: 'Of sales and refunds, which its totals of a day tell (DE 83, 85); none without it.',
+    },
     seed: { value: 'n', doc: 'The same seed gives the same chances.' },
   },
   example: 'trilho sim card-network --port 10000 --vault-port 10080 --faults no_answer=0.01',
@@ -70,6 +75,7 @@ export const cardNetworkSimulator: Simulator = {
       lateMs: (args.integer('late-seconds', 0, numberMax) ?? 35) * 1_000,
       seed: args.integer('seed', 0, numberMax) ?? 1,
       faults: Object.fromEntries(faultRates(args, faultNames)),
+      feeBasisPoints: args.integer('fee-basis-points', 0, feeBasisPointsMax) ?? 0,
       ...securityOf(args),
     })
     const keySeconds = args.integer('key-seconds', 1, secondsMax)

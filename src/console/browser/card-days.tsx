@@ -23,7 +23,7 @@ type Day = {
   readonly status: string
   readonly ours: Totals | null
   readonly theirs: Totals | null
-  readonly difference: Totals | null
+  readonly difference: (Totals & { readonly authorizations: number | null }) | null
   readonly resolved_at: string | null
   readonly resolved_reason: string | null
 }
@@ -41,10 +41,12 @@ const differencesOf = ({ difference, currency }: Day): string => {
     const { number, amount } = difference[kind]
     return (number ?? 0) !== 0 || (amount ?? 0) !== 0
   })
-  if (differing.length === 0) return '0'
-  return differing
-    .map((kind) => `${statusText(kind)}: ${sumText(difference[kind], currency)}`)
-    .join('; ')
+  const sums = differing.map(
+    (kind) => `${statusText(kind)}: ${sumText(difference[kind], currency)}`,
+  )
+  const counted = difference.authorizations ?? 0
+  const counts = counted === 0 ? [] : [`${statusText('authorization')}: ${count(counted)}`]
+  return [...sums, ...counts].join('; ') || '0'
 }
 
 /** Our total, and under it what the network told. */

@@ -44,11 +44,12 @@ export class Book {
   private readonly movements = new Map<string, Movement>()
   private readonly uploaded = new Map<string, number>()
   private readonly byRrn = new Map<string, BookEntry>()
-  readonly days = new DailyTotals()
+  readonly days: DailyTotals
   private readonly entriesMax: number
 
-  constructor(entriesMax: number) {
+  constructor(entriesMax: number, feeBasisPoints = 0) {
     this.entriesMax = entriesMax
+    this.days = new DailyTotals(feeBasisPoints)
   }
 
   entries(): readonly Readonly<BookEntry>[] {
@@ -96,7 +97,8 @@ export class Book {
 
   move(kind: Movement['kind'], entry: BookEntry, by: Original, amount: number): void {
     entry[`${kind}Amount`] += amount
-    if (kind !== 'authorized') this.days.book(booked[kind], entry.currency, amount)
+    if (kind === 'authorized') this.days.count(entry.currency)
+    else this.days.book(booked[kind], entry.currency, amount)
     this.movements.set(keyOf(by), { kind, entry, amount, isReversed: false })
     if (this.movements.size <= this.entriesMax) return
     const [oldest] = this.movements.keys()

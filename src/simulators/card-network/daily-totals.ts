@@ -1,13 +1,17 @@
 import { type CardMessage, createFieldGetter, createFieldSetter } from '#codecs/iso8583'
 
-/** Numbers and amounts (cents) of DE 74 to 77 and 86 to 89, by the currency of DE 49. */
+/**
+ * Numbers and amounts (cents) of DE 74 to 77 and 86 to 89, by the currency of DE 49, and the number of approved
+ * authorizations of DE 81, which is compared where it is told.
+ */
 const kinds = ['credits', 'creditReversals', 'debits', 'debitReversals'] as const
 export type TotalKind = (typeof kinds)[number]
-type Totals = Record<TotalKind, { count: number; cents: number }>
+type Totals = Record<TotalKind, { count: number; cents: number }> & { authorizations: number }
 
 const none = (): Totals => ({
   ...{ credits: { count: 0, cents: 0 }, creditReversals: { count: 0, cents: 0 } },
   ...{ debits: { count: 0, cents: 0 }, debitReversals: { count: 0, cents: 0 } },
+  authorizations: 0,
 })
 
 const fields = kinds.map((kind, at) => {
@@ -20,6 +24,10 @@ const fields = kinds.map((kind, at) => {
     setCents: createFieldSetter(centsField),
   }
 })
+const [authorizationsOf, setAuthorizations] = [createFieldGetter(81), createFieldSetter(81)]
+/** DE 83 and 85: the transaction fees of credits and of debits. */
+const feeSetters = { credits: createFieldSetter(83), debits: createFieldSetter(85) }
+const hundredPercent = 10_000
 const currencyOf = createFieldGetter(50)
 const setCode = createFieldSetter(66)
 const [inBalance, outOfBalance] = ['1', '2']
@@ -32,11 +40,24 @@ export class DailyTotals {
   private open = new Map<string, Totals>()
   /** By day and currency, and by the numbers of the reconciliation that asked for it. */
   private readonly closed = new Map<string, Totals>()
+  private readonly feeBasisPoints: number
+
+  /** @param feeBasisPoints what it takes of each sale and refund, as its answers tell; 0: nothing, and none is told */
+  constructor(feeBasisPoints = 0) {
+    this.feeBasisPoints = feeBasisPoints
+  }
 
   book(kind: TotalKind, currency: string, cents: number): void {
     const totals = this.open.get(currency) ?? none()
     totals[kind].count++
     totals[kind].cents += cents
+    this.open.set(currency, totals)
+  }
+
+  /** Counts an authorization that is approved. */
+  count(currency: string): void {
+    const totals = this.open.get(currency) ?? none()
+    totals.authorizations++
     this.open.set(currency, totals)
   }
 
@@ -76,10 +97,22 @@ export class DailyTotals {
       setCount(answer, String(count).padStart(10, '0'))
       setCents(answer, String(cents).padStart(16, '0'))
     }
+    if (authorizationsOf(request) !== undefined) {
+      isSame &&= Number(authorizationsOf(request)) === totals.authorizations
+      setAuthorizations(answer, String(totals.authorizations).padStart(10, '0'))
+    }
+    if (this.feeBasisPoints > 0) this.tellFees(totals, answer)
     createFieldSetter(50)(answer, currency)
     answer.settlementDate = request.settlementDate
     answer.responseCode = isSame ? '00' : '95'
     setCode(answer, isSame ? inBalance : outOfBalance)
+  }
+
+  private tellFees(totals: Totals, answer: CardMessage): void {
+    for (const kind of ['credits', 'debits'] as const) {
+      const fee = Math.round((totals[kind].cents * this.feeBasisPoints) / hundredPercent)
+      feeSetters[kind](answer, String(fee).padStart(12, '0'))
+    }
   }
 
   private keep(key: string, totals: Totals): void {

@@ -22,6 +22,8 @@ const invalidAmount = '13'
 const partlyApproved = '10'
 /** To a card that is only asked about. */
 const nothingAgainst = '85'
+/** Authorizations that DE 81 counts. */
+const counted: ReadonlySet<string> = new Set([approved, partlyApproved, nothingAgainst])
 
 const answerMtis: Readonly<Partial<Record<GatewayMti, GatewayMti>>> = {
   '0100': '0110',
@@ -186,6 +188,7 @@ export class Issuer {
       reversals: 0,
     }
     if (request.pan !== undefined) this.cards.set(entry, behaviourOfPan(request.pan))
+    if (!isFinancial(request.mti) && counted.has(code)) this.book.days.count(entry.currency)
     this.book.open(entry)
     return entry
   }

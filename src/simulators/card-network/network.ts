@@ -39,6 +39,8 @@ export type CardNetworkOptions = {
   readonly needsSignOn?: boolean
   /** Codes of messages about payments, and their keys. */
   readonly security?: SimulatedSecurity
+  /** Hundredths of a percent of sales and refunds that it charges, which its totals tell (DE 83, 85); none without it. */
+  readonly feeBasisPoints?: number
 }
 
 type CardNetworkStatistics = {
@@ -62,7 +64,7 @@ export const createCardNetwork = (options: CardNetworkOptions): CardNetwork =>
 /** A simulated card network. The book lives as long as this object, over stops and starts. */
 export class CardNetwork {
   private readonly options: CardNetworkOptions
-  private readonly ledger = new Book(bookEntriesMax)
+  private readonly ledger: Book
   private readonly sessions = new Set<Session>()
   /** Over which the last key was sent. */
   private keySession: Session | undefined
@@ -73,7 +75,7 @@ export class CardNetwork {
   private readonly received: Record<string, number> = {}
   private readonly behaviours: Partial<Record<BehaviourName, number>> = {}
   private readonly random: () => number
-  private readonly issuer = new Issuer(this.ledger)
+  private readonly issuer: Issuer
   private readonly keys: SimulatedKeys | undefined
   private listener: TCPSocketListener<Session | undefined> | undefined
   private listenPort: number
@@ -85,6 +87,8 @@ export class CardNetwork {
 
   constructor(options: CardNetworkOptions) {
     this.options = options
+    this.ledger = new Book(bookEntriesMax, options.feeBasisPoints)
+    this.issuer = new Issuer(this.ledger)
     this.listenPort = options.port ?? 0
     this.faults = checked(options.faults ?? {})
     this.random = seededRandom(options.seed ?? 1)

@@ -10,6 +10,7 @@ const totals = {
   credit_reversal: { count: 0, cents: 0n },
   debit: { count: 150, cents: 1_234_500n },
   debit_reversal: { count: 3, cents: 30_000n },
+  authorizations: 180,
 }
 
 /** Packed by jPOS 2.1.10, ISO87APackager. */
@@ -30,6 +31,30 @@ test('an 0500 is the one that jPOS packs, to the byte', () => {
   }
   expect(bytesOf(false)).toBe(byJpos)
   expect(bytesOf(true)).toBe(byJpos.replace('0500', '0501'))
+})
+
+test('authorizations are counted where the file of the network has their number, and fees are what it says', () => {
+  const dialect = dialects['ascii-hex']!
+  const fields = { '81': { from: 'totals.authorization.number' }, '82': '000000000000' }
+  const messages = { reconciliation: { fields } }
+  const form = contentForm.parse({ acquirer_id: '123456', messages })
+  const content = createContent(dialect, form, true, false, true)
+  expect([content.countsAuthorizations, createContent(dialect).countsAuthorizations]).toEqual([
+    ...[true, false],
+  ])
+  const numbers = { stan: '000900', transmission: '1123025959' }
+  const day = { day: '2026-11-22', currency: 'BRL', totals, isUploaded: false }
+  const out = new Uint8Array(1_024)
+  const message = reconciliationMessage(content, numbers, day, false)
+  const end = createMessagePacker(createPacker(dialect))(message, out)
+  // DE 81 and 82 are between DE 77 and DE 86, and have bits of their own.
+  expect(new TextDecoder().decode(out.subarray(0, end))).toBe(
+    byJpos
+      .replace('0078078080000000', '0078C78080000000')
+      .replace('00000000030000000000015000', '000000000300000001800000000000000000000000015000'),
+  )
+  const { 81: _, ...others } = dialect.fields
+  expect(() => createContent({ ...dialect, fields: others }, form, true, false, true)).toThrow('81')
 })
 
 test('a dialect that cannot carry totals is refused where they are sent, and nowhere else', () => {
@@ -53,13 +78,23 @@ test('what a network tells is compared as far as it tells it, and what cannot be
   const told = (change: Readonly<Record<number, string>>) =>
     toldBy((de) => ({ 76: '0000000150', 88: '0000000001234500', ...change })[de])
   expect(toldBy(() => undefined)).toBeUndefined()
-  expect(agree(totals, told({})!)).toBe(true)
+  expect(agree(totals, told({})!, true)).toBe(true)
+  for (const [number, counts, isSame] of [
+    ...([['0000000180', true, true] as const, ['0000000179', true, false] as const] as const),
+    ...([['0000000179', false, true] as const, ['x', true, false] as const] as const),
+  ]) {
+    expect([number, agree(totals, told({ 81: number })!, counts)]).toEqual([number, isSame])
+  }
+  expect(told({ 83: '000000000012', 85: 'x' })?.fees).toEqual({
+    ...{ credit_transaction: 12n, debit_transaction: null },
+  })
+  expect(toldBy((de) => ({ 83: '000000000012' })[de])).toBeUndefined()
   for (const change of [{ 76: '0000000149' }, { 88: '0000000001234501' }, { 74: '3' }] as const) {
-    expect([change, agree(totals, told(change)!)]).toEqual([change, false])
+    expect([change, agree(totals, told(change)!, true)]).toEqual([change, false])
   }
   for (const text of ['', '12a', '99999999999999999', '9999999999999999']) {
     expect(told({ 86: text })?.credit).toEqual({ cents: null })
-    expect(agree(totals, told({ 86: text })!)).toBe(false)
+    expect(agree(totals, told({ 86: text })!, true)).toBe(false)
   }
 })
 

@@ -64,6 +64,37 @@ test('nothing is booked that was not approved, or where no days are compared', (
   expect(bookedBy(undefined, 'capture', transaction, approved(), at)).toEqual([])
 })
 
+test('an approved 0100 is counted where the network compares their number', () => {
+  const counting = (one: Network): Network =>
+    ({ ...one, content: { ...one.content, countsAuthorizations: true } }) as Network
+  const bookedAs = (network: Network, operation: Parameters<typeof bookedBy>[1], part?: bigint) =>
+    bookedBy(network, operation, transaction, approved(part), at).map(
+      ({ kind, cents, stan, transmission }) => [kind, cents, stan, transmission],
+    )
+  const first = ['authorization', 10_000n, '000001', 'T1']
+  expect(bookedAs(counting(holds), 'authorization')).toEqual([first])
+  expect(bookedAs(counting(holds), 'authorization', 4_000n)).toEqual([
+    ['authorization', 4_000n, '000001', 'T1'],
+  ])
+  expect(bookedAs(counting(holds), 'verification')).toEqual([first])
+  expect(bookedAs(counting(holds), 'increment')).toEqual([
+    ['authorization', 2_500n, '000002', 'T2'],
+  ])
+  expect(bookedAs(counting(holds), 'capture').map(([kind]) => kind)).toEqual(['debit'])
+  expect(bookedAs(counting(sales), 'authorization').map(([kind]) => kind)).toEqual(['debit'])
+  for (const [reverses, kinds] of [
+    ...([
+      ['authorization', ['authorization']] as const,
+      ['increment', ['authorization']] as const,
+    ] as const),
+    ...([['authorization_advice', ['authorization']] as const, ['void', []] as const] as const),
+  ]) {
+    const ended = { ...reversal, reverses }
+    const booked = bookedByEnd(counting(holds), ended, 'confirmed', '1123', at)
+    expect(booked.map(({ kind }) => kind as string)).toEqual([...kinds])
+  }
+})
+
 const reversal = {
   ...{ transactionId: 'txn_1', currency: 'USD', amountCents: 700n, responseCode: '00' },
   ...{ stan: '000009', transmission: 'T9', originalStan: '000002', originalTransmission: 'T2' },

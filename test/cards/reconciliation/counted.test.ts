@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import {
+  type CardNetwork,
+  createCardNetwork,
+  findDialect,
+  findFraming,
+} from '../../../src/simulators/card-network/index.ts'
+import { type CardsRig, createCardsRig } from '../../support/cards-rig.ts'
+import { temporaryDirectory } from '../../support/temporary.ts'
+
+setDefaultTimeout(60_000)
+
+/* A network that compares how many authorizations there were (DE 81), and tells what it charges (DE 83 and 85). */
+
+let network: CardNetwork
+let rig: CardsRig
+beforeAll(async () => {
+  const [dialect, framing] = [findDialect('ascii'), findFraming('binary-2')]
+  if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
+  network = createCardNetwork({ dialect, framing, lateMs: 600, feeBasisPoints: 250 })
+  network.start()
+  const fields = { '81': { from: 'totals.authorization.number' } }
+  const file = {
+    reconciliation: { cut_over: 'network', wait_seconds: 0 },
+    content: {
+      messages: {
+        authorization: { fields: { '60': { from: 'accept_partial' } } },
+        reconciliation: { fields },
+      },
+    },
+  }
+  const path = join(temporaryDirectory(), 'messages.json')
+  await Bun.write(path, JSON.stringify(file))
+  rig = await createCardsRig({
+    ...{ timeoutMs: 300, windowMs: 0, networkA: network },
+    environment: { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' },
+  })
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+/** Asks, and lets whatever it begins end. */
+const ask = async (status: number, path: string, body?: unknown): Promise<string> => {
+  const response = await rig.post(`/v1/transactions/${path}`, body)
+  expect([path, response.status]).toEqual([path, status])
+  const { id, error } = (await response.json()) as {
+    id?: string
+    error?: { details: { transaction_id: string } }
+  }
+  const of = id ?? error?.details.transaction_id ?? ''
+  await rig.settled(of)
+  return of
+}
+const card = (token: string, change: object = {}) => ({
+  ...{ card_token: `tok_visa_${token}`, amount: 1_000, currency: 'BRL' },
+  ...{ merchant_id: 'MERCHANT000001', terminal_id: 'TERM01', ...change },
+})
+
+const endOf = async (day: string, next: string): Promise<Readonly<Record<string, unknown>>> => {
+  network.endDay(day.slice(5).replace('-', ''), next.slice(5).replace('-', ''))
+  for (const endMs = performance.now() + 20_000; ; await Bun.sleep(10)) {
+    const path = '/v1/transactions/reconciliations'
+    const response = await rig.app.call('GET', path, { key: rig.adminKey })
+    const { reconciliations } = (await response.json()) as {
+      reconciliations: Readonly<Record<string, unknown>>[]
+    }
+    const found = reconciliations.find((one) => one['day'] === day && one['status'] !== 'pending')
+    if (found !== undefined) return found
+    if (performance.now() > endMs) throw new Error(`waited for the end of ${day}`)
+  }
+}
+
+const openDay = async () => {
+  const [row] = await rig.database.sql<{ day: string; next: string }[]>`
+    select day::text, (day + 1)::text as next from card_business_days where network = 'neta'`
+  if (row === undefined) throw new Error('no day')
+  return row
+}
+
+test('what was approved is counted alike, whatever became of it, and fees are told', async () => {
+  const sold = await ask(201, 'authorize', card('approved', { capture: true }))
+  await ask(200, `${sold}/refund`, { amount: 400 })
+  const held = await ask(201, 'authorize', card('approved'))
+  await ask(200, `${held}/increment`, { amount: 100 })
+  await ask(200, `${held}/void`)
+  await ask(201, 'authorize', card('partial', { accept_partial: true }))
+  await ask(504, 'authorize', card('timeout'))
+  await ask(504, 'authorize', card('lost'))
+  await ask(201, 'authorize', card('declined_05'))
+  const { currency: _, amount: __, ...verified } = card('approved')
+  await ask(201, 'verify', { ...verified, currency: 'BRL' })
+  const { day, next } = await openDay()
+  const found = await endOf(day, next)
+  expect(found).toMatchObject({
+    status: 'balanced',
+    // Two approved, one in part, one taken back without an answer, an increment and a verification.
+    ours: { authorizations: 6, debit: { number: 1, amount: 1_000 } },
+    theirs: {
+      authorizations: 6,
+      fees: {
+        ...{ credit_processing: null, credit_transaction: 10 },
+        ...{ debit_processing: null, debit_transaction: 25 },
+      },
+    },
+    difference: { authorizations: 0, debit: { number: 0, amount: 0 } },
+  })
+})
+
+test('another number of them is a difference', async () => {
+  const id = await ask(201, 'authorize', card('approved'))
+  await rig.database.sql`delete from card_movements where transaction_id = ${id}`
+  const { day, next } = await openDay()
+  expect(await endOf(day, next)).toMatchObject({
+    ...{ status: 'different', difference: { authorizations: -1, debit: { number: 0, amount: 0 } } },
+  })
+})
