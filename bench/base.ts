@@ -12,6 +12,9 @@ const run = (command: readonly string[], cwd: string): string => {
   return stdout.toString().trim()
 }
 
+/** The commit that is measured, shortened. */
+export const headCommit = (): string => run(['git', 'rev-parse', '--short', 'HEAD'], root)
+
 /** An earlier commit, checked out beside, with its packages. */
 export type Base = Disposable & { readonly commit: string; readonly tree: string }
 

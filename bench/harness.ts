@@ -15,6 +15,10 @@ export type Contender = {
   readonly run: (times: number) => number | bigint | Promise<number | bigint>
   /** CPU microseconds used so far, where the work is done by another process. */
   readonly cpuUs?: () => Promise<number>
+  /** Operations before its time counts, where its runtime takes longer to settle in than rounds last. */
+  readonly warmUp?: number
+  /** Ends what it started. */
+  readonly stop?: () => void
 }
 
 type Goal = {
@@ -120,6 +124,7 @@ export const ratioOf = (peer: readonly number[], ours: readonly number[]): numbe
 export const runGroup = async (suite: string, group: Group, mode: Mode): Promise<GroupResult> => {
   const workers: Worker[] = []
   for (const contender of group.contenders) {
+    if (contender.warmUp !== undefined && mode !== smoke) await contender.run(contender.warmUp)
     // A process of its own keeps the code of others out of a contender's figure. For a smoke run one is enough to see
     // that processes work.
     const isApart = contender.cpuUs === undefined && (mode !== smoke || workers.length === 0)

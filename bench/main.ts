@@ -1,7 +1,7 @@
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { progressLine } from '../src/cli/progress.ts'
 import { checkOut } from './base.ts'
+import { outDirectory } from './curves.ts'
 import {
   type FigureResult,
   full,
@@ -11,19 +11,22 @@ import {
   smoke,
 } from './harness.ts'
 import { comparePairs, type PairResult } from './pairs.ts'
+import reference from './reference.json'
 import { missedGoals, writeReport } from './report.ts'
 import { suites } from './suites/index.ts'
 
 /**
  * Measures, and writes bench/out, or where `--out` says. `--base origin/main` (repeated for more) measures ours at that
- * commit too, in turns.
+ * commit too, in turns; `--reference` at the one in reference.json, which stays the same, so that small losses do not
+ * add up: who moves it says in the commit why the speed of that day is good enough.
  */
 const { values } = parseArgs({
   options: {
     smoke: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true },
     base: { type: 'string', multiple: true, default: [] },
-    out: { type: 'string', default: join(import.meta.dir, 'out') },
+    reference: { type: 'boolean', default: false },
+    out: { type: 'string', default: outDirectory },
   },
 })
 
@@ -31,7 +34,7 @@ const mode = values.smoke ? smoke : full
 const results: GroupResult[] = []
 const figures: FigureResult[] = []
 const pairs: PairResult[] = []
-const bases = values.base.map(checkOut)
+const bases = [...values.base, ...(values.reference ? [reference.commit] : [])].map(checkOut)
 const chosen = Object.entries(suites).filter(([name]) => values.only?.includes(name) ?? true)
 const startMs = performance.now()
 for (const [done, [, load]] of chosen.entries()) {

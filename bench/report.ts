@@ -1,8 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { FigureResult, GroupResult, Mode } from './harness.ts'
+import { headCommit } from './base.ts'
+import { readCurves } from './curves.ts'
+import { type FigureResult, type GroupResult, type Mode, smoke } from './harness.ts'
+import { appendRun, runOf } from './history.ts'
 import { page } from './page.ts'
 import { keptAtLeast, type PairResult } from './pairs.ts'
+import { leftOut } from './peers/program.ts'
 
 export type Results = {
   readonly results: readonly GroupResult[]
@@ -10,7 +14,7 @@ export type Results = {
   readonly pairs: readonly PairResult[]
 }
 
-/** Writes the report as markdown, as JSON and as a page with charts, and gives the markdown. */
+/** Writes the report as markdown, as JSON and as a page with charts, adds to the history, and gives the markdown. */
 export const writeReport = (
   { results, figures, pairs }: Results,
   directory: string,
@@ -21,6 +25,8 @@ export const writeReport = (
     `# ${title}`,
     '',
     `Bun ${Bun.version}. CPU time per operation, one process for each contender; ratios are medians over interleaved rounds.`,
+    '',
+    ...leftOut().map((peer) => `- Left out: ${peer}.`),
     '',
     ...(mode.name === 'smoke'
       ? ['Shows that everything runs: too short to judge a goal by.', '']
@@ -35,7 +41,10 @@ export const writeReport = (
     join(directory, 'report.json'),
     `${JSON.stringify({ mode: mode.name, results, figures, pairs }, null, 2)}\n`,
   )
-  writeFileSync(join(directory, 'report.html'), page(title, results, pairs))
+  // A smoke run says nothing that is worth comparing.
+  const runs = mode === smoke ? [] : appendRun(directory, runOf(results, headCommit(), new Date()))
+  const curves = readCurves(directory)
+  writeFileSync(join(directory, 'report.html'), page(title, { results, pairs, curves, runs }))
   return markdown
 }
 

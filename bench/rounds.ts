@@ -41,7 +41,7 @@ export const remoteWorker = async (
       const checksum = String(await contender.run(times))
       return { cpuUs: ((await cpuUs()) - before) / times, checksum }
     },
-    stop: () => {},
+    stop: () => contender.stop?.(),
   }
 }
 

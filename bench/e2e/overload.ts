@@ -3,6 +3,9 @@
  *
  *   bun bench/e2e/overload.ts --seconds 8 --clients 64 --rounds 3 --rail spi --rail cards --rail drex
  *
+ * With `--curves` it measures latencies at rates below and above that one, too, and keeps them for the page of the next
+ * `bun run bench`.
+ *
  * The gateway runs as `trilho dev`, the load comes from a program of Go's standard library (`go` must be found). The
  * rate that is sustained is measured first, by clients that wait for their answers; then twice as many come, at even
  * times, whether they are answered or not. Fails where less than nine tenths of that rate is answered, where anything
@@ -16,6 +19,7 @@ import { z } from 'zod'
 import { transfer } from '../../test/support/participant.ts'
 import { type RunningDev, startDev } from '../../test/support/running-dev.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
+import { writeCurve } from '../curves.ts'
 import { median } from '../harness.ts'
 
 const { values } = parseArgs({
@@ -24,6 +28,7 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '64' },
     rounds: { type: 'string', default: '3' },
     rail: { type: 'string', multiple: true, default: ['spi', 'cards', 'drex'] },
+    curves: { type: 'boolean', default: false },
   },
 })
 
@@ -32,7 +37,15 @@ const answeredMin = 0.9
 /** Of what is done at twice the rate, by that of what is done at the rate itself. */
 const slowerMax = 3
 
-const side = z.object({ count: z.int(), p50_ms: z.number(), p99_ms: z.number() })
+/** Of the rate that is sustained: where latencies are measured for the report's curves. */
+const shares = [0.25, 0.5, 0.75, 0.9, 1, 1.5, overloadTimes]
+
+const side = z.object({
+  count: z.int(),
+  p50_ms: z.number(),
+  p99_ms: z.number(),
+  p999_ms: z.number(),
+})
 const resultSchema = z.object({
   seconds: z.number(),
   done: side,
@@ -100,6 +113,29 @@ const roundOf = async (dev: RunningDev, rail: Rail): Promise<Round> => {
   return { at, over, sustained }
 }
 
+/** How long what is done takes, by the rate that is asked for. */
+const latencyCurve = async (
+  dev: RunningDev,
+  name: string,
+  rail: Rail,
+  sustained: number,
+): Promise<void> => {
+  const lines = { p50: [], p99: [], 'p99.9': [] } as Record<string, [number, number][]>
+  for (const share of shares) {
+    const rate = Math.ceil(sustained * share)
+    const { done } = await load(dev, rail, { RATE: String(rate) })
+    if (done.count === 0) continue
+    lines['p50']?.push([rate, done.p50_ms])
+    lines['p99']?.push([rate, done.p99_ms])
+    lines['p99.9']?.push([rate, done.p999_ms])
+  }
+  writeCurve(`latency-${name}`, {
+    title: `Latency of ${name} by load; ${sustained.toFixed(0)} a second are sustained`,
+    ...{ x: 'requests a second', y: 'ms' },
+    lines: Object.entries(lines).map(([line, points]) => ({ name: line, points })),
+  })
+}
+
 const answeredOf = ({ over, sustained }: Round): number =>
   over.done.count / over.seconds / sustained
 const slowerOf = ({ over, at }: Round): number => over.done.p99_ms / at.done.p99_ms
@@ -128,6 +164,9 @@ for (const name of values.rail) {
     const round = await roundOf(dev, rail)
     show(name, round)
     rounds.push(round)
+  }
+  if (values.curves) {
+    await latencyCurve(dev, name, rail, median(rounds.map(({ sustained }) => sustained)))
   }
   const answered = median(rounds.map(answeredOf))
   const slower = median(rounds.map(slowerOf))

@@ -6,7 +6,7 @@
  *
  * `--postgres` chooses among those of the machine by a part of its name. Each size has a server of its own, and they take
  * turns, so that what disturbs one disturbs the other. It prints the pages and the CPU time of a payment, statement time
- * beside, and how they compare with the first size: the goal is a tenth, for CPU time; pages grow with the height of the
+ * beside, keeps both for the page of the next `bun run bench`, and tells how they compare with the first size: the goal is a tenth, for CPU time; pages grow with the height of the
  * indexes.
  */
 import { loadavg } from 'node:os'
@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util'
 import { storeMany } from '../../test/spi/messages/stored.ts'
 import { engines } from '../../test/support/engines.ts'
 import { startRoundTrip } from '../../test/support/round-trip.ts'
+import { writeCurve } from '../curves.ts'
 import { median, ratioOf } from '../harness.ts'
 import { familyUs } from '../processes.ts'
 
@@ -68,6 +69,14 @@ for (const { stored, cpuUs, pages, ms } of sizes) {
       `${median(ms).toFixed(2)} ms in statements (${against(ms, few?.ms)})`,
   )
 }
+writeCurve(`stored-${engine.name.replaceAll(/\W+/g, '-')}`, {
+  title: `Cost of a payment to ${engine.name} by what is stored`,
+  ...{ x: 'stored messages', y: 'µs a payment' },
+  lines: [
+    { name: 'CPU', points: sizes.map(({ stored, cpuUs }) => [stored, median(cpuUs)]) },
+    { name: 'in statements', points: sizes.map(({ stored, ms }) => [stored, median(ms) * 1_000]) },
+  ],
+})
 console.log(
   `load ${loadavg()
     .map((load) => load.toFixed(1))

@@ -1,7 +1,9 @@
 import crc16ccitt from 'crc/crc16ccitt'
-import { createStaticPix, hasError, parsePix } from 'pix-utils'
+import { createStaticPix, hasError } from 'pix-utils'
 import { buildStaticBrCode, crc16, parseBrCode } from '#codecs/brcode'
 import type { Contender, Group, Suite } from '../harness.ts'
+import { pixUtilsWeight, weight } from '../peers/pix-utils.ts'
+import { goalsAgainst, nodePeer, nodeTimes } from '../peers/program.ts'
 
 /** A static code as a shop prints it: 192 characters. Upper case, as pix-utils writes names. */
 const code = {
@@ -24,11 +26,9 @@ const contender = (name: string, work: () => number): Contender => ({
   },
 })
 
-/** What of a reading both parsers must agree on, cheaply: it is measured with them. */
-const weight = (key: string, name: string, city: string, txid: string, info: string): number =>
-  key.length + 100 * name.length + 10_000 * city.length + txid.length * 7 + info.length * 3
+const parsingAtLeast = 50
 
-const parsing = (): Group => ({
+const parsing = (inNode: readonly Contender[]): Group => ({
   name: 'parse, validate and check a static code of 192 characters',
   contenders: [
     contender('trilho (text)', () => {
@@ -39,20 +39,14 @@ const parsing = (): Group => ({
       const { pix, merchantName, merchantCity } = parseBrCode(bytes)
       return weight(pix?.key ?? '', merchantName, merchantCity, pix?.txid ?? '', pix?.info ?? '')
     }),
-    contender('pix-utils', () => {
-      const read = parsePix(payload)
-      if (hasError(read) || !('pixKey' in read)) throw new Error('refused')
-      return weight(
-        read.pixKey,
-        read.merchantName,
-        read.merchantCity,
-        read.txid ?? '',
-        read.infoAdicional ?? '',
-      )
-    }),
+    contender('pix-utils', () => pixUtilsWeight(payload)),
+    ...inNode,
   ],
-  sameWork: ['trilho (text)', 'trilho (bytes)', 'pix-utils'],
-  goals: [{ ours: 'trilho (text)', peer: 'pix-utils', atLeast: 50 }],
+  sameWork: ['trilho (text)', 'trilho (bytes)', 'pix-utils', ...inNode.map(({ name }) => name)],
+  goals: [
+    { ours: 'trilho (text)', peer: 'pix-utils', atLeast: parsingAtLeast },
+    ...goalsAgainst(inNode, 'trilho (text)', parsingAtLeast / nodeTimes),
+  ],
 })
 
 const building = (): Group => ({
@@ -85,5 +79,5 @@ const checking = (): Group => ({
 
 export const brCodeSuite: Suite = {
   name: 'brcode',
-  groups: () => [parsing(), building(), checking()],
+  groups: () => [parsing(nodePeer('pix-utils', () => [bytes])), building(), checking()],
 }

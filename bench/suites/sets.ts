@@ -3,6 +3,7 @@ import { createXmlScanner } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { hasLibxml2, libxml2Scan, libxml2Validate } from '../peers/libxml2.ts'
+import { goalsAgainst, nodePeer, standardParsers } from '../peers/program.ts'
 import { saxesElements } from '../saxes-elements.ts'
 import { type SetMessage, sets } from '../sets.ts'
 
@@ -28,10 +29,18 @@ const once = <T>(make: () => T): (() => T) => {
   }
 }
 
+/** How much longer saxes, on either runtime, and the parsers of Go and Java take at least. */
+const scannersAtLeast = 3
+
 /** libxml2 takes two thirds longer at least, whatever the input. */
 const libxml2AtLeast = 1.5
 
-const scanning = (name: string, messages: () => readonly SetMessage[], inC: boolean): Group => {
+const scanning = (
+  name: string,
+  messages: () => readonly SetMessage[],
+  inC: boolean,
+  programs: readonly Contender[],
+): Group => {
   const ours = 'trilho'
   const peer = 'libxml2 SAX2 (C)'
   const saxes = 'saxes (xmlns)'
@@ -60,10 +69,15 @@ const scanning = (name: string, messages: () => readonly SetMessage[], inC: bool
         ),
       },
       ...(inC ? [{ name: peer, run: inLibrary(messages, libxml2Scan) }] : []),
+      ...programs,
     ],
-    sameWork: [ours, saxes, ...(inC ? [peer] : [])],
+    sameWork: [
+      ...[ours, saxes, ...(inC ? [peer] : [])],
+      ...programs.map((program) => program.name),
+    ],
     goals: [
-      { ours, peer: saxes, atLeast: 3 },
+      { ours, peer: saxes, atLeast: scannersAtLeast },
+      ...goalsAgainst(programs, ours, scannersAtLeast),
       ...(inC ? [{ ours, peer, atLeast: libxml2AtLeast }] : []),
     ],
   }
@@ -100,7 +114,7 @@ const validating = (name: string, messages: () => readonly SetMessage[], inC: bo
 
 /**
  * Input that recurs, and input that does not: what is learned must pay where it can, and cost nothing where it cannot.
- * libxml2 is a peer where this machine can compile a C program that uses it.
+ * libxml2 in C, and the parsers of Go and Java, are peers where this machine can build programs that use them.
  */
 export const setsSuite: Suite = {
   name: 'sets',
@@ -108,7 +122,11 @@ export const setsSuite: Suite = {
     const inC = hasLibxml2()
     return Object.entries(sets).flatMap(([name, make]) => {
       const messages = once(make)
-      return [scanning(name, messages, inC), validating(name, messages, inC)]
+      const texts = () => messages().map(({ xml }) => xml)
+      // Programs take their time to start: the set that is most like what comes is enough.
+      const programs =
+        name === 'real mix' ? [...nodePeer('saxes', texts), ...standardParsers(texts)] : []
+      return [scanning(name, messages, inC, programs), validating(name, messages, inC)]
     })
   },
 }

@@ -9,6 +9,7 @@ import { layouts } from '../../test/support/layouts.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import type { Contender, Group, Suite } from '../harness.ts'
 import { overAll, varied } from '../messages.ts'
+import { goalsAgainst, nodePeer, nodeTimes } from '../peers/program.ts'
 import { saxesElements } from '../saxes-elements.ts'
 
 /** As the gateway's transformation uses it. */
@@ -139,20 +140,25 @@ const fieldsGroup = (name: string, text: string, atLeast: number): Group => {
 /** What a document must reach that is written in any legal way, or is the first of its kind. */
 const anyLayoutAtLeast = 6
 
-const scanGroup = (name: string, texts: readonly string[], atLeast: number): Group => ({
-  name,
-  contenders: wellFormed(texts),
-  sameWork: [
-    'trilho',
-    'trilho, shape unknown',
-    'saxes (xmlns)',
-    'htmlparser2 (xmlMode, no checks)',
-  ],
-  goals: [
-    { ours: 'trilho', peer: 'saxes (xmlns)', atLeast },
-    { ours: 'trilho, shape unknown', peer: 'saxes (xmlns)', atLeast: anyLayoutAtLeast },
-  ],
-})
+const scanGroup = (name: string, texts: readonly string[], atLeast: number): Group => {
+  const inNode = nodePeer('saxes', () => texts.map((text) => encoder.encode(text)))
+  return {
+    name,
+    contenders: [...wellFormed(texts), ...inNode],
+    sameWork: [
+      'trilho',
+      'trilho, shape unknown',
+      'saxes (xmlns)',
+      'htmlparser2 (xmlMode, no checks)',
+      ...inNode.map((peer) => peer.name),
+    ],
+    goals: [
+      { ours: 'trilho', peer: 'saxes (xmlns)', atLeast },
+      { ours: 'trilho, shape unknown', peer: 'saxes (xmlns)', atLeast: anyLayoutAtLeast },
+      ...goalsAgainst(inNode, 'trilho', atLeast / nodeTimes),
+    ],
+  }
+}
 
 export const xmlSuite: Suite = {
   name: 'xml',

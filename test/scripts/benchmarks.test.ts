@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeCurve } from '../../bench/curves.ts'
 import { judgeFigure, smoke } from '../../bench/harness.ts'
+import { appendRun, type Run, runsMax } from '../../bench/history.ts'
+import { page } from '../../bench/page.ts'
 import { ratioOfTwo } from '../../bench/pairs.ts'
 import { missedGoals } from '../../bench/report.ts'
 import { noContenderCode, startWorker, WorkerEndedError } from '../../bench/worker-process.ts'
@@ -78,6 +82,10 @@ describe('a contender and itself at an earlier commit', () => {
 
   test('by the command, with a page of charts', async () => {
     const out = temporaryDirectory()
+    const lines = [
+      { name: 'p99', points: [[100, 2] as [number, number], [200, 9] as [number, number]] },
+    ]
+    writeCurve('latency-cards', { title: 'Latency of cards', x: 'requests', y: 'ms', lines }, out)
     const command = ['bench/main.ts', '--smoke', '--only', 'brcode', '--base', 'HEAD', '--out', out]
     const { stdout, stderr, exitCode } = Bun.spawnSync([process.execPath, ...command], {
       cwd: root,
@@ -92,5 +100,43 @@ describe('a contender and itself at an earlier commit', () => {
     const page = await Bun.file(join(out, 'report.html')).text()
     expect(page.match(/<svg /g)?.length).toBeGreaterThan(3)
     expect(page).toContain('pix-utils')
+    expect(page).toContain('<h2>Latency of cards</h2>\n<svg ')
+    expect(existsSync(join(out, 'history.json'))).toBe(false)
+  })
+})
+
+describe('the history of runs', () => {
+  const runAt = (day: number, ratio: number): Run => ({
+    at: new Date(Date.UTC(2026, 0, 1 + day)).toISOString(),
+    ...{ commit: `c${day}`, ratios: { 'xml: scan: ours / theirs': ratio } },
+  })
+
+  test('keeps what stands there, adds behind it, and drops the oldest beyond its bound', () => {
+    const directory = temporaryDirectory()
+    const kept = Array.from({ length: runsMax }, (_, day) => appendRun(directory, runAt(day, day)))
+    expect(kept.at(-1)?.length).toBe(runsMax)
+    expect(kept.at(-1)?.[0]).toEqual(runAt(0, 0))
+    const after = appendRun(directory, runAt(runsMax, 7))
+    expect(after.length).toBe(runsMax)
+    expect([after[0], after.at(-1)]).toEqual([runAt(1, 1), runAt(runsMax, 7)])
+  })
+
+  test('is refused where it is none, and not overwritten', async () => {
+    const directory = temporaryDirectory()
+    const file = join(directory, 'history.json')
+    await Bun.write(file, '[{"at":"yesterday"}]')
+    expect(() => appendRun(directory, runAt(0, 1))).toThrow('datetime')
+    expect(await Bun.file(file).text()).toBe('[{"at":"yesterday"}]')
+  })
+
+  test('is drawn, a line for each ratio of a group', () => {
+    const goal = { ours: 'ours', peer: 'theirs', atLeast: 2, ratio: 3, reached: true }
+    const contenders = [{ name: 'ours', cpuUs: 1, checksum: '1' }]
+    const result = { suite: 'xml', group: 'scan', contenders, goals: [goal], ceilings: [] }
+    const charts = { results: [result], pairs: [], curves: [] }
+    expect(page('Report', { ...charts, runs: [runAt(0, 2)] })).not.toContain('run by run')
+    const drawn = page('Report', { ...charts, runs: [runAt(0, 2), runAt(1, 3)] })
+    expect(drawn).toContain('<h2>xml: scan, run by run</h2>\n<svg ')
+    expect(drawn).toContain('ours / theirs')
   })
 })
