@@ -227,7 +227,7 @@ export const drexSettings = defineSettings({
     doc: 'Time another program has to sign, in milliseconds; after it, its wallet waits and the others do not.',
   }),
   pollMs: setting('DREX_POLL_MS', integer(10, 60_000), {
-    doc: 'Time between looks at a network, in milliseconds; a quarter of its block time when unset.',
+    doc: 'Time between looks at a network, in milliseconds; when unset a quarter of its block time, and at least 500 while nothing is under way.',
   }),
   resendMs: setting('DREX_RESEND_MS', integer(50, 3_600_000), {
     doc: 'Time without a receipt after which a transaction is sent again, in milliseconds; four blocks, and at least two seconds, when unset.',

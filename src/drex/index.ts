@@ -22,6 +22,7 @@ import { createAccepted } from './engine/accepted.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
+import { createLooks, type Looks } from './engine/looks.ts'
 import { createProver } from './engine/prover.ts'
 import { createReckoned } from './engine/reckoned.ts'
 import { signerRestMs } from './engine/sign.ts'
@@ -175,6 +176,7 @@ const openChains = (
         logger,
       }),
       heads: createHeads(),
+      looks: looksAt(settings, network),
       accepted: createAccepted(),
       reckoned: createReckoned(),
       settings: engineSettings(settings, network),
@@ -182,12 +184,12 @@ const openChains = (
     contexts.set(id, context)
     const ledger = createLedgerFollower({
       ...{ network, rpc, prover, sql, logger, emitEvents, isTaken },
-      pollMs: context.settings.pollMs,
+      looks: context.looks,
       decimalsOf: (token) => followedDecimals(tokens, all.get(id)!, token),
     })
     const streams = createStreamFollower({
       ...{ network, rpc, prover, sql, logger, emitEvents },
-      ...{ pollMs: context.settings.pollMs, watchBlocks: settings.watchBlocks },
+      ...{ looks: context.looks, watchBlocks: settings.watchBlocks },
     })
     const balances = createBalanceWatch({
       ...{ network, rpc, sql, logger, emitEvents },
@@ -195,7 +197,7 @@ const openChains = (
     })
     const agreements = createAgreementFollower({
       ...{ network, rpc, prover, sql, logger, emitEvents },
-      ...{ pollMs: context.settings.pollMs, watchBlocks: settings.watchBlocks },
+      ...{ looks: context.looks, watchBlocks: settings.watchBlocks },
     })
     const companions = [ledger, streams, agreements, balances]
     const engine = settings.engineEnabled ? createEngine(context, companions) : undefined
@@ -324,8 +326,13 @@ const rpcClient = (settings: DrexSettings, network: Network, logger: Logger): Rp
     },
   })
 
+/** What the user sets holds at rest as well. */
+const looksAt = ({ pollMs }: DrexSettings, { blockTimeMs }: Network): Looks =>
+  pollMs === undefined
+    ? createLooks(Math.max(10, Math.floor(blockTimeMs / 4)))
+    : createLooks(pollMs, pollMs)
+
 const engineSettings = (settings: DrexSettings, network: Network): EngineContext['settings'] => ({
-  pollMs: settings.pollMs ?? Math.max(10, Math.floor(network.blockTimeMs / 4)),
   resendMs: settings.resendMs ?? Math.max(resendMinMs, network.blockTimeMs * resendBlocks),
   inFlightMax: settings.inFlightMax,
   fees: {

@@ -7,10 +7,11 @@ import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
+import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
 import { receiptIn } from '../engine/receipt.ts'
 import { quantity } from '../evm/hex.ts'
-import { type LedgerFollower, lastOnChain, pause } from '../ledger/follower.ts'
+import { type LedgerFollower, lastOnChain } from '../ledger/follower.ts'
 import { type Place, withAnchor } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
 import type { Network } from '../networks.ts'
@@ -28,7 +29,7 @@ export type AgreementContext = {
   readonly sql: Client
   readonly logger: Logger
   readonly emitEvents: Emit
-  readonly pollMs: number
+  readonly looks: Looks
   /** Blocks below the confirmations in which what was told is still compared with the chain. */
   readonly watchBlocks: number
 }
@@ -37,10 +38,10 @@ export type AgreementContext = {
 const leaseMs = 10_000
 const turnMs = 30_000
 const lookMs = 1_000
-const pollMinMs = 100
+const pauseMinMs = 100
 
 export const createAgreementFollower = (context: AgreementContext): LedgerFollower => {
-  const { network, sql, logger, pollMs } = context
+  const { network, sql, logger, looks } = context
   const source = createSource(context)
   return createJob({
     ...{ name: `agreements of ${network.id}`, everyMs: lookMs },
@@ -48,7 +49,7 @@ export const createAgreementFollower = (context: AgreementContext): LedgerFollow
     async run(round) {
       const endMs = performance.now() + turnMs
       while (!round.signal.aborted && performance.now() < endMs) {
-        if (!(await look(context, source))) await pause(Math.max(pollMinMs, pollMs), round)
+        if (!(await look(context, source))) await looks.pause(round.signal, pauseMinMs)
         round.advance()
       }
     },

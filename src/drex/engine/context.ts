@@ -9,6 +9,7 @@ import type { Corrected } from './correction-store.ts'
 import type { FeeLimits } from './fees.ts'
 import type { Heads } from './heads.ts'
 import type { Held } from './held-store.ts'
+import type { Looks } from './looks.ts'
 import type { Prover } from './prover.ts'
 import type { Reckoned } from './reckoned.ts'
 import type { Signers } from './signers.ts'
@@ -23,6 +24,7 @@ export type EngineContext = {
   readonly logger: Logger
   readonly signers: Signers
   readonly heads: Heads
+  readonly looks: Looks
   readonly accepted: Accepted
   /** Which senders' nonces this process has compared with the chain. */
   readonly reckoned: Reckoned
@@ -38,7 +40,6 @@ export type EngineContext = {
 }
 
 type EngineSettings = {
-  readonly pollMs: number
   /** Time without a receipt after which a transaction is sent again. */
   readonly resendMs: number
   readonly inFlightMax: number

@@ -43,18 +43,21 @@ export const createEngine = (
   context: EngineContext,
   companions: readonly Companion[] = [],
 ): Engine => {
-  const { logger, network, settings } = context
+  const { logger, looks, network, settings } = context
   const status = createStatus(context)
   let running: Promise<unknown> | undefined
   let isStopped = false
   let held = { count: 0, untold: 0 }
-  const alarm = createAlarm()
+  const [alarm, ended] = [createAlarm(), createAlarm()]
   const sending = createLoop(`sending to ${network.id}`)
   const following = createLoop(`following of ${network.id}`)
   const sweeping = createLoop(`sweeping of ${network.id}`)
   const sweeper = createSweeper(context)
-  const ended = createAlarm()
   const stall = createStallLook(context)
+  const wake = (): void => {
+    looks.often()
+    alarm.ring()
+  }
 
   const begin = async (): Promise<void> => {
     while (!isStopped) {
@@ -77,7 +80,7 @@ export const createEngine = (
     const submitter = createSubmitter(context, alarm.ring)
     await turning(sending, async () => {
       if ((await status.attempt('sending', submitter.submitOnce)) === 0)
-        await alarm.wait(settings.pollMs)
+        await alarm.wait(looks.pauseMs())
       return !isStopped
     })
     await submitter.settle()
@@ -88,7 +91,7 @@ export const createEngine = (
     return turning(following, async () => {
       await status.attempt('following', follower.followOnce)
       stall.look()
-      await Bun.sleep(settings.pollMs)
+      await looks.pause()
       return !isStopped
     })
   }
@@ -110,10 +113,10 @@ export const createEngine = (
     start() {
       running ??= begin()
     },
-    kick: alarm.ring,
+    kick: wake,
     async stop() {
       isStopped = true
-      alarm.ring()
+      wake()
       ended.ring()
       await Promise.all(companions.map((each) => each.stop()))
       await running

@@ -34,7 +34,7 @@ export type Submitter = {
 
 /** @param onRoom called when something can be taken up that had to wait */
 export const createSubmitter = (context: EngineContext, onRoom: () => void): Submitter => {
-  const { sql, network, settings, signers } = context
+  const { looks, sql, network, settings, signers } = context
   const simulate = createSimulator(context)
   const remote = createRemote(context, onRoom)
   const signing = createStage(context)
@@ -58,10 +58,13 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       lanes.stuck(sql, network.id),
     ])
     const inFlight = told + context.accepted.count() + signing.count() + sending.count()
+    if (inFlight > 0) looks.often()
     const limit = Math.min(batchMax, settings.inFlightMax - inFlight)
     if (limit <= 0) return []
     const except = [...remote.busy(), ...signers.resting(), ...stuck]
-    return store.takePending(sql, network.id, { limit, claimMs, except })
+    const taken = await store.takePending(sql, network.id, { limit, claimMs, except })
+    if (taken.length > 0) looks.often()
+    return taken
   }
 
   return {

@@ -5,9 +5,10 @@
  */
 import type { AppEvent, Emit, EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type BlockContext, blocksAt } from '../engine/blocks.ts'
+import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
 import type { Hex } from '../evm/hex.ts'
 import { quantity } from '../evm/hex.ts'
@@ -32,7 +33,7 @@ export type LedgerContext = {
   readonly isTaken: EmitWithin['isTaken']
   /** @returns the token's decimals; undefined if it is no token */
   readonly decimalsOf: (token: Hex) => Promise<number | undefined>
-  readonly pollMs: number
+  readonly looks: Looks
 }
 
 export type LedgerFollower = Pick<Job, 'start' | 'stop'>
@@ -43,7 +44,7 @@ const leaseMs = 10_000
 const turnMs = 30_000
 const lookMs = 1_000
 /** On a fast chain, several blocks are read at once: each look costs a transaction and the comparison of balances. */
-const pollMinMs = 100
+const pauseMinMs = 100
 const checksMax = 64
 /** Between two comparisons of balances, while one is enough for all wallets that have moved. */
 const compareMs = 1_000
@@ -52,31 +53,19 @@ const eventsMax = 500
 const stateBlocks = 100
 
 export const createLedgerFollower = (context: LedgerContext): LedgerFollower => {
-  const { network, sql, logger, pollMs } = context
+  const { network, sql, logger, looks } = context
   const steps = createSteps(context)
   return createJob({
     ...{ name: `ledger of ${network.id}`, everyMs: lookMs, fleet: { sql, leaseMs }, logger },
     async run(round) {
       const endMs = performance.now() + turnMs
       while (!round.signal.aborted && performance.now() < endMs) {
-        if (!(await steps.follow())) await pause(Math.max(pollMinMs, pollMs), round)
+        if (!(await steps.follow())) await looks.pause(round.signal, pauseMinMs)
         round.advance()
       }
     },
   })
 }
-
-/** Sleeps, but not beyond the end of the round. */
-export const pause = (ms: number, { signal }: Round): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
 
 type LedgerSteps = {
   /**

@@ -9,10 +9,11 @@ import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { decodeEvent, readAbi } from '../contracts/abi.ts'
 import { contractById } from '../contracts/store.ts'
+import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { quantity } from '../evm/hex.ts'
-import { type LedgerFollower, lastOnChain, pause } from '../ledger/follower.ts'
+import { type LedgerFollower, lastOnChain } from '../ledger/follower.ts'
 import { type Place, withAnchor } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
 import type { Network } from '../networks.ts'
@@ -28,7 +29,7 @@ export type StreamContext = {
   readonly sql: Client
   readonly logger: Logger
   readonly emitEvents: Emit
-  readonly pollMs: number
+  readonly looks: Looks
   /** Blocks below the confirmations in which what was told is still compared with the chain. */
   readonly watchBlocks: number
 }
@@ -37,14 +38,14 @@ export type StreamContext = {
 const leaseMs = 10_000
 const turnMs = 30_000
 const lookMs = 1_000
-const pollMinMs = 100
+const pauseMinMs = 100
 const streamsPage = 100
 const eventsMax = 500
 /** Bytes of a log's data that are read; contracts may tell as much as a block holds. */
 const dataBytesMax = 16_384
 
 export const createStreamFollower = (context: StreamContext): LedgerFollower => {
-  const { network, rpc, sql, logger, pollMs } = context
+  const { network, rpc, sql, logger, looks } = context
   const source = createSource(context)
   return createJob({
     ...{ name: `contract events of ${network.id}`, everyMs: lookMs },
@@ -65,7 +66,7 @@ export const createStreamFollower = (context: StreamContext): LedgerFollower => 
             round.advance()
           }
         }
-        if (!hasMore) await pause(Math.max(pollMinMs, pollMs), round)
+        if (!hasMore) await looks.pause(round.signal, pauseMinMs)
         round.advance()
       }
     },
