@@ -32,6 +32,12 @@ const openBracket = 0x5b
 const closeBracket = 0x5d
 const carriageReturn = 0x0d
 
+/**
+ * Known elements are looked for behind one where the element around it holds so many times its bytes: in a short row
+ * that costs more than it spares.
+ */
+export const rowMin = 8
+
 /** More bytes than any element has, yet a small integer, which is fast to compare with. */
 const never = 0x3fffffff
 
@@ -129,7 +135,9 @@ export class Markup {
         nodes[opened + nodeEnd] = at
         nodes[opened + nodeNext] = count
         if (--depth === pause) break
-        if (at - start >= repeatedBytesMin && this.isRepeated(at, start, bytes)) break
+        const around = nodes[(open[depth] as number) * nodeStride + nodeStart] as number
+        const isInRow = at - around >= rowMin * (at - start)
+        if (at - start >= repeatedBytesMin && isInRow && this.isRepeated(at, start, bytes)) break
       } else {
         let local = at + 1
         let namespace = defaultId

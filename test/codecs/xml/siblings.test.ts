@@ -6,6 +6,7 @@ import {
   type XmlDocument,
   type XmlLimits,
 } from '#codecs/xml'
+import { rowMin } from '../../../codecs/xml/markup.ts'
 import { learningsMax, shapeValuesMax } from '../../../codecs/xml/shapes.ts'
 import { partBytesMax, partBytesMin, partsLearnedMax } from '../../../codecs/xml/siblings.ts'
 import { utf8 } from '../../support/messages.ts'
@@ -32,8 +33,10 @@ const partsOf = (scanner: ReturnType<typeof learning>, text: string): number =>
 const pad = 'x'.repeat(partBytesMin)
 /** A sibling that is long enough, whatever else is in it. */
 const tx = (id: string, rest = '') => `<Tx><Id>${id}</Id><Nm>${pad}</Nm>${rest}</Tx>`
+/** White space in the tag before them is so long that the first is looked at. */
 const list = (siblings: readonly string[], attributes = '') =>
-  `<A${attributes}>${siblings.join('')}</A>`
+  `<A${attributes}${behind(Math.max(...siblings.map(({ length }) => length)))}>${siblings.join('')}</A>`
+const behind = (bytes: number) => ' '.repeat(rowMin * bytes)
 const numbered = (count: number, rest = '') =>
   Array.from({ length: count }, (_, i) => tx(String(i), rest))
 
@@ -54,7 +57,14 @@ describe('an element like one before it', () => {
   test('is known by those of earlier documents', () => {
     const scanner = learning()
     scanner.scan(utf8(list(numbered(4))))
-    expect(partsOf(scanner, `<A>${numbered(3).join(' ')}<Tail/></A>`)).toBe(2)
+    expect(partsOf(scanner, list([numbered(3).join(' '), '<Tail/>']))).toBe(2)
+  })
+
+  test(`is looked for behind ${rowMin} times its bytes`, () => {
+    const inRow = (count: number) => `<A>${numbered(count).join('')}</A>`
+    // The first two that are looked at are learned, as above.
+    expect(partsOf(learning(), inRow(rowMin + 2))).toBe(0)
+    expect(partsOf(learning(), inRow(rowMin + 4))).toBe(2)
   })
 
   test('has its numbers of nodes and attributes told where it stands', () => {
@@ -72,7 +82,7 @@ describe('an element like one before it', () => {
     for (const text of [
       list(numbered(5), ' xmlns:p="urn:p" xmlns="urn:b"'),
       list(numbered(5)),
-      `<p:A xmlns:p="urn:p"><A xmlns="urn:c">${numbered(3).join('')}</A>${numbered(3).join('')}</p:A>`,
+      `<p:A xmlns:p="urn:p">${list(numbered(3), ' xmlns="urn:c"')}${numbered(3).join('')}</p:A>`,
     ]) {
       expect(partsOf(scanner, text)).toBeGreaterThan(1)
       expect(outcomeOf(scanner.scan, utf8(text))).toEqual(outcomeOf(freshly(), utf8(text)))
@@ -114,8 +124,8 @@ describe('an element like one before it', () => {
   test('is none that stands in another element, has a prefix or is a text alone', () => {
     const prefixed = numbered(9).join('').replaceAll('Tx>', 'p:Tx>')
     for (const text of [
-      `<A xmlns:p="urn:p">${`<p:B>${tx('1')}</p:B>`.repeat(9)}</A>`,
-      `<A xmlns:p="urn:p">${prefixed}</A>`,
+      list([`<p:B>${tx('1')}</p:B>`.repeat(9)], ' xmlns:p="urn:p"'),
+      list([prefixed], ' xmlns:p="urn:p"'),
       list(Array.from({ length: 9 }, () => `<Tx>${pad}</Tx>`)),
     ]) {
       const scanner = learning()
@@ -124,10 +134,17 @@ describe('an element like one before it', () => {
     }
   })
 
+  /** As short as they may be, so that one that holds many is not too long itself. */
+  const inner = (count: number) =>
+    Array.from({ length: count }, (_, i) => {
+      const start = `<Inner><Id>${i % 10}</Id><Nm>`
+      const end = '</Nm></Inner>'
+      return start + 'x'.repeat(partBytesMin - start.length - end.length) + end
+    }).join('')
+
   test('is known within another one, which then is not', () => {
     const scanner = learning()
-    const inner = (count: number) => numbered(count).join('').replaceAll('Tx>', 'Inner>')
-    const text = list([4, 5, 6, 6, 6, 6, 6, 6].map((count) => `<Tx>${inner(count)}</Tx>`))
+    const text = list(Array.from({ length: 16 }, () => `<Tx>${inner(rowMin + 2)}</Tx>`))
     const { shapes } = scanner.scan(utf8(text)).parts
     expect(shapes.length).toBeGreaterThan(20)
     expect(new Set(shapes).size).toBe(1)
@@ -136,10 +153,9 @@ describe('an element like one before it', () => {
 
   test('is known within another one that is learned, and so is that', () => {
     const scanner = learning()
-    const inner = (count: number) => numbered(count).join('').replaceAll('Tx>', 'Inner>')
-    scanner.scan(utf8(list(Array.from({ length: 5 }, () => `<Tx>${inner(2)}</Tx>`))))
     const one = `<Tx>${inner(2)}</Tx>`
-    const text = list([one, one, `<Tx>${inner(9)}</Tx>`, one, one])
+    scanner.scan(utf8(list([one, one, one, one, one])))
+    const text = list([one, one, `<Tx>${inner(rowMin + 6)}</Tx>`, one, one])
     const { shapes } = scanner.scan(utf8(text)).parts
     expect(new Set(shapes).size).toBe(2)
     expect(outcomeOf(scanner.scan, utf8(text))).toEqual(outcomeOf(freshly(), utf8(text)))
@@ -323,7 +339,7 @@ const spoiled = fc
     fc.option(fc.tuple(fc.nat(), fc.nat(255), fc.nat(3)), { freq: 1 }),
   )
   .map(([attributes, siblings, between, change]) => {
-    const bytes = utf8(`<A${attributes}>${siblings.join(between)}</A>`)
+    const bytes = utf8(`<A${attributes}${behind(pad.length)}>${siblings.join(between)}</A>`)
     if (change === null) return bytes
     const [place, byte, how] = change
     const at = place % bytes.length

@@ -13,6 +13,7 @@ import {
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
 import { QuickPass } from '../../../../codecs/iso20022/schema/quick.ts'
+import { rowMin } from '../../../../codecs/xml/markup.ts'
 import { generateMessage } from '../../../support/generated-messages.ts'
 import { pacs008, shapedSignature, utf8 } from '../../../support/messages.ts'
 import { createRandom, mutate } from '../../../support/mutations.ts'
@@ -37,9 +38,11 @@ const plain = createXmlScanner({ vocabulary: messageVocabulary })
 const verdictAlone = (bytes: Uint8Array, by = schema) => validateDocument(by, plain.scan(bytes))
 
 const signature = shapedSignature.replaceAll('q=', 'A=')
-const [before = '', one = '', after = ''] = pacs008({ signature }).split(
-  /(<CdtTrfTxInf>.*<\/CdtTrfTxInf>)/,
-)
+/** White space in the tag before them is so long that the first is looked at. */
+const room = ' '.repeat(rowMin * 2048)
+const [before = '', one = '', after = ''] = pacs008({ signature })
+  .replace('<FIToFICstmrCdtTrf>', `<FIToFICstmrCdtTrf${room}>`)
+  .split(/(<CdtTrfTxInf>.*<\/CdtTrfTxInf>)/)
 const good = (index: number): string =>
   one
     .replace('000000000000<', `${String(index).padStart(12, '0')}<`)
@@ -163,7 +166,7 @@ describe('a transaction of a batch like those before it', () => {
     const rest = `<!-- ${'-x'.repeat(20_000)} -->`
     const document = (first: readonly string[], second: readonly string[]) =>
       utf8(
-        `<Document xmlns="urn:t">${rest}<CdtTrfTxInf>${first.join('')}</CdtTrfTxInf><TxInf>${second.join('')}</TxInf></Document>`,
+        `<Document xmlns="urn:t">${rest}<CdtTrfTxInf${room}>${first.join('')}</CdtTrfTxInf><TxInf${room}>${second.join('')}</TxInf></Document>`,
       )
     const short = some(20).map((text) =>
       text.replace(long, 'short').replace('</Nm>', `</Nm><!-- ${long} -->`),
