@@ -12,7 +12,7 @@ export type Looks = {
 }
 
 /** Between two looks at rest. Networks with blocks of two seconds and more are never looked at more often. */
-export const restMs = 500
+const restMs = 500
 /** So many looks after the last sign of something under way, all is at rest. */
 const looksAfter = 40
 
