@@ -1,5 +1,6 @@
+import type { PendingQuery, Row } from 'postgres'
 import type { z } from 'zod'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
 import { cardEvents } from './cards.ts'
 import { directoryEvents } from './directory.ts'
 import { digitalCurrencyEvents } from './drex.ts'
@@ -54,7 +55,7 @@ export const eventTypes = Object.values(eventGroups).flatMap(({ types }) =>
 /** Writes events in the transaction of the change that they tell of. */
 export type Emit = (tx: Queryable, events: readonly AppEvent[]) => Promise<void>
 
-type Fragment = ReturnType<Client>
+type Fragment = PendingQuery<Row[]>
 
 /** {@link Emit} within the very statement that makes the change, where a statement more would cost too much. */
 export type EmitWithin = {
@@ -63,8 +64,23 @@ export type EmitWithin = {
     sql: Queryable,
     events: readonly Pick<AppEvent, 'type' | 'topic'>[],
   ) => Promise<boolean>
+  /**
+   * A condition: nobody takes any of them. For a statement that changes nothing where it does not hold, instead of a
+   * question before it. Undefined if somebody did when we last looked: then `ctes` decides.
+   */
+  readonly unlessTaken: (
+    sql: Queryable,
+    events: readonly Pick<AppEvent, 'type' | 'topic'>[],
+  ) => Fragment | undefined
+  /** Is told which types somebody takes, of the events of a statement: a hint for the next one. */
+  readonly learned: (
+    events: readonly { readonly type: string }[],
+    taken: ReadonlySet<string>,
+  ) => void
   /** What the statement takes of an event, as JSON. */
   readonly rowOf: (event: AppEvent) => object
   /** CTEs, parted by commas, for a `with`. @param rows a query of one JSON value an event: what `rowOf` gave */
   readonly ctes: (sql: Queryable, rows: Fragment) => Fragment
+  /** Beside them the types that somebody takes, as one text with blanks between; a value. */
+  readonly taken: (sql: Queryable) => Fragment
 }

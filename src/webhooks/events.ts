@@ -1,5 +1,5 @@
 import type { EmitWithin } from '#src/events/index.ts'
-import type { Queryable } from '#src/platform/database/index.ts'
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
 import { patternsOf } from './domain.ts'
 
@@ -45,13 +45,26 @@ export const emitEvents = async (tx: Queryable, events: readonly WebhookEvent[])
   const written = await tx<{ type: string }[]>`
     with ${emitWithin.ctes(tx, tx`select value from json_array_elements(${rows}::text::json)`)}
     select distinct type from event_rows`
-  for (const { type } of wanted) untaken.add(type)
-  for (const { type } of written) untaken.delete(type)
+  learned(wanted, new Set(written.map(({ type }) => type)))
+}
+
+const learned: EmitWithin['learned'] = (events, taken) => {
+  for (const { type } of events) {
+    if (taken.has(type)) untaken.delete(type)
+    else untaken.add(type)
+  }
 }
 
 /** Writes within a statement. In the endpoints' database we do not write events that nobody takes. */
 export const emitWithin: EmitWithin = {
   isTaken: async (sql, events) => (await takenOf(sql, events)).length > 0,
+  unlessTaken: (sql, events) => {
+    if (events.some(({ type }) => !untaken.has(type))) return undefined
+    const patterns = [...new Set(events.flatMap(allPatternsOf))]
+    return sql`not exists (
+      select from webhook_endpoints where active and events && ${textArray(patterns)}::text::text[])`
+  },
+  learned,
   rowOf: (event) => rowOf(event, 0),
   ctes: (sql, rows) =>
     ctes(
@@ -60,13 +73,17 @@ export const emitWithin: EmitWithin = {
       sql`where exists (
         select from webhook_endpoints p where p.active and p.events && e.patterns)`,
     ),
+  taken: (sql) => sql`(select string_agg(distinct type, ' ') from event_rows)`,
 }
 
 /** The same in a database without endpoints: a relay takes the events from there. */
 export const emitElsewhere: EmitWithin = {
   isTaken: async () => true,
+  unlessTaken: () => undefined,
+  learned: () => undefined,
   rowOf: emitWithin.rowOf,
   ctes: (sql, rows) => ctes(sql, rows, sql``),
+  taken: (sql) => sql`null`,
 }
 
 const takenOf = async <E extends Kind>(

@@ -3,14 +3,13 @@ import {
   type Client,
   createGatherer,
   isTransientDatabaseError,
-  OverloadedError,
   Writers,
 } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { InsertReversals, NewReversal } from '../reversals/types.ts'
 import { type CardChange, type NewRow, transactionById } from './store.ts'
-import { changeTransactions, insertTransactions } from './writes.ts'
+import { changeTransactions, writeTransactions } from './writes.ts'
 
 const rowsMax = 200
 /**
@@ -18,12 +17,15 @@ const rowsMax = 200
  * PostgreSQL five times as much as a row in one of fifty, so more writers only make both sides slower.
  */
 const writersMax = 1
+/** New transactions that may wait. Steps of those that were sent always find room. */
 const waitingMax = 10_000
 /** Those that come within it share a statement, and by that all that follows: messages of one turn, and answers. */
 const spacingMs = 4
 /** The network has acted, so we retry its answer while the database is away for a moment. */
 const attemptsMax = 4
 const retryMs = 50
+
+type Write = { readonly row: NewRow } | { readonly change: CardChange }
 
 type ReversingChange = CardChange & { readonly reversals: readonly NewReversal[] }
 
@@ -46,17 +48,31 @@ export const createCardWriter = (
   onReversals: () => void,
   emission: EmitWithin | undefined,
 ): CardWriter => {
-  const bounds = { rowsMax, writersMax, writers: new Writers(), waitingMax, spacingMs }
-  const insert = createGatherer<NewRow, boolean>({
+  const bounds = {
+    ...{ rowsMax, writersMax, writers: new Writers(), spacingMs },
+    waitingMax: Number.POSITIVE_INFINITY,
+  }
+  const write = createGatherer<Write, boolean>({
     ...bounds,
     isRowFault,
-    write: (rows) => insertTransactions(sql, rows),
+    write: async (all) => {
+      const rows = all.flatMap((one) => ('row' in one ? [one.row] : []))
+      const changes = all.flatMap((one) => ('change' in one ? [one.change] : []))
+      const { inserted, changed } = await writeTransactions(sql, rows, changes, emission)
+      const [ofRows, ofChanges] = [inserted.values(), changed.values()]
+      return all.map((one) => ('row' in one ? ofRows : ofChanges).next().value === true)
+    },
   })
-  const change = createGatherer<CardChange, boolean>({
-    ...bounds,
-    isRowFault,
-    write: (rows) => changeTransactions(sql, rows, emission),
-  })
+  let waiting = 0
+  const insert = async (row: NewRow): Promise<boolean> => {
+    if (waiting >= waitingMax) throw busy()
+    waiting++
+    try {
+      return await write({ row })
+    } finally {
+      waiting--
+    }
+  }
   const reverse = createGatherer<ReversingChange, boolean>({
     ...bounds,
     isRowFault,
@@ -96,16 +112,13 @@ export const createCardWriter = (
   }
 
   return {
-    insert: (row) => insert(row).catch(refuseWhenBusy),
-    change: (one) => repeated(change, one),
+    insert,
+    change: (one) => repeated((change) => write({ change }), one),
     reverse: (one) => repeated(reverse, one),
   }
 }
 
-const refuseWhenBusy = (error: unknown): never => {
-  if (!(error instanceof OverloadedError)) throw error
-  throw new ApiError(cardErrors.cards_too_busy, 'Too many card transactions wait to be written.', {
+const busy = (): ApiError =>
+  new ApiError(cardErrors.cards_too_busy, 'Too many card transactions wait to be written.', {
     details: { field: null, value: null, sent: false },
-    cause: error,
   })
-}

@@ -1,249 +1,85 @@
 import type { EmitWithin } from '#src/events/index.ts'
-import { jsonArray, looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
-import {
-  answerRows,
-  auditInsert,
-  claimRows,
-  firstOfEachKey,
-  freeRows,
-} from '#src/platform/http/index.ts'
-import { movementJson, movementRows } from '../reconciliation/movements.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
 import { statusEvent } from './events.ts'
-import {
-  type CardChange,
-  transactionColumns as columns,
-  type NewRow,
-  type TransactionRow,
-} from './store.ts'
+import { insertionOf } from './insertion.ts'
+import { stepsOf } from './steps.ts'
+import type { CardChange, NewRow } from './store.ts'
+import type { Fragment, WritePart } from './write-part.ts'
 
-type Members = readonly (keyof TransactionRow)[]
-
-/** The members that no step changes. */
-const fixed: Members = [
-  ...(['id', 'network', 'brand', 'cardToken', 'currency', 'merchantId', 'terminalId'] as const),
-  ...(['installments', 'reference', 'stan', 'rrn', 'transmission', 'account'] as const),
-  ...(['createdBy', 'createdAt'] as const),
-]
-/** The members known before an authorization is sent. */
-const initial: Members = [
-  ...fixed,
-  ...(['status', 'operation', 'amountCents', 'updatedAt'] as const),
-  ...(['claimKey', 'traceparent', 'details'] as const),
-]
-const initialTexts = {
-  declared: columns.declared(initial),
-  names: columns.names(initial),
-  members: columns.members(initial),
+type Written = {
+  readonly inserted: string | null
+  readonly changed: string | null
+  /** Whether nobody takes an event of the steps; null where that was not asked. */
+  readonly untaken: boolean | null
+  /** The types of events that somebody takes, of those that were told. */
+  readonly taken: string | null
 }
 
-/**
- * Writes any number of transactions, with audit entries and idempotency keys, in one statement: one round trip, one
- * commit.
- *
- * @returns for each whether it was written; false if its key existed before
- */
-export const insertTransactions = async (
+type Results = { readonly inserted: readonly boolean[]; readonly changed: readonly boolean[] }
+
+const run = async (
   sql: Queryable,
-  rows: readonly NewRow[],
-): Promise<readonly boolean[]> => {
-  const first = firstOfEachKey(rows, ({ caller }) => caller.idempotencyKey)
-  const input = first.map(({ transaction, caller: { idempotencyKey, requestId } }, position) => ({
-    ...columns.json(transaction, initial),
-    auditId: Bun.randomUUIDv7(),
-    requestId,
-    claimKey: idempotencyKey?.key,
-    fingerprint: idempotencyKey?.fingerprint,
-    position,
-  }))
-  const [written] = await sql<[Positions]>`
-    with input as (
-      select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
-        ${sql(initialTexts.declared)}, fingerprint text, "auditId" text, "requestId" text, position int)
-    ),
-    keys as (${claimRows(
-      sql,
-      sql`select "claimKey", fingerprint, null::int, null::text from input`,
-    )}),
-    fresh as (
-      select i.* from input i left join keys k on k.key = i."claimKey"
-      where i."claimKey" is null or k.key is not null
-    ),
-    audited as (${auditInsert(
-      sql,
-      sql`select "auditId", "createdBy",
-          case when operation is null then 'cards.authorize' else 'cards.verify' end, id, 'pending', "requestId" from fresh`,
-    )}),
-    written as (
-      insert into card_transactions (${sql(initialTexts.names)}) select ${sql(initialTexts.members)} from fresh
-    )
-    select string_agg(position::text, ' ') as positions from fresh`
-  return areAmong(rows, first, written)
-}
-
-/** Those that were written, as one row: a row of an answer costs both sides as much as a small statement. */
-type Positions = { readonly positions: string | null }
-
-/** Tells of each of all whether it is one of those, of the first of their kind, that were written. */
-const areAmong = <Row>(
-  all: readonly Row[],
-  first: readonly Row[],
-  { positions }: Positions,
-): readonly boolean[] => {
-  const places = positions === null ? [] : positions.split(' ')
-  if (places.length === all.length) return all.map(() => true)
-  const written = new Set(places.map((place) => first[Number(place)]))
-  return all.map((row) => written.has(row))
-}
-
-const changing: Members = columns.all.filter((member) => !fixed.includes(member))
-/** The members that the answer to an authorization changes, as most steps are such. */
-const answered: Members = ['status', 'authCode', 'responseCode', 'details', 'updatedAt']
-const unanswered = changing.filter((member) => !answered.includes(member))
-const assignedBy = (members: Members) => ({
-  members,
-  declared: columns.declared([...new Set([...members, 'claimKey' as const])]),
-  assigned: columns.assigned(members, 'i'),
-})
-const assignedAnswered = assignedBy(answered)
-const assignedAll = assignedBy(changing)
-
-/** Whether a step changes nothing but what the answer to an authorization does. */
-const isAnswer = ({ before, after }: CardChange): boolean =>
-  unanswered.every((member) => before[member] === after[member])
-
-const inputOf = (
-  { before, after, answer, audit, movements = [] }: CardChange,
-  members: Members,
-  position: number,
-  told: object | undefined,
-) => ({
-  ...columns.json(after, members),
-  id: after.id,
-  claimKey: after.claimKey,
-  ...(audit === undefined ? {} : { auditId: Bun.randomUUIDv7(), audit }),
-  position,
-  fromStatus: before.status,
-  fromOperation: before.operation,
-  fromStan: before.operationStan,
-  fromAmount: String(before.amountCents),
-  fromCaptured: before.capturedCents === undefined ? undefined : String(before.capturedCents),
-  fromRefunded: before.refundedCents === undefined ? undefined : String(before.refundedCents),
-  fromReversed: before.reversedCents === undefined ? undefined : String(before.reversedCents),
-  told,
-  ...(movements.length === 0 ? {} : { movements: movementJson(movements) }),
-  answerStatus: typeof answer === 'object' ? answer.status : undefined,
-  frees: answer === 'free' ? true : undefined,
-})
-
-/** The events of steps, each with the position of its step; text beside the rest costs half of what JSON within JSON does. */
-const eventsOf = (changes: readonly CardChange[]) => {
-  const all = changes.flatMap(({ events }, position) =>
-    events.map((event) => ({ position, event })),
-  )
-  return {
-    positions: textArray(all.map(({ position }) => position)),
-    types: jsonArray(all.map(({ event }) => event.type)),
-    data: jsonArray(all.map(({ event }) => JSON.stringify(event.data))),
-    exchanges: jsonArray(all.map(({ event }) => event.messages && JSON.stringify(event.messages))),
-  }
+  { insertion, steps }: Record<'insertion' | 'steps', WritePart | undefined>,
+  { untaken, taken }: Record<'untaken' | 'taken', Fragment | undefined>,
+): Promise<Written> => {
+  const ctes = [
+    ...(untaken === undefined ? [] : [sql`untaken as materialized (select ${untaken} as is_so)`]),
+    ...[insertion, steps].flatMap((part) => (part === undefined ? [] : [part.ctes])),
+  ].map((part, at) => (at === 0 ? part : sql`, ${part}`))
+  const [written] = await sql<[Written]>`
+    with ${ctes}
+    select ${insertion?.written ?? sql`null`} as inserted, ${steps?.written ?? sql`null`} as changed,
+      ${untaken === undefined ? sql`null` : sql`(select is_so from untaken)`} as untaken,
+      ${taken ?? sql`null`} as taken`
+  return written
 }
 
 /**
- * Takes any number of transactions to their next state, with events, audit entries and the answers of their keys, in
- * one statement. A transaction that has left the expected state stays as it is.
+ * Writes new transactions, and takes others to their next state: any number of both in one statement, which is one round
+ * trip and one commit, and costs both sides as much as some ten rows.
+ *
+ * Whether anybody takes an event is decided by the statement itself. Where nobody did of late, it tells nobody, and
+ * changes nothing if there is somebody now; then the steps are taken again, with all that tells them.
  *
  * @param emission tells subscribers of new statuses; undefined if there are none
- * @returns for each whether it was changed
+ * @returns for each whether it was written: false for a new one if its key existed before, and for a step if the
+ *   transaction has left the expected state
  */
+export const writeTransactions = async (
+  sql: Queryable,
+  rows: readonly NewRow[],
+  changes: readonly CardChange[],
+  emission: EmitWithin | undefined,
+): Promise<Results> => {
+  if (rows.length + changes.length === 0) return { inserted: [], changed: [] }
+  const events = changes.flatMap(({ before, after }) => statusEvent(before, after) ?? [])
+  const telling = events.length === 0 ? undefined : emission
+  const untaken = telling?.unlessTaken(sql, events)
+  const insertion = rows.length === 0 ? undefined : insertionOf(sql, rows)
+  const condition = untaken === undefined ? sql`true` : sql`(select is_so from untaken)`
+  const steps =
+    changes.length === 0
+      ? undefined
+      : stepsOf(sql, changes, condition, untaken === undefined ? telling : undefined)
+  const written = await run(
+    sql,
+    { insertion, steps },
+    { untaken, taken: untaken === undefined ? telling?.taken(sql) : undefined },
+  )
+  const inserted = insertion?.read(written.inserted) ?? []
+  if (written.untaken === false) {
+    telling?.learned(events, new Set(events.map(({ type }) => type)))
+    return { inserted, changed: await changeTransactions(sql, changes, emission) }
+  }
+  if (telling !== undefined && untaken === undefined) {
+    telling.learned(events, new Set(written.taken?.split(' ')))
+  }
+  return { inserted, changed: steps?.read(written.changed) ?? [] }
+}
+
+/** The same of steps alone. */
 export const changeTransactions = async (
   sql: Queryable,
   changes: readonly CardChange[],
   emission: EmitWithin | undefined,
-): Promise<readonly boolean[]> => {
-  const first = firstOfEachState(changes)
-  const news = first.map(({ before, after }) => statusEvent(before, after))
-  const events = news.filter((event) => event !== undefined)
-  const isTold = events.length > 0 && (await emission?.isTaken(sql, events)) === true
-  const told = news.map((event) => (isTold ? event && emission?.rowOf(event) : undefined))
-  const { members, declared, assigned } = first.every(isAnswer) ? assignedAnswered : assignedAll
-  const input = first.map((change, at) => inputOf(change, members, at, told[at]))
-  const bodies = first.map(({ answer }) => (typeof answer === 'object' ? answer.body : undefined))
-  const { positions, types, data, exchanges } = eventsOf(first)
-  // Planned once, a part of the statement costs as much as a row each time it runs, even where it writes nothing.
-  const isFreed = first.some(({ answer }) => answer === 'free')
-  const isAudited = first.some(({ audit }) => audit !== undefined)
-  const isBooked = first.some(({ movements = [] }) => movements.length > 0)
-  const [changed] = await sql<[Positions]>`
-    with mine as (
-      update card_transactions t set ${sql(assigned)}, touched_at = now()
-      from (
-        -- The body of the answer is named by its function.
-        select * from rows from (
-          json_to_recordset(${JSON.stringify(input)}::text::json) as (
-            position int, id text, "fromStatus" text, "fromOperation" text, "fromStan" text, "fromAmount" bigint,
-            "fromCaptured" bigint, "fromRefunded" bigint, "fromReversed" bigint,
-            ${sql(declared)}, "answerStatus" int, frees boolean, "auditId" text, audit json, told json,
-            movements json, nothing text),
-          unnest(${jsonArray(bodies)}::text::text[])
-        ) as i
-        where ${looksLikeOne(sql)}
-      ) i
-      where t.id = i.id and t.status = i."fromStatus"
-        and t.operation is not distinct from i."fromOperation"
-        and t.operation_stan is not distinct from i."fromStan"
-        and t.amount_cents = i."fromAmount"
-        and t.captured_cents is not distinct from i."fromCaptured"
-        and t.refunded_cents is not distinct from i."fromRefunded"
-        and t.reversed_cents is not distinct from i."fromReversed"
-      returning i.*
-    ),
-    events as (
-      insert into card_events (transaction_id, type, data, exchange, at)
-      select m.id, e.type, e.data::jsonb, e.exchange, m."updatedAt"
-      from mine m join unnest(
-        ${positions}::text::int[], ${types}::text::text[], ${data}::text::text[], ${exchanges}::text::text[]
-      ) with ordinality e(position, type, data, exchange, ordinal) on e.position = m.position
-      order by e.ordinal
-    ),
-    answered as (${answerRows(sql, sql`select "claimKey", "answerStatus", "unnest" from mine`)})${
-      isFreed
-        ? sql`, freed as (${freeRows(sql, sql`select "claimKey" from mine where frees`)})`
-        : sql``
-    }${
-      isAudited
-        ? sql`, audited as (${auditInsert(
-            sql,
-            sql`select "auditId", audit -> 'actor' ->> 'id', audit ->> 'action', audit ->> 'object',
-                audit ->> 'outcome', audit -> 'actor' ->> 'requestId'
-              from mine where "auditId" is not null`,
-          )})`
-        : sql``
-    }${
-      isBooked
-        ? sql`, booked as (${movementRows(
-            sql,
-            sql`select movements from mine where movements is not null`,
-          )})`
-        : sql``
-    }${
-      emission === undefined || !isTold
-        ? sql``
-        : sql`, ${emission.ctes(sql, sql`select told from mine where told is not null`)}`
-    }
-    select string_agg(position::text, ' ') as positions from mine`
-  return areAmong(changes, first, changed)
-}
-
-/** Keeps the first of several changes that leave the same state of one transaction. */
-const firstOfEachState = (changes: readonly CardChange[]): readonly CardChange[] => {
-  if (new Set(changes.map(({ before }) => before.id)).size === changes.length) return changes
-  const firsts = new Map<string, CardChange>()
-  for (const change of changes) {
-    const { id, status, operation = '', operationStan = '' } = change.before
-    const { capturedCents = '', refundedCents = '', reversedCents = '' } = change.before
-    const sums = `${change.before.amountCents} ${capturedCents} ${refundedCents} ${reversedCents}`
-    const state = `${id} ${status} ${operation} ${operationStan} ${sums}`
-    if (!firsts.has(state)) firsts.set(state, change)
-  }
-  return [...firsts.values()]
-}
+): Promise<readonly boolean[]> => (await writeTransactions(sql, [], changes, emission)).changed

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { emitWithin } from '#src/webhooks/index.ts'
 import { changed } from '../../../src/cards/transactions/changes.ts'
 import { type CardTransaction, transactionById } from '../../../src/cards/transactions/store.ts'
-import { changeTransactions, insertTransactions } from '../../../src/cards/transactions/writes.ts'
+import { changeTransactions, writeTransactions } from '../../../src/cards/transactions/writes.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -41,9 +41,8 @@ const inserted = async (id: string): Promise<CardTransaction> => {
     ...{ captureAdvised: undefined, standIn: undefined },
     ...{ capturedAt: undefined, voidedAt: undefined },
   } as const satisfies CardTransaction
-  await insertTransactions(database.sql, [
-    { transaction, caller: { idempotencyKey: undefined, requestId: 'test' } },
-  ])
+  const caller = { idempotencyKey: undefined, requestId: 'test' }
+  await writeTransactions(database.sql, [{ transaction, caller }], [], undefined)
   const row = await transactionById(database.sql, id)
   if (row === undefined) throw new Error('not there')
   return row
@@ -100,4 +99,39 @@ test('an operation that knows less than all captures does not begin', async () =
   expect(await changeTransactions(database.sql, [write(open, stale)], undefined)).toEqual([false])
   const next = changed(partly, 'partial_capture_started', { operationStan: '000003' }, at)
   expect(await changeTransactions(database.sql, [write(partly, next)], undefined)).toEqual([true])
+})
+
+test('new ones and steps of others share a statement, and somebody who subscribes between two is told', async () => {
+  const { sql } = database
+  const caller = { idempotencyKey: undefined, requestId: 'test' }
+  const told = async (id: string) =>
+    (await sql<{ type: string }[]>`select type from webhook_events where subject = ${id}`).map(
+      ({ type }) => type,
+    )
+  const step = (before: CardTransaction) => ({
+    before,
+    after: changed(before, 'authorization_approved', { authCode: '1' }, at),
+    events: [{ type: 'authorized', data: {} }],
+  })
+  const both = async (id: string, next: string) => {
+    const pending = await inserted(id)
+    const transaction = { ...pending, id: next, rrn: next }
+    expect(
+      await writeTransactions(sql, [{ transaction, caller }], [step(pending)], emitWithin),
+    ).toEqual({ inserted: [true], changed: [true] })
+    expect(await transactionById(sql, id)).toMatchObject({ status: 'authorized' })
+    expect(await transactionById(sql, next)).toMatchObject({ status: 'pending' })
+    return told(id)
+  }
+  // The first statement asks; the second knows that nobody takes it, and is made again where somebody does.
+  expect(await both('nobody', 'nobody_next')).toEqual([])
+  expect(await both('nobody2', 'nobody2_next')).toEqual([])
+  await sql`
+    insert into webhook_endpoints (id, url, events, secret, account)
+    values ('wh_1', 'https://a.test', '{card.transaction.authorized}', '\\x00', 'default')`
+  expect(await both('told', 'told_next')).toEqual(['card.transaction.authorized'])
+  expect(await both('told2', 'told2_next')).toEqual(['card.transaction.authorized'])
+  await sql`update webhook_endpoints set active = false`
+  expect(await both('over', 'over_next')).toEqual([])
+  expect(await both('over2', 'over2_next')).toEqual([])
 })

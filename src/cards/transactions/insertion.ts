@@ -1,0 +1,63 @@
+import type { Queryable } from '#src/platform/database/index.ts'
+import { auditInsert, claimRows, firstOfEachKey } from '#src/platform/http/index.ts'
+import { transactionColumns as columns, type NewRow, type TransactionRow } from './store.ts'
+import { areAmong, type WritePart } from './write-part.ts'
+
+export type Members = readonly (keyof TransactionRow)[]
+
+/** The members that no step changes. */
+export const fixedMembers: Members = [
+  ...(['id', 'network', 'brand', 'cardToken', 'currency', 'merchantId', 'terminalId'] as const),
+  ...(['installments', 'reference', 'stan', 'rrn', 'transmission', 'account'] as const),
+  ...(['createdBy', 'createdAt'] as const),
+]
+/** The members known before an authorization is sent. */
+const initial: Members = [
+  ...fixedMembers,
+  ...(['status', 'operation', 'amountCents', 'updatedAt'] as const),
+  ...(['claimKey', 'traceparent', 'details'] as const),
+]
+const initialTexts = {
+  declared: columns.declared(initial),
+  names: columns.names(initial),
+  members: columns.members(initial),
+}
+
+/** New transactions, with audit entries and idempotency keys. A row is not written if its key existed before. */
+export const insertionOf = (sql: Queryable, rows: readonly NewRow[]): WritePart => {
+  const first = firstOfEachKey(rows, ({ caller }) => caller.idempotencyKey)
+  const input = first.map(({ transaction, caller: { idempotencyKey, requestId } }, position) => ({
+    ...columns.json(transaction, initial),
+    auditId: Bun.randomUUIDv7(),
+    requestId,
+    claimKey: idempotencyKey?.key,
+    fingerprint: idempotencyKey?.fingerprint,
+    position,
+  }))
+  const ctes = sql`
+    input as (
+      select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
+        ${sql(initialTexts.declared)}, fingerprint text, "auditId" text, "requestId" text, position int)
+    ),
+    keys as (${claimRows(
+      sql,
+      sql`select "claimKey", fingerprint, null::int, null::text from input`,
+    )}),
+    fresh as (
+      select i.* from input i left join keys k on k.key = i."claimKey"
+      where i."claimKey" is null or k.key is not null
+    ),
+    begun as (${auditInsert(
+      sql,
+      sql`select "auditId", "createdBy",
+          case when operation is null then 'cards.authorize' else 'cards.verify' end, id, 'pending', "requestId" from fresh`,
+    )}),
+    written as (
+      insert into card_transactions (${sql(initialTexts.names)}) select ${sql(initialTexts.members)} from fresh
+    )`
+  return {
+    ctes,
+    written: sql`(select string_agg(position::text, ' ') from fresh)`,
+    read: (written) => areAmong(rows, first, written),
+  }
+}
