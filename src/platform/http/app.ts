@@ -24,6 +24,7 @@ import { type ErrorStyle, internalError, renderError } from './render.ts'
 import { requestIdOf } from './request-id.ts'
 import { restrictedBy, restrictionOf } from './restricted.ts'
 import { type Exchange, isReading, type RequestContext, type Route } from './route.ts'
+import { shadowed } from './shadowed.ts'
 import { checkUrl } from './text.ts'
 
 export type AppOptions = {
@@ -321,21 +322,6 @@ const keysUnavailable = (cause: unknown): never => {
 }
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-
-/**
- * A path written out, with the methods that only a path with parameters would take: GET of `/v1/transactions/authorize`
- * is no transaction named "authorize".
- */
-const shadowed = (routes: readonly Route[]) => {
-  const literal = new Set(routes.map(({ path }) => path).filter((path) => !path.includes('{')))
-  return routes.flatMap(({ method, path }) => {
-    const form = new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`)
-    return [...literal]
-      .filter((other) => form.test(other) && other !== path)
-      .filter((other) => !routes.some((one) => one.path === other && one.method === method))
-      .map((other) => ({ method, path: other }))
-  })
-}
 
 /** Nothing matches path and method: 405 when another method would, else 404. */
 const noRoute = (

@@ -26,9 +26,13 @@ export const mediaType = (header: string): string => {
 
 /** Refuses a request of a route by its headers alone, before we read a byte of the body. */
 export const createBodyHeadersCheck = (route: Route): ((request: Request) => void) => {
-  const bytesMax = bytesMaxOf(route)
-  const accepted = acceptedBy(route)
+  let known:
+    | { readonly bytesMax: number; readonly accepted: readonly string[] | undefined }
+    | undefined
   return (request) => {
+    // Not before the first request: a start makes no document that nobody asks for.
+    known ??= { bytesMax: bytesMaxOf(route), accepted: acceptedBy(route) }
+    const { bytesMax, accepted } = known
     const declared = request.headers.get('content-length')
     if (declared !== null && Number(declared) > bytesMax) throw tooLarge(bytesMax)
     if (accepted === undefined) return

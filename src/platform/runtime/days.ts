@@ -21,15 +21,19 @@ export const daysBetween = (from: Day, to: Day): number => numberOf(to) - number
 /** 0 is Sunday. */
 export const weekdayOf = (day: Day): number => new Date(numberOf(day) * dayMs).getUTCDay()
 
-const inBrazil = new Intl.DateTimeFormat('en-CA', {
-  timeZone: 'America/Sao_Paulo',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-})
+/** Made when first needed: that takes milliseconds, which a start has no use for. */
+let inBrazil: Intl.DateTimeFormat | undefined
 
 /** The day that it is in Brazil at a moment, by the rules of summer time that held then. */
-export const dayAt = (moment: Date | number): Day => inBrazil.format(moment)
+export const dayAt = (moment: Date | number): Day => {
+  inBrazil ??= new Intl.DateTimeFormat('en-CA', {
+    timeZone: 'America/Sao_Paulo',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+  })
+  return inBrazil.format(moment)
+}
 
 /** When a day of Brazil begins: three hours after that of UTC; two where summer time held, until 2019. */
 export const startOfDay = (day: Day): Date => {
