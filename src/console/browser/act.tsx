@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { newIdempotencyKey, Refusal, type Session } from './api.ts'
+import { newIdempotencyKey, Refusal, type Session, send } from './api.ts'
 import { inWords, words } from './words.ts'
 
 const w = inWords({
@@ -15,8 +15,8 @@ export type Act = {
   readonly title: string
   /** What follows from it, with names and amounts: shown before it is done. */
   readonly consequence: string
-  /** On the button that does it. */
-  readonly verb: string
+  /** On the button that does it; absent: the title. */
+  readonly verb?: string
   readonly fields?: ComponentChildren
   /**
    * @param idempotencyKey the same when it is tried again: an answer that was lost does nothing twice
@@ -24,6 +24,22 @@ export type Act = {
    */
   readonly run: (form: FormData, idempotencyKey: string) => Promise<ComponentChildren>
 }
+
+/**
+ * Sends the request of an act of which nothing is told but that it is done.
+ *
+ * @param bodyOf - what is sent of the form; absent: no body
+ */
+export const sending =
+  (
+    method: Parameters<typeof send>[0],
+    path: string,
+    bodyOf?: (form: FormData) => unknown,
+  ): Act['run'] =>
+  async (form, key) => {
+    await send(method, path, bodyOf?.(form), key)
+    return undefined
+  }
 
 /** Whether the session may do what needs this scope. The API judges anew. */
 export const may = ({ scopes, read_only }: Session, scope: string): boolean =>
@@ -110,7 +126,7 @@ const Question = ({
                 {w.cancel}
               </button>
               <button class="primary" type="submit" disabled={state.kind === 'working'}>
-                {state.kind === 'working' ? w.working : act.verb}
+                {state.kind === 'working' ? w.working : (act.verb ?? act.title)}
               </button>
             </div>
           </>

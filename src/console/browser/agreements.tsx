@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { type Act, may, useActs } from './act.tsx'
+import { type Act, may, sending, useActs } from './act.tsx'
 import { agreementWords as w } from './agreement-words.ts'
-import { getJson, type Session, send, useLoaded } from './api.ts'
+import { getJson, type Session, useLoaded } from './api.ts'
 import { dayOf } from './format.ts'
 import { whenChanged } from './live.ts'
 import { pageFrom } from './page-from.ts'
@@ -136,18 +136,17 @@ const cancelAct = (one: Delivery): Act => ({
     ...{ operation: one.operation_id, amount: one.amount, price: one.price },
     ...{ bond: `${one.bond.acronym} ${one.bond.code}`, party: one.counterparty },
   }),
-  verb: w.cancel,
   fields: (
     <label class="field">
       {w.reason}
       <input name="reason" maxLength={140} autocomplete="off" />
     </label>
   ),
-  run: async (form, key) => {
-    const path = `/v1/drex/deliveries/${encodeURIComponent(one.delivery_id)}/cancel`
-    await send('POST', path, { reason: String(form.get('reason')) }, key)
-    return undefined
-  },
+  run: sending(
+    'POST',
+    `/v1/drex/deliveries/${encodeURIComponent(one.delivery_id)}/cancel`,
+    (form) => ({ reason: String(form.get('reason')) }),
+  ),
 })
 
 const lienPath = ({ lien_id: id }: Lien): string => `/v1/drex/liens/${encodeURIComponent(id)}/acts`
@@ -157,17 +156,13 @@ const partialAct = (lien: Lien, act: 'pledge' | 'release', consequence: string):
   consequence: fill(consequence, {
     ...{ pledged: lien.pledged, owner: lien.owner, beneficiary: lien.beneficiary },
   }),
-  verb: w[act],
   fields: (
     <label class="field">
       {w.amount}
       <input name="amount" required inputMode="decimal" autocomplete="off" />
     </label>
   ),
-  run: async (form, key) => {
-    await send('POST', lienPath(lien), { act, amount: String(form.get('amount')) }, key)
-    return undefined
-  },
+  run: sending('POST', lienPath(lien), (form) => ({ act, amount: String(form.get('amount')) })),
 })
 
 const reclaimAct = (lien: Lien): Act => ({
@@ -175,11 +170,7 @@ const reclaimAct = (lien: Lien): Act => ({
   consequence: fill(w.reclaimConsequence, {
     ...{ pledged: lien.pledged, owner: lien.owner, beneficiary: lien.beneficiary },
   }),
-  verb: w.reclaim,
-  run: async (_, key) => {
-    await send('POST', lienPath(lien), { act: 'reclaim' }, key)
-    return undefined
-  },
+  run: sending('POST', lienPath(lien), () => ({ act: 'reclaim' })),
 })
 
 /** What our part may do now; the contract judges anew. */

@@ -1,4 +1,4 @@
-import type { Act } from './act.tsx'
+import { type Act, sending } from './act.tsx'
 import { send } from './api.ts'
 import { attentionWords as w } from './attention-words.ts'
 import { centsOf, count, tokens } from './format.ts'
@@ -26,7 +26,6 @@ const letters = '/v1/ops/dead-letters'
 export const retryClassAct = ({ code, count: many }: LetterClass & { code: string }): Act => ({
   title: w.retryClass,
   consequence: fill(w.retryClassConsequence, { code, count: count(many) }),
-  verb: w.retryClass,
   run: async (_, key) => {
     const done = await send<{ retried: number }>('POST', `${letters}/retry`, { code }, key)
     return fill(w.retried, { count: count(done.retried) })
@@ -36,7 +35,6 @@ export const retryClassAct = ({ code, count: many }: LetterClass & { code: strin
 export const retryLetterAct = ({ id, topic }: DeadLetter): Act => ({
   title: w.retryClass,
   consequence: fill(w.retryOneConsequence, { id, topic: topic ?? '' }),
-  verb: w.retryClass,
   run: async (_, key) => {
     await send('POST', `${letters}/${id}/retry`, undefined, key)
     return fill(w.retried, { count: '1' })
@@ -46,11 +44,7 @@ export const retryLetterAct = ({ id, topic }: DeadLetter): Act => ({
 export const dropLetterAct = ({ id }: DeadLetter): Act => ({
   title: w.drop,
   consequence: fill(w.dropConsequence, { id }),
-  verb: w.drop,
-  run: async () => {
-    await send('DELETE', `${letters}/${id}`)
-    return undefined
-  },
+  run: sending('DELETE', `${letters}/${id}`),
 })
 
 /** The act on a message of ours whose outcome is unknown. */
@@ -60,7 +54,6 @@ export const resendAct = (
 ): Act => ({
   title: w.resend,
   consequence: fill(w.resendConsequence, { id: end_to_end_id ?? biz_msg_idr }),
-  verb: w.resend,
   run: async (_, key) => {
     await send('POST', `/v1/spi/messages/${encodeURIComponent(id)}/resend`, undefined, key)
     return w.resent
@@ -75,7 +68,6 @@ const outcomes = [
 export const resolveAct = ({ id, amount }: Transaction): Act => ({
   title: w.resolve,
   consequence: fill(w.resolveConsequence, { id, amount: centsOf(amount) }),
-  verb: w.resolve,
   fields: (
     <>
       <label class="field">
@@ -102,45 +94,24 @@ export const resolveAct = ({ id, amount }: Transaction): Act => ({
   },
 })
 
-export const cancelTransferAct = (one: Transfer): Act => ({
-  title: w.cancel,
-  consequence: fill(w.cancelConsequence, {
-    amount: tokens(one.amount, one.currency),
-    to: one.to_wallet,
-  }),
-  verb: w.cancel,
-  run: async () => {
-    await send('POST', `/v1/drex/transfers/${encodeURIComponent(one.transfer_id)}/cancel`)
-    return undefined
-  },
+const transferAct = (
+  { transfer_id: id, amount, currency, to_wallet: to }: Transfer,
+  name: 'cancel' | 'approve' | 'retry',
+  texts: { readonly title: string; readonly consequence: string },
+): Act => ({
+  title: texts.title,
+  consequence: fill(texts.consequence, { amount: tokens(amount, currency), to }),
+  run: sending('POST', `/v1/drex/transfers/${encodeURIComponent(id)}/${name}`),
 })
 
-export const approveTransferAct = (one: Transfer): Act => ({
-  title: w.approve,
-  consequence: fill(w.approveConsequence, {
-    amount: tokens(one.amount, one.currency),
-    to: one.to_wallet,
-  }),
-  verb: w.approve,
-  run: async () => {
-    await send('POST', `/v1/drex/transfers/${encodeURIComponent(one.transfer_id)}/approve`)
-    return undefined
-  },
-})
+export const cancelTransferAct = (one: Transfer): Act =>
+  transferAct(one, 'cancel', { title: w.cancel, consequence: w.cancelConsequence })
 
-export const retryTransferAct = (one: Transfer): Act => ({
-  title: w.retryTransfer,
-  consequence: fill(w.retryTransferConsequence, {
-    amount: tokens(one.amount, one.currency),
-    to: one.to_wallet,
-  }),
-  verb: w.retryTransfer,
-  run: async (_, key) => {
-    const path = `/v1/drex/transfers/${encodeURIComponent(one.transfer_id)}/retry`
-    await send('POST', path, undefined, key)
-    return undefined
-  },
-})
+export const approveTransferAct = (one: Transfer): Act =>
+  transferAct(one, 'approve', { title: w.approve, consequence: w.approveConsequence })
+
+export const retryTransferAct = (one: Transfer): Act =>
+  transferAct(one, 'retry', { title: w.retryTransfer, consequence: w.retryTransferConsequence })
 
 /** What a wallet has in flight goes out once more, at once. */
 export const resendLaneAct = (lane: {
@@ -150,7 +121,6 @@ export const resendLaneAct = (lane: {
 }): Act => ({
   title: w.resend,
   consequence: fill(w.resendLaneConsequence, { wallet: lane.sender, count: count(lane.open) }),
-  verb: w.resend,
   run: async (_, key) => {
     const path = `/v1/wallets/${encodeURIComponent(lane.wallet_id)}/resend`
     const { resent } = await send<{ readonly resent: number }>('POST', path, undefined, key)
@@ -171,14 +141,8 @@ export type Held = {
   readonly candidates: readonly string[]
 }
 
-const resolveHeld = async (
-  { transaction_id: id }: Held,
-  body: { readonly decision: 'send' } | { readonly decision: 'sent'; readonly tx_hash: string },
-  key: string,
-): Promise<undefined> => {
-  await send('POST', `/v1/drex/held/${encodeURIComponent(id)}/resolve`, body, key)
-  return undefined
-}
+const heldPath = ({ transaction_id: id }: Held): string =>
+  `/v1/drex/held/${encodeURIComponent(id)}/resolve`
 
 export const sendHeldAct = (held: Held): Act => ({
   title: w.sendHeld,
@@ -186,8 +150,7 @@ export const sendHeldAct = (held: Held): Act => ({
     ...{ kind: held.kind.replaceAll('_', ' '), subject: held.subject },
     ...{ wallet: held.from_wallet, network: held.network },
   }),
-  verb: w.sendHeld,
-  run: (_, key) => resolveHeld(held, { decision: 'send' }, key),
+  run: sending('POST', heldPath(held), () => ({ decision: 'send' })),
 })
 
 export const sentHeldAct = (held: Held): Act => ({
@@ -195,7 +158,6 @@ export const sentHeldAct = (held: Held): Act => ({
   consequence: fill(w.sentHeldConsequence, {
     ...{ kind: held.kind.replaceAll('_', ' '), subject: held.subject },
   }),
-  verb: w.sentHeld,
   fields: (
     <label class="field">
       {words.transactionHash}
@@ -216,6 +178,8 @@ export const sentHeldAct = (held: Held): Act => ({
       <small>{w.sentHeldHint}</small>
     </label>
   ),
-  run: (form, key) =>
-    resolveHeld(held, { decision: 'sent', tx_hash: String(form.get('tx_hash')) }, key),
+  run: sending('POST', heldPath(held), (form) => ({
+    decision: 'sent',
+    tx_hash: String(form.get('tx_hash')),
+  })),
 })

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
-import { type Act, may, useActs } from './act.tsx'
-import { type Session, send } from './api.ts'
+import { type Act, may, sending, useActs } from './act.tsx'
+import type { Session } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { centsOf, count, minorOf } from './format.ts'
 import { pageFrom } from './page-from.ts'
@@ -104,12 +104,8 @@ const noteField = (
 const seenToAct = (path: string, consequence: string): Act => ({
   title: w.resolve,
   consequence,
-  verb: w.resolve,
   fields: noteField,
-  run: async (form, key) => {
-    await send('POST', `${path}/resolve`, { reason: String(form.get('reason')) }, key)
-    return undefined
-  },
+  run: sending('POST', `${path}/resolve`, (form) => ({ reason: String(form.get('reason')) })),
 })
 
 const dayActs = ({ id, status, resolved_at: seenTo, ...day }: Day): readonly Act[] =>

@@ -70,7 +70,6 @@ const contentOf = async (file: File): Promise<{ format: string; content: string 
 export const importAct = (first?: Pick<Certificate, 'ispb' | 'type'>): Act => ({
   title: w.import,
   consequence: w.importConsequence,
-  verb: w.import,
   fields: (
     <>
       <label class="field">
@@ -123,7 +122,6 @@ const removeAct = (one: Certificate): Act => ({
   consequence: fill(w.removeConsequence, {
     ...{ version: String(one.version), type: one.type, ispb: one.ispb },
   }),
-  verb: w.remove,
   run: async () => {
     await send('DELETE', pathOf(one))
     return undefined

@@ -1,4 +1,4 @@
-import type { Act } from './act.tsx'
+import { type Act, sending } from './act.tsx'
 import { amountsAsked } from './amounts.ts'
 import { send } from './api.ts'
 import { amountOf, type Kind, placeOf, type Told } from './charge-kinds.ts'
@@ -28,7 +28,6 @@ const made = (kind: Kind, id: string) => (
 /** An immediate charge, with a txid of ours. */
 export const newChargeAct: Act = {
   title: w.newCharge,
-  verb: w.newCharge,
   consequence: w.newChargeConsequence,
   fields: (
     <Fields
@@ -54,11 +53,8 @@ export const newChargeAct: Act = {
 
 /** Ends it: the standard revises a status. */
 const endAct = (path: string, title: string, consequence: string, status: string): Act => ({
-  ...{ title, consequence, verb: title },
-  run: async () => {
-    await send('PATCH', path, { status })
-    return undefined
-  },
+  ...{ title, consequence },
+  run: sending('PATCH', path, () => ({ status })),
 })
 
 const pathOf = (kind: Kind, id: string): string => `/pix/v2/${kind}/${encodeURIComponent(id)}`
@@ -68,7 +64,6 @@ const cancel = (kind: Kind, id: string, title: string, consequence: string): Act
 
 const askAct = (idRec: string): Act => ({
   title: w.ask,
-  verb: w.ask,
   consequence: fill(w.askConsequence, { id: idRec }),
   fields: (
     <Fields
@@ -106,7 +101,6 @@ const accountTypes = [
 
 const collectAct = ({ idRec = '', valor }: Told): Act => ({
   title: w.collect,
-  verb: w.collect,
   consequence: fill(w.collectConsequence, { id: idRec }),
   fields: (
     <Fields
@@ -139,7 +133,6 @@ const collectAct = ({ idRec = '', valor }: Told): Act => ({
 
 const retryAct = (told: Told): Act => ({
   title: w.retry,
-  verb: w.retry,
   consequence: fill(w.retryConsequence, { amount: amountOf(told) }),
   fields: <Fields fields={[{ name: 'day', label: w.onDay, type: 'date', first: daysAgo(-1) }]} />,
   run: async (form) => {
@@ -152,12 +145,8 @@ const retryAct = (told: Told): Act => ({
 /** Takes a recurrence off its location. */
 export const unlinkAct = ({ id = 0, idRec = '' }: Told): Act => ({
   title: w.unlink,
-  verb: w.unlink,
   consequence: fill(w.unlinkConsequence, { id: String(id), rec: idRec }),
-  run: async () => {
-    await send('DELETE', `${pathOf('locrec', String(id))}/idRec`)
-    return undefined
-  },
+  run: sending('DELETE', `${pathOf('locrec', String(id))}/idRec`),
 })
 
 /** What the state of one lets a person do about it; the API judges anew. */

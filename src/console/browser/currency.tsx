@@ -110,7 +110,6 @@ const walletColumns: readonly Column<Wallet>[] = [
 const createWallet: Act = {
   title: w.create,
   consequence: w.createConsequence,
-  verb: w.create,
   fields: (
     <label class="field">
       {w.label}

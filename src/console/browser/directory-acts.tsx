@@ -38,7 +38,7 @@ type Asked = {
 
 /** Asks for one to be made, and leads to it. */
 const making = (kind: Kind, { title, consequence, fields = [], bodyOf }: Asked): Act => ({
-  ...{ title, consequence, verb: title, fields: <Fields fields={fields} /> },
+  ...{ title, consequence, fields: <Fields fields={fields} /> },
   run: async (form, key) => {
     const made = await send<Told>('POST', listOf(kind), bodyOf?.(form), key)
     return (
@@ -59,7 +59,7 @@ const acting = (
   name: string,
   { title, consequence, fields, bodyOf }: Asked,
 ): Act => ({
-  ...{ title, verb: title },
+  title,
   consequence: fill(consequence, {
     ...{ key: matterOf(told), payment: matterOf(told) },
     ...{ other: otherOf(told), amount: amountOf(told) },

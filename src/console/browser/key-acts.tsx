@@ -1,4 +1,4 @@
-import type { Act } from './act.tsx'
+import { type Act, sending } from './act.tsx'
 import { type Session, send } from './api.ts'
 import { keyWords as w } from './key-words.ts'
 import { Overlap, overlapOf } from './overlap.tsx'
@@ -112,7 +112,6 @@ const Expiry = ({ hint }: { readonly hint: string }) => (
 export const createKeyAct = ({ account }: Session): Act => ({
   title: w.create,
   consequence: fill(w.createConsequence, { account }),
-  verb: w.create,
   fields: (
     <>
       <label class="field">
@@ -147,18 +146,16 @@ export const createKeyAct = ({ account }: Session): Act => ({
 export const restrictKeyAct = (one: ApiKey): Act => ({
   title: w.restrict,
   consequence: fill(w.restrictConsequence, { name: one.name }),
-  verb: w.restrict,
   fields: (
     <>
       <RestrictionFields present={one.restrictions} />
       <Expiry hint={w.expiryKept} />
     </>
   ),
-  run: async (form) => {
-    const body = { restrictions: restrictionsOf(form), ...expiryOf(form) }
-    await send('PATCH', pathOf(one), body)
-    return undefined
-  },
+  run: sending('PATCH', pathOf(one), (form) => ({
+    restrictions: restrictionsOf(form),
+    ...expiryOf(form),
+  })),
 })
 
 const withOwn = (text: string, own: string, one: ApiKey, session: Session): string =>
@@ -169,7 +166,6 @@ export const rotateKeyAct = (one: ApiKey, session: Session): Act => ({
   consequence: withOwn(
     ...([fill(w.rotateConsequence, { name: one.name }), w.rotateOwn, one, session] as const),
   ),
-  verb: w.rotate,
   fields: <Overlap label={w.overlap} none={w.overlapNone} />,
   run: async (form, key) => {
     const made = await send<{ readonly key: string }>(
@@ -187,9 +183,5 @@ export const revokeKeyAct = (one: ApiKey, session: Session): Act => ({
   consequence: withOwn(
     ...([fill(w.revokeConsequence, { name: one.name }), w.revokeOwn, one, session] as const),
   ),
-  verb: w.revoke,
-  run: async () => {
-    await send('DELETE', pathOf(one))
-    return undefined
-  },
+  run: sending('DELETE', pathOf(one)),
 })

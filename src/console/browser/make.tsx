@@ -191,7 +191,6 @@ const makeAct = (thing: Thing, request: object, kind: string): Act => {
   const texts = Object.entries(request).filter(([, value]) => typeof value === 'string')
   return {
     title: thing.title,
-    verb: thing.title,
     consequence: fill(thing.consequence, {
       ...Object.fromEntries(texts),
       kind: kind.replaceAll('_', ' '),
@@ -207,7 +206,6 @@ const makeAct = (thing: Thing, request: object, kind: string): Act => {
 /** Registers a contract that is on a chain already. */
 export const registerAct = (networks: readonly string[]): Act => ({
   title: w.registration,
-  verb: w.registration,
   consequence: w.registrationConsequence,
   fields: (
     <>

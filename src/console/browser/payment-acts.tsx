@@ -1,4 +1,4 @@
-import type { Act } from './act.tsx'
+import { type Act, sending } from './act.tsx'
 import { centsAsked } from './amounts.ts'
 import { send } from './api.ts'
 import { centsOf, reais } from './format.ts'
@@ -33,14 +33,11 @@ const cardAct = (
   most?: number,
 ): Act => ({
   title: texts.title,
-  verb: texts.title,
   consequence: fill(texts.consequence, { amount: centsOf(amount), merchant }),
   ...(most === undefined ? {} : { fields: amountField(decimal(most)) }),
-  run: async (form, key) => {
-    const body = most === undefined ? undefined : { amount: centsIn(form) }
-    await send('POST', `/v1/transactions/${encodeURIComponent(id)}/${verb}`, body, key)
-    return undefined
-  },
+  run: sending('POST', `/v1/transactions/${encodeURIComponent(id)}/${verb}`, (form) =>
+    most === undefined ? undefined : { amount: centsIn(form) },
+  ),
 })
 
 /** What the state of a card payment lets a person do about it. */
@@ -83,7 +80,6 @@ export const giveBackActs = (received: Received): readonly ScopedAct[] => {
   if (received.direction !== 'INBOUND' || /^[0.]*$/.test(refundable)) return []
   const act: Act = {
     title: w.giveBack,
-    verb: w.giveBack,
     consequence: fill(w.giveBackConsequence, { amount: reais(amount), from }),
     fields: (
       <>

@@ -82,7 +82,6 @@ const compareAct: Act = {
 const removeAct = ({ id, key }: Entry): Act => ({
   title: w.remove,
   consequence: fill(w.removeConsequence, { key: key ?? id }),
-  verb: w.remove,
   fields: (
     <label class="field">
       {w.reason}

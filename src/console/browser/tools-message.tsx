@@ -143,7 +143,6 @@ const MessageForm = ({
 const sendAct = (request: Request): Act => ({
   title: w.send,
   consequence: fill(w.sendConsequence, { type: request.message_type }),
-  verb: w.send,
   run: async (_, key) => {
     const { id, biz_msg_idr } = await send<{ id: string; biz_msg_idr: string }>(
       ...(['POST', sendPath, request, key] as const),

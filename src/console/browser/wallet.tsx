@@ -1,5 +1,5 @@
-import { type Act, may, useActs } from './act.tsx'
-import { getJson, type Session, send, useLoaded } from './api.ts'
+import { type Act, may, sending, useActs } from './act.tsx'
+import { getJson, type Session, useLoaded } from './api.ts'
 import type { Wallet } from './currency.tsx'
 import { tokens } from './format.ts'
 import { whenChanged } from './live.ts'
@@ -56,15 +56,12 @@ const columns: readonly Column<Movement>[] = [
 
 const switchAct = ({ wallet_id: id, label, status }: Wallet): Act => {
   const isActive = status === 'active'
-  const verb = isActive ? w.disable : w.enable
   return {
-    ...{ title: verb, verb },
+    title: isActive ? w.disable : w.enable,
     consequence: fill(isActive ? w.disableConsequence : w.enableConsequence, { label }),
-    run: async () => {
-      const body = { status: isActive ? 'disabled' : 'active' }
-      await send('PATCH', `/v1/wallets/${encodeURIComponent(id)}`, body)
-      return undefined
-    },
+    run: sending('PATCH', `/v1/wallets/${encodeURIComponent(id)}`, () => ({
+      status: isActive ? 'disabled' : 'active',
+    })),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Act } from './act.tsx'
+import { type Act, sending } from './act.tsx'
 import { send } from './api.ts'
 import { count } from './format.ts'
 import { Overlap, overlapOf } from './overlap.tsx'
@@ -27,7 +27,6 @@ const SecretOnce = ({ secret }: { readonly secret: string | undefined }) =>
 export const createAct = (): Act => ({
   title: w.create,
   consequence: w.createConsequence,
-  verb: w.create,
   fields: (
     <>
       <label class="field">
@@ -68,7 +67,6 @@ type Tested = {
 export const testAct = (endpoint: Endpoint): Act => ({
   title: w.test,
   consequence: fill(w.testConsequence, { url: endpoint.url }),
-  verb: w.test,
   run: async () => {
     const found = await send<Tested>('POST', `${pathOf(endpoint)}/test`)
     const status = String(found.status_code ?? found.error_class ?? w.noAnswer)
@@ -85,7 +83,6 @@ export const testAct = (endpoint: Endpoint): Act => ({
 export const rotateAct = (endpoint: Endpoint): Act => ({
   title: w.rotate,
   consequence: fill(w.rotateConsequence, { url: endpoint.url }),
-  verb: w.rotate,
   fields: <Overlap label={w.overlap} none={w.overlapNone} />,
   run: async (form, key) => {
     const made = await send<Made>('POST', `${pathOf(endpoint)}/rotate`, overlapOf(form), key)
@@ -99,17 +96,12 @@ export const switchAct = (endpoint: Endpoint): Act => ({
   consequence: fill(endpoint.active ? w.pauseConsequence : w.activateConsequence, {
     url: endpoint.url,
   }),
-  verb: endpoint.active ? w.pause : w.activate,
-  run: async () => {
-    await send('PATCH', pathOf(endpoint), { active: !endpoint.active })
-    return undefined
-  },
+  run: sending('PATCH', pathOf(endpoint), () => ({ active: !endpoint.active })),
 })
 
 export const removeAct = (endpoint: Endpoint): Act => ({
   title: w.remove,
   consequence: fill(w.removeConsequence, { url: endpoint.url }),
-  verb: w.remove,
   run: async () => {
     await send('DELETE', pathOf(endpoint))
     go('/webhooks')
@@ -155,7 +147,6 @@ export const replayAct = (delivery: {
 }): Act => ({
   title: w.replay,
   consequence: fill(w.replayConsequence, { event: delivery.event_type, url: delivery.url }),
-  verb: w.replay,
   run: async (_, key) => {
     await send('POST', `/v1/webhook-deliveries/${delivery.id}/replay`, undefined, key)
     return w.replayed
