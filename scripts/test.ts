@@ -11,8 +11,8 @@ import { type FileReport, killAll, type Limits, runFiles } from './test-runner/p
  *
  *   bun scripts/test.ts                    all of them
  *   bun scripts/test.ts spi/send xml       the files whose paths contain one of these
- *   bun scripts/test.ts --processes 4      by default one more than there are cores: tests wait, too
- *   bun scripts/test.ts --slowest 20       tells at the end which files took longest
+ *   bun scripts/test.ts --processes 4      by default two more than there are cores: tests wait, too
+ *   bun scripts/test.ts --slowest 20       tells at the end which files took longest, and what of the processors
  *
  * It prints what each file printed when the file has ended, repeats at the end what failed, and closes with the counts.
  * A few files that fail beside others run once more, alone: see `test-runner/alone.ts`.
@@ -31,7 +31,7 @@ const limits: Limits = isLong
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    processes: { type: 'string', default: String(availableParallelism() + 1) },
+    processes: { type: 'string', default: String(availableParallelism() + 2) },
     slowest: { type: 'string', default: '0' },
   },
 })
@@ -74,6 +74,8 @@ const runAlone = async (file: string): Promise<FileReport> => {
   })
 }
 
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1).padStart(6)} s`
+
 const summary = (reports: readonly FileReport[]): string => {
   const failures = reports.flatMap((report) =>
     report.failures.map((text) => `${report.file}:\n${text}\n`),
@@ -82,7 +84,10 @@ const summary = (reports: readonly FileReport[]): string => {
   const slowest = reports
     .toSorted((a, b) => b.ms - a.ms)
     .slice(0, Number(values.slowest))
-    .map(({ file, ms }) => `${(ms / 1_000).toFixed(1).padStart(6)} s  ${file}`)
+    .map(
+      ({ file, ms, processorMs }) =>
+        `${seconds(ms)}, ${seconds(processorMs)} of processor  ${file}`,
+    )
   const { pass, fail, skip } = sumOf(reports.map(({ counts }) => counts))
   return [...slowest, '', ...failed, ` ${pass} pass`, ` ${fail} fail`, ` ${skip} skip`, ''].join(
     '\n',

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { createFileOutput, type FileOutput, isSummary } from './output.ts'
+import { processorMsOf } from './processor-time.ts'
 
 export type Limits = {
   /**
@@ -12,7 +13,12 @@ export type Limits = {
   readonly fileMs: number
 }
 
-export type FileReport = FileOutput & { readonly file: string; readonly ms: number }
+export type FileReport = FileOutput & {
+  readonly file: string
+  readonly ms: number
+  /** Processor time of the file's process and of what that started, in ms; 0 where the system does not tell. */
+  readonly processorMs: number
+}
 
 export type ProcessOptions = {
   /** The files are appended. */
@@ -24,6 +30,8 @@ export type ProcessOptions = {
 }
 
 const watchEveryMs = 100
+/** What a process has used can no longer be asked when it has ended. */
+const lookEveryMs = 1_000
 /** How long what a process left behind may hold its pipe open, in ms. */
 const leftoversMs = 1_000
 
@@ -53,11 +61,17 @@ export const runFiles = async (
 }
 
 /** Follows the output of a process: which file it is at, since when, and when something was last heard of it. */
-const createProgress = (files: readonly string[], onFile: ProcessOptions['onFile']) => {
+const createProgress = (
+  files: readonly string[],
+  readUsedMs: () => number,
+  onFile: ProcessOptions['onFile'],
+) => {
   let next = 0
   let output = createFileOutput()
   let startedMs = performance.now()
   let heardMs = startedMs
+  let usedBeforeMs = 0
+  let usedMs = 0
   let failed = 0
   let isThrough = false
 
@@ -65,14 +79,25 @@ const createProgress = (files: readonly string[], onFile: ProcessOptions['onFile
     const file = files[next - 1]
     if (file === undefined) return
     failed += output.counts.fail
-    onFile({ file, ms: performance.now() - startedMs, ...output })
+    onFile({
+      file,
+      ms: performance.now() - startedMs,
+      processorMs: usedMs - usedBeforeMs,
+      ...output,
+    })
+    usedBeforeMs = usedMs
     output = createFileOutput()
   }
   return {
+    /** To be called now and then while the process lives. */
+    look: (): void => {
+      usedMs = readUsedMs()
+    },
     read: (line: string): void => {
       heardMs = performance.now()
       if (isThrough) return
       if (line === `${files[next]}:`) {
+        usedMs = readUsedMs()
         endFile()
         next++
         startedMs = heardMs
@@ -109,8 +134,9 @@ const runOneProcess = async (
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   running.add(child)
-  const progress = createProgress(files, onFile)
+  const progress = createProgress(files, () => processorMsOf(child.pid ?? 0), onFile)
   let reason: string | undefined
+  const look = setInterval(progress.look, lookEveryMs)
   const watch = setInterval(() => {
     if (progress.silentMs() > limits.silenceMs) {
       reason = `killed, it printed nothing for ${limits.silenceMs} ms: something blocks the event loop`
@@ -125,6 +151,7 @@ const runOneProcess = async (
   const code = await new Promise<number | null>((done) => child.once('exit', done))
   await Promise.race([read, Bun.sleep(leftoversMs)])
   clearInterval(watch)
+  clearInterval(look)
   lines.close()
   running.delete(child)
   return progress.end(code, reason)

@@ -52,6 +52,16 @@ test('every test is counted in its file, and a failure is told with its error', 
   expect(failure).toMatch(/Expected: 2\nReceived: 1[\s\S]*\(fail\) fails/)
 })
 
+test('each file has the processor time of its own process and of what that started', async () => {
+  const busy = 'let sum = 0; for (let i = 0; i < 1e9; i++) sum += i; console.log(sum)'
+  const reports = await run({
+    busy: `test('works', () => { Bun.spawnSync([process.execPath, '-e', '${busy}']) })`,
+    idle: `test('waits', () => Bun.sleep(500))`,
+  })
+  const [busyMs = 0, idleMs = 0] = [...reports.values()].map(({ processorMs }) => processorMs)
+  expect(busyMs).toBeGreaterThan(idleMs + 300)
+})
+
 test('what blocks the event loop is killed and named, and the other files are run', async () => {
   const reports = await run(
     {
@@ -122,7 +132,7 @@ test('every file is in one group, and what needs Kafka is together', () => {
 
 describe('a second run', () => {
   const reportOf = (file: string, fail: number): FileReport => ({
-    ...{ file, ms: 1, lines: [], add: () => {} },
+    ...{ file, ms: 1, processorMs: 0, lines: [], add: () => {} },
     ...{ counts: { pass: 1, fail, skip: 0 }, failures: Array(fail).fill(`why ${file}`) },
   })
   const failed = (count: number) => Array.from({ length: count }, (_, i) => reportOf(`${i}`, 1))
