@@ -144,6 +144,27 @@ test('what the directory does not answer is mended when it does', async () => {
   expect(await verified()).toBe('same')
 })
 
+test('each question is progress, and who has lost the round asks no more and ends nothing', async () => {
+  const keys = await differ('taken-over')
+  const asked = await dict.call('POST', base, { key_type: 'EMAIL', method: 'file' })
+  const lost = new AbortController()
+  let advances = 0
+  const round = (until: number) => ({
+    ...{ advance: () => ++advances === until && lost.abort(), end: () => {}, signal: lost.signal },
+  })
+  const read = async () => (await dict.call('GET', `${base}/${asked.json.id}`)).json
+  dict.passThere(11_000)
+  await compare()
+  dict.passThere(11_000)
+  // The pages of our entries, and the first question.
+  const pages = Math.ceil((entries + keys.length) / 10_000)
+  await compare(round(pages + 1))
+  expect([advances, (await read()).status]).toEqual([pages + 1, 'running'])
+  await compare()
+  expect(await read()).toMatchObject({ status: 'done', only_ours: 2, only_theirs: 2 })
+  for (const key of keys) await mend(asked.json.id, key, 'theirs')
+})
+
 test('a file that lacks an entry, or is damaged on its way, makes no false difference', async () => {
   directory.setFaults([{ kind: 'lost_cid', operation: 'lookup', times: 1 }])
   expect(await byFile()).toMatchObject({ status: 'done', only_ours: 0, differences: [] })

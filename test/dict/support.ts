@@ -5,6 +5,7 @@ import { issuerText, signWhole } from '#codecs/xmldsig'
 import { createPostgresBroker } from '#src/platform/broker/index.ts'
 import { loadSettings } from '#src/platform/config/index.ts'
 import { createOutsideReader, outsideSettings } from '#src/platform/http/index.ts'
+import { createLoop, type Round } from '#src/platform/jobs/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
 import { createFileMaterial } from '#src/platform/security/index.ts'
 import { createDirectory, registerSamples } from '#src/simulators/directory/index.ts'
@@ -56,6 +57,8 @@ const participant = {
   sign: async (bytes: Uint8Array) => sign('sha256', bytes, signing.key),
 }
 
+const neverAborted = new AbortController().signal
+
 /** Rounds of what runs for the whole fleet. */
 const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => {
   const { sql, ispb, wire, now } = deps
@@ -68,7 +71,8 @@ const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => 
   const { infractions, refunds } = createDisputing({ ...deps, logger: quietLogger })
   const later = () => new Date(Date.now() + 60_000)
   return {
-    compare: () => comparisons.advance(),
+    compare: (round: Round = { ...createLoop('comparisons').begin(), signal: neverAborted }) =>
+      comparisons.advance(round),
     poll: async () => {
       await infractions.poll()
       await refunds.poll()

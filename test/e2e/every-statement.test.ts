@@ -13,26 +13,25 @@ const copies = Number(process.env['TEST_STORED_ROWS'] ?? 20_000)
 const pagesMax = 1_200
 /** Whatever is done at intervals has been done. */
 const restMs = 20_000
+/** Rows come faster where indexes stay in memory and checkpoints are rare; what a statement reads is the same. */
+const filling = { shared_buffers: '2GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
 /** Those that look at so many rows at most, whatever is stored, and what each row may take. */
 const bounded: readonly { readonly text: RegExp; readonly pages: number }[] = [
   // The newest five thousand, with the outcome of each.
   { text: /^with recent as materialized/, pages: 5_001 * 5 },
   // Counts end at ten thousand.
-  { text: /^select wanted\.status, clock_timestamp\(\)/, pages: 3 * 10_001 },
+  { text: /^select \$1 as status, clock_timestamp\(\)/, pages: 4 * 10_001 },
   { text: /^select count\(\*\)::int as total/, pages: 10_001 },
   // Two thousand transactions of a day at a time.
-  {
-    text: /^select message_id as "messageId"|^select wanted\.reference|^select e\.place/,
-    pages: 2_000 * 8,
-  },
+  { text: /^select wanted\.reference|^select e\.place/, pages: 2_000 * 8 },
+  // Five hundred of them, looked for among copies whose messages are copies of another type.
+  { text: /^select message_id as "messageId"/, pages: 8 * copies },
   // Nearly all transfers end confirmed, so a list of those walks the account's.
   { text: /from drex_transfers f .* t\.status = /, pages: 4 * copies },
   // Of two thousand entries at a time, each looked for in the partitions of two months.
   { text: /from audit_log where id = any/, pages: 2_000 * 8 },
   // One step for each endpoint that was ever delivered to, which each copy has of its own.
   { text: /^with recursive delivered_to/, pages: 5 * copies },
-  // A part that hardly any agreement is taken in is looked for among all of the account.
-  { text: /from drex_agreements where .* and part = /, pages: 4 * copies },
 ]
 
 const budgetOf = (text: string): number => {
@@ -43,7 +42,7 @@ const budgetOf = (text: string): number => {
 test.skipIf(!isLong).each(engines)(
   'no statement walks a table ($name)',
   async (engine) => {
-    await using server = await startEngine(engine)
+    await using server = await startEngine(engine, filling)
     const { sql, close } = server.open()
     const receiver = startReceiver()
     const env = {
@@ -67,12 +66,10 @@ test.skipIf(!isLong).each(engines)(
       await Bun.sleep(restMs)
     })
     // What took too long ended without a figure.
-    expect(faults.filter((fault) => /: 50[0-9] /.test(fault) && !/^\w+Rsfn/.test(fault))).toEqual(
-      [],
-    )
+    const failed = faults.filter((fault) => /: 50[0-9] /.test(fault) && !/^\w+Rsfn/.test(fault))
     const tooDear = ({ text, pagesPerCall }: StatementCost): boolean =>
       pagesPerCall > budgetOf(text)
-    expect(costs.filter(tooDear)).toEqual([])
+    expect({ failed, dear: costs.filter(tooDear) }).toEqual({ failed: [], dear: [] })
     await again[Symbol.asyncDispose]()
     await receiver.stop()
     await close()

@@ -42,7 +42,10 @@ export type RunningEngine = AsyncDisposable & {
 }
 
 /** Starts a server that counts what each statement reads and analyzes nothing by itself; its database has the schema. */
-export const startEngine = async ({ bin }: Engine): Promise<RunningEngine> => {
+export const startEngine = async (
+  { bin }: Engine,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RunningEngine> => {
   const directory = join(tmpdir(), `trilho-test-engine-${process.pid}-${Date.now()}`)
   mkdirSync(directory, { mode: 0o755 })
   const server = await startEmbeddedPostgres({
@@ -54,6 +57,7 @@ export const startEngine = async ({ bin }: Engine): Promise<RunningEngine> => {
       autovacuum: 'off',
       shared_preload_libraries: 'pg_stat_statements',
       'pg_stat_statements.track': 'all',
+      ...settings,
     },
     ...(bin === undefined ? {} : { binaries: { bin, version: 'system' } }),
   })

@@ -115,6 +115,9 @@ export const cardTransactions = pgTable(
     index('card_transactions_held')
       .on(table.network, table.createdAt)
       .where(sql`status = 'authorized' and operation is null`),
+    index('card_transactions_authorized')
+      .on(table.account, table.id)
+      .where(sql`status = 'authorized'`),
     index('card_transactions_attention').on(table.account, table.id).where(sql`needs_attention`),
     index('card_transactions_open')
       .on(table.touchedAt)

@@ -154,7 +154,7 @@ export const listTransactions = async (
     ${stan === undefined ? sql`` : sql`and stan = ${stan}`}
     ${amountFrom === undefined ? sql`` : sql`and amount_cents >= ${amountFrom}`}
     ${amountTo === undefined ? sql`` : sql`and amount_cents <= ${amountTo}`}
-    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${status === undefined ? sql`` : status === 'authorized' ? sql`and status = 'authorized'` : sql`and status = ${status}`}
     ${merchantId === undefined ? sql`` : sql`and merchant_id = ${merchantId}`}
     ${needsAttention ? sql`and needs_attention` : sql``}
     ${from === undefined ? sql`` : sql`and created_at >= ${from} and id >= ${idAt(from.getTime() - clockMarginMs)}`}

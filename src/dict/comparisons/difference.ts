@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { createVsync, type KeyType } from '#codecs/dict'
 import type { Client } from '#src/platform/database/index.ts'
+import type { Round } from '#src/platform/jobs/index.ts'
 import { cidsOf } from '../entries/store.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import type { Refused } from '../wire.ts'
@@ -53,10 +54,12 @@ export const differenceTo = async (
   sql: Client,
   type: KeyType,
   theirs: Set<string>,
+  round: Pick<Round, 'advance'>,
 ): Promise<Compared> => {
   const onlyOurs: OwnCid[] = []
   let entries = 0
   for await (const page of cidsOf(sql, type)) {
+    round.advance()
     for (const own of page) if (!theirs.delete(own.cid)) onlyOurs.push(own)
     entries += page.length
   }
@@ -75,8 +78,9 @@ export const differenceSince = async (
   type: KeyType,
   since: Date,
   calls: Pick<ReconciliationCalls, 'events'>,
+  round: Pick<Round, 'advance'>,
 ): Promise<Compared> => {
-  const { last, check, isWhole } = await eventsSince(type, since, calls)
+  const { last, check, isWhole } = await eventsSince(type, since, calls, round)
   const known = new Map(
     (await ownWithCid(sql, type, [...last.keys()])).map((one) => [one.cid, one]),
   )
@@ -89,6 +93,7 @@ export const differenceSince = async (
   const ours = createVsync()
   let entries = 0
   for await (const page of cidsOf(sql, type)) {
+    round.advance()
     for (const { cid } of page) ours.toggle(cid)
     entries += page.length
   }
@@ -108,10 +113,12 @@ const eventsSince = async (
   type: KeyType,
   since: Date,
   { events }: Pick<ReconciliationCalls, 'events'>,
+  round: Pick<Round, 'advance'>,
 ) => {
   const last = new Map<string, boolean>()
   let startTime = since.toISOString()
   for (let pages = 1; ; pages++) {
+    round.advance()
     const page = await events(type, startTime)
     if (page.kind === 'refused') throw refusedBy(page)
     for (const { cid, isAdded } of page.events) last.set(cid, isAdded)

@@ -9,7 +9,7 @@ import {
   httpErrors,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import { createJob, type Job } from '#src/platform/jobs/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { EntryService } from '../entries/service.ts'
 import { dictErrors } from '../errors.ts'
@@ -60,7 +60,7 @@ export type ComparisonService = {
   /** Makes the other side as the one that is kept. @throws ApiError */
   readonly mend: (id: string, key: string, keep: Side, caller: Caller) => Promise<Answered>
   /** Goes on with what runs. */
-  readonly advance: (signal?: AbortSignal) => Promise<void>
+  readonly advance: (round: Round) => Promise<void>
 }
 
 /** Differences that are asked for one by one, and shown; the others are counted. */
@@ -112,10 +112,10 @@ export const createComparisonService = (deps: ComparisonDeps): ComparisonService
         return answerOf(differenceView(mended ?? throwNoDifference()), true, 200)
       })
     },
-    advance: async (signal) => {
+    advance: async (round) => {
       for (const comparison of await runningComparisons(sql)) {
-        if (signal?.aborted) return
-        await compare(comparison, deps).catch(async (error: unknown) => {
+        if (round.signal.aborted) return
+        await compare(comparison, deps, round).catch(async (error: unknown) => {
           if (!(error instanceof DirectoryAwayError)) throw error
           logger.info({ id: comparison.id, reason: error.reason }, 'a comparison goes on later')
           if (now().getTime() - comparison.createdAt.getTime() < giveUpMs) return
@@ -169,18 +169,24 @@ export const createComparisonJob = (
 ): Job =>
   createJob({
     ...{ name: 'directory comparisons', everyMs, fleet: { sql }, logger },
-    run: (round) => advance(round.signal),
+    run: advance,
   })
 
-const compare = async (comparison: Comparison, deps: ComparisonDeps): Promise<void> => {
+const compare = async (
+  comparison: Comparison,
+  deps: ComparisonDeps,
+  round: Round,
+): Promise<void> => {
   const { id, keyType, method, since } = comparison
   const compared =
     method === 'file'
-      ? await comparedWithFile(comparison, deps)
-      : await differenceSince(deps.sql, keyType, since ?? comparison.createdAt, deps.calls)
+      ? await comparedWithFile(comparison, deps, round)
+      : await differenceSince(deps.sql, keyType, since ?? comparison.createdAt, deps.calls, round)
   // The file is not made yet.
   if (compared === undefined) return
-  const confirmed = await confirm(compared, deps)
+  const confirmed = await confirm(compared, deps, round)
+  // Whoever does the next round begins anew.
+  if (round.signal.aborted) return
   const isExplained = compared.isExplainedBy({
     onlyOurs: [...confirmed.onlyOurs, ...compared.onlyOurs.slice(shownMax)],
     onlyTheirs: [...confirmed.onlyTheirs.keys(), ...compared.onlyTheirs.slice(shownMax)],
@@ -204,13 +210,15 @@ const compare = async (comparison: Comparison, deps: ComparisonDeps): Promise<vo
 const comparedWithFile = async (
   { id, keyType, fileId }: Comparison,
   { sql, calls, fetchFile }: ComparisonDeps,
+  round: Round,
 ): Promise<Compared | undefined> => {
   const file: CidFile | undefined = await asked(
     fileId === null ? calls.requestFile(keyType) : calls.findFile(fileId),
   )
   if (fileId === null) await keepFile(sql, id, file.id)
   if (file.content === undefined) return undefined
-  return differenceTo(sql, keyType, await readCids(fetchFile(file.content.url), file.content))
+  const theirs = await readCids(fetchFile(file.content.url), file.content)
+  return differenceTo(sql, keyType, theirs, round)
 }
 
 const asked = async <T>(answer: Promise<T>): Promise<Exclude<T, { readonly kind: 'refused' }>> => {
@@ -228,8 +236,13 @@ type Confirmed = {
 }
 
 /** Asks for each: an entry that came or went meanwhile is no difference. @throws DirectoryAwayError */
-const confirm = async (compared: Compared, { calls }: ComparisonDeps): Promise<Confirmed> => {
+const confirm = async (
+  compared: Compared,
+  { calls }: ComparisonDeps,
+  round: Round,
+): Promise<Confirmed> => {
   const theirs = async (cid: string): Promise<Theirs | undefined> => {
+    round.advance()
     const answer = await calls.entryOf(cid)
     if (answer.kind === 'entry') return answer
     if (answer.status === 404) return undefined
@@ -237,10 +250,12 @@ const confirm = async (compared: Compared, { calls }: ComparisonDeps): Promise<C
   }
   const onlyOurs: Compared['onlyOurs'][number][] = []
   for (const own of compared.onlyOurs.slice(0, shownMax)) {
+    if (round.signal.aborted) break
     if ((await theirs(own.cid)) === undefined) onlyOurs.push(own)
   }
   const onlyTheirs = new Map<string, Theirs>()
   for (const cid of compared.onlyTheirs.slice(0, shownMax)) {
+    if (round.signal.aborted) break
     const found = await theirs(cid)
     if (found !== undefined) onlyTheirs.set(cid, found)
   }

@@ -121,12 +121,19 @@ export const listAgreements = async (
   by: Visible,
 ): Promise<readonly Agreement[]> => {
   const { kind, status, part, beforeId, limit } = filter
+  const known = Object.entries({ kind, part, status }).filter(([, value]) => value !== undefined)
+  const last = known.at(-1)?.[0] ?? 'kind'
+  // Each has an index that ends in the id. A range of one value keeps its column in the order, so that no walk of all ids
+  // gives that order: the planner would take one, and pass over whatever is of another kind.
+  const conditions = known.map(([column, value]) =>
+    column === last
+      ? sql`and ${sql(column)} between ${value as string} and ${value as string}`
+      : sql`and ${sql(column)} = ${value as string}`,
+  )
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from drex_agreements where kind = ${kind} and ${visible(sql, by)}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${part === undefined ? sql`` : sql`and part = ${part}`}
+    select ${columns(sql)} from drex_agreements where ${visible(sql, by)} ${conditions}
       ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
-    order by id desc limit ${limit}`
+    order by ${sql(last)} desc, id desc limit ${limit}`
   return rows.map(read)
 }
 

@@ -1,3 +1,4 @@
+import type { PendingQuery, Row as PostgresRow } from 'postgres'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
@@ -224,15 +225,18 @@ export const trackedOfWallet = async (
   beforeId: string | undefined,
   limit: number,
 ): Promise<readonly TrackedRow[]> => {
-  const before = beforeId === undefined ? sql`` : sql`and t.id < ${beforeId}`
+  const before = (id: PendingQuery<PostgresRow[]>) =>
+    beforeId === undefined ? sql`` : sql`and ${id} < ${beforeId}`
   const rows = await sql<TrackedColumns[]>`
     select * from (
       (select ${trackedColumns(sql)} from drex_transactions t
-        where t.sender = ${address} ${before} order by t.id desc limit ${limit})
+        where t.sender = ${address} ${before(sql`t.id`)} order by t.id desc limit ${limit})
       union
-      (select ${trackedColumns(sql)} from drex_transfers f
-        join drex_transactions t on t.id = f.transaction_id
-        where f.to_wallet = ${address} ${before} order by t.id desc limit ${limit})
+      (select ${trackedColumns(sql)} from (
+          select transaction_id from drex_transfers
+          where to_wallet = ${address} ${before(sql`transaction_id`)}
+          order by transaction_id desc limit ${limit}
+        ) f join drex_transactions t on t.id = f.transaction_id)
     ) t order by id desc limit ${limit}`
   return rows.map(readTracked)
 }

@@ -131,12 +131,16 @@ export type Visible = {
   readonly wallets?: string[] | undefined
 }
 
+/** A condition that the planner knows nothing of: it neither looks for an index nor takes what is left for few. */
+const opaque = (sql: Queryable, condition: PendingQuery<PostgresRow[]>) =>
+  sql`case when ${condition} then true else false end`
+
 /** A network that began anew keeps its old transfers under `id@genesis`. */
 const onNetworks = (sql: Queryable, { networks }: Visible) => sql`
   split_part(f.network, '@', 1) = any(${[...networks]}::text[])`
 
 export const visible = (sql: Queryable, by: Visible) => sql`
-  f.account = ${by.account} and ${onNetworks(sql, by)}`
+  f.account = ${by.account} and ${opaque(sql, onNetworks(sql, by))}`
 
 export const transferById = async (
   sql: Queryable,
@@ -176,10 +180,6 @@ export type TransferFilter = {
 /** In the smallest unit of each transfer's token. */
 const unitsOf = (sql: Client, amount: string) =>
   sql`${amount}::text::numeric * 10::numeric ^ f.decimals`
-
-/** A condition that the planner knows nothing of: it neither looks for an index nor takes what is left for few. */
-const opaque = (sql: Client, condition: PendingQuery<PostgresRow[]>) =>
-  sql`case when ${condition} then true else false end`
 
 /**
  * The transfers that a list is walked by, and for each walk the condition whose index leads it. All else is opaque: a plan

@@ -1,4 +1,4 @@
-import { type Client, textArray } from '#src/platform/database/index.ts'
+import type { Client } from '#src/platform/database/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { BookLine, Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -84,20 +84,24 @@ const lastMessage = async (sql: Client): Promise<Date | null> => {
   return row === undefined ? null : momentOf(row.id)
 }
 
-/** Reads the index of states, a bounded part of it; the age is of the database's clock. */
+/**
+ * Reads the index of states, a bounded part of it; the age is of the database's clock. Each state stands in the statement:
+ * of one that comes as a value the planner thinks it holds a fair share of all messages, and reads them all.
+ */
 const findOpen = async (sql: Client): Promise<readonly Open[]> => {
   const rows = await sql<
     { status: MessageStatus; count: number; oldest: string | null; now: Date }[]
   >`
-    select wanted.status, clock_timestamp() as now, (
-        select count(*)::int from (
-          select from spi_messages where status = wanted.status order by status, id
-          limit ${countedMax}
-        ) as counted
-      ) as count, (
-        select id from spi_messages where status = wanted.status order by status, id limit 1
-      ) as oldest
-    from unnest(${textArray(openStatuses)}::text[]) as wanted(status)`
+    ${openStatuses.map((status, index) => {
+      const wanted = sql`spi_messages where status = ${sql.unsafe(`'${status}'`)}`
+      return sql`
+        ${index === 0 ? sql`` : sql`union all`}
+        select ${status} as status, clock_timestamp() as now, (
+            select count(*)::int from (
+              select from ${wanted} order by status, id limit ${countedMax}
+            ) as counted
+          ) as count, (select id from ${wanted} order by status, id limit 1) as oldest`
+    })}`
   return rows.map(({ status, count, oldest, now }) => ({
     ...{ status, count },
     oldest: oldest === null ? null : momentOf(oldest),
