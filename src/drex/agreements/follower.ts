@@ -5,14 +5,12 @@
  */
 import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
 import { receiptIn } from '../engine/receipt.ts'
-import { quantity } from '../evm/hex.ts'
-import { type LedgerFollower, lastOnChain } from '../ledger/follower.ts'
-import { type Place, withAnchor } from '../ledger/place.ts'
+import { createFollower, type Follower, placeBefore } from '../ledger/following.ts'
+import { withAnchor } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
@@ -34,26 +32,9 @@ export type AgreementContext = {
   readonly watchBlocks: number
 }
 
-/** How long a process that died keeps the others from following. */
-const leaseMs = 10_000
-const turnMs = 30_000
-const lookMs = 1_000
-const pauseMinMs = 100
-
-export const createAgreementFollower = (context: AgreementContext): LedgerFollower => {
-  const { network, sql, logger, looks } = context
+export const createAgreementFollower = (context: AgreementContext): Follower => {
   const source = createSource(context)
-  return createJob({
-    ...{ name: `agreements of ${network.id}`, everyMs: lookMs },
-    ...{ fleet: { sql, leaseMs }, logger },
-    async run(round) {
-      const endMs = performance.now() + turnMs
-      while (!round.signal.aborted && performance.now() < endMs) {
-        if (!(await look(context, source))) await looks.pause(round.signal, pauseMinMs)
-        round.advance()
-      }
-    },
-  })
+  return createFollower(`agreements of ${context.network.id}`, context, () => look(context, source))
 }
 
 /** @returns whether there is more to read at once */
@@ -142,15 +123,9 @@ const eventsIn = async (
 
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
 const goBack = async (context: AgreementContext, position: store.Position): Promise<void> => {
-  const { network, rpc, sql, logger, emitEvents } = context
+  const { network, sql, logger, emitEvents } = context
   const { place, anchors } = position
-  const there = await rpc.poll('eth_getBlockByNumber', quantity(place.number), false)
-  if (there.some((each) => 'result' in each && each.result?.hash === place.hash)) {
-    throw new RpcFailure('transient', `the nodes differ about block ${place.number}`)
-  }
-  const anchor = await lastOnChain(context, anchors)
-  const oldest = anchors[0]?.number ?? place.number
-  const back: Place = anchor ?? { number: oldest - 1, hash: undefined }
+  const back = await placeBefore(context, place, anchors)
   await sql.begin(async (tx) => {
     const left = anchors.filter(({ number }) => number <= back.number)
     if (!(await store.movePosition(tx, network.id, place, { place: back, anchors: left }))) return

@@ -5,13 +5,10 @@
  */
 import type { AppEvent, Emit, EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import { createJob, type Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import { type BlockContext, blocksAt } from '../engine/blocks.ts'
 import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
 import type { Hex } from '../evm/hex.ts'
-import { quantity } from '../evm/hex.ts'
 import { encodeBalanceOf } from '../evm/token-call.ts'
 import { transferTopic } from '../evm/transfer-log.ts'
 import type { Network } from '../networks.ts'
@@ -19,7 +16,8 @@ import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import { type Entry, entriesOf } from './entries.ts'
 import { receivedEvent, reversedEvent } from './events.ts'
-import { type Anchor, type Place, withAnchor } from './place.ts'
+import { createFollower, demandGone, type Follower, lastOnChain } from './following.ts'
+import { type Place, withAnchor } from './place.ts'
 import { createSource, type Page, type Source } from './source.ts'
 import * as store from './store.ts'
 
@@ -36,15 +34,6 @@ export type LedgerContext = {
   readonly looks: Looks
 }
 
-export type LedgerFollower = Pick<Job, 'start' | 'stop'>
-
-/** How long a process that died keeps the others from following. */
-const leaseMs = 10_000
-/** One process follows so long, before another may. */
-const turnMs = 30_000
-const lookMs = 1_000
-/** On a fast chain, several blocks are read at once: each look costs a transaction and the comparison of balances. */
-const pauseMinMs = 100
 const checksMax = 64
 /** Between two comparisons of balances, while one is enough for all wallets that have moved. */
 const compareMs = 1_000
@@ -52,19 +41,9 @@ const eventsMax = 500
 /** Nodes keep the states of so many blocks at least. */
 const stateBlocks = 100
 
-export const createLedgerFollower = (context: LedgerContext): LedgerFollower => {
-  const { network, sql, logger, looks } = context
+export const createLedgerFollower = (context: LedgerContext): Follower => {
   const steps = createSteps(context)
-  return createJob({
-    ...{ name: `ledger of ${network.id}`, everyMs: lookMs, fleet: { sql, leaseMs }, logger },
-    async run(round) {
-      const endMs = performance.now() + turnMs
-      while (!round.signal.aborted && performance.now() < endMs) {
-        if (!(await steps.follow())) await looks.pause(round.signal, pauseMinMs)
-        round.advance()
-      }
-    },
-  })
+  return createFollower(`ledger of ${context.network.id}`, context, () => steps.follow())
 }
 
 type LedgerSteps = {
@@ -236,11 +215,8 @@ const emitInParts = async (
 
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
 const goBack = async (context: LedgerContext, position: store.Position): Promise<void> => {
-  const { network, rpc, sql, logger, emitEvents } = context
-  const there = await rpc.poll('eth_getBlockByNumber', quantity(position.number), false)
-  if (there.some((each) => 'result' in each && each.result?.hash === position.hash)) {
-    throw new RpcFailure('transient', `the nodes differ about block ${position.number}`)
-  }
+  const { network, sql, logger, emitEvents } = context
+  await demandGone(context, position)
   const place = await commonPlace(context, position)
   const tokens = await usable(context)
   const removed = await sql.begin(async (tx) => {
@@ -277,27 +253,6 @@ const commonPlace = async (context: LedgerContext, { anchors }: store.Position):
   // Between that one and the next, blocks with movements of ours narrow it down.
   const booked = await store.bookedBlocks(sql, network.id, anchor.number)
   return (await lastOnChain(context, booked)) ?? anchor
-}
-
-/**
- * The newest of these blocks that is still on the chain.
- * @param anchors in order, oldest first
- * @throws RpcFailure if the chain does not tell of a newer one: it is not taken for gone
- */
-export const lastOnChain = async (
-  context: BlockContext,
-  anchors: readonly Anchor[],
-): Promise<Anchor | undefined> => {
-  const blocks = await blocksAt(
-    context,
-    anchors.map(({ number }) => number),
-  )
-  for (const anchor of anchors.toReversed()) {
-    const outcome = blocks.get(anchor.number)!
-    if ('failure' in outcome) throw outcome.failure
-    if (outcome.result?.hash === anchor.hash) return anchor
-  }
-  return undefined
 }
 
 /**

@@ -5,16 +5,14 @@
  */
 import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { createJob } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { decodeEvent, readAbi } from '../contracts/abi.ts'
 import { contractById } from '../contracts/store.ts'
 import type { Looks } from '../engine/looks.ts'
 import type { Prover } from '../engine/prover.ts'
 import { checksumAddress } from '../evm/address.ts'
-import { quantity } from '../evm/hex.ts'
-import { type LedgerFollower, lastOnChain } from '../ledger/follower.ts'
-import { type Place, withAnchor } from '../ledger/place.ts'
+import { createFollower, type Follower, placeBefore } from '../ledger/following.ts'
+import { withAnchor } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
 import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
@@ -34,42 +32,28 @@ export type StreamContext = {
   readonly watchBlocks: number
 }
 
-/** How long a process that died keeps the others from following. */
-const leaseMs = 10_000
-const turnMs = 30_000
-const lookMs = 1_000
-const pauseMinMs = 100
 const streamsPage = 100
 const eventsMax = 500
 /** Bytes of a log's data that are read; contracts may tell as much as a block holds. */
 const dataBytesMax = 16_384
 
-export const createStreamFollower = (context: StreamContext): LedgerFollower => {
-  const { network, rpc, sql, logger, looks } = context
+export const createStreamFollower = (context: StreamContext): Follower => {
+  const { network, rpc, sql } = context
   const source = createSource(context)
-  return createJob({
-    ...{ name: `contract events of ${network.id}`, everyMs: lookMs },
-    ...{ fleet: { sql, leaseMs }, logger },
-    async run(round) {
-      const endMs = performance.now() + turnMs
-      while (!round.signal.aborted && performance.now() < endMs) {
-        let hasMore = false
-        let afterId = ''
-        for (;;) {
-          const streams = await store.streamsOfNetwork(sql, network.id, afterId, streamsPage)
-          const last = streams.at(-1)
-          if (last === undefined || round.signal.aborted) break
-          afterId = last.id
-          const head = await rpc.call('eth_blockNumber')
-          for (const stream of streams) {
-            if (await follow(context, source, stream, head)) hasMore = true
-            round.advance()
-          }
-        }
-        if (!hasMore) await looks.pause(round.signal, pauseMinMs)
+  return createFollower(`contract events of ${network.id}`, context, async (round) => {
+    let hasMore = false
+    let afterId = ''
+    for (;;) {
+      const streams = await store.streamsOfNetwork(sql, network.id, afterId, streamsPage)
+      const last = streams.at(-1)
+      if (last === undefined || round.signal.aborted) return hasMore
+      afterId = last.id
+      const head = await rpc.call('eth_blockNumber')
+      for (const stream of streams) {
+        if (await follow(context, source, stream, head)) hasMore = true
         round.advance()
       }
-    },
+    }
   })
 }
 
@@ -174,16 +158,8 @@ const payloads = async (
 
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
 const goBack = async (context: StreamContext, stream: store.Stream): Promise<void> => {
-  const { rpc, sql, logger, network } = context
-  const { position } = stream
-  const there = await rpc.poll('eth_getBlockByNumber', quantity(position.number), false)
-  if (there.some((each) => 'result' in each && each.result?.hash === position.hash)) {
-    throw new RpcFailure('transient', `the nodes differ about block ${position.number}`)
-  }
-  const anchor = await lastOnChain(context, stream.anchors)
-  // Before the first anchor nothing was read: the stream began just above it, or with it.
-  const oldest = stream.anchors[0]?.number ?? position.number
-  const place: Place = anchor ?? { number: oldest - 1, hash: undefined }
+  const { sql, logger, network } = context
+  const place = await placeBefore(context, stream.position, stream.anchors)
   const removed = await sql.begin(async (tx) => {
     const anchors = stream.anchors.filter(({ number }) => number <= place.number)
     if (!(await store.moveStream(tx, stream, place, anchors))) return 0

@@ -1,7 +1,7 @@
 /** A node that does not answer some of many questions: what it did answer is read, and nothing is taken for gone. */
 import { expect, test } from 'bun:test'
 import type { Hex } from '../../../src/drex/evm/hex.ts'
-import { lastOnChain } from '../../../src/drex/ledger/follower.ts'
+import { lastOnChain } from '../../../src/drex/ledger/following.ts'
 import { createSource } from '../../../src/drex/ledger/source.ts'
 import type { RpcOutcome } from '../../../src/drex/rpc/client.ts'
 import { RpcFailure } from '../../../src/drex/rpc/errors.ts'

@@ -1,0 +1,90 @@
+/** What all that follow a chain share: their turns, and where they go back to when it changes. */
+import type { Client } from '#src/platform/database/index.ts'
+import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import type { Logger } from '#src/platform/observe/index.ts'
+import { type BlockContext, blocksAt } from '../engine/blocks.ts'
+import type { Looks } from '../engine/looks.ts'
+import { quantity } from '../evm/hex.ts'
+import type { RpcClient } from '../rpc/client.ts'
+import { RpcFailure } from '../rpc/errors.ts'
+import type { Anchor, Place } from './place.ts'
+
+export type Follower = Pick<Job, 'start' | 'stop'>
+
+/** How long a process that died keeps the others from following. */
+const leaseMs = 10_000
+/** One process follows so long, before another may. */
+const turnMs = 30_000
+const lookMs = 1_000
+/** On a fast chain, several blocks are read at once: each look costs a transaction and the comparison of balances. */
+const pauseMinMs = 100
+
+type FollowerDeps = {
+  readonly sql: Client
+  readonly logger: Logger
+  readonly looks: Looks
+}
+
+/** @param look reads on. @returns whether there is more to read at once */
+export const createFollower = (
+  name: string,
+  { sql, logger, looks }: FollowerDeps,
+  look: (round: Round) => Promise<boolean>,
+): Follower =>
+  createJob({
+    ...{ name, everyMs: lookMs, fleet: { sql, leaseMs }, logger },
+    async run(round) {
+      const endMs = performance.now() + turnMs
+      while (!round.signal.aborted && performance.now() < endMs) {
+        if (!(await look(round))) await looks.pause(round.signal, pauseMinMs)
+        round.advance()
+      }
+    },
+  })
+
+type ChainContext = Omit<BlockContext, 'rpc'> & { readonly rpc: Pick<RpcClient, 'batch' | 'poll'> }
+
+/** @throws RpcFailure if a node still has the block: then the chain has not changed, the nodes differ */
+export const demandGone = async ({ rpc }: ChainContext, { number, hash }: Place): Promise<void> => {
+  const there = await rpc.poll('eth_getBlockByNumber', quantity(number), false)
+  if (there.some((each) => 'result' in each && each.result?.hash === hash)) {
+    throw new RpcFailure('transient', `the nodes differ about block ${number}`)
+  }
+}
+
+/**
+ * The newest of these blocks that is still on the chain.
+ * @param anchors in order, oldest first
+ * @throws RpcFailure if the chain does not tell of a newer one: it is not taken for gone
+ */
+export const lastOnChain = async (
+  context: BlockContext,
+  anchors: readonly Anchor[],
+): Promise<Anchor | undefined> => {
+  const blocks = await blocksAt(
+    context,
+    anchors.map(({ number }) => number),
+  )
+  for (const anchor of anchors.toReversed()) {
+    const outcome = blocks.get(anchor.number)!
+    if ('failure' in outcome) throw outcome.failure
+    if (outcome.result?.hash === anchor.hash) return anchor
+  }
+  return undefined
+}
+
+/**
+ * Where to go back to from a place that is gone.
+ * @throws RpcFailure as the two above
+ */
+export const placeBefore = async (
+  context: ChainContext,
+  place: Place,
+  anchors: readonly Anchor[],
+): Promise<Place> => {
+  await demandGone(context, place)
+  const anchor = await lastOnChain(context, anchors)
+  // Before the first anchor nothing was read: it began just above it, or with it.
+  const oldest = anchors[0]?.number ?? place.number
+  return anchor ?? { number: oldest - 1, hash: undefined }
+}
