@@ -40,9 +40,8 @@ const routes: readonly Route[] = [
     method: 'POST',
     path: '/v1/cards',
     scope: 'public',
-    accepts: ['application/json'],
     errorStyle: 'envelope',
-    document,
+    document: { ...document, body: { 'application/json': itemBody } },
     handle: async (c) => c.json(await readJson(c, itemBody)),
   },
   {
@@ -242,6 +241,18 @@ describe('request bodies', () => {
     const body = JSON.stringify({ amount: 1, name: 'abc' })
     expect((await chunked([body, ' '.repeat(64 - body.length)])).status).toBe(200)
     expect((await chunked([body, ' '.repeat(65 - body.length)])).status).toBe(413)
+  })
+
+  test('a route takes what its document shows, and 64 KiB of JSON alone', async () => {
+    const { call } = harness()
+    const status = async (bytes: number, type: string) => {
+      const body = JSON.stringify({ name: 'x' }).padEnd(bytes)
+      const headers = { 'Content-Type': type, 'Content-Length': String(bytes) }
+      return (await call('POST', '/v1/cards', { body, headers })).status
+    }
+    expect(await status(65_536, 'application/json')).not.toBeOneOf([413, 415])
+    expect(await status(65_537, 'application/json')).toBe(413)
+    expect(await status(20, 'text/plain')).toBe(415)
   })
 
   test('another Content-Type is 415, parameters do not matter', async () => {
