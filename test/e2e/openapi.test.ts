@@ -101,6 +101,33 @@ describe('the OpenAPI document', () => {
     expect([...uses.keys()].filter((name) => reaches(name, name))).toEqual([])
   })
 
+  test('says of each whole number in a body how large it may be', () => {
+    const { components } = JSON.parse(text) as {
+      readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+    }
+    const unbounded = (value: unknown, path: string, seen: readonly string[]): string[] => {
+      if (typeof value !== 'object' || value === null) return []
+      const { $ref, type, maximum, enum: values } = value as Record<string, unknown>
+      if (typeof $ref === 'string') {
+        const name = $ref.slice($ref.lastIndexOf('/') + 1)
+        return seen.includes(name)
+          ? []
+          : unbounded(components.schemas[name], `${path} ${name}`, [...seen, name])
+      }
+      const isFree = [type].flat().includes('integer') && maximum === undefined && !values
+      return [
+        ...(isFree ? [path] : []),
+        ...Object.entries(value).flatMap(([key, inner]) =>
+          key.startsWith('example') ? [] : unbounded(inner, `${path}/${key}`, seen),
+        ),
+      ]
+    }
+    const found = operations.flatMap(({ at, operation: { requestBody } }) =>
+      at.split(' ')[1]?.startsWith('/') ? unbounded(requestBody?.content, at, []) : [],
+    )
+    expect(found).toEqual([])
+  })
+
   test('shows its groups in the order of use, and each has operations', () => {
     const { tags } = JSON.parse(text) as { readonly tags: readonly { readonly name: string }[] }
     const names = tags.map(({ name }) => name)

@@ -72,6 +72,8 @@ const createNaming = (schemas: Record<string, Schema>) => {
     // Without a format, generators give an integer 32 bits, which hold no amount.
     if (isInteger(schema) && (schema.maximum ?? Number.POSITIVE_INFINITY) > int32Max) {
       schema.format = 'int64'
+      // Larger ones are refused, since a number does not hold them exactly: Zod's documents do not tell.
+      schema.maximum ??= Number.MAX_SAFE_INTEGER
     }
     for (const [name, property] of Object.entries(schema.properties ?? {})) {
       schema.properties = { ...schema.properties, [name]: named(property, title + words(name)) }
