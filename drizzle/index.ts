@@ -91,6 +91,7 @@ import m87 from './0087_idempotency_keys_room.sql' with { type: 'text' }
 import m88 from './0088_indexes_that_mislead.sql' with { type: 'text' }
 import m89 from './0089_card_messages_found.sql' with { type: 'text' }
 import m90 from './0090_found_in_order.sql' with { type: 'text' }
+import m91 from './0091_balances_found.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -184,4 +185,5 @@ export const migrations: readonly Migration[] = [
   { name: '0088_indexes_that_mislead', sql: m88 },
   { name: '0089_card_messages_found', sql: m89 },
   { name: '0090_found_in_order', sql: m90 },
+  { name: '0091_balances_found', sql: m91 },
 ]

@@ -10,7 +10,8 @@ const untouched = [
 const instead: Readonly<Record<string, string>> = {
   until_block: '0',
   subject: '"subject" || copy',
-  // No transaction of cards has more than a few events.
+  // No payment has more than a few entries, and no transaction of cards more than a few events.
+  'spi_entries.reference': '"reference" || copy',
   'card_events.transaction_id': '"transaction_id" || copy',
 }
 const sourcesMax = 5

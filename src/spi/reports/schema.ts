@@ -1,23 +1,28 @@
+import { sql } from 'drizzle-orm'
 import { bigint, index, integer, jsonb, pgTable, primaryKey, text, uuid } from 'drizzle-orm/pg-core'
 import { instant } from '#src/platform/database/columns.ts'
 
 /** The reports on our account that we have asked for, and what was answered. */
-export const spiReports = pgTable('spi_reports', {
-  /** The id of the camt.060. */
-  id: uuid().primaryKey(),
-  /** Its MsgId, which the answers cite. */
-  requestId: text('request_id').notNull().unique(),
-  /** `entries`, `balances` or `entry`. */
-  report: text().notNull(),
-  entryId: text('entry_id'),
-  day: text(),
-  /** How many entries the file of a camt.052 has, and its hash. */
-  declaredEntries: text('declared_entries'),
-  fileHash: text('file_hash'),
-  /** The balances of a camt.053. */
-  balances: jsonb(),
-  answeredBy: uuid('answered_by'),
-})
+export const spiReports = pgTable(
+  'spi_reports',
+  {
+    /** The id of the camt.060. */
+    id: uuid().primaryKey(),
+    /** Its MsgId, which the answers cite. */
+    requestId: text('request_id').notNull().unique(),
+    /** `entries`, `balances` or `entry`. */
+    report: text().notNull(),
+    entryId: text('entry_id'),
+    day: text(),
+    /** How many entries the file of a camt.052 has, and its hash. */
+    declaredEntries: text('declared_entries'),
+    fileHash: text('file_hash'),
+    /** The balances of a camt.053. */
+    balances: jsonb(),
+    answeredBy: uuid('answered_by'),
+  },
+  (table) => [index('spi_reports_balances').on(table.id).where(sql`balances is not null`)],
+)
 
 /** The entries of every camt.054, each compared with our book. */
 export const spiEntries = pgTable(
