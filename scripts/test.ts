@@ -36,6 +36,8 @@ const { values, positionals } = parseArgs({
   },
 })
 
+const isMeasured = Number(values.slowest) > 0
+
 const files = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)]
   .filter((file) => positionals.length === 0 || positionals.some((part) => file.includes(part)))
   .sort()
@@ -59,7 +61,7 @@ const runAll = async (): Promise<readonly FileReport[]> => {
     for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
       const portOffset = (index + Math.random()) / processes
       const env = { ...process.env, ...shared, TEST_PORT_OFFSET: String(portOffset) }
-      await runFiles(group, { command, cwd: root, env, limits, onFile })
+      await runFiles(group, { command, cwd: root, env, limits, isMeasured, onFile })
     }
   }
   await Promise.all(Array.from({ length: processes }, (_, index) => work(index)))

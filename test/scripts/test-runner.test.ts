@@ -26,6 +26,7 @@ const run = async (
     cwd,
     env: process.env,
     limits,
+    isMeasured: true,
     onFile: (report) => {
       expect(reports.has(report.file)).toBe(false)
       reports.set(report.file, report)
