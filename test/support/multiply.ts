@@ -21,7 +21,8 @@ type Index = { readonly columns: readonly string[]; readonly predicate: string |
 
 /**
  * Copies rows of every table until it holds `count` more, with what its unique indexes demand made new. Copied are those
- * that the fewest partial indexes hold: what is finished. A table that is empty stays so.
+ * that the fewest partial indexes hold: what is finished, and nothing else where there is such. A table that is empty
+ * stays so.
  *
  * @returns the rows that each table has got
  */
@@ -101,9 +102,11 @@ const copying = async (sql: Transaction, table: string, count: number): Promise<
   )
   return `
     with source as materialized (
-      select ranked.*, row_number() over () - 1 as source_row from (
-        select * from "${table}" order by ${held === '' ? '1' : held} limit ${sourcesMax}
-      ) ranked
+      select *, row_number() over () - 1 as source_row from (
+        select *, min(held_by) over () as fewest from (
+          select *, ${held === '' ? '1' : held} as held_by from "${table}" order by held_by limit ${sourcesMax}
+        ) ranked
+      ) finished where held_by = fewest
     )
     insert into "${table}" (${list}) overriding system value
     select ${values.join(', ')} from source cross join lateral (
