@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
+import { familyUs } from '../../bench/processes.ts'
 import { createFileOutput, type FileOutput, isSummary } from './output.ts'
-import { processorMsOf } from './processor-time.ts'
 
 export type Limits = {
   /**
@@ -136,7 +136,7 @@ const runOneProcess = async (
     stdio: ['ignore', 'pipe', 'ignore'],
   })
   running.add(child)
-  const usedMs = () => (isMeasured ? processorMsOf(child.pid ?? 0) : 0)
+  const usedMs = () => (isMeasured ? familyUs(child.pid ?? 0) / 1_000 : 0)
   const progress = createProgress(files, usedMs, onFile)
   let reason: string | undefined
   const look = setInterval(progress.look, lookEveryMs)
