@@ -6,7 +6,10 @@ import { authorizationBody, type CardsRig, createCardsRig } from '../support/car
 import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
-/* Late answers without DE 37: whatever they answer, they belong to the message that has their DE 11 and their DE 7. */
+/*
+ * Late answers without DE 37: whatever they answer, they belong to the message that has their DE 11 and their DE 7, and
+ * without DE 7 to those that had their DE 11 of late. An approval of nothing known here is kept for a person.
+ */
 
 setDefaultTimeout(60_000)
 
@@ -143,21 +146,33 @@ test('the late answer to a reversal is kept with its transaction', async () => {
   }
 })
 
-test('an advice of an authorization that is refused, and then taken after all, is taken back', async () => {
+/** A gateway that goes on while the network is away, and what sends the network off and brings it back. */
+const createStanding = async (operations: readonly string[], mtis: Json = {}) => {
   const file = join(temporaryDirectory(), 'messages.json')
-  const advices = { operations: ['authorization', 'capture'], floor_limits: { BRL: 10_000 } }
-  writeFileSync(file, JSON.stringify({ advices }))
+  const advices = { operations, floor_limits: { BRL: 10_000 } }
+  writeFileSync(file, JSON.stringify({ advices, content: { messages: mtis } }))
   const standing = await createCardsRig({
     ...{ timeoutMs: 250, windowMs: 700, database: rig.database },
     networkA: { port: network.port, stop: () => undefined },
     environment: { CARDGW_NETA_MESSAGES_FILE: file, CARDGW_NETA_CONNECT_WAIT_MS: '0' },
   })
   const isUp = () => standing.networks.byName('neta')?.health().connectionsUp === 1
-  network.ask('002')
-  await until(() => !isUp())
+  return {
+    standing,
+    goAway: async (): Promise<void> => {
+      network.ask('002')
+      await until(() => !isUp())
+    },
+    comeBack: (): void => network.ask('001'),
+  }
+}
+
+test('an advice of an authorization that is refused, and then taken after all, is taken back', async () => {
+  const { standing, goAway, comeBack } = await createStanding(['authorization', 'capture'])
+  await goAway()
   const id = await authorize({}, standing)
   const { held, tellOthers, tell } = contradicting()
-  network.ask('001')
+  comeBack()
   await until(() => held.size === 1)
   expect(await standing.settled(id)).toMatchObject({ status: 'declined', reason: 'advice_refused' })
   await tellOthers()
@@ -166,6 +181,48 @@ test('an advice of an authorization that is refused, and then taken after all, i
   expect(network.seen.at(-1)?.originalData).toStartWith('0120')
   expect(await standing.settled(id)).toMatchObject({ status: 'declined' })
 })
+
+test.each([
+  ['capture', { amount: 4_000 }],
+  ['capture', { amount: 4_000, final: false }],
+  ['refund', { amount: 2_000 }],
+])(
+  'an advice of a %s %j that is refused, and then taken after all, is taken back by its own name',
+  async (path, body) => {
+    const operations = ['authorization', 'capture', 'refund', 'void']
+    const { standing, goAway, comeBack } = await createStanding(operations)
+    network.on((_, peer) => peer.answer(approves))
+    const id = await authorize({ capture: path === 'refund' }, standing)
+    await goAway()
+    const response = await standing.post(`/v1/transactions/${id}/${path}`, body)
+    expect(response.status).toBe(202)
+    await response.body?.cancel()
+    const { held, tellOthers, tell } = contradicting()
+    comeBack()
+    await until(() => held.size === 1)
+    const before = await standing.settled(id)
+    expect(before).toMatchObject({ status: path === 'refund' ? 'captured' : 'authorized' })
+    const told = network.seen.at(-1)
+    expect(told?.mti).toBe('0220')
+    await tellOthers()
+    tell()
+    await until(() => held.size === 0)
+    const name = `0220${told?.stan ?? ''}${told?.transmissionDateTime ?? ''}`
+    expect(network.seen.at(-1)?.originalData).toStartWith(name)
+    expect(await standing.settled(id)).toMatchObject({ status: before.status })
+    if (path === 'refund') return
+    // What is captured anew is known to the network by the 0200, and a void of it names that.
+    network.on((_, peer) => peer.answer(approves))
+    for (const next of ['capture', 'void']) {
+      const done = await standing.post(`/v1/transactions/${id}/${next}`)
+      expect(done.status).toBe(200)
+      await done.body?.cancel()
+    }
+    const [captured] = network.seen.slice(-2)
+    expect(captured?.mti).toBe('0200')
+    expect(network.seen.at(-1)?.originalData).toStartWith(`0200${captured?.stan ?? ''}`)
+  },
+)
 
 test('where an authorization is a 0200, its late approval has an owner too, with DE 37 and without', async () => {
   const file = join(temporaryDirectory(), 'messages.json')
@@ -183,4 +240,178 @@ test('where an authorization is a 0200, its late approval has an owner too, with
     await until(() => held.size === 0)
     expect(await sales.settled(id)).toMatchObject({ status: 'declined' })
   }
+})
+
+/** What a late answer tells that has neither DE 37 nor DE 7. */
+const bare = { rrn: undefined, transmissionDateTime: undefined } as const
+
+type Unmatched = Readonly<Record<string, unknown>>
+const unmatched = async (): Promise<readonly Unmatched[]> => {
+  const path = '/v1/transactions/unmatched-advices'
+  const response = await rig.app.call('GET', path, { key: rig.adminKey })
+  return ((await response.json()) as { readonly advices: readonly Unmatched[] }).advices
+}
+const untilUnmatched = async (stan: string): Promise<Unmatched> => {
+  for (const endMs = performance.now() + 20_000; ; await Bun.sleep(10)) {
+    const found = (await unmatched()).find((one) => one['stan'] === stan)
+    if (found !== undefined) return found
+    if (performance.now() > endMs) throw new Error(`${stan} is not kept`)
+  }
+}
+
+/** Declines the next message and holds its money all the same; what is returned tells of it with the change. */
+const decliningAndHolding = () => {
+  const held = new Set<string>()
+  let late = (_change: Partial<CardMessage>): void => undefined
+  let stan = ''
+  network.on((request, peer) => {
+    if (isReversal(request)) {
+      const original = parseOriginalData(request.originalData ?? '').stan
+      peer.answer({ responseCode: held.delete(original) ? '00' : '25' })
+      return
+    }
+    stan = request.stan ?? ''
+    held.add(stan)
+    peer.answer({ responseCode: '05' })
+    late = (change) => peer.answer({ ...approves, ...bare, ...change })
+  })
+  return {
+    held,
+    tell: (change: Partial<CardMessage> = {}): void => late(change),
+    stan: (): string => stan,
+  }
+}
+
+test.each([
+  ['authorization', {}],
+  ['capture', { amount: 4_000 }],
+  ['refund', { amount: 2_000 }],
+  ['increment', { amount: 2_000 }],
+])('an approval that has its DE 11 alone has an owner: %s', async (path, body) => {
+  network.on((_, peer) => peer.answer(approves))
+  const following =
+    path === 'authorization' ? undefined : await authorize({ capture: path === 'refund' })
+  const { held, tell } = decliningAndHolding()
+  const id = following ?? (await authorize())
+  if (following !== undefined) {
+    const response = await rig.post(`/v1/transactions/${id}/${path}`, body)
+    expect(response.status).toBe(422)
+    await response.body?.cancel()
+  }
+  const { length } = network.seen
+  tell({ terminalId: undefined, merchantId: undefined, amount: undefined, currency: undefined })
+  await until(() => held.size === 0)
+  expect(network.seen.slice(length).map(({ mti }) => mti)).toEqual(['0400'])
+  await rig.settled(id)
+})
+
+test('a void that is done after it was refused goes on, by its DE 11 alone', async () => {
+  network.on((_, peer) => peer.answer(approves))
+  const id = await authorize()
+  let late = (): void => undefined
+  network.on((_, peer) => {
+    late = () => peer.answer({ responseCode: '00', ...bare })
+    peer.answer({ responseCode: '05' })
+  })
+  const response = await rig.post(`/v1/transactions/${id}/void`)
+  expect(response.status).toBe(422)
+  await response.body?.cancel()
+  const { length } = network.seen
+  network.on((_, peer) => peer.answer({ responseCode: '00' }))
+  late()
+  await until(() => network.seen.length > length)
+  expect(await rig.settled(id)).toMatchObject({ status: 'voided' })
+})
+
+test.each([
+  ['amount', { amount: '000000020000' }],
+  ['currency', { currency: '840' }],
+  ['terminal', { terminalId: 'TERM02' }],
+] as const)('one of another %s is nobody’s, and is kept for a person', async (_, change) => {
+  const { held, tell, stan } = decliningAndHolding()
+  await authorize()
+  const { length } = network.seen
+  tell(change)
+  expect(await untilUnmatched(stan())).toMatchObject({
+    ...{ network: 'neta', mti: '0110', response_code: '00', times: 1, transmission: '', rrn: '' },
+  })
+  expect([network.seen.length, held.size]).toEqual([length, 1])
+})
+
+test('an approval of nothing known here is kept for a person, and waits anew when it is told anew', async () => {
+  const { tell } = decliningAndHolding()
+  await authorize()
+  for (const change of [{ stan: '987001' }, { stan: '987002', rrn: '633100987002' }]) {
+    tell(change)
+    const { id, amount } = await untilUnmatched(change.stan)
+    expect(amount).toBe(10_000)
+    const path = `/v1/transactions/unmatched-advices/${String(id)}/resolve`
+    const seenTo = { key: rig.adminKey, body: { reason: 'asked the network' } }
+    const headers = { 'idempotency-key': crypto.randomUUID() }
+    const response = await rig.app.call('POST', path, { ...seenTo, headers })
+    expect(response.status).toBe(200)
+    await response.body?.cancel()
+    expect((await unmatched()).map(({ stan }) => stan)).not.toContain(change.stan)
+    tell(change)
+    expect(await untilUnmatched(change.stan)).toMatchObject({ id, times: 2 })
+  }
+})
+
+test('a decline of nothing known here asks for nobody', async () => {
+  const { tell } = decliningAndHolding()
+  await authorize()
+  tell({ stan: '987003', responseCode: '05' })
+  tell({ stan: '987004' })
+  await untilUnmatched('987004')
+  expect((await unmatched()).map(({ stan }) => stan)).not.toContain('987003')
+})
+
+test('of several that it may be, each that is not in the book is taken back, and all say so', async () => {
+  const { held, tell, stan } = decliningAndHolding()
+  const ids = [await authorize()]
+  const first = stan()
+  ids.push(await authorize())
+  // The numbers came round: another message of late had the same one.
+  const reference = (10 * 36 ** 5 + Number(first)).toString(36).toUpperCase()
+  await rig.database.sql`
+    update card_transactions set stan = ${first}, rrn = left(rrn, 6) || ${reference}::text
+    where id = ${ids[1] ?? ''}`
+  const { length } = network.seen
+  tell({ stan: first })
+  await until(() => network.seen.length === length + 2)
+  expect(held.has(first)).toBe(false)
+  for (const id of ids) {
+    await rig.settled(id)
+    const { events } = (await (await rig.get(`/v1/transactions/${id}/events`)).json()) as {
+      events: readonly { type: string; data: Unmatched }[]
+    }
+    const kept = events.find(({ type }) => type === 'late_answer')
+    expect(kept?.data).toMatchObject({ stan: first, candidates: 2 })
+  }
+})
+
+test('a late approval has its owner while another message waits under its number', async () => {
+  const { held, tell, stan } = decliningAndHolding()
+  const first = await authorize()
+  const { rrn } = (await (await rig.get(`/v1/transactions/${first}`)).json()) as { rrn: string }
+  const { length } = network.seen
+  let now = (): void => undefined
+  let number = ''
+  network.on((request, peer) => {
+    if (isReversal(request)) {
+      peer.answer({ responseCode: held.delete(stan()) ? '00' : '25' })
+      return
+    }
+    number = request.stan ?? ''
+    now = () => peer.answer(approves)
+  })
+  const second = authorize()
+  await until(() => number !== '')
+  await rig.database.sql`update card_transactions set stan = ${number} where id = ${first}`
+  tell({ stan: number, rrn })
+  await until(() => network.seen.length > length + 1)
+  now()
+  expect(parseOriginalData(network.seen.at(-1)?.originalData ?? '').stan).toBe(number)
+  expect(await rig.settled(await second)).toMatchObject({ status: 'authorized' })
+  expect(await rig.settled(first)).toMatchObject({ status: 'declined' })
 })

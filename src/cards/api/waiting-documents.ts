@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { pageQuery, pageResponses, type RouteDocument } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { reversedOperations } from '../reversals/schema.ts'
+import { unmatchedMtis } from '../transactions/schema.ts'
 import { adviceResolutionBody } from './bodies.ts'
 import { listDefault, listMax } from './documents.ts'
 
@@ -46,7 +47,7 @@ const unmatchedAdvice = z
   .object({
     id: z.string(),
     network: z.string(),
-    mti: z.enum(['0120', '0220', '0420', '0620']).meta({ description: 'Of its first sending.' }),
+    mti: z.enum(unmatchedMtis).meta({ description: 'Of its first sending.' }),
     stan: z.string().meta({ description: 'DE 11.' }),
     transmission: z.string().meta({ description: 'DE 7.' }),
     rrn: z.string().meta({ description: 'DE 37.' }),
@@ -64,7 +65,7 @@ export const waitingDocuments = {
     operation: 'listUnmatchedAdvices',
     summary: 'What networks told of that is not known here, oldest first',
     description:
-      'Of all accounts. Decisions, bookings and reversals of a network whose DE 37 is none of ours, and administrative advices about nothing; kept until somebody has seen to each.',
+      'Of all accounts. Decisions, bookings and reversals of a network whose DE 37 is none of ours, administrative advices about nothing, and approvals that came late and are nobody’s here, whose money may be on hold; kept until somebody has seen to each.',
     tag,
     query: reversalQuery,
     responses: pageResponses('advices', unmatchedAdvice),

@@ -80,7 +80,8 @@ class PendingExchange extends WheelEntry {
 /** Requests without an answer whose connection is remembered; the oldest are forgotten. */
 const unansweredMax = 4_096
 
-type MatchResult = 'matched' | 'unknown' | 'mismatch'
+/** `other`: it names another message than the one that waits under its number. */
+type MatchResult = 'matched' | 'unknown' | 'mismatch' | 'other'
 
 /** The requests of one network that wait for answers, on all its connections. */
 export class Exchanges {
@@ -151,11 +152,10 @@ export class Exchanges {
     response.pan = undefined
     const exchange = this.pending.get(exchangeKey(response.mti, response.stan))
     if (exchange === undefined) return 'unknown'
-    const isOfIt =
-      agrees(exchange.terminalId, response.terminalId) &&
-      agrees(exchange.rrn, response.rrn) &&
-      (card === undefined || card === exchange.card)
-    if (!isOfIt) return 'mismatch'
+    const isOfTerminal = agrees(exchange.terminalId, response.terminalId)
+    if (!agrees(exchange.rrn, response.rrn)) return 'other'
+    if (!isOfTerminal) return response.rrn === undefined ? 'other' : 'mismatch'
+    if (card !== undefined && card !== exchange.card) return 'mismatch'
     this.end(exchange, { kind: 'answered', response })
     return 'matched'
   }

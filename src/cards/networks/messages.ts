@@ -162,7 +162,7 @@ type Original = Pick<ReversalSubject, 'originalMti' | 'reverses'>
 /** The message that a reversal takes back, as a content names it. */
 const originalName = ({ originalMti, reverses }: Original): MessageName => {
   if (originalMti === '0120') return 'authorization_advice'
-  if (originalMti === '0220') return 'capture_advice'
+  if (originalMti === '0220') return reverses === 'refund' ? 'refund_advice' : 'capture_advice'
   if (originalMti === '0100') return reverses === 'increment' ? 'increment' : 'authorization'
   return reverses === 'refund' ? 'refund' : 'capture'
 }

@@ -227,8 +227,11 @@ class ConnectionPool implements Network {
       case 'matched':
         return
       case 'mismatch':
-        this.counts.mismatches.inc()
-        this.warn(message, 'an answer has the STAN of a request, but another card, terminal or RRN')
+        this.mismatched(message)
+        break
+      case 'other':
+        this.mismatched(message)
+        this.handOn(message)
         break
       case 'unknown':
         this.late(message)
@@ -251,9 +254,19 @@ class ConnectionPool implements Network {
     message.wipe()
   }
 
+  private mismatched(message: CardMessage): void {
+    this.counts.mismatches.inc()
+    this.warn(message, 'an answer has the STAN of a request, but another card, terminal or RRN')
+  }
+
   private late(response: CardMessage): void {
     this.counts.lateAnswers.inc()
     this.warn(response, 'an answer came for which no request waits')
+    this.handOn(response)
+  }
+
+  /** To whoever finds the owner of an answer that nobody waits for. */
+  private handOn(response: CardMessage): void {
     if (response.mti === '0810') return
     try {
       this.options.onLateAnswer?.({ network: this.name, response, receivedAt: new Date() })

@@ -2,7 +2,7 @@ import { type CardMessage, createFieldGetter } from '#codecs/iso8583'
 import type { Client } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { AdviceReply, Network, TakeAdvice } from '../networks/index.ts'
-import { currencyNumbers } from '../transactions/domain.ts'
+import { currencyLetters } from '../transactions/domain.ts'
 import { settlementDay } from './days.ts'
 import { endTold, totalsOf } from './store.ts'
 import {
@@ -23,8 +23,6 @@ const [same, other] = [
 ] as const
 
 const currencyOf = createFieldGetter(50)
-const lettersOf = (number: unknown): string | undefined =>
-  Object.entries(currencyNumbers).find(([, one]) => one === number)?.[0]
 
 type TotalsDeps = {
   readonly sql: Client
@@ -44,7 +42,7 @@ export const createTotals = ({ sql, networks, logger, now }: TotalsDeps): TakeAd
     message: CardMessage,
   ): Promise<AdviceReply> => {
     const day = settlementDay(message.settlementDate, now())
-    const currency = lettersOf(currencyOf(message))
+    const currency = currencyLetters(currencyOf(message))
     const theirs = toldIn(message)
     if (day === undefined || currency === undefined || theirs === undefined) return formatError
     const ours = await totalsOf(sql, { network, day, currency })

@@ -1,4 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { isAdviceRow } from '../reversals/store.ts'
 import type { Capture, ShownMessage } from './schema.ts'
 
 export type CardEventRow = {
@@ -13,6 +14,8 @@ type SentOperation = {
   readonly operation: 'capture' | 'partial_capture' | 'refund' | 'increment'
   readonly transmission: string
   readonly amountCents: bigint
+  /** The network heard of it by an advice. */
+  readonly isAdvised: boolean
 }
 
 type RefusedVoid = {
@@ -47,7 +50,11 @@ export const sentUnder = async (
   stan: string,
 ): Promise<SentOperation | undefined> => {
   const [sent] = await sql<SentOperation[]>`
-    select replace(type, '_sent', '') as operation, data ->> 'transmission' as transmission, (data ->> 'amount')::bigint as "amountCents"
+    select replace(type, '_sent', '') as operation, data ->> 'transmission' as transmission, (data ->> 'amount')::bigint as "amountCents",
+      exists (
+        select from card_reversals a
+        where a.transaction_id = ${id} and a.stan = ${stan} and ${isAdviceRow(sql)}
+      ) as "isAdvised"
     from card_events
     where transaction_id = ${id} and data ->> 'stan' = ${stan}
       and type in ('capture_sent', 'partial_capture_sent', 'refund_sent', 'increment_sent')

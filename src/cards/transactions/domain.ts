@@ -368,3 +368,7 @@ export const isAdvising = (operation: CardOperation | undefined): boolean =>
 /** DE 49 by ISO 4217 letters. */
 export const currencyNumbers = { BRL: '986', USD: '840' } as const
 export type Currency = keyof typeof currencyNumbers
+
+/** The letters of DE 49 or 50; undefined where we do not know them. */
+export const currencyLetters = (number: unknown): string | undefined =>
+  Object.entries(currencyNumbers).find(([, one]) => one === number)?.[0]

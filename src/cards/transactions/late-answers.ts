@@ -1,4 +1,5 @@
-import type { Queryable } from '#src/platform/database/index.ts'
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
+import { isAdviceRow } from '../reversals/store.ts'
 
 export type LateAnswerRow = {
   readonly network: string
@@ -76,4 +77,73 @@ export const attachLateAnswers = async (
     select id, position from found`
   const ids = new Map(attached.map(({ id, position }) => [position, id]))
   return answers.map((_, at) => ids.get(at))
+}
+
+/** An answer that has neither DE 37 nor DE 7; undefined is what it leaves out. */
+export type NamelessAnswer = {
+  readonly network: string
+  readonly stan: string
+  /** What DE 37 of an authorization that it answers may be. */
+  readonly rrns: readonly string[]
+  readonly answers: 'payment' | 'void'
+  /** DE 4, DE 49 by letters, DE 41 and DE 42. */
+  readonly amountCents: bigint | undefined
+  readonly currency: string | undefined
+  readonly terminalId: string | undefined
+  readonly merchantId: string | undefined
+}
+
+/** How long a message may be without its answer for one that has its DE 11 alone. */
+export const namelessHours = 4
+
+/**
+ * The transactions of which a message had its DE 11 of late, and agrees with what else it tells: those of its merchant,
+ * if there are any; newest first.
+ */
+export const candidatesOf = async (
+  sql: Queryable,
+  answer: NamelessAnswer,
+  limit: number,
+): Promise<readonly string[]> => {
+  const { network, stan, currency = null, terminalId = null, merchantId = null } = answer
+  const amountCents = answer.amountCents === undefined ? null : String(answer.amountCents)
+  const isVoid = answer.answers === 'void'
+  const found = await sql<{ id: string; isOfMerchant: boolean | null }[]>`
+    with named as (
+      select id, greatest(amount_cents, requested_cents) as cents from card_transactions
+      where not ${isVoid}::boolean and network = ${network} and stan = ${stan}
+        and rrn = any(${textArray(answer.rrns)}::text::text[])
+      union all
+      select e.transaction_id, (e.data ->> 'amount')::bigint from card_events e
+      where right(e.type, 5) = '_sent' and e.data ->> 'stan' = ${stan}
+        and e.at > now() - make_interval(hours => ${namelessHours})
+        and ${isVoid}::boolean = (e.type in ('void_sent', 'partial_void_sent', 'release_sent'))
+      union all
+      select r.transaction_id, r.amount_cents from card_reversals r
+      where r.network = ${network} and r.stan = ${stan}
+        and r.last_attempt_at > now() - make_interval(hours => ${namelessHours})
+        and ${isVoid}::boolean <> (${isAdviceRow(sql)})
+    )
+    select t.id, bool_or(t.merchant_id = ${merchantId}::text) as "isOfMerchant"
+    from named n join card_transactions t on t.id = n.id
+    where t.network = ${network}
+      and (n.cents is null or ${amountCents}::bigint is null or n.cents >= ${amountCents}::bigint)
+      and (${currency}::text is null or t.currency = ${currency}::text)
+      and (t.terminal_id is null or ${terminalId}::text is null or t.terminal_id = ${terminalId}::text)
+    group by t.id order by t.id desc limit ${limit}`
+  const ofMerchant = found.filter(({ isOfMerchant }) => isOfMerchant === true)
+  return (ofMerchant.length > 0 ? ofMerchant : found).map(({ id }) => id)
+}
+
+/** Stores a late answer with each transaction that it may belong to. */
+export const keepLateAnswer = async (
+  sql: Queryable,
+  ids: readonly string[],
+  { at, data }: Pick<LateAnswerRow, 'at' | 'data'>,
+): Promise<void> => {
+  const told = JSON.stringify(ids.length === 1 ? data : { ...data, candidates: ids.length })
+  await sql`
+    insert into card_events (transaction_id, type, data, at)
+    select id, 'late_answer', ${told}::text::jsonb, ${at}
+    from unnest(${textArray(ids)}::text::text[]) as id`
 }

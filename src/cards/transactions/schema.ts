@@ -161,8 +161,14 @@ export const cardStanBlocks = pgTable('card_stan_blocks', {
   round: integer().notNull().default(0),
 })
 
+/** What networks tell of their own accord, and approvals that come without a request. */
+export const unmatchedMtis = [
+  ...(['0120', '0220', '0420', '0620', '0110', '0130', '0210', '0230', '0410', '0430'] as const),
+] as const
+export type UnmatchedMti = (typeof unmatchedMtis)[number]
+
 /**
- * What networks told of their own accord about nothing known here, kept before it is answered, until a person has seen
+ * What networks told about nothing known here, kept before it is answered, until a person has seen
  * to it. No card number.
  */
 export const cardUnmatchedAdvices = pgTable(
@@ -171,7 +177,7 @@ export const cardUnmatchedAdvices = pgTable(
     id: bigserial({ mode: 'bigint' }).primaryKey(),
     network: text().notNull(),
     /** MTI, DE 11, DE 7 and DE 37 of the first sending; empty where the message has none. */
-    mti: text().$type<'0120' | '0220' | '0420' | '0620'>().notNull(),
+    mti: text().$type<UnmatchedMti>().notNull(),
     stan: text().notNull(),
     transmission: text().notNull(),
     rrn: text().notNull(),

@@ -145,13 +145,20 @@ const sentAt = (transmission: string, near: Date): number => {
  */
 export const referencesOf = (stan: string, transmission: string, near: Date): readonly string[] => {
   const sentMs = sentAt(transmission, near)
+  return referencesWithin(stan, sentMs - hourMs, sentMs + hourMs)
+}
+
+/** The same of one with this DE 11 that was sent in the hours before the moment. */
+export const referencesBefore = (stan: string, at: Date, hours: number): readonly string[] =>
+  referencesWithin(stan, at.getTime() - hours * hourMs, at.getTime() + hourMs)
+
+const referencesWithin = (stan: string, fromMs: number, toMs: number): readonly string[] => {
   const rounds = Array.from({ length: roundsSought }, (_, round) =>
     referenceOf(Number(stan), round),
   )
-  return [sentMs, sentMs - hourMs, sentMs + hourMs].flatMap((ms) => {
-    const hour = hourOf(new Date(ms))
-    return rounds.map((reference) => hour + reference)
-  })
+  return Array.from({ length: (toMs - fromMs) / hourMs + 1 }, (_, hour) =>
+    hourOf(new Date(fromMs + hour * hourMs)),
+  ).flatMap((hour) => rounds.map((reference) => hour + reference))
 }
 
 const transmissionOf = (at: Date): string => at.toISOString().slice(5, 19).replace(/\D/g, '')

@@ -1,10 +1,14 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import type { Gauge, Metrics } from '#src/platform/observe/index.ts'
-import type { AdviceData } from './advices.ts'
+import type { UnmatchedMti } from './schema.ts'
 
-/** An advice of a network that belongs to no transaction here. */
-export type UnmatchedAdvice = AdviceData & {
+/** An advice of a network, or an approval without a request, that belongs to no transaction here. */
+export type UnmatchedAdvice = {
   readonly network: string
+  readonly mti: UnmatchedMti
+  /** DE 11 and DE 7; empty where the message has none. */
+  readonly stan: string
+  readonly transmission: string
   /** DE 37, DE 3, DE 4 and DE 39, as far as it has them. */
   readonly rrn: string
   readonly processingCode: string | undefined
@@ -20,6 +24,12 @@ const printable = /^[\x20-\x7e]*$/
 const kept = (text: string | undefined): string | null =>
   text !== undefined && printable.test(text) ? text : null
 
+/** An answer that is told again is another one, as nobody repeats answers: somebody has to see to it anew. */
+const toldAgain = (sql: Queryable) => sql`
+  times = card_unmatched_advices.times + 1, last_at = now(),
+  resolved_at = case when substr(card_unmatched_advices.mti, 3, 1) in ('1', '3') then null
+    else card_unmatched_advices.resolved_at end`
+
 /**
  * Keeps it, once however often it is told.
  *
@@ -31,7 +41,7 @@ export const keepUnmatched = async (sql: Queryable, advice: UnmatchedAdvice): Pr
   const transmission = kept(advice.transmission) ?? ''
   const rrn = kept(advice.rrn) ?? ''
   const repeated = await sql`
-    update card_unmatched_advices set times = times + 1, last_at = now()
+    update card_unmatched_advices set ${toldAgain(sql)}
     where network = ${network} and mti = ${mti} and stan = ${stan}
       and transmission = ${transmission} and rrn = ${rrn}`
   if (repeated.count === 1) return true
@@ -47,14 +57,14 @@ export const keepUnmatched = async (sql: Queryable, advice: UnmatchedAdvice): Pr
         where network = ${network} and resolved_at is null limit ${unmatchedMax}
       ) waiting) < ${unmatchedMax}
     on conflict (network, mti, stan, transmission, rrn) do update
-      set times = card_unmatched_advices.times + 1, last_at = now()`
+      set ${toldAgain(sql)}`
   return written.count === 1
 }
 
 type UnmatchedRow = Readonly<{
   id: bigint
   network: string
-  mti: AdviceData['mti']
+  mti: UnmatchedMti
   stan: string
   transmission: string
   rrn: string
@@ -110,7 +120,7 @@ export const declareUnmatched = (
   }
   metrics.gauge(
     'cardgw_unmatched_advices',
-    'Advices of networks that belong to no transaction, and that nobody has seen to.',
+    'Advices and approvals of networks that belong to no transaction, and that nobody has seen to.',
     ['network'],
     collect,
   )

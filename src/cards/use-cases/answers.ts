@@ -7,7 +7,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import type { CardEventRow } from '../transactions/card-events.ts'
-import { currencyNumbers } from '../transactions/domain.ts'
+import { currencyLetters } from '../transactions/domain.ts'
 import { responseMessageOf } from '../transactions/response-messages.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
@@ -54,10 +54,6 @@ export const recordOf = (transaction: CardTransaction) => {
 const amountOf = (cents: bigint | undefined): number | undefined =>
   cents === undefined ? undefined : Number(cents)
 
-/** ISO 4217 by letters, where we know them. */
-const lettersOf = (currency: string): string =>
-  Object.entries(currencyNumbers).find(([, number]) => number === currency)?.[0] ?? currency
-
 /** What only some payments have. */
 const detailsOf = ({ reference, details }: CardTransaction) =>
   details === undefined
@@ -70,7 +66,12 @@ const detailsOf = ({ reference, details }: CardTransaction) =>
         eci: details.eci,
         network_data: details.kept,
         balances: details.balances?.map(({ account, kind, currency, cents }) => ({
-          ...{ kind, account_type: account, currency: lettersOf(currency), amount: cents },
+          ...{
+            kind,
+            account_type: account,
+            currency: currencyLetters(currency) ?? currency,
+            amount: cents,
+          },
         })),
       }
 

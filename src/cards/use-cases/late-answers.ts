@@ -4,12 +4,21 @@ import {
   type Client,
   createGatherer,
   isTransientDatabaseError,
+  type Transaction,
 } from '#src/platform/database/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { AnswerRules, CardNetworks, LateAnswer } from '../networks/index.ts'
-import { attachLateAnswers, type LateAnswerRow } from '../transactions/late-answers.ts'
-import { referencesOf } from '../transactions/stan.ts'
+import { currencyLetters } from '../transactions/domain.ts'
+import {
+  attachLateAnswers,
+  candidatesOf,
+  keepLateAnswer,
+  type LateAnswerRow,
+  namelessHours,
+} from '../transactions/late-answers.ts'
+import { referencesBefore, referencesOf } from '../transactions/stan.ts'
 import { lockTransaction } from '../transactions/store.ts'
+import { keepUnmatched, type UnmatchedAdvice } from '../transactions/unmatched.ts'
 import { type LateApproval, type Result, takeBack, takeBackWithin } from './late-approvals.ts'
 
 const rowsMax = 200
@@ -45,44 +54,60 @@ export const createLateAnswers = (
     write: (rows) => attachLateAnswers(sql, rows),
   })
 
-  /** @returns what became of it, once that is certain or there were enough tries */
-  const takeBackSoon = async (approval: LateApproval, first: Result): Promise<void> => {
-    let result = first
-    for (let attempt = 1; result === 'undecided' && attempt < triesMax; attempt++) {
+  /** Looks again until it is certain what became of its request, or there were enough tries. */
+  const takeBackSoon = async ({ id, result, approval }: Owner): Promise<void> => {
+    let latest = result
+    for (let attempt = 1; latest === 'undecided' && attempt < triesMax; attempt++) {
       await Bun.sleep(retryMs * 2 ** attempt)
-      result = await whenReachable(() => takeBack(deps, approval))
+      latest = await whenReachable(() => takeBack(deps, { id, ...approval }))
     }
-    if (result === 'reversed') onReversals()
+    if (latest === 'reversed') onReversals()
   }
 
-  /** Both in one commit: of a process that is killed here, nobody would take back what its event tells of. */
-  const keepAndTakeBack = (row: LateAnswerRow, approval: Omit<LateApproval, 'id'>) =>
-    sql.begin(async (tx) => {
-      const [id] = await attachLateAnswers(tx, [row])
-      const transaction = id === undefined ? undefined : await lockTransaction(tx, id)
-      if (id === undefined || transaction === undefined) return undefined
-      return { id, result: await takeBackWithin(deps, tx, transaction, approval) }
+  /** All in one commit: of a process that is killed here, nobody would take back what its event tells of. */
+  const keepAndTakeBack = (late: Late, answers: Answers) =>
+    sql.begin(async (tx): Promise<readonly Owner[]> => {
+      const ids = await ownersOf(tx, late, answers)
+      const owners: Owner[] = []
+      for (const id of ids) {
+        const transaction = await lockTransaction(tx, id)
+        if (transaction === undefined) continue
+        const approval = { answers, stan: late.response.stan ?? transaction.stan }
+        const result = await takeBackWithin(deps, tx, transaction, approval)
+        owners.push({ id, result, approval })
+      }
+      // What takes money back holds none.
+      const isHeld = owners.length === 0 && answers === 'payment'
+      if (isHeld && !(await keepUnmatched(tx, unmatchedOf(late)))) {
+        throw new Error('too many approvals wait for a person')
+      }
+      return owners
     })
 
-  return async ({ network, response, receivedAt }) => {
-    const { mti, stan = null, rrn, responseCode = null, authCode = null } = response
-    const found = namedBy(response, receivedAt)
-    if (found === undefined) return
-    const data = { mti, stan, response_code: responseCode, auth_code: authCode }
-    const row = { ...found, network, at: receivedAt, data }
-    const answers = approvedBy(networks.byName(network)?.answers, mti, responseCode)
+  const keep = async (late: Late): Promise<readonly string[]> => {
+    const answers = approvedBy(networks.byName(late.network)?.answers, late.response)
+    if (answers !== undefined) {
+      const owners = await whenReachable(() => keepAndTakeBack(late, answers))
+      await Promise.all(owners.map(takeBackSoon))
+      return owners.map(({ id }) => id)
+    }
+    const row = rowOf(late)
+    const id = row && (await whenReachable(() => attach(row)))
+    return id === undefined ? [] : [id]
+  }
+
+  return async (late) => {
+    const { network, response } = late
+    const { mti, stan, rrn } = response
     try {
-      let id: string | undefined
-      if (stan === null || answers === undefined) id = await whenReachable(() => attach(row))
-      else {
-        const approval = { answers, stan }
-        const kept = await whenReachable(() => keepAndTakeBack(row, approval))
-        id = kept?.id
-        if (kept !== undefined) await takeBackSoon({ ...approval, id: kept.id }, kept.result)
-      }
+      const ids = await keep(late)
       logger.warn(
-        { network, mti, stan, rrn, transaction_id: id ?? null },
-        id === undefined ? 'a late answer belongs to no transaction' : 'a late answer was kept',
+        { network, mti, stan, rrn, transaction_id: ids[0] ?? null, candidates: ids.length },
+        ids.length === 0
+          ? 'a late answer belongs to no transaction'
+          : ids.length === 1
+            ? 'a late answer was kept'
+            : 'a late answer may belong to several transactions, and was kept with each',
       )
     } catch (err) {
       logger.error({ network, mti, stan, rrn, err }, 'a late answer was not kept')
@@ -90,27 +115,86 @@ export const createLateAnswers = (
   }
 }
 
+type Answers = LateApproval['answers']
+type Late = Pick<LateAnswer, 'network' | 'response' | 'receivedAt'>
+type Owner = {
+  readonly id: string
+  readonly result: Result
+  readonly approval: Omit<LateApproval, 'id'>
+}
+
 const stanForm = /^\d{6}$/
 const transmissionForm = /^\d{10}$/
+const amountForm = /^\d{12}$/
 
-/** The transaction of an answer, by its DE 37; without one by its DE 11 and DE 7, whatever it answers. */
-const namedBy = (
-  { rrn, stan = '', transmissionDateTime: transmission = '' }: CardMessage,
-  at: Date,
-): Pick<LateAnswerRow, 'rrns' | 'stan' | 'transmission'> | undefined => {
-  if (rrn !== undefined) return { rrns: [rrn.trimEnd()], stan: null, transmission: null }
+const dataOf = ({ mti, stan, responseCode, authCode }: CardMessage): LateAnswerRow['data'] => ({
+  ...{ mti, stan: stan ?? null, response_code: responseCode ?? null, auth_code: authCode ?? null },
+})
+
+/** The answer by its DE 37; without one by its DE 11 and DE 7, whatever it answers; undefined without these. */
+const rowOf = ({ network, response, receivedAt: at }: Late): LateAnswerRow | undefined => {
+  const { rrn, stan = '', transmissionDateTime: transmission = '' } = response
+  const common = { network, at, data: dataOf(response) }
+  if (rrn !== undefined) {
+    return { ...common, rrns: [rrn.trimEnd()], stan: null, transmission: null }
+  }
   if (!stanForm.test(stan) || !transmissionForm.test(transmission)) return undefined
-  return { rrns: referencesOf(stan, transmission, at), stan, transmission }
+  return { ...common, rrns: referencesOf(stan, transmission, at), stan, transmission }
 }
+
+/** A void that the network took for another one's would end a payment that stands: only one that is certain goes on. */
+const candidatesMax: Readonly<Record<Answers, number>> = { payment: 8, void: 1 }
+
+/** Stores an approval with the transactions that it may belong to. What several of them have not in their books, is taken back of each. */
+const ownersOf = async (
+  tx: Transaction,
+  late: Late,
+  answers: Answers,
+): Promise<readonly string[]> => {
+  const row = rowOf(late)
+  if (row !== undefined) {
+    const [id] = await attachLateAnswers(tx, [row])
+    return id === undefined ? [] : [id]
+  }
+  const { network, response, receivedAt: at } = late
+  const { stan = '' } = response
+  if (!stanForm.test(stan)) return []
+  const nameless = {
+    ...{ network, stan, rrns: referencesBefore(stan, at, namelessHours), answers },
+    ...{ amountCents: centsOf(response), currency: currencyOf(response) },
+    ...{ terminalId: response.terminalId?.trimEnd(), merchantId: response.merchantId?.trimEnd() },
+  }
+  const found = await candidatesOf(tx, nameless, candidatesMax[answers] + 1)
+  if (found.length === 0 || found.length > candidatesMax[answers]) return []
+  // Everybody locks them in this order.
+  const ids = found.toSorted()
+  await keepLateAnswer(tx, ids, { at, data: dataOf(response) })
+  return ids
+}
+
+const centsOf = ({ amount = '' }: CardMessage): bigint | undefined =>
+  amountForm.test(amount) ? BigInt(amount) : undefined
+
+const currencyOf = ({ currency }: CardMessage): string | undefined =>
+  currency && (currencyLetters(currency) ?? currency)
+
+const unmatchedOf = ({ network, response }: Late): UnmatchedAdvice => ({
+  ...{ network, mti: response.mti as UnmatchedAdvice['mti'], stan: response.stan ?? '' },
+  ...{ transmission: response.transmissionDateTime ?? '', rrn: (response.rrn ?? '').trimEnd() },
+  ...{ processingCode: response.processingCode, amountCents: centsOf(response) },
+  responseCode: response.responseCode,
+})
 
 /** What the answer may have approved; undefined: nothing. */
 export const approvedBy = (
   rules: AnswerRules | undefined,
-  mti: string,
-  responseCode: string | null,
-): LateApproval['answers'] | undefined => {
+  {
+    mti,
+    responseCode,
+  }: { readonly mti: string; readonly responseCode?: string | undefined | null },
+): Answers | undefined => {
   const answers = operations[mti]
-  if (rules === undefined || responseCode === null) return undefined
+  if (rules === undefined || responseCode == null) return undefined
   const isApproval =
     answers === 'void'
       ? rules.ofReversal(responseCode, false) === 'done'
@@ -119,7 +203,7 @@ export const approvedBy = (
 }
 
 /** What was asked for, by the type of the answer. */
-const operations: Readonly<Record<string, LateApproval['answers']>> = {
+const operations: Readonly<Record<string, Answers>> = {
   ...{ '0110': 'payment', '0130': 'payment', '0210': 'payment', '0230': 'payment' },
   ...{ '0410': 'void', '0430': 'void' },
 }

@@ -137,5 +137,6 @@ const ofFollowing = async (
   }
   const operation = sent.operation === 'partial_capture' ? 'capture' : sent.operation
   const reversal = reversalOf({ ...row, ...fields }, operation)
-  return { event: `late_${operation}`, reversal, fields }
+  const named = sent.isAdvised ? ({ ...reversal, originalMti: '0220' } as const) : reversal
+  return { event: `late_${operation}`, reversal: named, fields }
 }

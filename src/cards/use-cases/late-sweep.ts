@@ -24,8 +24,8 @@ export const createLateSweep = (
   let decidedTo = 0n
 
   const decide = async (one: KeptLateAnswer): Promise<'reversed' | 'taken' | 'undecided'> => {
-    const { id, network, mti, stan, responseCode } = one
-    const answers = approvedBy(networks.byName(network)?.answers, mti, responseCode)
+    const { id, network, stan } = one
+    const answers = approvedBy(networks.byName(network)?.answers, one)
     return answers === undefined || stan === null ? 'taken' : takeBack(deps, { id, answers, stan })
   }
 
