@@ -92,6 +92,7 @@ import m88 from './0088_indexes_that_mislead.sql' with { type: 'text' }
 import m89 from './0089_card_messages_found.sql' with { type: 'text' }
 import m90 from './0090_found_in_order.sql' with { type: 'text' }
 import m91 from './0091_balances_found.sql' with { type: 'text' }
+import m92 from './0092_card_movement_fees.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -186,4 +187,5 @@ export const migrations: readonly Migration[] = [
   { name: '0089_card_messages_found', sql: m89 },
   { name: '0090_found_in_order', sql: m90 },
   { name: '0091_balances_found', sql: m91 },
+  { name: '0092_card_movement_fees', sql: m92 },
 ]

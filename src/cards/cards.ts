@@ -125,10 +125,10 @@ const outcomesOf = (metrics: Metrics, sql: Client, { all }: CardNetworks) => {
 /** A reversal or an advice ends together with its transaction, and with what the network has booked. */
 const onEndedOf =
   ({ networks, emission }: CardsDeps, now: () => Date): ReversalsDeps['onEnded'] =>
-  async (tx, ended, outcome, settlementDate) => {
+  async (tx, ended, outcome, booking) => {
     await endStored(tx, ended, outcome, now(), emission)
     const network = networks.byName(ended.network)
-    await insertMovements(tx, bookedByEnd(network, ended, outcome, settlementDate, now()))
+    await insertMovements(tx, bookedByEnd(network, ended, outcome, booking, now()))
   }
 
 /**

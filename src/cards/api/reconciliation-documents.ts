@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { pageQuery, pageResponses, type RouteDocument } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
+import { type FeeName, feeNames } from '../reconciliation/fees.ts'
 import { reconciliationStatuses } from '../reconciliation/schema.ts'
-import { bookedKinds, type FeeName, feeNames } from '../reconciliation/totals.ts'
+import { bookedKinds } from '../reconciliation/totals.ts'
 import { adviceResolutionBody } from './bodies.ts'
 import { listDefault, listMax } from './documents.ts'
 
@@ -51,6 +52,10 @@ const reconciliation = z
       .object({
         ...{ credit: sum, credit_reversal: sum, debit: sum, debit_reversal: sum },
         authorizations: authorizations.meta({ description: 'DE 81. Null: they are not counted.' }),
+        fees: fees.nullable().meta({
+          description:
+            'By the answers to sales and refunds, where each told of them. Null: not known.',
+        }),
         net: z.int().meta({ description: 'Debits less credits, in minor units.' }),
       })
       .nullable()
@@ -69,6 +74,7 @@ const reconciliation = z
       .object({
         ...{ credit: told, credit_reversal: told, debit: told, debit_reversal: told },
         authorizations: authorizations.meta({ description: 'Null: not told, or not counted.' }),
+        fees: fees.nullable().meta({ description: 'Null: none that both know.' }),
       })
       .nullable()
       .meta({ description: 'What our book has more than the network’s; negative: less.' }),

@@ -7,10 +7,10 @@ import {
   readQuery,
   respond,
 } from '#src/platform/http/index.ts'
+import { type FeeName, feeNames } from '../reconciliation/fees.ts'
 import type { MovementRow } from '../reconciliation/movements.ts'
 import type { ReconciliationRow } from '../reconciliation/store.ts'
 import {
-  feeNames,
   movementKinds,
   netCents,
   restoredTotals,
@@ -70,7 +70,7 @@ export const reconciliationRoutes = (service: CardService): readonly Route[] => 
   },
 ]
 
-const sumsView = (totals: Totals, { authorizations = null }: StoredTotals) => ({
+const sumsView = (totals: Totals, { authorizations = null, fees }: StoredTotals) => ({
   ...Object.fromEntries(
     movementKinds.map((kind) => [
       kind,
@@ -78,6 +78,7 @@ const sumsView = (totals: Totals, { authorizations = null }: StoredTotals) => ({
     ]),
   ),
   authorizations,
+  fees: fees === undefined ? null : feesView(fees),
   net: Number(netCents(totals)),
 })
 
@@ -116,7 +117,18 @@ const differenceView = (
   ),
   authorizations:
     counted === null || theirs.authorizations == null ? null : counted - theirs.authorizations,
+  fees: feesDifference(ours.fees, theirs.fees),
 })
+
+/** Null where there is none that both know. */
+const feesDifference = (ours: Totals['fees'] = {}, theirs: StoredTotals['fees'] = {}) => {
+  const of = (name: FeeName): number | null => {
+    const [own, told] = [ours[name], theirs[name]]
+    return own == null || told == null ? null : Number(own - BigInt(told))
+  }
+  const all = Object.fromEntries(feeNames.map((name) => [name, of(name)]))
+  return Object.values(all).every((one) => one === null) ? null : all
+}
 
 const viewOf = (one: ReconciliationRow) => {
   const ours = one.ours && restoredTotals(one.ours)

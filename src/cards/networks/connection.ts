@@ -1,6 +1,7 @@
 import type { Socket } from 'bun'
 import { CodecError } from '#codecs/bytes'
 import { type CardMessage, FrameDecoder, frameBytesMaxDefault } from '#codecs/iso8583'
+import { messageFeeFields } from '../reconciliation/fees.ts'
 import type { LinkKeys } from '../security/index.ts'
 import { Advices, isAdvice } from './advices.ts'
 import type { ConnectionContext } from './connection-context.ts'
@@ -67,7 +68,10 @@ export class Connection implements Lane {
       (bytes) => this.socket?.write(bytes) ?? 0,
       () => this.lose(new Error('a message waited for longer than its answer may take')),
     )
-    this.inbound = new Inbound(dialect, content.keeper?.fields, keys?.fields ?? new Set())
+    // Fees are compared with those of the day.
+    const fees = context.options.reconciliation === undefined ? [] : messageFeeFields
+    const kept = new Set([...(content.keeper?.fields ?? []), ...fees])
+    this.inbound = new Inbound(dialect, kept, keys?.fields ?? new Set())
     this.sealer = keys?.hasMac === true ? createSealer(dialect, frameBytesMax) : undefined
     this.advices = new Advices(context, this.sealer)
     this.liveness = new Liveness(context.options, {

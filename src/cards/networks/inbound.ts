@@ -28,18 +28,14 @@ export type SealedBytes = { readonly data: Uint8Array; readonly code: Uint8Array
 /** Reads the messages of one connection, one at a time. */
 export class Inbound {
   private readonly parser: ReturnType<typeof createParser>
-  private readonly kept: ReadonlySet<number> | undefined
+  private readonly kept: ReadonlySet<number>
   private readonly keyFields: ReadonlySet<number>
 
   /**
    * @param kept fields of answers that are kept
    * @param keyFields fields of answers to network management that bring keys
    */
-  constructor(
-    dialect: Dialect,
-    kept: ReadonlySet<number> | undefined,
-    keyFields: ReadonlySet<number>,
-  ) {
+  constructor(dialect: Dialect, kept: ReadonlySet<number>, keyFields: ReadonlySet<number>) {
     this.parser = createParser(dialect, usedFields)
     this.kept = kept
     this.keyFields = keyFields
@@ -66,7 +62,7 @@ export class Inbound {
       // One that comes late is found by it.
       if (answer.rrn === undefined) answer.transmissionDateTime = this.latin1Of(transmissionField)
       if (answer.mti === '0810') answer.more = this.copies(this.keyFields)
-      else if (this.kept !== undefined) answer.more = this.copies(this.kept)
+      else if (this.kept.size > 0) answer.more = this.copies(this.kept)
       return answer
     } catch (error) {
       if (error instanceof CodecError && error.code === 'iso8583_mti_unsupported') return undefined

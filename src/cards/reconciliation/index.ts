@@ -1,5 +1,6 @@
 export { settlementDay } from './days.ts'
 export { createReconciliation, type ReconciliationDeps } from './engine.ts'
+export { feesIn, type MovementFees } from './fees.ts'
 export {
   insertMovements,
   type Movement,

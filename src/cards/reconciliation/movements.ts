@@ -1,4 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { MovementFees } from './fees.ts'
 import type { BookedKind } from './totals.ts'
 
 /** Money that a network has moved. */
@@ -12,21 +13,28 @@ export type Movement = {
   readonly transactionId: string
   readonly stan: string
   readonly transmission: string
+  readonly fees?: MovementFees | undefined
 }
 
 /** As `movementRows` takes them. */
 export const movementJson = (movements: readonly Movement[]) =>
-  movements.map((one) => ({ ...one, cents: String(one.cents) }))
+  movements.map(({ fees, ...one }) => ({
+    ...one,
+    cents: String(one.cents),
+    transactionFee: fees?.transaction?.toString(),
+    processingFee: fees?.processing?.toString(),
+  }))
 
 /** Inserts what a statement selects as `movements json`, an array of {@link movementJson}; each counts once. */
 export const movementRows = (sql: Queryable, selected: ReturnType<Queryable>) => sql`
   insert into card_movements
-    (network, day, currency, kind, amount_cents, transaction_id, stan, transmission)
+    (network, day, currency, kind, amount_cents, transaction_id, stan, transmission,
+      transaction_fee_cents, processing_fee_cents)
   select v.network, coalesce(v.day, d.day, (now() at time zone 'UTC')::date), v.currency, v.kind,
-    v.cents, v."transactionId", v.stan, v.transmission
+    v.cents, v."transactionId", v.stan, v.transmission, v."transactionFee", v."processingFee"
   from (${selected}) s cross join json_to_recordset(s.movements) as v(
     network text, day date, currency text, kind text, cents bigint, "transactionId" text, stan text,
-    transmission text)
+    transmission text, "transactionFee" bigint, "processingFee" bigint)
   left join card_business_days d on d.network = v.network
   on conflict do nothing`
 

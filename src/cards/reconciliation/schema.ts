@@ -37,6 +37,9 @@ export const cardMovements = pgTable(
     currency: text().notNull(),
     kind: text().$type<BookedKind>().notNull(),
     amountCents: bigint('amount_cents', { mode: 'bigint' }).notNull(),
+    /** DE 28 and DE 30 of the answer, a credit negative; null: it told none. */
+    transactionFeeCents: bigint('transaction_fee_cents', { mode: 'bigint' }),
+    processingFeeCents: bigint('processing_fee_cents', { mode: 'bigint' }),
     transactionId: text('transaction_id').notNull(),
     /** DE 11 and DE 7 of the message that moved it; of a reversal those of the message that it takes back. */
     stan: text().notNull(),

@@ -1,4 +1,5 @@
 import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { FeeSums } from './fees.ts'
 import type { ReconciliationStatus } from './schema.ts'
 import { type BookedKind, type StoredTotals, type Totals, totalsFrom } from './totals.ts'
 
@@ -98,8 +99,13 @@ export const totalsOf = async (
   { network, day, currency }: Pick<Due, 'network' | 'day' | 'currency'>,
 ): Promise<Totals> =>
   totalsFrom(
-    await sql<{ kind: BookedKind; count: number; cents: bigint }[]>`
-      select kind, count(*)::int as count, sum(amount_cents)::bigint as cents from card_movements
+    await sql<(FeeSums & { kind: BookedKind; cents: bigint })[]>`
+      select kind, count(*)::int as count, sum(amount_cents)::bigint as cents,
+        count(transaction_fee_cents)::int as "transactionCount",
+        sum(transaction_fee_cents)::bigint as "transactionCents",
+        count(processing_fee_cents)::int as "processingCount",
+        sum(processing_fee_cents)::bigint as "processingCents"
+      from card_movements
       where network = ${network} and day = ${day}::date and currency = ${currency}
       group by kind`,
   )

@@ -1,4 +1,14 @@
 import { type CardMessage, createFieldGetter } from '#codecs/iso8583'
+import {
+  type FeeSums,
+  type Fees,
+  feeFields,
+  feeNames,
+  feesAgree,
+  feesFrom,
+  restoredFees,
+  storedFees,
+} from './fees.ts'
 
 /** What moved in one business day of one network in one currency: pure. */
 
@@ -15,23 +25,18 @@ export type MovementKind = (typeof movementKinds)[number]
 export const bookedKinds = [...movementKinds, 'authorization'] as const
 export type BookedKind = (typeof bookedKinds)[number]
 
-export type Totals = Readonly<Record<MovementKind, Sum>> & { readonly authorizations: number }
+export type Totals = Readonly<Record<MovementKind, Sum>> & {
+  readonly authorizations: number
+  /** Those that our book knows; undefined: none. */
+  readonly fees?: Fees<bigint> | undefined
+}
 
 /** What a network told of its own book: undefined is what it did not tell, null what cannot be read. */
 type Told = { readonly count?: number | null; readonly cents?: bigint | null }
 export type ToldTotals = Readonly<Record<MovementKind, Told>> & {
   readonly authorizations?: number | null
-  /** What the network charges, which no book of ours says. */
-  readonly fees?: Fees<bigint>
+  readonly fees?: Fees<bigint> | undefined
 }
-
-/** DE 82 to 85, n 12: processing and transaction fees of credits and debits. */
-const feeFields = {
-  ...{ credit_processing: 82, credit_transaction: 83, debit_processing: 84, debit_transaction: 85 },
-} as const
-export type FeeName = keyof typeof feeFields
-export const feeNames = Object.keys(feeFields) as readonly FeeName[]
-type Fees<Amount> = Readonly<Partial<Record<FeeName, Amount | null>>>
 
 /** The data element of the number of authorizations (n 10). */
 export const authorizationsField = 81
@@ -48,9 +53,14 @@ export const totalFields: Readonly<
 
 const nothing: Sum = { count: 0, cents: 0n }
 
-export const totalsFrom = (
-  rows: readonly { readonly kind: BookedKind; readonly count: number; readonly cents: bigint }[],
-): Totals => {
+type KindSum = { readonly kind: BookedKind; readonly count: number; readonly cents: bigint }
+
+export const totalsFrom = (rows: readonly (KindSum & FeeSums)[]): Totals => {
+  const fees = feesFrom(rows)
+  return Object.keys(fees).length === 0 ? sumsFrom(rows) : { ...sumsFrom(rows), fees }
+}
+
+const sumsFrom = (rows: readonly KindSum[]): Totals => {
   const of = (kind: BookedKind): Sum => {
     const { count, cents } = rows.find((row) => row.kind === kind) ?? nothing
     return { count, cents }
@@ -143,7 +153,10 @@ export const agree = (ours: Totals, theirs: ToldTotals, counts: boolean): boolea
     const { count = ours[kind].count, cents = ours[kind].cents } = theirs[kind]
     return count === ours[kind].count && cents === ours[kind].cents
   }) &&
-  (!counts || theirs.authorizations === undefined || theirs.authorizations === ours.authorizations)
+  (!counts ||
+    theirs.authorizations === undefined ||
+    theirs.authorizations === ours.authorizations) &&
+  feesAgree(ours.fees, theirs.fees)
 
 /** As it is stored: amounts as text, which JSON keeps exactly. */
 export type StoredTotals = Readonly<
@@ -167,18 +180,14 @@ export const storedTotals = (
   }
 }
 
-const storedFees = (fees: Fees<bigint>): Fees<string> =>
-  Object.fromEntries(
-    Object.entries(fees).map(([name, cents]) => [name, cents === null ? null : String(cents)]),
-  )
-
 /** Our own as they were stored, which are all there. */
 export const restoredTotals = (stored: StoredTotals): Totals => ({
-  ...totalsFrom(
+  ...sumsFrom(
     movementKinds.map((kind) => {
       const { count, cents } = stored[kind]
       return { kind, count: count ?? 0, cents: BigInt(cents ?? 0) }
     }),
   ),
   authorizations: stored.authorizations ?? 0,
+  fees: stored.fees && restoredFees(stored.fees),
 })

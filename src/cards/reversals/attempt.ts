@@ -6,6 +6,7 @@ import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts
 import { adviceMessage, originalMtiOf, reversalMessage } from '../networks/messages.ts'
 import { type Backoff, backoffDelayMs } from '../networks/options.ts'
 import { shownMessage } from '../networks/shown.ts'
+import { feesIn, type MovementFees } from '../reconciliation/index.ts'
 import {
   type Card,
   CardTokenNotFoundError,
@@ -24,9 +25,14 @@ export type OnEnded = (
   tx: Transaction,
   reversal: EndedReversal,
   outcome: ReversalOutcome,
-  /** DE 15 of the answer. */
-  settlementDate?: string | undefined,
+  booking?: Booking | undefined,
 ) => Promise<void>
+
+/** What an answer tells of how the network has booked it: DE 15, DE 28 and DE 30. */
+export type Booking = {
+  readonly settlementDate: string | undefined
+  readonly fees: MovementFees | undefined
+}
 
 export type AttemptContext = {
   readonly sql: Client
@@ -52,8 +58,7 @@ export type ClaimedReversal = { readonly reversal: Reversal; readonly owner: str
 type Result = {
   readonly outcome: AttemptOutcome
   readonly responseCode: string | undefined
-  /** DE 15. */
-  readonly settlementDate?: string | undefined
+  readonly booking?: Booking
   readonly messages?: EndedReversal['messages']
 }
 
@@ -149,10 +154,10 @@ const send = async (
     const { response } = exchanged
     const read = isAdvice ? readAdviceAnswer : readAnswer
     const result = read(network.answers, request, response)
-    const { settlementDate } = response
+    const booking = { settlementDate: response.settlementDate, fees: feesIn(response) }
     const messages = [asked, shownMessage(response)]
     response.wipe()
-    return { ...result, settlementDate, messages }
+    return { ...result, booking, messages }
   } catch (err) {
     // The network's dialect cannot carry it, now or later: people see it when it expires.
     logger.error({ err, reversal: reversal.id.toString() }, 'a reversal could not be built')
@@ -191,13 +196,13 @@ const endOrHold = async (
 const end = async (
   { sql, onEnded, metrics, logger }: AttemptContext,
   { reversal, owner }: ClaimedReversal,
-  { responseCode = '', settlementDate, messages }: Result,
+  { responseCode = '', booking, messages }: Result,
   ageMsMin: number,
   outcome: 'confirmed' | 'refused' = 'confirmed',
 ): Promise<boolean> => {
   const isEnded = await sql.begin(async (tx) => {
     if (!(await confirm(tx, reversal.id, owner, responseCode, ageMsMin, outcome))) return false
-    await onEnded(tx, { ...reversal, responseCode, messages }, outcome, settlementDate)
+    await onEnded(tx, { ...reversal, responseCode, messages }, outcome, booking)
     return true
   })
   if (!isEnded) return false

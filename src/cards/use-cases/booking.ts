@@ -1,6 +1,7 @@
 import type { Network } from '../networks/index.ts'
-import { type Movement, settlementDay } from '../reconciliation/index.ts'
+import { type Movement, type MovementFees, settlementDay } from '../reconciliation/index.ts'
 import type { BookedKind, MovementKind } from '../reconciliation/totals.ts'
+import type { Booking } from '../reversals/attempt.ts'
 import type { Reversal, ReversalOutcome } from '../reversals/types.ts'
 import type { CardTransaction } from '../transactions/store.ts'
 import { lastCaptured } from './amounts.ts'
@@ -12,14 +13,17 @@ import type { Verdict } from './exchange.ts'
  * move nothing, unless the network's authorizations are 0200; approved ones are counted where it compares their number.
  */
 
-type Booking = Pick<Network, 'name' | 'reconciliation' | 'content' | 'answers'>
+type Books = Pick<Network, 'name' | 'reconciliation' | 'content' | 'answers'>
 type Numbers = Pick<Movement, 'stan' | 'transmission' | 'cents'>
 
 /** Whether an authorization is a sale by itself. */
-const isSale = ({ content }: Booking): boolean => content.mtiOf('authorization').startsWith('02')
+const isSale = (
+  { content }: Books,
+  name: 'authorization' | 'authorization_advice' = 'authorization',
+): boolean => content.mtiOf(name).startsWith('02')
 
 /** The message that a void takes back, if that moved money. */
-const voided = (network: Booking, before: CardTransaction): Numbers | undefined => {
+const voided = (network: Books, before: CardTransaction): Numbers | undefined => {
   const { captureStan, captureTransmission, capturedCents = 0n } = before
   if (capturedCents > 0n && captureStan !== undefined && captureTransmission !== undefined) {
     return { stan: captureStan, transmission: captureTransmission, cents: lastCaptured(before) }
@@ -29,7 +33,7 @@ const voided = (network: Booking, before: CardTransaction): Numbers | undefined 
 }
 
 const movedBy = (
-  network: Booking,
+  network: Books,
   operation: OperationName,
   before: CardTransaction,
   partCents: bigint | undefined,
@@ -62,11 +66,11 @@ const isCounting = (operation: string): operation is Counting =>
   counting.some((one) => one === operation)
 
 /** Whether the message of an operation is one of the authorizations that are counted. */
-const isCounted = ({ content }: Booking, operation: string): boolean =>
+const isCounted = ({ content }: Books, operation: string): boolean =>
   isCounting(operation) && content.countsAuthorizations && content.mtiOf(operation).startsWith('01')
 
 const countedBy = (
-  network: Booking,
+  network: Books,
   operation: OperationName,
   { stan, transmission, operationStan, operationTransmission, ...before }: CardTransaction,
   partCents: bigint | undefined,
@@ -84,14 +88,14 @@ const countedBy = (
 
 /** What the network has booked with the answer to an operation; nothing where no totals are compared. */
 export const bookedBy = (
-  network: Booking | undefined,
+  network: Books | undefined,
   operation: OperationName,
   before: CardTransaction,
   verdict: Verdict,
   at: Date,
 ): readonly Movement[] => {
   if (network?.reconciliation === undefined || verdict.kind !== 'approved') return []
-  const { partCents, settlementDate } = verdict
+  const { partCents, settlementDate, fees } = verdict
   const moved = movedBy(network, operation, before, partCents)
   const { id: transactionId, currency } = before
   const day = settlementDay(settlementDate, at)
@@ -99,10 +103,19 @@ export const bookedBy = (
   return [
     ...(moved === undefined ? [] : [moved]),
     ...countedBy(network, operation, before, partCents),
-  ].map(([kind, numbers]) => ({ ...common, kind, ...numbers }))
+  ].map(([kind, numbers]) => ({ ...common, kind, ...numbers, ...chargedFor(fees)(kind) }))
 }
 
-const kindsOf = (network: Booking, { reverses, originalMti }: Reversal): readonly BookedKind[] => {
+type Charged = (kind: BookedKind) => Pick<Movement, 'fees'>
+const nothingCharged: Charged = () => ({})
+
+/** Sales and refunds have fees. */
+const chargedFor = (fees: MovementFees | undefined): Charged =>
+  fees === undefined
+    ? nothingCharged
+    : (kind) => (kind === 'debit' || kind === 'credit' ? { fees } : {})
+
+const kindsOf = (network: Books, { reverses, originalMti }: Reversal): readonly BookedKind[] => {
   const sale = ['debit', 'debit_reversal'] as const
   switch (reverses) {
     case 'capture_advice':
@@ -121,13 +134,13 @@ const kindsOf = (network: Booking, { reverses, originalMti }: Reversal): readonl
     case 'increment':
       return counted(network, reverses)
     case 'authorization_advice':
-      return counted(network, 'authorization')
+      return isSale(network, reverses) ? ['debit'] : counted(network, 'authorization')
     default:
       return []
   }
 }
 
-const counted = (network: Booking, operation: Counting): readonly BookedKind[] =>
+const counted = (network: Books, operation: Counting): readonly BookedKind[] =>
   isCounted(network, operation) ? ['authorization'] : []
 
 /**
@@ -135,10 +148,10 @@ const counted = (network: Booking, operation: Counting): readonly BookedKind[] =
  * even where we never heard of that: both count, as in its own totals.
  */
 export const bookedByEnd = (
-  network: Booking | undefined,
+  network: Books | undefined,
   ended: Reversal,
   outcome: ReversalOutcome,
-  settlementDate: string | undefined,
+  booking: Booking | undefined,
   at: Date,
 ): readonly Movement[] => {
   if (network?.reconciliation === undefined || outcome !== 'confirmed') return []
@@ -150,7 +163,8 @@ export const bookedByEnd = (
   const numbers = isAdvice
     ? { stan, transmission }
     : { stan: originalStan, transmission: originalTransmission }
-  const day = settlementDay(settlementDate, at)
+  const day = settlementDay(booking?.settlementDate, at)
   const common = { network: network.name, day, currency, cents, transactionId, ...numbers }
-  return kindsOf(network, ended).map((kind) => ({ ...common, kind }))
+  const charged = isAdvice ? chargedFor(booking?.fees) : nothingCharged
+  return kindsOf(network, ended).map((kind) => ({ ...common, kind, ...charged(kind) }))
 }

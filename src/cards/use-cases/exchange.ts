@@ -3,6 +3,7 @@ import { type CardMessage, parseAdditionalAmounts } from '#codecs/iso8583'
 import type { Balance } from '../content/index.ts'
 import type { AnswerRules, ExchangeOutcome, Network } from '../networks/index.ts'
 import { shownMessage } from '../networks/shown.ts'
+import { feesIn, type MovementFees } from '../reconciliation/index.ts'
 import type { ShownMessage } from '../transactions/schema.ts'
 
 /** What an exchange means for the transaction. */
@@ -18,6 +19,8 @@ type Meaning =
       readonly authCode: string | undefined
       /** DE 15: the day in which the network books it. */
       readonly settlementDate?: string | undefined
+      /** What the network takes for it. */
+      readonly fees?: MovementFees | undefined
       /** What later messages repeat of the answer. */
       readonly kept?: Readonly<Record<string, string>> | undefined
       /** A part of what was asked for. */
@@ -77,11 +80,17 @@ export const exchange = async (
       const { response } = outcome
       const kept = network.content.keeper?.keep((de) => bytesOf(response.more?.get(de)))
       const messages = [sent, shownMessage(response)]
+      const fees = feesIn(response)
       response.wipe()
       const read = asked === 'reversal' ? reversalVerdictOf : verdictOf
       const verdict = withBalances(read(network.answers, request, response, asked), response)
-      const isKept = kept !== undefined && verdict.kind === 'approved'
-      return { ...verdict, messages, ...(isKept ? { kept } : {}) }
+      if (verdict.kind !== 'approved') return { ...verdict, messages }
+      return {
+        ...verdict,
+        messages,
+        fees,
+        ...(kept === undefined ? {} : { kept }),
+      }
     }
     case 'not_sent':
       return { kind: 'not_sent', why: outcome.reason }

@@ -6,11 +6,15 @@ import { type CardMessage, createFieldGetter, createFieldSetter } from '#codecs/
  */
 const kinds = ['credits', 'creditReversals', 'debits', 'debitReversals'] as const
 export type TotalKind = (typeof kinds)[number]
-type Totals = Record<TotalKind, { count: number; cents: number }> & { authorizations: number }
+type Totals = Record<TotalKind, { count: number; cents: number; fees: number }> & {
+  authorizations: number
+}
+
+const nothing = { count: 0, cents: 0, fees: 0 }
 
 const none = (): Totals => ({
-  ...{ credits: { count: 0, cents: 0 }, creditReversals: { count: 0, cents: 0 } },
-  ...{ debits: { count: 0, cents: 0 }, debitReversals: { count: 0, cents: 0 } },
+  ...{ credits: { ...nothing }, creditReversals: { ...nothing } },
+  ...{ debits: { ...nothing }, debitReversals: { ...nothing } },
   authorizations: 0,
 })
 
@@ -49,9 +53,19 @@ export class DailyTotals {
 
   book(kind: TotalKind, currency: string, cents: number): void {
     const totals = this.open.get(currency) ?? none()
-    totals[kind].count++
-    totals[kind].cents += cents
+    this.add(totals[kind], cents)
     this.open.set(currency, totals)
+  }
+
+  /** What it takes of a sale or refund. */
+  feeOf(cents: number): number {
+    return Math.round((cents * this.feeBasisPoints) / hundredPercent)
+  }
+
+  private add(totals: Totals[TotalKind], cents: number): void {
+    totals.count++
+    totals.cents += cents
+    totals.fees += this.feeOf(cents)
   }
 
   /** Counts an authorization that is approved. */
@@ -64,8 +78,7 @@ export class DailyTotals {
   /** Books in a day, MMDD, that has ended. */
   bookLate(kind: TotalKind, currency: string, day: string, cents: number): void {
     const totals = this.closed.get(`${day}:${currency}`) ?? none()
-    totals[kind].count++
-    totals[kind].cents += cents
+    this.add(totals[kind], cents)
     this.keep(`${day}:${currency}`, totals)
   }
 
@@ -110,8 +123,7 @@ export class DailyTotals {
 
   private tellFees(totals: Totals, answer: CardMessage): void {
     for (const kind of ['credits', 'debits'] as const) {
-      const fee = Math.round((totals[kind].cents * this.feeBasisPoints) / hundredPercent)
-      feeSetters[kind](answer, String(fee).padStart(12, '0'))
+      feeSetters[kind](answer, String(totals[kind].fees).padStart(12, '0'))
     }
   }
 

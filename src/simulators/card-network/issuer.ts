@@ -1,5 +1,6 @@
 import {
   CardMessage,
+  createFieldSetter,
   formatAdditionalAmounts,
   type GatewayMti,
   parseOriginalData,
@@ -59,6 +60,9 @@ const isReversal = ({ mti }: CardMessage): boolean => mti.startsWith('04')
 const isFinancial = (mti: string): boolean => mti.startsWith('02')
 const isRefund = ({ mti, processingCode = '' }: CardMessage): boolean =>
   isFinancial(mti) && processingCode.startsWith('20')
+
+/** DE 28, the transaction fee. */
+const setFee = createFieldSetter(28)
 
 const twoDigits = (code: number): string => String(code).padStart(2, '0')
 
@@ -121,6 +125,17 @@ export class Issuer {
 
   /** Enters the message into the book and gives the answer. */
   decide(request: CardMessage, behaviour: Behaviour): CardMessage {
+    const answer = this.decided(request, behaviour)
+    if (isFinancial(request.mti) && answer.responseCode === approved) this.charge(answer)
+    return answer
+  }
+
+  private charge(answer: CardMessage): void {
+    const fee = this.book.days.feeOf(Number(answer.amount ?? 0))
+    if (fee > 0) setFee(answer, `D${String(fee).padStart(8, '0')}`)
+  }
+
+  private decided(request: CardMessage, behaviour: Behaviour): CardMessage {
     if (isReconciliation(request)) return this.reconcile(request)
     if (isUpload(request)) return this.upload(request, behaviour)
     if (isReversal(request)) return this.reverse(request, behaviour)

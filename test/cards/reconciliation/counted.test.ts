@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../../support/temporary.ts'
 
 setDefaultTimeout(60_000)
 
-/* A network that compares how many authorizations there were (DE 81), and tells what it charges (DE 83 and 85). */
+/* A network that compares how many authorizations there were (DE 81), and tells what it charges: of each message (DE 28), and of the day (DE 83 and 85). */
 
 let network: CardNetwork
 let rig: CardsRig
@@ -102,8 +102,45 @@ test('what was approved is counted alike, whatever became of it, and fees are to
         ...{ debit_processing: null, debit_transaction: 25 },
       },
     },
-    difference: { authorizations: 0, debit: { number: 0, amount: 0 } },
+    difference: {
+      ...{ authorizations: 0, debit: { number: 0, amount: 0 } },
+      fees: {
+        ...{ credit_processing: null, credit_transaction: 0 },
+        ...{ debit_processing: null, debit_transaction: 0 },
+      },
+    },
   })
+})
+
+/** What was compared of the fees of sales in a day. */
+const feesOfDay = async () => {
+  const { day, next } = await openDay()
+  const { status, ours, theirs, difference } = await endOf(day, next)
+  const of = (side: unknown): number | null =>
+    (side as { fees: { debit_transaction: number | null } | null }).fees?.debit_transaction ?? null
+  return { status, ours: of(ours), theirs: of(theirs), difference: of(difference) }
+}
+
+test('other fees than those of the answers are a difference', async () => {
+  const sales = [1_000, 2_000].map((amount) => card('approved', { capture: true, amount }))
+  const ids = [await ask(201, 'authorize', sales[0]), await ask(201, 'authorize', sales[1])]
+  await rig.database.sql`
+    update card_movements set transaction_fee_cents = 24 where transaction_id = ${ids[0] ?? ''}
+      and kind = 'debit'`
+  expect(await feesOfDay()).toEqual({ status: 'different', ours: 74, theirs: 75, difference: -1 })
+})
+
+test('fees are not compared where an answer told none, or a sale was taken back', async () => {
+  const sale = card('approved', { capture: true })
+  const [id = ''] = [await ask(201, 'authorize', sale), await ask(201, 'authorize', sale)]
+  await rig.database.sql`
+    update card_movements set transaction_fee_cents = null where transaction_id = ${id}
+      and kind = 'debit'`
+  const unknown = { status: 'balanced', ours: null, theirs: 50, difference: null }
+  expect(await feesOfDay()).toEqual(unknown)
+  await ask(200, `${await ask(201, 'authorize', sale)}/void`)
+  await ask(201, 'authorize', sale)
+  expect(await feesOfDay()).toEqual(unknown)
 })
 
 test('another number of them is a difference', async () => {

@@ -90,10 +90,13 @@ test('an approved 0100 is counted where the network compares their number', () =
     ...([['authorization_advice', ['authorization']] as const, ['void', []] as const] as const),
   ]) {
     const ended = { ...reversal, reverses }
-    const booked = bookedByEnd(counting(holds), ended, 'confirmed', '1123', at)
+    const booked = bookedByEnd(counting(holds), ended, 'confirmed', answered, at)
     expect(booked.map(({ kind }) => kind as string)).toEqual([...kinds])
   }
 })
+
+/** DE 15 and DE 28 of an answer. */
+const answered = { settlementDate: '1123', fees: { transaction: 25n } }
 
 const reversal = {
   ...{ transactionId: 'txn_1', currency: 'USD', amountCents: 700n, responseCode: '00' },
@@ -109,7 +112,8 @@ test('a confirmed reversal is booked with what it takes back, and an advice as w
     [holds, { reverses: 'capture_advice' }, ['debit'], own],
     [holds, { reverses: 'partial_capture_advice' }, ['debit'], own],
     [holds, { reverses: 'refund_advice' }, ['credit'], own],
-    [sales, { reverses: 'authorization_advice' }, [], own],
+    [holds, { reverses: 'authorization_advice' }, [], own],
+    [sales, { reverses: 'authorization_advice' }, ['debit'], own],
     [holds, { reverses: 'capture' }, sale, original],
     [holds, { reverses: 'refund' }, ['credit', 'credit_reversal'], original],
     [holds, { reverses: 'void', originalMti: '0200' }, sale, original],
@@ -121,9 +125,12 @@ test('a confirmed reversal is booked with what it takes back, and an advice as w
     [sales, { reverses: 'increment' }, [], original],
     [sales, { reverses: 'release' }, [], original],
   ] as const) {
-    const booked = bookedByEnd(network, { ...reversal, ...ended }, 'confirmed', '1123', at)
+    const booked = bookedByEnd(network, { ...reversal, ...ended }, 'confirmed', answered, at)
+    // What takes money back names no fee of what it takes back.
+    const { fees } = ended.reverses.endsWith('_advice') ? answered : { fees: undefined }
+    const charged = fees === undefined ? {} : { fees }
     expect(booked).toEqual(
-      kinds.map((kind) => ({ ...common, kind, cents: 700n, stan, transmission })),
+      kinds.map((kind) => ({ ...common, kind, cents: 700n, stan, transmission, ...charged })),
     )
   }
 })
@@ -131,11 +138,11 @@ test('a confirmed reversal is booked with what it takes back, and an advice as w
 test('what a network refused, never answered or did not know moved nothing', () => {
   for (const reverses of ['capture_advice', 'refund_advice', 'capture'] as const) {
     for (const outcome of ['refused', 'expired'] as const) {
-      expect(bookedByEnd(holds, { ...reversal, reverses }, outcome, '1123', at)).toEqual([])
+      expect(bookedByEnd(holds, { ...reversal, reverses }, outcome, answered, at)).toEqual([])
     }
   }
   const unknown = { ...reversal, reverses: 'capture', responseCode: '25' } as const
-  expect(bookedByEnd(holds, unknown, 'confirmed', '1123', at)).toEqual([])
+  expect(bookedByEnd(holds, unknown, 'confirmed', answered, at)).toEqual([])
   const told = { ...reversal, reverses: 'capture_advice', responseCode: '94' } as const
   expect(bookedByEnd(holds, told, 'confirmed', undefined, at)).toMatchObject([
     { kind: 'debit', day: undefined },
