@@ -1,7 +1,7 @@
 /*
- * Each rail at twice what it can do: how many are answered, how many refused, and how long both take.
+ * Each rail, and the reading of lists, at twice what it can do: how many are answered, how many refused, and how long both take.
  *
- *   bun bench/e2e/overload.ts --seconds 8 --clients 64 --rounds 3 --rail spi --rail cards --rail drex
+ *   bun bench/e2e/overload.ts --seconds 8 --clients 64 --rounds 3 --rail spi --rail cards --rail drex --rail reads
  *
  * With `--curves` it measures latencies at rates below and above that one, too, and keeps them for the page of the next
  * `bun run bench`.
@@ -27,7 +27,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '8' },
     clients: { type: 'string', default: '64' },
     rounds: { type: 'string', default: '3' },
-    rail: { type: 'string', multiple: true, default: ['spi', 'cards', 'drex'] },
+    rail: { type: 'string', multiple: true, default: ['spi', 'cards', 'drex', 'reads'] },
     curves: { type: 'boolean', default: false },
   },
 })
@@ -54,7 +54,11 @@ const resultSchema = z.object({
 })
 type Result = z.infer<typeof resultSchema>
 
-type Rail = { readonly path: string; readonly bodies: readonly unknown[] }
+type Rail = {
+  readonly path: string
+  readonly bodies: readonly unknown[]
+  readonly method?: 'GET'
+}
 
 const railsOf = ({ ispb, wallets }: RunningDev): Readonly<Record<string, Rail>> => ({
   spi: {
@@ -81,6 +85,8 @@ const railsOf = ({ ispb, wallets }: RunningDev): Readonly<Record<string, Rail>> 
       ...{ from_wallet: from, to_wallet: wallets[(at + 1) % wallets.length], amount: '0.01' },
     })),
   },
+  // What the warm-up and the examples of `dev` left.
+  reads: { path: '/v1/messages?limit=50', bodies: [], method: 'GET' },
 })
 
 const generator = join(temporaryDirectory(), 'load')
@@ -92,13 +98,16 @@ if (built.exitCode !== 0) throw new Error('the load generator does not build')
 
 const load = async (
   { url, key }: RunningDev,
-  { path, bodies }: Rail,
+  { path, bodies, method = 'POST' }: Rail,
   how: Readonly<Record<string, string>>,
 ): Promise<Result> => {
   const lines = bodies.map((body) => JSON.stringify(body)).join('\n')
   const child = Bun.spawn([generator], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { URL: url + path, KEY: key, BODY: lines, SECONDS: values.seconds, ...how },
+    env: {
+      ...{ URL: url + path, METHOD: method, KEY: key, BODY: lines, SECONDS: values.seconds },
+      ...how,
+    },
   })
   return resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
 }
