@@ -57,7 +57,7 @@ type Result = z.infer<typeof resultSchema>
 type Rail = {
   readonly path: string
   readonly bodies: readonly unknown[]
-  readonly method?: 'GET'
+  readonly method?: 'GET' | 'POST'
 }
 
 const railsOf = ({ ispb, wallets }: RunningDev): Readonly<Record<string, Rail>> => ({

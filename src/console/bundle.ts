@@ -41,12 +41,14 @@ export const bundleConsole = async (folder: string): Promise<Assets> => {
     return bytesOf(output)
   }
   // Not by the bundler, which writes fonts into the style sheet: the policy of the page refuses those.
-  const faces = await Promise.all(
-    fonts.map(async ({ family, weights, stem, file }) => {
-      const name = add(await Bun.file(Bun.resolveSync(file, folder)).bytes(), stem, 'woff2')
-      return `@font-face{font-family:"${family}";font-weight:${weights};font-display:swap;src:url(${name})}`
-    }),
-  )
+  const faces: string[] = []
+  // One after the other: files that were read at the same time would come in any order, and a release must not.
+  for (const { family, weights, stem, file } of fonts) {
+    const name = add(await Bun.file(Bun.resolveSync(file, folder)).bytes(), stem, 'woff2')
+    faces.push(
+      `@font-face{font-family:"${family}";font-weight:${weights};font-display:swap;src:url(${name})}`,
+    )
+  }
   const style = new TextEncoder().encode(faces.join(''))
   return {
     script: add(await built('js'), 'main', 'js'),
