@@ -12,7 +12,6 @@ export const cardErrors = defineErrors({
       meaning: 'O valor não é um número inteiro de centavos de 1 a 999999999999.',
       remedy: 'Envie o valor em centavos, como número JSON.',
     },
-    retryable: false,
   },
   invalid_currency: {
     status: 400,
@@ -24,7 +23,6 @@ export const cardErrors = defineErrors({
       meaning: 'A moeda não é BRL nem USD.',
       remedy: 'Envie uma das duas.',
     },
-    retryable: false,
   },
   invalid_merchant_id: {
     status: 400,
@@ -36,7 +34,6 @@ export const cardErrors = defineErrors({
       meaning: 'O estabelecimento falta, ou não é um texto de 1 a 15 caracteres ASCII imprimíveis.',
       remedy: 'Envie o identificador que o adquirente deu ao estabelecimento.',
     },
-    retryable: false,
   },
   invalid_terminal_id: {
     status: 400,
@@ -48,7 +45,6 @@ export const cardErrors = defineErrors({
       meaning: 'O terminal não é um texto de 1 a 8 caracteres ASCII imprimíveis.',
       remedy: 'Envie o identificador do terminal, ou omita-o.',
     },
-    retryable: false,
   },
   invalid_installments: {
     status: 400,
@@ -62,7 +58,6 @@ export const cardErrors = defineErrors({
         'O número de parcelas não é um inteiro de 1 a 12, ou a rede do cartão não aceita parcelas.',
       remedy: 'Envie um número desse intervalo, ou omita-o para um pagamento à vista.',
     },
-    retryable: false,
   },
   field_not_carried: {
     status: 422,
@@ -76,7 +71,6 @@ export const cardErrors = defineErrors({
         'As mensagens à rede deste cartão não têm lugar para um campo da requisição, ou não para este valor. Nada foi enviado.',
       remedy: 'Omita o campo, ou peça que o conteúdo do arquivo da rede seja alterado.',
     },
-    retryable: false,
   },
   field_needed: {
     status: 422,
@@ -88,7 +82,6 @@ export const cardErrors = defineErrors({
       meaning: 'A rede deste cartão precisa de algo que a requisição ou o cofre não deu.',
       remedy: 'Envie o campo que details.field indica.',
     },
-    retryable: false,
   },
   merchant_profile_missing: {
     status: 422,
@@ -100,7 +93,6 @@ export const cardErrors = defineErrors({
       meaning: 'A rede deste cartão precisa da categoria, do nome ou da cidade do estabelecimento.',
       remedy: 'Inclua o estabelecimento no arquivo de CARDGW_MERCHANTS_FILE, e reinicie.',
     },
-    retryable: false,
   },
   invalid_card_token: {
     status: 400,
@@ -112,7 +104,6 @@ export const cardErrors = defineErrors({
       meaning: 'O token falta, é longo demais, tem espaços ou é um número de cartão.',
       remedy: 'Envie o token do cofre; nunca envie um número de cartão.',
     },
-    retryable: false,
   },
   invalid_capture: {
     status: 400,
@@ -124,7 +115,6 @@ export const cardErrors = defineErrors({
       meaning: 'O valor de capture não é true nem false.',
       remedy: 'Envie um booleano JSON, ou omita-o.',
     },
-    retryable: false,
   },
   card_token_not_found: {
     status: 400,
@@ -136,7 +126,6 @@ export const cardErrors = defineErrors({
       meaning: 'O cofre não conhece o token.',
       remedy: 'Confira o token, ou tokenize o cartão de novo.',
     },
-    retryable: false,
   },
   unsupported_card_range: {
     status: 400,
@@ -148,7 +137,6 @@ export const cardErrors = defineErrors({
       meaning: 'Nenhuma rede configurada aceita cartões desta faixa.',
       remedy: 'Peça outro cartão, ou configure a rede.',
     },
-    retryable: false,
   },
   amount_exceeds_authorized: {
     status: 400,
@@ -162,7 +150,6 @@ export const cardErrors = defineErrors({
         'Uma captura ou um cancelamento parcial pode ir até o que resta da autorização, não além.',
       remedy: 'Envie no máximo o valor autorizado menos reversed_amount.',
     },
-    retryable: false,
   },
   invalid_outcome: {
     status: 400,
@@ -174,7 +161,6 @@ export const cardErrors = defineErrors({
       meaning: 'O desfecho não é um com que um desfazimento pode terminar.',
       remedy: 'Envie o status em que a rede confirma que a transação está.',
     },
-    retryable: false,
   },
   invalid_reason: {
     status: 400,
@@ -188,7 +174,6 @@ export const cardErrors = defineErrors({
         'O motivo não é um texto de 1 a 200 caracteres imprimíveis, ou tem doze dígitos ou mais em sequência, o que pode ser um número de cartão.',
       remedy: 'Diga em palavras quem confirmou o desfecho, sem dados de cartão.',
     },
-    retryable: false,
   },
   outcome_not_possible: {
     status: 409,
@@ -202,7 +187,6 @@ export const cardErrors = defineErrors({
       remedy:
         'Leia a transação: uma autorização pode terminar voided, uma captura authorized, captured ou partially_captured, um cancelamento voided ou como estava, um cancelamento parcial partially_voided ou authorized, um estorno refunded ou captured, um incremento incremented ou como estava.',
     },
-    retryable: false,
   },
   invalid_state: {
     status: 409,
@@ -214,7 +198,6 @@ export const cardErrors = defineErrors({
       meaning: 'O status da transação, ou o que está em andamento nela, exclui a operação.',
       remedy: 'Leia a transação e decida de novo.',
     },
-    retryable: false,
   },
   capture_declined: {
     status: 422,
@@ -228,7 +211,6 @@ export const cardErrors = defineErrors({
         'A rede do cartão recusou a captura; details.response_code diz por quê. O status é o de antes.',
       remedy: 'Leia a transação; capture de novo ou cancele, conforme o código.',
     },
-    retryable: false,
   },
   increment_declined: {
     status: 422,
@@ -242,7 +224,6 @@ export const cardErrors = defineErrors({
         'A rede do cartão recusou aumentar o valor autorizado; details.response_code diz por quê. O valor é o de antes.',
       remedy: 'Siga com o valor autorizado, ou autorize o resto à parte.',
     },
-    retryable: false,
   },
   void_declined: {
     status: 422,
@@ -256,7 +237,6 @@ export const cardErrors = defineErrors({
         'A rede do cartão recusou o cancelamento; details.response_code diz por quê. O status é o de antes.',
       remedy: 'Leia a transação; cancele de novo mais tarde, ou pergunte à rede.',
     },
-    retryable: false,
   },
   refund_declined: {
     status: 422,
@@ -270,7 +250,6 @@ export const cardErrors = defineErrors({
         'A rede do cartão recusou o estorno; details.response_code diz por quê. O status é o de antes.',
       remedy: 'Leia a transação; estorne de novo mais tarde, ou pergunte à rede.',
     },
-    retryable: false,
   },
   operation_not_taken: {
     status: 409,
@@ -282,7 +261,6 @@ export const cardErrors = defineErrors({
       meaning: 'O arquivo da rede do cartão diz que ela não aceita mensagens deste tipo.',
       remedy: 'Use outra operação, ou peça que o conteúdo do arquivo da rede seja alterado.',
     },
-    retryable: false,
   },
   amount_exceeds_captured: {
     status: 400,
@@ -294,7 +272,6 @@ export const cardErrors = defineErrors({
       meaning: 'Os estornos juntos podem ir até o valor capturado, não além.',
       remedy: 'Estorne no máximo captured_amount menos refunded_amount.',
     },
-    retryable: false,
   },
   transaction_not_found: {
     status: 404,
@@ -306,7 +283,6 @@ export const cardErrors = defineErrors({
       meaning: 'Nenhuma transação de cartão tem este identificador.',
       remedy: 'Confira o identificador.',
     },
-    retryable: false,
   },
   reconciliation_not_found: {
     status: 404,
@@ -318,7 +294,6 @@ export const cardErrors = defineErrors({
       meaning: 'Nenhum dia de movimento com este identificador espera por alguém.',
       remedy: 'Leia a lista de novo: outra pessoa pode já ter cuidado dele.',
     },
-    retryable: false,
   },
   advice_not_found: {
     status: 404,
@@ -330,7 +305,6 @@ export const cardErrors = defineErrors({
       meaning: 'Nenhum aviso de uma rede de cartões com este identificador espera por alguém.',
       remedy: 'Leia a lista de novo: outra pessoa pode já ter cuidado dele.',
     },
-    retryable: false,
   },
   network_unavailable: {
     status: 502,
@@ -357,7 +331,6 @@ export const cardErrors = defineErrors({
         'A rede de cartões não respondeu a tempo; o que quer que tenha feito está sendo desfeito.',
       remedy: 'Leia a transação até que esteja voided; só então repita, com uma chave nova.',
     },
-    retryable: false,
   },
   vault_unavailable: {
     status: 503,

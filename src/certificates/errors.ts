@@ -14,7 +14,6 @@ export const certificateErrors = defineErrors({
         'A senha não abre o arquivo PKCS#12, que de resto está íntegro, nem a chave cifrada do PEM, ou falta.',
       remedy: 'Envie a senha com que o arquivo foi feito.',
     },
-    retryable: false,
   },
   certificate_unreadable: {
     status: 422,
@@ -26,7 +25,6 @@ export const certificateErrors = defineErrors({
       meaning: 'O arquivo está danificado, é de outro tipo ou passa de um limite; detail diz qual.',
       remedy: 'Exporte o arquivo de novo, como PKCS#12 ou PEM.',
     },
-    retryable: false,
   },
   certificate_unusable: {
     status: 422,
@@ -39,7 +37,6 @@ export const certificateErrors = defineErrors({
         'Chave, cadeia, uso da chave ou validade não servem à finalidade; errors lista cada regra.',
       remedy: 'Peça à autoridade certificadora um certificado que sirva.',
     },
-    retryable: false,
   },
   certificate_exists: {
     status: 409,
@@ -51,7 +48,6 @@ export const certificateErrors = defineErrors({
       meaning: 'Há um certificado deste ISPB, tipo e versão; versões nunca são substituídas.',
       remedy: 'Importe com a próxima versão, ou omita a versão.',
     },
-    retryable: false,
   },
   certificate_store_read_only: {
     status: 409,
@@ -63,7 +59,6 @@ export const certificateErrors = defineErrors({
       meaning: 'Os certificados são lidos de uma pasta, em que o gateway não escreve.',
       remedy: 'Ponha os arquivos na pasta, ou configure um banco de dados e TRILHO_MASTER_KEY.',
     },
-    retryable: false,
   },
   certificate_key_missing: {
     status: 409,
@@ -75,7 +70,6 @@ export const certificateErrors = defineErrors({
       meaning: 'A operação precisa da chave privada, e só o certificado está guardado.',
       remedy: 'Importe o certificado com a sua chave, com a próxima versão.',
     },
-    retryable: false,
   },
 })
 

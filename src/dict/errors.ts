@@ -12,7 +12,6 @@ export const dictErrors = defineErrors({
       meaning: 'O diretório não tem vínculo para a chave.',
       remedy: 'Peça a chave de novo ao recebedor. Chaves inexistentes custam vinte consultas.',
     },
-    retryable: false,
   },
   dict_key_of_this_institution: {
     status: 422,
@@ -26,7 +25,6 @@ export const dictErrors = defineErrors({
         'A chave está sob custódia desta própria instituição: não se consulta o diretório por ela, e o SPI não liquida o que fica dentro de uma instituição.',
       remedy: 'Pague-a nos seus próprios livros.',
     },
-    retryable: false,
   },
   dict_limited: {
     status: 429,
@@ -54,7 +52,6 @@ export const dictErrors = defineErrors({
       meaning: 'O diretório recusa o que foi pedido; directory_code é o nome que ele dá ao motivo.',
       remedy: 'Procure o código na descrição do diretório.',
     },
-    retryable: false,
   },
   dict_unavailable: {
     status: 503,
@@ -80,7 +77,6 @@ export const dictErrors = defineErrors({
       meaning: 'Esta instituição já registrou a chave, ou a está registrando.',
       remedy: 'Procure o vínculo pela chave; altere-o ou remova-o ali.',
     },
-    retryable: false,
   },
   dict_entry_not_registered: {
     status: 409,
@@ -94,7 +90,6 @@ export const dictErrors = defineErrors({
         'O vínculo não está registrado, ou pediu-se outra coisa sobre ele que o diretório ainda não respondeu; entry_status diz qual.',
       remedy: 'Repita a requisição quando o vínculo estiver registrado.',
     },
-    retryable: false,
   },
   dict_dispute_exists: {
     status: 409,
@@ -107,7 +102,6 @@ export const dictErrors = defineErrors({
         'Há outro sobre o mesmo pagamento, pela mesma razão, em andamento ou à espera do diretório.',
       remedy: 'Procure-o pelo transaction_id.',
     },
-    retryable: false,
   },
   dict_dispute_not_yours: {
     status: 409,
@@ -119,7 +113,6 @@ export const dictErrors = defineErrors({
       meaning: 'Quem pede pode cancelar, quem é demandado recebe e fecha; role diz o que somos.',
       remedy: 'Aguarde a outra instituição.',
     },
-    retryable: false,
   },
   dict_dispute_state: {
     status: 409,
@@ -133,7 +126,6 @@ export const dictErrors = defineErrors({
         'O estado não permite o que se pede, ou pediu-se outra coisa que o diretório ainda não respondeu; dispute_status diz qual.',
       remedy: 'Consulte-o e repita a requisição quando o estado permitir.',
     },
-    retryable: false,
   },
   dict_return_impossible: {
     status: 409,
@@ -147,7 +139,6 @@ export const dictErrors = defineErrors({
         'Nada foi devolvido, e a solicitação segue aberta: reason diz por quê, como no_payment, refund_exceeds_payment com o que é devolvível, ou return_made.',
       remedy: 'Aceite-a em parte, ou rejeite-a com uma razão.',
     },
-    retryable: false,
   },
   dict_comparison_running: {
     status: 409,
@@ -171,7 +162,6 @@ export const dictErrors = defineErrors({
       meaning: 'O outro lado desta diferença já foi mantido.',
       remedy: 'Compare de novo e corrija o que ainda difere.',
     },
-    retryable: false,
   },
   dict_claim_exists: {
     status: 409,
@@ -183,7 +173,6 @@ export const dictErrors = defineErrors({
       meaning: 'Uma reivindicação desta instituição sobre a chave está em andamento.',
       remedy: 'Procure a reivindicação pela chave e conclua-a ou cancele-a.',
     },
-    retryable: false,
   },
   dict_claim_not_possible: {
     status: 409,
@@ -199,7 +188,6 @@ export const dictErrors = defineErrors({
       remedy:
         'Veja a reivindicação: next diz o que ela espera. Repita a partir de possible_from, se houver.',
     },
-    retryable: false,
   },
   dict_lookup_unknown: {
     status: 409,
@@ -213,7 +201,6 @@ export const dictErrors = defineErrors({
         'O end_to_end_id não é de uma consulta desta conta feita para esta chave e este pagador, ainda não paga e com menos de 15 minutos.',
       remedy: 'Consulte a chave de novo e pague com o novo end_to_end_id.',
     },
-    retryable: false,
   },
   dict_entry_changed: {
     status: 409,
@@ -225,6 +212,5 @@ export const dictErrors = defineErrors({
       meaning: 'O dono ou a conta da chave não é mais o que a consulta mostrou. Nada foi pago.',
       remedy: 'Consulte a chave de novo e peça ao pagador que confirme quem recebe agora.',
     },
-    retryable: false,
   },
 })

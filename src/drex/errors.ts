@@ -12,7 +12,6 @@ export const drexErrors = defineErrors({
       meaning: 'A rede não tem nó, id de cadeia ou contrato da moeda nas configurações.',
       remedy: 'Defina as variáveis indicadas em details, ou use outra rede.',
     },
-    retryable: false,
   },
   custody_not_configured: {
     status: 422,
@@ -24,7 +23,6 @@ export const drexErrors = defineErrors({
       meaning: 'O serviço de chaves deste tipo de carteira não está nas configurações.',
       remedy: 'Defina as variáveis indicadas em details, ou crie uma carteira de outro tipo.',
     },
-    retryable: false,
   },
   network_unreachable: {
     status: 503,
@@ -49,7 +47,6 @@ export const drexErrors = defineErrors({
         'O contrato do token não diz as casas decimais, ou diz outras que as do primeiro uso.',
       remedy: 'Confira o endereço do token; nada foi movido.',
     },
-    retryable: false,
   },
   too_busy: {
     status: 503,
@@ -73,7 +70,6 @@ export const drexErrors = defineErrors({
       meaning: 'A conta já acompanha tantos eventos de contratos quanto pode.',
       remedy: 'Exclua um fluxo.',
     },
-    retryable: false,
   },
   not_in_directory: {
     status: 422,
@@ -85,7 +81,6 @@ export const drexErrors = defineErrors({
       meaning: 'O diretório de endereços da rede não conhece tal contrato ou instituição.',
       remedy: 'Confira details.name; quem mantém o diretório o inclui. Nada foi enviado.',
     },
-    retryable: false,
   },
   operation_not_found: {
     status: 404,
@@ -97,7 +92,6 @@ export const drexErrors = defineErrors({
       meaning: 'Nenhuma operação tem este identificador.',
       remedy: 'Confira o identificador.',
     },
-    retryable: false,
   },
   wallet_not_found: {
     status: 404,
@@ -109,7 +103,6 @@ export const drexErrors = defineErrors({
       meaning: 'Nenhuma carteira tem este identificador ou endereço.',
       remedy: 'Crie a carteira, ou confira o identificador.',
     },
-    retryable: false,
   },
   wallet_exists: {
     status: 409,
@@ -121,7 +114,6 @@ export const drexErrors = defineErrors({
       meaning: 'Já há uma carteira registrada com este endereço.',
       remedy: 'Use a carteira que há.',
     },
-    retryable: false,
   },
   wallet_cannot_sign: {
     status: 422,
@@ -133,7 +125,6 @@ export const drexErrors = defineErrors({
       meaning: 'A carteira é apenas observada: o gateway não tem a sua chave.',
       remedy: 'Use uma carteira gerida, ou assine em outro lugar.',
     },
-    retryable: false,
   },
   policy_refused: {
     status: 422,
@@ -145,7 +136,6 @@ export const drexErrors = defineErrors({
       meaning: 'Um limite, uma lista de permitidos ou os direitos da carteira não permitem isto.',
       remedy: 'details.rule diz a regra; quem administra as carteiras pode alterá-la.',
     },
-    retryable: false,
   },
   approval_not_possible: {
     status: 409,
@@ -157,7 +147,6 @@ export const drexErrors = defineErrors({
       meaning: 'A transferência não espera aprovação, ou foi esta chave que a fez.',
       remedy: 'Aprove com outra chave da conta.',
     },
-    retryable: false,
   },
   wallet_disabled: {
     status: 422,
@@ -169,7 +158,6 @@ export const drexErrors = defineErrors({
       meaning: 'A carteira está desativada ou arquivada: nada é assinado com ela.',
       remedy: 'Ative-a de novo, ou use outra carteira.',
     },
-    retryable: false,
   },
   statement_not_ready: {
     status: 503,
@@ -194,7 +182,6 @@ export const drexErrors = defineErrors({
         'O assinador não tem tal chave, não pode usá-la, ou ela é de outra curva ou finalidade.',
       remedy: 'Confira o nome da chave, a sua curva secp256k1 e os direitos do gateway.',
     },
-    retryable: false,
   },
   signer_unreachable: {
     status: 503,
@@ -218,7 +205,6 @@ export const drexErrors = defineErrors({
       meaning: 'Nenhuma transferência tem este identificador.',
       remedy: 'Confira o identificador.',
     },
-    retryable: false,
   },
   batch_not_found: {
     status: 404,
@@ -230,7 +216,6 @@ export const drexErrors = defineErrors({
       meaning: 'Nenhuma requisição com várias transferências tem este identificador.',
       remedy: 'Confira o identificador.',
     },
-    retryable: false,
   },
   transfer_not_cancellable: {
     status: 409,
@@ -244,7 +229,6 @@ export const drexErrors = defineErrors({
         'A transferência terminou, ou a sua rede não tem taxas, de modo que o que foi assinado não pode ser substituído.',
       remedy: 'Leia a transferência; se foi confirmada, envie o dinheiro de volta.',
     },
-    retryable: false,
   },
   transfer_not_retryable: {
     status: 409,
@@ -260,7 +244,6 @@ export const drexErrors = defineErrors({
       remedy:
         'Com a razão end_may_change repita mais tarde: o bloco ainda pode sair da cadeia. Senão leia a transferência, e faça outra.',
     },
-    retryable: false,
   },
   contract_not_found: {
     status: 404,
@@ -272,7 +255,6 @@ export const drexErrors = defineErrors({
       meaning: 'Nenhum contrato com este endereço foi implantado ou registrado aqui.',
       remedy: 'Implante-o, ou registre o seu endereço e a sua ABI com POST /v1/contracts.',
     },
-    retryable: false,
   },
   contract_exists: {
     status: 409,
@@ -284,7 +266,6 @@ export const drexErrors = defineErrors({
       meaning: 'O contrato já está registrado.',
       remedy: 'Use o registro que há.',
     },
-    retryable: false,
   },
   account_not_permitted: {
     status: 422,
@@ -296,7 +277,6 @@ export const drexErrors = defineErrors({
       meaning: 'As regras de contas da rede recusam uma transação desta carteira a este contrato.',
       remedy: 'Peça que a carteira e o contrato entrem nas regras de contas. Nada foi enviado.',
     },
-    retryable: false,
   },
   contract_reverted: {
     status: 422,
@@ -308,7 +288,6 @@ export const drexErrors = defineErrors({
       meaning: 'O contrato recusa a chamada no estado atual; details diz o seu erro.',
       remedy: 'Corrija o que o erro diz. Nada foi enviado.',
     },
-    retryable: false,
   },
   delivery_not_found: {
     status: 404,
@@ -320,7 +299,6 @@ export const drexErrors = defineErrors({
       meaning: 'Não existe entrega com este id.',
       remedy: 'Confira o id.',
     },
-    retryable: false,
   },
   delivery_not_cancellable: {
     status: 409,
@@ -334,7 +312,6 @@ export const drexErrors = defineErrors({
         'Terminou, o seu comando está sendo enviado agora, ou a sua desistência está em curso: o status diz qual.',
       remedy: 'Leia a entrega, e repita quando o comando estiver na cadeia.',
     },
-    retryable: false,
   },
   lien_not_found: {
     status: 404,
@@ -346,7 +323,6 @@ export const drexErrors = defineErrors({
       meaning: 'Não existe gravame com este id.',
       remedy: 'Confira o id.',
     },
-    retryable: false,
   },
   lien_not_ready: {
     status: 409,

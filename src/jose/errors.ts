@@ -13,7 +13,6 @@ export const joseErrors = defineErrors({
         'Nenhum certificado válido agora tem este kid, ou a sua chave privada não está guardada.',
       remedy: 'Tome um kid de GET /v1/certificates; ele é <ispb>.<tipo>.<versão>.',
     },
-    retryable: false,
   },
   jose_purpose_not_allowed: {
     status: 422,
@@ -27,7 +26,6 @@ export const joseErrors = defineErrors({
         'O uso de chave do certificado proíbe a operação, ou a sua chave privada assina mensagens, conecta ou sela, e nada mais.',
       remedy: 'Tome o kid de um certificado de tipo QRC cujo uso de chave sirva.',
     },
-    retryable: false,
   },
   jose_algorithm_not_allowed: {
     status: 422,
@@ -40,7 +38,6 @@ export const joseErrors = defineErrors({
         'Cada chave é usada com um só algoritmo por finalidade, e a requisição nomeia outro.',
       remedy: 'Omita alg, ou fixe outro algoritmo para a chave com TRILHO_JOSE_ALGORITHMS.',
     },
-    retryable: false,
   },
   jose_token_malformed: {
     status: 422,
@@ -54,7 +51,6 @@ export const joseErrors = defineErrors({
         'O token quebra a forma de um JWE, nomeia a sua chave duas vezes de modos diferentes, ou usa uma opção que não é aceita.',
       remedy: 'Envie um JWE compacto ou achatado, sem compressão.',
     },
-    retryable: false,
   },
   jose_decryption_failed: {
     status: 422,
@@ -66,7 +62,6 @@ export const joseErrors = defineErrors({
       meaning: 'O token foi alterado, ou foi feito para outra chave.',
       remedy: 'Peça o token de novo, cifrado para uma chave de /.well-known/jwks.json.',
     },
-    retryable: false,
   },
 })
 

@@ -1,5 +1,6 @@
 import {
   ApiError,
+  type DeclaredError,
   defineErrors,
   detailOf,
   type ErrorDefinition,
@@ -17,15 +18,14 @@ export type Violacao = {
 }
 
 /** Titles are the standard's, and so Portuguese in both languages. */
-const invalid = (title: string, meaning: string, pt: string): Omit<ErrorDefinition, 'code'> => ({
+const invalid = (title: string, meaning: string, pt: string): DeclaredError => ({
   ...{ status: 400, title, meaning },
   remedy: 'Correct what violacoes names.',
   pt: { title, meaning: pt, remedy: 'Corrija o que violacoes indica.' },
-  retryable: false,
 })
 
-const absent = (title: string, meaning: string, pt: string): Omit<ErrorDefinition, 'code'> => ({
-  ...{ status: 404, title, meaning, remedy: 'Check the identifier.', retryable: false },
+const absent = (title: string, meaning: string, pt: string): DeclaredError => ({
+  ...{ status: 404, title, meaning, remedy: 'Check the identifier.' },
   pt: { title, meaning: pt, remedy: 'Confira o identificador.' },
 })
 
@@ -41,7 +41,6 @@ export const pixErrors = defineErrors({
       meaning: 'O cliente não pode fazer isto, ou a função não é oferecida.',
       remedy: 'Use um cliente com o escopo indicado em detail, ou deixe a função de lado.',
     },
-    retryable: false,
   },
   requisicao_invalida: invalid(
     'Requisição inválida.',
@@ -293,6 +292,5 @@ export const receiverErrors = defineErrors({
       meaning: 'Outra conta cobra com a chave.',
       remedy: 'Remova antes a chave dessa conta.',
     },
-    retryable: false,
   },
 })

@@ -13,7 +13,6 @@ export const qrcodeErrors = defineErrors({
         'O conteúdo quebra uma regra; errors diz o caminho da tag, a posição em bytes e a regra.',
       remedy: 'Leia o código de novo, ou peça um correto a quem o produziu.',
     },
-    retryable: false,
   },
   qrcode_without_location: {
     status: 422,
@@ -25,7 +24,6 @@ export const qrcodeErrors = defineErrors({
       meaning: 'O código é estático, ou de outro tipo: não há conteúdo em outro lugar.',
       remedy: 'Leia-o com POST /v1/qrcodes/parse; de um código composto, diga qual endereço.',
     },
-    retryable: false,
   },
   qrcode_location_refused: {
     status: 422,
@@ -39,7 +37,6 @@ export const qrcodeErrors = defineErrors({
       remedy:
         'Não pague por este código; um servidor da sua própria rede vai em TRILHO_FETCH_ALLOWED_TARGETS.',
     },
-    retryable: false,
   },
   qrcode_gone: {
     status: 422,
@@ -51,7 +48,6 @@ export const qrcodeErrors = defineErrors({
       meaning: 'O endereço responde que não há tal cobrança, ou não há mais (404, 410).',
       remedy: 'Peça um código novo ao recebedor.',
     },
-    retryable: false,
   },
   qrcode_not_payable: {
     status: 422,
@@ -65,7 +61,6 @@ export const qrcodeErrors = defineErrors({
         'Não há o que pagar pelo código agora; reason diz por quê: untrusted, no_charge, status, expired ou malformed. Nada foi pago.',
       remedy: 'Peça um código novo ao recebedor.',
     },
-    retryable: false,
   },
   qrcode_location_unavailable: {
     status: 502,

@@ -12,7 +12,6 @@ export const webhookErrors = defineErrors({
       meaning: 'O endpoint não está ativo, por isso nada lhe é enviado.',
       remedy: 'Ative-o com PATCH e {"active": true}.',
     },
-    retryable: false,
   },
   webhook_of_standard: {
     status: 409,
@@ -24,6 +23,5 @@ export const webhookErrors = defineErrors({
       meaning: 'O webhook foi configurado pela API Pix, e só ela o altera.',
       remedy: 'Use PUT ou DELETE /pix/v2/webhook/{chave}.',
     },
-    retryable: false,
   },
 })

@@ -26,12 +26,19 @@ export const textOf = (definition: ErrorDefinition, language: Language): ErrorTe
 
 export type ErrorCatalogue = Readonly<Record<string, ErrorDefinition>>
 
+/** An error as a feature declares it; not retryable unless it says so. */
+export type DeclaredError = Omit<ErrorDefinition, 'code' | 'retryable'> & {
+  readonly retryable?: true
+}
+
 /** Declares a feature's errors: `defineErrors({ not_queued: { status: 503, title, … } })`. */
 export const defineErrors = <const C extends string>(
-  entries: Readonly<Record<C, Omit<ErrorDefinition, 'code'>>>,
+  entries: Readonly<Record<C, DeclaredError>>,
 ): { readonly [K in C]: ErrorDefinition } => {
   const catalogue = {} as Record<C, ErrorDefinition>
-  for (const code of Object.keys(entries) as C[]) catalogue[code] = { code, ...entries[code] }
+  for (const code of Object.keys(entries) as C[]) {
+    catalogue[code] = { code, retryable: false, ...entries[code] }
+  }
   return catalogue
 }
 
@@ -88,7 +95,6 @@ export const httpErrors = defineErrors({
         'Não é possível ler a requisição: JSON ou XML malformado, ou um cabeçalho malformado.',
       remedy: 'Corrija a requisição no lugar indicado em detail.',
     },
-    retryable: false,
   },
   not_found: {
     status: 404,
@@ -100,7 +106,6 @@ export const httpErrors = defineErrors({
       meaning: 'Não há esse caminho, ou não há recurso com esse identificador.',
       remedy: 'Confira o caminho e o identificador.',
     },
-    retryable: false,
   },
   validation_failed: {
     status: 400,
@@ -112,7 +117,6 @@ export const httpErrors = defineErrors({
       meaning: 'A requisição é bem formada, mas um campo quebra uma regra; errors lista todas.',
       remedy: 'Corrija os campos indicados em errors.',
     },
-    retryable: false,
   },
   value_refused: {
     status: 400,
@@ -126,7 +130,6 @@ export const httpErrors = defineErrors({
         'A requisição segue o esquema publicado, mas um valor não pode ser aceito: um dígito verificador errado, um cursor que nenhuma lista deu, um membro que não combina com outro; errors lista todos.',
       remedy: 'Corrija os valores indicados em errors.',
     },
-    retryable: false,
   },
   message_rejected: {
     status: 422,
@@ -138,7 +141,6 @@ export const httpErrors = defineErrors({
       meaning: 'A mensagem é de outro tipo que o declarado, ou não é aceitável como está.',
       remedy: 'Envie a mensagem à operação do seu tipo, ou corrija-a.',
     },
-    retryable: false,
   },
   schema_violation: {
     status: 422,
@@ -150,7 +152,6 @@ export const httpErrors = defineErrors({
       meaning: 'A mensagem quebra o seu esquema ISO 20022; errors lista cada elemento por XPath.',
       remedy: 'Corrija os elementos indicados em errors.',
     },
-    retryable: false,
   },
   certificate_expired: {
     status: 422,
@@ -162,7 +163,6 @@ export const httpErrors = defineErrors({
       meaning: 'Um certificado necessário à operação não é mais válido.',
       remedy: 'Instale um certificado válido.',
     },
-    retryable: false,
   },
   unauthorized: {
     status: 401,
@@ -174,7 +174,6 @@ export const httpErrors = defineErrors({
       meaning: 'A chave de API falta, é malformada, desconhecida, venceu ou foi revogada.',
       remedy: 'Envie uma chave válida como Authorization: Bearer <chave>.',
     },
-    retryable: false,
   },
   forbidden: {
     status: 403,
@@ -186,7 +185,6 @@ export const httpErrors = defineErrors({
       meaning: 'A chave de API é válida, mas não tem o escopo da operação.',
       remedy: 'Use uma chave com o escopo indicado em message.',
     },
-    retryable: false,
   },
   restricted: {
     status: 403,
@@ -198,7 +196,6 @@ export const httpErrors = defineErrors({
       meaning: 'A chave de API tem o escopo, mas uma restrição dela proíbe a requisição.',
       remedy: 'Use uma chave sem a restrição indicada em message.',
     },
-    retryable: false,
   },
   method_not_allowed: {
     status: 405,
@@ -210,7 +207,6 @@ export const httpErrors = defineErrors({
       meaning: 'O caminho existe, mas não com este método; o cabeçalho Allow lista os que há.',
       remedy: 'Use um método de Allow.',
     },
-    retryable: false,
   },
   conflict: {
     status: 409,
@@ -222,7 +218,6 @@ export const httpErrors = defineErrors({
       meaning: 'O estado do recurso não permite a operação.',
       remedy: 'Leia o recurso e decida de novo.',
     },
-    retryable: false,
   },
   idempotency_in_progress: {
     status: 409,
@@ -246,7 +241,6 @@ export const httpErrors = defineErrors({
       meaning: 'O corpo da requisição passa do limite indicado em detail.',
       remedy: 'Envie um corpo menor.',
     },
-    retryable: false,
   },
   unsupported_media_type: {
     status: 415,
@@ -258,7 +252,6 @@ export const httpErrors = defineErrors({
       meaning: 'A operação não aceita este Content-Type.',
       remedy: 'Use um Content-Type aceito pela operação.',
     },
-    retryable: false,
   },
   idempotency_mismatch: {
     status: 422,
@@ -270,7 +263,6 @@ export const httpErrors = defineErrors({
       meaning: 'A Idempotency-Key foi usada primeiro com outro corpo ou em outra operação.',
       remedy: 'Use uma chave nova para uma requisição nova.',
     },
-    retryable: false,
   },
   rate_limited: {
     status: 429,
@@ -320,7 +312,6 @@ export const httpErrors = defineErrors({
       meaning: 'A operação precisa de uma configuração que falta; detail diz qual.',
       remedy: 'Defina-a e reinicie o gateway.',
     },
-    retryable: false,
   },
   overloaded: {
     status: 503,

@@ -33,6 +33,7 @@ export {
 export { actorOf, type Caller, callerOf } from './caller.ts'
 export {
   ApiError,
+  type DeclaredError,
   defineErrors,
   type ErrorCatalogue,
   type ErrorDefinition,

@@ -29,7 +29,6 @@ export const paymentErrors = defineErrors({
         'Seria devolvido mais do que foi pago. `refundable` diz o que resta; uma devolução ainda sem resposta retém o seu valor.',
       remedy: 'Leia o pagamento e as suas devoluções, e não devolva mais do que resta.',
     },
-    retryable: false,
   },
   refund_deadline_passed: {
     status: 409,
@@ -41,7 +40,6 @@ export const paymentErrors = defineErrors({
       meaning: 'Passaram mais de 90 dias da liquidação: o SPI recusaria (DT05).',
       remedy: 'Combine um novo pagamento.',
     },
-    retryable: false,
   },
   payee_differs: {
     status: 422,
@@ -53,7 +51,6 @@ export const paymentErrors = defineErrors({
       meaning: 'Quem receberia não é quem creditor_document indica. Nada foi pago.',
       remedy: 'Pergunte ao pagador, e retire ou corrija creditor_document.',
     },
-    retryable: false,
   },
   amount_differs: {
     status: 422,
@@ -65,7 +62,6 @@ export const paymentErrors = defineErrors({
       meaning: 'O código pede `amount`, que o pagador não pode mudar. Nada foi pago.',
       remedy: 'Retire amount, ou peça o que o código diz.',
     },
-    retryable: false,
   },
   too_many_payment_messages: {
     status: 409,
@@ -77,6 +73,5 @@ export const paymentErrors = defineErrors({
       meaning: 'Tantas mensagens nomeiam o pagamento que as suas devoluções não são mais somadas.',
       remedy: 'Leia-as com GET /v1/messages/e2e/{endToEndId}.',
     },
-    retryable: false,
   },
 })

@@ -14,7 +14,6 @@ export const rsfnApiErrors = defineErrors({
       remedy:
         'Importe o certificado de tipo SPB ou MES (o de outros sem a sua chave), ou defina RSFN_PRIVATE_KEY_PATH e RSFN_PUBLIC_KEY_PATH.',
     },
-    retryable: false,
   },
   rsfn_party_unknown: {
     status: 422,
@@ -28,7 +27,6 @@ export const rsfnApiErrors = defineErrors({
         'O cabeçalho nomeia os certificados por autoridade e número de série, e um deles não é conhecido: chaves de arquivos não têm nenhum, ou a autoridade não é da rede.',
       remedy: 'Envie autoridade e número de série do remetente e do destinatário.',
     },
-    retryable: false,
   },
   rsfn_refused: {
     status: 422,
@@ -43,7 +41,6 @@ export const rsfnApiErrors = defineErrors({
       remedy:
         'Responda ao remetente com esse código; uma mensagem que já informa um não é respondida.',
     },
-    retryable: false,
   },
 })
 

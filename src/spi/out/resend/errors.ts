@@ -15,6 +15,5 @@ export const resendErrors = defineErrors({
       remedy:
         'Leia a mensagem. Enquanto ela aguarda, aguarde. O que tem mais de um dia se encontra com `POST /v1/pix/reports`, que pergunta ao Banco Central o que ele liquidou.',
     },
-    retryable: false,
   },
 })
