@@ -1,7 +1,11 @@
 /** SQL of agreements, and of what contracts told of them. */
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  type Queryable,
+  type Transaction,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import type { NetworkId } from '../config.ts'
-import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Anchor, Place } from '../ledger/place.ts'
 import type { State, Step, Told } from './domain.ts'
@@ -23,34 +27,6 @@ type Common = {
 export type NewAgreement = Common & Terms & { readonly state: State }
 
 export type Agreement = NewAgreement & { readonly changedAt: Date }
-
-type Row = {
-  id: string
-  kind: 'delivery' | 'lien'
-  network: string
-  contract: Hex | null
-  wallet: Hex
-  part: never
-  terms: never
-  state: State
-  reference: string | null
-  account: string
-  created_by: string
-  created_at: Date
-  changed_at: Date
-}
-
-const read = (row: Row): Agreement => ({
-  ...{
-    id: row.id,
-    kind: row.kind as never,
-    network: row.network,
-    contract: row.contract ?? undefined,
-  },
-  ...{ wallet: row.wallet, part: row.part, terms: row.terms, state: row.state },
-  ...{ reference: row.reference ?? undefined, account: row.account, createdBy: row.created_by },
-  ...{ createdAt: row.created_at, changedAt: row.changed_at },
-})
 
 const columns = (sql: Queryable) => sql`
   id, kind, network, contract, wallet, part, terms, state, reference, account, created_by,
@@ -91,10 +67,10 @@ export const agreementById = async (
   { id, kind }: { readonly id: string; readonly kind: Agreement['kind'] },
   by: Visible,
 ): Promise<Agreement | undefined> => {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql`
     select ${columns(sql)} from drex_agreements
     where id = ${id} and kind = ${kind} and ${visible(sql, by)}`
-  return row && read(row)
+  return row && valueOfRow<Agreement>(row)
 }
 
 /** In one order, so that two processes cannot block each other. */
@@ -102,10 +78,10 @@ export const lockAgreements = async (
   sql: Transaction,
   ids: readonly string[],
 ): Promise<readonly Agreement[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select ${columns(sql)} from drex_agreements where id = any(${[...ids]}::text[])
     order by id for update`
-  return rows.map(read)
+  return rows.map(valueOfRow<Agreement>)
 }
 
 /** Newest first. */
@@ -130,11 +106,11 @@ export const listAgreements = async (
       ? sql`and ${sql(column)} between ${value as string} and ${value as string}`
       : sql`and ${sql(column)} = ${value as string}`,
   )
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select ${columns(sql)} from drex_agreements where ${visible(sql, by)} ${conditions}
       ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
     order by ${sql(last)} desc, id desc limit ${limit}`
-  return rows.map(read)
+  return rows.map(valueOfRow<Agreement>)
 }
 
 export const saveState = async (sql: Transaction, id: string, state: State): Promise<void> => {
@@ -154,21 +130,12 @@ export const ownSteps = async (
   sql: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly OwnStep[]>> => {
-  const rows = await sql<
-    (Omit<OwnStep, 'hash' | 'error'> & {
-      subject: string
-      hash: Hex | null
-      error: TransactionError | null
-    })[]
-  >`
+  const rows = await sql`
     select id, subject, kind, status, sender, coalesce(mined_hash, hash) as hash, error,
       case when kind <> 'deploy' then data else '0x' end as data
     from drex_transactions where subject = any(${[...ids]}::text[]) order by id`
   return Map.groupBy(
-    rows.map(({ hash, error, ...row }) => ({
-      ...row,
-      ...{ hash: hash ?? undefined, error: error ?? undefined },
-    })),
+    rows.map(valueOfRow<OwnStep & { readonly subject: string }>),
     ({ subject }) => subject,
   )
 }
@@ -194,18 +161,17 @@ export const eventsOf = async (
   sql: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Event[]>> => {
-  const rows = await sql<
-    (Omit<Event, 'blockNumber' | 'mismatch'> & { blockNumber: bigint; mismatch: string | null })[]
-  >`
-    select agreement_id as "agreementId", block_number as "blockNumber", log_index as "logIndex",
-      hash, name, args, mismatch
+  const rows = await sql`
+    select agreement_id, block_number, log_index, hash, name, args, mismatch
     from drex_agreement_events where agreement_id = any(${[...ids]}::text[])
     order by agreement_id, block_number, log_index`
   return Map.groupBy(
-    rows.map(({ blockNumber, mismatch, ...row }) => ({
-      ...row,
-      ...{ blockNumber: Number(blockNumber), mismatch: mismatch ?? undefined },
-    })),
+    rows.map((row) => {
+      const { blockNumber, ...event } = valueOfRow<
+        Omit<Event, 'blockNumber'> & { blockNumber: bigint }
+      >(row)
+      return { ...event, blockNumber: Number(blockNumber) }
+    }),
     ({ agreementId }) => agreementId,
   )
 }
@@ -305,11 +271,11 @@ export const followed = async (
   network: string,
   block: number,
 ): Promise<readonly Agreement[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select ${columns(sql)} from drex_agreements
     where network = ${network} and contract is not null
       and (until_block is null or until_block > ${block})`
-  return rows.map(read)
+  return rows.map(valueOfRow<Agreement>)
 }
 
 /** What has ended is looked at for so many blocks more, in which its end may be taken back. */

@@ -1,5 +1,10 @@
 import type { PendingQuery, Row as PostgresRow } from 'postgres'
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  optionalNumber,
+  type Queryable,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -31,46 +36,6 @@ export type Contract = NewContract & {
   readonly error: TransactionError | undefined
   readonly permitStatus: TransactionStatus | undefined
 }
-
-type Row = {
-  id: string
-  network: string
-  address: Hex | null
-  template: string | null
-  label: string
-  params: unknown
-  abi: readonly unknown[]
-  deployer: Hex | null
-  transaction_id: string | null
-  permit_transaction_id: string | null
-  account: string
-  created_by: string
-  created_at: Date
-  status: TransactionStatus | null
-  hash: Hex | null
-  error: TransactionError | null
-  permit_status: TransactionStatus | null
-}
-
-const read = (row: Row): Contract => ({
-  id: row.id,
-  network: row.network,
-  address: row.address ?? undefined,
-  template: row.template ?? undefined,
-  label: row.label,
-  params: row.params,
-  abi: row.abi,
-  deployer: row.deployer ?? undefined,
-  transactionId: row.transaction_id ?? undefined,
-  permitTransactionId: row.permit_transaction_id ?? undefined,
-  account: row.account,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  status: row.status ?? undefined,
-  hash: row.hash ?? undefined,
-  error: row.error ?? undefined,
-  permitStatus: row.permit_status ?? undefined,
-})
 
 /** @returns false if the account has a contract of this address already */
 export const insertContract = async (sql: Queryable, row: NewContract): Promise<boolean> => {
@@ -108,8 +73,8 @@ const selection = (sql: Queryable) => sql`
   left join drex_transactions p on p.id = c.permit_transaction_id`
 
 export const contractById = async (sql: Queryable, id: string): Promise<Contract | undefined> => {
-  const [row] = await sql<Row[]>`${selection(sql)} where c.id = ${id}`
-  return row && read(row)
+  const [row] = await sql`${selection(sql)} where c.id = ${id}`
+  return row && valueOfRow<Contract>(row)
 }
 
 /** Several if the same address is known on several networks. */
@@ -118,9 +83,9 @@ export const contractsByAddress = async (
   address: Hex,
   account: string,
 ): Promise<readonly Contract[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     ${selection(sql)} where c.address = ${address} and ${visible(sql, account)} order by c.id`
-  return rows.map(read)
+  return rows.map(valueOfRow<Contract>)
 }
 
 /** What the account knows of these addresses: of each one contract, its own before that of everybody. */
@@ -130,12 +95,12 @@ export const contractsOfNetwork = async (
   account: string,
   addresses: readonly Hex[],
 ): Promise<readonly Contract[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select distinct on (own.address) own.* from (
       ${selection(sql)} where c.network = ${network} and c.address = any(${[...addresses]}::text[])
         and ${visible(sql, account)}
     ) own order by own.address, own.account = ${gatewayAccount}, own.id`
-  return rows.map(read)
+  return rows.map(valueOfRow<Contract>)
 }
 
 /** Whether anybody deployed it from a template. */
@@ -156,11 +121,11 @@ export const listContracts = async (
   beforeId: string | undefined,
   limit: number,
 ): Promise<readonly Contract[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     ${selection(sql)} where ${visible(sql, account)}
       ${beforeId === undefined ? sql`` : sql`and c.id < ${beforeId}`}
     order by c.id desc limit ${limit}`
-  return rows.map(read)
+  return rows.map(valueOfRow<Contract>)
 }
 
 export type TrackedRow = {
@@ -178,42 +143,26 @@ export type TrackedRow = {
   readonly createdAt: Date
 }
 
-type TrackedColumns = {
-  id: string
-  network: string
-  kind: string
-  subject: string
-  sender: Hex
-  recipient: Hex | null
-  status: TransactionStatus
-  hash: Hex | null
-  nonce: bigint | null
-  block_number: bigint | null
-  error: TransactionError | null
-  created_at: Date
+const readTracked = (row: PostgresRow): TrackedRow => {
+  const value = valueOfRow<
+    Omit<TrackedRow, 'nonce' | 'blockNumber'> & {
+      readonly nonce?: bigint
+      readonly blockNumber?: bigint
+    }
+  >(row)
+  return {
+    ...value,
+    nonce: optionalNumber(value.nonce),
+    blockNumber: optionalNumber(value.blockNumber),
+  }
 }
-
-const readTracked = (row: TrackedColumns): TrackedRow => ({
-  id: row.id,
-  network: row.network,
-  kind: row.kind,
-  subject: row.subject,
-  sender: row.sender,
-  recipient: row.recipient ?? undefined,
-  status: row.status,
-  hash: row.hash ?? undefined,
-  nonce: row.nonce === null ? undefined : Number(row.nonce),
-  blockNumber: row.block_number === null ? undefined : Number(row.block_number),
-  error: row.error ?? undefined,
-  createdAt: row.created_at,
-})
 
 const trackedColumns = (sql: Queryable) => sql`
   t.id, t.network, t.kind, t.subject, t.sender, t.recipient, t.status,
   coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number, t.error, t.created_at`
 
 export const trackedById = async (sql: Queryable, id: string): Promise<TrackedRow | undefined> => {
-  const [row] = await sql<TrackedColumns[]>`
+  const [row] = await sql`
     select ${trackedColumns(sql)} from drex_transactions t where t.id = ${id}`
   return row && readTracked(row)
 }
@@ -227,7 +176,7 @@ export const trackedOfWallet = async (
 ): Promise<readonly TrackedRow[]> => {
   const before = (id: PendingQuery<PostgresRow[]>) =>
     beforeId === undefined ? sql`` : sql`and ${id} < ${beforeId}`
-  const rows = await sql<TrackedColumns[]>`
+  const rows = await sql`
     select * from (
       (select ${trackedColumns(sql)} from drex_transactions t
         where t.sender = ${address} ${before(sql`t.id`)} order by t.id desc limit ${limit})

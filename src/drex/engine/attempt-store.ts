@@ -1,5 +1,5 @@
 /** SQL of attempts: further signed bytes for a nonce that is already in flight. */
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, valueOfRow } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 
 export type Attempt = {
@@ -16,26 +16,15 @@ export const attemptsOf = async (
   sql: Client,
   ids: readonly string[],
 ): Promise<readonly Attempt[]> => {
-  const rows = await sql<
-    {
-      transaction_id: string
-      kind: Attempt['kind']
-      hash: Hex
-      raw: Hex
-      max_fee: string
-      tip: string
-    }[]
-  >`
+  const rows = await sql`
     select transaction_id, kind, hash, raw, max_fee, tip from drex_attempts
     where transaction_id = any(${[...ids]}::text[]) order by created_at`
-  return rows.map((row) => ({
-    transactionId: row.transaction_id,
-    kind: row.kind,
-    hash: row.hash,
-    raw: row.raw,
-    maxFee: BigInt(row.max_fee),
-    tip: BigInt(row.tip),
-  }))
+  return rows.map((row) => {
+    const { maxFee, tip, ...value } = valueOfRow<
+      Omit<Attempt, 'maxFee' | 'tip'> & { readonly maxFee: string; readonly tip: string }
+    >(row)
+    return { ...value, maxFee: BigInt(maxFee), tip: BigInt(tip) }
+  })
 }
 
 /** The newest attempt of each transaction that may still be mined. */

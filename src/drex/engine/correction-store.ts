@@ -1,5 +1,5 @@
 /** SQL of what goes against the usual course: nonces that others used, and ends that the chain took back. */
-import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { type Client, type Transaction, valueOfRow } from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { before } from './store.ts'
@@ -61,11 +61,11 @@ export const nonceUsed = async (
   sql: Transaction,
   ids: readonly string[],
 ): Promise<readonly Ended[]> => {
-  const rows = await sql<(Omit<Ended, 'hash'> & { hash: Hex | null })[]>`
+  const rows = await sql`
     update drex_transactions set status = 'cancelled', settled_at = now()
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'nonce_used')})
     returning id, kind, subject, status, hash`
-  return rows.map(({ hash, ...row }) => ({ ...row, hash: hash ?? undefined }))
+  return rows.map(valueOfRow<Ended>)
 }
 
 export type BlockOfEnds = { readonly number: number; readonly hash: Hex }
@@ -95,7 +95,7 @@ export const correct = async (
   blocks: readonly BlockOfEnds[],
   reason: TransactionError,
 ): Promise<readonly Corrected[]> => {
-  const rows = await sql<(Omit<Corrected, 'hash' | 'reason' | 'status'> & { hash: Hex | null })[]>`
+  const rows = await sql`
     with gone as (
       select t.id, t.status, coalesce(t.mined_hash, t.hash) as hash from drex_transactions t
       join unnest(
@@ -114,10 +114,9 @@ export const correct = async (
       settled_at = null, error = null, due_at = now()
     from gone where t.id = gone.id
     returning t.id, t.kind, t.subject, gone.status as previous, gone.hash`
-  return rows.map(({ hash, ...row }) => ({
-    ...row,
+  return rows.map((row) => ({
+    ...valueOfRow<Omit<Corrected, 'reason' | 'status'>>(row),
     status: 'broadcast',
-    hash: hash ?? undefined,
     reason,
   }))
 }

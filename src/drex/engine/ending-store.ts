@@ -1,16 +1,11 @@
 /** SQL that ends transactions; each function returns the rows that this very call ended. */
-import type { Client, Transaction } from '#src/platform/database/index.ts'
+import { type Client, type Transaction, valueOfRow } from '#src/platform/database/index.ts'
 import { gatewayAccount } from '../contracts/store.ts'
-import { type TransactionStatus, transition } from '../domain.ts'
+import { transition } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Checkpoint, Identity } from '../rpc/node.ts'
 import { before, type MinedRow, minedColumns, minedValues } from './store.ts'
-import {
-  type Ended,
-  errorColumn,
-  type TransactionError,
-  type TransactionKind,
-} from './transaction.ts'
+import { type Ended, errorColumn, type TransactionError } from './transaction.ts'
 
 export type Settlement = {
   readonly id: string
@@ -23,7 +18,7 @@ export const settle = async (
   sql: Transaction,
   rows: readonly Settlement[],
 ): Promise<readonly Ended[]> => {
-  const settled = await sql<EndedRow[]>`
+  const settled = await sql`
     update drex_transactions t set status = v.status, settled_at = now(), error = v.error::jsonb
     from unnest(
       ${rows.map((row) => row.id)}::text[],
@@ -32,7 +27,7 @@ export const settle = async (
     ) as v(id, status, error)
     where t.id = v.id and t.status in (${before(sql, 'settled_success')})
     returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
-  return settled.map(ended)
+  return settled.map(valueOfRow<Ended>)
 }
 
 /**
@@ -43,13 +38,13 @@ export const settleMined = async (
   sql: Transaction,
   rows: readonly MinedRow[],
 ): Promise<readonly Ended[]> => {
-  const settled = await sql<EndedRow[]>`
+  const settled = await sql`
     update drex_transactions t
     set status = ${transition('mined', 'settled_success')!}, settled_at = now(), error = null, ${minedColumns(sql)}
     from ${minedValues(sql, rows)}
     where t.id = v.id and t.status in (${before(sql, 'receipt')})
     returning t.id, t.kind, t.subject, t.status, t.mined_hash as hash`
-  return settled.map(ended)
+  return settled.map(valueOfRow<Ended>)
 }
 
 /** Ends transactions that have no nonce yet, each with its reason. */
@@ -57,14 +52,14 @@ export const refuse = async (
   sql: Transaction,
   rows: readonly { readonly id: string; readonly error: TransactionError }[],
 ): Promise<readonly Ended[]> => {
-  const refused = await sql<EndedRow[]>`
+  const refused = await sql`
     update drex_transactions t set status = 'failed', settled_at = now(), error = v.error::jsonb
     from unnest(
       ${rows.map((row) => row.id)}::text[], ${rows.map((row) => errorColumn(row.error))}::text[]
     ) as v(id, error)
     where t.id = v.id and t.status in (${before(sql, 'refused')})
     returning t.id, t.kind, t.subject, t.status, t.hash`
-  return refused.map(ended)
+  return refused.map(valueOfRow<Ended>)
 }
 
 /** Ends transactions that have no nonce yet and nothing left to do. */
@@ -72,11 +67,11 @@ export const withdraw = async (
   sql: Transaction,
   ids: readonly string[],
 ): Promise<readonly Ended[]> => {
-  const rows = await sql<EndedRow[]>`
+  const rows = await sql`
     update drex_transactions set status = 'cancelled', settled_at = now()
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'cancel')})
     returning id, kind, subject, status, hash`
-  return rows.map(ended)
+  return rows.map(valueOfRow<Ended>)
 }
 
 /** Steps that can no longer start because an earlier one ended badly. */
@@ -85,7 +80,7 @@ export const failFollowers = async (
   ids: readonly string[],
   error: TransactionError,
 ): Promise<readonly Ended[]> => {
-  const rows = await sql<EndedRow[]>`
+  const rows = await sql`
     with recursive followers as (
       select id from drex_transactions where after_id = any(${[...ids]}::text[])
       union all
@@ -94,18 +89,8 @@ export const failFollowers = async (
     update drex_transactions t set status = 'failed', settled_at = now(), error = ${errorColumn(error)}::text::jsonb
     from followers f where t.id = f.id and t.status in (${before(sql, 'refused')})
     returning t.id, t.kind, t.subject, t.status, t.hash`
-  return rows.map(ended)
+  return rows.map(valueOfRow<Ended>)
 }
-
-type EndedRow = {
-  id: string
-  kind: TransactionKind
-  subject: string
-  status: TransactionStatus
-  hash: Hex | null
-}
-
-const ended = (row: EndedRow): Ended => ({ ...row, hash: row.hash ?? undefined })
 
 /** Without those that may be on the chain already, of which nobody can say that they were not sent. */
 export const expired = (
@@ -161,7 +146,7 @@ export const resetNetwork = async (
   genesis: Hex,
   error: TransactionError,
 ): Promise<readonly Ended[]> => {
-  const rows = await sql<EndedRow[]>`
+  const rows = await sql`
     update drex_transactions set status = 'failed', settled_at = now(), error = ${errorColumn(error)}::text::jsonb
     where network = ${network} and status in (${before(sql, 'network_reset')})
     returning id, kind, subject, status, hash`
@@ -185,5 +170,5 @@ export const resetNetwork = async (
   await sql`delete from drex_positions where network = ${network}`
   await sql`update drex_network_state set genesis_hash = ${genesis}, checkpoint_number = null,
       checkpoint_hash = null where network = ${network}`
-  return rows.map(ended)
+  return rows.map(valueOfRow<Ended>)
 }

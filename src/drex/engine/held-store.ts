@@ -1,5 +1,11 @@
 /** SQL of what may have been sent before this book knew of it: found on the chain, or held until somebody decides. */
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  optionalNumber,
+  type Queryable,
+  type Transaction,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import type { NetworkId } from '../config.ts'
 import type { Hex } from '../evm/hex.ts'
 import { before } from './store.ts'
@@ -9,7 +15,7 @@ import { errorColumn, type TransactionError, type TransactionKind } from './tran
 export type Unsent = {
   readonly id: string
   readonly kind: TransactionKind
-  readonly recipient: Hex | null
+  readonly recipient: Hex | undefined
   readonly data: Hex
   readonly value: bigint
   readonly createdAt: Date
@@ -26,25 +32,26 @@ export const unsentOf = async (
   network: string,
   sender: Hex,
 ): Promise<readonly Unsent[]> => {
-  const rows = await sql<
-    (Omit<Unsent, 'value' | 'afterSender' | 'afterNonce'> & {
-      value: string
-      afterSender: Hex | null
-      afterNonce: bigint | null
-    })[]
-  >`
-    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at as "createdAt",
-      p.sender as "afterSender", p.nonce as "afterNonce"
+  const rows = await sql`
+    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at,
+      p.sender as after_sender, p.nonce as after_nonce
     from drex_transactions t left join drex_transactions p on p.id = t.after_id
     where t.network = ${network} and t.sender = ${sender} and t.status in (${before(sql, 'signed')})
       and t.held is null
     order by t.id limit ${unsentMax}`
-  return rows.map(({ value, afterSender, afterNonce, ...row }) => ({
-    ...row,
-    value: BigInt(value),
-    afterSender: afterSender ?? undefined,
-    afterNonce: afterNonce === null ? undefined : Number(afterNonce),
-  }))
+  return rows.map((row) => {
+    const unsent = valueOfRow<
+      Omit<Unsent, 'value' | 'afterNonce'> & {
+        readonly value: string
+        readonly afterNonce?: bigint
+      }
+    >(row)
+    return {
+      ...unsent,
+      value: BigInt(unsent.value),
+      afterNonce: optionalNumber(unsent.afterNonce),
+    }
+  })
 }
 
 /** @returns those of them that have no nonce and are not held */

@@ -125,7 +125,7 @@ export const match = (
 } => {
   const adopted = new Map<string, Sent>()
   const held = new Map<string, readonly Hex[]>()
-  const waiting = Map.groupBy(unsent, (each) => keyOf(each.recipient, each))
+  const waiting = Map.groupBy(unsent, (each) => keyOf(each.recipient ?? null, each))
   const mined = Map.groupBy(sent, (each) => keyOf(each.to, each))
   for (const [key, alike] of waiting) {
     const all = mined.get(key) ?? []

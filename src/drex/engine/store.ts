@@ -1,5 +1,13 @@
 /** SQL of the engine. Each statement handles a whole batch; arrays travel as unnested columns. */
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { Row } from 'postgres'
+import {
+  type Client,
+  optionalBigint,
+  optionalNumber,
+  type Queryable,
+  type Transaction,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import {
   isFinal,
   sourcesOf,
@@ -15,69 +23,33 @@ import {
   type NewTransaction,
   type OpenTransaction,
   type TransactionError,
-  type TransactionKind,
 } from './transaction.ts'
-
-/** int8 arrives as bigint, numeric as text. */
-type Row = {
-  id: string
-  sender: Hex
-  kind: TransactionKind
-  subject: string
-  status: TransactionStatus
-  recipient: Hex | null
-  data: Hex
-  value: string
-  nonce: bigint | null
-  hash: Hex | null
-  raw: Hex | null
-  gas_limit: bigint | null
-  max_fee: string | null
-  tip: string | null
-  block_number: bigint | null
-  block_hash: Hex | null
-  mined_hash: Hex | null
-  gas_used: bigint | null
-  succeeded: boolean | null
-  mismatch: string | null
-  attempts: number
-  after_sender?: Hex | null
-  after_nonce?: bigint | null
-}
 
 /** Those of `t` that the engine reads. */
 const columns = (sql: Queryable) => sql`
   t.id, t.sender, t.kind, t.subject, t.status, t.recipient, t.data, t.value, t.nonce, t.hash, t.raw, t.gas_limit,
   t.max_fee, t.tip, t.block_number, t.block_hash, t.mined_hash, t.gas_used, t.succeeded, t.mismatch, t.attempts`
 
-const read = (row: Row): OpenTransaction => ({
-  id: row.id,
-  sender: row.sender,
-  kind: row.kind,
-  subject: row.subject,
-  status: row.status,
-  recipient: row.recipient ?? undefined,
-  data: row.data,
-  value: BigInt(row.value),
-  nonce: optionalNumber(row.nonce),
-  hash: row.hash ?? undefined,
-  raw: row.raw ?? undefined,
-  gasLimit: row.gas_limit ?? undefined,
-  maxFee: row.max_fee === null ? undefined : BigInt(row.max_fee),
-  tip: row.tip === null ? undefined : BigInt(row.tip),
-  blockNumber: optionalNumber(row.block_number),
-  blockHash: row.block_hash ?? undefined,
-  minedHash: row.mined_hash ?? undefined,
-  gasUsed: optionalNumber(row.gas_used),
-  succeeded: row.succeeded ?? undefined,
-  mismatch: row.mismatch ?? undefined,
-  attempts: row.attempts,
-  afterSender: row.after_sender ?? undefined,
-  afterNonce: optionalNumber(row.after_nonce ?? null),
-})
+const read = (row: Row): OpenTransaction => {
+  const value = valueOfRow<
+    Omit<OpenTransaction, Counted | Wei> & { readonly [P in Counted]?: bigint } & {
+      readonly [P in Wei]?: string
+    }
+  >(row)
+  return {
+    ...value,
+    value: BigInt(value.value!),
+    maxFee: optionalBigint(value.maxFee),
+    tip: optionalBigint(value.tip),
+    nonce: optionalNumber(value.nonce),
+    blockNumber: optionalNumber(value.blockNumber),
+    gasUsed: optionalNumber(value.gasUsed),
+    afterNonce: optionalNumber(value.afterNonce),
+  }
+}
 
-const optionalNumber = (value: bigint | null): number | undefined =>
-  value === null ? undefined : Number(value)
+type Counted = 'nonce' | 'blockNumber' | 'gasUsed' | 'afterNonce'
+type Wei = 'value' | 'maxFee' | 'tip'
 
 export const listed = (sql: Queryable, statuses: readonly TransactionStatus[]) =>
   sql.unsafe(statuses.map((status) => `'${status}'`).join(', '))
@@ -143,7 +115,7 @@ export const takePending = async (
     readonly except: readonly Hex[]
   },
 ): Promise<readonly OpenTransaction[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     with taken as (
       select t.id, p.sender as after_sender, p.nonce as after_nonce
       from drex_transactions t left join drex_transactions p on p.id = t.after_id
@@ -250,7 +222,7 @@ export const findByHash = async (
   hashes: readonly Hex[],
 ): Promise<ReadonlyMap<Hex, Found>> => {
   const list = [...hashes]
-  const rows = await sql<FoundRow[]>`
+  const rows = await sql`
     select true as is_first, t.hash, t.id, t.kind, t.sender, t.recipient, ${judgedData(sql)} as data
     from drex_transactions t
     where network = ${network} and hash = any(${list}::text[])
@@ -261,22 +233,15 @@ export const findByHash = async (
     where a.network = ${network} and a.hash = any(${list}::text[])
       and t.status in (${before(sql, 'receipt')})`
   return new Map(
-    rows.map(({ hash, is_first: isFirst, recipient, data, ...row }) => [
-      hash,
-      { ...row, isFirst, recipient: recipient ?? undefined, data: data ?? '0x' },
-    ]),
+    rows.map((row) => {
+      const { hash, ...found } = valueOfRow<Found & { readonly hash: Hex }>(row)
+      return [hash, found]
+    }),
   )
 }
 
-type FoundRow = Omit<Judged, 'recipient' | 'data'> & {
-  readonly is_first: boolean
-  readonly hash: Hex
-  readonly recipient: Hex | null
-  readonly data: Hex | null
-}
-
 /** A deployment's data is large, and says nothing about its receipt; that of all others may. */
-const judgedData = (sql: Client) => sql`case when t.kind <> 'deploy' then t.data end`
+const judgedData = (sql: Client) => sql`case when t.kind <> 'deploy' then t.data else '0x' end`
 
 export const markMined = async (sql: Client, rows: readonly MinedRow[]): Promise<void> => {
   await sql`
@@ -305,7 +270,7 @@ export const minedUpTo = async (
   block: number,
   page: { readonly afterId: string; readonly limit: number },
 ): Promise<readonly OpenTransaction[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select ${columns(sql)} from drex_transactions t
     where network = ${network} and status in (${before(sql, 'settled_success')})
       and block_number <= ${block} and id > ${page.afterId}
@@ -331,11 +296,11 @@ export const dueInFlight = async (
 ): Promise<readonly OpenTransaction[]> => {
   const rows =
     all === undefined
-      ? await sql<Row[]>`
+      ? await sql`
           select ${columns(sql)} from drex_transactions t
           where network = ${network} and status in (${before(sql, 'accepted')}) and due_at <= now()
           order by sender, nonce limit ${limit}`
-      : await sql<Row[]>`
+      : await sql`
           select ${columns(sql)} from drex_transactions t
           where network = ${network} and status in (${before(sql, 'accepted')}) and id > ${all.afterId}
           order by id limit ${limit}`
@@ -346,7 +311,7 @@ export const inFlightById = async (
   sql: Client,
   id: string,
 ): Promise<OpenTransaction | undefined> => {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql`
     select ${columns(sql)} from drex_transactions t where id = ${id} and status in (${before(sql, 'accepted')})`
   return row && read(row)
 }

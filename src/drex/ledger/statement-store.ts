@@ -1,7 +1,7 @@
 /** SQL of statements. */
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
-import { type Booked, type BookedRow, readBooked } from './store.ts'
+import { type Booked, readBooked } from './store.ts'
 
 /** What a statement shows of a movement. */
 export type StatementRow = Booked & {
@@ -9,12 +9,6 @@ export type StatementRow = Booked & {
   /** This and the reference are shown if the transfer belongs to the account that asks. */
   readonly transferId: string | undefined
   readonly reference: string | undefined
-}
-
-type StatementRowRow = BookedRow & {
-  total: string
-  transfer_id: string | null
-  reference: string | null
 }
 
 export type StatementQuery = {
@@ -39,7 +33,7 @@ export const statementPage = async (
   query: StatementQuery,
 ): Promise<readonly StatementRow[]> => {
   const { network, token, wallet, account, from, to, after, limit } = query
-  const rows = await sql<StatementRowRow[]>`
+  const rows = await sql`
     select m.id, m.token, m.wallet, m.side, m.counterparty, m.amount::text, m.total::text,
       m.block_number::text, m.block_hash, m.log_index, m.hash, m.booked_at,
       f.id as transfer_id, f.reference
@@ -63,10 +57,8 @@ export const statementPage = async (
       }
     order by m.booked_at, m.block_number, m.log_index, m.side limit ${limit}`
   return rows.map((row) => ({
-    ...readBooked(row),
-    total: BigInt(row.total),
-    transferId: row.transfer_id ?? undefined,
-    reference: row.reference ?? undefined,
+    ...(readBooked(row) as Omit<StatementRow, 'total'>),
+    total: BigInt(row['total']),
   }))
 }
 

@@ -1,8 +1,14 @@
 /** SQL of the ledger: the position, the movements, and what each wallet holds by them. */
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { Row } from 'postgres'
+import {
+  type Client,
+  type Queryable,
+  type Transaction,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import { newId } from '../ids.ts'
-import type { Entry, Side } from './entries.ts'
+import type { Entry } from './entries.ts'
 import type { Anchor, Place } from './place.ts'
 
 export type Position = Place & {
@@ -10,28 +16,23 @@ export type Position = Place & {
   readonly historyUntil: number
 }
 
-type PositionRow = {
-  number: string
-  hash: Hex | null
-  anchors: readonly Anchor[]
-  until: string
-}
-
-const readPosition = (row: PositionRow): Position => ({
-  number: Number(row.number),
-  hash: row.hash ?? undefined,
-  anchors: row.anchors,
-  historyUntil: Number(row.until),
-})
-
 export const positionOf = async (
   sql: Queryable,
   network: string,
 ): Promise<Position | undefined> => {
-  const [row] = await sql<PositionRow[]>`
+  const [row] = await sql<
+    { number: string; hash: Hex | null; anchors: readonly Anchor[]; until: string }[]
+  >`
     select block_number::text as number, block_hash as hash, anchors, history_until::text as until
     from drex_positions where network = ${network}`
-  return row && readPosition(row)
+  return (
+    row && {
+      number: Number(row.number),
+      hash: row.hash ?? undefined,
+      anchors: row.anchors,
+      historyUntil: Number(row.until),
+    }
+  )
 }
 
 /** Begins after the block `number`, if no process has begun yet. */
@@ -170,13 +171,14 @@ export const removeAbove = async (
   network: string,
   above: number,
 ): Promise<readonly Booked[]> => {
-  const removed = await sql<BookedRow[]>`
+  const removed = await sql`
     update drex_movements set removed_at = now()
     where network = ${network} and block_number > ${above} and removed_at is null
     returning id, token, wallet, side, counterparty, amount::text, block_number::text,
       block_hash, log_index, hash, booked_at`
-  const tokens = removed.map(({ token }) => token)
-  const wallets = removed.map(({ wallet }) => wallet)
+  const booked = removed.map(readBooked)
+  const tokens = booked.map(({ token }) => token)
+  const wallets = booked.map(({ wallet }) => wallet)
   await sql`
     with changed as (
       select distinct token, wallet from unnest(${tokens}::text[], ${wallets}::text[])
@@ -196,32 +198,19 @@ export const removeAbove = async (
       checked_block = null, difference = 0
     from ends e where e.total is not null
       and h.network = ${network} and h.token = e.token and h.wallet = e.wallet`
-  return removed.map(readBooked)
+  return booked
 }
 
-export type BookedRow = {
-  id: string
-  token: Hex
-  wallet: Hex
-  side: Side
-  counterparty: Hex
-  amount: string
-  block_number: string
-  block_hash: Hex
-  log_index: number
-  hash: Hex
-  booked_at: Date
+/** Of a row whose numbers are text. */
+export const readBooked = (row: Row): Booked => {
+  const value = valueOfRow<
+    Omit<Booked, 'amount' | 'blockNumber'> & {
+      readonly amount: string
+      readonly blockNumber: string
+    }
+  >(row)
+  return { ...value, amount: BigInt(value.amount), blockNumber: Number(value.blockNumber) }
 }
-
-export const readBooked = (row: BookedRow): Booked => ({
-  ...{ id: row.id, token: row.token, wallet: row.wallet, side: row.side, hash: row.hash },
-  counterparty: row.counterparty,
-  amount: BigInt(row.amount),
-  blockNumber: Number(row.block_number),
-  blockHash: row.block_hash,
-  logIndex: row.log_index,
-  bookedAt: row.booked_at,
-})
 
 export type Holding = {
   readonly token: Hex

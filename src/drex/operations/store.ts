@@ -1,4 +1,5 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import type { Row } from 'postgres'
+import { type Client, type Queryable, valueOfRow } from '#src/platform/database/index.ts'
 import type { NetworkId } from '../config.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
@@ -30,45 +31,12 @@ export type Operation = NewOperation & {
   readonly updatedAt: Date
 }
 
-type Row = {
-  id: string
-  kind: OperationName
-  transaction_id: string
-  network: string
-  signer: Hex
-  params: unknown
-  reference: string | null
-  account: string
-  created_by: string
-  created_at: Date
-  status: TransactionStatus
-  hash: Hex | null
-  block_hash: Hex | null
-  sender: Hex
-  recipient: Hex
-  data: Hex
-  error: TransactionError | null
-  updated_at: Date
+const read = (row: Row): Operation => {
+  const { sender, recipient, data, ...value } = valueOfRow<
+    Omit<Operation, 'call'> & Operation['call']
+  >(row)
+  return { ...value, call: { sender, recipient, data } }
 }
-
-const read = (row: Row): Operation => ({
-  id: row.id,
-  kind: row.kind,
-  transactionId: row.transaction_id,
-  network: row.network,
-  signer: row.signer,
-  params: row.params,
-  reference: row.reference ?? undefined,
-  account: row.account,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  status: row.status,
-  hash: row.hash ?? undefined,
-  blockHash: row.block_hash ?? undefined,
-  call: { sender: row.sender, recipient: row.recipient, data: row.data },
-  error: row.error ?? undefined,
-  updatedAt: row.updated_at,
-})
 
 export const insertOperation = async (sql: Queryable, row: NewOperation): Promise<void> => {
   await sql`
@@ -104,7 +72,7 @@ export const operationById = async (
   id: string,
   by: Visible,
 ): Promise<Operation | undefined> => {
-  const [row] = await sql<Row[]>`${selection(sql)} where o.id = ${id} and ${visible(sql, by)}`
+  const [row] = await sql`${selection(sql)} where o.id = ${id} and ${visible(sql, by)}`
   return row && read(row)
 }
 
@@ -114,7 +82,7 @@ export const operationsById = async (
   ids: readonly string[],
 ): Promise<readonly Operation[]> => {
   if (ids.length === 0) return []
-  const rows = await sql<Row[]>`${selection(sql)} where o.id = any(${[...ids]}::text[])`
+  const rows = await sql`${selection(sql)} where o.id = any(${[...ids]}::text[])`
   return rows.map(read)
 }
 
@@ -125,7 +93,7 @@ export const listOperations = async (
   by: Visible,
 ): Promise<readonly Operation[]> => {
   const { beforeId, limit } = filter
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     ${selection(sql)} where ${visible(sql, by)}
     ${beforeId === undefined ? sql`` : sql`and o.id < ${beforeId}`}
     order by o.id desc limit ${limit}`

@@ -1,5 +1,11 @@
 /** SQL of the streams: what each is for, where it is, and what it told of the last blocks. */
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import type { Row } from 'postgres'
+import {
+  type Client,
+  type Queryable,
+  type Transaction,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Anchor, Place } from '../ledger/place.ts'
 
@@ -18,23 +24,11 @@ export type Stream = {
   readonly createdAt: Date
 }
 
-type Row = Omit<Stream, 'position' | 'contractId' | 'createdBy' | 'createdAt'> & {
-  contract_id: string
-  block_number: string
-  block_hash: Hex | null
-  created_by: string
-  created_at: Date
-}
-
 const read = (row: Row): Stream => {
-  const { contract_id, block_number, block_hash, created_by, created_at, ...rest } = row
-  return {
-    ...rest,
-    contractId: contract_id,
-    position: { number: Number(block_number), hash: block_hash ?? undefined },
-    createdBy: created_by,
-    createdAt: created_at,
-  }
+  const { blockNumber, blockHash, ...value } = valueOfRow<
+    Omit<Stream, 'position'> & { readonly blockNumber: string; readonly blockHash?: Hex }
+  >(row)
+  return { ...value, position: { number: Number(blockNumber), hash: blockHash } }
 }
 
 const columns = (sql: Queryable) => sql`
@@ -66,7 +60,7 @@ export const streamsOfContract = async (
   beforeId: string | undefined,
   limit: number,
 ): Promise<readonly Stream[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select ${columns(sql)} from drex_streams
     where contract_id = ${contractId} and account = ${account}
       ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
@@ -81,7 +75,7 @@ export const streamsOfNetwork = async (
   afterId: string,
   limit: number,
 ): Promise<readonly Stream[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select ${columns(sql)} from drex_streams where network = ${network} and id > ${afterId}
     order by id limit ${limit}`
   return rows.map(read)

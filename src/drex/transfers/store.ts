@@ -1,5 +1,11 @@
 import type { PendingQuery, Row as PostgresRow } from 'postgres'
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  optionalNumber,
+  type Queryable,
+  type Transaction,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import { type NetworkId, networkIds } from '../config.ts'
 import { isFinal, type TransactionStatus } from '../domain.ts'
 import { before } from '../engine/store.ts'
@@ -55,60 +61,21 @@ export type Step = {
   readonly createdAt: Date
 }
 
-type Row = {
-  id: string
-  transaction_id: string
-  network: string
-  token: Hex
-  from_wallet: Hex
-  to_wallet: Hex
-  /** numeric arrives as text. */
-  amount: string
-  decimals: number
-  reference: string | null
-  metadata: Readonly<Record<string, unknown>>
-  account: string
-  approval: 'required' | 'approved' | null
-  approved_by: string | null
-  attempt: number
-  batch: string | null
-  created_by: string
-  created_at: Date
-  status: TransactionStatus
-  hash: Hex | null
-  nonce: bigint | null
-  block_number: bigint | null
-  block_hash: Hex | null
-  error: TransactionError | null
-  updated_at: Date
+const read = (row: PostgresRow): Transfer => {
+  const value = valueOfRow<
+    Omit<Transfer, 'amount' | 'nonce' | 'blockNumber'> & {
+      readonly amount: string
+      readonly nonce: bigint | undefined
+      readonly blockNumber: bigint | undefined
+    }
+  >(row)
+  return {
+    ...value,
+    amount: BigInt(value.amount),
+    nonce: optionalNumber(value.nonce),
+    blockNumber: optionalNumber(value.blockNumber),
+  }
 }
-
-const read = (row: Row): Transfer => ({
-  id: row.id,
-  transactionId: row.transaction_id,
-  network: row.network,
-  token: row.token,
-  fromWallet: row.from_wallet,
-  toWallet: row.to_wallet,
-  amount: BigInt(row.amount),
-  decimals: row.decimals,
-  reference: row.reference ?? undefined,
-  metadata: row.metadata,
-  account: row.account,
-  approval: row.approval ?? undefined,
-  approvedBy: row.approved_by ?? undefined,
-  attempt: row.attempt,
-  batch: row.batch ?? undefined,
-  createdBy: row.created_by,
-  createdAt: row.created_at,
-  status: row.status,
-  hash: row.hash ?? undefined,
-  nonce: row.nonce === null ? undefined : Number(row.nonce),
-  blockNumber: row.block_number === null ? undefined : Number(row.block_number),
-  blockHash: row.block_hash ?? undefined,
-  error: row.error ?? undefined,
-  updatedAt: row.updated_at,
-})
 
 const shown = (sql: Queryable) => sql`
   f.*, t.status, coalesce(t.mined_hash, t.hash) as hash, t.nonce, t.block_number, t.block_hash, t.error,
@@ -147,7 +114,7 @@ export const transferById = async (
   id: string,
   by: Visible,
 ): Promise<Transfer | undefined> => {
-  const [row] = await sql<Row[]>`${selection(sql)} where f.id = ${id} and ${visible(sql, by)}`
+  const [row] = await sql`${selection(sql)} where f.id = ${id} and ${visible(sql, by)}`
   return row && read(row)
 }
 
@@ -155,7 +122,7 @@ export const transfersById = async (
   sql: Transaction,
   ids: readonly string[],
 ): Promise<readonly Transfer[]> => {
-  const rows = await sql<Row[]>`${selection(sql)} where f.id = any(${[...ids]}::text[])`
+  const rows = await sql`${selection(sql)} where f.id = any(${[...ids]}::text[])`
   return rows.map(read)
 }
 
@@ -274,7 +241,7 @@ export const listTransfers = async (
       where ${condition} and ${conditions} order by ${order} desc limit ${limit})`,
   )
   const all = lists.reduce((some, one) => sql`${some} union all ${one}`)
-  const rows = await sql<Row[]>`select * from (${all}) listed order by id desc limit ${limit}`
+  const rows = await sql`select * from (${all}) listed order by id desc limit ${limit}`
   return rows.map(read)
 }
 
@@ -289,17 +256,11 @@ const signedFor = (sql: Client, hash: Hex) => sql`
 
 /** The steps of a transfer, in their order. */
 export const stepsOf = async (sql: Queryable, transferId: string): Promise<readonly Step[]> => {
-  const rows = await sql<
-    (Omit<Step, 'hash' | 'error'> & { hash: Hex | null; error: TransactionError | null })[]
-  >`
+  const rows = await sql`
     select id, request_attempt as attempt, kind, sender, status, coalesce(mined_hash, hash) as hash,
-      error, created_at as "createdAt"
+      error, created_at
     from drex_transactions where subject = ${transferId} order by id`
-  return rows.map((row) => ({
-    ...row,
-    hash: row.hash ?? undefined,
-    error: row.error ?? undefined,
-  }))
+  return rows.map(valueOfRow<Step>)
 }
 
 /**
@@ -342,11 +303,11 @@ export const correctionsOf = async (
   sql: Queryable,
   transferId: string,
 ): Promise<readonly Correction[]> => {
-  const rows = await sql<(Omit<Correction, 'hash'> & { hash: Hex | null })[]>`
+  const rows = await sql`
     select c.created_at as at, c.from_status as from, c.to_status as to, c.reason, c.hash
     from drex_transactions t join drex_corrections c on c.transaction_id = t.id
     where t.subject = ${transferId} order by c.created_at, c.id`
-  return rows.map(({ hash, ...row }) => ({ ...row, hash: hash ?? undefined }))
+  return rows.map(valueOfRow<Correction>)
 }
 
 /** Cancels steps that are not signed yet. @returns the cancelled steps */

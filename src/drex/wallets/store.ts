@@ -1,4 +1,9 @@
-import type { Client, Queryable, Transaction } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  type Queryable,
+  type Transaction,
+  valueOfRow,
+} from '#src/platform/database/index.ts'
 import type { KeyEnvironment } from '#src/platform/security/index.ts'
 import { keyServices } from '../custody/key-service.ts'
 import { decimalsMax } from '../domain.ts'
@@ -34,26 +39,6 @@ export type Wallet = {
   readonly createdAt: Date
 }
 
-type Row = Omit<Wallet, 'sealedKey' | 'keyName' | 'environment' | 'createdBy' | 'createdAt'> & {
-  sealed_key: Uint8Array | null
-  key_name: string | null
-  environment: KeyEnvironment | null
-  created_by: string
-  created_at: Date
-}
-
-const read = (row: Row): Wallet => {
-  const { sealed_key, key_name, environment, created_by, created_at, ...rest } = row
-  return {
-    ...rest,
-    sealedKey: sealed_key ?? undefined,
-    keyName: key_name ?? undefined,
-    environment: environment ?? undefined,
-    createdBy: created_by,
-    createdAt: created_at,
-  }
-}
-
 /** @returns false if the address is taken */
 export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<boolean> => {
   const inserted = await sql`
@@ -70,13 +55,13 @@ export const insertWallet = async (sql: Queryable, wallet: Wallet): Promise<bool
 }
 
 export const walletById = async (sql: Client, id: string): Promise<Wallet | undefined> => {
-  const [row] = await sql<Row[]>`select * from drex_wallets where id = ${id}`
-  return row && read(row)
+  const [row] = await sql`select * from drex_wallets where id = ${id}`
+  return row && valueOfRow<Wallet>(row)
 }
 
 export const walletByAddress = async (sql: Client, address: Hex): Promise<Wallet | undefined> => {
-  const [row] = await sql<Row[]>`select * from drex_wallets where address = ${address}`
-  return row && read(row)
+  const [row] = await sql`select * from drex_wallets where address = ${address}`
+  return row && valueOfRow<Wallet>(row)
 }
 
 /** Which of these addresses are wallets of the account. */
@@ -98,10 +83,10 @@ export const walletByCreator = async (
   account: string,
   environment: KeyEnvironment,
 ): Promise<Wallet | undefined> => {
-  const [row] = await sql<Row[]>`
+  const [row] = await sql`
     select * from drex_wallets where created_by = ${createdBy} and account = ${account}
       and coalesce(environment, ${environment}) = ${environment} order by id limit 1`
-  return row && read(row)
+  return row && valueOfRow<Wallet>(row)
 }
 
 /**
@@ -115,12 +100,12 @@ export const listWallets = async (
   limit: number,
   addresses?: string[],
 ): Promise<readonly Wallet[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select * from drex_wallets where id > ${afterId}
       ${account === undefined ? sql`` : sql`and account = ${account}`}
       ${addresses === undefined ? sql`` : sql`and address = any(${addresses}::text[])`}
     order by id limit ${limit}`
-  return rows.map(read)
+  return rows.map(valueOfRow<Wallet>)
 }
 
 /** The oldest wallets of one type, of all accounts. */
@@ -129,9 +114,9 @@ export const walletsOfType = async (
   type: WalletType,
   limit: number,
 ): Promise<readonly Wallet[]> => {
-  const rows = await sql<Row[]>`
+  const rows = await sql`
     select * from drex_wallets where type = ${type} order by id limit ${limit}`
-  return rows.map(read)
+  return rows.map(valueOfRow<Wallet>)
 }
 
 /** @returns false if the sealed key has changed meanwhile */
@@ -162,13 +147,13 @@ export const changeWallet = async (
   const { status, label, policy, alerts } = change
   // Other limits are judged anew.
   if (alerts !== undefined) await sql`delete from drex_low_balances where wallet_id = ${id}`
-  const [row] = await sql<Row[]>`
+  const [row] = await sql`
     update drex_wallets set status = coalesce(${status ?? null}, status),
       label = coalesce(${label ?? null}, label),
       policy = coalesce(${policy === undefined ? null : JSON.stringify(policy)}::text::jsonb, policy),
       alerts = coalesce(${alerts === undefined ? null : JSON.stringify(alerts)}::text::jsonb, alerts)
     where id = ${id} and account = ${account} and status <> 'archived' returning *`
-  return row && read(row)
+  return row && valueOfRow<Wallet>(row)
 }
 
 /** The policies of wallets as they are now; nobody changes them, or judges by them, until the transaction ends. */

@@ -40,6 +40,7 @@ export {
   wholeOf,
   withoutTold,
 } from './rider.ts'
+export { optionalBigint, optionalNumber, valueOfRow } from './row.ts'
 export { namedConnection } from './session-name.ts'
 export { createStatistics } from './statistics.ts'
 export { isInputDatabaseError, isTransientDatabaseError } from './transient.ts'
