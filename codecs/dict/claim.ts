@@ -1,4 +1,3 @@
-import { CodecError } from '#codecs/bytes'
 import type { XmlDocument } from '#codecs/xml'
 import type { DirectoryEntry, KeyType } from './cid.ts'
 import {
@@ -10,7 +9,8 @@ import {
   readKeyType,
   readPerson,
 } from './entry.ts'
-import { demandText, type Element, textAt } from './markup.ts'
+import { demandText, type Element } from './markup.ts'
+import { elementsOf, type Fields, ispb, oneOf, optional, readFields, text } from './values.ts'
 
 // Source: DICT API, schemas Claim and ExtendedClaim.
 
@@ -48,9 +48,20 @@ export type Claim = ClaimRequest & {
 }
 
 const idForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-const ispbForm = /^[0-9A-Z]{8}$/
 const reasonForm = /^[A-Z_]{1,40}$/
 const sideForm = /^(?:DONOR|CLAIMER)$/
+
+const standingFields: Fields<Omit<Claim, keyof ClaimRequest>> = {
+  donor: ['DonorParticipant', ispb],
+  id: ['Id', text(idForm)],
+  status: ['Status', oneOf(claimStatuses)],
+  resolutionEndsAt: ['ResolutionPeriodEnd', text(momentForm)],
+  completionEndsAt: ['CompletionPeriodEnd', optional(text(momentForm))],
+  modifiedAt: ['LastModified', text(momentForm)],
+  confirmReason: ['ConfirmReason', optional(text(reasonForm))],
+  cancelReason: ['CancelReason', optional(text(reasonForm))],
+  cancelledBy: ['CancelledBy', optional(text(sideForm))],
+}
 
 export const claimElement = (claim: ClaimRequest | Claim): Element => [
   'Claim',
@@ -60,46 +71,13 @@ export const claimElement = (claim: ClaimRequest | Claim): Element => [
     ['KeyType', claim.keyType],
     accountElement('ClaimerAccount', claim.account, claim.openedAt),
     personElement('Claimer', claim.claimer),
-    ...('id' in claim ? standingOf(claim) : []),
+    ...('id' in claim ? elementsOf(standingFields, claim) : []),
   ],
 ]
 
-const standingOf = (claim: Claim): readonly Element[] => [
-  ['DonorParticipant', claim.donor],
-  ['Id', claim.id],
-  ['Status', claim.status],
-  ['ResolutionPeriodEnd', claim.resolutionEndsAt],
-  ['CompletionPeriodEnd', claim.completionEndsAt],
-  ['LastModified', claim.modifiedAt],
-  ['ConfirmReason', claim.confirmReason],
-  ['CancelReason', claim.cancelReason],
-  ['CancelledBy', claim.cancelledBy],
-]
-
-/** @throws CodecError `dict_document` for a word that is not known here */
-const wordAt = <T extends string>(
-  document: XmlDocument,
-  node: number,
-  path: string,
-  words: readonly T[],
-): T => {
-  const text = demandText(document, node, path)
-  const known = words.find((word) => word === text)
-  if (known !== undefined) return known
-  throw new CodecError('dict_document', document.start(node), `${path} is none that we know`)
-}
-
-const optional = (
-  document: XmlDocument,
-  node: number,
-  path: string,
-  form: RegExp,
-): string | undefined =>
-  textAt(document, node, path) === undefined ? undefined : demandText(document, node, path, form)
-
 /** @param node - the Claim. @throws CodecError `dict_document` */
 export const readClaimRequest = (document: XmlDocument, node: number): ClaimRequest => ({
-  type: wordAt(document, node, 'Type', claimTypes),
+  type: oneOf(claimTypes).read(document, node, 'Type'),
   keyType: readKeyType(document, node, 'KeyType'),
   key: demandText(document, node, 'Key', keyForm),
   ...readAccount(document, node, 'ClaimerAccount'),
@@ -109,13 +87,5 @@ export const readClaimRequest = (document: XmlDocument, node: number): ClaimRequ
 /** @param node - the Claim. @throws CodecError `dict_document` */
 export const readClaim = (document: XmlDocument, node: number): Claim => ({
   ...readClaimRequest(document, node),
-  id: demandText(document, node, 'Id', idForm),
-  donor: demandText(document, node, 'DonorParticipant', ispbForm),
-  status: wordAt(document, node, 'Status', claimStatuses),
-  resolutionEndsAt: demandText(document, node, 'ResolutionPeriodEnd', momentForm),
-  completionEndsAt: optional(document, node, 'CompletionPeriodEnd', momentForm),
-  modifiedAt: demandText(document, node, 'LastModified', momentForm),
-  confirmReason: optional(document, node, 'ConfirmReason', reasonForm),
-  cancelReason: optional(document, node, 'CancelReason', reasonForm),
-  cancelledBy: optional(document, node, 'CancelledBy', sideForm),
+  ...readFields(standingFields, document, node),
 })

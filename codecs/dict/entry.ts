@@ -2,6 +2,7 @@ import { CodecError } from '#codecs/bytes'
 import type { XmlDocument } from '#codecs/xml'
 import type { DirectoryEntry, KeyType } from './cid.ts'
 import { demandText, type Element, nodeAt, textAt } from './markup.ts'
+import { elementsOf, type Fields, oneOf, optional, readFields, text } from './values.ts'
 
 // Source: DICT API, schemas Entry, BrazilianAccount, NaturalPerson and LegalPerson.
 
@@ -75,24 +76,21 @@ export const entryElement = (entry: EntryRequest | KeptEntry): Element => [
     ['KeyType', entry.keyType],
     accountElement('Account', entry.account, entry.openedAt),
     personElement('Owner', entry.owner),
-    ...('createdAt' in entry ? momentsOf(entry) : []),
+    ...('createdAt' in entry ? elementsOf(momentFields, entry) : []),
   ],
 ]
 
-const momentsOf = (entry: KeptEntry): readonly Element[] => [
-  ['CreationDate', entry.createdAt],
-  ['KeyOwnershipDate', entry.ownedSince],
-  ['OpenClaimCreationDate', entry.claimedSince],
-]
+const momentFields: Fields<Omit<KeptEntry, keyof EntryRequest>> = {
+  createdAt: ['CreationDate', text(momentForm)],
+  ownedSince: ['KeyOwnershipDate', text(momentForm)],
+  claimedSince: ['OpenClaimCreationDate', optional(text(momentForm))],
+}
 
 /** @throws CodecError `dict_document` */
 export const readAccount = (document: XmlDocument, node: number, path: string) => ({
   account: {
     participant: demandText(document, node, `${path}/Participant`, ispbForm),
-    branch:
-      textAt(document, node, `${path}/Branch`) === undefined
-        ? undefined
-        : demandText(document, node, `${path}/Branch`, branchForm),
+    branch: optional(text(branchForm)).read(document, node, `${path}/Branch`),
     accountNumber: demandText(document, node, `${path}/AccountNumber`, accountForm),
     accountType: demandText(document, node, `${path}/AccountType`, accountTypeForm),
   },
@@ -119,12 +117,8 @@ export const readPerson = (
 }
 
 /** @throws CodecError `dict_document` for a type that is not known here */
-export const readKeyType = (document: XmlDocument, node: number, path: string): KeyType => {
-  const text = demandText(document, node, path)
-  const known = keyTypes.find((type) => type === text)
-  if (known !== undefined) return known
-  throw new CodecError('dict_document', document.start(node), `${path} is no type that we know`)
-}
+export const readKeyType = (document: XmlDocument, node: number, path: string): KeyType =>
+  oneOf(keyTypes).read(document, node, path)
 
 const entryNode = (document: XmlDocument, node: number): number => {
   const found = nodeAt(document, node, 'Entry')
@@ -152,15 +146,9 @@ export const readEntryRequest = (document: XmlDocument, parent: number): EntryRe
  */
 export const readKeptEntry = (document: XmlDocument, parent: number): KeptEntry => {
   const node = entryNode(document, parent)
-  const claimedSince = textAt(document, node, 'OpenClaimCreationDate')
   return {
     ...readEntryRequest(document, parent),
     key: demandText(document, node, 'Key', keyForm),
-    createdAt: demandText(document, node, 'CreationDate', momentForm),
-    ownedSince: demandText(document, node, 'KeyOwnershipDate', momentForm),
-    claimedSince:
-      claimedSince === undefined
-        ? undefined
-        : demandText(document, node, 'OpenClaimCreationDate', momentForm),
+    ...readFields(momentFields, document, node),
   }
 }

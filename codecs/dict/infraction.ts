@@ -1,14 +1,18 @@
 import type { XmlDocument } from '#codecs/xml'
-import { demandText, type Element, nodeAt, textAt } from './markup.ts'
+import { demandText, type Element, nodeAt } from './markup.ts'
 import {
-  demandId,
-  demandMoment,
-  demandOneOf,
-  demandWord,
-  idAt,
-  momentText,
-  proseAt,
-  wordAt,
+  elementsOf,
+  type Fields,
+  id,
+  ispb,
+  type Kind,
+  moment,
+  oneOf,
+  optional,
+  prose,
+  readFields,
+  text,
+  word,
 } from './values.ts'
 
 // Source: DICT API 2.12.1, schemas InfractionReport and ExtendedInfractionReport.
@@ -56,76 +60,58 @@ export type InfractionReport = InfractionRequest & {
 }
 
 const transactionForm = /^[0-9A-Za-z]{8,32}$/
-const ispbForm = /^[0-9A-Z]{8}$/
 const emailForm = /^[!-~]{3,77}$/
 const phoneForm = /^\+\d{2,15}$/
 
-const requestElements = (request: InfractionRequest): readonly Element[] => [
-  ['TransactionId', request.transactionId],
-  ['Reason', request.reason],
-  ['SituationType', request.situation],
-  ['ReportDetails', request.details],
-]
+const contact: Kind<Contact | undefined> = {
+  read: (document, node, path) =>
+    nodeAt(document, node, path) === undefined
+      ? undefined
+      : {
+          email: demandText(document, node, `${path}/Email`, emailForm),
+          phone: demandText(document, node, `${path}/Phone`, phoneForm),
+        },
+  write: (who) =>
+    who && [
+      ['Email', who.email],
+      ['Phone', who.phone],
+    ],
+}
 
-const contactElement = ({ contact }: InfractionRequest): Element => [
-  'ContactInformation',
-  contact && [
-    ['Email', contact.email],
-    ['Phone', contact.phone],
-  ],
-]
+const requestFields: Fields<InfractionRequest> = {
+  transactionId: ['TransactionId', text(transactionForm)],
+  reason: ['Reason', word],
+  situation: ['SituationType', word],
+  details: ['ReportDetails', prose],
+  contact: ['ContactInformation', contact],
+}
+
+const { contact: contactField, ...beforeContact } = requestFields
+
+const reportFields: Fields<InfractionReport> = {
+  ...beforeContact,
+  id: ['Id', id],
+  status: ['Status', oneOf(infractionStatuses)],
+  reporter: ['ReporterParticipant', ispb],
+  counterparty: ['CounterpartyParticipant', ispb],
+  fraudMarkerId: ['FraudMarkerId', optional(id)],
+  fraudType: ['FraudType', optional(word)],
+  contact: contactField,
+  createdMs: ['CreationTime', moment],
+  modifiedMs: ['LastModified', moment],
+  result: ['AnalysisResult', optional(oneOf(infractionResults))],
+  analysis: ['AnalysisDetails', prose],
+}
 
 export const infractionElement = (request: InfractionRequest | InfractionReport): Element => [
   'InfractionReport',
-  'id' in request
-    ? [
-        ...requestElements(request),
-        ['Id', request.id],
-        ['Status', request.status],
-        ['ReporterParticipant', request.reporter],
-        ['CounterpartyParticipant', request.counterparty],
-        ['FraudMarkerId', request.fraudMarkerId],
-        ['FraudType', request.fraudType],
-        contactElement(request),
-        ['CreationTime', momentText(request.createdMs)],
-        ['LastModified', momentText(request.modifiedMs)],
-        ['AnalysisResult', request.result],
-        ['AnalysisDetails', request.analysis],
-      ]
-    : [...requestElements(request), contactElement(request)],
+  'id' in request ? elementsOf(reportFields, request) : elementsOf(requestFields, request),
 ]
 
-const readContact = (document: XmlDocument, node: number): Contact | undefined =>
-  nodeAt(document, node, 'ContactInformation') === undefined
-    ? undefined
-    : {
-        email: demandText(document, node, 'ContactInformation/Email', emailForm),
-        phone: demandText(document, node, 'ContactInformation/Phone', phoneForm),
-      }
+/** @param node the element InfractionReport. @throws CodecError `dict_document` */
+export const readInfractionRequest = (document: XmlDocument, node: number): InfractionRequest =>
+  readFields(requestFields, document, node)
 
 /** @param node the element InfractionReport. @throws CodecError `dict_document` */
-export const readInfractionRequest = (document: XmlDocument, node: number): InfractionRequest => ({
-  transactionId: demandText(document, node, 'TransactionId', transactionForm),
-  reason: demandWord(document, node, 'Reason'),
-  situation: demandWord(document, node, 'SituationType'),
-  details: proseAt(document, node, 'ReportDetails'),
-  contact: readContact(document, node),
-})
-
-/** @param node the element InfractionReport. @throws CodecError `dict_document` */
-export const readInfractionReport = (document: XmlDocument, node: number): InfractionReport => ({
-  ...readInfractionRequest(document, node),
-  id: demandId(document, node, 'Id'),
-  status: demandOneOf(document, node, 'Status', infractionStatuses),
-  reporter: demandText(document, node, 'ReporterParticipant', ispbForm),
-  counterparty: demandText(document, node, 'CounterpartyParticipant', ispbForm),
-  createdMs: demandMoment(document, node, 'CreationTime'),
-  modifiedMs: demandMoment(document, node, 'LastModified'),
-  result:
-    textAt(document, node, 'AnalysisResult') === undefined
-      ? undefined
-      : demandOneOf(document, node, 'AnalysisResult', infractionResults),
-  analysis: proseAt(document, node, 'AnalysisDetails'),
-  fraudType: wordAt(document, node, 'FraudType'),
-  fraudMarkerId: idAt(document, node, 'FraudMarkerId'),
-})
+export const readInfractionReport = (document: XmlDocument, node: number): InfractionReport =>
+  readFields(reportFields, document, node)

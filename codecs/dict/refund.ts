@@ -1,17 +1,18 @@
 import type { XmlDocument } from '#codecs/xml'
-import { demandText, type Element, textAt } from './markup.ts'
+import type { Element } from './markup.ts'
 import {
-  amountText,
-  centsAt,
-  demandCents,
-  demandId,
-  demandMoment,
-  demandOneOf,
-  demandWord,
-  idAt,
-  momentText,
-  proseAt,
-  wordAt,
+  cents,
+  elementsOf,
+  type Fields,
+  id,
+  ispb,
+  moment,
+  oneOf,
+  optional,
+  prose,
+  readFields,
+  text,
+  word,
 } from './values.ts'
 
 // Source: DICT API 2.12.1, schemas Refund and ExtendedRefund.
@@ -61,86 +62,55 @@ export type DirectoryRefund = RefundRequest &
   }
 
 const transactionForm = /^[0-9A-Za-z]{32}$/
-const ispbForm = /^[0-9A-Z]{8}$/
 
-const requestElements = (request: RefundRequest): readonly Element[] => [
-  ['TransactionId', request.transactionId],
-  ['RefundReason', request.reason],
-  ['RefundAmount', amountText(request.amountCents)],
-  ['RefundDetails', request.details],
-]
+const requestFields: Fields<RefundRequest> = {
+  transactionId: ['TransactionId', text(transactionForm)],
+  reason: ['RefundReason', word],
+  amountCents: ['RefundAmount', cents],
+  details: ['RefundDetails', prose],
+}
 
-const textOf = (cents: bigint | undefined): string | undefined =>
-  cents === undefined ? undefined : amountText(cents)
+const refundFields: Fields<DirectoryRefund> = {
+  ...requestFields,
+  id: ['Id', id],
+  recoveryId: ['FundsRecoveryId', optional(id)],
+  status: ['Status', oneOf(refundStatuses)],
+  contested: ['ContestedParticipant', ispb],
+  requesting: ['RequestingParticipant', ispb],
+  effectiveCents: ['EffectiveRefundedAmount', optional(cents)],
+  result: ['AnalysisResult', optional(oneOf(refundResults))],
+  analysis: ['AnalysisDetails', prose],
+  rejectionReason: ['RefundRejectionReason', optional(word)],
+  returnId: ['RefundTransactionId', optional(text(transactionForm))],
+  createdMs: ['CreationTime', moment],
+  modifiedMs: ['LastModified', moment],
+}
+
+const analysisFields: Fields<RefundAnalysis> = {
+  result: ['RefundAnalysisResult', oneOf(refundResults)],
+  analysis: ['RefundAnalysisDetails', prose],
+  rejectionReason: ['RefundRejectionReason', optional(word)],
+  returnId: ['RefundTransactionId', optional(text(transactionForm))],
+  effectiveCents: ['EffectiveRefundedAmount', optional(cents)],
+}
 
 export const refundElement = (request: RefundRequest | DirectoryRefund): Element => [
   'Refund',
-  'id' in request
-    ? [
-        ...requestElements(request),
-        ['Id', request.id],
-        ['FundsRecoveryId', request.recoveryId],
-        ['Status', request.status],
-        ['ContestedParticipant', request.contested],
-        ['RequestingParticipant', request.requesting],
-        ['EffectiveRefundedAmount', textOf(request.effectiveCents)],
-        ['AnalysisResult', request.result],
-        ['AnalysisDetails', request.analysis],
-        ['RefundRejectionReason', request.rejectionReason],
-        ['RefundTransactionId', request.returnId],
-        ['CreationTime', momentText(request.createdMs)],
-        ['LastModified', momentText(request.modifiedMs)],
-      ]
-    : requestElements(request),
+  'id' in request ? elementsOf(refundFields, request) : elementsOf(requestFields, request),
 ]
 
 /** The analysis, as elements of a CloseRefundRequest. */
-export const refundAnalysisElements = (analysis: RefundAnalysis): readonly Element[] => [
-  ['RefundAnalysisResult', analysis.result],
-  ['RefundAnalysisDetails', analysis.analysis],
-  ['RefundRejectionReason', analysis.rejectionReason],
-  ['RefundTransactionId', analysis.returnId],
-  ['EffectiveRefundedAmount', textOf(analysis.effectiveCents)],
-]
+export const refundAnalysisElements = (analysis: RefundAnalysis): readonly Element[] =>
+  elementsOf(analysisFields, analysis)
 
 /** Reads the analysis of a CloseRefundRequest. @throws CodecError `dict_document` */
-export const readRefundAnalysis = (document: XmlDocument, node: number): RefundAnalysis => ({
-  result: demandOneOf(document, node, 'RefundAnalysisResult', refundResults),
-  analysis: proseAt(document, node, 'RefundAnalysisDetails'),
-  rejectionReason: wordAt(document, node, 'RefundRejectionReason'),
-  returnId: returnIdAt(document, node),
-  effectiveCents: centsAt(document, node, 'EffectiveRefundedAmount'),
-})
-
-const returnIdAt = (document: XmlDocument, node: number): string | undefined =>
-  textAt(document, node, 'RefundTransactionId') === undefined
-    ? undefined
-    : demandText(document, node, 'RefundTransactionId', transactionForm)
+export const readRefundAnalysis = (document: XmlDocument, node: number): RefundAnalysis =>
+  readFields(analysisFields, document, node)
 
 /** @param node the element Refund. @throws CodecError `dict_document` */
-export const readRefundRequest = (document: XmlDocument, node: number): RefundRequest => ({
-  transactionId: demandText(document, node, 'TransactionId', transactionForm),
-  reason: demandWord(document, node, 'RefundReason'),
-  amountCents: demandCents(document, node, 'RefundAmount'),
-  details: proseAt(document, node, 'RefundDetails'),
-})
+export const readRefundRequest = (document: XmlDocument, node: number): RefundRequest =>
+  readFields(requestFields, document, node)
 
 /** @param node the element Refund. @throws CodecError `dict_document` */
-export const readRefund = (document: XmlDocument, node: number): DirectoryRefund => ({
-  ...readRefundRequest(document, node),
-  id: demandId(document, node, 'Id'),
-  recoveryId: idAt(document, node, 'FundsRecoveryId'),
-  status: demandOneOf(document, node, 'Status', refundStatuses),
-  requesting: demandText(document, node, 'RequestingParticipant', ispbForm),
-  contested: demandText(document, node, 'ContestedParticipant', ispbForm),
-  createdMs: demandMoment(document, node, 'CreationTime'),
-  modifiedMs: demandMoment(document, node, 'LastModified'),
-  result:
-    textAt(document, node, 'AnalysisResult') === undefined
-      ? undefined
-      : demandOneOf(document, node, 'AnalysisResult', refundResults),
-  analysis: proseAt(document, node, 'AnalysisDetails'),
-  rejectionReason: wordAt(document, node, 'RefundRejectionReason'),
-  returnId: returnIdAt(document, node),
-  effectiveCents: centsAt(document, node, 'EffectiveRefundedAmount'),
-})
+export const readRefund = (document: XmlDocument, node: number): DirectoryRefund =>
+  readFields(refundFields, document, node)

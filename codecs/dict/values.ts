@@ -1,68 +1,104 @@
 import { CodecError } from '#codecs/bytes'
 import type { XmlDocument } from '#codecs/xml'
-import { demandText, textAt } from './markup.ts'
-
-// What several documents of the directory hold alike.
+import { demandText, type Element, textAt } from './markup.ts'
 
 const idForm = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/
+const ispbForm = /^[0-9A-Z]{8}$/
 const momentForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/
 const amountForm = /^(\d{1,13})(?:\.(\d{1,2}))?$/
 const wordForm = /^[A-Z][A-Z_]{1,49}$/
 const detailsCharsMax = 2_000
 
-/** @throws CodecError `dict_document` */
-export const demandId = (document: XmlDocument, node: number, path: string): string =>
-  demandText(document, node, path, idForm).toLowerCase()
-
-export const idAt = (document: XmlDocument, node: number, path: string): string | undefined =>
-  textAt(document, node, path) === undefined ? undefined : demandId(document, node, path)
-
-/** Milliseconds since the epoch. @throws CodecError `dict_document` */
-export const demandMoment = (document: XmlDocument, node: number, path: string): number => {
-  const at = Date.parse(demandText(document, node, path, momentForm))
-  if (!Number.isNaN(at)) return at
-  throw new CodecError('dict_document', document.start(node), `${path} is no moment`)
+/** How a value stands in an element. */
+export type Kind<T> = {
+  /** @throws CodecError `dict_document` */
+  readonly read: (document: XmlDocument, node: number, path: string) => T
+  /** Undefined: there is no such element. */
+  readonly write: (value: T) => Element[1]
 }
 
-/** One of a list that the directory may make longer. @throws CodecError `dict_document` */
-export const demandWord = (document: XmlDocument, node: number, path: string): string =>
-  demandText(document, node, path, wordForm)
+/** The elements of a value in their order, each with the property that it holds. */
+export type Fields<T> = { readonly [P in keyof T]-?: readonly [name: string, kind: Kind<T[P]>] }
 
-export const wordAt = (document: XmlDocument, node: number, path: string): string | undefined =>
-  textAt(document, node, path) === undefined ? undefined : demandWord(document, node, path)
+type AnyFields = Readonly<Record<string, readonly [name: string, kind: Kind<unknown>]>>
 
-/** One of a list whose words decide what happens. @throws CodecError `dict_document` */
-export const demandOneOf = <W extends string>(
+export const elementsOf = <T extends object>(fields: Fields<T>, value: T): readonly Element[] =>
+  Object.entries(fields as unknown as AnyFields).map(([property, [name, kind]]) => [
+    name,
+    kind.write(value[property as keyof T]),
+  ])
+
+/** @throws CodecError `dict_document` */
+export const readFields = <T extends object>(
+  fields: Fields<T>,
   document: XmlDocument,
   node: number,
-  path: string,
-  words: readonly W[],
-): W => {
-  const text = demandText(document, node, path)
-  const known = words.find((word) => word === text)
-  if (known !== undefined) return known
-  throw new CodecError('dict_document', document.start(node), `${path} is nothing that we know`)
+): T =>
+  Object.fromEntries(
+    Object.entries(fields as unknown as AnyFields).map(([property, [name, kind]]) => [
+      property,
+      kind.read(document, node, name),
+    ]),
+  ) as T
+
+export const text = (form: RegExp): Kind<string> => ({
+  read: (document, node, path) => demandText(document, node, path, form),
+  write: (value) => value,
+})
+
+export const optional = <T>({ read, write }: Kind<T>): Kind<T | undefined> => ({
+  read: (document, node, path) =>
+    textAt(document, node, path) === undefined ? undefined : read(document, node, path),
+  write: (value) => (value === undefined ? undefined : write(value)),
+})
+
+/** One of a list whose words decide what happens. */
+export const oneOf = <W extends string>(words: readonly W[]): Kind<W> => ({
+  read: (document, node, path) => {
+    const found = demandText(document, node, path)
+    const known = words.find((word) => word === found)
+    if (known !== undefined) return known
+    throw new CodecError('dict_document', document.start(node), `${path} is nothing that we know`)
+  },
+  write: (value) => value,
+})
+
+/** Lower case, whatever the directory writes. */
+export const id: Kind<string> = {
+  read: (document, node, path) => demandText(document, node, path, idForm).toLowerCase(),
+  write: (value) => value,
+}
+
+export const ispb = text(ispbForm)
+
+/** One of a list that the directory may make longer. */
+export const word = text(wordForm)
+
+/** Milliseconds since the epoch. */
+export const moment: Kind<number> = {
+  read: (document, node, path) => {
+    const at = Date.parse(demandText(document, node, path, momentForm))
+    if (!Number.isNaN(at)) return at
+    throw new CodecError('dict_document', document.start(node), `${path} is no moment`)
+  },
+  write: (ms) => new Date(ms).toISOString(),
+}
+
+export const cents: Kind<bigint> = {
+  read: (document, node, path) => {
+    const [, whole = '', part = ''] =
+      amountForm.exec(demandText(document, node, path, amountForm)) ?? []
+    return BigInt(whole) * 100n + BigInt(part.padEnd(2, '0'))
+  },
+  write: (value) => `${value / 100n}.${String(value % 100n).padStart(2, '0')}`,
 }
 
 /** Text of people for people: in one line, at most as long as the directory allows. */
 export const proseAt = (document: XmlDocument, node: number, path: string): string | undefined => {
-  const text = textAt(document, node, path)
+  const found = textAt(document, node, path)
     ?.replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-  return text === undefined || text === '' ? undefined : text.slice(0, detailsCharsMax)
+  return found === undefined || found === '' ? undefined : found.slice(0, detailsCharsMax)
 }
 
-/** Cents. @throws CodecError `dict_document` */
-export const demandCents = (document: XmlDocument, node: number, path: string): bigint => {
-  const [, whole = '', part = ''] =
-    amountForm.exec(demandText(document, node, path, amountForm)) ?? []
-  return BigInt(whole) * 100n + BigInt(part.padEnd(2, '0'))
-}
-
-export const centsAt = (document: XmlDocument, node: number, path: string): bigint | undefined =>
-  textAt(document, node, path) === undefined ? undefined : demandCents(document, node, path)
-
-export const amountText = (cents: bigint): string =>
-  `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`
-
-export const momentText = (ms: number): string => new Date(ms).toISOString()
+export const prose: Kind<string | undefined> = { read: proseAt, write: (value) => value }

@@ -1,14 +1,13 @@
-import { CodecError } from '#codecs/bytes'
 import {
   type Claim,
   type ClaimRequest,
-  childrenOf,
   claimElement,
   demandText,
   type Element,
   momentForm,
   nodeAt,
   readClaim,
+  readPage,
 } from '#codecs/dict'
 import type { XmlDocument } from '#codecs/xml'
 import { DirectoryAwayError } from '../exchange.ts'
@@ -104,22 +103,6 @@ const toldIn = (document: XmlDocument, claimId: string | undefined): Told => {
 }
 
 const listedIn = (document: XmlDocument): Listed => {
-  const hasMore = demandText(document, document.root, 'HasMoreElements', /^(?:true|false)$/)
-  const list = nodeAt(document, document.root, 'Claims')
-  const nodes = list === undefined ? [] : childrenOf(document, list, 'Claim').slice(0, listedMax)
-  const claims = nodes.flatMap((node) => readable(document, node) ?? [])
-  return {
-    ...{ kind: 'listed', claims, unreadable: nodes.length - claims.length },
-    hasMore: hasMore === 'true',
-  }
-}
-
-/** One that cannot be read hides no other. */
-const readable = (document: XmlDocument, node: number): Claim | undefined => {
-  try {
-    return readClaim(document, node)
-  } catch (error) {
-    if (error instanceof CodecError) return undefined
-    throw error
-  }
+  const { items, ...page } = readPage(document, { list: 'Claims', item: 'Claim' }, readClaim)
+  return { kind: 'listed', claims: items, ...page }
 }
