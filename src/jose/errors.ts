@@ -7,12 +7,6 @@ export const joseErrors = defineErrors({
     title: 'Unknown key',
     meaning: 'No certificate that is valid now has this kid, or its private key is not stored.',
     remedy: 'Take a kid from GET /v1/certificates; it is <ispb>.<type>.<version>.',
-    pt: {
-      title: 'Chave desconhecida',
-      meaning:
-        'Nenhum certificado válido agora tem este kid, ou a sua chave privada não está guardada.',
-      remedy: 'Tome um kid de GET /v1/certificates; ele é <ispb>.<tipo>.<versão>.',
-    },
   },
   jose_purpose_not_allowed: {
     status: 422,
@@ -20,24 +14,12 @@ export const joseErrors = defineErrors({
     meaning:
       'The key usage of the certificate forbids the operation, or its private key signs messages, connects or seals, and nothing else.',
     remedy: 'Take the kid of a certificate of type QRC whose key usage fits.',
-    pt: {
-      title: 'Finalidade não permitida',
-      meaning:
-        'O uso de chave do certificado proíbe a operação, ou a sua chave privada assina mensagens, conecta ou sela, e nada mais.',
-      remedy: 'Tome o kid de um certificado de tipo QRC cujo uso de chave sirva.',
-    },
   },
   jose_algorithm_not_allowed: {
     status: 422,
     title: 'Algorithm not allowed',
     meaning: 'Each key is used with one algorithm per purpose, and the request names another.',
     remedy: 'Leave alg out, or pin another algorithm to the key with TRILHO_JOSE_ALGORITHMS.',
-    pt: {
-      title: 'Algoritmo não permitido',
-      meaning:
-        'Cada chave é usada com um só algoritmo por finalidade, e a requisição nomeia outro.',
-      remedy: 'Omita alg, ou fixe outro algoritmo para a chave com TRILHO_JOSE_ALGORITHMS.',
-    },
   },
   jose_token_malformed: {
     status: 422,
@@ -45,23 +27,12 @@ export const joseErrors = defineErrors({
     meaning:
       'The token breaks the form of JWE, names its key twice and differently, or uses an option that is not accepted.',
     remedy: 'Send a compact or flattened JWE without compression.',
-    pt: {
-      title: 'Token malformado',
-      meaning:
-        'O token quebra a forma de um JWE, nomeia a sua chave duas vezes de modos diferentes, ou usa uma opção que não é aceita.',
-      remedy: 'Envie um JWE compacto ou achatado, sem compressão.',
-    },
   },
   jose_decryption_failed: {
     status: 422,
     title: 'Decryption failed',
     meaning: 'The token was altered, or was made for another key.',
     remedy: 'Ask for the token again, encrypted for a key of /.well-known/jwks.json.',
-    pt: {
-      title: 'Decifração falhou',
-      meaning: 'O token foi alterado, ou foi feito para outra chave.',
-      remedy: 'Peça o token de novo, cifrado para uma chave de /.well-known/jwks.json.',
-    },
   },
 })
 

@@ -7,21 +7,11 @@ export const webhookErrors = defineErrors({
     title: 'Endpoint disabled',
     meaning: 'The endpoint is not active, so nothing is sent to it.',
     remedy: 'Activate it with PATCH and {"active": true}.',
-    pt: {
-      title: 'Endpoint desativado',
-      meaning: 'O endpoint não está ativo, por isso nada lhe é enviado.',
-      remedy: 'Ative-o com PATCH e {"active": true}.',
-    },
   },
   webhook_of_standard: {
     status: 409,
     title: 'Webhook of a standard',
     meaning: 'The webhook was set by the API Pix, which alone changes it.',
     remedy: 'Use PUT or DELETE /pix/v2/webhook/{chave}.',
-    pt: {
-      title: 'Webhook de um padrão',
-      meaning: 'O webhook foi configurado pela API Pix, e só ela o altera.',
-      remedy: 'Use PUT ou DELETE /pix/v2/webhook/{chave}.',
-    },
   },
 })

@@ -33,7 +33,6 @@ export {
 export { actorOf, type Caller, callerOf } from './caller.ts'
 export {
   ApiError,
-  type DeclaredError,
   defineErrors,
   type ErrorCatalogue,
   type ErrorDefinition,

@@ -153,3 +153,21 @@ test('what is not in it is not half translated', () => {
   ])
     expect(portugueseOf(one)).toBeUndefined()
 })
+
+test('each line about an error has all its texts, and there is such an error', async () => {
+  const root = join(import.meta.dir, '../../..')
+  const table = await Bun.file(join(root, 'src/platform/http/portuguese/errors.tsv')).text()
+  const rows = table
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split('\t'))
+  expect(rows.filter((row) => row.length !== 4 || row.includes(''))).toEqual([])
+  const declared: string[] = []
+  for await (const path of new Bun.Glob('src/**/errors.ts').scan(root)) {
+    if (!(await Bun.file(join(root, path)).text()).includes('defineErrors(')) continue
+    const catalogues = Object.values((await import(join(root, path))) as object)
+    const found = catalogues.flatMap((one: unknown) => Object.values(Object(one) as object))
+    declared.push(...found.flatMap((one) => (Object(one).remedy === undefined ? [] : one.code)))
+  }
+  expect(rows.map(([code]) => code).toSorted()).toEqual(declared.toSorted())
+})

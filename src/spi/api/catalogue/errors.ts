@@ -6,11 +6,6 @@ export const catalogueErrors = defineErrors({
     title: 'Message interface unavailable',
     meaning: 'The central bank could not be asked, or answered something else.',
     remedy: 'Try again, and see `trilho doctor`.',
-    pt: {
-      title: 'Interface de mensagens indisponível',
-      meaning: 'O banco central não pôde ser consultado, ou respondeu outra coisa.',
-      remedy: 'Tente de novo, e veja `trilho doctor`.',
-    },
     retryable: true,
   },
 })

@@ -8,12 +8,6 @@ export const rsfnApiErrors = defineErrors({
     meaning: 'A key that the operation needs is not there; detail says which.',
     remedy:
       'Import the certificate of type SPB or MES (of others without its key), or set RSFN_PRIVATE_KEY_PATH and RSFN_PUBLIC_KEY_PATH.',
-    pt: {
-      title: 'Falta a chave',
-      meaning: 'Falta uma chave de que a operação precisa; detail diz qual.',
-      remedy:
-        'Importe o certificado de tipo SPB ou MES (o de outros sem a sua chave), ou defina RSFN_PRIVATE_KEY_PATH e RSFN_PUBLIC_KEY_PATH.',
-    },
   },
   rsfn_party_unknown: {
     status: 422,
@@ -21,12 +15,6 @@ export const rsfnApiErrors = defineErrors({
     meaning:
       'The header names certificates by authority and serial number, and one is not known: keys from files have none, or its authority is not of the network.',
     remedy: 'Send authority and serial of sender and recipient.',
-    pt: {
-      title: 'Certificado sem nome',
-      meaning:
-        'O cabeçalho nomeia os certificados por autoridade e número de série, e um deles não é conhecido: chaves de arquivos não têm nenhum, ou a autoridade não é da rede.',
-      remedy: 'Envie autoridade e número de série do remetente e do destinatário.',
-    },
   },
   rsfn_refused: {
     status: 422,
@@ -34,13 +22,6 @@ export const rsfnApiErrors = defineErrors({
     meaning:
       'The message breaks a rule of the security header; rsfn_code is what C03 of the answer must carry, or what C03 of the message itself reports.',
     remedy: 'Answer the sender with that code; a message that itself reports one is not answered.',
-    pt: {
-      title: 'Mensagem recusada',
-      meaning:
-        'A mensagem quebra uma regra do cabeçalho de segurança; rsfn_code é o que C03 da resposta deve levar, ou o que C03 da própria mensagem informa.',
-      remedy:
-        'Responda ao remetente com esse código; uma mensagem que já informa um não é respondida.',
-    },
   },
 })
 

@@ -8,12 +8,5 @@ export const resendErrors = defineErrors({
       'The outcome of the message is not UNKNOWN, or the central bank no longer recognises a repetition of it. `reason` tells: `received`, `waiting`, `ended` or `too_old`.',
     remedy:
       'Read the message. While it waits, wait with it. What is older than a day is found with `POST /v1/pix/reports`, which asks the central bank what it has settled.',
-    pt: {
-      title: 'Não pode ser reenviada',
-      meaning:
-        'O resultado da mensagem não é UNKNOWN, ou o Banco Central já não reconhece a sua repetição. `reason` diz: `received`, `waiting`, `ended` ou `too_old`.',
-      remedy:
-        'Leia a mensagem. Enquanto ela aguarda, aguarde. O que tem mais de um dia se encontra com `POST /v1/pix/reports`, que pergunta ao Banco Central o que ele liquidou.',
-    },
   },
 })
