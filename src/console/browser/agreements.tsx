@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { type Act, may, sending, useActs } from './act.tsx'
 import { agreementWords as w } from './agreement-words.ts'
 import { getJson, type Session, useLoaded } from './api.ts'
+import { Fields, textIn } from './fields.tsx'
 import { dayOf } from './format.ts'
 import { whenChanged } from './live.ts'
 import { pageFrom } from './page-from.ts'
@@ -137,15 +138,14 @@ const cancelAct = (one: Delivery): Act => ({
     ...{ bond: `${one.bond.acronym} ${one.bond.code}`, party: one.counterparty },
   }),
   fields: (
-    <label class="field">
-      {w.reason}
-      <input name="reason" maxLength={140} autocomplete="off" />
-    </label>
+    <Fields
+      fields={[{ name: 'reason', label: w.reason, isFree: true, more: { maxLength: 140 } }]}
+    />
   ),
   run: sending(
     'POST',
     `/v1/drex/deliveries/${encodeURIComponent(one.delivery_id)}/cancel`,
-    (form) => ({ reason: String(form.get('reason')) }),
+    (form) => ({ reason: textIn(form, 'reason') }),
   ),
 })
 

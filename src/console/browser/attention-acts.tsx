@@ -1,6 +1,7 @@
 import { type Act, sending } from './act.tsx'
 import { send } from './api.ts'
 import { attentionWords as w } from './attention-words.ts'
+import { Fields, textIn } from './fields.tsx'
 import { centsOf, count, tokens } from './format.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { statusText } from './state.tsx'
@@ -69,25 +70,18 @@ export const resolveAct = ({ id, amount }: Transaction): Act => ({
   title: w.resolve,
   consequence: fill(w.resolveConsequence, { id, amount: centsOf(amount) }),
   fields: (
-    <>
-      <label class="field">
-        {w.outcome}
-        <select name="outcome">
-          {outcomes.map((outcome) => (
-            <option key={outcome} value={outcome}>
-              {statusText(outcome)}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        {w.reason}
-        <input name="reason" required maxLength={200} />
-      </label>
-    </>
+    <Fields
+      fields={[
+        {
+          ...{ name: 'outcome', label: w.outcome },
+          choices: outcomes.map((outcome) => [outcome, statusText(outcome)]),
+        },
+        { name: 'reason', label: w.reason, more: { maxLength: 200 } },
+      ]}
+    />
   ),
   run: async (form, key) => {
-    const body = { outcome: String(form.get('outcome')), reason: String(form.get('reason')) }
+    const body = { outcome: textIn(form, 'outcome'), reason: textIn(form, 'reason') }
     const path = `/v1/transactions/${encodeURIComponent(id)}/resolve`
     const { status } = await send<Transaction>('POST', path, body, key)
     return fill(w.resolved, { status: statusText(status) })
@@ -159,27 +153,25 @@ export const sentHeldAct = (held: Held): Act => ({
     ...{ kind: held.kind.replaceAll('_', ' '), subject: held.subject },
   }),
   fields: (
-    <label class="field">
-      {words.transactionHash}
-      <input
-        name="tx_hash"
-        list="candidates"
-        required
-        pattern="0x[0-9a-fA-F]{64}"
-        defaultValue={held.candidates.length === 1 ? held.candidates[0] : ''}
-        autocomplete="off"
-        spellcheck={false}
+    <>
+      <Fields
+        fields={[
+          {
+            ...{ name: 'tx_hash', label: words.transactionHash, hint: w.sentHeldHint },
+            first: (held.candidates.length === 1 && held.candidates[0]) || '',
+            more: { list: 'candidates', pattern: '0x[0-9a-fA-F]{64}', spellcheck: false },
+          },
+        ]}
       />
       <datalist id="candidates">
         {held.candidates.map((hash) => (
           <option key={hash} value={hash} />
         ))}
       </datalist>
-      <small>{w.sentHeldHint}</small>
-    </label>
+    </>
   ),
   run: sending('POST', heldPath(held), (form) => ({
     decision: 'sent',
-    tx_hash: String(form.get('tx_hash')),
+    tx_hash: textIn(form, 'tx_hash'),
   })),
 })

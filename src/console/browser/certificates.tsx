@@ -1,5 +1,6 @@
-import { type Act, may, useActs } from './act.tsx'
+import { type Act, may, sending, useActs } from './act.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
+import { asTheyAre, Fields, given, textIn } from './fields.tsx'
 import { count, dayOf, monthOf } from './format.ts'
 import { Card, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
@@ -71,46 +72,26 @@ export const importAct = (first?: Pick<Certificate, 'ispb' | 'type'>): Act => ({
   title: w.import,
   consequence: w.importConsequence,
   fields: (
-    <>
-      <label class="field">
-        {w.ispb}
-        <input
-          name="ispb"
-          required
-          pattern="[0-9A-Z]{8}"
-          autocomplete="off"
-          defaultValue={first?.ispb ?? ''}
-        />
-      </label>
-      <label class="field">
-        {w.type}
-        <select name="type">
-          {types.map((type) => (
-            <option key={type} value={type} selected={type === first?.type}>
-              {type}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        {w.file}
-        <input name="file" type="file" required />
-      </label>
-      <label class="field">
-        {w.password}
-        <input name="password" type="password" autocomplete="off" />
-        <small>{w.passwordHint}</small>
-      </label>
-    </>
+    <Fields
+      fields={[
+        { name: 'ispb', label: w.ispb, first: first?.ispb ?? '', more: { pattern: '[0-9A-Z]{8}' } },
+        { name: 'type', label: w.type, first: first?.type ?? '', choices: asTheyAre(types) },
+        { name: 'file', label: w.file, type: 'file' },
+        {
+          ...{ name: 'password', label: w.password, type: 'password', isFree: true },
+          hint: w.passwordHint,
+        },
+      ]}
+    />
   ),
   run: async (form, key) => {
     const file = form.get('file')
     const password = String(form.get('password') ?? '')
     const body = {
-      ispb: String(form.get('ispb')),
-      type: String(form.get('type')),
+      ispb: textIn(form, 'ispb'),
+      type: textIn(form, 'type'),
       ...(isFile(file) ? await contentOf(file) : {}),
-      ...(password === '' ? {} : { password }),
+      ...given('password', password),
     }
     const made = await send<Certificate>('POST', '/v1/certificates', body, key)
     return fill(w.imported, { version: String(made.version), day: dayOf(made.not_after) })
@@ -122,10 +103,7 @@ const removeAct = (one: Certificate): Act => ({
   consequence: fill(w.removeConsequence, {
     ...{ version: String(one.version), type: one.type, ispb: one.ispb },
   }),
-  run: async () => {
-    await send('DELETE', pathOf(one))
-    return undefined
-  },
+  run: sending('DELETE', pathOf(one)),
 })
 
 const Expiry = ({ one }: { readonly one: Certificate }) => {

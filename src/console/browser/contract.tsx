@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
 import { getJson, Refusal, type Session, send, useLoaded } from './api.ts'
 import type { Contract, Wallet } from './currency.tsx'
+import { asTheyAre, type Field, Fields } from './fields.tsx'
 import { Code, CodeCard, Copy, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
@@ -207,9 +208,7 @@ const Functions = ({
             ))}
           </select>
         </label>
-        {(entry?.inputs ?? []).map((input, at) => (
-          <Argument key={`${chosen} ${at}`} input={input} at={at} />
-        ))}
+        <Fields key={chosen} fields={(entry?.inputs ?? []).map(argumentField)} />
         {entry !== undefined && !isView(entry) && <Signer session={session} />}
         <button class="primary" type="submit">
           {entry === undefined || isView(entry) ? w.read : w.call}
@@ -221,26 +220,15 @@ const Functions = ({
   )
 }
 
-const Argument = ({ input, at }: { readonly input: Input; readonly at: number }) => {
-  const name = `argument-${at}`
-  const label = input.name || String(at + 1)
-  return (
-    <div class="field">
-      <label for={name}>{label}</label>
-      {input.type === 'bool' ? (
-        <select id={name} name={name}>
-          <option value="true">true</option>
-          <option value="false">false</option>
-        </select>
-      ) : (
-        <input id={name} name={name} required autocomplete="off" spellcheck={false} />
-      )}
-      <small class="mono">
-        {input.type} {isList(input.type) && w.asJson}
-      </small>
-    </div>
-  )
-}
+const argumentField = (input: Input, at: number): Field => ({
+  ...{ name: `argument-${at}`, label: input.name || String(at + 1), more: { spellcheck: false } },
+  ...(input.type === 'bool' ? { choices: asTheyAre(['true', 'false']) } : {}),
+  hint: (
+    <span class="mono">
+      {input.type} {isList(input.type) && w.asJson}
+    </span>
+  ),
+})
 
 const walletsMax = 200
 

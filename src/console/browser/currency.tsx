@@ -2,6 +2,7 @@ import { type Act, may, useActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
+import { Fields, textIn } from './fields.tsx'
 import { count, duration } from './format.ts'
 import { whenChanged } from './live.ts'
 import { MakeLink, registerAct, type ThingName, things } from './make.tsx'
@@ -110,14 +111,9 @@ const walletColumns: readonly Column<Wallet>[] = [
 const createWallet: Act = {
   title: w.create,
   consequence: w.createConsequence,
-  fields: (
-    <label class="field">
-      {w.label}
-      <input name="label" required maxLength={100} autocomplete="off" />
-    </label>
-  ),
+  fields: <Fields fields={[{ name: 'label', label: w.label, more: { maxLength: 100 } }]} />,
   run: async (form, key) => {
-    const body = { type: 'managed', label: String(form.get('label')) }
+    const body = { type: 'managed', label: textIn(form, 'label') }
     const { address } = await send<Wallet>('POST', '/v1/wallets', body, key)
     return fill(w.created, { address })
   },

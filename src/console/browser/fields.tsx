@@ -1,21 +1,26 @@
+import type { ComponentChildren } from 'preact'
+
 /** One field of the form of an act. */
 export type Field = {
   readonly name: string
   readonly label: string
   readonly isFree?: boolean
-  readonly type?: 'text' | 'number' | 'date' | 'email' | 'tel'
+  /** Of an input; a `checkbox` stands before its label. */
+  readonly type?: string
   /** What stands in it at first. */
   readonly first?: string
   /** Those that may be chosen, each with its text. */
   readonly choices?: readonly (readonly [value: string, text: string])[]
   readonly isLong?: boolean
-  readonly hint?: string
+  readonly hint?: ComponentChildren
+  /** Further attributes of its input. */
+  readonly more?: Readonly<Record<string, string | number | boolean>>
 }
 
 const idOf = ({ name }: Field): string => `field-${name}`
 
-const Input = (field: Field) => {
-  const { name, isFree = false, type = 'text', first = '', choices, isLong = false, hint } = field
+const Input = ({ type = 'text', first = '', ...field }: Field) => {
+  const { name, isFree = false, choices, isLong = false, hint, more } = field
   const id = idOf(field)
   const said = { id, name, 'aria-describedby': hint === undefined ? undefined : `${id}-hint` }
   if (choices !== undefined) {
@@ -29,25 +34,40 @@ const Input = (field: Field) => {
       </select>
     )
   }
-  const more = { required: !isFree, defaultValue: first }
+  const given = { ...said, required: !isFree, defaultValue: first, ...more }
   return isLong ? (
-    <textarea {...{ ...said, ...more, rows: 3 }} />
+    <textarea rows={3} {...given} />
   ) : (
-    <input {...{ ...said, ...more, type }} autocomplete="off" />
+    <input type={type} autocomplete="off" {...given} />
   )
 }
 
+const CheckBox = ({ name, label, first }: Field) => (
+  <label class="check">
+    <input name={name} type="checkbox" defaultChecked={first === 'true'} />
+    {label}
+  </label>
+)
+
 export const Fields = ({ fields }: { readonly fields: readonly Field[] }) => (
   <>
-    {fields.map((field) => (
-      <div key={field.name} class="field">
-        <label for={idOf(field)}>{field.label}</label>
-        <Input {...field} />
-        {field.hint !== undefined && <small id={`${idOf(field)}-hint`}>{field.hint}</small>}
-      </div>
-    ))}
+    {fields.map((field) =>
+      field.type === 'checkbox' ? (
+        <CheckBox key={field.name} {...field} />
+      ) : (
+        <div key={field.name} class="field">
+          <label for={idOf(field)}>{field.label}</label>
+          <Input {...field} />
+          {field.hint !== undefined && <small id={`${idOf(field)}-hint`}>{field.hint}</small>}
+        </div>
+      ),
+    )}
   </>
 )
+
+/** The choices of codes that are shown as they are. */
+export const asTheyAre = (codes: readonly string[]): NonNullable<Field['choices']> =>
+  codes.map((code) => [code, code])
 
 export const textIn = (form: FormData, name: string): string => String(form.get(name) ?? '').trim()
 

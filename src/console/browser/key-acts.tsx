@@ -1,7 +1,8 @@
 import { type Act, sending } from './act.tsx'
 import { type Session, send } from './api.ts'
+import { type Field, Fields, textIn } from './fields.tsx'
 import { keyWords as w } from './key-words.ts'
-import { Overlap, overlapOf } from './overlap.tsx'
+import { overlapField, overlapOf } from './overlap.tsx'
 import { Copy } from './parts.tsx'
 import { fill } from './words.ts'
 
@@ -49,41 +50,27 @@ const switches = [
 ] as const
 
 const itemsOf = (form: FormData, name: string): readonly string[] =>
-  String(form.get(name) ?? '')
+  textIn(form, name)
     .split(/[\s,]+/)
     .filter((one) => one !== '')
 
-const RestrictionFields = ({ present }: { readonly present: Restrictions }) => (
-  <>
-    {lists.map(({ name, label }) => (
-      <label key={name} class="field">
-        {label}
-        <input name={name} defaultValue={present[name]?.join(', ') ?? ''} spellcheck={false} />
-        <small>{w.listHint}</small>
-      </label>
-    ))}
-    <label class="field">
-      {w.rate}
-      <input
-        name="requests_per_second"
-        type="number"
-        min="1"
-        max="100000"
-        defaultValue={String(present.requests_per_second ?? '')}
-      />
-      <small>{w.rateHint}</small>
-    </label>
-    {switches.map(({ name, label }) => (
-      <label key={name} class="check">
-        <input name={name} type="checkbox" defaultChecked={present[name] === true} />
-        {label}
-      </label>
-    ))}
-  </>
-)
+const restrictionFields = (present: Restrictions): readonly Field[] => [
+  ...lists.map(({ name, label }) => ({
+    ...{ name, label, isFree: true, first: present[name]?.join(', ') ?? '' },
+    ...{ hint: w.listHint, more: { spellcheck: false } },
+  })),
+  {
+    ...{ name: 'requests_per_second', label: w.rate, isFree: true, type: 'number' },
+    first: String(present.requests_per_second ?? ''),
+    ...{ hint: w.rateHint, more: { min: 1, max: 100_000 } },
+  },
+  ...switches.map(({ name, label }) => ({
+    ...{ name, label, type: 'checkbox', first: String(present[name]) },
+  })),
+]
 
 const restrictionsOf = (form: FormData): Restrictions => {
-  const rate = String(form.get('requests_per_second') ?? '')
+  const rate = textIn(form, 'requests_per_second')
   const given = lists
     .map(({ name }) => [name, itemsOf(form, name)] as const)
     .filter(([, items]) => items.length > 0)
@@ -97,43 +84,38 @@ const restrictionsOf = (form: FormData): Restrictions => {
 }
 
 const expiryOf = (form: FormData): { readonly expires_at?: string } => {
-  const given = String(form.get('expires') ?? '')
+  const given = textIn(form, 'expires')
   return given === '' ? {} : { expires_at: new Date(given).toISOString() }
 }
 
-const Expiry = ({ hint }: { readonly hint: string }) => (
-  <label class="field">
-    {w.expiry}
-    <input name="expires" type="datetime-local" />
-    <small>{hint}</small>
-  </label>
-)
+const expiryField = (hint: string): Field => ({
+  ...{ name: 'expires', label: w.expiry, isFree: true, type: 'datetime-local', hint },
+})
 
 export const createKeyAct = ({ account }: Session): Act => ({
   title: w.create,
   consequence: fill(w.createConsequence, { account }),
   fields: (
     <>
-      <label class="field">
-        {w.name}
-        <input name="name" required maxLength={100} autocomplete="off" />
-        <small>{w.nameHint}</small>
-      </label>
-      <label class="field">
-        {w.scopes}
-        <textarea name="scopes" required rows={4} spellcheck={false} />
-        <small>{w.scopesHint}</small>
-      </label>
-      <Expiry hint={w.expiryHint} />
+      <Fields
+        fields={[
+          { name: 'name', label: w.name, hint: w.nameHint, more: { maxLength: 100 } },
+          {
+            ...{ name: 'scopes', label: w.scopes, isLong: true, hint: w.scopesHint },
+            more: { rows: 4, spellcheck: false },
+          },
+          expiryField(w.expiryHint),
+        ]}
+      />
       <details>
         <summary>{w.restrictions}</summary>
-        <RestrictionFields present={{}} />
+        <Fields fields={restrictionFields({})} />
       </details>
     </>
   ),
   run: async (form, key) => {
     const body = {
-      name: String(form.get('name')),
+      name: textIn(form, 'name'),
       scopes: itemsOf(form, 'scopes'),
       restrictions: restrictionsOf(form),
       ...expiryOf(form),
@@ -146,27 +128,21 @@ export const createKeyAct = ({ account }: Session): Act => ({
 export const restrictKeyAct = (one: ApiKey): Act => ({
   title: w.restrict,
   consequence: fill(w.restrictConsequence, { name: one.name }),
-  fields: (
-    <>
-      <RestrictionFields present={one.restrictions} />
-      <Expiry hint={w.expiryKept} />
-    </>
-  ),
+  fields: <Fields fields={[...restrictionFields(one.restrictions), expiryField(w.expiryKept)]} />,
   run: sending('PATCH', pathOf(one), (form) => ({
     restrictions: restrictionsOf(form),
     ...expiryOf(form),
   })),
 })
 
-const withOwn = (text: string, own: string, one: ApiKey, session: Session): string =>
-  one.id === session.key_id ? `${text} ${own}` : text
+/** What is said of the key that the session is of. */
+const ownOf = (text: string, one: ApiKey, session: Session): string =>
+  one.id === session.key_id ? ` ${text}` : ''
 
 export const rotateKeyAct = (one: ApiKey, session: Session): Act => ({
   title: w.rotate,
-  consequence: withOwn(
-    ...([fill(w.rotateConsequence, { name: one.name }), w.rotateOwn, one, session] as const),
-  ),
-  fields: <Overlap label={w.overlap} none={w.overlapNone} />,
+  consequence: fill(w.rotateConsequence, { name: one.name }) + ownOf(w.rotateOwn, one, session),
+  fields: <Fields fields={[overlapField(w.overlap, w.overlapNone)]} />,
   run: async (form, key) => {
     const made = await send<{ readonly key: string }>(
       'POST',
@@ -180,8 +156,6 @@ export const rotateKeyAct = (one: ApiKey, session: Session): Act => ({
 
 export const revokeKeyAct = (one: ApiKey, session: Session): Act => ({
   title: w.revoke,
-  consequence: withOwn(
-    ...([fill(w.revokeConsequence, { name: one.name }), w.revokeOwn, one, session] as const),
-  ),
+  consequence: fill(w.revokeConsequence, { name: one.name }) + ownOf(w.revokeOwn, one, session),
   run: sending('DELETE', pathOf(one)),
 })

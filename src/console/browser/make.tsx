@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
+import { asTheyAre, Fields, given, textIn } from './fields.tsx'
 import { makeWords as w } from './make-words.ts'
 import { Code, Shown } from './parts.tsx'
 import { railWords } from './rails-words.ts'
@@ -208,35 +209,20 @@ export const registerAct = (networks: readonly string[]): Act => ({
   title: w.registration,
   consequence: w.registrationConsequence,
   fields: (
-    <>
-      <label class="field">
-        {railWords.address}
-        <input name="address" required autocomplete="off" spellcheck={false} />
-      </label>
-      <label class="field">
-        {railWords.network}
-        <select name="network">
-          {networks.map((network) => (
-            <option key={network}>{network}</option>
-          ))}
-        </select>
-      </label>
-      <label class="field">
-        {railWords.label}
-        <input name="label" maxLength={100} autocomplete="off" />
-      </label>
-      <label class="field">
-        {w.abi}
-        <textarea name="abi" rows={8} required spellcheck={false} />
-      </label>
-    </>
+    <Fields
+      fields={[
+        { name: 'address', label: railWords.address, more: { spellcheck: false } },
+        { name: 'network', label: railWords.network, choices: asTheyAre(networks) },
+        { name: 'label', label: railWords.label, isFree: true, more: { maxLength: 100 } },
+        { name: 'abi', label: w.abi, isLong: true, more: { rows: 8, spellcheck: false } },
+      ]}
+    />
   ),
   run: async (form, key) => {
-    const label = String(form.get('label')).trim()
     const body = {
-      ...{ address: String(form.get('address')).trim(), network: String(form.get('network')) },
-      ...(label === '' ? {} : { label }),
-      abi: JSON.parse(String(form.get('abi'))),
+      ...{ address: textIn(form, 'address'), network: textIn(form, 'network') },
+      ...given('label', textIn(form, 'label')),
+      abi: JSON.parse(textIn(form, 'abi')),
     }
     await send('POST', '/v1/contracts', body, key)
     return undefined

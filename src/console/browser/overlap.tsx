@@ -1,3 +1,4 @@
+import type { Field } from './fields.tsx'
 import { inWords } from './words.ts'
 
 const w = inWords({
@@ -11,17 +12,15 @@ const w = inWords({
  *
  * @param none what it means that it does not
  */
-export const Overlap = ({ label, none }: { readonly label: string; readonly none: string }) => (
-  <label class="field">
-    {label}
-    <select name="overlap">
-      <option value="86400">{w.day}</option>
-      <option value="604800">{w.week}</option>
-      <option value="3600">{w.hour}</option>
-      <option value="0">{none}</option>
-    </select>
-  </label>
-)
+export const overlapField = (label: string, none: string): Field => ({
+  ...{ name: 'overlap', label },
+  choices: [
+    ['86400', w.day],
+    ['604800', w.week],
+    ['3600', w.hour],
+    ['0', none],
+  ],
+})
 
 /** The member of the request that rotates. */
 export const overlapOf = (form: FormData): { readonly overlap_seconds: number } => ({

@@ -1,6 +1,7 @@
 import { type Act, sending } from './act.tsx'
 import { centsAsked } from './amounts.ts'
 import { send } from './api.ts'
+import { type Field, Fields, textIn } from './fields.tsx'
 import { centsOf, reais } from './format.ts'
 import type { CardDetail } from './payment-facts.ts'
 import { paymentWords as w } from './payment-words.ts'
@@ -11,16 +12,13 @@ import { fill } from './words.ts'
 export type ScopedAct = { readonly scope: string; readonly act: Act }
 
 /** @param most what stands in it at first */
-const amountField = (most: string) => (
-  <label class="field">
-    {w.inReais}
-    <input name="amount" required inputMode="decimal" autocomplete="off" defaultValue={most} />
-  </label>
-)
+const amountField = (most: string): Field => ({
+  ...{ name: 'amount', label: w.inReais, first: most, more: { inputMode: 'decimal' } },
+})
 
 /** The API says what is wrong with what is no amount. */
 export const centsIn = (form: FormData): unknown => {
-  const { amount = '' } = centsAsked(String(form.get('amount')).trim())
+  const { amount = '' } = centsAsked(textIn(form, 'amount'))
   return /^\d{1,15}$/.test(amount) ? Number(amount) : amount
 }
 
@@ -34,7 +32,7 @@ const cardAct = (
 ): Act => ({
   title: texts.title,
   consequence: fill(texts.consequence, { amount: centsOf(amount), merchant }),
-  ...(most === undefined ? {} : { fields: amountField(decimal(most)) }),
+  ...(most === undefined ? {} : { fields: <Fields fields={[amountField(decimal(most))]} /> }),
   run: sending('POST', `/v1/transactions/${encodeURIComponent(id)}/${verb}`, (form) =>
     most === undefined ? undefined : { amount: centsIn(form) },
   ),
@@ -82,22 +80,18 @@ export const giveBackActs = (received: Received): readonly ScopedAct[] => {
     title: w.giveBack,
     consequence: fill(w.giveBackConsequence, { amount: reais(amount), from }),
     fields: (
-      <>
-        {amountField(refundable)}
-        <label class="field">
-          {w.why}
-          <select name="reason">
-            {reasons.map(([code, text]) => (
-              <option key={code} value={code}>
-                {code} · {text}
-              </option>
-            ))}
-          </select>
-        </label>
-      </>
+      <Fields
+        fields={[
+          amountField(refundable),
+          {
+            ...{ name: 'reason', label: w.why },
+            choices: reasons.map(([code, text]) => [code, `${code} · ${text}`]),
+          },
+        ]}
+      />
     ),
     run: async (form, key) => {
-      const body = { amount: centsIn(form), reason: String(form.get('reason')) }
+      const body = { amount: centsIn(form), reason: textIn(form, 'reason') }
       const path = `/v1/pix/payments/${encodeURIComponent(id)}/refunds`
       const { status } = await send<{ readonly status: string }>('POST', path, body, key)
       return fill(w.givenBack, { status: statusText(status) })

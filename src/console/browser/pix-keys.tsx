@@ -4,6 +4,7 @@ import { getJson, type Session, send } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { DirectoryList, DirectoryTabs } from './directory.tsx'
 import { kindIn } from './directory-kinds.ts'
+import { asTheyAre, Fields, textIn } from './fields.tsx'
 import { Filters } from './filters.tsx'
 import { count } from './format.ts'
 import { pixKeyWords as w } from './pix-key-words.ts'
@@ -58,20 +59,9 @@ const compareAct: Act = {
   title: w.compare,
   consequence: w.compareConsequence,
   verb: w.verb,
-  fields: (
-    <label class="field">
-      {w.kind}
-      <select name="type">
-        {keyTypes.map((type) => (
-          <option key={type} value={type}>
-            {type}
-          </option>
-        ))}
-      </select>
-    </label>
-  ),
+  fields: <Fields fields={[{ name: 'type', label: w.kind, choices: asTheyAre(keyTypes) }]} />,
   run: async (form) => {
-    const body = { key_type: String(form.get('type')) }
+    const body = { key_type: textIn(form, 'type') }
     const found = await send<{ entries: number; result: 'same' | 'different' }>(
       ...(['POST', '/v1/dict/verifications', body] as const),
     )
@@ -83,19 +73,17 @@ const removeAct = ({ id, key }: Entry): Act => ({
   title: w.remove,
   consequence: fill(w.removeConsequence, { key: key ?? id }),
   fields: (
-    <label class="field">
-      {w.reason}
-      <select name="reason">
-        {removalReasons.map((reason) => (
-          <option key={reason} value={reason}>
-            {w[reason]}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Fields
+      fields={[
+        {
+          ...{ name: 'reason', label: w.reason },
+          choices: removalReasons.map((reason) => [reason, w[reason]]),
+        },
+      ]}
+    />
   ),
   run: async (form, key) => {
-    const to = `${path}/${encodeURIComponent(id)}?reason=${form.get('reason')}`
+    const to = `${path}/${encodeURIComponent(id)}?reason=${textIn(form, 'reason')}`
     const { status } = await send<Entry>('DELETE', to, undefined, key)
     return <Badge status={status} />
   },

@@ -4,65 +4,26 @@ import { inWords } from './words.ts'
 /** Colour is never alone: a sign and a word say the same. */
 type Tone = 'settled' | 'pending' | 'failed' | 'unknown' | 'info'
 
-const tones: Readonly<Record<string, Tone>> = {
-  ACCEPTED: 'settled',
-  PROCESSED: 'settled',
-  settled: 'settled',
-  authorized: 'settled',
-  captured: 'settled',
-  confirmed: 'settled',
-  verified: 'settled',
-  registered: 'settled',
-  deployed: 'settled',
-  permitted: 'settled',
-  partially_captured: 'settled',
-  partially_accepted: 'settled',
-  PARTIALLY_ACCEPTED: 'settled',
-  delivered: 'settled',
-  done: 'settled',
-  ok: 'settled',
-  up: 'settled',
-  active: 'settled',
-  removed: 'info',
-  completed: 'settled',
-  closed: 'info',
-  REJECTED: 'failed',
-  FAILED: 'failed',
-  rejected: 'failed',
-  failed: 'failed',
-  declined: 'failed',
-  reverted: 'failed',
-  forbidden: 'failed',
-  refused: 'failed',
-  different: 'failed',
-  unanswered: 'unknown',
-  balanced: 'settled',
-  exhausted: 'failed',
-  mismatched: 'failed',
-  down: 'failed',
-  UNKNOWN: 'unknown',
-  unknown: 'unknown',
-  released: 'info',
-  reclaimed: 'info',
-  voided: 'info',
-  refunded: 'info',
-  info: 'info',
-  disabled: 'info',
-  archived: 'info',
-  paused: 'info',
-  cancelled: 'info',
-  CONCLUIDA: 'settled',
-  APROVADA: 'settled',
-  ACEITA: 'settled',
-  PAGA: 'settled',
-  DEVOLVIDO: 'settled',
-  REJEITADA: 'failed',
-  NAO_REALIZADO: 'failed',
-  EXPIRADA: 'info',
-  CANCELADA: 'info',
-  REMOVIDA_PELO_USUARIO_RECEBEDOR: 'info',
-  REMOVIDA_PELO_PSP: 'info',
+/** The states of each tone; any other is pending. */
+const states: Readonly<Record<Exclude<Tone, 'pending'>, string>> = {
+  settled:
+    'ACCEPTED PROCESSED PARTIALLY_ACCEPTED settled authorized captured partially_captured ' +
+    'partially_accepted completed confirmed verified registered deployed permitted delivered ' +
+    'balanced done ok up active CONCLUIDA APROVADA ACEITA PAGA DEVOLVIDO',
+  failed:
+    'REJECTED FAILED rejected failed declined reverted forbidden refused different exhausted ' +
+    'mismatched down REJEITADA NAO_REALIZADO',
+  unknown: 'UNKNOWN unknown unanswered',
+  info:
+    'removed closed released reclaimed voided refunded info disabled archived paused cancelled ' +
+    'EXPIRADA CANCELADA REMOVIDA_PELO_USUARIO_RECEBEDOR REMOVIDA_PELO_PSP',
 }
+
+const tones = new Map(
+  (['settled', 'failed', 'unknown', 'info'] as const).flatMap((tone) =>
+    states[tone].split(' ').map((state): [string, Tone] => [state, tone]),
+  ),
+)
 
 const signs: Readonly<Record<Tone, string>> = {
   settled: 'M3.5 8.5l3 3 6-7',
@@ -183,7 +144,7 @@ export const statusText = (status: string): string => {
 export const eventText = (type: string): string =>
   statusWords[type] ?? type.split('_').map(statusText).join(' ')
 
-const toneOf = (status: string): Tone => tones[status] ?? 'pending'
+const toneOf = (status: string): Tone => tones.get(status) ?? 'pending'
 
 export const toneOfStatus = (status: string): string => toneOf(status)
 

@@ -1,7 +1,8 @@
 import { type Act, sending } from './act.tsx'
 import { send } from './api.ts'
+import { Fields } from './fields.tsx'
 import { count } from './format.ts'
-import { Overlap, overlapOf } from './overlap.tsx'
+import { overlapField, overlapOf } from './overlap.tsx'
 import { Copy } from './parts.tsx'
 import { go } from './router.tsx'
 import { webhookWords as w } from './webhook-words.ts'
@@ -28,22 +29,19 @@ export const createAct = (): Act => ({
   title: w.create,
   consequence: w.createConsequence,
   fields: (
-    <>
-      <label class="field">
-        {w.url}
-        <input name="url" type="url" required placeholder="https://example.com/hooks" />
-        <small>{w.urlHint}</small>
-      </label>
-      <label class="field">
-        {w.events}
-        <input name="events" required defaultValue="*" spellcheck={false} />
-        <small>{w.eventsHint}</small>
-      </label>
-      <label class="check">
-        <input name="full" type="checkbox" />
-        {w.wantsFull}
-      </label>
-    </>
+    <Fields
+      fields={[
+        {
+          ...{ name: 'url', label: w.url, type: 'url', hint: w.urlHint },
+          more: { placeholder: 'https://example.com/hooks' },
+        },
+        {
+          ...{ name: 'events', label: w.events, first: '*', hint: w.eventsHint },
+          more: { spellcheck: false },
+        },
+        { name: 'full', label: w.wantsFull, type: 'checkbox' },
+      ]}
+    />
   ),
   run: async (form, key) => {
     const events = String(form.get('events')).split(/[\s,]+/)
@@ -83,7 +81,7 @@ export const testAct = (endpoint: Endpoint): Act => ({
 export const rotateAct = (endpoint: Endpoint): Act => ({
   title: w.rotate,
   consequence: fill(w.rotateConsequence, { url: endpoint.url }),
-  fields: <Overlap label={w.overlap} none={w.overlapNone} />,
+  fields: <Fields fields={[overlapField(w.overlap, w.overlapNone)]} />,
   run: async (form, key) => {
     const made = await send<Made>('POST', `${pathOf(endpoint)}/rotate`, overlapOf(form), key)
     return <SecretOnce secret={made.secret} />
@@ -117,16 +115,12 @@ export const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => (
   consequence: fill(w.replayRangeConsequence, { url: endpoint.url }),
   verb: w.replay,
   fields: (
-    <>
-      <label class="field">
-        {w.from}
-        <input name="since" type="datetime-local" step="1" required />
-      </label>
-      <label class="field">
-        {w.until}
-        <input name="until" type="datetime-local" step="1" />
-      </label>
-    </>
+    <Fields
+      fields={[
+        { name: 'since', label: w.from, type: 'datetime-local', more: { step: 1 } },
+        { name: 'until', label: w.until, type: 'datetime-local', isFree: true, more: { step: 1 } },
+      ]}
+    />
   ),
   run: async (form, key) => {
     const until = form.get('until')
