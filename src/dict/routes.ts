@@ -1,17 +1,16 @@
 import { type KeptEntry, personTypeOf } from '#codecs/dict'
-import { callerOf, type Route, readParams, readQuery } from '#src/platform/http/index.ts'
+import { callerOf, type Route, readParams, readQuery, route } from '#src/platform/http/index.ts'
 import { documents, keyParams, lookupQuery } from './documents.ts'
 import { maskedTaxId } from './domain.ts'
 import type { DictService } from './service.ts'
 
 export const dictRoutes = (service: DictService): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/v1/dict/keys/{key}',
-    scope: 'dict:read',
-    asksOthers: true,
-    document: documents.lookUp,
-    handle: async (c) => {
+  route(
+    'GET /v1/dict/keys/{key}',
+    'dict:read',
+    documents.lookUp,
+    { asksOthers: true },
+    async (c) => {
       const { key } = readParams(c, keyParams)
       const { payer } = readQuery(c, lookupQuery)
       const { entry, endToEndId, payableUntil } = await service.show({ key, payer }, callerOf(c))
@@ -24,7 +23,7 @@ export const dictRoutes = (service: DictService): readonly Route[] => [
         { headers: { 'Cache-Control': 'no-store' } },
       )
     },
-  },
+  ),
 ]
 
 const entryView = ({ key, keyType, owner, account, ownedSince, claimedSince }: KeptEntry) => ({

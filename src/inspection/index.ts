@@ -1,4 +1,4 @@
-import { languageOf, type Route, readJson, refusedValue } from '#src/platform/http/index.ts'
+import { languageOf, type Route, readJson, refusedValue, route } from '#src/platform/http/index.ts'
 import {
   type ExplainedField,
   type Explanation,
@@ -17,22 +17,21 @@ export const createInspection = (inspectors: readonly Inspector[]): Feature => (
   routes: [inspectionRoute(inspectors)],
 })
 
-const inspectionRoute = (inspectors: readonly Inspector[]): Route => ({
-  method: 'POST',
-  path: '/v1/inspect',
-  scope: 'messages:read',
-  bodyBytesMax,
-  isPure: true,
-  document: documents.inspect,
-  handle: async (c) => {
-    const { content, kind, ...options } = await readJson(c, inspectionBody)
-    const input = new TextEncoder().encode(content)
-    const language = languageOf(c.req.header('accept-language') ?? null)
-    const inspector = inspectorFor(inspectors, kind, input)
-    const explanation = await explained(inspector, input, { ...options, language })
-    return Response.json(viewOf(inspector.name, explanation))
-  },
-})
+const inspectionRoute = (inspectors: readonly Inspector[]): Route =>
+  route(
+    'POST /v1/inspect',
+    'messages:read',
+    documents.inspect,
+    { bodyBytesMax, isPure: true },
+    async (c) => {
+      const { content, kind, ...options } = await readJson(c, inspectionBody)
+      const input = new TextEncoder().encode(content)
+      const language = languageOf(c.req.header('accept-language') ?? null)
+      const inspector = inspectorFor(inspectors, kind, input)
+      const explanation = await explained(inspector, input, { ...options, language })
+      return Response.json(viewOf(inspector.name, explanation))
+    },
+  )
 
 /** @throws ApiError `value_refused` if there is none */
 const inspectorFor = (

@@ -1,4 +1,4 @@
-import { ApiError, type Route, readJson, refusedValue } from '#src/platform/http/index.ts'
+import { ApiError, type Route, readJson, refusedValue, route } from '#src/platform/http/index.ts'
 import {
   decryptBody,
   documents,
@@ -115,19 +115,13 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     const [plaintext, plaintext_encoding] = shown(content)
     return Response.json({ kid, alg: algorithm, plaintext, plaintext_encoding, header })
   }),
-  {
-    method: 'GET',
-    path: '/.well-known/jwks.json',
-    scope: 'public',
-    document: documents.keys,
-    handle: async () => {
-      const headers = {
-        'Content-Type': 'application/jwk-set+json',
-        'Cache-Control': `public, max-age=${keysForSeconds}`,
-      }
-      return Response.json({ keys: await (await load()).keyring.publicKeys() }, { headers })
-    },
-  },
+  route('GET /.well-known/jwks.json', 'public', documents.keys, async () => {
+    const headers = {
+      'Content-Type': 'application/jwk-set+json',
+      'Cache-Control': `public, max-age=${keysForSeconds}`,
+    }
+    return Response.json({ keys: await (await load()).keyring.publicKeys() }, { headers })
+  }),
 ]
 
 /** With a private key of the institution. */

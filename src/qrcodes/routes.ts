@@ -9,6 +9,7 @@ import {
   readJson,
   readText,
   refusedValue,
+  route,
 } from '#src/platform/http/index.ts'
 import {
   compositeBody,
@@ -52,38 +53,35 @@ const fieldOf: Readonly<Record<string, string>> = {
 /**
  * Reads the location in a code and verifies what is there.
  */
-const resolveRoute = (resolve: Resolver): Route => ({
-  method: 'POST',
-  path: '/v1/pix/qrcode/resolve',
-  scope: 'qrcodes:use',
-  bodyBytesMax,
-  document: documents.resolve,
-  handle: async (c) => {
-    const body = await readJson(c, resolveBody)
-    const found = await resolve({
-      ...{ payload: body.payload.trim(), of: body.of },
-      ...{ municipality: body.cod_mun, payOn: body.dpp },
-    }).catch((error: unknown) => {
-      throw unreadable(error)
-    })
-    return Response.json({ ...found, code: viewOf(found.code) })
-  },
-})
+const resolveRoute = (resolve: Resolver): Route =>
+  route(
+    'POST /v1/pix/qrcode/resolve',
+    'qrcodes:use',
+    documents.resolve,
+    { bodyBytesMax },
+    async (c) => {
+      const body = await readJson(c, resolveBody)
+      const found = await resolve({
+        ...{ payload: body.payload.trim(), of: body.of },
+        ...{ municipality: body.cod_mun, payOn: body.dpp },
+      }).catch((error: unknown) => {
+        throw unreadable(error)
+      })
+      return Response.json({ ...found, code: viewOf(found.code) })
+    },
+  )
 
 export const qrcodeRoutes = (resolve: Resolver): readonly Route[] => [
   resolveRoute(resolve),
   writer('static', documents.static, staticBody, writeStatic),
   writer('dynamic', documents.dynamic, dynamicBody, writeDynamic),
   writer('composite', documents.composite, compositeBody, writeComposite),
-  {
-    method: 'POST',
-    path: '/v1/qrcodes/parse',
-    scope: 'qrcodes:use',
-    accepts: [jsonType, text],
-    bodyBytesMax,
-    isPure: true,
-    document: documents.parse,
-    handle: async (c) => {
+  route(
+    'POST /v1/qrcodes/parse',
+    'qrcodes:use',
+    documents.parse,
+    { accepts: [jsonType, text], bodyBytesMax, isPure: true },
+    async (c) => {
       const isText = mediaType(c.req.raw.headers.get('content-type') ?? '') === text
       const { payload, image } = isText
         ? { payload: await readText(c), image: undefined }
@@ -91,7 +89,7 @@ export const qrcodeRoutes = (resolve: Resolver): readonly Route[] => [
       const code = payload.trim()
       return answer(c, read(code), code, image)
     },
-  },
+  ),
 ]
 
 const read = (payload: string) => {

@@ -5,6 +5,7 @@ import {
   type Route,
   readParams,
   readQuery,
+  route,
 } from '#src/platform/http/index.ts'
 import { documents, ispbParams, participantsQuery, yearParams } from './documents.ts'
 import type { Provenance } from './domain.ts'
@@ -20,43 +21,31 @@ const provenanceView = ({ source, asOf }: Provenance) => ({ source, as_of: asOf 
 const plain = (name: string): string => name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 export const referenceRoutes = (lists: Lists): readonly Route[] => [
-  {
-    ...{ method: 'GET', path: '/v1/participants', scope: 'dict:read' },
-    document: documents.participants,
-    handle: (c) => {
-      const { limit, cursor = '', name } = readQuery(c, participantsQuery)
-      const { all, provenance } = lists.participants()
-      const wanted = name === undefined ? '' : plain(name)
-      const found = [...all.values()].filter(
-        (one) => one.ispb > cursor && plain(one.name).includes(wanted),
-      )
-      const { items, next } = pageOf(found.slice(0, limit + 1), limit, ({ ispb }) => ispb)
-      return Response.json({
-        ...{ participants: items.map(viewOf), next_cursor: next },
-        ...provenanceView(provenance),
-      })
-    },
-  },
-  {
-    ...{ method: 'GET', path: '/v1/participants/{ispb}', scope: 'dict:read' },
-    document: documents.participant,
-    handle: (c) => {
-      const found = lists.participants().all.get(readParams(c, ispbParams).ispb)
-      if (found !== undefined) return Response.json(viewOf(found))
-      throw new ApiError(httpErrors.not_found, 'The list of participants has no such ISPB.')
-    },
-  },
-  {
-    ...{ method: 'GET', path: '/v1/holidays/{year}', scope: 'cobv:read' },
-    document: documents.holidays,
-    handle: (c) => {
-      const { year } = readParams(c, yearParams)
-      const { holidays, provenance } = lists.holidaysOf(year)
-      return Response.json({
-        year,
-        holidays,
-        ...provenanceView(provenance),
-      })
-    },
-  },
+  route('GET /v1/participants', 'dict:read', documents.participants, (c) => {
+    const { limit, cursor = '', name } = readQuery(c, participantsQuery)
+    const { all, provenance } = lists.participants()
+    const wanted = name === undefined ? '' : plain(name)
+    const found = [...all.values()].filter(
+      (one) => one.ispb > cursor && plain(one.name).includes(wanted),
+    )
+    const { items, next } = pageOf(found.slice(0, limit + 1), limit, ({ ispb }) => ispb)
+    return Response.json({
+      ...{ participants: items.map(viewOf), next_cursor: next },
+      ...provenanceView(provenance),
+    })
+  }),
+  route('GET /v1/participants/{ispb}', 'dict:read', documents.participant, (c) => {
+    const found = lists.participants().all.get(readParams(c, ispbParams).ispb)
+    if (found !== undefined) return Response.json(viewOf(found))
+    throw new ApiError(httpErrors.not_found, 'The list of participants has no such ISPB.')
+  }),
+  route('GET /v1/holidays/{year}', 'cobv:read', documents.holidays, (c) => {
+    const { year } = readParams(c, yearParams)
+    const { holidays, provenance } = lists.holidaysOf(year)
+    return Response.json({
+      year,
+      holidays,
+      ...provenanceView(provenance),
+    })
+  }),
 ]

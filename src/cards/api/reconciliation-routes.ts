@@ -6,6 +6,7 @@ import {
   readParams,
   readQuery,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
 import { type FeeName, feeNames } from '../reconciliation/fees.ts'
 import type { MovementRow } from '../reconciliation/movements.ts'
@@ -43,31 +44,23 @@ export const reconciliationRoutes = (service: CardService): readonly Route[] => 
       return pageResponse('reconciliations', found, limit, viewOf)
     },
   },
-  {
-    method: 'GET',
-    path: `${path}/{id}/movements`,
-    scope: 'ops:read',
-    document: reconciliationDocuments.movements,
-    handle: async (c) => {
-      const { limit, cursor } = readQuery(c, movementQuery)
-      const { id } = readParams(c, reconciliationParams)
-      const found = await service.movements(id, cursor, limit + 1)
-      return pageResponse('movements', found, limit, movementView)
-    },
-  },
-  {
-    method: 'POST',
-    path: `${path}/{id}/resolve`,
-    scope: 'ops:admin',
-    ofInstitution: true,
-    bodyBytesMax,
-    document: reconciliationDocuments.resolve,
-    handle: async (c) => {
+  route(`GET ${path}/{id}/movements`, 'ops:read', reconciliationDocuments.movements, async (c) => {
+    const { limit, cursor } = readQuery(c, movementQuery)
+    const { id } = readParams(c, reconciliationParams)
+    const found = await service.movements(id, cursor, limit + 1)
+    return pageResponse('movements', found, limit, movementView)
+  }),
+  route(
+    `POST ${path}/{id}/resolve`,
+    'ops:admin',
+    reconciliationDocuments.resolve,
+    { ofInstitution: true, bodyBytesMax },
+    async (c) => {
       const reason = readAdviceResolution(await readJsonValue(c))
       const { id } = readParams(c, reconciliationParams)
       return respond(await service.resolveDay(id, reason, callerOf(c)))
     },
-  },
+  ),
 ]
 
 const sumsView = (totals: Totals, { authorizations = null, fees }: StoredTotals) => ({

@@ -12,6 +12,7 @@ import {
   readQuery,
   requireDay,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
 import type { WaitingReversal } from '../reversals/waiting.ts'
 import { eventViewOf, recordOf } from '../use-cases/answers.ts'
@@ -101,17 +102,11 @@ const unmatchedPath = `${base}/unmatched-advices`
 
 /** What networks told of that is not known here; of all accounts, as it belongs to none. */
 const unmatchedRoutes = (service: CardService): readonly Route[] => [
-  {
-    method: 'GET',
-    path: unmatchedPath,
-    scope: 'ops:read',
-    document: waitingDocuments.unmatched,
-    handle: async (c) => {
-      const { limit, cursor } = readQuery(c, reversalQuery)
-      const found = await service.unmatched(cursor, limit + 1)
-      return pageResponse('advices', found, limit, unmatchedView)
-    },
-  },
+  route(`GET ${unmatchedPath}`, 'ops:read', waitingDocuments.unmatched, async (c) => {
+    const { limit, cursor } = readQuery(c, reversalQuery)
+    const found = await service.unmatched(cursor, limit + 1)
+    return pageResponse('advices', found, limit, unmatchedView)
+  }),
   {
     ofInstitution: true,
     ...posting(
@@ -157,79 +152,45 @@ const adviceView = (one: WaitingReversal) => ({
 })
 
 const readingRoutes = (service: CardService): readonly Route[] => [
-  {
-    method: 'GET',
-    path: `${base}/reversals`,
-    scope: 'cards:read',
-    document: waitingDocuments.reversals,
-    handle: async (c) => {
-      const { limit, cursor } = readQuery(c, reversalQuery)
-      const page = { isAdvice: false, afterId: cursor, limit: limit + 1 }
-      const found = await service.reversals(page, callerOf(c))
-      return pageResponse('reversals', found, limit, reversalView)
-    },
-  },
-  {
-    method: 'GET',
-    path: `${base}/advices`,
-    scope: 'cards:read',
-    document: waitingDocuments.advices,
-    handle: async (c) => {
-      const { limit, cursor } = readQuery(c, reversalQuery)
-      const page = { isAdvice: true, afterId: cursor, limit: limit + 1 }
-      const found = await service.reversals(page, callerOf(c))
-      return pageResponse('advices', found, limit, adviceView)
-    },
-  },
-  {
-    method: 'GET',
-    path: `${base}/activity`,
-    scope: 'cards:read',
-    document: documents.activity,
-    handle: async (c) => {
-      const { minutes } = readQuery(c, activityQuery)
-      return Response.json(await service.activity(minutes, callerOf(c)))
-    },
-  },
-  {
-    method: 'GET',
-    path: base,
-    scope: 'cards:read',
-    document: documents.list,
-    handle: async (c) => {
-      const query = readQuery(c, listQuery)
-      const { status, merchant_id, reference, rrn, stan, needs_attention, from, to } = query
-      const { limit, cursor, amount } = query
-      const { amount_from: amountFrom = amount, amount_to: amountTo = amount } = query
-      if (stan !== undefined) requireDay('stan', query)
-      if (amountFrom !== undefined || amountTo !== undefined) requireDay('amount', query)
-      const filter = {
-        ...{ status, merchantId: merchant_id, reference, rrn, stan, amountFrom, amountTo },
-        needsAttention: needs_attention !== undefined,
-        from,
-        to,
-        beforeId: cursor,
-        limit: limit + 1,
-      }
-      const found = await service.list(filter, callerOf(c))
-      return pageResponse('transactions', found, limit, recordOf)
-    },
-  },
-  {
-    method: 'GET',
-    path: `${base}/{id}`,
-    scope: 'cards:read',
-    document: documents.find,
-    handle: async (c) => Response.json(recordOf(await service.find(idOf(c), callerOf(c)))),
-  },
-  {
-    method: 'GET',
-    path: `${base}/{id}/events`,
-    scope: 'cards:read',
-    document: documents.events,
-    handle: async (c) => {
-      const { traceId, events } = await service.events(idOf(c), callerOf(c))
-      return Response.json({ trace_id: traceId, events: events.map(eventViewOf) })
-    },
-  },
+  route(`GET ${base}/reversals`, 'cards:read', waitingDocuments.reversals, async (c) => {
+    const { limit, cursor } = readQuery(c, reversalQuery)
+    const page = { isAdvice: false, afterId: cursor, limit: limit + 1 }
+    const found = await service.reversals(page, callerOf(c))
+    return pageResponse('reversals', found, limit, reversalView)
+  }),
+  route(`GET ${base}/advices`, 'cards:read', waitingDocuments.advices, async (c) => {
+    const { limit, cursor } = readQuery(c, reversalQuery)
+    const page = { isAdvice: true, afterId: cursor, limit: limit + 1 }
+    const found = await service.reversals(page, callerOf(c))
+    return pageResponse('advices', found, limit, adviceView)
+  }),
+  route(`GET ${base}/activity`, 'cards:read', documents.activity, async (c) => {
+    const { minutes } = readQuery(c, activityQuery)
+    return Response.json(await service.activity(minutes, callerOf(c)))
+  }),
+  route(`GET ${base}`, 'cards:read', documents.list, async (c) => {
+    const query = readQuery(c, listQuery)
+    const { status, merchant_id, reference, rrn, stan, needs_attention, from, to } = query
+    const { limit, cursor, amount } = query
+    const { amount_from: amountFrom = amount, amount_to: amountTo = amount } = query
+    if (stan !== undefined) requireDay('stan', query)
+    if (amountFrom !== undefined || amountTo !== undefined) requireDay('amount', query)
+    const filter = {
+      ...{ status, merchantId: merchant_id, reference, rrn, stan, amountFrom, amountTo },
+      needsAttention: needs_attention !== undefined,
+      from,
+      to,
+      beforeId: cursor,
+      limit: limit + 1,
+    }
+    const found = await service.list(filter, callerOf(c))
+    return pageResponse('transactions', found, limit, recordOf)
+  }),
+  route(`GET ${base}/{id}`, 'cards:read', documents.find, async (c) =>
+    Response.json(recordOf(await service.find(idOf(c), callerOf(c)))),
+  ),
+  route(`GET ${base}/{id}/events`, 'cards:read', documents.events, async (c) => {
+    const { traceId, events } = await service.events(idOf(c), callerOf(c))
+    return Response.json({ trace_id: traceId, events: events.map(eventViewOf) })
+  }),
 ]

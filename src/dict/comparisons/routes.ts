@@ -7,8 +7,9 @@ import {
   readParams,
   readQuery,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
-import { writing } from '../disputes/routes.ts'
+import { bodyBytesMax } from '../disputes/routes.ts'
 import {
   comparisonParams,
   differencesQuery,
@@ -25,33 +26,22 @@ const idOf = (c: RequestContext): string => readParams(c, comparisonParams).id
 
 /** Comparisons of our entries with the directory's, and what is done about differences. */
 export const comparisonRoutes = (service: ComparisonService): readonly Route[] => [
-  {
-    ...{ ...writing, path: base, document: documents.start },
-    handle: async (c) => {
-      const { key_type: keyType, method, since } = await readJson(c, newComparison)
-      const asked = { keyType, method, since: since ?? null }
-      return respond(await service.start(asked, callerOf(c)))
-    },
-  },
-  {
-    ...{ method: 'GET', path: `${base}/{id}`, scope: 'dict:read', document: documents.find },
-    handle: async (c) => Response.json(comparisonView(await service.find(idOf(c)))),
-  },
-  {
-    ...{ method: 'GET', path: `${base}/{id}/differences`, scope: 'dict:read' },
-    document: documents.differences,
-    handle: async (c) => {
-      const { limit, cursor } = readQuery(c, differencesQuery)
-      const found = await service.differences(idOf(c), { after: cursor, limit: limit + 1 })
-      const { items, next } = pageOf(found, limit, ({ key }) => key)
-      return Response.json({ differences: items.map(differenceView), next_cursor: next })
-    },
-  },
-  {
-    ...{ ...writing, path: `${base}/{id}/mend`, document: documents.mend },
-    handle: async (c) => {
-      const { key, keep } = await readJson(c, mending)
-      return respond(await service.mend(idOf(c), key, keep, callerOf(c)))
-    },
-  },
+  route(`POST ${base}`, 'dict:write', documents.start, { bodyBytesMax }, async (c) => {
+    const { key_type: keyType, method, since } = await readJson(c, newComparison)
+    const asked = { keyType, method, since: since ?? null }
+    return respond(await service.start(asked, callerOf(c)))
+  }),
+  route(`GET ${base}/{id}`, 'dict:read', documents.find, async (c) =>
+    Response.json(comparisonView(await service.find(idOf(c)))),
+  ),
+  route(`GET ${base}/{id}/differences`, 'dict:read', documents.differences, async (c) => {
+    const { limit, cursor } = readQuery(c, differencesQuery)
+    const found = await service.differences(idOf(c), { after: cursor, limit: limit + 1 })
+    const { items, next } = pageOf(found, limit, ({ key }) => key)
+    return Response.json({ differences: items.map(differenceView), next_cursor: next })
+  }),
+  route(`POST ${base}/{id}/mend`, 'dict:write', documents.mend, { bodyBytesMax }, async (c) => {
+    const { key, keep } = await readJson(c, mending)
+    return respond(await service.mend(idOf(c), key, keep, callerOf(c)))
+  }),
 ]

@@ -9,17 +9,15 @@ import {
   readParams,
   readQuery,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
 import { cursorAt, placeIn } from '../pages.ts'
 import { disputeParams, disputesQuery } from './documents.ts'
 import type { Dispute, Wanted } from './domain.ts'
 import type { DisputeService, NewDispute } from './service.ts'
 
-const bodyBytesMax = 16_384
-/** What all routes that ask the directory for something have alike. */
-export const writing: Pick<Route, 'method' | 'scope' | 'bodyBytesMax'> = {
-  ...{ method: 'POST', scope: 'dict:write', bodyBytesMax },
-}
+/** Of whatever asks the directory for something. */
+export const bodyBytesMax = 16_384
 
 /** What a body of the schema asks for. */
 export const bodyAs =
@@ -50,32 +48,26 @@ export const disputeRoutes = <C, W extends Wanted>(
 ): readonly Route[] => {
   const idOf = (c: RequestContext): string => readParams(c, disputeParams).id
   return [
-    {
-      ...{ ...writing, path: base, document: documents.create },
-      handle: async (c) => respond(await service.ask(await ask(c), callerOf(c))),
-    },
-    {
-      ...{ method: 'GET', path: base, scope: 'dict:read', document: documents.list },
-      handle: async (c) => {
-        const asked = readQuery(c, disputesQuery)
-        const { role, status, transaction_id: transactionId, limit, cursor } = asked
-        const found = await service.list({
-          ...{ role, status, transactionId, limit: limit + 1, after: placeIn(cursor) },
-          needsPerson: asked.needs_attention === 'true',
-        })
-        const { items, next } = pageOf(found, limit, cursorAt)
-        return Response.json({ [member]: items.map(view), next_cursor: next })
-      },
-    },
-    {
-      ...{ method: 'GET', path: `${base}/{id}`, scope: 'dict:read', document: documents.find },
-      handle: async (c) => Response.json(await show(await service.find(idOf(c)))),
-    },
-    ...acts.map(
-      ({ act, document, wish }): Route => ({
-        ...{ ...writing, path: `${base}/{id}/${act}`, document },
-        handle: async (c) => respond(await service.act(idOf(c), await wish(c), callerOf(c))),
-      }),
+    route(`POST ${base}`, 'dict:write', documents.create, { bodyBytesMax }, async (c) =>
+      respond(await service.ask(await ask(c), callerOf(c))),
+    ),
+    route(`GET ${base}`, 'dict:read', documents.list, async (c) => {
+      const asked = readQuery(c, disputesQuery)
+      const { role, status, transaction_id: transactionId, limit, cursor } = asked
+      const found = await service.list({
+        ...{ role, status, transactionId, limit: limit + 1, after: placeIn(cursor) },
+        needsPerson: asked.needs_attention === 'true',
+      })
+      const { items, next } = pageOf(found, limit, cursorAt)
+      return Response.json({ [member]: items.map(view), next_cursor: next })
+    }),
+    route(`GET ${base}/{id}`, 'dict:read', documents.find, async (c) =>
+      Response.json(await show(await service.find(idOf(c)))),
+    ),
+    ...acts.map(({ act, document, wish }) =>
+      route(`POST ${base}/{id}/${act}`, 'dict:write', document, { bodyBytesMax }, async (c) =>
+        respond(await service.act(idOf(c), await wish(c), callerOf(c))),
+      ),
     ),
   ]
 }

@@ -9,6 +9,7 @@ import {
   readParams,
   readQuery,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
 import { answerOf } from '../once.ts'
 import { cursorAt, placeIn } from '../pages.ts'
@@ -31,60 +32,42 @@ const idOf = (c: RequestContext): string => readParams(c, entryParams).id
 
 /** Entries that this institution keeps in the directory of Pix keys. */
 export const entryRoutes = (service: EntryService, ispb: string): readonly Route[] => [
-  {
-    ...{
-      method: 'POST',
-      path: base,
-      scope: 'dict:write',
-      bodyBytesMax,
-      document: documents.register,
-    },
-    handle: async (c) => {
-      const wanted = wantedOf(await readJson(c, newEntry), ispb)
-      return respond(await service.register(wanted, callerOf(c)))
-    },
-  },
-  {
-    ...{ method: 'GET', path: base, scope: 'dict:read', document: documents.list },
-    handle: async (c) => {
-      const { key, limit, cursor } = readQuery(c, entriesQuery)
-      const found = await service.list({ key, limit: limit + 1, after: placeIn(cursor) })
-      const { items, next } = pageOf(found, limit, cursorAt)
-      return Response.json({ entries: items.map(entryView), next_cursor: next })
-    },
-  },
-  {
-    ...{ method: 'GET', path: `${base}/{id}`, scope: 'dict:read', document: documents.find },
-    handle: async (c) => Response.json(entryView(await service.find(idOf(c)))),
-  },
-  {
-    ...{ method: 'PATCH', path: `${base}/{id}`, scope: 'dict:write', bodyBytesMax },
-    document: documents.change,
-    handle: async (c) => {
-      const { owner, account } = await readJson(c, entryChange)
-      const wish = {
-        owner: owner && { name: owner.name, ...tradeName(owner.trade_name) },
-        account: account && accountOf(account, ispb),
-      }
-      return changed(await service.change(idOf(c), wish, actorOf(callerOf(c))))
-    },
-  },
-  {
-    ...{ method: 'DELETE', path: `${base}/{id}`, scope: 'dict:write', document: documents.remove },
-    handle: async (c) => {
-      const { reason: removal } = readQuery(c, removalQuery)
-      return changed(await service.change(idOf(c), { removal }, actorOf(callerOf(c))))
-    },
-  },
-  {
-    ...{ method: 'POST', path: '/v1/dict/verifications', scope: 'dict:write', bodyBytesMax },
-    document: documents.verify,
-    handle: async (c) => {
+  route(`POST ${base}`, 'dict:write', documents.register, { bodyBytesMax }, async (c) => {
+    const wanted = wantedOf(await readJson(c, newEntry), ispb)
+    return respond(await service.register(wanted, callerOf(c)))
+  }),
+  route(`GET ${base}`, 'dict:read', documents.list, async (c) => {
+    const { key, limit, cursor } = readQuery(c, entriesQuery)
+    const found = await service.list({ key, limit: limit + 1, after: placeIn(cursor) })
+    const { items, next } = pageOf(found, limit, cursorAt)
+    return Response.json({ entries: items.map(entryView), next_cursor: next })
+  }),
+  route(`GET ${base}/{id}`, 'dict:read', documents.find, async (c) =>
+    Response.json(entryView(await service.find(idOf(c)))),
+  ),
+  route(`PATCH ${base}/{id}`, 'dict:write', documents.change, { bodyBytesMax }, async (c) => {
+    const { owner, account } = await readJson(c, entryChange)
+    const wish = {
+      owner: owner && { name: owner.name, ...tradeName(owner.trade_name) },
+      account: account && accountOf(account, ispb),
+    }
+    return changed(await service.change(idOf(c), wish, actorOf(callerOf(c))))
+  }),
+  route(`DELETE ${base}/{id}`, 'dict:write', documents.remove, async (c) => {
+    const { reason: removal } = readQuery(c, removalQuery)
+    return changed(await service.change(idOf(c), { removal }, actorOf(callerOf(c))))
+  }),
+  route(
+    'POST /v1/dict/verifications',
+    'dict:write',
+    documents.verify,
+    { bodyBytesMax },
+    async (c) => {
       const { key_type: type } = await readJson(c, verificationBody)
       const { entries, isSame } = await service.verify(type)
       return Response.json({ key_type: type, entries, result: isSame ? 'same' : 'different' })
     },
-  },
+  ),
 ]
 
 const tradeName = (name: string | undefined) => (name === undefined ? {} : { tradeName: name })

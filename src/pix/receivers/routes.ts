@@ -9,6 +9,7 @@ import {
   readJson,
   readParams,
   readQuery,
+  route,
 } from '#src/platform/http/index.ts'
 import { receiverErrors } from '../errors.ts'
 import { documents, receiverBody, receiverParams, receiversQuery } from './documents.ts'
@@ -51,22 +52,16 @@ export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
       throw new ApiError(receiverErrors.pix_key_of_another_account, message)
     },
   },
-  {
-    ...{ method: 'GET', path: base, scope: 'ops:read', document: documents.list },
-    handle: async (c) => {
-      const { limit, cursor } = readQuery(c, receiversQuery)
-      const { items, next } = pageOf(await service.list(limit + 1, cursor), limit, ({ key }) => key)
-      return Response.json({ receivers: items.map(viewOf), next_cursor: next })
-    },
-  },
-  {
-    ...{ method: 'GET', path: `${base}/{key}`, scope: 'ops:read', document: documents.find },
-    handle: async (c) => {
-      const found = await service.find(keyOf(c))
-      if (found === undefined) throw noReceiver()
-      return Response.json(viewOf(found))
-    },
-  },
+  route(`GET ${base}`, 'ops:read', documents.list, async (c) => {
+    const { limit, cursor } = readQuery(c, receiversQuery)
+    const { items, next } = pageOf(await service.list(limit + 1, cursor), limit, ({ key }) => key)
+    return Response.json({ receivers: items.map(viewOf), next_cursor: next })
+  }),
+  route(`GET ${base}/{key}`, 'ops:read', documents.find, async (c) => {
+    const found = await service.find(keyOf(c))
+    if (found === undefined) throw noReceiver()
+    return Response.json(viewOf(found))
+  }),
   {
     ...{ method: 'DELETE', path: `${base}/{key}`, scope: 'ops:admin' },
     ...{ ofInstitution: true, document: documents.remove },

@@ -3,7 +3,7 @@ import style from './docs-page/page.css' with { type: 'text' }
 import page from './docs-page/page.html' with { type: 'text' }
 import schemaScript from './docs-page/schema.client.js' with { type: 'text' }
 import { answerFile, type KeptFile, keepFile } from './file.ts'
-import type { Route, RouteDocument } from './route.ts'
+import { type Route, type RouteDocument, route } from './route.ts'
 
 /** Our own files only, and nothing written within them. */
 const pagePolicy =
@@ -13,13 +13,12 @@ const scriptType = 'text/javascript; charset=utf-8'
 
 /** The interactive page at /docs: every file comes from this process, nothing from elsewhere. */
 export const docsRoutes = (): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/',
-    scope: 'public',
-    document: hidden('To the page'),
-    handle: () => new Response(null, { status: 302, headers: { Location: '/docs' } }),
-  },
+  route(
+    'GET /',
+    'public',
+    hidden('To the page'),
+    () => new Response(null, { status: 302, headers: { Location: '/docs' } }),
+  ),
   fileRoute('/docs', 'Interactive API page', 'text/html; charset=utf-8', page as unknown as string),
   fileRoute('/docs/page.css', 'Its style', 'text/css; charset=utf-8', style),
   fileRoute('/docs/page.client.js', 'Its script', scriptType, script),

@@ -108,6 +108,7 @@ export {
   type RequestContext,
   type Route,
   type RouteDocument,
+  route,
   withMissingSettings,
 } from './route.ts'
 export {

@@ -110,6 +110,24 @@ export type Route = {
   readonly handle: (c: RequestContext) => Response | Promise<Response>
 }
 
+type RouteOptions = Omit<Route, 'method' | 'path' | 'scope' | 'document' | 'handle'>
+
+/**
+ * A route in short, where its document stands elsewhere:
+ * `route('GET /v1/messages/{id}', 'messages:read', documents.find, async (c) => …)`. What else it has stands before its
+ * handler.
+ */
+export const route = (
+  what: `${Method} ${string}`,
+  scope: Route['scope'],
+  document: RouteDocument,
+  ...rest: readonly [Route['handle']] | readonly [RouteOptions, Route['handle']]
+): Route => {
+  const [method, path = ''] = what.split(' ') as [Method, string]
+  const [handle, options] = rest.length === 1 ? [rest[0], {}] : [rest[1], rest[0]]
+  return { method, path, scope, ...options, document, handle }
+}
+
 /** The media types that a route takes; undefined: it takes no body. */
 export const acceptedBy = ({ accepts, document }: Route): readonly string[] | undefined =>
   accepts ?? (document.body && Object.keys(document.body))

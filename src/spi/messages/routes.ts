@@ -9,6 +9,7 @@ import {
   type Route,
   readParams,
   readQuery,
+  route,
 } from '#src/platform/http/index.ts'
 import { documents, endToEndParams, endToEndQuery, listQuery, uuidForm } from './documents.ts'
 import {
@@ -23,59 +24,37 @@ import type { MessageService } from './service.ts'
 
 /** The endpoints that read stored messages; all need the scope `messages:read`. */
 export const messageRoutes = (service: MessageService): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/v1/messages',
-    scope: 'messages:read',
-    document: documents.list,
-    handle: async (c) => {
-      const query = readQuery(c, listQuery)
-      const filter = {
-        type: query.type,
-        direction: query.direction,
-        status: query.status,
-        transactionStatus: query.transaction_status,
-        sourceIspb: query.source_ispb,
-        destinationIspb: query.destination_ispb,
-        endToEndId: query.end_to_end_id,
-        bizMsgIdr: query.biz_msg_idr,
-        amounts: amountsOf(query),
-        from: query.from,
-        to: query.to,
-      }
-      return Response.json(await listOf(service, filter, query))
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v1/messages/activity',
-    scope: 'messages:read',
-    document: documents.activity,
-    handle: async (c) => Response.json(await service.activity(readQuery(c, activityQuery).minutes)),
-  },
-  {
-    method: 'GET',
-    path: '/v1/messages/e2e/{endToEndId}',
-    scope: 'messages:read',
-    document: documents.endToEnd,
-    handle: async (c) => {
-      const { endToEndId } = readParams(c, endToEndParams)
-      const list = await listOf(service, { endToEndId }, readQuery(c, endToEndQuery))
-      if (list.total === 0) throw notFound()
-      return Response.json(list)
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v1/messages/{id}',
-    scope: 'messages:read',
-    document: documents.find,
-    handle: async (c) => {
-      const id = readParams(c, idParams).id.toLowerCase()
-      if (!uuidForm.test(id)) throw notFound()
-      return wantsXml(c) ? xmlOf(await service.document(id)) : jsonOf(await service.find(id))
-    },
-  },
+  route('GET /v1/messages', 'messages:read', documents.list, async (c) => {
+    const query = readQuery(c, listQuery)
+    const filter = {
+      type: query.type,
+      direction: query.direction,
+      status: query.status,
+      transactionStatus: query.transaction_status,
+      sourceIspb: query.source_ispb,
+      destinationIspb: query.destination_ispb,
+      endToEndId: query.end_to_end_id,
+      bizMsgIdr: query.biz_msg_idr,
+      amounts: amountsOf(query),
+      from: query.from,
+      to: query.to,
+    }
+    return Response.json(await listOf(service, filter, query))
+  }),
+  route('GET /v1/messages/activity', 'messages:read', documents.activity, async (c) =>
+    Response.json(await service.activity(readQuery(c, activityQuery).minutes)),
+  ),
+  route('GET /v1/messages/e2e/{endToEndId}', 'messages:read', documents.endToEnd, async (c) => {
+    const { endToEndId } = readParams(c, endToEndParams)
+    const list = await listOf(service, { endToEndId }, readQuery(c, endToEndQuery))
+    if (list.total === 0) throw notFound()
+    return Response.json(list)
+  }),
+  route('GET /v1/messages/{id}', 'messages:read', documents.find, async (c) => {
+    const id = readParams(c, idParams).id.toLowerCase()
+    if (!uuidForm.test(id)) throw notFound()
+    return wantsXml(c) ? xmlOf(await service.document(id)) : jsonOf(await service.find(id))
+  }),
 ]
 
 type AmountQuery = { readonly [K in 'amount' | 'amount_from' | 'amount_to']?: bigint | undefined }

@@ -7,6 +7,7 @@ import {
   readJson,
   readParams,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
 import { documents, paymentParams, refundBody, refundParams } from './documents.ts'
 import type { Pay } from './outgoing.ts'
@@ -24,60 +25,44 @@ export const paymentRoutes = (service: PaymentService, pay: Pay): readonly Route
     return record
   }
   return [
-    {
-      method: 'POST',
-      path: '/v1/pix/payments',
-      scope: 'spi:send',
-      bodyBytesMax,
-      document: payDocument,
-      async handle(c) {
-        const body = await readJson(c, payBody)
-        return respond(await pay(body, callerOf(c), (wait) => away(c, wait)))
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/pix/payments/{endToEndId}',
-      scope: 'messages:read',
-      document: documents.find,
-      handle: async (c) => {
-        const { payment, messages } = await found(readParams(c, paymentParams).endToEndId)
-        return Response.json(paymentView(payment, messages))
-      },
-    },
-    {
-      method: 'GET',
-      path: '/v1/pix/payments/{endToEndId}/refunds',
-      scope: 'messages:read',
-      document: documents.refunds,
-      handle: async (c) => {
+    route('POST /v1/pix/payments', 'spi:send', payDocument, { bodyBytesMax }, async (c) => {
+      const body = await readJson(c, payBody)
+      return respond(await pay(body, callerOf(c), (wait) => away(c, wait)))
+    }),
+    route('GET /v1/pix/payments/{endToEndId}', 'messages:read', documents.find, async (c) => {
+      const { payment, messages } = await found(readParams(c, paymentParams).endToEndId)
+      return Response.json(paymentView(payment, messages))
+    }),
+    route(
+      'GET /v1/pix/payments/{endToEndId}/refunds',
+      'messages:read',
+      documents.refunds,
+      async (c) => {
         const { endToEndId } = readParams(c, paymentParams)
         const { payment } = await found(endToEndId)
         return Response.json({
           refunds: payment.returns.map((one) => refundView(endToEndId, one)),
         })
       },
-    },
-    {
-      method: 'GET',
-      path: '/v1/pix/payments/{endToEndId}/refunds/{refundId}',
-      scope: 'messages:read',
-      document: documents.refund,
-      handle: async (c) => {
+    ),
+    route(
+      'GET /v1/pix/payments/{endToEndId}/refunds/{refundId}',
+      'messages:read',
+      documents.refund,
+      async (c) => {
         const { endToEndId, refundId } = readParams(c, refundParams)
         const { payment } = await found(endToEndId)
         const one = payment.returns.find(({ id }) => id === refundId)
         if (one === undefined) throw new ApiError(httpErrors.not_found, 'No such refund.')
         return Response.json(refundView(endToEndId, one))
       },
-    },
-    {
-      method: 'POST',
-      path: '/v1/pix/payments/{endToEndId}/refunds',
-      scope: 'spi:send',
-      bodyBytesMax,
-      document: documents.create,
-      handle: async (c) => {
+    ),
+    route(
+      'POST /v1/pix/payments/{endToEndId}/refunds',
+      'spi:send',
+      documents.create,
+      { bodyBytesMax },
+      async (c) => {
         const { endToEndId } = readParams(c, paymentParams)
         const body = await readJson(c, refundBody)
         const request = {
@@ -88,6 +73,6 @@ export const paymentRoutes = (service: PaymentService, pay: Pay): readonly Route
         }
         return respond(await service.refund(endToEndId, request, callerOf(c)))
       },
-    },
+    ),
   ]
 }

@@ -5,6 +5,7 @@ import {
   type Route,
   readParams,
   readQuery,
+  route,
 } from '#src/platform/http/index.ts'
 import { momentOf } from '../messages/index.ts'
 import { chargeParams, chargesQuery, documents, mandateParams, mandatesQuery } from './documents.ts'
@@ -19,51 +20,27 @@ import type {
 } from './service.ts'
 
 export const recurringRoutes = (service: RecurringService): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/v1/pix/mandates',
-    scope: 'messages:read',
-    document: documents.mandates,
-    handle: async (c) => {
-      const query = readQuery(c, mandatesQuery)
-      const { items, next } = await list(service, 'mandate', { state: query.state }, query)
-      return Response.json({ mandates: items.map(mandateView), next_cursor: next })
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v1/pix/mandates/{mandateId}',
-    scope: 'messages:read',
-    document: documents.mandate,
-    handle: async (c) => {
-      const { mandateId } = readParams(c, mandateParams)
-      const { recurrence, steps } = await found(service, 'mandate', mandateId)
-      return Response.json({ ...mandateView(recurrence), timeline: steps.map(stepView) })
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v1/pix/charges',
-    scope: 'messages:read',
-    document: documents.charges,
-    handle: async (c) => {
-      const query = readQuery(c, chargesQuery)
-      const filter = { state: query.state, mandateId: query.mandate_id }
-      const { items, next } = await list(service, 'charge', filter, query)
-      return Response.json({ charges: items.map(chargeView), next_cursor: next })
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v1/pix/charges/{endToEndId}',
-    scope: 'messages:read',
-    document: documents.charge,
-    handle: async (c) => {
-      const { endToEndId } = readParams(c, chargeParams)
-      const { recurrence, steps } = await found(service, 'charge', endToEndId)
-      return Response.json({ ...chargeView(recurrence), timeline: steps.map(stepView) })
-    },
-  },
+  route('GET /v1/pix/mandates', 'messages:read', documents.mandates, async (c) => {
+    const query = readQuery(c, mandatesQuery)
+    const { items, next } = await list(service, 'mandate', { state: query.state }, query)
+    return Response.json({ mandates: items.map(mandateView), next_cursor: next })
+  }),
+  route('GET /v1/pix/mandates/{mandateId}', 'messages:read', documents.mandate, async (c) => {
+    const { mandateId } = readParams(c, mandateParams)
+    const { recurrence, steps } = await found(service, 'mandate', mandateId)
+    return Response.json({ ...mandateView(recurrence), timeline: steps.map(stepView) })
+  }),
+  route('GET /v1/pix/charges', 'messages:read', documents.charges, async (c) => {
+    const query = readQuery(c, chargesQuery)
+    const filter = { state: query.state, mandateId: query.mandate_id }
+    const { items, next } = await list(service, 'charge', filter, query)
+    return Response.json({ charges: items.map(chargeView), next_cursor: next })
+  }),
+  route('GET /v1/pix/charges/{endToEndId}', 'messages:read', documents.charge, async (c) => {
+    const { endToEndId } = readParams(c, chargeParams)
+    const { recurrence, steps } = await found(service, 'charge', endToEndId)
+    return Response.json({ ...chargeView(recurrence), timeline: steps.map(stepView) })
+  }),
 ]
 
 const list = async (

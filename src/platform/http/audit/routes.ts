@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { readQuery } from '../body.ts'
 import { refusedValue } from '../errors.ts'
 import { pageQuery, pageResponse, pageResponses } from '../page.ts'
-import type { Route, RouteDocument } from '../route.ts'
+import { type Route, type RouteDocument, route } from '../route.ts'
 import { instant, text, whole } from '../text.ts'
 import { type ExportedLink, UnknownLinkError } from './chain/lines.ts'
 import type { Anchor, VerifiedPage } from './chain/verify.ts'
@@ -149,25 +149,18 @@ export const auditRoutes = ({ list, links, verify }: AuditDeps): readonly Route[
       return pageResponse('entries', found, limit, viewOf)
     },
   },
-  {
-    method: 'GET',
-    path: '/v1/audit/export',
-    scope: 'audit:export',
-    document: exportDocument,
-    handle: async (c) => {
-      const { after, limit, database } = readQuery(c, exportQuery)
-      const found = links(database, BigInt(after))
-      if (found === undefined) throw noDatabase()
-      return await pageOfLinks(found, limit, database).catch(refuseUnknown)
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v1/audit/verification',
-    scope: 'ops:admin',
-    ofInstitution: true,
-    document: verifyDocument,
-    handle: async (c) => {
+  route('GET /v1/audit/export', 'audit:export', exportDocument, async (c) => {
+    const { after, limit, database } = readQuery(c, exportQuery)
+    const found = links(database, BigInt(after))
+    if (found === undefined) throw noDatabase()
+    return await pageOfLinks(found, limit, database).catch(refuseUnknown)
+  }),
+  route(
+    'GET /v1/audit/verification',
+    'ops:admin',
+    verifyDocument,
+    { ofInstitution: true },
+    async (c) => {
       const { after, limit, database, anchor } = readQuery(c, verifyQuery)
       const page = { after: BigInt(after), linksMax: limit, anchor: anchorOf(anchor) }
       const found = await verify(database, page)?.catch(refuseUnknown)
@@ -181,7 +174,7 @@ export const auditRoutes = ({ list, links, verify }: AuditDeps): readonly Route[
         next_after: next === undefined ? null : Number(next),
       })
     },
-  },
+  ),
 ]
 
 const noDatabase = () => {

@@ -1,5 +1,11 @@
 import { codeLists, messageTypes, type Revision, revisions, versionOf } from '#codecs/iso20022'
-import { ApiError, httpErrors, type RequestContext, type Route } from '#src/platform/http/index.ts'
+import {
+  ApiError,
+  httpErrors,
+  type RequestContext,
+  type Route,
+  route,
+} from '#src/platform/http/index.ts'
 import type { LargeDocuments } from '../large/index.ts'
 import { isXml, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
 import { codesDocumentation, schemasDocumentation, validateDocumentation } from './documents.ts'
@@ -24,29 +30,15 @@ export const schemaRoutes = (
     loaded: report,
   }
   return [
-    {
-      method: 'POST',
-      path: '/v1/validate',
-      scope: 'spi:transform',
-      accepts: [...xmlTypes, jsonType],
-      isPure: true,
-      document: validateDocumentation,
-      handle: async (c) => Response.json(answer(await validate(await readMessage(c, readBody)))),
-    },
-    {
-      method: 'GET',
-      path: '/v1/schemas',
-      scope: 'spi:transform',
-      document: schemasDocumentation,
-      handle: () => Response.json(schemas),
-    },
-    {
-      method: 'GET',
-      path: '/v1/codes',
-      scope: 'spi:transform',
-      document: codesDocumentation,
-      handle: () => Response.json(codes),
-    },
+    route(
+      'POST /v1/validate',
+      'spi:transform',
+      validateDocumentation,
+      { accepts: [...xmlTypes, jsonType], isPure: true },
+      async (c) => Response.json(answer(await validate(await readMessage(c, readBody)))),
+    ),
+    route('GET /v1/schemas', 'spi:transform', schemasDocumentation, () => Response.json(schemas)),
+    route('GET /v1/codes', 'spi:transform', codesDocumentation, () => Response.json(codes)),
   ]
 }
 

@@ -3,6 +3,7 @@ import {
   type RequestContext,
   type Route,
   readyHeaders,
+  route,
   type Violation,
 } from '#src/platform/http/index.ts'
 import { timestamp } from '#src/platform/observe/index.ts'
@@ -38,15 +39,13 @@ export const transformRoutes = (
     return new Response(body, { headers })
   }
   return [
-    {
-      method: 'POST',
-      path: '/v1/transform',
-      scope: 'spi:transform',
-      accepts: [jsonType, ...xmlTypes],
-      isPure: true,
-      document: transformDocument(undefined),
-      handle: handle(undefined),
-    },
+    route(
+      'POST /v1/transform',
+      'spi:transform',
+      transformDocument(undefined),
+      { accepts: [jsonType, ...xmlTypes], isPure: true },
+      handle(undefined),
+    ),
     ...projectedTypes.map(
       (type): Route => ({
         method: 'POST',
@@ -58,13 +57,9 @@ export const transformRoutes = (
         handle: handle(type),
       }),
     ),
-    {
-      method: 'GET',
-      path: '/v1/transformations',
-      scope: 'spi:transform',
-      document: listDocument,
-      handle: () => Response.json({ transformations: supportedTransformations }),
-    },
+    route('GET /v1/transformations', 'spi:transform', listDocument, () =>
+      Response.json({ transformations: supportedTransformations }),
+    ),
   ]
 }
 

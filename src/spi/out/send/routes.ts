@@ -7,6 +7,7 @@ import {
   readJson,
   refusedValue,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
 import { buildDocument, sendBody, sendDocument } from './documents.ts'
 import type { SendService } from './service.ts'
@@ -16,26 +17,17 @@ const bodyBytesMax = 1_048_576
 const decoder = new TextDecoder()
 
 export const sendRoutes = ({ build, send }: SendService): readonly Route[] => [
-  {
-    method: 'POST',
-    path: '/v1/spi/send',
-    scope: 'spi:send',
-    bodyBytesMax,
-    document: sendDocument,
-    handle: async (c) => {
-      const outcome = await send(await requestOf(c), callerOf(c))
-      if (!outcome.ok) throw refused(outcome.problems)
-      return respond(outcome.answered)
-    },
-  },
-  {
-    method: 'POST',
-    path: '/v1/spi/build',
-    scope: 'spi:send',
-    bodyBytesMax,
-    isPure: true,
-    document: buildDocument,
-    handle: async (c) => {
+  route('POST /v1/spi/send', 'spi:send', sendDocument, { bodyBytesMax }, async (c) => {
+    const outcome = await send(await requestOf(c), callerOf(c))
+    if (!outcome.ok) throw refused(outcome.problems)
+    return respond(outcome.answered)
+  }),
+  route(
+    'POST /v1/spi/build',
+    'spi:send',
+    buildDocument,
+    { bodyBytesMax, isPure: true },
+    async (c) => {
       const outcome = await build(await requestOf(c))
       if (!outcome.ok) throw refused(outcome.problems)
       const { messageType, endToEndIds, message } = outcome.built
@@ -48,7 +40,7 @@ export const sendRoutes = ({ build, send }: SendService): readonly Route[] => [
         xml: decoder.decode(message.envelope.bytes),
       })
     },
-  },
+  ),
 ]
 
 const requestOf = async (c: RequestContext) => {
