@@ -114,4 +114,4 @@ export {
   validateDocument,
   violationsMax,
 } from './schema/index.ts'
-export { messageVocabulary } from './vocabulary.ts'
+export { messageVocabulary, nameIdOf } from './vocabulary.ts'

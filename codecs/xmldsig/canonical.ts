@@ -22,7 +22,8 @@ const uriForm = /^[\x21\x23-\x25\x27-\x3b\x3d-\x7e]+$/
 /** ASCII without the characters that the canonical form escapes. */
 const valueForm = /^[\x20\x21\x23-\x25\x27-\x3b\x3d-\x7e]*$/
 
-const startsWith = (bytes: Uint8Array, at: number, expected: Uint8Array): boolean => {
+/** Whether these bytes stand at that place. */
+export const startsWith = (bytes: Uint8Array, at: number, expected: Uint8Array): boolean => {
   for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false
   return true
 }

@@ -1,6 +1,6 @@
 import { CodecError } from '#codecs/bytes'
 import type { XmlDocument } from '#codecs/xml'
-import { canonicalForm } from './canonical.ts'
+import { canonicalForm, startsWith } from './canonical.ts'
 import {
   digestBytes,
   digestChars,
@@ -131,11 +131,6 @@ export const prepareKeyInfo = (
     appHdrDigestAt: opening.length,
     documentDigestAt: opening.length + digestChars + beforeDocument.length,
   }
-}
-
-const startsWith = (bytes: Uint8Array, at: number, expected: Uint8Array): boolean => {
-  for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false
-  return true
 }
 
 const writeAscii = (out: Uint8Array, at: number, value: string): number => {

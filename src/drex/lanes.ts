@@ -2,6 +2,7 @@ import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { type NetworkId, networkIds } from './config.ts'
 import { before } from './engine/store.ts'
 import type { Hex } from './evm/hex.ts'
+import type { Visible } from './wallets/rights.ts'
 
 /** The nonces of one sender on one network: they go one after the other, so the oldest holds up the others. */
 export type Lane = {
@@ -25,15 +26,7 @@ export const openMax = 1_000
 export const resentMax = 500
 
 /** Lanes of the account's wallets, those with the oldest open transaction first. */
-export const lanesOf = (
-  sql: Client,
-  by: {
-    readonly account: string
-    readonly networks: readonly NetworkId[]
-    /** Undefined: all. */
-    readonly wallets: readonly string[] | undefined
-  },
-): Promise<readonly Lane[]> => sql<Lane[]>`
+export const lanesOf = (sql: Client, by: Visible): Promise<readonly Lane[]> => sql<Lane[]>`
   select l.network, l.sender, w.id as "walletId", w.label, l.next_nonce::float8 as "nextNonce",
     open.count as open, open.oldest as "oldestAt", open.status as "oldestStatus",
     open.kind as "oldestKind", open.subject as "oldestSubject"

@@ -3,42 +3,28 @@
  * that moves the place: nothing is left out or told anew by a restart, and what a reorganisation takes back is taken back
  * here, too.
  */
-import type { Emit } from '#src/events/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
-import type { Looks } from '../engine/looks.ts'
-import type { Prover } from '../engine/prover.ts'
 import { receiptIn } from '../engine/receipt.ts'
-import { createFollower, type Follower, placeBefore } from '../ledger/following.ts'
+import {
+  createFollower,
+  type Follower,
+  type FollowerContext,
+  placeBefore,
+} from '../ledger/following.ts'
 import { withAnchor } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
-import type { Network } from '../networks.ts'
-import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Log } from '../rpc/methods.ts'
 import { advance } from './advance.ts'
 import * as store from './store.ts'
 import { createReader, mismatchOf, type Reader } from './told.ts'
 
-export type AgreementContext = {
-  readonly network: Network
-  readonly rpc: RpcClient
-  readonly prover: Prover
-  readonly sql: Client
-  readonly logger: Logger
-  readonly emitEvents: Emit
-  readonly looks: Looks
-  /** Blocks below the confirmations in which what was told is still compared with the chain. */
-  readonly watchBlocks: number
-}
-
-export const createAgreementFollower = (context: AgreementContext): Follower => {
+export const createAgreementFollower = (context: FollowerContext): Follower => {
   const source = createSource(context)
   return createFollower(`agreements of ${context.network.id}`, context, () => look(context, source))
 }
 
 /** @returns whether there is more to read at once */
-const look = async (context: AgreementContext, source: Source): Promise<boolean> => {
+const look = async (context: FollowerContext, source: Source): Promise<boolean> => {
   const { network, rpc, sql, logger } = context
   try {
     // Before the list: what is not in it yet was not signed when the chain had this head.
@@ -73,7 +59,7 @@ type Reading = {
 }
 
 const keep = async (
-  context: AgreementContext,
+  context: FollowerContext,
   { reader, position, page, agreements }: Reading,
 ): Promise<void> => {
   const { network, sql, emitEvents, watchBlocks } = context
@@ -100,7 +86,7 @@ const keep = async (
 
 /** One event may be of several agreements: both sides may be ours. */
 const eventsIn = async (
-  context: AgreementContext,
+  context: FollowerContext,
   reader: Reader,
   agreements: readonly store.Agreement[],
   told: Log,
@@ -122,7 +108,7 @@ const eventsIn = async (
 }
 
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
-const goBack = async (context: AgreementContext, position: store.Position): Promise<void> => {
+const goBack = async (context: FollowerContext, position: store.Position): Promise<void> => {
   const { network, sql, logger, emitEvents } = context
   const { place, anchors } = position
   const back = await placeBefore(context, place, anchors)

@@ -1,7 +1,7 @@
 /** What deliveries and liens share: who sees them, what they need, and how they begin. */
 import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, type ErrorDefinition } from '#src/platform/http/index.ts'
-import { type Chain, type Chains, networksFor, reaching } from '../chains.ts'
+import { type Chain, type Chains, reaching } from '../chains.ts'
 import { tryFirst } from '../contracts/steps.ts'
 import type { Creation } from '../creation.ts'
 import type { EngineContext } from '../engine/context.ts'
@@ -10,7 +10,7 @@ import { drexErrors } from '../errors.ts'
 import { type Step as PlannedStep, sagaOf } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { type Step, stepsOf } from '../transfers/store.ts'
-import { requireWallet, walletsOf } from '../wallets/rights.ts'
+import { requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import * as store from './store.ts'
 
@@ -37,12 +37,6 @@ const notFound: Readonly<Record<Kind, () => ApiError>> = {
   lien: () => new ApiError(drexErrors.lien_not_found, 'No such lien.'),
 }
 
-const scopeOf = (caller: Caller): store.Visible => ({
-  account: caller.owner,
-  networks: networksFor(caller.environment),
-  wallets: walletsOf(caller),
-})
-
 /** @throws ApiError `delivery_not_found`, `lien_not_found`, or `restricted` if the key is for other wallets */
 export const readWhole = async <K extends Kind>(
   { sql }: Pick<AgreementDeps, 'sql'>,
@@ -51,11 +45,7 @@ export const readWhole = async <K extends Kind>(
   caller: Caller,
 ): Promise<Whole<K>> => {
   const { agreement, steps, told } = await atOneMoment(sql, async (tx) => ({
-    agreement: await store.agreementById(
-      tx,
-      { id, kind },
-      { ...scopeOf(caller), wallets: undefined },
-    ),
+    agreement: await store.agreementById(tx, { id, kind }, scopeOf(caller)),
     steps: await stepsOf(tx, id),
     told: (await store.eventsOf(tx, [id])).get(id) ?? [],
   }))
@@ -72,7 +62,7 @@ export const listOf = async <K extends Kind>(
   filter: ListFilter,
   caller: Caller,
 ): Promise<readonly Of<K>[]> =>
-  (await store.listAgreements(sql, { ...filter, kind }, scopeOf(caller))) as readonly Of<K>[]
+  (await store.listAgreements(sql, { ...filter, kind }, visibleTo(caller))) as readonly Of<K>[]
 
 /** The same agreement as it is now. */
 export const reread = async <K extends Kind>(tx: Transaction, agreement: Of<K>): Promise<Of<K>> => {

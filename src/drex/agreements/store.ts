@@ -5,9 +5,9 @@ import {
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
-import type { NetworkId } from '../config.ts'
 import type { Hex } from '../evm/hex.ts'
 import type { Anchor, Place } from '../ledger/place.ts'
+import type { Visible } from '../wallets/rights.ts'
 import type { State, Step, Told } from './domain.ts'
 import type { Terms } from './terms.ts'
 
@@ -43,14 +43,6 @@ export const insertAgreement = async (sql: Queryable, row: NewAgreement): Promis
       ${row.wallet}, ${row.part}, ${JSON.stringify(row.terms)}::text::jsonb,
       ${kept(state)}::text::jsonb, ${state.expiry}, ${row.reference ?? null}, ${row.account},
       ${row.createdBy}, ${row.createdAt.toISOString()}, ${row.createdAt.toISOString()})`
-}
-
-/** The part of the agreements that somebody may see. */
-export type Visible = {
-  readonly account: string
-  readonly networks: readonly NetworkId[]
-  /** Undefined: all. */
-  readonly wallets: string[] | undefined
 }
 
 /**

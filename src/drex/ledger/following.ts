@@ -1,10 +1,13 @@
 /** What all that follow a chain share: their turns, and where they go back to when it changes. */
+import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { type BlockContext, blocksAt } from '../engine/blocks.ts'
 import type { Looks } from '../engine/looks.ts'
+import type { Prover } from '../engine/prover.ts'
 import { quantity } from '../evm/hex.ts'
+import type { Network } from '../networks.ts'
 import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Anchor, Place } from './place.ts'
@@ -19,16 +22,23 @@ const lookMs = 1_000
 /** On a fast chain, several blocks are read at once: each look costs a transaction and the comparison of balances. */
 const pauseMinMs = 100
 
-type FollowerDeps = {
+/** What a follower of what contracts tell is made of. */
+export type FollowerContext = {
+  readonly network: Network
+  readonly rpc: RpcClient
+  readonly prover: Prover
   readonly sql: Client
   readonly logger: Logger
+  readonly emitEvents: Emit
   readonly looks: Looks
+  /** Blocks below the confirmations in which what was told is still compared with the chain. */
+  readonly watchBlocks: number
 }
 
 /** @param look reads on. @returns whether there is more to read at once */
 export const createFollower = (
   name: string,
-  { sql, logger, looks }: FollowerDeps,
+  { sql, logger, looks }: Pick<FollowerContext, 'sql' | 'logger' | 'looks'>,
   look: (round: Round) => Promise<boolean>,
 ): Follower =>
   createJob({

@@ -1,7 +1,7 @@
 /** Operations with the network's own contracts: planned, simulated, and written as a saga that the engine sends. */
 import { atOneMoment, type Client } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
-import { type Chains, networksFor } from '../chains.ts'
+import type { Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { tryFirst } from '../contracts/steps.ts'
 import type { Creation } from '../creation.ts'
@@ -14,7 +14,7 @@ import { newId } from '../ids.ts'
 import { sagaOf } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { type Step, stepsOf } from '../transfers/store.ts'
-import { requireUnlimited, requireWallet, walletsOf } from '../wallets/rights.ts'
+import { requireUnlimited, requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import type { OperationDefinition, OperationResult } from './definition.ts'
 import { type OperationName, operations } from './index.ts'
@@ -59,9 +59,8 @@ type Deps = {
 export const createOperations = (deps: Deps): Operations => ({
   create: (request, caller) => create(deps, request, caller),
   async get(id, caller) {
-    const whole = { ...scopeOf(caller), wallets: undefined }
     const { operation, steps } = await atOneMoment(deps.sql, async (tx) => ({
-      operation: await store.operationById(tx, id, whole),
+      operation: await store.operationById(tx, id, scopeOf(caller)),
       steps: await stepsOf(tx, id),
     }))
     if (operation === undefined) {
@@ -71,13 +70,7 @@ export const createOperations = (deps: Deps): Operations => ({
     return { operation, steps, result: await resultOf(deps, operation) }
   },
   list: (beforeId, limit, caller) =>
-    store.listOperations(deps.sql, { beforeId, limit }, scopeOf(caller)),
-})
-
-const scopeOf = (caller: Caller): store.Visible => ({
-  account: caller.owner,
-  networks: networksFor(caller.environment),
-  wallets: walletsOf(caller),
+    store.listOperations(deps.sql, { beforeId, limit }, visibleTo(caller)),
 })
 
 /**
@@ -144,7 +137,7 @@ const create = async (
     async write(tx) {
       await insertTransactions(tx, steps)
       await store.insertOperation(tx, row)
-      return (await store.operationById(tx, id, scopeOf(caller)))!
+      return (await store.operationById(tx, id, visibleTo(caller)))!
     },
     async settle(written) {
       chain.engine?.kick()

@@ -1,9 +1,9 @@
 import type { Row } from 'postgres'
 import { type Client, type Queryable, valueOfRow } from '#src/platform/database/index.ts'
-import type { NetworkId } from '../config.ts'
 import type { TransactionStatus } from '../domain.ts'
 import type { TransactionError } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
+import type { Visible } from '../wallets/rights.ts'
 import type { OperationName } from './index.ts'
 
 export type NewOperation = {
@@ -53,14 +53,6 @@ const selection = (sql: Queryable) => sql`
     t.sender, t.recipient, t.data,
     coalesce(t.settled_at, t.mined_at, t.broadcast_at, t.signed_at, o.created_at) as updated_at
   from drex_operations o join drex_transactions t on t.id = o.transaction_id`
-
-/** The part of the operations that somebody may see. */
-export type Visible = {
-  readonly account: string
-  readonly networks: readonly NetworkId[]
-  /** Asked for by one of these; undefined: all. */
-  readonly wallets: string[] | undefined
-}
 
 /** A network that began anew keeps its old operations under `id@genesis`. */
 const visible = (sql: Queryable, { account, networks, wallets }: Visible) => sql`

@@ -15,7 +15,7 @@ import { transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { type Lane, lanesMax, lanesOf, openMax, resentMax, sweepNow } from '../lanes.ts'
-import { walletsOf } from '../wallets/rights.ts'
+import { visibleTo } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 
 const lanesSchema = z.object({
@@ -66,11 +66,7 @@ const listRoute = (sql: Client): Route => ({
   },
   async handle(c) {
     const caller = callerOf(c)
-    const lanes = await lanesOf(sql, {
-      account: caller.owner,
-      networks: networksFor(caller.environment),
-      wallets: walletsOf(caller),
-    })
+    const lanes = await lanesOf(sql, visibleTo(caller))
     return Response.json({ lanes: lanes.map(show) })
   },
 })

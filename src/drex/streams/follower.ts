@@ -5,39 +5,27 @@
  */
 import type { AppEvent, Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import type { Logger } from '#src/platform/observe/index.ts'
 import { decodeEvent, readAbi } from '../contracts/abi.ts'
 import { contractById } from '../contracts/store.ts'
-import type { Looks } from '../engine/looks.ts'
-import type { Prover } from '../engine/prover.ts'
 import { checksumAddress } from '../evm/address.ts'
-import { createFollower, type Follower, placeBefore } from '../ledger/following.ts'
+import {
+  createFollower,
+  type Follower,
+  type FollowerContext,
+  placeBefore,
+} from '../ledger/following.ts'
 import { withAnchor } from '../ledger/place.ts'
 import { createSource, type Page, type Source } from '../ledger/source.ts'
-import type { Network } from '../networks.ts'
-import type { RpcClient } from '../rpc/client.ts'
 import { RpcFailure } from '../rpc/errors.ts'
 import type { Log } from '../rpc/methods.ts'
 import * as store from './store.ts'
-
-export type StreamContext = {
-  readonly network: Network
-  readonly rpc: RpcClient
-  readonly prover: Prover
-  readonly sql: Client
-  readonly logger: Logger
-  readonly emitEvents: Emit
-  readonly looks: Looks
-  /** Blocks below the confirmations in which what was told is still compared with the chain. */
-  readonly watchBlocks: number
-}
 
 const streamsPage = 100
 const eventsMax = 500
 /** Bytes of a log's data that are read; contracts may tell as much as a block holds. */
 const dataBytesMax = 16_384
 
-export const createStreamFollower = (context: StreamContext): Follower => {
+export const createStreamFollower = (context: FollowerContext): Follower => {
   const { network, rpc, sql } = context
   const source = createSource(context)
   return createFollower(`contract events of ${network.id}`, context, async (round) => {
@@ -59,7 +47,7 @@ export const createStreamFollower = (context: StreamContext): Follower => {
 
 /** @returns whether there is more to read at once */
 const follow = async (
-  context: StreamContext,
+  context: FollowerContext,
   source: Source,
   stream: store.Stream,
   head: number,
@@ -85,7 +73,7 @@ const follow = async (
   }
 }
 
-const tell = async (context: StreamContext, stream: store.Stream, page: Page): Promise<void> => {
+const tell = async (context: FollowerContext, stream: store.Stream, page: Page): Promise<void> => {
   const { network, sql, watchBlocks } = context
   const logs = await provenLogs(context, stream, page.logs.filter(isWanted(stream)))
   const data = await payloads(sql, stream, logs)
@@ -109,7 +97,7 @@ const isWanted =
 
 /** What a node told of whole ranges is read again from the blocks, which prove it. */
 const provenLogs = async (
-  { network, prover }: StreamContext,
+  { network, prover }: FollowerContext,
   stream: store.Stream,
   told: readonly Log[],
 ): Promise<readonly Log[]> => {
@@ -157,7 +145,7 @@ const payloads = async (
 }
 
 /** Goes back to the last block that is still on the chain, and takes back what was told since. */
-const goBack = async (context: StreamContext, stream: store.Stream): Promise<void> => {
+const goBack = async (context: FollowerContext, stream: store.Stream): Promise<void> => {
   const { sql, logger, network } = context
   const place = await placeBefore(context, stream.position, stream.anchors)
   const removed = await sql.begin(async (tx) => {
@@ -171,7 +159,7 @@ const goBack = async (context: StreamContext, stream: store.Stream): Promise<voi
 }
 
 const emit = async (
-  { emitEvents }: StreamContext,
+  { emitEvents }: FollowerContext,
   tx: Parameters<Emit>[0],
   { id: subject, account }: store.Stream,
   type: StreamEvent,

@@ -1,6 +1,7 @@
 import { type Client, textArray, uuidBound } from '#src/platform/database/index.ts'
 import type { ActivityRows } from '#src/platform/http/index.ts'
-import { type Visible, visible } from './store.ts'
+import type { Visible } from '../wallets/rights.ts'
+import { visible } from './store.ts'
 
 /** Identifiers hold the time of their process, rows that of the database. */
 const clockMarginMs = 60_000

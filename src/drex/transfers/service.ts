@@ -14,7 +14,7 @@ import {
   replayOf,
   writeAudit,
 } from '#src/platform/http/index.ts'
-import { type Chain, type Chains, networksFor } from '../chains.ts'
+import type { Chain, Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
 import { institutionWallet } from '../directory.ts'
 import { formatUnits, isFinal } from '../domain.ts'
@@ -27,7 +27,7 @@ import { newId } from '../ids.ts'
 import { revokeAllowances, type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
-import { requireWallet, walletsOf } from '../wallets/rights.ts'
+import { requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
 import { transferActivity } from './activity.ts'
@@ -225,17 +225,6 @@ const build = async (
   }
   return { transfer, steps }
 }
-
-/** What a caller may see of the transfers. */
-const visibleTo = (caller: Caller): store.Visible => ({
-  ...scopeOf(caller),
-  wallets: walletsOf(caller),
-})
-
-const scopeOf = ({ owner, environment }: Caller): store.Visible => ({
-  account: owner,
-  networks: networksFor(environment),
-})
 
 /** A swap moves one amount in three tokens, which all have the same decimals. */
 const inUnits = async (chain: Chain, tokens: Tokens, { amount, swap }: TransferRequest) => {

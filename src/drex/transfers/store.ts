@@ -6,12 +6,13 @@ import {
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
-import { type NetworkId, networkIds } from '../config.ts'
+import { networkIds } from '../config.ts'
 import { isFinal, type TransactionStatus } from '../domain.ts'
 import { before } from '../engine/store.ts'
 import type { TransactionError, TransactionKind } from '../engine/transaction.ts'
 import type { Hex } from '../evm/hex.ts'
 import { idBound } from '../ids.ts'
+import type { Visible } from '../wallets/rights.ts'
 
 export type NewTransfer = {
   readonly id: string
@@ -89,14 +90,6 @@ const lastStep = (sql: Queryable) => sql`
 /** A transfer and the transaction that is its last step. */
 const selection = (sql: Queryable) => sql`
   select ${shown(sql)} from drex_transfers f ${lastStep(sql)}`
-
-/** The part of the transfers that somebody may see. */
-export type Visible = {
-  readonly account: string
-  readonly networks: readonly NetworkId[]
-  /** From or to one of these; undefined: all. */
-  readonly wallets?: string[] | undefined
-}
 
 /** A condition that the planner knows nothing of: it neither looks for an index nor takes what is left for few. */
 const opaque = (sql: Queryable, condition: PendingQuery<PostgresRow[]>) =>

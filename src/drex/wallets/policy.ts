@@ -1,14 +1,11 @@
 /** What a wallet may be used for: limits, destinations and second keys; pure. */
 import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
-import { amountForm, decimalsMax, unitsOf } from '../domain.ts'
+import { decimalsMax, unitsOf } from '../domain.ts'
 import { addressSchema } from '../evm/address.ts'
+import { amount } from '../templates/fields.ts'
 
 const entriesMax = 200
-
-const amount = z
-  .string()
-  .regex(amountForm, 'must be a positive amount with two fraction digits, such as 150.00')
 
 /** Amounts are decimals of the currency; what is absent limits nothing. */
 export const policySchema = z.strictObject({

@@ -1,4 +1,6 @@
 import { ApiError, type Caller, restrictedBy } from '#src/platform/http/index.ts'
+import { networksFor } from '../chains.ts'
+import type { NetworkId } from '../config.ts'
 import { drexErrors } from '../errors.ts'
 import type { Hex } from '../evm/hex.ts'
 import { limitsMoney } from './policy.ts'
@@ -16,6 +18,25 @@ export const requireWallet = ({ restrictions: { wallets } }: WalletRights, ...an
 /** The wallets that a list is cut down to; undefined: all of the account. */
 export const walletsOf = ({ restrictions: { wallets } }: WalletRights): string[] | undefined =>
   wallets && [...wallets]
+
+/** The part of what an account has on the networks that somebody may see. */
+export type Visible = {
+  readonly account: string
+  readonly networks: readonly NetworkId[]
+  /** Of one of these; undefined: all. */
+  readonly wallets?: string[] | undefined
+}
+
+export const scopeOf = ({ owner, environment }: WalletRights): Visible => ({
+  account: owner,
+  networks: networksFor(environment),
+})
+
+/** Without what is of wallets that the key is not for. */
+export const visibleTo = (rights: WalletRights): Visible => ({
+  ...scopeOf(rights),
+  wallets: walletsOf(rights),
+})
 
 /** @throws ApiError `policy_refused` if the wallet's policy limits what it moves */
 export const requireUnlimited = ({ address, policy }: Wallet): void => {

@@ -1,12 +1,8 @@
-import type { Emit } from '#src/events/index.ts'
-import type { Client } from '#src/platform/database/index.ts'
 import { createJob, type Job, nothingFound, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dayAt } from '#src/platform/runtime/index.ts'
-import type { Calendar } from '../due/calendar.ts'
 import { movedTo } from '../recurrences/domain.ts'
 import { recurrenceEvent } from '../recurrences/events.ts'
-import type { MandateSender } from '../recurrences/mandate.ts'
 import {
   lockRecurrences,
   outlivedRecurrences,
@@ -20,24 +16,15 @@ import { isPaid } from '../requests/told.ts'
 import { advance } from './advance.ts'
 import { endCollections } from './ending.ts'
 import { collectionEvent } from './events.ts'
+import type { CollectionServiceDeps } from './service.ts'
 import { changeCollection, dueCollections, lockCollection, wakeCollections } from './store.ts'
-
-type SweepDeps = {
-  readonly sql: Client
-  readonly sender: MandateSender
-  readonly emit: Emit
-  /** Ours. */
-  readonly ispb: string
-  readonly now: () => Date
-  readonly calendar: Calendar
-}
 
 const everyMs = 15_000
 /** How many one look takes; the next one takes the others. */
 const dueMax = 200
 
 /** What is due about recurrences and their charges: they and their requests expire, charges are scheduled and expire. */
-export const createRecurringSweep = (deps: SweepDeps, logger: Logger): Job =>
+export const createRecurringSweep = (deps: CollectionServiceDeps, logger: Logger): Job =>
   createJob({
     ...{ name: 'recurring charges', everyMs, fleet: { sql: deps.sql }, logger },
     run: async (round) => {
@@ -47,7 +34,10 @@ export const createRecurringSweep = (deps: SweepDeps, logger: Logger): Job =>
   })
 
 /** @returns how many were changed */
-export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<number> => {
+export const sweepRecurring = async (
+  deps: CollectionServiceDeps,
+  round?: Round,
+): Promise<number> => {
   const { sql, now } = deps
   let done = 0
   for (const { recurrenceId } of await overdueRequests(sql, now(), dueMax)) {
@@ -77,7 +67,7 @@ export const sweepRecurring = async (deps: SweepDeps, round?: Round): Promise<nu
   return done
 }
 
-const expireRequest = ({ sql, now }: SweepDeps, recurrenceId: string): Promise<void> =>
+const expireRequest = ({ sql, now }: CollectionServiceDeps, recurrenceId: string): Promise<void> =>
   sql.begin(async (tx) => {
     await lockRecurrences(tx, [recurrenceId])
     const at = now()
@@ -87,7 +77,7 @@ const expireRequest = ({ sql, now }: SweepDeps, recurrenceId: string): Promise<v
     }
   })
 
-const expireRecurrence = ({ sql, emit, now }: SweepDeps, id: string): Promise<void> =>
+const expireRecurrence = ({ sql, emit, now }: CollectionServiceDeps, id: string): Promise<void> =>
   sql.begin(async (tx) => {
     const [recurrence] = await lockRecurrences(tx, [id])
     const at = now()
@@ -105,7 +95,7 @@ const expireRecurrence = ({ sql, emit, now }: SweepDeps, id: string): Promise<vo
   })
 
 const confirmBegun = async (
-  { sql, sender, emit, ispb, now }: SweepDeps,
+  { sql, sender, emit, ispb, now }: CollectionServiceDeps,
   id: string,
 ): Promise<boolean> => {
   const isConfirmed = await sql.begin(async (tx) => {
@@ -128,7 +118,7 @@ const confirmBegun = async (
 }
 
 const advanceOne = async (
-  { sql, sender, emit, ispb, now, calendar }: SweepDeps,
+  { sql, sender, emit, ispb, now, calendar }: CollectionServiceDeps,
   { account, txid, recurrenceId }: Awaited<ReturnType<typeof dueCollections>>[number],
 ): Promise<void> => {
   await sql.begin(async (tx) => {

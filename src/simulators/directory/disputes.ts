@@ -14,6 +14,7 @@ import {
 } from '#codecs/dict'
 import {
   type Asked,
+  askerOf,
   type Deps,
   type Done,
   ispbForm,
@@ -51,14 +52,6 @@ const partOf = ({ document, root }: Request, name: string): number => {
   const node = nodeAt(document, root, name)
   if (node === undefined) throw new Refusal('BadRequest', `${name} is missing`)
   return node
-}
-
-/** Who asks, by its header. @throws Refusal */
-const askerOf = ({ header }: Asked, { policies }: Deps, policy: PlainPolicy): string => {
-  const participant = header('PI-RequestingParticipant')
-  if (!ispbForm.test(participant)) throw new Refusal('BadRequest')
-  policies.take(policy, participant)
-  return participant
 }
 
 /** Whose list is asked for. @throws Refusal */

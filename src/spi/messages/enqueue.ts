@@ -1,3 +1,4 @@
+import type { CanonicalEnvelope } from '#codecs/xmldsig'
 import type { OutgoingMessage } from '#src/platform/broker/index.ts'
 import type { Queryable, Rider } from '#src/platform/database/index.ts'
 import { currentTraceparent } from '#src/platform/observe/index.ts'
@@ -6,16 +7,8 @@ import { applyFacts, type Stated } from '../recurring/project.ts'
 import type { Channel, MessageTransaction, NewMessage } from './domain.ts'
 import { allOf, insertMessages, rowsMax } from './store.ts'
 
-type ByteRange = { readonly from: number; readonly to: number }
-
 /** A built message, not yet signed: canonical bytes and the places a signer needs, as the codec's builders give. */
-export type UnsignedMessage = {
-  readonly bytes: Uint8Array
-  readonly namespace: string
-  readonly appHdr: ByteRange
-  readonly signatureAt: number
-  readonly document: ByteRange
-}
+export type UnsignedMessage = CanonicalEnvelope
 
 export type OutboundMessage = {
   /** UUIDv7. */

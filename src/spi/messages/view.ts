@@ -5,6 +5,7 @@ import {
   type MessageIdentity,
   messageTypes,
   messageVocabulary,
+  nameIdOf,
   parseCents,
 } from '#codecs/iso20022'
 import { absent, type XmlDocument } from '#codecs/xml'
@@ -109,15 +110,9 @@ const scopes: Readonly<Record<string, readonly [field: Field, leaves: readonly s
 
 type Fields = { [F in Field]?: string }
 
-const idOf = (name: string): number => {
-  const id = messageVocabulary.idOf(name)
-  if (id < 0) throw new Error(`element name ${name} is not in the vocabulary`)
-  return id
-}
-
 const perName = <T>(entries: Readonly<Record<string, T>>): (T | undefined)[] => {
   const table: (T | undefined)[] = new Array(messageVocabulary.size).fill(undefined)
-  for (const [name, value] of Object.entries(entries)) table[idOf(name)] = value
+  for (const [name, value] of Object.entries(entries)) table[nameIdOf(name)] = value
   return table
 }
 
@@ -126,7 +121,7 @@ const scopeFields = perName(
   Object.fromEntries(
     Object.entries(scopes).map(([name, [field, names]]) => [
       name,
-      { field, names: names.map(idOf) },
+      { field, names: names.map(nameIdOf) },
     ]),
   ),
 )
@@ -134,10 +129,15 @@ const scopeFields = perName(
 const containerIds: ReadonlyMap<string, number> = new Map(
   messageTypes.flatMap((type): readonly [string, number][] => {
     const { transaction } = definitionOf(type).facts
-    return transaction === null ? [] : [[type, idOf(transaction)]]
+    return transaction === null ? [] : [[type, nameIdOf(transaction)]]
   }),
 )
-const nameIds = { from: idOf('Fr'), to: idOf('To'), header: idOf('AppHdr'), id: idOf('Id') }
+const nameIds = {
+  from: nameIdOf('Fr'),
+  to: nameIdOf('To'),
+  header: nameIdOf('AppHdr'),
+  id: nameIdOf('Id'),
+}
 
 /**
  * Visits each node of a document once; it must be scanned with the codec's vocabulary.

@@ -1,14 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { AuditRecord } from '../domain.ts'
 
 /** An entry as it is hashed. */
-export type SealedEntry = {
-  readonly id: string
-  readonly actor: string
-  readonly action: string
-  readonly object: string
-  readonly outcome: string
-  readonly requestId: string | null
-}
+export type SealedEntry = AuditRecord
 
 export const hashBytes = 32
 
