@@ -5,7 +5,7 @@ export type Field = {
   readonly name: string
   readonly label: string
   readonly isFree?: boolean
-  /** Of an input; a `checkbox` stands before its label. */
+  /** An input has one; a `checkbox` stands before its label. */
   readonly type?: string
   /** What stands in it at first. */
   readonly first?: string

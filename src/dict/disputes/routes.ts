@@ -16,7 +16,7 @@ import { disputeParams, disputesQuery } from './documents.ts'
 import type { Dispute, Wanted } from './domain.ts'
 import type { DisputeService, NewDispute } from './service.ts'
 
-/** Of whatever asks the directory for something. */
+/** A request that the directory is asked for something by. */
 export const bodyBytesMax = 16_384
 
 /** What a body of the schema asks for. */

@@ -201,7 +201,7 @@ export const removeAbove = async (
   return booked
 }
 
-/** Of a row whose numbers are text. */
+/** Reads a row whose numbers are text. */
 export const readBooked = (row: Row): Booked => {
   const value = valueOfRow<
     Omit<Booked, 'amount' | 'blockNumber'> & {

@@ -23,7 +23,7 @@ export const walletsOf = ({ restrictions: { wallets } }: WalletRights): string[]
 export type Visible = {
   readonly account: string
   readonly networks: readonly NetworkId[]
-  /** Of one of these; undefined: all. */
+  /** Only what is of one of these; undefined: all. */
   readonly wallets?: string[] | undefined
 }
 

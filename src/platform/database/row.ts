@@ -22,10 +22,10 @@ export const valueOfRow = <T>(row: Row): T => {
   return value as T
 }
 
-/** Of an int8 that is a number to us. */
+/** An int8 as a number. */
 export const optionalNumber = (value: bigint | string | undefined): number | undefined =>
   value === undefined ? undefined : Number(value)
 
-/** Of a numeric, which arrives as text. */
+/** A numeric, which arrives as text, as a whole number. */
 export const optionalBigint = (value: string | undefined): bigint | undefined =>
   value === undefined ? undefined : BigInt(value)
