@@ -5,6 +5,7 @@ import {
   type Answer,
   type Answered,
   ApiError,
+  type AuditEntry,
   actorOf,
   type Caller,
   httpErrors,
@@ -13,7 +14,6 @@ import {
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
-import { audited } from './audited.ts'
 import type { ActiveEndpoint } from './dispatcher.ts'
 import { countedMax } from './documents.ts'
 import { bodyOf } from './events.ts'
@@ -300,4 +300,18 @@ const withSecret = (
   if (secret === undefined) return answered
   const shown = { ...view, secret: open(sealed === true, Buffer.from(secret, 'base64'), view.id) }
   return { ...answered, body: JSON.stringify(shown) }
+}
+
+/** Changes an endpoint and notes who did it, in one transaction; a call that changes nothing leaves no entry. */
+const audited = async <T extends EndpointRow | boolean | undefined>(
+  store: EndpointStore,
+  entry: AuditEntry,
+  work: (statements: ReturnType<typeof endpointStatements>) => Promise<T>,
+): Promise<T> => {
+  const done = await store.sql.begin(async (tx) => {
+    const result = await work(endpointStatements(tx))
+    if (result !== undefined && result !== false) await writeAudit(tx, entry)
+    return { result }
+  })
+  return done.result
 }

@@ -1,8 +1,8 @@
-import { createDisputeCalls } from '../disputes/calls.ts'
+import { type InfractionReport, infractionElement, readInfractionReport } from '#codecs/dict'
+import { createDisputeCalls, type DisputeForm } from '../disputes/calls.ts'
 import { createDisputeService, type DisputeService } from '../disputes/service.ts'
 import type { DisputingDeps } from '../disputing.ts'
-import { type ReportContent, type ReportWanted, reports } from './domain.ts'
-import { reportForm } from './form.ts'
+import { type ReportContent, type ReportWanted, reports, seenReport } from './domain.ts'
 import { reportEvent, reportView } from './view.ts'
 
 export type InfractionService = DisputeService<ReportContent, ReportWanted>
@@ -15,4 +15,25 @@ export const createInfractionService = (deps: DisputingDeps): InfractionService 
     calls: createDisputeCalls(reportForm, { lane: deps.wire.lane(), ispb, logger, now }),
     telling: { emit, eventOf: reportEvent },
   })
+}
+
+/** Source: DICT API 2.12.1, /infraction-reports/. */
+const reportForm: DisputeForm<InfractionReport, ReportContent, ReportWanted> = {
+  ...{ kind: 'infraction', base: '/infraction-reports/', noun: 'InfractionReport' },
+  ...{ read: readInfractionReport, seenIn: seenReport },
+  newElement: ({ transactionId, reason, content: { situation, details, contact } }) =>
+    infractionElement({
+      ...{ transactionId, reason, situation },
+      ...{ details: details ?? undefined, contact: contact ?? undefined },
+    }),
+  actElements: (_, wanted) => {
+    if (wanted.act !== 'close') return []
+    const { result, fraudType, analysis } = wanted.closing
+    return [
+      ['FraudType', fraudType],
+      ['AnalysisResult', result],
+      ['AnalysisDetails', analysis],
+    ]
+  },
+  ...{ lists: { infractions: {} }, askedIn: 'infractions' },
 }

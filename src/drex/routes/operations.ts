@@ -18,6 +18,7 @@ import { operations as definitions, operationNames } from '../operations/index.t
 import { allowOperation, type Operations } from '../operations/service.ts'
 import type { Operation } from '../operations/store.ts'
 import type { Step } from '../transfers/store.ts'
+import { refusals } from './agreements.ts'
 import { once } from './once.ts'
 import { addressSchema, networkSchema, pageSchema } from './shared.ts'
 import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
@@ -94,18 +95,7 @@ const createRoute = (operations: Operations, sql: Client): Route => ({
         'listTransfers?status=confirmed&full_addresses=true#/transfers/0/from_wallet',
     },
     responses: { 202: { description: 'Accepted', schema: operationSchema } },
-    errors: [
-      drexErrors.wallet_not_found,
-      drexErrors.wallet_cannot_sign,
-      drexErrors.wallet_disabled,
-      drexErrors.policy_refused,
-      drexErrors.contract_reverted,
-      drexErrors.account_not_permitted,
-      drexErrors.token_unusable,
-      drexErrors.not_in_directory,
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
-    ],
+    errors: [...refusals, drexErrors.token_unusable, drexErrors.not_in_directory],
   },
   handle: (c) =>
     once(sql, c, {

@@ -4,11 +4,13 @@ import {
   activitySchema,
   away,
   callerOf,
+  type ErrorDefinition,
   idParams,
   instant,
   pageResponse,
   pageResponses,
   type Route,
+  type RouteDocument,
   readJson,
   readParams,
   readQuery,
@@ -65,8 +67,8 @@ export const transferRoutes = (transfers: Transfers): readonly Route[] => [
   activityRoute(transfers),
   listRoute(transfers),
   readRoute(transfers),
-  cancelRoute(transfers),
-  approveRoute(transfers),
+  actRoute(transfers, 'cancel', cancelDocument, drexErrors.transfer_not_cancellable),
+  actRoute(transfers, 'approve', approveDocument, drexErrors.approval_not_possible),
   retryRoute(transfers),
 ]
 
@@ -202,51 +204,45 @@ const readRoute = (transfers: Transfers): Route => ({
   },
 })
 
-const cancelRoute = (transfers: Transfers): Route => ({
+/** An act on one of the transfers, which changes it at once. */
+const actRoute = (
+  transfers: Transfers,
+  act: 'cancel' | 'approve',
+  document: Pick<RouteDocument, 'operation' | 'summary' | 'description'>,
+  refusal: ErrorDefinition,
+): Route => ({
   method: 'POST',
-  path: '/v1/drex/transfers/{id}/cancel',
+  path: `/v1/drex/transfers/{id}/${act}`,
   scope: 'drex:transfer',
   document: {
-    operation: 'cancelTransfer',
-    summary: 'Take a transfer back',
-    description:
-      'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
+    ...document,
     tag,
     params: idParams,
     exampleFrom: ofStatus('pending'),
     query: showSchema,
     responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
-    errors: [drexErrors.transfer_not_found, drexErrors.transfer_not_cancellable],
+    errors: [drexErrors.transfer_not_found, refusal],
   },
   async handle(c) {
     const { full_addresses: isFull } = readQuery(c, showSchema)
-    const transfer = await transfers.cancel(readParams(c, idParams).id, callerOf(c))
+    const transfer = await transfers[act](readParams(c, idParams).id, callerOf(c))
     return Response.json(show(transfer, addressForm(isFull)))
   },
 })
 
-const approveRoute = (transfers: Transfers): Route => ({
-  method: 'POST',
-  path: '/v1/drex/transfers/{id}/approve',
-  scope: 'drex:transfer',
-  document: {
-    operation: 'approveTransfer',
-    summary: 'Let a held transfer go',
-    description:
-      'A transfer beyond `approval_above` of its wallet’s policy waits for another key of the account. To refuse it, cancel it; what nobody approves expires.',
-    tag,
-    params: idParams,
-    exampleFrom: ofStatus('pending'),
-    query: showSchema,
-    responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
-    errors: [drexErrors.transfer_not_found, drexErrors.approval_not_possible],
-  },
-  async handle(c) {
-    const { full_addresses: isFull } = readQuery(c, showSchema)
-    const transfer = await transfers.approve(readParams(c, idParams).id, callerOf(c))
-    return Response.json(show(transfer, addressForm(isFull)))
-  },
-})
+const cancelDocument = {
+  operation: 'cancelTransfer',
+  summary: 'Take a transfer back',
+  description:
+    'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
+}
+
+const approveDocument = {
+  operation: 'approveTransfer',
+  summary: 'Let a held transfer go',
+  description:
+    'A transfer beyond `approval_above` of its wallet’s policy waits for another key of the account. To refuse it, cancel it; what nobody approves expires.',
+}
 
 const retryRoute = (transfers: Transfers): Route => ({
   method: 'POST',

@@ -1,8 +1,15 @@
 /** Accepts, shows and cancels transfers. The engine sends them. */
 
-import { atOneMoment, type Client, type Queryable } from '#src/platform/database/index.ts'
+import {
+  atOneMoment,
+  type Client,
+  type Queryable,
+  textArray,
+  uuidBound,
+} from '#src/platform/database/index.ts'
 import {
   type Activity,
+  type ActivityRows,
   type Actor,
   type Answered,
   ApiError,
@@ -27,13 +34,13 @@ import { newId } from '../ids.ts'
 import { revokeAllowances, type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
-import { requireWallet, scopeOf, visibleTo } from '../wallets/rights.ts'
+import { requireWallet, scopeOf, type Visible, visibleTo } from '../wallets/rights.ts'
 import type { Wallets } from '../wallets/service.ts'
 import { createAcceptor } from './accept.ts'
-import { transferActivity } from './activity.ts'
 import { acceptGuarded } from './guarded.ts'
 import { retryTransfer } from './retry.ts'
 import * as store from './store.ts'
+import { visible } from './store.ts'
 
 /** An address, or the institution whose wallet the network's directory tells. */
 export type Receiver = Hex | { readonly cnpj8: string }
@@ -323,3 +330,27 @@ const cancelSigned = async (
     )
   }
 }
+
+/** Identifiers hold the time of their process, rows that of the database. */
+const clockMarginMs = 60_000
+const idAt = (from: Date): string =>
+  `trf_${uuidBound(new Date(from.getTime() - clockMarginMs)).replaceAll('-', '')}`
+
+/** Transfers of late of an account, by its index; the last step of each by its key. */
+const transferActivity =
+  (sql: Client, by: Visible): ActivityRows =>
+  ({ from, limit }) =>
+    sql`
+    select f.created_at as at, t.status, t.error ->> 'code' as reason,
+      extract(epoch from t.settled_at - f.created_at)::float8 * 1000 as ms
+    from (
+      select f.id, f.transaction_id, f.created_at from drex_transfers f
+      where ${visible(sql, by)} and f.created_at >= ${from} and f.id >= ${idAt(from)}
+      ${
+        by.wallets === undefined
+          ? sql``
+          : sql`and (f.from_wallet = any(${textArray(by.wallets)}::text[])
+              or f.to_wallet = any(${textArray(by.wallets)}::text[]))`
+      }
+      order by f.id desc limit ${limit}
+    ) f join drex_transactions t on t.id = f.transaction_id`

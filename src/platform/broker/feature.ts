@@ -1,7 +1,7 @@
 import type { Client } from '../database/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
+import { type BookLine, bookCountedMax } from '../lifecycle/index.ts'
 import type { CertificateUse } from '../security/index.ts'
-import { bookOf } from './postgresql/book.ts'
 import type { Broker, QueueState } from './types.ts'
 import { isUnread } from './unread.ts'
 
@@ -31,3 +31,18 @@ export const createBrokerFeature = (
 const viewOf = ({ topic, depth, ageSeconds }: QueueState) => ({
   ...{ topic, depth, age_seconds: Math.round(ageSeconds) },
 })
+
+/** What waits in the queues of the database, by topic, and what could not be handled. Ids below 0 are no messages. */
+const bookOf = async (sql: Client): Promise<readonly BookLine[]> => {
+  const queues = await sql<Omit<BookLine, 'last'>[]>`
+    select 'messages of ' || topic as what, count(*)::int as open, min(at) as "oldestOpen"
+    from (
+      select topic, published_at as at from broker_queue where id >= 0
+      order by id limit ${bookCountedMax}
+    ) waiting
+    group by topic order by topic`
+  const [letters] = await sql<Omit<BookLine, 'what' | 'last'>[]>`
+    select count(*)::int as open, min(at) as "oldestOpen"
+    from (select published_at as at from broker_dead_letters limit ${bookCountedMax}) letters`
+  return [...queues, { what: 'dead letters', ...letters! }].map((line) => ({ ...line, last: null }))
+}

@@ -1,13 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { chown, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import postgres from 'postgres'
 import { copyOf, findPostgres, noPostgresMessage, type PostgresBinaries } from './binaries.ts'
 import { stopStale } from './stale.ts'
-import { isReachableByAll, type RunAs, runAs } from './user.ts'
-import { endWithUs } from './watcher.ts'
 
 const loopback = '127.0.0.1'
 const user = 'trilho'
@@ -218,4 +216,41 @@ const stop = async (server: ChildProcess, exited: Promise<void>): Promise<void> 
   if (outcome !== late) return
   server.kill('SIGQUIT')
   await exited
+}
+
+/** The user that PostgreSQL runs as; undefined: the one we are. */
+type RunAs = { readonly uid: number; readonly gid: number } | undefined
+
+/** `nobody` on every system we run on. */
+const unprivileged = { uid: 65_534, gid: 65_534 } as const
+
+/** PostgreSQL refuses to run as root, rightly: then it runs as `nobody`. */
+const runAs = (): RunAs => (process.getuid?.() === 0 ? unprivileged : undefined)
+
+/** True when any user may pass through every directory above, and into this one. */
+const isReachableByAll = async (path: string): Promise<boolean> => {
+  for (let at = path; ; at = dirname(at)) {
+    const { mode } = await stat(at)
+    if ((mode & 0o001) === 0) return false
+    if (dirname(at) === at) return true
+  }
+}
+
+/**
+ * Ends a process when this one ends without having done so: killed, crashed, or by `exit` in the middle of something.
+ * A shell waits for the end of its input, which comes with the end of the process that holds the other side.
+ *
+ * @returns calls the shell off; only for a process that has ended
+ */
+const endWithUs = (pid: number): (() => void) => {
+  // A process group of its own: Ctrl-C must not end it before the server.
+  const watcher = spawn('sh', ['-c', 'cat > /dev/null; kill -INT "$1"', 'sh', String(pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+    detached: true,
+  })
+  watcher.unref()
+  return () => {
+    watcher.kill('SIGKILL')
+  }
 }

@@ -11,10 +11,14 @@ import {
   type Logger,
   type OutageLog,
 } from '#src/platform/observe/index.ts'
-import { UncutAnswerError } from '../../link/errors.ts'
+import {
+  InterfaceError,
+  StreamGoneError,
+  TooManyStreamsError,
+  UncutAnswerError,
+} from '../../link/errors.ts'
 import type { InterfaceClient, PulledMessage, PullStream } from '../../link/types.ts'
 import type { Channel } from '../../messages/index.ts'
-import { type PullFailure, pullFailureOf } from './failure.ts'
 import { letterOf, letterOfRefused } from './letters.ts'
 import { type InboundMessage, inboundHeaders, inboundMessageOf } from './message.ts'
 import { createPace, type Pace } from './pace.ts'
@@ -268,3 +272,25 @@ const publishEach = async (
 
 const idsOf = (messages: readonly InboundMessage[]): readonly (string | undefined)[] =>
   messages.map(({ headers }) => headers[inboundHeaders.resourceId])
+
+/** Why we cannot use a read stream any more. */
+type PullFailure =
+  /** 410: the interface has forgotten the stream. */
+  | { readonly kind: 'gone' }
+  /** 429: too many streams are open, or we ask too much. */
+  | { readonly kind: 'throttled'; readonly waitMs: number }
+  /** Another 4xx: the interface would refuse the same request again. */
+  | { readonly kind: 'refused' }
+  /** A complete answer that cannot be cut into messages. */
+  | { readonly kind: 'uncut' }
+  | { readonly kind: 'failed' }
+
+const pullFailureOf = (error: unknown): PullFailure => {
+  if (error instanceof StreamGoneError) return { kind: 'gone' }
+  if (error instanceof TooManyStreamsError) {
+    return { kind: 'throttled', waitMs: error.retryAfterMs }
+  }
+  if (error instanceof UncutAnswerError) return { kind: 'uncut' }
+  const status = error instanceof InterfaceError ? (error.status ?? 0) : 0
+  return status >= 400 && status < 500 ? { kind: 'refused' } : { kind: 'failed' }
+}
