@@ -74,16 +74,12 @@ export const baseMessages: Readonly<Record<MessageName, MessageDefault>> = {
   reconciliation: {
     mti: '0500',
     fields: {
-      ...{
-        '7': { from: 'transmission' },
-        '11': { from: 'stan' },
-        '15': { from: 'settlement.date' },
-      },
-      ...{
-        '32': { from: 'acquirer.id' },
-        '33': { from: 'forwarder.id' },
-        '50': { from: 'currency' },
-      },
+      '7': { from: 'transmission' },
+      '11': { from: 'stan' },
+      '15': { from: 'settlement.date' },
+      '32': { from: 'acquirer.id' },
+      '33': { from: 'forwarder.id' },
+      '50': { from: 'currency' },
       ...totals,
       '97': { from: 'totals.net' },
     },

@@ -30,11 +30,9 @@ export const createSecurityModule = (
     )
   }
   return createPayshield({
-    ...{
-      host,
-      port: Number(port),
-      tls: settings.moduleTls ? materialOf(settings, logger) : undefined,
-    },
+    host,
+    port: Number(port),
+    tls: settings.moduleTls ? materialOf(settings, logger) : undefined,
     ...{ poolSize: settings.modulePoolSize, timeoutMs: settings.moduleTimeoutMs },
   })
 }

@@ -66,12 +66,10 @@ const detailsOf = ({ reference, details }: CardTransaction) =>
         eci: details.eci,
         network_data: details.kept,
         balances: details.balances?.map(({ account, kind, currency, cents }) => ({
-          ...{
-            kind,
-            account_type: account,
-            currency: currencyLetters(currency) ?? currency,
-            amount: cents,
-          },
+          kind,
+          account_type: account,
+          currency: currencyLetters(currency) ?? currency,
+          amount: cents,
         })),
       }
 

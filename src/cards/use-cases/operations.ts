@@ -228,12 +228,10 @@ const checkAmount = (
 }
 
 const pastOf = {
-  ...{
-    increment: 'incremented',
-    capture: 'captured',
-    partial_capture: 'captured',
-    refund: 'refunded',
-  },
+  increment: 'incremented',
+  capture: 'captured',
+  partial_capture: 'captured',
+  refund: 'refunded',
   ...{ void: 'voided', partial_void: 'voided in part', release: 'voided in part' },
 } as const
 

@@ -49,11 +49,9 @@ export const counterparties = (checks: NonNullable<Health['checks']>): readonly 
       const silence = pulls.get(name)?.silent_seconds
       const since = silence === undefined ? '' : fill(w.silent, { time: duration(silence * 1_000) })
       return {
-        ...{
-          name: `SPI ${channelNames[name] ?? name}`,
-          isUp: up === true && !isRefused,
-          isRefused,
-        },
+        name: `SPI ${channelNames[name] ?? name}`,
+        isUp: up === true && !isRefused,
+        isRefused,
         text: textOf([...(isRefused ? [w.refusesUs] : []), ...roundTripOf(ms), since]),
       }
     },

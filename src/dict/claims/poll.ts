@@ -78,14 +78,12 @@ const receive = async (
 
 /** A claim that we did not know of: against us, or made by another system of this institution. */
 const foundOf = ({ now }: AdvanceDeps, role: Role, seen: Claim): OwnClaim => ({
-  ...{
-    id: randomUUID(),
-    createdBy: null,
-    role,
-    type: seen.type,
-    keyType: seen.keyType,
-    key: seen.key,
-  },
+  id: randomUUID(),
+  createdBy: null,
+  role,
+  type: seen.type,
+  keyType: seen.keyType,
+  key: seen.key,
   counterparty: role === 'donor' ? seen.account.participant : seen.donor,
   content:
     role === 'donor'

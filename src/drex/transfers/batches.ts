@@ -87,10 +87,8 @@ const createBatch = async (
         ...batch,
         transfers: batch.transfers.map((each) => ({
           ...each,
-          ...{
-            batch: batch.id,
-            approval: verdict.held.has(each.fromWallet) ? 'required' : undefined,
-          },
+          batch: batch.id,
+          approval: verdict.held.has(each.fromWallet) ? 'required' : undefined,
         })),
       }
       await write(tx, deps, chain, taken, caller)

@@ -42,12 +42,10 @@ const readers = {
     return [
       {
         ...aboutCharge(originalEndToEndId, reconciliationId),
-        ...{
-          event: eventOf(cancellationEvents, status),
-          requestId: cancellationId,
-          status,
-          reason,
-        },
+        event: eventOf(cancellationEvents, status),
+        requestId: cancellationId,
+        status,
+        reason,
         speaker: assignment.assignerIspb,
       },
     ]

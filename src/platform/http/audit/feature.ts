@@ -79,12 +79,10 @@ export const createAudit = ({
       },
     }),
     createJob({
-      ...{
-        name: 'sealing of late audit entries',
-        everyMs: sealLateEveryMs,
-        fleet: { sql },
-        logger,
-      },
+      name: 'sealing of late audit entries',
+      everyMs: sealLateEveryMs,
+      fleet: { sql },
+      logger,
       run: async () => {
         await sealLate({ sql, logger })
       },
