@@ -157,9 +157,7 @@ export const createCertificates = (deps: CertificatesDeps): CertificatesFeature 
   }
   const service = createCertificateService({ store: store ?? missing, now })
   const uses: CertificateUse[] = []
-  const watch = createExpiryWatch({
-    ...{ list: service.list, uses: () => uses, metrics, logger, now },
-  })
+  const watch = createExpiryWatch({ list: service.list, uses: () => uses, metrics, logger, now })
   const routes = certificateRoutes({ service, logger, now })
   return {
     name: 'certificates',

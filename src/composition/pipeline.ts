@@ -147,9 +147,7 @@ const openInterface = (
   tls.watch()
   const urls = { PRIMARY: primaryUrl, SECONDARY: secondaryUrl }
   const drawTokens = database && sharedBuckets(database.sql)
-  const client = createInterfaceClient({
-    ...{ ispb, urls, tls, settings, drawTokens, logger, metrics },
-  })
+  const client = createInterfaceClient({ ispb, urls, tls, settings, drawTokens, logger, metrics })
   return {
     client,
     certificates: [{ ispb, type: 'PIC', source: spi.certificateSource, material: tls }],

@@ -91,9 +91,7 @@ export const createDict = (deps: DictDeps): DictFeature => {
   })
   const client = createDirectoryClient(wire.lane(), ispb)
   const entries = createEntryService({ sql, client, logger, now })
-  const claims = createClaims(wire.lane(), {
-    ...{ sql, ispb, emit: deps.emit, quietMs, logger, now },
-  })
+  const claims = createClaims(wire.lane(), { sql, ispb, emit: deps.emit, quietMs, logger, now })
   const service = createDictService({
     ...{ sql, ispb, client, logger, now },
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),

@@ -167,10 +167,7 @@ export const createComparisonJob = (
   { advance }: ComparisonService,
   { sql, logger }: ComparisonDeps,
 ): Job =>
-  createJob({
-    ...{ name: 'directory comparisons', everyMs, fleet: { sql }, logger },
-    run: advance,
-  })
+  createJob({ name: 'directory comparisons', everyMs, fleet: { sql }, logger, run: advance })
 
 const compare = async (
   comparison: Comparison,

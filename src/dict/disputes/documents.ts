@@ -98,10 +98,7 @@ export const documentsOf = (
       ...{ ...list, tag, query: disputesQuery },
       responses: { 200: { description: 'A page of them', schema: page } },
     },
-    find: {
-      ...{ ...find, ...one },
-      responses: { 200: { description: 'As it stands', schema: shown } },
-    },
+    find: { ...find, ...one, responses: { 200: { description: 'As it stands', schema: shown } } },
   } as const satisfies Readonly<Record<string, RouteDocument>>
   const actOn = (
     text: Text,

@@ -102,10 +102,7 @@ const entry = z
     key_type: z.enum(keyTypes),
     key: z.string().nullable().meta({ description: 'Null until the directory has made the EVP.' }),
     status: z.enum(entryStatuses),
-    owner: z.object({
-      ...{ tax_id: z.string(), name: z.string() },
-      trade_name: z.string().nullable(),
-    }),
+    owner: z.object({ tax_id: z.string(), name: z.string(), trade_name: z.string().nullable() }),
     account: z.object({
       ...{ branch: z.string().nullable(), number: z.string(), type: z.string() },
       opened_at: z.string(),

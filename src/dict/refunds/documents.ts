@@ -23,10 +23,7 @@ export const newRefund = z
     details: prose.optional().meta({ description: 'Needed of OPERATIONAL_FLAW.' }),
   })
   .meta({
-    example: {
-      transaction_id: 'E1234567820261120120000000000001',
-      ...{ reason: 'FRAUD', amount: 1_000 },
-    },
+    example: { transaction_id: 'E1234567820261120120000000000001', reason: 'FRAUD', amount: 1_000 },
   })
   .superRefine(({ reason, details }, context) => {
     if (reason === 'OPERATIONAL_FLAW' && details === undefined) {

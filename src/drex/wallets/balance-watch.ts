@@ -167,10 +167,7 @@ const tell = async (
       ...{ network: network.id, asset, balance: formatUnits(balance, decimals), below },
     }
     await emitEvents(tx, [
-      {
-        type: 'drex.wallet.balance_low',
-        ...{ subject: wallet.id, account: wallet.account, data },
-      },
+      { type: 'drex.wallet.balance_low', subject: wallet.id, account: wallet.account, data },
     ])
   })
 }

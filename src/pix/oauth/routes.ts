@@ -44,9 +44,7 @@ const standardScopes: ReadonlyMap<string, Scope> = new Map(
 export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): Route => ({
   ...{ method: 'POST', path: '/oauth/token', scope: 'public', accepts: [form, json] },
   ...{ bodyBytesMax, errorStyle: renderOauthError },
-  document: {
-    ...{ operation: undefined, summary: 'Token de acesso', tag: 'API Pix', responses: {} },
-  },
+  document: { operation: undefined, summary: 'Token de acesso', tag: 'API Pix', responses: {} },
   handle: async (c) => {
     const parameters = await parametersOf(c)
     const grantType = parameters.get('grant_type')

@@ -91,9 +91,7 @@ export const recurrenceView = (recurrence: Recurrence, addressOf: RecurrenceAddr
 export const recurrencePayload = (recurrence: Recurrence, ispb: string) => ({
   ...termsView(recurrence),
   ...historyView(recurrence),
-  recebedor: {
-    ...{ cnpj: recurrence.taxId, nome: recurrence.receiverName, ispbParticipante: ispb },
-  },
+  recebedor: { cnpj: recurrence.taxId, nome: recurrence.receiverName, ispbParticipante: ispb },
 })
 
 const merchantNameMax = 25

@@ -255,10 +255,7 @@ const cancelled = (
   const known = recurrence.payer ?? (request && payerOf(request.recipient))
   if (known?.ispb !== payer.ispb) {
     const reason = known === undefined ? 'MD01' : 'AP11'
-    return {
-      ...{ recurrence, request },
-      drafts: [reportDraft(recurrence, payer, { reason, ...report })],
-    }
+    return { recurrence, request, drafts: [reportDraft(recurrence, payer, { reason, ...report })] }
   }
   const accepted = [reportDraft(recurrence, payer, { status: 'CCLD', ...report })]
   if (endedStatuses.has(recurrence.status)) return { recurrence, request, drafts: accepted }

@@ -126,13 +126,8 @@ type Handlers = Readonly<Record<keyof typeof documents, Route['handle']>>
 
 const routesOf = (handlers: Handlers): readonly Route[] => [
   { ...{ method: 'GET', path, scope: 'ops:read' }, ...of('list', handlers) },
-  {
-    ...{ method: 'POST', path: `${path}/{id}/retry`, scope: 'ops:admin' },
-    ...of('retry', handlers),
-  },
-  {
-    ...{ method: 'POST', path: `${path}/retry`, scope: 'ops:admin', ...of('retryAll', handlers) },
-  },
+  { method: 'POST', path: `${path}/{id}/retry`, scope: 'ops:admin', ...of('retry', handlers) },
+  { method: 'POST', path: `${path}/retry`, scope: 'ops:admin', ...of('retryAll', handlers) },
   { ...{ method: 'DELETE', path: `${path}/{id}`, scope: 'ops:admin' }, ...of('drop', handlers) },
 ]
 

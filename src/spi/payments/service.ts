@@ -213,9 +213,7 @@ const makeReturn = async (
   const message = outboundOf(build.message, { ispb, channel: 'PRIMARY' })
   const [transaction] = message.transactions
   await enqueueMessages(tx, broker, [message])
-  await writeAudit(tx, {
-    ...{ actor, action: 'spi.refund', object: message.id, outcome: 'queued' },
-  })
+  await writeAudit(tx, { actor, action: 'spi.refund', object: message.id, outcome: 'queued' })
   return {
     ...{ id: transaction?.instructionId ?? '', direction: 'OUTBOUND', messageId: message.id },
     ...{ amountCents: BigInt(request.amountCents), reason: request.reason, outcome: 'pending' },

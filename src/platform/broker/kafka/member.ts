@@ -31,10 +31,7 @@ export const joinGroup = (deps: MemberDeps): PartitionSource<Lease, Delivery> =>
   const isOwned = (lease: Lease): boolean => leases.get(lease.partition) === lease
   const kept = (): readonly Lease[] =>
     [...leases.values()].filter(({ partition }) => !surplus.has(partition))
-  const fetcher = createFetcher({
-    ...{ cluster, control, topic, isOwned, onNews, logger },
-    leases: kept,
-  })
+  const fetcher = createFetcher({ cluster, control, topic, isOwned, onNews, logger, leases: kept })
   const membership = keepMembership({
     ...deps,
     // The partitions that are easiest to part with come last: those the group wants; before them, those that are idle.

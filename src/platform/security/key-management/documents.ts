@@ -103,10 +103,7 @@ const json = (schema: z.ZodType) => ({ 'application/json': schema })
 const answer = (status: number, description: string, schema?: z.ZodType) => ({
   [status]: { description, ...(schema === undefined ? {} : { schema }) },
 })
-const ofOne = {
-  ...{ tag, params: idParams },
-  exampleFrom: { id: 'listApiKeys#/keys/0/id' },
-} as const
+const ofOne = { tag, params: idParams, exampleFrom: { id: 'listApiKeys#/keys/0/id' } } as const
 const ofActive = { ...ofOne, errors: [httpErrors.conflict] } as const
 
 export const keyDocuments = {
