@@ -1,13 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { shortJava } from '../support/java.ts'
 import { noNpmTools, npmTools } from '../support/npm-tools.ts'
-import {
-  generatorCommand,
-  generatorLibs,
-  noGenerator,
-  shortJava,
-} from '../support/openapi-generator.ts'
+import { generatorCommand, generatorLibs, noGenerator } from '../support/openapi-generator.ts'
 import { root } from '../support/program.ts'
 import { noPythonTools, pythonTools } from '../support/python-tools.ts'
 import { type RunningDev, startDev } from '../support/running-dev.ts'

@@ -6,7 +6,7 @@ import type { JoseKeySource } from '../../src/jose/index.ts'
 import { readKeySet } from '../../src/jose/key-set.ts'
 import { createKeyring } from '../../src/jose/keyring.ts'
 import { createJoseService } from '../../src/jose/service.ts'
-import { classpathOf } from '../support/maven.ts'
+import { classpathOf, javaProgram } from '../support/java.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { pythonWith } from '../support/python-tools.ts'
 
@@ -52,9 +52,8 @@ const python = (library: string, interpreter = 'python3'): Peer => {
 
 const nimbusFolder = join(import.meta.dir, 'java/nimbus')
 const jars = await classpathOf(nimbusFolder)
-const java = ['java', '-XX:TieredStopAtLevel=1', '-cp', jars ?? '']
 const nimbus: Peer = (requests) => {
-  const command = [...java, join(nimbusFolder, 'NimbusPeer.java')]
+  const command = javaProgram(join(nimbusFolder, 'NimbusPeer.java'), jars)
   const input = { requests: requests.map((request) => ({ key, ...request })) }
   return (run(command, input) as { readonly answers: readonly unknown[] }).answers
 }

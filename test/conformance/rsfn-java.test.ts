@@ -8,10 +8,11 @@ import {
   createRsfnSealPorts,
   createRsfnSender,
 } from '../../src/spi/link/rsfn/crypto.ts'
+import { javaProgram } from '../support/java.ts'
 import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
 
 const java = unlessMissing('java')
-const program = join(import.meta.dir, 'java/RsfnPeer.java')
+const program = () => javaProgram(join(import.meta.dir, 'java/RsfnPeer.java'))
 const text = '<DOC><NOME>João 😀</NOME></DOC>'
 const us = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const them = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -38,15 +39,7 @@ test.skipIf(java.missing)(
       )
       const file = join(directory, 'message')
       await Bun.write(file, sealed)
-      const result = runTool([
-        'java',
-        '-Dstdout.encoding=UTF-8',
-        '-Dfile.encoding=UTF-8',
-        program,
-        'open',
-        ...keys,
-        file,
-      ])
+      const result = runTool([...program(), 'open', ...keys, file])
       expect(result.stderr).toBe('')
       expect(result.stdout).toBe(text)
     })
@@ -60,7 +53,7 @@ test.skipIf(java.missing)(
     await withScratch(async (directory) => {
       const keys = await saveKeys(directory, them.privateKey, us.publicKey)
       const file = join(directory, 'message')
-      const result = runTool(['java', program, 'seal', ...keys, '<DOC>ASCII text</DOC>', file])
+      const result = runTool([...program(), 'seal', ...keys, '<DOC>ASCII text</DOC>', file])
       expect(result.stderr).toBe('')
       const opened = await openRsfn(
         new Uint8Array(await Bun.file(file).arrayBuffer()),

@@ -13,12 +13,13 @@ import {
   verifyWhole,
 } from '#codecs/xmldsig'
 import { envelopeOf, sha256 } from '../support/envelope.ts'
+import { javaProgram } from '../support/java.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { pythonWith } from '../support/python-tools.ts'
 import { runTool, unlessMissing, withScratch } from '../support/second-implementation.ts'
 
 const java = unlessMissing('java')
-const program = join(import.meta.dir, 'java/XmldsigPeer.java')
+const program = () => javaProgram(join(import.meta.dir, 'java/XmldsigPeer.java'))
 const pair = issueCertificate('AC Teste')
 const issuer = 'CN=AC Teste, OU=CSPB-4, O=ICP-Brasil, C=BR'
 const publicKey = createPublicKey(pair.cert)
@@ -61,7 +62,7 @@ describe.skipIf(java.missing)(`the JDK's XMLDSig${java.note}`, () => {
       await Bun.write(keyFile, publicKey.export({ format: 'der', type: 'spki' }))
       await Bun.write(good, message)
       await Bun.write(bad, new TextDecoder().decode(message).replace('100.00', '900.00'))
-      const check = (file: string) => runTool(['java', program, 'verify', keyFile, file])
+      const check = (file: string) => runTool([...program(), 'verify', keyFile, file])
       expect(check(good)).toMatchObject({ stdout: 'valid', stderr: '' })
       expect(check(bad).stdout).toBe('invalid')
     })
@@ -74,7 +75,7 @@ describe.skipIf(java.missing)(`the JDK's XMLDSig${java.note}`, () => {
       ) as [string, string, string]
       await Bun.write(keyFile, privateKey.export({ format: 'der', type: 'pkcs8' }))
       await Bun.write(unsigned, envelopeOf(body).bytes)
-      const made = runTool(['java', program, 'sign', keyFile, unsigned, issuer, pair.serial, out])
+      const made = runTool([...program(), 'sign', keyFile, unsigned, issuer, pair.serial, out])
       expect(made.stderr).toBe('')
       const text = await Bun.file(out).text()
       expect(text).toContain('&#13;')
@@ -105,7 +106,7 @@ describe.skipIf(java.missing)(`the JDK's XMLDSig, of a document signed whole${ja
       await Bun.write(keyFile, publicKey.export({ format: 'der', type: 'spki' }))
       await Bun.write(good, message)
       await Bun.write(bad, new TextDecoder().decode(message).replace('joao@', 'jose@'))
-      const check = (file: string) => runTool(['java', program, 'verify', keyFile, file])
+      const check = (file: string) => runTool([...program(), 'verify', keyFile, file])
       expect(check(good)).toMatchObject({ stdout: 'valid', stderr: '' })
       expect(check(bad).stdout).toBe('invalid')
     })
@@ -118,7 +119,7 @@ describe.skipIf(java.missing)(`the JDK's XMLDSig, of a document signed whole${ja
       ) as [string, string, string]
       await Bun.write(keyFile, privateKey.export({ format: 'der', type: 'pkcs8' }))
       await Bun.write(unsigned, request)
-      const made = runTool(['java', program, 'sign', keyFile, unsigned, issuer, pair.serial, out])
+      const made = runTool([...program(), 'sign', keyFile, unsigned, issuer, pair.serial, out])
       expect(made.stderr).toBe('')
       const text = await Bun.file(out).text()
       expect(wholeVerdict(text)).toBe('ok')

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { until } from './card-network.ts'
-import { classpathOf } from './maven.ts'
+import { classpathOf, javaProgram } from './java.ts'
 
 const folder = join(import.meta.dir, '../conformance/java/jpos')
 
@@ -10,7 +10,8 @@ const jars = await classpathOf(folder)
 export const isJposHere = jars !== undefined
 
 const commandOf = (file: string, args: readonly string[]): string[] => [
-  ...['java', '-XX:TieredStopAtLevel=1', '-cp', jars ?? '', join(folder, file), ...args],
+  ...javaProgram(join(folder, file), jars),
+  ...args,
 ]
 
 export const jposCommand = (...args: readonly string[]): string[] =>

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
+import { shortJava } from './java.ts'
 import { madeOnce } from './made-once.ts'
 import { temporaryDirectory } from './temporary.ts'
 
@@ -148,7 +149,7 @@ ${security === undefined ? '' : securedListener(directory, security)}`
 }
 
 // No optimising compiler: the broker runs for seconds, on the cores the tests need.
-const javaOptions = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx384m']
+const javaOptions = [...shortJava, '-Xmx384m']
 
 /** Starts a Kafka of its own; close it. */
 export const startTestKafka = async ({

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { shortJava } from './java.ts'
 import { madeOnce } from './made-once.ts'
 
 /*
@@ -76,9 +77,6 @@ export const noGenerator =
   generatorLibs === undefined
     ? ' [skipped: needs java and mvn with a way to Maven Central, or TEST_OPENAPI_GENERATOR_LIBS]'
     : ''
-
-/** Of machines that run for seconds: they compile nothing well, and one thread collects what they leave. */
-export const shortJava = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'] as const
 
 /** The command that runs the generator. */
 export const generatorCommand = (libs: string): readonly string[] => {
