@@ -184,14 +184,19 @@ const foreignContract = async ({ dev }: Made): Promise<string> => {
   const { drex_testnet: network } = JSON.parse(
     readFileSync(join(dev.state, 'networks.json'), 'utf8'),
   ) as { readonly drex_testnet: { readonly rpc_urls: readonly string[] } }
-  const provider = new JsonRpcProvider(network.rpc_urls[0], undefined, { pollingInterval: 50 })
+  const provider = new JsonRpcProvider(network.rpc_urls[0])
   const stranger = Wallet.createRandom(provider)
   // The code of the contract is one STOP.
   const data = '0x6001600c60003960016000f300'
   const sent = await stranger.sendTransaction({ data, gasPrice: 0, gasLimit: 100_000, type: 0 })
-  const receipt = await sent.wait()
+  let address: string | null = null
+  // A provider that polls by itself may have a question under way when it is destroyed, which then fails in nobody's hands.
+  await until(async () => {
+    address = (await provider.getTransactionReceipt(sent.hash))?.contractAddress ?? null
+    return address !== null
+  })
   provider.destroy()
-  return receipt?.contractAddress ?? ''
+  return address ?? ''
 }
 
 /** Members of a body that the document cannot know, and no operation tells. */
