@@ -66,7 +66,7 @@ describe.each([...engines])('the broker on $name', (engine) => {
 
   /** Everything that is asked of the tables, as often as a plan takes to be kept. */
   const work = async (): Promise<void> => {
-    const lanes = createLanes(sql)
+    const lanes = createLanes()
     const known = await lanes.of([topic], sql)
     const session = {
       ask: <T>(ask: (own: Client) => Promise<T>) => ask(sql),

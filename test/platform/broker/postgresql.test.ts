@@ -11,6 +11,7 @@ import {
   topics,
 } from '#src/platform/broker/index.ts'
 import { createMetrics } from '#src/platform/observe/index.ts'
+import { createLanes } from '../../../src/platform/broker/postgresql/lanes.ts'
 import { laneDepthMax } from '../../../src/platform/broker/types.ts'
 import { brokerContract } from '../../contract/broker.contract.ts'
 import { createTestDatabase, quietLogger } from '../../support/database.ts'
@@ -91,9 +92,15 @@ describe('PostgreSQL broker', () => {
     await broker.stop()
   })
 
+  /** Whose first transaction would keep others that name it waiting until its end. */
+  const namedBefore = async (topic: string): Promise<string> => {
+    await createLanes().of([topic], database.sql)
+    return topic
+  }
+
   test('delivers what commits late below what was read', async () => {
     const broker = await open()
-    const topic = `late.${Date.now()}`
+    const topic = await namedBefore(`late.${Date.now()}`)
     const seen = reading(broker, topic)
     await database.sql.begin(async (transaction) => {
       await broker.publishIn(transaction, [textMessage(topic, 'lower')])
@@ -108,7 +115,7 @@ describe('PostgreSQL broker', () => {
 
   test('delivers a late one while its lane is never idle', async () => {
     const broker = await open()
-    const topic = `busy.${Date.now()}`
+    const topic = await namedBefore(`busy.${Date.now()}`)
     const seen: string[] = []
     let published = 0
     const more = (): Promise<void> => broker.publish([textMessage(topic, String(published++))])

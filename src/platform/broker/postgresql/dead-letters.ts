@@ -55,7 +55,7 @@ const dlqHeaders: ReadonlySet<string> = new Set(Object.values(deadLetterHeaders)
  * the database.
  */
 export const openDeadLetters = (sql: Client, isRelayed = false): DeadLetterBox => {
-  const lanes = createLanes(sql)
+  const lanes = createLanes()
   const retryIn = async (tx: Transaction, id: bigint): Promise<boolean> => {
     const [letter] = await tx<KeptLetter[]>`
       delete from broker_dead_letters where id = ${id}

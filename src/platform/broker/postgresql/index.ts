@@ -83,7 +83,7 @@ const timesDefault: BrokerTimes = {
 export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBroker => {
   const { sql } = deps
   const times = { ...timesDefault, ...deps.times }
-  const lanes = createLanes(sql)
+  const lanes = createLanes()
   const notifier = createNotifier(sql, {
     hear: (ids) => reading.hear(ids),
     isOurs: (lane) => reading.isOurs(lane),
@@ -101,7 +101,7 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
     ping: async () => (await sql`select 1`).length === 1,
     checks: () => checkOrder(sql),
     start: async () => {
-      // Whose transaction named a topic first would wait for another connection of its pool.
+      // Whose transaction named a topic first would keep others that name it waiting until its end.
       await lanes.of(Object.values(topics), sql).catch((err: unknown) => {
         deps.logger.warn({ err }, 'lanes are made when messages come: the database is away')
       })

@@ -1,4 +1,4 @@
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import { partitionCount } from '../partition.ts'
 
 /** The lower bits of a message's id, its order; the upper ones are its lane. */
@@ -22,31 +22,37 @@ export type Lanes = {
 
 /**
  * Knows the lanes of the topics, which never change once they are made. Lanes of another topic are made when it is first
- * named, outside of the caller's transaction: they stay if that fails.
+ * named: in a transaction by the transaction itself, as it may hold the only connection. What that has made it may roll
+ * back, so lanes that we find there are remembered only if it made none.
  */
-export const createLanes = (sql: Client): Lanes => {
+export const createLanes = (): Lanes => {
   const known = new Map<string, readonly number[]>()
-  const load = async (by: Queryable): Promise<void> => {
-    const rows = await by<{ topic: string; lanes: number[] }[]>`
-      select topic, json_agg(lane order by partition) as lanes from broker_lanes group by topic`
-    for (const { topic, lanes } of rows) known.set(topic, lanes)
-  }
+  const makers = new WeakSet<Queryable>()
   return {
     of: async (topics, by) => {
-      const unknown = () => [...new Set(topics)].filter((topic) => !known.has(topic))
-      if (unknown().length > 0) await load(by)
-      const fresh = unknown()
+      const names = [...new Set(topics)]
+      if (names.every((topic) => known.has(topic))) return known
+      let lanes = await readLanes(by)
+      const fresh = names.filter((topic) => !lanes.has(topic))
       if (fresh.length > 0) {
-        await makeLanes(sql, fresh)
-        await load(sql)
+        await makeLanes(by, fresh)
+        lanes = await readLanes(by)
+        if ('savepoint' in by) makers.add(by)
       }
-      return known
+      if (!makers.has(by)) for (const [topic, ofTopic] of lanes) known.set(topic, ofTopic)
+      return lanes
     },
     known: (topic) => known.get(topic) ?? [],
   }
 }
 
-const makeLanes = async (sql: Client, topics: readonly string[]): Promise<void> => {
+const readLanes = async (sql: Queryable): Promise<ReadonlyMap<string, readonly number[]>> => {
+  const rows = await sql<{ topic: string; lanes: number[] }[]>`
+    select topic, json_agg(lane order by partition) as lanes from broker_lanes group by topic`
+  return new Map(rows.map(({ topic, lanes }) => [topic, lanes]))
+}
+
+const makeLanes = async (sql: Queryable, topics: readonly string[]): Promise<void> => {
   await sql`
     insert into broker_lanes (topic, partition)
     select topic, partition
