@@ -13,6 +13,8 @@ const instead: Readonly<Record<string, string>> = {
   // No payment has more than a few entries, and no transaction of cards more than a few events.
   'spi_entries.reference': '"reference" || copy',
   'card_events.transaction_id': '"transaction_id" || copy',
+  // An address has a contract, which a few accounts know.
+  'drex_contracts.address': '"address" || copy',
 }
 const sourcesMax = 5
 
