@@ -13,6 +13,9 @@ export type Session = {
   readonly trace_url: string | null
 }
 
+/** What a screen is given: what its address asks for, and whose it is. */
+export type ScreenProps = { readonly query: URLSearchParams; readonly session: Session }
+
 /** An answer that is none. */
 export class Refusal extends Error {
   readonly status: number

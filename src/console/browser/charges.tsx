@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
-import { every, type Session } from './api.ts'
+import { every, type ScreenProps, type Session } from './api.ts'
 import { newChargeAct, unlinkAct } from './charge-acts.tsx'
 import {
   amountOf,
@@ -40,13 +40,7 @@ const addressOf = (kind: Kind, { status, taxId, from, to }: ChargeFilter): strin
   })}`
 
 /** What receivers charge by the API Pix: charges, recurrences, and what was paid. */
-export const Charges = ({
-  query,
-  session,
-}: {
-  readonly query: URLSearchParams
-  readonly session: Session
-}) => {
+export const Charges = ({ query, session }: ScreenProps) => {
   const mine = kinds.filter((kind) => session.scopes.includes(kindsOf[kind].scope))
   const current = mine.find((kind) => kind === kindIn(query.get('show'))) ?? mine[0]
   const filter = filterOf((name) => query.get(name))

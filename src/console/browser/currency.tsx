@@ -1,7 +1,7 @@
 import { type Act, may, useActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
-import { getJson, type Session, send, useLoaded } from './api.ts'
+import { getJson, type ScreenProps, type Session, send, useLoaded } from './api.ts'
 import { Fields, textIn } from './fields.tsx'
 import { count, duration } from './format.ts'
 import { whenChanged } from './live.ts'
@@ -26,13 +26,7 @@ const tabs = [
 ] as const
 
 /** Wallets, contracts, networks and lanes of nonces; transfers are among the payments. */
-export const Currency = ({
-  query,
-  session,
-}: {
-  readonly query: URLSearchParams
-  readonly session: Session
-}) => {
+export const Currency = ({ query, session }: ScreenProps) => {
   const mine = tabs.filter(({ scope }) => session.scopes.includes(scope))
   const current = mine.find(({ name }) => name === query.get('show')) ?? mine[0]
   return (

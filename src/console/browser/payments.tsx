@@ -1,4 +1,4 @@
-import type { Session } from './api.ts'
+import type { ScreenProps, Session } from './api.ts'
 import { dayIn } from './days.tsx'
 import { Days, Filters, type Given, StatusChoice } from './filters.tsx'
 import { whenChanged } from './live.ts'
@@ -37,13 +37,7 @@ const railsOf = ({ scopes }: Session): readonly Rail[] =>
   rails.filter((rail) => scopes.includes(railLists[rail].scope))
 
 /** The payments of a rail; what is looked for is in the address. */
-export const Payments = ({
-  query,
-  session,
-}: {
-  readonly query: URLSearchParams
-  readonly session: Session
-}) => {
+export const Payments = ({ query, session }: ScreenProps) => {
   const mine = railsOf(session)
   const rail = mine.find((one) => one === query.get('rail')) ?? mine[0]
   if (rail === undefined) {

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
-import { getJson, type Session, send } from './api.ts'
+import { getJson, type ScreenProps, send } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { DirectoryList, DirectoryTabs } from './directory.tsx'
 import { kindIn } from './directory-kinds.ts'
@@ -98,13 +98,7 @@ const load = async (key: string, cursor: string | undefined) => {
 }
 
 /** What this institution has in the directory of Pix keys, and what others want of it. */
-export const PixKeys = ({
-  query,
-  session,
-}: {
-  readonly query: URLSearchParams
-  readonly session: Session
-}) => {
+export const PixKeys = ({ query, session }: ScreenProps) => {
   const kind = kindIn(query.get('show'))
   return kind === undefined ? (
     <Keys query={query} session={session} />
@@ -114,13 +108,7 @@ export const PixKeys = ({
 }
 
 /** The keys, the newest first; what is looked for is in the address. */
-const Keys = ({
-  query,
-  session,
-}: {
-  readonly query: URLSearchParams
-  readonly session: Session
-}) => {
+const Keys = ({ query, session }: ScreenProps) => {
   const key = (query.get('key') ?? '').trim()
   const [turn, setTurn] = useState(0)
   const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
