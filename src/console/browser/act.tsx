@@ -45,6 +45,25 @@ export const sending =
 export const may = ({ scopes, read_only }: Session, scope: string): boolean =>
   scopes.includes(scope) && !read_only
 
+export type Ask = (act: Act) => void
+
+/** A button for each act. */
+export const ActButtons = ({ acts, ask }: { readonly acts: readonly Act[]; readonly ask: Ask }) => (
+  <>
+    {acts.map((act) => (
+      <button key={act.title} type="button" onClick={() => ask(act)}>
+        {act.title}
+      </button>
+    ))}
+  </>
+)
+
+/** What may be done, with the scope that it needs. */
+export type ScopedAct = { readonly scope: string; readonly act: Act }
+
+export const allowed = (session: Session, acts: readonly ScopedAct[]): readonly Act[] =>
+  acts.filter(({ scope }) => may(session, scope)).map(({ act }) => act)
+
 type Asked = Act & { readonly idempotencyKey: string }
 
 /**
@@ -54,7 +73,7 @@ type Asked = Act & { readonly idempotencyKey: string }
  */
 export const useActs = (
   onDone: () => void,
-): { readonly ask: (act: Act) => void; readonly dialog: ComponentChildren } => {
+): { readonly ask: Ask; readonly dialog: ComponentChildren } => {
   const [asked, setAsked] = useState<Asked>()
   return {
     ask: (act) => setAsked({ ...act, idempotencyKey: newIdempotencyKey() }),

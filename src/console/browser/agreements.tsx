@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { type Act, may, sending, useActs } from './act.tsx'
+import { type Act, ActButtons, may, sending, useActs } from './act.tsx'
 import { agreementWords as w } from './agreement-words.ts'
 import { getJson, type Session, useLoaded } from './api.ts'
 import { Fields, textIn } from './fields.tsx'
@@ -261,12 +261,7 @@ const AgreementPage = <T extends Common>({
               </div>
               <div class="actions">
                 <Copy text={location.href} label={words.copyLink} />
-                {may(session, 'drex:transfer') &&
-                  actsOf(one).map((act) => (
-                    <button key={act.title} type="button" onClick={() => ask(act)}>
-                      {act.title}
-                    </button>
-                  ))}
+                {may(session, 'drex:transfer') && <ActButtons acts={actsOf(one)} ask={ask} />}
               </div>
             </header>
             <Terms one={one} facts={factsOf(one)} />

@@ -1,6 +1,4 @@
-import { may, useActs } from './act.tsx'
-import type { Session } from './api.ts'
-import { actsColumn, Section, useList } from './attention-section.tsx'
+import { sectionView } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { certificateWords, importAct } from './certificates.tsx'
 import { count, dayOf } from './format.ts'
@@ -33,24 +31,11 @@ const columns: readonly Column<Certificate>[] = [
 ]
 
 /** Those that end soon: a new one is imported beside them. */
-const Certificates = ({ session }: { readonly session: Session }) => {
-  const loaded = useList<{ certificates: readonly Certificate[] }>(
-    'certificates',
-    '/v1/certificates',
-  )
-  const { ask, dialog } = useActs(loaded.again)
-  const acts = actsColumn<Certificate>(may(session, 'ops:admin'), ask, (one) => [importAct(one)])
-  return (
-    <>
-      <Section
-        {...{ title: w.certificates, note: w.certificatesNote, loaded }}
-        columns={[...columns, ...acts]}
-        rowsOf={({ certificates }) => toBeReplaced(certificates)}
-        keyOf={nameOfCertificate}
-      />
-      {dialog}
-    </>
-  )
-}
+const Certificates = sectionView<{ certificates: readonly Certificate[] }, Certificate>({
+  ...{ title: w.certificates, note: w.certificatesNote, name: 'certificates' },
+  ...{ path: '/v1/certificates', columns, keyOf: nameOfCertificate },
+  rowsOf: ({ certificates }) => toBeReplaced(certificates),
+  ...{ scope: 'ops:admin', actsOf: (one) => [importAct(one)] },
+})
 
 export const certificateView = { title: w.certificates, scope: 'ops:admin', View: Certificates }

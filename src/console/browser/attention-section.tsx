@@ -1,6 +1,7 @@
+import type { ComponentChildren } from 'preact'
 import type { Followed } from '../followed.ts'
-import type { Act } from './act.tsx'
-import { getJson, type Loaded, useLoaded } from './api.ts'
+import { type Act, ActButtons, type Ask, may, useActs } from './act.tsx'
+import { getJson, type Loaded, type Session, useLoaded } from './api.ts'
 import { whenChanged } from './live.ts'
 import { Card, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
@@ -12,10 +13,50 @@ import { words } from './words.ts'
 const everyMs = 30_000
 export const shownMax = 50
 
-type Ask = (act: Act) => void
-
 export const useList = <T,>(name: string, path: Followed): Loaded<T> =>
   useLoaded(name, (purpose) => getJson<T>(path, purpose), whenChanged(path, everyMs))
+
+type SectionProps<A, T> = {
+  readonly title: string
+  readonly note?: string
+  readonly loaded: Loaded<A>
+  readonly rowsOf: (answer: A) => readonly T[]
+  readonly columns: readonly Column<T>[]
+  readonly keyOf: (row: T) => string
+}
+
+export type View = (props: { readonly session: Session }) => ComponentChildren
+
+/**
+ * A section that loads its list.
+ *
+ * @param scope that whoever acts needs
+ */
+export const sectionView =
+  <A, T>({
+    name,
+    path,
+    scope,
+    actsOf,
+    columns,
+    ...section
+  }: Omit<SectionProps<A, T>, 'loaded'> & {
+    readonly name: string
+    readonly path: Followed
+    readonly scope: string
+    readonly actsOf: (row: T, session: Session) => readonly Act[]
+  }): View =>
+  ({ session }) => {
+    const loaded = useList<A>(name, path)
+    const { ask, dialog } = useActs(loaded.again)
+    const acts = actsColumn<T>(may(session, scope), ask, (row) => actsOf(row, session))
+    return (
+      <>
+        <Section<A, T> {...section} loaded={loaded} columns={[...columns, ...acts]} />
+        {dialog}
+      </>
+    )
+  }
 
 /** A list with a line of what it is; short where there is nothing, and left out where the gateway has no such thing. */
 export const Section = <A, T>({
@@ -25,14 +66,7 @@ export const Section = <A, T>({
   rowsOf,
   columns,
   keyOf,
-}: {
-  readonly title: string
-  readonly note?: string
-  readonly loaded: Loaded<A>
-  readonly rowsOf: (answer: A) => readonly T[]
-  readonly columns: readonly Column<T>[]
-  readonly keyOf: (row: T) => string
-}) => {
+}: SectionProps<A, T>) => {
   if (loaded.error?.code === 'not_configured') return null
   const many = loaded.value === undefined ? 0 : rowsOf(loaded.value).length
   const badge =
@@ -74,12 +108,7 @@ export const actsColumn = <T,>(
         {
           head: words.action,
           classes: ['number', 'acts'],
-          cell: (row) =>
-            actsOf(row).map((act) => (
-              <button key={act.title} type="button" onClick={() => ask(act)}>
-                {act.title}
-              </button>
-            )),
+          cell: (row) => <ActButtons acts={actsOf(row)} ask={ask} />,
         },
       ]
     : []

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { may, useActs } from './act.tsx'
 import type { Session } from './api.ts'
 import {
@@ -17,7 +16,15 @@ import {
 } from './attention-acts.tsx'
 import { certificateView } from './attention-certificates.tsx'
 import { directoryViews } from './attention-directory.tsx'
-import { actsColumn, linkColumn, Section, shownMax, useList } from './attention-section.tsx'
+import {
+  actsColumn,
+  linkColumn,
+  Section,
+  sectionView,
+  shownMax,
+  useList,
+  type View,
+} from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { importAct } from './certificates.tsx'
 import { counterparties, type Health } from './counterparties.ts'
@@ -49,8 +56,6 @@ export const Attention = ({ session }: { readonly session: Session }) => {
     </>
   )
 }
-
-type View = (props: { readonly session: Session }) => ComponentChildren
 
 type Part = {
   readonly name: string
@@ -90,25 +95,11 @@ const partColumns: readonly Column<Part>[] = [
   { head: w.cause, cell: ({ cause }) => cause, classes: ['wide'] },
 ]
 
-const Parts: View = ({ session }) => {
-  const loaded = useList<Health>('parts', '/health')
-  const { ask, dialog } = useActs(loaded.again)
-  const columns = [
-    ...partColumns,
-    ...actsColumn<Part>(may(session, 'ops:admin'), ask, ({ isRefused }) =>
-      isRefused ? [importAct()] : [],
-    ),
-  ]
-  return (
-    <>
-      <Section
-        {...{ title: w.parts, note: w.partsNote, loaded, rowsOf: partsOf, columns }}
-        keyOf={({ name }) => name}
-      />
-      {dialog}
-    </>
-  )
-}
+const Parts = sectionView<Health, Part>({
+  ...{ title: w.parts, note: w.partsNote, name: 'parts', path: '/health', rowsOf: partsOf },
+  ...{ columns: partColumns, keyOf: ({ name }) => name, scope: 'ops:admin' },
+  actsOf: ({ isRefused }) => (isRefused ? [importAct()] : []),
+})
 
 const unknownColumns: readonly Column<Message>[] = [
   linkColumn(
@@ -130,82 +121,48 @@ const unknownColumns: readonly Column<Message>[] = [
   momentColumn(({ created_at }) => created_at),
 ]
 
-const UnknownPix: View = ({ session }) => {
-  const loaded = useList<{ messages: readonly Message[] }>(
-    'unknown',
-    `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
-  )
-  const { ask, dialog } = useActs(loaded.again)
-  const columns = [
-    ...unknownColumns,
-    ...actsColumn<Message>(may(session, 'spi:send'), ask, (row) => [resendAct(row.id, row)]),
-  ]
-  return (
-    <>
-      <Section
-        {...{ title: w.unknown, note: w.unknownNote, loaded, columns }}
-        rowsOf={({ messages }) => messages}
-        keyOf={({ id }) => id}
-      />
-      {dialog}
-    </>
-  )
-}
+const UnknownPix = sectionView<{ messages: readonly Message[] }, Message>({
+  ...{ title: w.unknown, note: w.unknownNote, name: 'unknown' },
+  path: `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
+  ...{ rowsOf: ({ messages }) => messages, columns: unknownColumns, keyOf: ({ id }) => id },
+  ...{ scope: 'spi:send', actsOf: (row) => [resendAct(row.id, row)] },
+})
 
-const Cards: View = ({ session }) => {
-  const loaded = useList<{ transactions: readonly Transaction[] }>(
-    'reversals',
-    `/v1/transactions?needs_attention=true&limit=${shownMax}`,
-  )
-  const { ask, dialog } = useActs(loaded.again)
-  const columns: readonly Column<Transaction>[] = [
-    linkColumn(
-      ({ id }) => `/payments/cards/${encodeURIComponent(id)}`,
-      ({ rrn, id }) => rrn ?? id,
-    ),
-    { head: words.party, cell: ({ merchant_id }) => merchant_id, classes: ['mono', 'extra'] },
-    { head: words.status, cell: ({ status }) => <Badge status={status} /> },
-    { head: words.amount, cell: ({ amount }) => centsOf(amount), classes: ['number'] },
-    momentColumn(({ created_at }) => created_at),
-    ...actsColumn<Transaction>(may(session, 'ops:admin'), ask, (row) => [resolveAct(row)]),
-  ]
-  return (
-    <>
-      <Section
-        {...{ title: w.cards, note: w.cardsNote, loaded, columns }}
-        rowsOf={({ transactions }) => transactions}
-        keyOf={({ id }) => id}
-      />
-      {dialog}
-    </>
-  )
-}
+const cardColumns: readonly Column<Transaction>[] = [
+  linkColumn(
+    ({ id }) => `/payments/cards/${encodeURIComponent(id)}`,
+    ({ rrn, id }) => rrn ?? id,
+  ),
+  { head: words.party, cell: ({ merchant_id }) => merchant_id, classes: ['mono', 'extra'] },
+  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  { head: words.amount, cell: ({ amount }) => centsOf(amount), classes: ['number'] },
+  momentColumn(({ created_at }) => created_at),
+]
 
-const Transfers: View = ({ session }) => {
-  const loaded = useList<{ transfers: readonly Transfer[] }>('transfers', broadcastList)
-  const { ask, dialog } = useActs(loaded.again)
-  const columns: readonly Column<Transfer>[] = [
-    linkColumn(
-      ({ transfer_id }) => `/payments/drex/${encodeURIComponent(transfer_id)}`,
-      ({ transfer_id }) => transfer_id,
-    ),
-    { head: words.kind, cell: ({ network }) => network, classes: ['extra'] },
-    { head: words.status, cell: ({ status }) => <Badge status={status} /> },
-    { head: words.amount, cell: (row) => tokens(row.amount, row.currency), classes: ['number'] },
-    momentColumn(({ created_at }) => created_at),
-    ...actsColumn<Transfer>(may(session, 'drex:transfer'), ask, (row) => [cancelTransferAct(row)]),
-  ]
-  return (
-    <>
-      <Section
-        {...{ title: w.transfers, note: w.transfersNote, loaded, columns }}
-        rowsOf={({ transfers }) => transfers.filter(isLate).slice(0, shownMax)}
-        keyOf={({ transfer_id }) => transfer_id}
-      />
-      {dialog}
-    </>
-  )
-}
+const Cards = sectionView<{ transactions: readonly Transaction[] }, Transaction>({
+  ...{ title: w.cards, note: w.cardsNote, name: 'reversals' },
+  path: `/v1/transactions?needs_attention=true&limit=${shownMax}`,
+  ...{ rowsOf: ({ transactions }) => transactions, columns: cardColumns, keyOf: ({ id }) => id },
+  ...{ scope: 'ops:admin', actsOf: (row) => [resolveAct(row)] },
+})
+
+const transferColumns: readonly Column<Transfer>[] = [
+  linkColumn(
+    ({ transfer_id }) => `/payments/drex/${encodeURIComponent(transfer_id)}`,
+    ({ transfer_id }) => transfer_id,
+  ),
+  { head: words.kind, cell: ({ network }) => network, classes: ['extra'] },
+  { head: words.status, cell: ({ status }) => <Badge status={status} /> },
+  { head: words.amount, cell: (row) => tokens(row.amount, row.currency), classes: ['number'] },
+  momentColumn(({ created_at }) => created_at),
+]
+
+const Transfers = sectionView<{ transfers: readonly Transfer[] }, Transfer>({
+  ...{ title: w.transfers, note: w.transfersNote, name: 'transfers', path: broadcastList },
+  rowsOf: ({ transfers }) => transfers.filter(isLate).slice(0, shownMax),
+  ...{ columns: transferColumns, keyOf: ({ transfer_id }) => transfer_id },
+  ...{ scope: 'drex:transfer', actsOf: (row) => [cancelTransferAct(row)] },
+})
 
 type Lane = {
   readonly network: string
@@ -239,27 +196,14 @@ const laneColumns: readonly Column<Lane>[] = [
   momentColumn(({ oldest_at: at }) => at ?? ''),
 ]
 
-const Lanes: View = ({ session }) => {
-  const loaded = useList<{ lanes: readonly Lane[] }>('lanes', '/v1/drex/lanes')
-  const { ask, dialog } = useActs(loaded.again)
-  const columns = [
-    ...laneColumns,
-    ...actsColumn<Lane>(may(session, 'drex:transfer'), ask, (lane) =>
-      // What nobody has signed cannot be sent again.
-      lane.oldest_status === 'pending' ? [] : [resendLaneAct(lane)],
-    ),
-  ]
-  return (
-    <>
-      <Section
-        {...{ title: w.lanes, note: w.lanesNote, loaded, columns }}
-        rowsOf={({ lanes }) => lanes.filter(isStuck)}
-        keyOf={({ network, sender }) => `${network} ${sender}`}
-      />
-      {dialog}
-    </>
-  )
-}
+const Lanes = sectionView<{ lanes: readonly Lane[] }, Lane>({
+  ...{ title: w.lanes, note: w.lanesNote, name: 'lanes', path: '/v1/drex/lanes' },
+  ...{ rowsOf: ({ lanes }) => lanes.filter(isStuck), columns: laneColumns },
+  keyOf: ({ network, sender }) => `${network} ${sender}`,
+  scope: 'drex:transfer',
+  // What nobody has signed cannot be sent again.
+  actsOf: (lane) => (lane.oldest_status === 'pending' ? [] : [resendLaneAct(lane)]),
+})
 
 /** Where what it belongs to is shown; an operation has no page of its own. */
 const pageOfHeld = ({ kind, subject, from_wallet: wallet }: Held): string =>
@@ -267,31 +211,19 @@ const pageOfHeld = ({ kind, subject, from_wallet: wallet }: Held): string =>
     ? `/payments/drex/${encodeURIComponent(subject)}`
     : `/currency/wallets/${encodeURIComponent(wallet)}`
 
-const HeldBack: View = ({ session }) => {
-  const loaded = useList<{ held: readonly Held[] }>('held', `/v1/drex/held?limit=${shownMax}`)
-  const { ask, dialog } = useActs(loaded.again)
-  const columns: readonly Column<Held>[] = [
-    linkColumn(pageOfHeld, ({ subject }) => subject),
-    { head: words.kind, cell: ({ kind }) => kind.replaceAll('_', ' ') },
-    { head: w.cause, cell: ({ reason }) => w[reason] },
-    { head: w.found, cell: ({ candidates }) => count(candidates.length), classes: ['number'] },
-    momentColumn(({ held_since: at }) => at),
-    ...actsColumn<Held>(may(session, 'ops:admin'), ask, (row) => [
-      sentHeldAct(row),
-      sendHeldAct(row),
-    ]),
-  ]
-  return (
-    <>
-      <Section
-        {...{ title: w.held, note: w.heldNote, loaded, columns }}
-        rowsOf={({ held }) => held}
-        keyOf={({ transaction_id: id }) => id}
-      />
-      {dialog}
-    </>
-  )
-}
+const heldColumns: readonly Column<Held>[] = [
+  linkColumn(pageOfHeld, ({ subject }) => subject),
+  { head: words.kind, cell: ({ kind }) => kind.replaceAll('_', ' ') },
+  { head: w.cause, cell: ({ reason }) => w[reason] },
+  { head: w.found, cell: ({ candidates }) => count(candidates.length), classes: ['number'] },
+  momentColumn(({ held_since: at }) => at),
+]
+
+const HeldBack = sectionView<{ held: readonly Held[] }, Held>({
+  ...{ title: w.held, note: w.heldNote, name: 'held', path: `/v1/drex/held?limit=${shownMax}` },
+  ...{ rowsOf: ({ held }) => held, columns: heldColumns, keyOf: (row) => row.transaction_id },
+  ...{ scope: 'ops:admin', actsOf: (row) => [sentHeldAct(row), sendHeldAct(row)] },
+})
 
 type Letters = {
   readonly dead_letters: readonly DeadLetter[]

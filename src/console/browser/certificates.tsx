@@ -1,11 +1,12 @@
 import { type Act, may, sending, useActs } from './act.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
+import { actsColumn } from './attention-section.tsx'
 import { asTheyAre, Fields, given, textIn } from './fields.tsx'
 import { count, dayOf, monthOf } from './format.ts'
 import { Card, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
 import { type Column, Table } from './table.tsx'
-import { fill, inWords, words } from './words.ts'
+import { fill, inWords } from './words.ts'
 
 export const certificateWords = inWords({
   certificates: ['Certificates', 'Certificados'],
@@ -141,19 +142,7 @@ export const Certificates = ({ session }: { readonly session: Session }) => {
   )
   const { ask, dialog } = useActs(loaded.again)
   const mayAct = may(session, 'ops:admin')
-  const acts: readonly Column<Certificate>[] = mayAct
-    ? [
-        {
-          head: words.action,
-          classes: ['number', 'acts'],
-          cell: (one) => (
-            <button type="button" onClick={() => ask(removeAct(one))}>
-              {w.remove}
-            </button>
-          ),
-        },
-      ]
-    : []
+  const acts = actsColumn<Certificate>(mayAct, ask, (one) => [removeAct(one)])
   return (
     <>
       <header class="head">

@@ -1,11 +1,10 @@
-import { type Act, sending } from './act.tsx'
+import { type Act, type ScopedAct, sending } from './act.tsx'
 import { amountsAsked } from './amounts.ts'
 import { send } from './api.ts'
 import { amountOf, type Kind, placeOf, type Told } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayEnd, daysAgo } from './days.tsx'
 import { Fields, given, textIn } from './fields.tsx'
-import type { ScopedAct } from './payment-acts.tsx'
 import { Link } from './router.tsx'
 import { fill } from './words.ts'
 

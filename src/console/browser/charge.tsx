@@ -1,4 +1,4 @@
-import { may, useActs } from './act.tsx'
+import { ActButtons, allowed, useActs } from './act.tsx'
 import { getJson, type Purpose, Refusal, type Session, send, useLoaded } from './api.ts'
 import { chargeActs } from './charge-acts.tsx'
 import {
@@ -51,13 +51,7 @@ export const ChargePage = ({
                 <p class="mono quiet">{id}</p>
               </div>
               <div class="actions">
-                {chargeActs(kind, told)
-                  .filter(({ scope }) => may(session, scope))
-                  .map(({ act }) => (
-                    <button key={act.title} type="button" onClick={() => ask(act)}>
-                      {act.title}
-                    </button>
-                  ))}
+                <ActButtons acts={allowed(session, chargeActs(kind, told))} ask={ask} />
                 <Copy text={id} label={words.copy} />
                 <Copy text={location.href} label={words.copyLink} />
               </div>

@@ -1,4 +1,4 @@
-import { type Act, may } from './act.tsx'
+import { type Act, allowed, may, type ScopedAct } from './act.tsx'
 import { type Session, send } from './api.ts'
 import { dayStart } from './days.tsx'
 import {
@@ -13,7 +13,7 @@ import {
 } from './directory-kinds.ts'
 import { codeText, directoryWords as w } from './directory-words.ts'
 import { type Field, Fields, given, textIn } from './fields.tsx'
-import { centsIn, type ScopedAct } from './payment-acts.tsx'
+import { centsIn } from './payment-acts.tsx'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { fill } from './words.ts'
@@ -290,6 +290,4 @@ export const writeScope = 'dict:write'
 
 /** What the state of one lets whoever is signed in do about it; the API judges anew. */
 export const directoryActs = (session: Session, kind: Kind, told: Told): readonly Act[] =>
-  may(session, writeScope)
-    ? scopedActs(kind, told).flatMap(({ scope, act }) => (may(session, scope) ? [act] : []))
-    : []
+  may(session, writeScope) ? allowed(session, scopedActs(kind, told)) : []

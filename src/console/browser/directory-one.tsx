@@ -1,4 +1,4 @@
-import { useActs } from './act.tsx'
+import { ActButtons, useActs } from './act.tsx'
 import { getJson, type Session, useLoaded } from './api.ts'
 import { kindText } from './directory.tsx'
 import { directoryActs } from './directory-acts.tsx'
@@ -61,11 +61,7 @@ export const DirectoryPage = ({
                 <p class="mono quiet">{matterOf(told)}</p>
               </div>
               <div class="actions">
-                {directoryActs(session, kind, told).map((act) => (
-                  <button key={act.title} type="button" onClick={() => ask(act)}>
-                    {act.title}
-                  </button>
-                ))}
+                <ActButtons acts={directoryActs(session, kind, told)} ask={ask} />
                 <Copy text={matterOf(told)} label={words.copy} />
                 <Copy text={location.href} label={words.copyLink} />
               </div>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { may, useActs } from './act.tsx'
 import { getJson, type Session } from './api.ts'
+import { actsColumn } from './attention-section.tsx'
 import { dayOf } from './format.ts'
 import {
   type ApiKey,
@@ -12,7 +13,7 @@ import {
 import { keyWords as w } from './key-words.ts'
 import { Badge } from './state.tsx'
 import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
-import { fill, words } from './words.ts'
+import { fill } from './words.ts'
 
 const pageSize = 50
 
@@ -105,23 +106,11 @@ export const Keys = ({ session }: { readonly session: Session }) => {
   const [turn, setTurn] = useState(0)
   const { ask, dialog } = useActs(() => setTurn((former) => former + 1))
   const mayAct = may(session, 'keys:manage')
-  const acts: readonly Column<ApiKey>[] = mayAct
-    ? [
-        {
-          head: words.action,
-          classes: ['number', 'acts'],
-          cell: (one) =>
-            one.revoked_at === null &&
-            [restrictKeyAct(one), rotateKeyAct(one, session), revokeKeyAct(one, session)].map(
-              (act) => (
-                <button key={act.title} type="button" onClick={() => ask(act)}>
-                  {act.title}
-                </button>
-              ),
-            ),
-        },
-      ]
-    : []
+  const acts = actsColumn<ApiKey>(mayAct, ask, (one) =>
+    one.revoked_at === null
+      ? [restrictKeyAct(one), rotateKeyAct(one, session), revokeKeyAct(one, session)]
+      : [],
+  )
   return (
     <>
       <header class="head">

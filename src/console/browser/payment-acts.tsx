@@ -1,4 +1,4 @@
-import { type Act, sending } from './act.tsx'
+import { type Act, type ScopedAct, sending } from './act.tsx'
 import { centsAsked } from './amounts.ts'
 import { send } from './api.ts'
 import { type Field, Fields, textIn } from './fields.tsx'
@@ -7,9 +7,6 @@ import type { CardDetail } from './payment-facts.ts'
 import { paymentWords as w } from './payment-words.ts'
 import { statusText } from './state.tsx'
 import { fill } from './words.ts'
-
-/** What may be done, with the scope that it needs. */
-export type ScopedAct = { readonly scope: string; readonly act: Act }
 
 /** @param most what stands in it at first */
 const amountField = (most: string): Field => ({

@@ -1,4 +1,4 @@
-import type { Act } from './act.tsx'
+import type { Act, ScopedAct } from './act.tsx'
 import { getJson, getText, type Purpose, Refusal } from './api.ts'
 import {
   approveTransferAct,
@@ -10,7 +10,7 @@ import type { ChainPlace } from './chain.tsx'
 import { type Explained, explain, withoutSignature } from './explained.tsx'
 import { centsOf, count, reais, tokens } from './format.ts'
 import type { Fact } from './parts.tsx'
-import { cardActs, giveBackActs, type Received, type ScopedAct } from './payment-acts.tsx'
+import { cardActs, giveBackActs, type Received } from './payment-acts.tsx'
 import {
   type CardDetail,
   cardFacts,

@@ -1,4 +1,4 @@
-import { type Act, may, useActs } from './act.tsx'
+import { ActButtons, allowed, useActs } from './act.tsx'
 import { type Session, useLoaded } from './api.ts'
 import { OnChain } from './chain.tsx'
 import { ExplainedLines, VerdictBadge } from './explained.tsx'
@@ -44,7 +44,7 @@ export const PaymentPage = ({
                 <p class="mono quiet">{payment.id}</p>
               </div>
               <div class="actions">
-                <Doing acts={payment.acts ?? []} {...{ session, ask }} />
+                <ActButtons acts={allowed(session, payment.acts ?? [])} ask={ask} />
                 <Trace id={payment.traceId} url={session.trace_url} />
                 <Copy text={payment.id} label={words.copy} />
                 <Copy text={location.href} label={words.copyLink} />
@@ -90,26 +90,6 @@ const Trace = ({
       {words.trace}
     </a>
   ) : null
-
-const Doing = ({
-  acts,
-  session,
-  ask,
-}: {
-  readonly acts: NonNullable<Payment['acts']>
-  readonly session: Session
-  readonly ask: (act: Act) => void
-}) => (
-  <>
-    {acts
-      .filter(({ scope }) => may(session, scope))
-      .map(({ act }) => (
-        <button type="button" key={act.title} onClick={() => ask(act)}>
-          {act.title}
-        </button>
-      ))}
-  </>
-)
 
 /** What happened, with the time since the first of it. */
 export const Timeline = ({ moments }: { readonly moments: readonly Moment[] }) => {

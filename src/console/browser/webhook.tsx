@@ -1,4 +1,4 @@
-import { type Act, may, useActs } from './act.tsx'
+import { ActButtons, may, useActs } from './act.tsx'
 import { getJson, type Session, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
 import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
@@ -77,22 +77,6 @@ const loadDeliveries = (id: string, status: string) => async (cursor: string | u
   return { rows: found.deliveries, next: found.next_cursor }
 }
 
-const Acts = ({
-  acts,
-  ask,
-}: {
-  readonly acts: readonly Act[]
-  readonly ask: (act: Act) => void
-}) => (
-  <div class="actions">
-    {acts.map((act) => (
-      <button key={act.title} type="button" onClick={() => ask(act)}>
-        {act.title}
-      </button>
-    ))}
-  </div>
-)
-
 /** One endpoint with its deliveries. */
 export const Webhook = ({
   id,
@@ -119,12 +103,14 @@ export const Webhook = ({
                 <h1 class="mono">{endpoint.url}</h1> <EndpointBadge endpoint={endpoint} />
               </div>
               {may(session, 'webhooks:manage') && (
-                <Acts
-                  ask={ask}
-                  acts={[testAct, replayRangeAct, rotateAct, switchAct, removeAct].map((act) =>
-                    act(endpoint),
-                  )}
-                />
+                <div class="actions">
+                  <ActButtons
+                    ask={ask}
+                    acts={[testAct, replayRangeAct, rotateAct, switchAct, removeAct].map((act) =>
+                      act(endpoint),
+                    )}
+                  />
+                </div>
               )}
             </header>
             <EndpointFacts endpoint={endpoint} />
@@ -204,7 +190,12 @@ export const DeliveryPage = ({
               <p class="mono quiet">{delivery.event_id}</p>
             </div>
             {may(session, 'webhooks:manage') && (
-              <Acts ask={ask} acts={[replayAct({ ...delivery, url: delivery.request.url })]} />
+              <div class="actions">
+                <ActButtons
+                  ask={ask}
+                  acts={[replayAct({ ...delivery, url: delivery.request.url })]}
+                />
+              </div>
             )}
           </header>
           <div class="columns">
