@@ -4,6 +4,7 @@ import { agreementWords as w } from './agreement-words.ts'
 import { getJson, type Session, useLoaded } from './api.ts'
 import { Fields, textIn } from './fields.tsx'
 import { dayOf } from './format.ts'
+import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Card, CodeCard, Copy, type Fact, Facts, Shown } from './parts.tsx'
@@ -248,22 +249,14 @@ const AgreementPage = <T extends Common>({
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
-      <p class="back">
-        <Link to={`/currency?show=${list}`}>← {title}</Link>
-      </p>
+      <Back to={`/currency?show=${list}`} text={title} />
       <Shown loaded={loaded}>
         {(one) => (
           <>
-            <header class="head">
-              <div>
-                <h1>{headOf(one)}</h1> <Badge status={one.status} />
-                <p class="mono quiet">{id}</p>
-              </div>
-              <div class="actions">
-                <Copy text={location.href} label={words.copyLink} />
-                {may(session, 'drex:transfer') && <ActButtons acts={actsOf(one)} ask={ask} />}
-              </div>
-            </header>
+            <ThingHead title={headOf(one)} status={one.status} id={id}>
+              <Copy text={location.href} label={words.copyLink} />
+              {may(session, 'drex:transfer') && <ActButtons acts={actsOf(one)} ask={ask} />}
+            </ThingHead>
             <Terms one={one} facts={factsOf(one)} />
             <History steps={one.steps} events={one.events} />
             <CodeCard title="JSON" text={JSON.stringify(one, null, 2)} />

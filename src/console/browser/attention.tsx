@@ -29,6 +29,7 @@ import { attentionWords as w } from './attention-words.ts'
 import { importAct } from './certificates.tsx'
 import { counterparties, type Health } from './counterparties.ts'
 import { centsOf, count, reais, tokens } from './format.ts'
+import { ScreenHead } from './heads.tsx'
 import { broadcastList, isLate, isStuck } from './late.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
@@ -43,12 +44,7 @@ export const Attention = ({ session }: { readonly session: Session }) => {
   const sections = all.filter(({ scope }) => session.scopes.includes(scope))
   return (
     <>
-      <header class="head">
-        <div>
-          <h1>{w.attention}</h1>
-          <p class="quiet">{w.intro}</p>
-        </div>
-      </header>
+      <ScreenHead title={w.attention} intro={w.intro} />
       <div class="rest" />
       {sections.map(({ title, View }) => (
         <View key={title} session={session} />

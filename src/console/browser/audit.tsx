@@ -3,6 +3,7 @@ import { Chain } from './audit-chain.tsx'
 import { auditWords as w } from './audit-words.ts'
 import { dayEnd, dayIn, dayStart } from './days.tsx'
 import { Days, Filters, type Given } from './filters.tsx'
+import { ScreenHead } from './heads.tsx'
 import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
@@ -83,12 +84,7 @@ export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
   const address = addressOf(filter)
   return (
     <>
-      <header class="head">
-        <div>
-          <h1>{words.audit}</h1>
-          <p class="quiet">{w.intro}</p>
-        </div>
-      </header>
+      <ScreenHead title={words.audit} intro={w.intro} />
       <Chain />
       <AuditFilters key={address} filter={filter} />
       <PagedTable

@@ -1,4 +1,5 @@
 import { minorOf } from './format.ts'
+import { Back, ScreenHead } from './heads.tsx'
 import { pageFrom } from './page-from.ts'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
@@ -47,15 +48,11 @@ export const Movements = ({
   )
   return (
     <>
-      <p class="back">
-        <Link to="/cards">← {w.days}</Link>
-      </p>
-      <header class="head">
-        <div>
-          <h1>{fill(w.movementsOf, { day: day ?? '', network: network ?? '' })}</h1>
-          <p class="quiet">{w.movementsNote}</p>
-        </div>
-      </header>
+      <Back to="/cards" text={w.days} />
+      <ScreenHead
+        title={fill(w.movementsOf, { day: day ?? '', network: network ?? '' })}
+        intro={w.movementsNote}
+      />
       <PagedTable
         name={`movements ${id}`}
         load={pageFrom<Movement>(

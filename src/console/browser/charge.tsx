@@ -13,6 +13,7 @@ import {
 } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayOf, reais, timeOf } from './format.ts'
+import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
 import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
 import { Machine, Timeline } from './payment.tsx'
@@ -38,24 +39,20 @@ export const ChargePage = ({
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
-      <p class="back">
-        <Link to={`/charges?show=${kind}`}>← {kindsOf[kind].label}</Link>
-      </p>
+      <Back to={`/charges?show=${kind}`} text={kindsOf[kind].label} />
       <Shown loaded={loaded}>
         {(told) => (
           <>
-            <header class="head">
-              <div>
-                <h1 class="amount">{amountOf(told) || kindsOf[kind].label}</h1>{' '}
-                {told.status !== undefined && <Badge status={told.status} />}
-                <p class="mono quiet">{id}</p>
-              </div>
-              <div class="actions">
-                <ActButtons acts={allowed(session, chargeActs(kind, told))} ask={ask} />
-                <Copy text={id} label={words.copy} />
-                <Copy text={location.href} label={words.copyLink} />
-              </div>
-            </header>
+            <ThingHead
+              title={amountOf(told) || kindsOf[kind].label}
+              isAmount
+              status={told.status}
+              id={id}
+            >
+              <ActButtons acts={allowed(session, chargeActs(kind, told))} ask={ask} />
+              <Copy text={id} label={words.copy} />
+              <Copy text={location.href} label={words.copyLink} />
+            </ThingHead>
             <div class="columns">
               <div class="stack">
                 <Timeline moments={momentsOf(told)} />

@@ -17,6 +17,7 @@ import {
 import { chargeWords as w } from './charge-words.ts'
 import { dayIn, daysAgo } from './days.tsx'
 import { Days, Filters, type Given, StatusChoice } from './filters.tsx'
+import { ScreenHead } from './heads.tsx'
 import { go, Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
@@ -48,11 +49,7 @@ export const Charges = ({ query, session }: ScreenProps) => {
   const { ask, dialog } = useActs(() => setTurn((one) => one + 1))
   return (
     <>
-      <header class="head">
-        <div>
-          <h1>{w.charges}</h1>
-          <p class="quiet">{w.intro}</p>
-        </div>
+      <ScreenHead title={w.charges} intro={w.intro}>
         <div class="actions">
           {current !== undefined && <OpenOne key={`open ${current}`} kind={current} />}
           {may(session, 'cob:write') && (
@@ -61,7 +58,7 @@ export const Charges = ({ query, session }: ScreenProps) => {
             </button>
           )}
         </div>
-      </header>
+      </ScreenHead>
       <nav class="tabs" aria-label={w.charges}>
         {mine.map((kind) => (
           <Link key={kind} to={`/charges?show=${kind}`} current={kind === current}>

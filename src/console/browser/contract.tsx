@@ -3,6 +3,7 @@ import { type Act, may, useActs } from './act.tsx'
 import { getJson, Refusal, type Session, send, useLoaded } from './api.ts'
 import type { Contract, Wallet } from './currency.tsx'
 import { asTheyAre, type Field, Fields } from './fields.tsx'
+import { Back, ThingHead } from './heads.tsx'
 import { Code, CodeCard, Copy, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
@@ -104,23 +105,17 @@ export const ContractPage = ({
   )
   return (
     <>
-      <p class="back">
-        <Link to="/currency?show=contracts">← {w.contracts}</Link>
-      </p>
+      <Back to="/currency?show=contracts" text={w.contracts} />
       <Shown loaded={loaded}>
         {(contract) => (
           <>
-            <header class="head">
-              <div>
-                <h1>{contract.label}</h1> <Badge status={contract.status} />
-                <p class="mono quiet">
-                  {address} · {contract.network}
-                </p>
-              </div>
-              <div class="actions">
-                <Copy text={address} label={words.copy} />
-              </div>
-            </header>
+            <ThingHead
+              title={contract.label}
+              status={contract.status}
+              id={`${address} · ${contract.network}`}
+            >
+              <Copy text={address} label={words.copy} />
+            </ThingHead>
             {may(session, 'contracts:call') ? (
               <Functions contract={contract} path={path} session={session} />
             ) : (

@@ -13,13 +13,14 @@ import {
 } from './directory-kinds.ts'
 import { codeText, directoryWords as w } from './directory-words.ts'
 import { reais } from './format.ts'
+import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
 import { Card, Copy, type Fact, Facts, Shown } from './parts.tsx'
 import { Machine, Timeline } from './payment.tsx'
 import { deliveriesOf, type Moment } from './payment-load.ts'
 import { paymentWords } from './payment-words.ts'
 import { Link } from './router.tsx'
-import { Badge, statusText } from './state.tsx'
+import { statusText } from './state.tsx'
 import { Moment as At } from './table.tsx'
 import { words } from './words.ts'
 
@@ -48,24 +49,20 @@ export const DirectoryPage = ({
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
-      <p class="back">
-        <Link to={`/pix-keys?show=${kind}`}>← {kindsOf[kind].label}</Link>
-      </p>
+      <Back to={`/pix-keys?show=${kind}`} text={kindsOf[kind].label} />
       <Shown loaded={loaded}>
         {({ told, moments }) => (
           <>
-            <header class="head">
-              <div>
-                <h1 class="amount">{amountOf(told) || kindText(told)}</h1>{' '}
-                <Badge status={told.status} />
-                <p class="mono quiet">{matterOf(told)}</p>
-              </div>
-              <div class="actions">
-                <ActButtons acts={directoryActs(session, kind, told)} ask={ask} />
-                <Copy text={matterOf(told)} label={words.copy} />
-                <Copy text={location.href} label={words.copyLink} />
-              </div>
-            </header>
+            <ThingHead
+              title={amountOf(told) || kindText(told)}
+              isAmount
+              status={told.status}
+              id={matterOf(told)}
+            >
+              <ActButtons acts={directoryActs(session, kind, told)} ask={ask} />
+              <Copy text={matterOf(told)} label={words.copy} />
+              <Copy text={location.href} label={words.copyLink} />
+            </ThingHead>
             <div class="columns">
               <Timeline moments={moments} />
               <div class="stack">

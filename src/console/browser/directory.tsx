@@ -16,6 +16,7 @@ import {
 } from './directory-kinds.ts'
 import { codeText, directoryWords as w } from './directory-words.ts'
 import { Choice, Filters, type Given, StatusChoice } from './filters.tsx'
+import { ScreenHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
 import { pixKeyWords } from './pix-key-words.ts'
 import { Link } from './router.tsx'
@@ -65,17 +66,13 @@ export const DirectoryList = ({
   const { ask, dialog } = useActs(() => {})
   return (
     <>
-      <header class="head">
-        <div>
-          <h1>{pixKeyWords.title}</h1>
-          <p class="quiet">{intro}</p>
-        </div>
+      <ScreenHead title={pixKeyWords.title} intro={intro}>
         {may(session, writeScope) && (
           <button class="primary" type="button" onClick={() => ask(newOf[kind])}>
             {newOf[kind].title}
           </button>
         )}
-      </header>
+      </ScreenHead>
       <DirectoryTabs current={kind} />
       <Filters key={`filters ${address}`} addressOf={(given) => addressOf(kind, filterOf(given))}>
         <input

@@ -3,6 +3,7 @@ import { may, useActs } from './act.tsx'
 import { getJson, type Session } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { dayOf } from './format.ts'
+import { ScreenHead } from './heads.tsx'
 import {
   type ApiKey,
   createKeyAct,
@@ -113,17 +114,13 @@ export const Keys = ({ session }: { readonly session: Session }) => {
   )
   return (
     <>
-      <header class="head">
-        <div>
-          <h1>{w.keys}</h1>
-          <p class="quiet">{w.intro}</p>
-        </div>
+      <ScreenHead title={w.keys} intro={w.intro}>
         {mayAct && (
           <button type="button" class="primary" onClick={() => ask(createKeyAct(session))}>
             {w.create}
           </button>
         )}
-      </header>
+      </ScreenHead>
       <PagedTable
         key={turn}
         {...{ name: 'keys', load, empty: w.none }}

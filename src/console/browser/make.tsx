@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
 import { asTheyAre, Fields, given, textIn } from './fields.tsx'
+import { Back } from './heads.tsx'
 import { makeWords as w } from './make-words.ts'
 import { Code, Shown } from './parts.tsx'
 import { railWords } from './rails-words.ts'
@@ -93,9 +94,7 @@ export const Make = ({
   })
   return (
     <>
-      <p class="back">
-        <Link to="/currency">← {words.drex}</Link>
-      </p>
+      <Back to="/currency" text={words.drex} />
       <h1>{thing.title}</h1>
       {may(session, thing.scope) ? (
         <Shown loaded={loaded}>{(known) => <Form thing={thing} {...known} />}</Shown>

@@ -3,6 +3,7 @@ import { type Session, useLoaded } from './api.ts'
 import { OnChain } from './chain.tsx'
 import { ExplainedLines, VerdictBadge } from './explained.tsx'
 import { dayOf, duration, timeOf } from './format.ts'
+import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
 import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
 import { loadPayment, type Moment, type Payment, pathOfPayment } from './payment-load.ts'
@@ -32,24 +33,16 @@ export const PaymentPage = ({
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
-      <p class="back">
-        <Link to={`/payments?rail=${rail}`}>← {words.back}</Link>
-      </p>
+      <Back to={`/payments?rail=${rail}`} text={words.back} />
       <Shown loaded={loaded}>
         {(payment) => (
           <>
-            <header class="head">
-              <div>
-                <h1 class="amount">{payment.title}</h1> <Badge status={payment.status} />
-                <p class="mono quiet">{payment.id}</p>
-              </div>
-              <div class="actions">
-                <ActButtons acts={allowed(session, payment.acts ?? [])} ask={ask} />
-                <Trace id={payment.traceId} url={session.trace_url} />
-                <Copy text={payment.id} label={words.copy} />
-                <Copy text={location.href} label={words.copyLink} />
-              </div>
-            </header>
+            <ThingHead title={payment.title} isAmount status={payment.status} id={payment.id}>
+              <ActButtons acts={allowed(session, payment.acts ?? [])} ask={ask} />
+              <Trace id={payment.traceId} url={session.trace_url} />
+              <Copy text={payment.id} label={words.copy} />
+              <Copy text={location.href} label={words.copyLink} />
+            </ThingHead>
             <div class="columns">
               <Timeline moments={payment.moments} />
               <div class="stack">

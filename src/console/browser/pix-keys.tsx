@@ -7,6 +7,7 @@ import { kindIn } from './directory-kinds.ts'
 import { asTheyAre, Fields, textIn } from './fields.tsx'
 import { Filters } from './filters.tsx'
 import { count } from './format.ts'
+import { ScreenHead } from './heads.tsx'
 import { pixKeyWords as w } from './pix-key-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -118,17 +119,13 @@ const Keys = ({ query, session }: ScreenProps) => {
   )
   return (
     <>
-      <header class="head">
-        <div>
-          <h1>{w.title}</h1>
-          <p class="quiet">{w.intro}</p>
-        </div>
+      <ScreenHead title={w.title} intro={w.intro}>
         {mayAct && (
           <button type="button" onClick={() => ask(compareAct)}>
             {w.compare}
           </button>
         )}
-      </header>
+      </ScreenHead>
       <DirectoryTabs />
       <Search key={`search ${key}`} sought={key} />
       <PagedTable

@@ -2,12 +2,12 @@ import { type Act, may, sending, useActs } from './act.tsx'
 import { getJson, type Session, useLoaded } from './api.ts'
 import type { Wallet } from './currency.tsx'
 import { tokens } from './format.ts'
+import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
 import { pageFrom } from './page-from.ts'
 import { Copy, Facts, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
-import { Badge } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
 import { fill, words } from './words.ts'
 
@@ -72,26 +72,18 @@ export const WalletPage = ({ id, session }: { readonly id: string; readonly sess
   const { ask, dialog } = useActs(loaded.again)
   return (
     <>
-      <p class="back">
-        <Link to="/currency?show=wallets">← {w.wallets}</Link>
-      </p>
+      <Back to="/currency?show=wallets" text={w.wallets} />
       <Shown loaded={loaded}>
         {(wallet) => (
           <>
-            <header class="head">
-              <div>
-                <h1>{wallet.label}</h1> <Badge status={wallet.status} />
-                <p class="mono quiet">{wallet.address}</p>
-              </div>
-              <div class="actions">
-                <Copy text={wallet.address} label={words.copy} />
-                {may(session, 'wallets:manage') && wallet.status !== 'archived' && (
-                  <button type="button" onClick={() => ask(switchAct(wallet))}>
-                    {wallet.status === 'active' ? w.disable : w.enable}
-                  </button>
-                )}
-              </div>
-            </header>
+            <ThingHead title={wallet.label} status={wallet.status} id={wallet.address}>
+              <Copy text={wallet.address} label={words.copy} />
+              {may(session, 'wallets:manage') && wallet.status !== 'archived' && (
+                <button type="button" onClick={() => ask(switchAct(wallet))}>
+                  {wallet.status === 'active' ? w.disable : w.enable}
+                </button>
+              )}
+            </ThingHead>
             {session.scopes.includes('drex:read') && <Holdings address={wallet.address} />}
             <PagedTable
               title={w.statement}

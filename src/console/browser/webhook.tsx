@@ -1,6 +1,7 @@
 import { ActButtons, may, useActs } from './act.tsx'
 import { getJson, type Session, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
+import { Back } from './heads.tsx'
 import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -92,9 +93,7 @@ export const Webhook = ({
   const status = query.get('status') ?? ''
   return (
     <>
-      <p class="back">
-        <Link to="/webhooks">← {w.all}</Link>
-      </p>
+      <Back to="/webhooks" text={w.all} />
       <Shown loaded={loaded}>
         {(endpoint) => (
           <>
@@ -181,9 +180,7 @@ export const DeliveryPage = ({
     <Shown loaded={loaded}>
       {(delivery) => (
         <>
-          <p class="back">
-            <Link to={`/webhooks/${delivery.endpoint_id}`}>← {w.deliveries}</Link>
-          </p>
+          <Back to={`/webhooks/${delivery.endpoint_id}`} text={w.deliveries} />
           <header class="head">
             <div>
               <h1>{delivery.event_type}</h1> <Badge status={delivery.status} />

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from 'preact'
+import { Link } from './router.tsx'
+import { Badge } from './state.tsx'
+
+/** The way back to the list that a page belongs to. */
+export const Back = ({ to, text }: { readonly to: string; readonly text: string }) => (
+  <p class="back">
+    <Link to={to}>← {text}</Link>
+  </p>
+)
+
+/** The head of a screen, with what may be done on it. */
+export const ScreenHead = (props: {
+  readonly title: string
+  readonly intro: string
+  readonly children?: ComponentChildren
+}) => (
+  <header class="head">
+    <div>
+      <h1>{props.title}</h1>
+      <p class="quiet">{props.intro}</p>
+    </div>
+    {props.children}
+  </header>
+)
+
+/** The head of a page about one thing, with what may be done about it. */
+export const ThingHead = (props: {
+  readonly title: string
+  readonly isAmount?: boolean
+  readonly status: string | undefined
+  /** What it is known by. */
+  readonly id: string
+  readonly children: ComponentChildren
+}) => (
+  <header class="head">
+    <div>
+      <h1 class={props.isAmount === true ? 'amount' : undefined}>{props.title}</h1>{' '}
+      {props.status !== undefined && <Badge status={props.status} />}
+      <p class="mono quiet">{props.id}</p>
+    </div>
+    <div class="actions">{props.children}</div>
+  </header>
+)
