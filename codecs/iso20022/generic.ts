@@ -60,8 +60,8 @@ const violationsOf = (schema: CompiledSchema, document: XmlDocument): readonly S
   )
 
 /**
- * A message as JSON, and what its schema has against it. What the schema does not know, or not there, is in it all the
- * same: in the order of the document, as an array where it stands more than once.
+ * A message as JSON, with the violations of its schema. An element that the schema does not know, or not at its place, is
+ * in the JSON, too: in the order of the document, as an array where it stands more than once.
  *
  * @example const { message, violations } = messageToJson(schema, document)
  */

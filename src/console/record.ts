@@ -13,8 +13,8 @@ export type SessionRecord = {
 const slackMs = 3_600_000
 
 /**
- * The audit log: its entry of a sign-out is what ends the session, for every process that has the database, so that
- * there is neither an end without its entry nor an entry without an end. Entries outlive every session.
+ * The audit log: its entry of a sign-out is what ends the session, for every process that has the database. So each end
+ * has its entry, and each entry its end. Entries outlive every session.
  */
 export const createAuditedSessions = (sql: Client): SessionRecord => ({
   began: ({ id: object }, actor) =>

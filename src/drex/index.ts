@@ -22,9 +22,9 @@ import { createAccepted } from './engine/accepted.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
+import { createKnownNonces } from './engine/known-nonces.ts'
 import { createLooks, type Looks } from './engine/looks.ts'
 import { createProver } from './engine/prover.ts'
-import { createReckoned } from './engine/reckoned.ts'
 import { signerRestMs } from './engine/sign.ts'
 import { createSigners } from './engine/signers.ts'
 import { drexErrors } from './errors.ts'
@@ -178,7 +178,7 @@ const openChains = (
       heads: createHeads(),
       looks: looksAt(settings, network),
       accepted: createAccepted(),
-      reckoned: createReckoned(),
+      knownNonces: createKnownNonces(),
       settings: engineSettings(settings, network),
     }
     contexts.set(id, context)

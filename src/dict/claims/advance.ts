@@ -35,7 +35,7 @@ export type Advanced = {
 
 /** What a rule asks for and the directory refuses is tried again so much later. */
 const refusedMs = 600_000
-/** A list of the directory knows of a claim after so long; earlier it proves nothing that one is not in it. */
+/** The directory's list may lack a claim that is younger than this: before, its absence proves nothing. */
 const listedAfterMs = 10_000
 /**
  * An opening that was noted longer ago is not sent any more: who finds it unlisted soon asks in our place, and the claim

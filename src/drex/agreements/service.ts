@@ -1,5 +1,5 @@
 /** What deliveries and liens share: who sees them, what they need, and how they begin. */
-import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, type ErrorDefinition } from '#src/platform/http/index.ts'
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import { tryFirst } from '../contracts/steps.ts'
@@ -44,7 +44,7 @@ export const readWhole = async <K extends Kind>(
   id: string,
   caller: Caller,
 ): Promise<Whole<K>> => {
-  const { agreement, steps, told } = await atOneMoment(sql, async (tx) => ({
+  const { agreement, steps, told } = await inSnapshot(sql, async (tx) => ({
     agreement: await store.agreementById(tx, { id, kind }, scopeOf(caller)),
     steps: await stepsOf(tx, id),
     told: (await store.eventsOf(tx, [id])).get(id) ?? [],

@@ -9,9 +9,9 @@ import type { Corrected } from './correction-store.ts'
 import type { FeeLimits } from './fees.ts'
 import type { Heads } from './heads.ts'
 import type { Held } from './held-store.ts'
+import type { KnownNonces } from './known-nonces.ts'
 import type { Looks } from './looks.ts'
 import type { Prover } from './prover.ts'
-import type { Reckoned } from './reckoned.ts'
 import type { Signers } from './signers.ts'
 import type { Ended, TransactionError } from './transaction.ts'
 
@@ -27,7 +27,7 @@ export type EngineContext = {
   readonly looks: Looks
   readonly accepted: Accepted
   /** Which senders' nonces this process has compared with the chain. */
-  readonly reckoned: Reckoned
+  readonly knownNonces: KnownNonces
   /** Notifies followers; runs in the database transaction that ends them. */
   readonly onEnded: (sql: Transaction, network: string, ended: readonly Ended[]) => Promise<void>
   /** Tells of ends that were taken back; runs in the database transaction that takes them back. */

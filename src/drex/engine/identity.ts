@@ -30,7 +30,7 @@ export const identify = async (context: EngineContext): Promise<void> => {
     })
     await endSagas(context, tx, ended)
   })
-  context.reckoned.clear()
+  context.knownNonces.clear()
 }
 
 const checkpointEveryMs = 60_000

@@ -42,8 +42,8 @@ export const reckon = async (
   context: EngineContext,
   senders: readonly Hex[],
 ): Promise<ReadonlySet<Hex>> => {
-  const { network, reckoned, rpc, sql, logger } = context
-  const fresh = senders.filter((sender) => !reckoned.has(sender))
+  const { network, knownNonces, rpc, sql, logger } = context
+  const fresh = senders.filter((sender) => !knownNonces.has(sender))
   if (fresh.length > 0) {
     const counts = await rpc.batch(
       fresh.map((sender) => ({ method: 'eth_getTransactionCount', params: [sender, 'latest'] })),
@@ -53,7 +53,7 @@ export const reckon = async (
     for (const [i, sender] of fresh.entries()) {
       const count = counts[i]!
       if (!('result' in count)) continue
-      if (count.result <= (known.get(sender) ?? 0) && !reckoned.isDoubted(sender))
+      if (count.result <= (known.get(sender) ?? 0) && !knownNonces.isDoubted(sender))
         even.set(sender, count.result)
       else
         await compare(context, sender, count.result).catch((err: unknown) => {
@@ -61,14 +61,14 @@ export const reckon = async (
         })
     }
     await lanes.seedLanes(sql, network.id, even)
-    for (const sender of even.keys()) reckoned.add(sender)
+    for (const sender of even.keys()) knownNonces.add(sender)
   }
-  return new Set(senders.filter(reckoned.has))
+  return new Set(senders.filter(knownNonces.has))
 }
 
 /** Reads what was mined under nonces that this book does not know, and moves the lane behind it. */
 const compare = async (context: EngineContext, sender: Hex, count: number): Promise<void> => {
-  const { network, reckoned, logger, sql } = context
+  const { network, knownNonces, logger, sql } = context
   const unsent = (await heldStore.unsentOf(sql, network.id, sender)).map(withPermitData)
   const sinceMs = Math.min(...unsent.map(({ createdAt }) => createdAt.getTime())) - clockSkewMs
   const sent =
@@ -82,7 +82,7 @@ const compare = async (context: EngineContext, sender: Hex, count: number): Prom
     await context.onHeld(tx, await heldStore.hold(tx, held, mayBeSent))
     await takeFromChain(tx, sender, unsent, adopted)
   })
-  reckoned.add(sender)
+  knownNonces.add(sender)
   if (adopted.size + held.size === 0) return
   const told = { network: network.id, sender, found: adopted.size, held: held.size }
   logger.error(told, 'transactions were sent that this database did not know of')

@@ -194,10 +194,10 @@ const unsent = async (
   context: EngineContext,
   taken: readonly OpenTransaction[],
 ): Promise<readonly OpenTransaction[]> => {
-  const fresh = taken.filter(({ sender }) => !context.reckoned.has(sender))
+  const fresh = taken.filter(({ sender }) => !context.knownNonces.has(sender))
   if (fresh.length === 0) return taken
   const waiting = await reckonedAmong(context, fresh)
-  const unknown = fresh.filter(({ sender }) => !context.reckoned.has(sender))
+  const unknown = fresh.filter(({ sender }) => !context.knownNonces.has(sender))
   if (unknown.length > 0)
     await store.defer(
       context.sql,

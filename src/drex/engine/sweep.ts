@@ -11,9 +11,9 @@ import type { EngineContext } from './context.ts'
 import { currentFees, feesFor, nextFees } from './fees.ts'
 import { collectReceipts } from './follow.ts'
 import * as lanes from './lane-store.ts'
+import { createLostNonces } from './lost-nonces.ts'
 import * as store from './store.ts'
 import { type Sendable, send } from './submit.ts'
-import { createTakers } from './taken.ts'
 import type { OpenTransaction } from './transaction.ts'
 
 const sweepMax = 500
@@ -30,7 +30,7 @@ export type Sweeper = {
 
 export const createSweeper = (context: EngineContext): Sweeper => {
   const { network, settings, sql } = context
-  const takers = createTakers(context)
+  const lostNonces = createLostNonces(context)
 
   const handle = async (transactions: readonly OpenTransaction[]): Promise<void> => {
     const ids = transactions.map((each) => each.id)
@@ -44,7 +44,7 @@ export const createSweeper = (context: EngineContext): Sweeper => {
       settings.resendMs,
     )
     const refused = await send(context, sendables)
-    await takers(
+    await lostNonces(
       open.filter((each) => refused.get(each.id)?.kind === 'nonce_too_low'),
       attempts,
     )

@@ -1,5 +1,5 @@
 /** A wallet's statement: what came and went, with the balance after each movement. */
-import { atOneMoment, type Client } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot } from '#src/platform/database/index.ts'
 import { ApiError, refusedValue } from '#src/platform/http/index.ts'
 import { type Chain, reaching } from '../chains.ts'
 import { drexErrors } from '../errors.ts'
@@ -50,7 +50,7 @@ export const createStatements = (sql: Client, tokens: Tokens): Statements => ({
     if (token !== network.token && !network.tokens.includes(token)) throw notFollowed(token)
     const decimals = await tokens.decimalsOf(chain, token)
     const query = { ...request, network: network.id, token }
-    const seen = await atOneMoment(sql, async (tx) => {
+    const seen = await inSnapshot(sql, async (tx) => {
       const position = await positionOf(tx, network.id)
       const holding = await store.holdingOf(tx, query)
       const rows = await store.statementPage(tx, query)

@@ -1,5 +1,5 @@
 /** Operations with the network's own contracts: planned, simulated, and written as a saga that the engine sends. */
-import { atOneMoment, type Client } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot } from '#src/platform/database/index.ts'
 import { ApiError, type Caller, httpErrors } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import type { NetworkId } from '../config.ts'
@@ -59,7 +59,7 @@ type Deps = {
 export const createOperations = (deps: Deps): Operations => ({
   create: (request, caller) => create(deps, request, caller),
   async get(id, caller) {
-    const { operation, steps } = await atOneMoment(deps.sql, async (tx) => ({
+    const { operation, steps } = await inSnapshot(deps.sql, async (tx) => ({
       operation: await store.operationById(tx, id, scopeOf(caller)),
       steps: await stepsOf(tx, id),
     }))

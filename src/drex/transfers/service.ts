@@ -1,8 +1,8 @@
 /** Accepts, shows and cancels transfers. The engine sends them. */
 
 import {
-  atOneMoment,
   type Client,
+  inSnapshot,
   type Queryable,
   textArray,
   uuidBound,
@@ -132,7 +132,7 @@ export const createTransfers = (deps: {
       return answered
     },
     get: (id, caller) =>
-      atOneMoment(sql, async (tx) => ({
+      inSnapshot(sql, async (tx) => ({
         transfer: await get(id, caller, tx),
         steps: await store.stepsOf(tx, id),
         corrections: await store.correctionsOf(tx, id),

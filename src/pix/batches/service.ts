@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import {
-  atOneMoment,
-  beginAnew,
   type Client,
+  inSnapshot,
   type Transaction,
+  withDeadlockRetries,
 } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
 import { dayAt } from '#src/platform/runtime/index.ts'
@@ -51,7 +51,7 @@ export const createBatchService = ({
   calendar,
 }: BatchServiceDeps): BatchService => ({
   put: (name, { descricao, cobsv }) =>
-    beginAnew(sql, async (tx) => {
+    withDeadlockRetries(sql, async (tx) => {
       const txids = cobsv.map(({ txid }) => txid)
       if (await addBatch(tx, name, descricao, now())) await claim(tx, name, txids)
       else {
@@ -65,7 +65,7 @@ export const createBatchService = ({
       })
     }),
   revise: (name, { descricao, cobsv }) =>
-    beginAnew(sql, async (tx) => {
+    withDeadlockRetries(sql, async (tx) => {
       if (!(await lockBatch(tx, name, descricao))) throw noBatch()
       requireMembers(await txidsOf(tx, name), cobsv)
       await workOff(tx, name.account, cobsv, (value) => {
@@ -79,7 +79,7 @@ export const createBatchService = ({
     return batchView(batch)
   },
   list: async (account, request) => {
-    const { items, total } = await atOneMoment(sql, (tx) => listBatches(tx, account, request))
+    const { items, total } = await inSnapshot(sql, (tx) => listBatches(tx, account, request))
     const parametros = parametersOf(request, {}, total, pixErrors.lote_cobv_consulta_invalida)
     return { parametros, lotes: items.map(batchView) }
   },

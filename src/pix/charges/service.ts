@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import {
-  atOneMoment,
-  beginAnew,
   type Client,
+  inSnapshot,
   type Transaction,
+  withDeadlockRetries,
 } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { isDenied } from '../batches/store.ts'
@@ -97,7 +97,7 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
       const { terms, locationId } = request
       const made = locationId === undefined && (await make({ account, txid, terms, at: now() }))
       if (made) return chargeView(made, addresses)
-      return beginAnew(sql, async (tx) => {
+      return withDeadlockRetries(sql, async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)
         return view(tx, await putCharge(tx, { account, txid }, request, now(), wording))
       })
@@ -111,7 +111,7 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
         return { status: 201, body: JSON.stringify(body) }
       }),
     revise: (account, txid, request) =>
-      beginAnew(sql, async (tx) => {
+      withDeadlockRetries(sql, async (tx) => {
         await refuseDenied(tx, { account, txid }, wording)
         return view(tx, await revise(tx, { account, txid }, request, wording))
       }),
@@ -130,7 +130,7 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
       ])
     },
     list: async (account, filter, asGiven) => {
-      const { items, total } = await atOneMoment(sql, (tx) =>
+      const { items, total } = await inSnapshot(sql, (tx) =>
         listCharges(tx, account, { ...filter, kind: wording.kind }),
       )
       const parametros = parametersOf(filter, asGiven, total, wording.query)

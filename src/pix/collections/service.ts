@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Emit } from '#src/events/index.ts'
-import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { addDays, type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
@@ -109,7 +109,7 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
       return view
     },
     list: async (account, filter, asGiven) => {
-      const { items, total } = await atOneMoment(sql, (tx) => listCollections(tx, account, filter))
+      const { items, total } = await inSnapshot(sql, (tx) => listCollections(tx, account, filter))
       const parametros = parametersOf(filter, asGiven, total, pixErrors.cobr_consulta_invalida)
       return { parametros, cobsr: await shown(items) }
     },

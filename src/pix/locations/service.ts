@@ -1,4 +1,4 @@
-import { atOneMoment, type Client } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { type Addresses, locationView } from '../charges/view.ts'
 import { pixErrors } from '../errors.ts'
@@ -46,7 +46,7 @@ export const createLocationService = (deps: LocationServiceDeps): LocationServic
         return { status: 201, body: JSON.stringify(locationView(location, addresses)) }
       }),
     list: async (account, filter, asGiven) => {
-      const { items, total } = await atOneMoment(sql, (tx) => listLocations(tx, account, filter))
+      const { items, total } = await inSnapshot(sql, (tx) => listLocations(tx, account, filter))
       const definition = pixErrors.payload_location_consulta_invalida
       const parametros = parametersOf(filter, asGiven, total, definition)
       return { parametros, loc: items.map((one) => locationView(one, addresses)) }

@@ -1,5 +1,5 @@
 import type { Emit } from '#src/events/index.ts'
-import { atOneMoment, type Client, type Queryable } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot, type Queryable } from '#src/platform/database/index.ts'
 import { type Actor, ApiError, type Caller, writeAudit } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { type ListRequest, parametersOf, sliceOf } from '../pages.ts'
@@ -80,7 +80,7 @@ export const createPixWebhookService = (sql: Client, topics: Topics): WebhookSer
     }),
   list: async (account, filter) => {
     const { from, to } = filter
-    const { items, total } = await atOneMoment(sql, (tx) =>
+    const { items, total } = await inSnapshot(sql, (tx) =>
       topics.list(tx, account, { prefix: keysPrefix, from, to, ...sliceOf(filter) }),
     )
     const parametros = parametersOf(filter, {}, total, pixErrors.webhook_consulta_invalida)

@@ -1,4 +1,4 @@
-import { atOneMoment, type Client, type Queryable } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot, type Queryable } from '#src/platform/database/index.ts'
 import { type Actor, ApiError } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { amountOf } from '../money.ts'
@@ -69,7 +69,7 @@ export const refuseReturn = (propriedade: string, razao: string, valor?: string)
 /** Received Pix, and their returns. */
 export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixService => ({
   list: async (account, filter, asGiven) => {
-    const { items, total } = await atOneMoment(sql, (tx) => listPix(tx, account, filter))
+    const { items, total } = await inSnapshot(sql, (tx) => listPix(tx, account, filter))
     const parametros = parametersOf(filter, asGiven, total, pixErrors.pix_consulta_invalida)
     return { parametros, pix: items.map(pixView) }
   },

@@ -1,4 +1,4 @@
-import { atOneMoment, type Client } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
 import { parametersOf } from '../pages.ts'
@@ -50,7 +50,7 @@ export const createRecurrenceLocationService = ({
       return { status: 201, body: JSON.stringify(recurrenceLocationView(location, addressOf)) }
     }),
   list: async (account, filter, asGiven) => {
-    const { items, total } = await atOneMoment(sql, (tx) =>
+    const { items, total } = await inSnapshot(sql, (tx) =>
       listRecurrenceLocations(tx, account, filter),
     )
     const definition = pixErrors.payload_location_rec_consulta_invalida

@@ -1,5 +1,5 @@
 import type { Emit } from '#src/events/index.ts'
-import { atOneMoment, type Client, type Transaction } from '#src/platform/database/index.ts'
+import { type Client, inSnapshot, type Transaction } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { dayAt } from '#src/platform/runtime/index.ts'
 import { kindOf } from '../charges/domain.ts'
@@ -100,7 +100,7 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
       return { ...view(found), ...(dadosQR === undefined ? {} : { dadosQR }) }
     },
     list: async (account, filter, asGiven) => {
-      const { items, total } = await atOneMoment(sql, (tx) => listRecurrences(tx, account, filter))
+      const { items, total } = await inSnapshot(sql, (tx) => listRecurrences(tx, account, filter))
       const parametros = parametersOf(filter, asGiven, total, pixErrors.rec_consulta_invalida)
       return { parametros, recs: items.map(view) }
     },

@@ -12,7 +12,7 @@ const isDeadlock = (error: unknown): boolean =>
  *
  * @param work has no effect outside of its transaction
  */
-export const beginAnew = async <T>(
+export const withDeadlockRetries = async <T>(
   sql: Client,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> => {

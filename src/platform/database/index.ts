@@ -9,7 +9,7 @@ export {
   type Queryable,
   type Transaction,
 } from './database.ts'
-export { beginAnew } from './deadlock.ts'
+export { withDeadlockRetries } from './deadlock.ts'
 export {
   NoPostgresError,
   startEmbeddedPostgres,
@@ -19,7 +19,6 @@ export { createDatabaseFeature } from './feature.ts'
 export { createGatherer, OverloadedError, Writers } from './gatherer.ts'
 export { withIdleLimit } from './idle-limit.ts'
 export { type Migration, migrate, pendingMigrations, SchemaMismatchError } from './migrate.ts'
-export { atOneMoment } from './moment.ts'
 export {
   ensurePartitions,
   type PartitionedTable,
@@ -42,6 +41,7 @@ export {
 } from './rider.ts'
 export { optionalBigint, optionalNumber, valueOfRow } from './row.ts'
 export { namedConnection } from './session-name.ts'
+export { inSnapshot } from './snapshot.ts'
 export { createStatistics } from './statistics.ts'
 export { isInputDatabaseError, isTransientDatabaseError } from './transient.ts'
 export { writeOnce } from './write-probe.ts'

@@ -150,7 +150,7 @@ const apply = async (
   })
 }
 
-/** To a table of a version that knew no kinds. Where the column is, no lock is asked for. */
+/** Adds the column that older versions of the program did not have. Takes no lock where it is there. */
 const addKind = async (sql: postgres.Sql): Promise<void> => {
   const found = await sql`
     select from pg_attribute where attrelid = 'schema_migrations'::regclass and attname = 'kind'`
@@ -159,7 +159,7 @@ const addKind = async (sql: postgres.Sql): Promise<void> => {
 
 type Applied = ReadonlyMap<string, { readonly sha256: string; readonly kind: string | null }>
 
-/** A version that knew no kinds has left none, and no column for them. */
+/** Older versions of the program did not record kinds: their table lacks the column. */
 const appliedTo = async (sql: postgres.Sql): Promise<Applied> => {
   const rows = await sql<{ name: string; sha256: string; kind: string | null }[]>`
     select name, sha256, to_jsonb(schema_migrations) ->> 'kind' as kind

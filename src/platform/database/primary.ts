@@ -12,8 +12,9 @@ export type HostOptions = { readonly socket?: () => Promise<Socket> }
 
 /**
  * A connection string may have several hosts: every new connection goes to the one that takes writes now. A host that
- * took them before disconnects its clients when it restarts as a standby, and they come back here. The driver's own
- * search waits for ever, without a pause, where no host will do, and takes a standby for one that is `read-write`.
+ * took them before disconnects its clients when it restarts as a standby, and they come back here. The driver has a
+ * search of its own, which we do not use: it takes a standby for a host that is `read-write`, and while there is no such
+ * host it asks all of them again and again without a pause.
  */
 export const hostOptions = (dsn: string): HostOptions => {
   const url = parseDatabaseUrl(dsn)

@@ -59,8 +59,8 @@ export const goAlone = async (sql: Queryable, { name, ctes, done }: Rider): Prom
 const notWhole = 'fewer rows than expected: '
 
 /**
- * Ends its statement, which then has changed nothing, unless a CTE has so many rows: a statement that is a transaction of
- * its own needs no other to be undone in.
+ * Fails its statement, which then changes nothing, if a CTE has more or fewer rows than this. A statement that is sent
+ * alone is a transaction, so nothing else has to undo it.
  */
 export const wholeOf = (sql: Queryable, cte: string, count: number) => sql`
   (select case when count(*) = ${count}::int then '' else (${notWhole} || count(*))::int::text end

@@ -11,8 +11,8 @@ type PendingQuery = {
 }
 
 /**
- * The same client, with a client span for every statement that is sent and one around every transaction, within a trace:
- * what an idle process asks again and again belongs to none. Only the text written in our code is shown, never a
+ * The same client, with a client span for every statement that is sent and one around every transaction, within a trace.
+ * The statements that an idle process repeats belong to no trace. Only the text written in our code is shown, never a
  * parameter.
  */
 export const tracedClient = (sql: Client): Client => traced(sql)

@@ -9,7 +9,7 @@ export type WriteProbe = {
 }
 
 const everyMsDefault = 2_000
-/** A write that has not ended for so long does not end: a full disk of the log, a synchronous standby that is away. */
+/** A write that takes longer is stuck: the disk of the log is full, or a synchronous standby is away. */
 const lateMs = 5_000
 /**
  * Takes space for a row and takes the row back, in one statement, hence one transaction, which commits. The filler is more

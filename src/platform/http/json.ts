@@ -21,7 +21,7 @@ export const countedBytesMin = 16_384
  */
 export const valuesMaxDefault = 20_000
 
-/** Members of one object. Who judges an object looks at each that it does not know, and none of ours has so many. */
+/** Members of one object. A schema looks at each member that it does not know, and no object of ours has so many. */
 export const membersMax = 1_000
 
 /**

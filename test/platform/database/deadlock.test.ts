@@ -1,6 +1,6 @@
 /** Transactions that wait for each other: the server ends one, which begins anew. */
 import { afterAll, expect, test } from 'bun:test'
-import { beginAnew } from '#src/platform/database/index.ts'
+import { withDeadlockRetries } from '#src/platform/database/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
 const database = await createTestDatabase()
@@ -12,7 +12,7 @@ await sql`insert into pairs values (1), (2)`
 
 const crosswise = (order: readonly number[], meet: () => Promise<void>) => {
   let begun = 0
-  const done = beginAnew(sql, async (tx) => {
+  const done = withDeadlockRetries(sql, async (tx) => {
     begun++
     for (const id of order) {
       await tx`update pairs set taken = taken + 1 where id = ${id}`
@@ -42,7 +42,7 @@ test('both are done, each once', async () => {
 
 test('whatever else fails is told at once', async () => {
   let begun = 0
-  const failed = beginAnew(sql, async (tx) => {
+  const failed = withDeadlockRetries(sql, async (tx) => {
     begun++
     await tx`insert into pairs values (1)`
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { atOneMoment, withIdleLimit } from '#src/platform/database/index.ts'
+import { inSnapshot, withIdleLimit } from '#src/platform/database/index.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 
 let database: TestDatabase
@@ -38,6 +38,6 @@ test('what is said in time counts, its options and results too, and no other tra
   }
   expect(await limitOf(sql)).toEqual({ idle_in_transaction_session_timeout: '1min' })
   expect(await limitOf(database.sql)).toEqual({ idle_in_transaction_session_timeout: '0' })
-  expect(await atOneMoment(sql, async (tx) => (await tx`select from held`).count)).toBe(1)
-  expect(atOneMoment(sql, (tx) => tx`insert into held values (3)`)).rejects.toThrow('read-only')
+  expect(await inSnapshot(sql, async (tx) => (await tx`select from held`).count)).toBe(1)
+  expect(inSnapshot(sql, (tx) => tx`insert into held values (3)`)).rejects.toThrow('read-only')
 })

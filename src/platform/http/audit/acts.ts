@@ -75,7 +75,7 @@ export const createActs = (
   }
 }
 
-/** Entries cannot be changed: what a caller put into the path and must not be kept is not written. */
+/** Entries can never be changed, so a secret that a caller put into the path is left out of them. */
 const withoutSecrets = (path: string): string =>
   path
     .split('/')

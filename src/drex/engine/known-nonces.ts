@@ -1,7 +1,7 @@
 import type { Hex } from '../evm/hex.ts'
 
 /** Which senders' nonces this process has compared with the chain. */
-export type Reckoned = {
+export type KnownNonces = {
   readonly has: (sender: Hex) => boolean
   readonly add: (sender: Hex) => void
   /** Another's transaction has a nonce of theirs: compare again, and look at all that came since. */
@@ -11,7 +11,7 @@ export type Reckoned = {
   readonly clear: () => void
 }
 
-export const createReckoned = (): Reckoned => {
+export const createKnownNonces = (): KnownNonces => {
   const known = new Set<Hex>()
   const doubted = new Set<Hex>()
   return {

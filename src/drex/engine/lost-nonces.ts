@@ -26,12 +26,12 @@ const suspectsMax = 32
 const rememberedMax = 10_000
 
 /** @param attempts of these transactions */
-export type Takers = (
+export type LostNonces = (
   suspects: readonly OpenTransaction[],
   attempts: readonly Attempt[],
 ) => Promise<void>
 
-export const createTakers = (context: EngineContext): Takers => {
+export const createLostNonces = (context: EngineContext): LostNonces => {
   /** The other's transaction by ours, as the last look found it. */
   const seen = new Map<string, Hex>()
   return async (suspects, attempts) => {
@@ -145,7 +145,7 @@ const giveUp = async (
   lost: readonly OpenTransaction[],
   attempts: readonly Attempt[],
 ): Promise<void> => {
-  const { logger, network, reckoned, sql } = context
+  const { logger, network, knownNonces, sql } = context
   logger.error({ network: network.id, count: lost.length }, 'nonces used by others')
   const withdrawn = new Set(
     attempts.filter(({ kind }) => kind === 'cancel').map(({ transactionId }) => transactionId),
@@ -153,7 +153,7 @@ const giveUp = async (
   const isOver = ({ id, kind }: OpenTransaction) => kind === 'gap_fill' || withdrawn.has(id)
   const idsOf = (all: readonly OpenTransaction[]) => all.map(({ id }) => id)
   // Whoever used one nonce may have used more of them.
-  for (const { sender } of lost) reckoned.doubt(sender)
+  for (const { sender } of lost) knownNonces.doubt(sender)
   await sql.begin(async (tx) => {
     const again = lost.filter((each) => !isOver(each))
     await corrections.loseNonces(tx, idsOf(again), nonceTaken)
