@@ -2,6 +2,7 @@ import type { Client, Transaction } from '#src/platform/database/index.ts'
 import {
   type Answer,
   type Answered,
+  ApiError,
   answerKey,
   type IdempotencyKey,
   runOnce,
@@ -28,6 +29,15 @@ export const askOnce = async (
   const answer = await tell(id)
   if (key !== undefined) await answerKey(sql, key, answer)
   return { ...answer, isReplay: kept.isReplay }
+}
+
+/** What the directory refused stands in what it was told of. */
+export const unlessRefused = async (told: Promise<unknown>): Promise<void> => {
+  try {
+    await told
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+  }
 }
 
 /** 202: the directory has not answered yet. */

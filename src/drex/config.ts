@@ -7,7 +7,6 @@ import {
   oneOf,
   path,
   pem,
-  type Setting,
   type SettingValues,
   secret,
   secretUrl,
@@ -35,35 +34,15 @@ export const followedMax = 32
 /** Those of one network: consensus among more is not practised. */
 export const validatorsMax = 128
 
-type NetworkSettings = {
-  readonly rpcUrls: Setting<readonly string[] | undefined>
-  readonly token: Setting<string | undefined>
-  readonly tokens: Setting<readonly string[] | undefined>
-  readonly startBlock: Setting<number | undefined>
-  readonly chainId: Setting<number | undefined>
-  readonly gasPolicy: Setting<GasPolicy | undefined>
-  readonly confirmations: Setting<number | undefined>
-  readonly blockTimeMs: Setting<number | undefined>
-  readonly proofs: Setting<boolean | undefined>
-  readonly validators: Setting<readonly string[] | undefined>
-  readonly permissioning: Setting<string | undefined>
-  readonly swap: Setting<string | undefined>
-  readonly directory: Setting<string | undefined>
-  readonly issuer: Setting<string | undefined>
-  readonly fundingWallet: Setting<string | undefined>
-}
-
 const custodyKeysMax = 1_000
 
 const address = () =>
   text({ pattern: /^0x[0-9a-fA-F]{40}$/, expected: '`0x` and 40 hexadecimal digits' })
 
 /** `DREX_TESTNET_…`, `DREX_MAINNET_…`, `DREX_ETH_SEPOLIA_…`, `DREX_POLYGON_AMOY_…`. */
-const network = <I extends NetworkId>(
-  id: I,
-): { readonly [P in keyof NetworkSettings as `${I}.${P}`]: NetworkSettings[P] } => {
+const network = <I extends NetworkId>(id: I) => {
   const prefix = `DREX_${id.toUpperCase().replace(/^DREX_/, '')}`
-  const settings: NetworkSettings = {
+  const settings = {
     rpcUrls: setting(`${prefix}_RPC_URLS`, list(secretUrl('http', 'https'), 8), {
       doc: `JSON-RPC nodes of \`${id}\`, tried in this order.`,
     }),
@@ -110,7 +89,9 @@ const network = <I extends NetworkId>(
   }
   return Object.fromEntries(
     Object.entries(settings).map(([property, value]) => [`${id}.${property}`, value]),
-  ) as { readonly [P in keyof NetworkSettings as `${I}.${P}`]: NetworkSettings[P] }
+  ) as {
+    readonly [P in keyof typeof settings as `${I}.${P}`]: (typeof settings)[P]
+  }
 }
 
 export const drexSettings = defineSettings({

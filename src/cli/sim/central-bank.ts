@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   acceptingPsp,
   type CentralBank,
@@ -9,7 +8,7 @@ import {
   revisions,
 } from '#src/simulators/central-bank/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
-import { pairOf, signersIn } from './files.ts'
+import { materialOf } from './files.ts'
 import type { Simulator } from './simulator.ts'
 
 /** Those of the real one's test environment. */
@@ -106,33 +105,21 @@ const auditOf = (bank: CentralBank) => {
   }
 }
 
-const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> => {
-  const tls = await pairOf(args, 'tls-cert', 'tls-key')
-  const authority = args.text('client-ca')
-  if (tls === undefined && authority !== undefined) {
-    throw new UsageError('--client-ca needs --tls-cert and --tls-key')
-  }
-  const clientCa = authority === undefined ? undefined : await readFile(authority, 'utf8')
-  const signing = await pairOf(args, 'sign-cert', 'sign-key')
-  const signers = args.text('signers')
-  return {
-    hostname: args.text('host'),
-    port: args.integer('port', 0, portMax) ?? port,
-    secondaryPort: args.integer('secondary-port', 0, portMax) ?? secondaryPort,
-    tls: tls && { ...tls, clientCa },
-    settlementLimitMs: millisecondsOf(args, 'settlement-limit-seconds'),
-    scheduledLimitMs: millisecondsOf(args, 'scheduled-limit-seconds'),
-    longPollMs: millisecondsOf(args, 'long-poll-seconds'),
-    signing: signing && { certificate: signing.cert, key: signing.key },
-    participantCertificates: signers === undefined ? undefined : await signersIn(signers),
-    openingBalanceCents: centsOf(args, 'opening-balance-cents'),
-    revision: revisionOf(args),
-    fromAcceptance: args.flag('from-acceptance'),
-    hostWithoutPort: args.flag('host-without-port'),
-    rateLimits: args.flag('rate-limits'),
-    directory: args.text('directory'),
-  }
-}
+const optionsOf = async (args: CommandArguments): Promise<CentralBankOptions> => ({
+  ...(await materialOf(args)),
+  hostname: args.text('host'),
+  port: args.integer('port', 0, portMax) ?? port,
+  secondaryPort: args.integer('secondary-port', 0, portMax) ?? secondaryPort,
+  settlementLimitMs: millisecondsOf(args, 'settlement-limit-seconds'),
+  scheduledLimitMs: millisecondsOf(args, 'scheduled-limit-seconds'),
+  longPollMs: millisecondsOf(args, 'long-poll-seconds'),
+  openingBalanceCents: centsOf(args, 'opening-balance-cents'),
+  revision: revisionOf(args),
+  fromAcceptance: args.flag('from-acceptance'),
+  hostWithoutPort: args.flag('host-without-port'),
+  rateLimits: args.flag('rate-limits'),
+  directory: args.text('directory'),
+})
 
 const revisionOf = (args: CommandArguments): Revision => {
   const text = args.text('revision') ?? revisionDefault

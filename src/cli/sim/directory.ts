@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import {
   categories,
   createDirectory,
@@ -6,7 +5,7 @@ import {
   registerSamples,
 } from '#src/simulators/directory/index.ts'
 import { type CommandArguments, UsageError } from '../command.ts'
-import { pairOf, signersIn } from './files.ts'
+import { materialOf } from './files.ts'
 import type { Simulator } from './simulator.ts'
 
 /** That of the real one's test environment, one up: the message interface has it too. */
@@ -53,21 +52,12 @@ export const directorySimulator: Simulator = {
 }
 
 const started = async (args: CommandArguments): Promise<Directory> => {
-  const tls = await pairOf(args, 'tls-cert', 'tls-key')
-  const authority = args.text('client-ca')
-  if (tls === undefined && authority !== undefined) {
-    throw new UsageError('--client-ca needs --tls-cert and --tls-key')
-  }
-  const clientCa = authority === undefined ? undefined : await readFile(authority, 'utf8')
-  const signing = await pairOf(args, 'sign-cert', 'sign-key')
-  const signers = args.text('signers')
+  const material = await materialOf(args)
   const letter = args.text('category')
   const category = categories.find((one) => one === letter)
   if (category !== letter) throw new UsageError(`--category is one of ${categories.join(', ')}`)
   return createDirectory({
     ...{ hostname: args.text('host'), port: args.integer('port', 0, portMax) ?? port, category },
-    tls: tls && { ...tls, clientCa },
-    signing: signing && { certificate: signing.cert, key: signing.key },
-    participantCertificates: signers === undefined ? undefined : await signersIn(signers),
+    ...material,
   })
 }

@@ -3,11 +3,7 @@ import { join } from 'node:path'
 import { type CommandArguments, UsageError } from '../command.ts'
 
 /** The files of a certificate and its key: both, or neither. */
-export const pairOf = async (
-  args: CommandArguments,
-  certificateOption: string,
-  keyOption: string,
-) => {
+const pairOf = async (args: CommandArguments, certificateOption: string, keyOption: string) => {
   const [certificate, key] = [args.text(certificateOption), args.text(keyOption)]
   if (certificate !== undefined && key !== undefined) {
     return { cert: await readFile(certificate, 'utf8'), key: await readFile(key, 'utf8') }
@@ -16,10 +12,27 @@ export const pairOf = async (
   throw new UsageError(`say both --${certificateOption} and --${keyOption}`)
 }
 
+/** What both the central bank and the directory take: TLS, who signs what is sent, whose signatures are asked for. */
+export const materialOf = async (args: CommandArguments) => {
+  const tls = await pairOf(args, 'tls-cert', 'tls-key')
+  const authority = args.text('client-ca')
+  if (tls === undefined && authority !== undefined) {
+    throw new UsageError('--client-ca needs --tls-cert and --tls-key')
+  }
+  const clientCa = authority === undefined ? undefined : await readFile(authority, 'utf8')
+  const signing = await pairOf(args, 'sign-cert', 'sign-key')
+  const signers = args.text('signers')
+  return {
+    tls: tls && { ...tls, clientCa },
+    signing: signing && { certificate: signing.cert, key: signing.key },
+    participantCertificates: signers === undefined ? undefined : await signersIn(signers),
+  }
+}
+
 const signerFile = /^([0-9A-Z]{8})(?:\..+)?\.pem$/
 
 /** PEM by ISPB. */
-export const signersIn = async (folder: string): Promise<Record<string, readonly string[]>> => {
+const signersIn = async (folder: string): Promise<Record<string, readonly string[]>> => {
   const certificates: Record<string, readonly string[]> = {}
   for (const name of await readdir(folder)) {
     const [, ispb] = signerFile.exec(name) ?? []

@@ -12,7 +12,7 @@ import {
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
-import { answerOf, askOnce } from '../once.ts'
+import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import type { Refused } from '../wire.ts'
 import type { DisputeCalls } from './calls.ts'
 import type { Dispute, DisputeFilter, Kind, Seen, Wanted } from './domain.ts'
@@ -111,14 +111,7 @@ export const createDisputeService = <C, W extends Wanted>(
       ),
     find: (id) => findOne(deps, id),
     list: (filter) => listDisputes(sql, kind, filter),
-    retry: async (id) => {
-      try {
-        await advance(id)
-      } catch (error) {
-        // What the directory refused stands in the dispute.
-        if (!(error instanceof ApiError)) throw error
-      }
-    },
+    retry: (id) => unlessRefused(advance(id)),
     poll: async (signal) => {
       for (const list of calls.lists) await pollList(list, { sql, show, logger, now }, signal)
     },

@@ -14,7 +14,7 @@ import type { Logger } from '#src/platform/observe/index.ts'
 import type { DirectoryClient } from '../client.ts'
 import { dictErrors } from '../errors.ts'
 import { DirectoryAwayError } from '../exchange.ts'
-import { answerOf, askOnce } from '../once.ts'
+import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import type { Refused } from '../wire.ts'
 import {
   cidFor,
@@ -115,14 +115,7 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
       return found
     },
     list: (filter) => listEntries(sql, filter),
-    retry: async (id) => {
-      try {
-        await advance(id)
-      } catch (error) {
-        // What the directory refused stands in the entry.
-        if (!(error instanceof ApiError)) throw error
-      }
-    },
+    retry: (id) => unlessRefused(advance(id)),
     verify: async (type) => {
       const check = createVsync()
       let entries = 0

@@ -11,13 +11,12 @@ import { txidForm } from '../charges/domain.ts'
 import { pixErrors } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
-import { agreementCharsMax } from '../recurrences/body.ts'
+import { agreementForm, given } from '../recurrences/routes.ts'
 import { readCancelled, refuseCollection } from './body.ts'
 import type { CollectionService } from './service.ts'
 
 const bodyBytesMax = 16_384
 const shownCharsMax = 100
-const agreementForm = new RegExp(`^\\P{Cc}{1,${agreementCharsMax}}$`, 'u')
 
 const txidOf = (c: RequestContext): string => c.req.param('txid') ?? ''
 
@@ -35,8 +34,6 @@ const dayOf = (c: RequestContext): Day => {
   const razao = 'O parâmetro data não respeita o schema.'
   throw refuseCollection({ razao, propriedade: 'data', valor: day.slice(0, shownCharsMax) })
 }
-
-const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value })
 
 /** `cobr`: what is charged for recurrences. */
 export const collectionRoutes = (service: CollectionService): readonly Route[] => [

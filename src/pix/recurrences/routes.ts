@@ -13,7 +13,7 @@ import { noRecurrenceLocation, type RecurrenceLocationService } from './location
 import type { RecurrenceService } from './service.ts'
 
 const bodyBytesMax = 16_384
-const agreementForm = new RegExp(`^\\P{Cc}{1,${agreementCharsMax}}$`, 'u')
+export const agreementForm = new RegExp(`^\\P{Cc}{1,${agreementCharsMax}}$`, 'u')
 
 /** What is no id is the id of nothing. */
 const locationIdOf = (c: RequestContext): bigint => {
@@ -24,7 +24,9 @@ const locationIdOf = (c: RequestContext): bigint => {
 
 const idOf = (c: RequestContext): string => c.req.param('idRec') ?? ''
 
-const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value })
+/** A member where something was given. */
+export const given = (name: string, value: unknown) =>
+  value === undefined ? {} : { [name]: value }
 
 const agreementGiven = (convenio: string | undefined) =>
   convenio === undefined ? {} : { recebedor: { convenio } }
