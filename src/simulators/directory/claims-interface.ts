@@ -14,8 +14,8 @@ import {
   askerOf,
   type Deps,
   type Done,
-  ispbForm,
   limitOf,
+  listedFor,
   type Offered,
   type Operation,
   readRequest,
@@ -59,9 +59,9 @@ const wordsOf = <T extends string>(texts: readonly string[], words: readonly T[]
     return [known]
   })
 
-const listClaims: Operation = ({ query }, _, { claims, policies }) => {
-  const participant = query.get('Participant') ?? ''
-  if (!ispbForm.test(participant)) throw new Refusal('BadRequest', 'Participant is malformed')
+const listClaims: Operation = (asked, _, { claims, policies }) => {
+  const { query } = asked
+  const participant = listedFor(asked)
   const [isDonor, isClaimer] = [flagOf(query.get('IsDonor')), flagOf(query.get('IsClaimer'))]
   const hasRole = isDonor !== isClaimer
   policies.take(hasRole ? 'CLAIMS_LIST_WITH_ROLE' : 'CLAIMS_LIST_WITHOUT_ROLE', participant)

@@ -17,7 +17,8 @@ import {
   askerOf,
   type Deps,
   type Done,
-  ispbForm,
+  limitOf,
+  listedFor,
   type Offered,
   type Operation,
   readRequest,
@@ -26,7 +27,6 @@ import type { PlainPolicy } from './policies.ts'
 import type { ListFilter } from './records.ts'
 import { Refusal } from './refusal.ts'
 
-const limitMax = 200
 const limitDefault = 20
 /** A list that is late does not know yet what happened within this time. */
 const lateMs = 60_000
@@ -54,13 +54,6 @@ const partOf = ({ document, root }: Request, name: string): number => {
   return node
 }
 
-/** Whose list is asked for. @throws Refusal */
-const listed = ({ query }: Asked): string => {
-  const participant = query.get('Participant') ?? ''
-  if (!ispbForm.test(participant)) throw new Refusal('BadRequest')
-  return participant
-}
-
 const momentIn = (query: URLSearchParams, name: string, missing: number): number => {
   const text = query.get(name)
   const at = text === null ? missing : Date.parse(text)
@@ -70,13 +63,10 @@ const momentIn = (query: URLSearchParams, name: string, missing: number): number
 
 /** @throws Refusal */
 const filterOf = ({ query }: Asked, { faults, now }: Deps): ListFilter => {
-  const limit = Number(query.get('Limit') ?? limitDefault)
-  if (!Number.isInteger(limit) || limit < 1 || limit > limitMax) {
-    throw new Refusal('BadRequest', 'Limit is out of range')
-  }
   const isLate = faults.strike(['late_list'], 'lookup') !== undefined
   return {
-    ...{ limit, statuses: query.getAll('Status'), cursor: query.get('Cursor') ?? undefined },
+    limit: limitOf(query.get('Limit'), limitDefault),
+    ...{ statuses: query.getAll('Status'), cursor: query.get('Cursor') ?? undefined },
     fromMs: momentIn(query, 'ModifiedAfter', 0),
     untilMs: isLate ? now() - lateMs : momentIn(query, 'ModifiedBefore', Number.MAX_SAFE_INTEGER),
   }
@@ -148,7 +138,7 @@ const getInfraction: Operation = (asked, [id = ''], deps) => {
 }
 
 const listInfractions: Operation = (asked, _, deps) => {
-  const participant = listed(asked)
+  const participant = listedFor(asked)
   const roles = {
     isReporter: asked.query.get('IsReporter') === 'true',
     isCounterparty: asked.query.get('IsCounterparty') === 'true',
@@ -202,7 +192,7 @@ const refundRoles: Readonly<Record<string, 'requesting' | 'contested'>> = {
 }
 
 const listRefunds: Operation = (asked, _, deps) => {
-  const participant = listed(asked)
+  const participant = listedFor(asked)
   const role = refundRoles[asked.query.get('ParticipantRole') ?? '']
   if (role === undefined) throw new Refusal('BadRequest', 'ParticipantRole is missing')
   deps.policies.take('REFUND_LIST_WITH_ROLE', participant)

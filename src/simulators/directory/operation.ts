@@ -67,6 +67,13 @@ export const askerOf = ({ header }: Asked, { policies }: Deps, policy: PlainPoli
   return participant
 }
 
+/** Whose list is asked for. @throws Refusal */
+export const listedFor = ({ query }: Asked): string => {
+  const participant = query.get('Participant') ?? ''
+  if (!ispbForm.test(participant)) throw new Refusal('BadRequest', 'Participant is malformed')
+  return participant
+}
+
 /** Elements of a list at most. */
 export const listedMax = 200
 
