@@ -103,3 +103,30 @@ test.skipIf(!hasSharedData)('the official examples of refunds are read', () => {
     ...{ result: 'TOTALLY_ACCEPTED', returnId: 'D9999901012341234123412345678900' },
   })
 })
+
+/** The names of the elements of a document, as they stand in it. */
+const namesIn = (bytes: Uint8Array): readonly string[] =>
+  [...new TextDecoder().decode(bytes).matchAll(/<(\w+)>/g)].map(([, name = '']) => name)
+
+test('elements stand in the order of the schemas, which is another for a request than for what became of it', () => {
+  const contact = 'ContactInformation Email Phone'
+  const asked = 'InfractionReport TransactionId Reason SituationType ReportDetails'
+  const { transactionId, reason, situation, details, contact: who } = report
+  const request = { transactionId, reason, situation, details, contact: who }
+  const standing = 'Id Status ReporterParticipant CounterpartyParticipant FraudMarkerId FraudType'
+  const ends = 'CreationTime LastModified AnalysisResult AnalysisDetails'
+  expect(namesIn(writeElement(infractionElement(request)))).toEqual(
+    `${asked} ${contact}`.split(' '),
+  )
+  expect(namesIn(writeElement(infractionElement(report)))).toEqual(
+    `${asked} ${standing} ${contact} ${ends}`.split(' '),
+  )
+  const whole = { ...refund, details: 'x', rejectionReason: 'OTHER' }
+  const judged = 'EffectiveRefundedAmount AnalysisResult AnalysisDetails RefundRejectionReason'
+  const names = [
+    'Refund TransactionId RefundReason RefundAmount RefundDetails Id FundsRecoveryId Status',
+    'ContestedParticipant RequestingParticipant',
+    `${judged} RefundTransactionId CreationTime LastModified`,
+  ]
+  expect(namesIn(writeElement(refundElement(whole)))).toEqual(names.join(' ').split(' '))
+})
