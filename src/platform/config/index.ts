@@ -35,7 +35,6 @@ export { problemsTable, settingsMarkdown, textTable } from './report.ts'
 export {
   companionName,
   defineSettings,
-  type Setting,
   type SettingGroup,
   type SettingValues,
   setting,
