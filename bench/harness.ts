@@ -55,7 +55,7 @@ export type FigureResult = Figure & { readonly suite: string; readonly reached: 
 
 export type Suite = {
   readonly name: string
-  readonly groups: () => Promise<readonly Group[]> | readonly Group[]
+  readonly groups: (mode: Mode) => Promise<readonly Group[]> | readonly Group[]
   readonly figures?: (mode: Mode) => Promise<readonly Figure[]>
 }
 
@@ -120,14 +120,24 @@ export const takeTurns = async (
 export const ratioOf = (peer: readonly number[], ours: readonly number[]): number =>
   median(ours.map((own, round) => (peer[round] ?? Number.NaN) / own))
 
-/** Runs one group: each contender calibrates itself to the length of a round, then they take turns. */
-export const runGroup = async (suite: string, group: Group, mode: Mode): Promise<GroupResult> => {
+/**
+ * Runs one group: each contender calibrates itself to the length of a round, then they take turns.
+ *
+ * @param isFirst of its suite
+ */
+export const runGroup = async (
+  suite: string,
+  group: Group,
+  mode: Mode,
+  isFirst = true,
+): Promise<GroupResult> => {
   const workers: Worker[] = []
   for (const contender of group.contenders) {
     if (contender.warmUp !== undefined && mode !== smoke) await contender.run(contender.warmUp)
-    // A process of its own keeps the code of others out of a contender's figure. For a smoke run one is enough to see
-    // that processes work.
-    const isApart = contender.cpuUs === undefined && (mode !== smoke || workers.length === 0)
+    // A process of its own keeps the code of others out of a contender's figure. For a smoke run one of a suite is
+    // enough to see that processes work.
+    const isOne = isFirst && workers.length === 0
+    const isApart = contender.cpuUs === undefined && (mode !== smoke || isOne)
     workers.push(
       isApart
         ? await startWorker([suite, group.name, contender.name], mode.roundMs)

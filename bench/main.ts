@@ -39,10 +39,10 @@ const chosen = Object.entries(suites).filter(([name]) => values.only?.includes(n
 const startMs = performance.now()
 for (const [done, [, load]] of chosen.entries()) {
   const suite = await load()
-  for (const group of await suite.groups()) {
+  for (const [at, group] of (await suite.groups(mode)).entries()) {
     const pace = { done, total: chosen.length, afterMs: performance.now() - startMs }
     console.error(`${suite.name}: ${group.name} (${progressLine('suites', pace)})`)
-    results.push(await runGroup(suite.name, group, mode))
+    results.push(await runGroup(suite.name, group, mode, at === 0))
     for (const base of bases) pairs.push(...(await comparePairs(suite.name, group, base, mode)))
   }
   for (const figure of (await suite.figures?.(mode)) ?? []) {

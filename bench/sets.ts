@@ -16,7 +16,6 @@ import { validSignature, variedBy } from './messages.ts'
 export type SetMessage = { readonly schema: CompiledSchema; readonly xml: Uint8Array }
 
 const encoder = new TextEncoder()
-const messageCount = 4096
 const shapesEach = 3
 /** Senders whose programs write each type in a shape of their own; most traffic is that of the first few. */
 const mixShapes = 12
@@ -30,12 +29,12 @@ const schemaOf = (type: MessageType, version = knownVersions(type).at(-1)): Comp
   return schema
 }
 
-/** As many valid messages as a set has; a random walk may write twice what the schema wants once. */
-const valid = (next: (index: number) => SetMessage): readonly SetMessage[] => {
+/** So many valid messages; a random walk may write twice what the schema wants once. */
+const valid = (count: number, next: (index: number) => SetMessage): readonly SetMessage[] => {
   const { scan, validate } = createMessageScanner(nativeText, { learning: false })
   const all: SetMessage[] = []
-  for (let index = 0; all.length < messageCount; index++) {
-    if (index > 2 * messageCount) throw new Error('too few messages are valid')
+  for (let index = 0; all.length < count; index++) {
+    if (index > 2 * count) throw new Error('too few messages are valid')
     const one = next(index)
     if (validate(one.schema, scan(one.xml)).valid) all.push(one)
   }
@@ -59,40 +58,43 @@ const mixTypes = (random: Random): MessageType => {
 const sender = (random: Random): number => Math.min(random.next(mixShapes), random.next(mixShapes))
 
 /**
- * Sets of {@link messageCount} messages, each different from all others, the same in every run. Together they show what
+ * Sets of so many messages, each different from all others, the same in every run. Together they show what
  * a parser that learns from its input costs where there is little, or nothing, to learn.
  */
-export const sets: Readonly<Record<string, () => readonly SetMessage[]>> = {
-  recurring: () => {
+export const sets: Readonly<Record<string, (count: number) => readonly SetMessage[]>> = {
+  recurring: (count) => {
     const schema = schemaOf('pacs.008', '1.13')
-    return valid((index) => ({ schema, xml: encoder.encode(payment(index)) }))
+    return valid(count, (index) => ({ schema, xml: encoder.encode(payment(index)) }))
   },
-  'every message in another layout': () => {
+  'every message in another layout': (count) => {
     const schema = schemaOf('pacs.008', '1.13')
     const random = createRandom(11)
-    return valid((index) => ({ schema, xml: encoder.encode(inOwnLayout(payment(index), random)) }))
+    return valid(count, (index) => ({
+      schema,
+      xml: encoder.encode(inOwnLayout(payment(index), random)),
+    }))
   },
-  '27 types, random': () => {
+  '27 types, random': (count) => {
     const random = createRandom(23)
-    return valid(() => {
+    return valid(count, () => {
       const schema = schemaOf(random.pick(messageTypes))
       return { schema, xml: generated(schema, random, random) }
     })
   },
-  [`27 types, ${shapesEach} shapes each`]: () => {
+  [`27 types, ${shapesEach} shapes each`]: (count) => {
     const order = createRandom(7)
     const values = createRandom(99)
-    return valid(() => {
+    return valid(count, () => {
       const kind = order.next(messageTypes.length)
       const schema = schemaOf(messageTypes[kind] as MessageType)
       const shape = createRandom(2_654_435 * (1000 + kind * 31 + order.next(shapesEach)))
       return { schema, xml: generated(schema, shape, values) }
     })
   },
-  'real mix': () => {
+  'real mix': (count) => {
     const order = createRandom(5)
     const values = createRandom(77)
-    return valid(() => {
+    return valid(count, () => {
       const type = mixTypes(order)
       const schema = schemaOf(type)
       const kind = messageTypes.indexOf(type)

@@ -1,4 +1,4 @@
-import type { Contender } from './harness.ts'
+import { type Contender, full, smoke } from './harness.ts'
 import { calibrate, ownCpuUs } from './rounds.ts'
 import { suites } from './suites/index.ts'
 import { noContenderCode, type ReadyMessage, type RoundResult } from './worker-process.ts'
@@ -8,7 +8,7 @@ const roundMs = Number(roundMsText)
 
 const findContender = async (): Promise<Contender> => {
   const suite = await suites[suiteName ?? '']?.()
-  const groups = (await suite?.groups()) ?? []
+  const groups = (await suite?.groups(roundMs === smoke.roundMs ? smoke : full)) ?? []
   const group = groups.find(({ name }) => name === groupName)
   const contender = group?.contenders.find(({ name }) => name === contenderName)
   if (contender === undefined) {

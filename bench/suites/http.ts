@@ -27,16 +27,17 @@ const check = (body: string): number => {
 /** Requests before the first that counts: a young process mostly compiles. */
 const warmUp = 16_000
 
-export const transformContenders = async (
+export const transformContenders = (
   path: string,
   contentType: string,
   body: string,
   servers: Readonly<Record<string, Server>>,
   key: string,
-): Promise<readonly Contender[]> => {
-  const all = Object.entries(servers).map(([name, server]) => ({
+): readonly Contender[] =>
+  Object.entries(servers).map(([name, server]) => ({
     name,
     cpuUs: server.cpuUs,
+    warmUp,
     run: createHttpLoad({
       url: server.url,
       path,
@@ -46,9 +47,6 @@ export const transformContenders = async (
       check,
     }),
   }))
-  for (const { run } of all) await run(warmUp)
-  return all
-}
 
 /** A key for the transform routes, and the file that knows it. */
 export const transformKey = async (): Promise<{
@@ -86,7 +84,7 @@ const groups = async (): Promise<readonly Group[]> => {
   return [
     {
       name: raw,
-      contenders: await transformContenders(
+      contenders: transformContenders(
         '/v1/transform/pacs008',
         'application/xml',
         xml,
@@ -98,13 +96,7 @@ const groups = async (): Promise<readonly Group[]> => {
     },
     {
       name: wrapped,
-      contenders: await transformContenders(
-        '/v1/transform',
-        'application/json',
-        json,
-        running,
-        key,
-      ),
+      contenders: transformContenders('/v1/transform', 'application/json', json, running, key),
       goals: [{ ...goal, atLeast: 2.5 }],
       sameWork,
     },

@@ -1,7 +1,7 @@
 import { createMessageScanner, messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { nativeText } from '#src/platform/runtime/index.ts'
-import type { Contender, Group, Suite } from '../harness.ts'
+import { type Contender, type Group, type Suite, smoke } from '../harness.ts'
 import { hasLibxml2, libxml2Scan, libxml2Validate } from '../peers/libxml2.ts'
 import { goalsAgainst, nodePeer, standardParsers } from '../peers/program.ts'
 import { saxesElements } from '../saxes-elements.ts'
@@ -118,10 +118,10 @@ const validating = (name: string, messages: () => readonly SetMessage[], inC: bo
  */
 export const setsSuite: Suite = {
   name: 'sets',
-  groups: () => {
+  groups: (mode) => {
     const inC = hasLibxml2()
     return Object.entries(sets).flatMap(([name, make]) => {
-      const messages = once(make)
+      const messages = once(() => make(mode === smoke ? 64 : 4096))
       const texts = () => messages().map(({ xml }) => xml)
       // Programs take their time to start: the set that is most like what comes is enough.
       const programs =

@@ -19,7 +19,7 @@ const groups = async (): Promise<readonly Group[]> => {
   return [
     {
       name: 'POST /v1/transform/pacs008',
-      contenders: await transformContenders(path, 'application/xml', pacs008(), running, key),
+      contenders: transformContenders(path, 'application/xml', pacs008(), running, key),
       // Less than 15 % of the throughput.
       goals: [{ ours: traced, peer: untraced, atLeast: 0.85 }],
       sameWork: Object.keys(running),
