@@ -1,5 +1,5 @@
 import { may, useActs } from './act.tsx'
-import type { Session } from './api.ts'
+import type { ScreenProps } from './api.ts'
 import { newOf, writeScope } from './directory-acts.tsx'
 import {
   amountOf,
@@ -50,15 +50,7 @@ const addressOf = (kind: Kind, filter: DirectoryFilter): string =>
   })}`
 
 /** Claims, infraction reports or refund requests, the newest first; what is looked for is in the address. */
-export const DirectoryList = ({
-  kind,
-  query,
-  session,
-}: {
-  readonly kind: Kind
-  readonly query: URLSearchParams
-  readonly session: Session
-}) => {
+export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly kind: Kind }) => {
   const { intro, find, roles, statuses } = kindsOf[kind]
   const filter = filterOf((name) => query.get(name))
   const address = addressOf(kind, filter)

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { RailActivity } from './activity.tsx'
-import { getJson, getText, type Loaded, type Session, useLoaded } from './api.ts'
+import { getJson, getText, type Loaded, type ScreenProps, useLoaded } from './api.ts'
 import { type Concern, manyText } from './concerns.ts'
 import { counterparties, type Health, type Party } from './counterparties.ts'
 import { count, dayOf, duration } from './format.ts'
@@ -27,11 +27,7 @@ export const Overview = ({
   session,
   query,
   concerns,
-}: {
-  readonly session: Session
-  readonly query: URLSearchParams
-  readonly concerns: Loaded<readonly Concern[]>
-}) => {
+}: ScreenProps & { readonly concerns: Loaded<readonly Concern[]> }) => {
   const health = useLoaded(
     'health',
     (purpose) => getJson<Health>('/health', purpose),

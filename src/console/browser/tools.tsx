@@ -1,4 +1,4 @@
-import type { Session } from './api.ts'
+import type { ScreenProps } from './api.ts'
 import { Link } from './router.tsx'
 import { Explain } from './tools-explain.tsx'
 import { MakeMessage } from './tools-message.tsx'
@@ -15,15 +15,7 @@ const tools = [
 ] as const
 
 /** Looks into what is pasted, makes codes, shows how to ask the API. */
-export const Tools = ({
-  query,
-  session,
-  given,
-}: {
-  readonly query: URLSearchParams
-  readonly session: Session
-  readonly given: string
-}) => {
+export const Tools = ({ query, session, given }: ScreenProps & { readonly given: string }) => {
   const mine = tools.filter(({ scope }) => scope === undefined || session.scopes.includes(scope))
   const current = mine.find(({ name }) => name === query.get('tool')) ?? mine[0]
   return (

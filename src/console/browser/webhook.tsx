@@ -1,5 +1,5 @@
 import { ActButtons, may, useActs } from './act.tsx'
-import { getJson, type Session, useLoaded } from './api.ts'
+import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
 import { Back } from './heads.tsx'
 import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
@@ -79,15 +79,7 @@ const loadDeliveries = (id: string, status: string) => async (cursor: string | u
 }
 
 /** One endpoint with its deliveries. */
-export const Webhook = ({
-  id,
-  query,
-  session,
-}: {
-  readonly id: string
-  readonly query: URLSearchParams
-  readonly session: Session
-}) => {
+export const Webhook = ({ id, query, session }: ScreenProps & { readonly id: string }) => {
   const loaded = useLoaded(id, () => getJson<Endpoint>(`/v1/webhooks/${encodeURIComponent(id)}`))
   const { ask, dialog } = useActs(loaded.again)
   const status = query.get('status') ?? ''
