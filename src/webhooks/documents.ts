@@ -153,19 +153,7 @@ const tested = z.object({
   error_class: z.string().nullable(),
 })
 
-type More = Partial<
-  Pick<
-    RouteDocument,
-    | 'body'
-    | 'bodyExamples'
-    | 'exampleFrom'
-    | 'query'
-    | 'params'
-    | 'errors'
-    | 'description'
-    | 'idempotent'
-  >
->
+type More = Partial<Omit<RouteDocument, 'operation' | 'summary' | 'tag' | 'responses'>>
 
 const document = (
   operation: string,
