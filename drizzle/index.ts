@@ -93,6 +93,8 @@ import m89 from './0089_card_messages_found.sql' with { type: 'text' }
 import m90 from './0090_found_in_order.sql' with { type: 'text' }
 import m91 from './0091_balances_found.sql' with { type: 'text' }
 import m92 from './0092_card_movement_fees.sql' with { type: 'text' }
+import m93 from './0093_contracts_by_address.sql' with { type: 'text' }
+import m94 from './0094_contracts_index_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -188,4 +190,6 @@ export const migrations: readonly Migration[] = [
   { name: '0090_found_in_order', sql: m90 },
   { name: '0091_balances_found', sql: m91 },
   { name: '0092_card_movement_fees', sql: m92 },
+  { name: '0093_contracts_by_address', sql: m93 },
+  { name: '0094_contracts_index_replaced', sql: m94 },
 ]

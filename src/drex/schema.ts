@@ -373,7 +373,7 @@ export const drexContracts = pgTable(
     createdAt: instant('created_at').notNull().defaultNow(),
   },
   (table) => [
-    uniqueIndex('drex_contracts_address').on(table.network, table.address, table.account),
+    uniqueIndex('drex_contracts_known').on(table.address, table.network, table.account),
     index('drex_contracts_account').on(table.account, table.id),
     index('drex_contracts_transaction').on(table.transactionId),
   ],

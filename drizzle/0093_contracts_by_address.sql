@@ -1,0 +1,2 @@
+-- expand
+CREATE UNIQUE INDEX "drex_contracts_known" ON "drex_contracts" USING btree ("address","network","account");
