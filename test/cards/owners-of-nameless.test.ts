@@ -415,3 +415,26 @@ test('a late approval has its owner while another message waits under its number
   expect(await rig.settled(await second)).toMatchObject({ status: 'authorized' })
   expect(await rig.settled(first)).toMatchObject({ status: 'declined' })
 })
+
+test('a flood of late answers fills no table, and keeps no honest payment waiting', async () => {
+  const floods = 3_000
+  const { held, tell } = decliningAndHolding()
+  const id = await authorize()
+  const { rrn } = (await (await rig.get(`/v1/transactions/${id}`)).json()) as { rrn: string }
+  for (let told = 0; told < floods; told++) tell({ rrn })
+  await until(() => held.size === 0)
+  network.on((_, peer) => peer.answer(approves))
+  for (const one of await Promise.all(Array.from({ length: 20 }, () => authorize()))) {
+    expect(await rig.settled(one)).toMatchObject({ status: 'authorized' })
+  }
+  const late = async (): Promise<number> => {
+    const [row] = await rig.database.sql<{ count: number }[]>`
+      select count(*)::int as count from card_events
+      where transaction_id = ${id} and type = 'late_answer'`
+    return row?.count ?? 0
+  }
+  expect(await late()).toBeGreaterThan(0)
+  await Bun.sleep(500)
+  expect(await late()).toBeLessThanOrEqual(20)
+  expect(await rig.settled(id)).toMatchObject({ status: 'declined' })
+})

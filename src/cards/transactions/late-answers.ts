@@ -42,6 +42,15 @@ export const lateAnswersAfter = (
         and e.data ->> 'stan' in (r.original_stan, r.stan))
   order by e.id limit ${limit}`
 
+/** Late answers that a transaction keeps: a network may repeat itself without end, and twenty say all that it says. */
+const keptMax = 20
+
+/** Whether another late answer of the transaction `f` is kept. */
+const hasRoom = (sql: Queryable) => sql`(
+  select count(*) from (
+    select from card_events e where e.transaction_id = f.id and e.type = 'late_answer' limit ${keptMax}
+  ) kept) < ${keptMax}`
+
 /** Stores late answers with their transactions. @returns the ids of those found, in order */
 export const attachLateAnswers = async (
   sql: Queryable,
@@ -72,7 +81,7 @@ export const attachLateAnswers = async (
     ),
     events as (
       insert into card_events (transaction_id, type, data, at)
-      select id, 'late_answer', data, at from found
+      select f.id, 'late_answer', f.data, f.at from found f where ${hasRoom(sql)}
     )
     select id, position from found`
   const ids = new Map(attached.map(({ id, position }) => [position, id]))
@@ -144,6 +153,6 @@ export const keepLateAnswer = async (
   const told = JSON.stringify(ids.length === 1 ? data : { ...data, candidates: ids.length })
   await sql`
     insert into card_events (transaction_id, type, data, at)
-    select id, 'late_answer', ${told}::text::jsonb, ${at}
-    from unnest(${textArray(ids)}::text::text[]) as id`
+    select f.id, 'late_answer', ${told}::text::jsonb, ${at}
+    from unnest(${textArray(ids)}::text::text[]) as f(id) where ${hasRoom(sql)}`
 }

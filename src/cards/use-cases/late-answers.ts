@@ -22,6 +22,8 @@ import { keepUnmatched, type UnmatchedAdvice } from '../transactions/unmatched.t
 import { type LateApproval, type Result, takeBack, takeBackWithin } from './late-approvals.ts'
 
 const rowsMax = 200
+/** Approvals that are looked into at the same time: honest payments need the database, too. */
+const approvalsMax = 4
 /** If more wait to be written, the network only logs and counts them. */
 const waitingMax = 10_000
 /** How often we look again while the database is away, or the outcome of the request itself is being written. */
@@ -65,7 +67,7 @@ export const createLateAnswers = (
   }
 
   /** All in one commit: of a process that is killed here, nobody would take back what its event tells of. */
-  const keepAndTakeBack = (late: Late, answers: Answers) =>
+  const keepAndTakeBack = ({ late, answers }: Approval) =>
     sql.begin(async (tx): Promise<readonly Owner[]> => {
       const ids = await ownersOf(tx, late, answers)
       const owners: Owner[] = []
@@ -84,10 +86,15 @@ export const createLateAnswers = (
       return owners
     })
 
+  const take = createGatherer<Approval, readonly Owner[]>({
+    ...{ rowsMax: 1, writersMax: approvalsMax, waitingMax, isRowFault: () => false },
+    write: (approvals) => Promise.all(approvals.map(keepAndTakeBack)),
+  })
+
   const keep = async (late: Late): Promise<readonly string[]> => {
     const answers = approvedBy(networks.byName(late.network)?.answers, late.response)
     if (answers !== undefined) {
-      const owners = await whenReachable(() => keepAndTakeBack(late, answers))
+      const owners = await whenReachable(() => take({ late, answers }))
       await Promise.all(owners.map(takeBackSoon))
       return owners.map(({ id }) => id)
     }
@@ -96,9 +103,15 @@ export const createLateAnswers = (
     return id === undefined ? [] : [id]
   }
 
+  /** Those that are being looked into: the same one, told again meanwhile, says nothing more. */
+  const inHand = new Set<string>()
+
   return async (late) => {
     const { network, response } = late
     const { mti, stan, rrn } = response
+    const told = JSON.stringify({ network, ...response })
+    if (inHand.has(told)) return
+    inHand.add(told)
     try {
       const ids = await keep(late)
       logger.warn(
@@ -111,11 +124,14 @@ export const createLateAnswers = (
       )
     } catch (err) {
       logger.error({ network, mti, stan, rrn, err }, 'a late answer was not kept')
+    } finally {
+      inHand.delete(told)
     }
   }
 }
 
 type Answers = LateApproval['answers']
+type Approval = { readonly late: Late; readonly answers: Answers }
 type Late = Pick<LateAnswer, 'network' | 'response' | 'receivedAt'>
 type Owner = {
   readonly id: string
