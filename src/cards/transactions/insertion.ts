@@ -11,23 +11,36 @@ export const fixedMembers: Members = [
   ...(['installments', 'reference', 'stan', 'rrn', 'transmission', 'account'] as const),
   ...(['createdBy', 'createdAt'] as const),
 ]
-/** The members known before an authorization is sent. */
+/** The members known before an authorization is sent, but for its status and when it was changed: it is new. */
 const initial: Members = [
   ...fixedMembers,
-  ...(['status', 'operation', 'amountCents', 'updatedAt'] as const),
-  ...(['claimKey', 'traceparent', 'details'] as const),
+  'operation',
+  'amountCents',
+  'claimKey',
+  'details',
+  'traceparent',
 ]
-const initialTexts = {
-  declared: columns.declared(initial),
-  names: columns.names(initial),
-  members: columns.members(initial),
-}
+/** Those that most have not. Each column that is not declared saves PostgreSQL a microsecond. */
+const rare: Members = ['operation', 'details', 'reference', 'traceparent']
+const formOf = (members: Members) => ({
+  members,
+  declared: columns.declared(members),
+  names: columns.names(members),
+  given: columns.members(members),
+})
+const anyForm = formOf(initial)
+const usualForm = formOf(initial.filter((member) => !rare.includes(member)))
+
+const hasRare = ({ transaction }: NewRow): boolean =>
+  rare.some((member) => transaction[member] !== undefined)
 
 /** New transactions, with audit entries and idempotency keys. A row is not written if its key existed before. */
 export const insertionOf = (sql: Queryable, rows: readonly NewRow[]): WritePart => {
   const first = firstOfEachKey(rows, ({ caller }) => caller.idempotencyKey)
+  const isUsual = !first.some(hasRare)
+  const { members, declared, names, given } = isUsual ? usualForm : anyForm
   const input = first.map(({ transaction, caller: { idempotencyKey, requestId } }, position) => ({
-    ...columns.json(transaction, initial),
+    ...columns.json(transaction, members),
     auditId: Bun.randomUUIDv7(),
     requestId,
     claimKey: idempotencyKey?.key,
@@ -37,7 +50,7 @@ export const insertionOf = (sql: Queryable, rows: readonly NewRow[]): WritePart 
   const ctes = sql`
     input as (
       select * from json_to_recordset(${JSON.stringify(input)}::text::json) as i(
-        ${sql(initialTexts.declared)}, fingerprint text, "auditId" text, "requestId" text, position int)
+        ${sql(declared)}, fingerprint text, "auditId" text, "requestId" text, position int)
     ),
     keys as (${claimRows(
       sql,
@@ -50,10 +63,11 @@ export const insertionOf = (sql: Queryable, rows: readonly NewRow[]): WritePart 
     begun as (${auditInsert(
       sql,
       sql`select "auditId", "createdBy",
-          case when operation is null then 'cards.authorize' else 'cards.verify' end, id, 'pending', "requestId" from fresh`,
+          ${isUsual ? sql`'cards.authorize'` : sql`case when operation is null then 'cards.authorize' else 'cards.verify' end`}, id, 'pending', "requestId" from fresh`,
     )}),
     written as (
-      insert into card_transactions (${sql(initialTexts.names)}) select ${sql(initialTexts.members)} from fresh
+      insert into card_transactions (${sql(names)}, status, updated_at)
+      select ${sql(given)}, 'pending', "createdAt" from fresh
     )`
   return {
     ctes,
