@@ -438,3 +438,37 @@ test('a flood of late answers fills no table, and keeps no honest payment waitin
   expect(await late()).toBeLessThanOrEqual(20)
   expect(await rig.settled(id)).toMatchObject({ status: 'declined' })
 })
+
+test.each([
+  ['void', { amount: 6_000 }, 'capture', { amount: 8_000, final: false }],
+  ['void', { amount: 6_000 }, 'increment', { amount: 1_000 }],
+  ['void', {}, 'capture', { amount: 3_000, final: false }],
+])(
+  'a %s %j that was refused, and is done after a %s %j, waits for a person',
+  async (...[voided, part, path, body]) => {
+    network.on((_, peer) => peer.answer(approves))
+    const id = await authorize()
+    let late = (): void => undefined
+    network.on((_, peer) => {
+      late = () => peer.answer({ responseCode: '00' })
+      peer.answer({ responseCode: '05' })
+    })
+    const done = async (path: string, body: Json): Promise<number> => {
+      const response = await rig.post(`/v1/transactions/${id}/${path}`, body)
+      await response.body?.cancel()
+      return response.status
+    }
+    expect(await done(voided, part)).toBe(422)
+    network.on((_, peer) => peer.answer(approves))
+    expect(await done(path, body)).toBe(200)
+    const { length } = network.seen
+    late()
+    for (const endMs = performance.now() + 10_000; ; await Bun.sleep(10)) {
+      const record = await rig.settled(id)
+      expect(record['reversed_amount']).toBeUndefined()
+      if (record['needs_attention'] === true) break
+      if (performance.now() > endMs) throw new Error('nobody is asked')
+    }
+    expect(network.seen.length).toBe(length)
+  },
+)

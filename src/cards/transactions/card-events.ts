@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { isAdviceRow } from '../reversals/store.ts'
 import type { Capture, ShownMessage } from './schema.ts'
 
@@ -23,7 +23,14 @@ type RefusedVoid = {
   readonly transmission: string
   /** Null: the whole. */
   readonly amountCents: bigint | null
+  /** Money has moved since it was sent: what it took back then is not what it would take back now. */
+  readonly isOvertaken: boolean
 }
+
+const movingEvents = [
+  ...['captured', 'partially_captured', 'refunded', 'incremented', 'partially_voided', 'released'],
+  ...['advice_confirmed', 'reversal_confirmed', 'resolved'],
+]
 
 /** Whether the refund or increment that was sent under the STAN counts. */
 export const isCounted = async (sql: Queryable, id: string, stan: string): Promise<boolean> => {
@@ -70,7 +77,11 @@ export const refusedVoidUnder = async (
 ): Promise<RefusedVoid | undefined> => {
   const [refused] = await sql<RefusedVoid[]>`
     select replace(s.type, '_sent', '') as operation, s.data ->> 'transmission' as transmission,
-      (s.data ->> 'amount')::bigint as "amountCents"
+      (s.data ->> 'amount')::bigint as "amountCents",
+      exists (
+        select from card_events m where m.transaction_id = s.transaction_id and m.id > s.id
+          and m.type = any(${textArray(movingEvents)}::text::text[])
+      ) as "isOvertaken"
     from card_events s
     join card_events d on d.transaction_id = s.transaction_id and d.data ->> 'stan' = ${stan}
       and d.type = replace(s.type, '_sent', '_declined')

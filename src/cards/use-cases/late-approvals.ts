@@ -71,11 +71,11 @@ const goOnWithVoid = async (
     return isStarted(row.operation) && row.operationStan === stan ? 'undecided' : 'taken'
   }
   if (row.operation !== undefined) return 'undecided'
-  const { operation, transmission, amountCents } = refused
+  const { operation, transmission, amountCents, isOvertaken } = refused
   const event = `late_${operation}` as const
   const events = [{ type: event, data: { stan } }]
-  if (transition(row, event) === undefined) {
-    // It was captured for good meanwhile: a person has to ask the network.
+  if (isOvertaken || transition(row, event) === undefined) {
+    // It was captured, raised or taken back in part meanwhile: a person has to ask the network.
     const after = { ...row, needsAttention: true, updatedAt: now() }
     await changeTransactions(tx, [{ before: row, after, events }], emission)
     return 'taken'
