@@ -421,7 +421,10 @@ test('a flood of late answers fills no table, and keeps no honest payment waitin
   const { held, tell } = decliningAndHolding()
   const id = await authorize()
   const { rrn } = (await (await rig.get(`/v1/transactions/${id}`)).json()) as { rrn: string }
-  for (let told = 0; told < floods; told++) tell({ rrn })
+  // A hundred of them differ.
+  for (let told = 0; told < floods; told++) {
+    tell({ rrn, authCode: String(told % 100).padStart(6, '0') })
+  }
   await until(() => held.size === 0)
   network.on((_, peer) => peer.answer(approves))
   for (const one of await Promise.all(Array.from({ length: 20 }, () => authorize()))) {
@@ -435,7 +438,8 @@ test('a flood of late answers fills no table, and keeps no honest payment waitin
   }
   expect(await late()).toBeGreaterThan(0)
   await Bun.sleep(500)
-  expect(await late()).toBeLessThanOrEqual(20)
+  // Twenty, and those that were looked into when there were as many.
+  expect(await late()).toBeLessThanOrEqual(24)
   expect(await rig.settled(id)).toMatchObject({ status: 'declined' })
 })
 
