@@ -72,34 +72,32 @@ import {
 const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] => {
   const { logger, metrics, version } = deps
   const { platform, spi, schemas: catalogue } = values
-  const { masterKey, previousMasterKey, environment } = platform
   const { archiveDirectory } = values.database
   const roles = rolesOf(values)
   const sealer = sealerOf(values)
   const databases = openDatabases(values, roles, sealer, deps)
   const sql = databases.shared?.sql
   const opened = openSharedBroker(values, databases.shared, deps)
-  const certificates = createCertificates({
-    ...{ sql, masterKey, previousMasterKey, environment, logger, metrics },
-    folder: values.certificates.folder,
-  })
+  const certificates = certificatesOf(values, sql, deps)
   const readOutside = createOutsideReader(values.outside, version)
   const jose = createJose({ keys: certificates.keys, settings: values.jose, readOutside, logger })
   const schemas = createSchemas({ settings: values.schemas, logger })
   const transform = createTransform({ metrics, ...schemas })
-  const audit = createAudit({
-    databases: databases.all.map((database) => database.sql),
-    ...{ retentionDays: values.database.auditRetentionDays, archiveDirectory, logger },
-  })
+  const audit = auditOf(values, databases, logger)
   const sending = { ...catalogue, ispb: spi.ispb, sql, broker: opened?.transactional }
   const dict = createDirectory(values, { ...sending, keys: certificates.keys }, deps)
   const qrcodes = createQrcodes({ read: readOutside, open: jose.openPayload })
   const reference = createReference({ sql, logger })
   const pix = createPix({
-    ...{ ...deps, ...sending, settings: values.pix, signing: jose.signPublished },
+    ...deps,
+    ...sending,
+    settings: values.pix,
+    signing: jose.signPublished,
     isHoliday: reference.isHoliday,
-    ...{ topics: createTopics(values.webhooks), runsJobs: roles.has('jobs') },
-    ...{ refunds: createRefunds(sending), mandates: createRecurringSender(sending) },
+    topics: createTopics(values.webhooks),
+    runsJobs: roles.has('jobs'),
+    refunds: createRefunds(sending),
+    mandates: createRecurringSender(sending),
   })
   return tellOfUses(
     certificates,
@@ -108,31 +106,30 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
       createTracing(platform, collectorMaterial(platform, logger), logger),
       ...databases.features,
       withJobs(roles, audit),
-      ...(opened === undefined
-        ? []
-        : [createBrokerFeature(opened.broker, sql, opened.certificates)]),
+      ...brokerOf(opened, sql),
       createDeadLetters({ sql, isRelayed: platform.brokerAddresses !== undefined }),
-      ...[certificates, jose, schemas, transform],
+      certificates,
+      jose,
+      schemas,
+      transform,
       withJobs(roles, createMessages({ ...values.spi, sql, archiveDirectory, logger })),
       ...(sql === undefined ? [] : [createOpenMessages({ sql, logger, metrics })]),
       createRsfn({ settings: values.spi, certificates: certificates.keys }),
       qrcodes,
       createInspection(inspectors),
-      ...[reference, pix, pix.beside],
+      reference,
+      pix,
+      pix.beside,
       dict,
-      createWebhooks({
-        ...{ sql, broker: opened?.transactional, sealer, environment, version, logger, metrics },
-        elsewhere: databases.all.filter((database) => database.sql !== sql).map(({ sql }) => sql),
-        ...{ settings: values.webhooks, institution: platform.institutionAccounts },
-        delivers: roles.has('webhooks'),
-        runsJobs: roles.has('jobs'),
-      }),
+      webhooksOf(values, roles, { databases, broker: opened?.transactional, sealer }, deps),
       ...createPipeline(
         values,
         {
-          ...{ database: databases.shared, opened },
+          database: databases.shared,
+          opened,
           keys: certificates.keys,
-          ...{ pix, learnedVersions: schemas.learnedVersions },
+          pix,
+          learnedVersions: schemas.learnedVersions,
           payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
         },
         deps,
@@ -147,6 +144,57 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
   )
 }
 
+const certificatesOf = (
+  { certificates, platform }: Values,
+  sql: Database['sql'] | undefined,
+  { logger, metrics }: PlatformDeps,
+): CertificatesFeature => {
+  const { masterKey, previousMasterKey, environment } = platform
+  const { folder } = certificates
+  const keys = { masterKey, previousMasterKey, environment, folder }
+  return createCertificates({ ...keys, sql, logger, metrics })
+}
+
+const auditOf = ({ database }: Values, { all }: Databases, logger: Logger) =>
+  createAudit({
+    databases: all.map(({ sql }) => sql),
+    retentionDays: database.auditRetentionDays,
+    archiveDirectory: database.archiveDirectory,
+    logger,
+  })
+
+const brokerOf = (opened: OpenedBroker | undefined, sql: Database['sql'] | undefined) =>
+  opened === undefined ? [] : [createBrokerFeature(opened.broker, sql, opened.certificates)]
+
+type Beside = {
+  readonly databases: Databases
+  readonly broker: OpenedBroker['transactional']
+  readonly sealer: Sealer | undefined
+}
+
+const webhooksOf = (
+  { webhooks, platform }: Values,
+  roles: Roles,
+  { databases, broker, sealer }: Beside,
+  { version, logger, metrics }: PlatformDeps,
+) => {
+  const sql = databases.shared?.sql
+  return createWebhooks({
+    sql,
+    broker,
+    sealer,
+    environment: platform.environment,
+    version,
+    logger,
+    metrics,
+    elsewhere: databases.all.filter((database) => database.sql !== sql).map((one) => one.sql),
+    settings: webhooks,
+    institution: platform.institutionAccounts,
+    delivers: roles.has('webhooks'),
+    runsJobs: roles.has('jobs'),
+  })
+}
+
 const transformationsOverGrpc = (
   { grpc: settings, platform }: Values,
   deps: PlatformDeps,
@@ -154,7 +202,10 @@ const transformationsOverGrpc = (
   recordAct: ReturnType<typeof createAudit>['recordAct'],
 ): Feature =>
   createGrpc({
-    ...{ ...deps, settings, run, recordAct },
+    ...deps,
+    settings,
+    run,
+    recordAct,
     // A transformation is of the rail of instant payments, over HTTP too.
     rooms: deps.rooms?.spi,
     trustedProxies: networksOf(platform.trustedProxies ?? []),
@@ -246,8 +297,10 @@ const cards = (
     const none = { host: undefined }
     const networks = createCardNetworks({
       settings: { ...settings, networksFile: undefined },
-      ...{ networkA: { ...networkA, ...none }, networkB: { ...networkB, ...none } },
-      ...{ logger, metrics },
+      networkA: { ...networkA, ...none },
+      networkB: { ...networkB, ...none },
+      logger,
+      metrics,
     })
     return [
       withoutRole(createCards({ ...common, sql: undefined, networks, settings: cardSettings })),

@@ -54,38 +54,29 @@ export type DictFeature = Feature & {
   readonly missing: readonly string[]
 }
 
+const common = { name: 'dict', errors: dictErrors }
+
 /** The directory of Pix keys (DICT): who is paid by a key. */
 export const createDict = (deps: DictDeps): DictFeature => {
   const { settings, ispb, sql, tls, logger, metrics, now = () => new Date() } = deps
-  const common = { name: 'dict', errors: dictErrors }
   const { url } = settings
   const { returns } = deps
   if (ispb === undefined || sql === undefined || url === undefined || returns === undefined) {
-    const never = (): never => {
-      throw new Error('not configured')
-    }
-    const missing = [
+    return unconfigured([
       ...(url === undefined ? ['DICT_URL'] : []),
       ...(ispb === undefined ? ['ISPB'] : []),
       ...(sql === undefined || returns === undefined ? ['DATABASE_DSN'] : []),
-    ]
-    const unasked = { register: never, change: never, find: never, list: never }
-    const routes = [
-      ...dictRoutes({ show: never, payee: never }),
-      ...unaskedDisputes(),
-      ...comparisonRoutes({
-        ...{ start: never, find: never, differences: never, mend: never, advance: never },
-      }),
-      ...entryRoutes({ ...unasked, retry: never, verify: never }, ''),
-      ...claimRoutes({ open: never, act: never, find: never, list: never }, ''),
-    ]
-    return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
+    ])
   }
   const timeoutMs = settings.timeoutSeconds * 1_000
   // Who asks first has his answer by then, or will have none.
   const quietMs = 3 * timeoutMs
   const wire = createDirectoryWire({
-    ...{ url: withoutSlashes(url), ispb, tls, metrics, sign: deps.sign },
+    url: withoutSlashes(url),
+    ispb,
+    tls,
+    metrics,
+    sign: deps.sign,
     refusalOfSignature: deps.refusalOfSignature,
     timeoutMs,
   })
@@ -93,28 +84,43 @@ export const createDict = (deps: DictDeps): DictFeature => {
   const entries = createEntryService({ sql, client, logger, now })
   const claims = createClaims(wire.lane(), { sql, ispb, emit: deps.emit, quietMs, logger, now })
   const service = createDictService({
-    ...{ sql, ispb, client, logger, now },
+    sql,
+    ispb,
+    client,
+    logger,
+    now,
     tokens: createLookupTokens(sharedBuckets(sql), ispb, settings.category),
     cache: createEntryCache(settings.cacheSeconds, () => now().getTime()),
   })
   const disputing = createDisputing({ sql, ispb, wire, returns, emit: deps.emit, logger, now })
   const comparing = {
-    ...{ sql, ispb, entries, logger, now, fetchFile: wire.fetchFile },
+    sql,
+    ispb,
+    entries,
+    logger,
+    now,
+    fetchFile: wire.fetchFile,
     calls: createReconciliationCalls(wire.lane(), ispb),
   }
   const comparisons = createComparisonService(comparing)
   const pollMs = settings.pollSeconds * 1_000
   const jobs = [
     createComparisonJob(comparisons, comparing),
-    ...[createLookupSweep(sql, logger), createEntryRetries(sql, entries, quietMs, logger)],
+    createLookupSweep(sql, logger),
+    createEntryRetries(sql, entries, quietMs, logger),
     createComparisonSweep(sql, settings.comparisonRetentionDays, logger),
-    ...[...claims.jobs(pollMs), ...disputing.jobs(pollMs, quietMs)],
+    ...claims.jobs(pollMs),
+    ...disputing.jobs(pollMs, quietMs),
   ]
   return {
-    ...{ ...common, missing: [], payee: service.payee },
+    ...common,
+    missing: [],
+    payee: service.payee,
     routes: [
-      ...[...dictRoutes(service), ...entryRoutes(entries, ispb)],
-      ...[...claimRoutes(claims.service, ispb), ...disputing.routes],
+      ...dictRoutes(service),
+      ...entryRoutes(entries, ispb),
+      ...claimRoutes(claims.service, ispb),
+      ...disputing.routes,
       ...comparisonRoutes(comparisons),
     ],
     start: async () => {
@@ -126,6 +132,30 @@ export const createDict = (deps: DictDeps): DictFeature => {
     },
     stop: () => tls?.stop(),
   }
+}
+
+/** Its endpoints answer 503 and name what is missing. */
+const unconfigured = (missing: readonly string[]): DictFeature => {
+  const never = (): never => {
+    throw new Error('not configured')
+  }
+  const routes = [
+    ...dictRoutes({ show: never, payee: never }),
+    ...unaskedDisputes(),
+    ...comparisonRoutes({
+      start: never,
+      find: never,
+      differences: never,
+      mend: never,
+      advance: never,
+    }),
+    ...entryRoutes(
+      { register: never, change: never, find: never, list: never, retry: never, verify: never },
+      '',
+    ),
+    ...claimRoutes({ open: never, act: never, find: never, list: never }, ''),
+  ]
+  return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
 }
 
 const withoutSlashes = (url: string): string => {

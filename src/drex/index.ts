@@ -92,23 +92,11 @@ export const createDrex = (given: DrexDeps): Drex => {
   watchLedger(deps)
   watchHeads(deps, contexts)
   watchHeld(deps, [...contexts.keys()])
-  const { expirySeconds } = settings
-  const transfers = createTransfers({
-    sql,
-    chains,
-    wallets,
-    tokens,
-    expirySeconds,
-    watchBlocks: settings.watchBlocks,
-    contextOf,
-    onEnded,
-  })
-  const batches = createBatches({ sql, chains, wallets, tokens, expirySeconds, transfers })
-  const contracts = createContracts({ sql, chains, wallets, tokens, expirySeconds })
-  const operations = createOperations({ sql, chains, wallets, tokens, expirySeconds, contextOf })
-  const agreed = { sql, chains, wallets, tokens, expirySeconds, onEnded }
-  const signatures = createSignatures({ sql, chains, wallets, tokens })
-  const sandbox = createSandbox({ sql, chains, wallets, tokens, expirySeconds })
+  const { watchBlocks, expirySeconds } = settings
+  const asked = { sql, chains, wallets, tokens, expirySeconds }
+  const transfers = createTransfers({ ...asked, watchBlocks, contextOf, onEnded })
+  const contracts = createContracts(asked)
+  const agreed = { ...asked, onEnded }
   const engines = [...all.values()].flatMap(({ engine }) => (engine === undefined ? [] : [engine]))
   const retention = createDrexRetention(sql, settings.retentionDays, logger)
   const keys = createKeyCheck(wallets, logger)
@@ -122,8 +110,18 @@ export const createDrex = (given: DrexDeps): Drex => {
     certificates: custody.certificates,
     errors: drexErrors,
     routes: createRoutes({
-      ...{ chains, transfers, batches, wallets, contracts, tokens, sandbox, signatures, sql },
-      ...{ operations, deliveries: createDeliveries(agreed), liens: createLiens(agreed) },
+      chains,
+      transfers,
+      batches: createBatches({ ...asked, transfers }),
+      wallets,
+      contracts,
+      tokens,
+      sandbox: createSandbox(asked),
+      signatures: createSignatures({ sql, chains, wallets, tokens }),
+      sql,
+      operations: createOperations({ ...asked, contextOf }),
+      deliveries: createDeliveries(agreed),
+      liens: createLiens(agreed),
       streams: createStreams({ sql, chains, contracts }),
       statements: createStatements(sql, tokens),
       held: createHeld(sql, chains),
@@ -167,7 +165,14 @@ const openChains = (
     const permission = createPermission(network.permissioning, rpc)
     const prover = createProver({ network, rpc, logger })
     const context: EngineContext = {
-      ...{ network, rpc, prover, permission, sql, logger, explainRevert, ...tellings },
+      network,
+      rpc,
+      prover,
+      permission,
+      sql,
+      logger,
+      explainRevert,
+      ...tellings,
       signers: createSigners({
         signerFor: (address) =>
           wallets.signerFor(address, network.environment === 'production' ? 'live' : 'test'),
@@ -183,21 +188,43 @@ const openChains = (
     }
     contexts.set(id, context)
     const ledger = createLedgerFollower({
-      ...{ network, rpc, prover, sql, logger, emitEvents, isTaken },
+      network,
+      rpc,
+      prover,
+      sql,
+      logger,
+      emitEvents,
+      isTaken,
       looks: context.looks,
       decimalsOf: (token) => followedDecimals(tokens, all.get(id)!, token),
     })
     const streams = createStreamFollower({
-      ...{ network, rpc, prover, sql, logger, emitEvents },
-      ...{ looks: context.looks, watchBlocks: settings.watchBlocks },
+      network,
+      rpc,
+      prover,
+      sql,
+      logger,
+      emitEvents,
+      looks: context.looks,
+      watchBlocks: settings.watchBlocks,
     })
     const balances = createBalanceWatch({
-      ...{ network, rpc, sql, logger, emitEvents },
+      network,
+      rpc,
+      sql,
+      logger,
+      emitEvents,
       currencyDecimals: () => followedDecimals(tokens, all.get(id)!, network.token),
     })
     const agreements = createAgreementFollower({
-      ...{ network, rpc, prover, sql, logger, emitEvents },
-      ...{ looks: context.looks, watchBlocks: settings.watchBlocks },
+      network,
+      rpc,
+      prover,
+      sql,
+      logger,
+      emitEvents,
+      looks: context.looks,
+      watchBlocks: settings.watchBlocks,
     })
     const companions = [ledger, streams, agreements, balances]
     const engine = settings.engineEnabled ? createEngine(context, companions) : undefined

@@ -84,6 +84,25 @@ const slowMs = 500
 const graceMs = 100
 const graceTimes = 4
 
+/** @param ask answers some of the first, or all */
+const askedInTurn = async <M extends Method>(
+  requests: readonly RpcRequest<M>[],
+  ask: (rest: readonly RpcRequest<M>[]) => Promise<readonly RpcOutcome<ResultOf<M>>[]>,
+): Promise<RpcOutcome<ResultOf<M>>[]> => {
+  const outcomes: RpcOutcome<ResultOf<M>>[] = []
+  while (outcomes.length < requests.length) {
+    const rest = requests.slice(outcomes.length)
+    try {
+      outcomes.push(...(await ask(rest)))
+    } catch (failure) {
+      // What was answered stays answered.
+      if (!(failure instanceof RpcFailure) || outcomes.length === 0) throw failure
+      outcomes.push(...rest.map(() => ({ failure })))
+    }
+  }
+  return outcomes
+}
+
 export const createRpcClient = (options: RpcClientOptions): RpcClient => {
   const nodes = nodesOf(options)
   const random = options.random ?? Math.random
@@ -110,29 +129,17 @@ export const createRpcClient = (options: RpcClientOptions): RpcClient => {
   }
 
   const failover = createFailover({
-    ...{ nodes, choice, attemptsMax: options.attemptsMax },
+    nodes,
+    choice,
+    attemptsMax: options.attemptsMax,
     backoffMs: (round) => backoffMs(round, random),
     onFailure: (node) => node.forget(),
   })
   const withNode = <T>(calls: number, attempt: (node: Node) => Promise<T>): Promise<T> =>
     failover(patience.forCallsMs(calls), async (node) => attempt(await identified(node)))
 
-  const inTurn = async <M extends Method>(
-    requests: readonly RpcRequest<M>[],
-  ): Promise<RpcOutcome<ResultOf<M>>[]> => {
-    const outcomes: RpcOutcome<ResultOf<M>>[] = []
-    while (outcomes.length < requests.length) {
-      const rest = requests.slice(outcomes.length)
-      try {
-        outcomes.push(...(await withNode(rest.length, (node) => asked(node, rest))))
-      } catch (failure) {
-        // What was answered stays answered.
-        if (!(failure instanceof RpcFailure) || outcomes.length === 0) throw failure
-        outcomes.push(...rest.map(() => ({ failure })))
-      }
-    }
-    return outcomes
-  }
+  const inTurn = <M extends Method>(requests: readonly RpcRequest<M>[]) =>
+    askedInTurn(requests, (rest) => withNode(rest.length, (node) => asked(node, rest)))
 
   const pollBatch = pollAll(nodes, identified)
 

@@ -61,11 +61,22 @@ const partiesOf = (
   return reason === 'REFUND_REQUEST' ? [debited, credited] : [credited, debited]
 }
 
+const isParty = ({ reporter, counterparty }: InfractionReport, participant: string): boolean =>
+  reporter === participant || counterparty === participant
+
+type Side = { readonly isReporter: boolean; readonly isCounterparty: boolean }
+
+const isOfSide = (
+  report: InfractionReport,
+  participant: string,
+  { isReporter, isCounterparty }: Side,
+): boolean =>
+  isParty(report, participant) &&
+  (!isReporter || report.reporter === participant) &&
+  (!isCounterparty || report.counterparty === participant)
+
 export const createInfractions = (now: () => number, transactions: FindTransaction) => {
   const records = createRecords<InfractionReport>(now)
-  const isParty = ({ reporter, counterparty }: InfractionReport, participant: string): boolean =>
-    reporter === participant || counterparty === participant
-
   /** @throws Refusal */
   const demand = (id: string, participant: string, role?: 'reporter' | 'counterparty') => {
     const found = records.find(id)
@@ -94,9 +105,17 @@ export const createInfractions = (now: () => number, transactions: FindTransacti
       refuseRepeated(records.all(), request)
       const at = records.moment()
       return records.put({
-        ...{ ...request, id: randomUUID(), status: 'OPEN', reporter, counterparty },
-        ...{ createdMs: at, modifiedMs: at, result: undefined, analysis: undefined },
-        ...{ fraudType: undefined, fraudMarkerId: undefined },
+        ...request,
+        id: randomUUID(),
+        status: 'OPEN',
+        reporter,
+        counterparty,
+        createdMs: at,
+        modifiedMs: at,
+        result: undefined,
+        analysis: undefined,
+        fraudType: undefined,
+        fraudMarkerId: undefined,
       })
     },
     find: (id: string, participant: string) => demand(id, participant),
@@ -124,18 +143,8 @@ export const createInfractions = (now: () => number, transactions: FindTransacti
       const report = demand(id, participant, 'reporter')
       return report.status === 'CANCELLED' ? report : change(report, { status: 'CANCELLED' })
     },
-    list: (
-      participant: string,
-      { isReporter, isCounterparty }: { isReporter: boolean; isCounterparty: boolean },
-      filter: ListFilter,
-    ) =>
-      records.list(
-        (report) =>
-          isParty(report, participant) &&
-          (!isReporter || report.reporter === participant) &&
-          (!isCounterparty || report.counterparty === participant),
-        filter,
-      ),
+    list: (participant: string, side: Side, filter: ListFilter) =>
+      records.list((report) => isOfSide(report, participant, side), filter),
   }
 }
 
