@@ -15,5 +15,8 @@ export const archive = async (directory: string, outfile: string, at: Date): Pro
     ],
     dirname(directory),
   )
-  await Bun.write(outfile, Bun.gzipSync(new Uint8Array(tar), { level: compressionLevel }))
+  await Bun.write(
+    outfile,
+    Bun.gzipSync(new Uint8Array(tar), { level: compressionLevel, library: 'libdeflate' }),
+  )
 }
