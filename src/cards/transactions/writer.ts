@@ -19,12 +19,8 @@ const rowsMax = 200
 const writersMax = 1
 /** New transactions that may wait. Steps of those that were sent always find room. */
 const waitingMax = 10_000
-/**
- * Those that come within it share a statement, and by that all that follows: messages of one turn, and answers. A row in
- * a statement of 160 costs PostgreSQL three fifths of one in a statement of 30, and this process half; so the more come,
- * the longer they wait for one another. Light traffic would gain nothing by it.
- */
-const spacingMs = (rows: number): number => (rows < 16 ? 4 : rows < 64 ? 8 : 16)
+/** Those that come within it share a statement, and by that all that follows: messages of one turn, and answers. */
+const spacingMs = 4
 /** The network has acted, so we retry its answer while the database is away for a moment. */
 const attemptsMax = 4
 const retryMs = 50

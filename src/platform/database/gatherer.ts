@@ -19,9 +19,9 @@ export type GathererOptions<Row, Result> = {
   /**
    * The least time between the starts of two statements, unless enough rows for a whole one wait: many callers then
    * share statements that would otherwise carry a few rows each. A lone row does not wait, and any other waits
-   * this long at most; 0 when absent. Where it depends on the traffic, it is given by the rows of the last statement.
+   * this long at most; 0 when absent.
    */
-  readonly spacingMs?: number | ((rows: number) => number)
+  readonly spacingMs?: number
   /**
    * True when a row may be to blame (a constraint): the batch is halved until only the row itself fails. False
    * (a connection is away): all rows of the batch fail with the error.
@@ -65,12 +65,10 @@ export const createGatherer = <Row, Result>(
 ): ((row: Row) => Promise<Result>) => {
   const { rowsMax, writersMax, waitingMax, spacingMs = 0, isRowFault } = options
   const { writers = new Writers() } = options
-  const spacingAfter = typeof spacingMs === 'number' ? () => spacingMs : spacingMs
   const queue: Waiting<Row, Result>[] = []
   let held = 0
   let isScheduled = false
   let startedMs = Number.NEGATIVE_INFINITY
-  let rowsBefore = 0
 
   const attempt = async (batch: readonly Waiting<Row, Result>[]): Promise<void> => {
     try {
@@ -100,7 +98,7 @@ export const createGatherer = <Row, Result>(
       wait()
       return
     }
-    const leftMs = startedMs + spacingAfter(rowsBefore) - performance.now()
+    const leftMs = startedMs + spacingMs - performance.now()
     if (leftMs > 0 && queue.length < rowsMax) {
       isScheduled = true
       setTimeout(start, leftMs)
@@ -108,7 +106,6 @@ export const createGatherer = <Row, Result>(
     }
     startedMs = performance.now()
     const batch = queue.splice(0, rowsMax)
-    rowsBefore = batch.length
     const within = batch[0]?.within
     writers.running++
     void (within === undefined ? attempt(batch) : within(() => attempt(batch))).finally(() => {

@@ -7,7 +7,7 @@ const gatherer = (
     rowsMax: number
     writersMax: number
     waitingMax: number
-    spacingMs: number | ((rows: number) => number)
+    spacingMs: number
     bad: Set<number>
   }> = {},
 ) => {
@@ -97,21 +97,6 @@ describe('the gatherer', () => {
     const { write, batches } = gatherer({ rowsMax: 10, spacingMs: 60_000 })
     await Promise.all(Array.from({ length: 30 }, (_, index) => write(index)))
     expect(batches.map(({ length }) => length)).toEqual([10, 10, 10])
-  })
-
-  test('a spacing may depend on the rows of the statement before', async () => {
-    const before: number[] = []
-    const { write, batches } = gatherer({
-      spacingMs: (rows) => {
-        before.push(rows)
-        return 0
-      },
-    })
-    await Promise.all([write(1), write(2)])
-    await Promise.all([write(3), write(4), write(5)])
-    await write(6)
-    expect(batches).toEqual([[1, 2], [3, 4, 5], [6]])
-    expect(before.slice(0, 3)).toEqual([0, 2, 3])
   })
 
   test('refuses one row more than may wait, and takes rows again afterwards', async () => {
