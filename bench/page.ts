@@ -14,7 +14,9 @@ type Bar = { readonly name: string; readonly value: number; readonly colour: str
 /** Horizontal bars, in the order given from above, over an axis whose bars begin at `startValue`. */
 const bars = (all: readonly Bar[], axis: XAxisOption, mark?: number): string => {
   const chart = init(null, null, {
-    ...{ renderer: 'svg', ssr: true, width },
+    renderer: 'svg',
+    ssr: true,
+    width,
     height: all.length * barHeight + 60,
   })
   chart.setOption({
@@ -22,7 +24,9 @@ const bars = (all: readonly Bar[], axis: XAxisOption, mark?: number): string => 
     grid: { left: roomForNames, right: 70, top: 8, bottom: 44 },
     xAxis: { nameLocation: 'middle', nameGap: 26, ...axis },
     yAxis: {
-      ...{ type: 'category', inverse: true, data: all.map(({ name }) => name) },
+      type: 'category',
+      inverse: true,
+      data: all.map(({ name }) => name),
       axisLabel: { width: roomForNames - 16, overflow: 'truncate' },
     },
     series: [
@@ -30,7 +34,8 @@ const bars = (all: readonly Bar[], axis: XAxisOption, mark?: number): string => 
         type: 'bar',
         data: all.map(({ value, colour }) => ({ value, itemStyle: { color: colour } })),
         label: {
-          ...{ show: true, position: 'right' },
+          show: true,
+          position: 'right',
           formatter: ({ value }: { readonly value: unknown }) => Number(value).toPrecision(3),
         },
         ...(mark === undefined
@@ -51,7 +56,8 @@ const groupChart = ({ contenders, goals, ceilings }: GroupResult): string => {
   const min = 10 ** Math.floor(Math.log10(least) - 0.2)
   return bars(
     contenders.map(({ name, cpuUs }) => ({
-      ...{ name, value: cpuUs },
+      name,
+      value: cpuUs,
       colour: ours.has(name) ? colours.ours : colours.peer,
     })),
     { type: 'log', name: 'CPU µs an operation', min, startValue: min },
@@ -65,7 +71,8 @@ const pairsChart = (pairs: readonly PairResult[]): string =>
         ? []
         : [
             {
-              ...{ name: `${suite}: ${group}, ${contender}`, value: ratio },
+              name: `${suite}: ${group}, ${contender}`,
+              value: ratio,
               colour: reached ? colours.ours : colours.lost,
             },
           ],
@@ -85,7 +92,9 @@ const linesHeight = 340
 
 const lines = (all: readonly Line[], xAxis: XAxisOption, y: string): string => {
   const chart = init(null, null, {
-    ...{ renderer: 'svg', ssr: true, width },
+    renderer: 'svg',
+    ssr: true,
+    width,
     height: linesHeight + all.length * barHeight,
   })
   chart.setOption({

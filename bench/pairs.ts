@@ -73,7 +73,10 @@ export const comparePairs = async (
     }
     const ratio = await ratioOfTwo(start, mode)
     results.push({
-      ...{ suite, group: group.name, contender, base: base.commit },
+      suite,
+      group: group.name,
+      contender,
+      base: base.commit,
       ...(ratio === undefined ? {} : { ratio }),
       reached: ratio === undefined || ratio >= keptAtLeast,
     })

@@ -110,7 +110,8 @@ const panelOf = ({ name, help, type, labels }: MetricDefinition): Panel => {
   }
   const buckets = grouped('sum', `rate(${name}_bucket[$__rate_interval])`, ['le'])
   return {
-    ...{ title, unit: unitOf(name) },
+    title,
+    unit: unitOf(name),
     exprs: [0.5, 0.99].map((share) => [
       `histogram_quantile(${share}, ${buckets})`,
       `p${share * 100} ${legend}`.trimEnd(),
@@ -142,12 +143,14 @@ const documentOf = ({ file, title }: Dashboard, panels: readonly Panel[]): objec
     gridPos: {
       x: (at % columns) * width,
       y: Math.floor(at / columns) * height,
-      ...{ w: width, h: height },
+      w: width,
+      h: height,
     },
     fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
     targets: exprs.map(([expr, legendFormat], index) => ({
       refId: String.fromCharCode(65 + index),
-      ...{ expr, legendFormat },
+      expr,
+      legendFormat,
     })),
   })),
 })

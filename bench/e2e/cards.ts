@@ -35,8 +35,11 @@ const { values } = parseArgs({
 })
 
 const authorization = {
-  ...{ card_token: 'tok_visa_approved', amount: 10_000, currency: 'BRL' },
-  ...{ merchant_id: 'MERCHANT000001', terminal_id: 'TERM01' },
+  card_token: 'tok_visa_approved',
+  amount: 10_000,
+  currency: 'BRL',
+  merchant_id: 'MERCHANT000001',
+  terminal_id: 'TERM01',
 }
 
 const directory = temporaryDirectory()
@@ -50,7 +53,8 @@ if (built.exitCode !== 0) throw new Error('the load generator does not build')
 const sources = variants[0]
 if (sources === undefined) throw new Error('no program')
 const counting = {
-  ...{ shared_preload_libraries: 'pg_stat_statements', 'pg_stat_statements.track': 'all' },
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track': 'all',
   'pg_stat_statements.track_planning': 'on',
 }
 const postgres = await startEmbeddedPostgres({
@@ -90,9 +94,13 @@ const serve = async (name: string, checkout: string) => {
     cwd: process.cwd(),
     env: {
       DATABASE_DSN: postgres.url.replace(/\/[^/]*$/, `/${name}`),
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keysFile },
-      ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port) },
-      ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: vault.key },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      API_KEYS_FILE: keysFile,
+      CARDGW_NETA_HOST: '127.0.0.1',
+      CARDGW_NETA_PORT: String(network.port),
+      CARDGW_VAULT_URL: vault.url,
+      CARDGW_VAULT_TOKEN: vault.key,
       HOME: directory,
     },
   })
@@ -128,8 +136,13 @@ const measure = async (url: string, pid: number, { method, path }: Work, seconds
   const child = Bun.spawn([generator], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
-      ...{ URL: url, PATHS: path, METHOD: method, KEY: key, SECONDS: seconds },
-      ...{ CLIENTS: values.clients, BODY: method === 'GET' ? '' : JSON.stringify(authorization) },
+      URL: url,
+      PATHS: path,
+      METHOD: method,
+      KEY: key,
+      SECONDS: seconds,
+      CLIENTS: values.clients,
+      BODY: method === 'GET' ? '' : JSON.stringify(authorization),
     },
   })
   const told = resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))

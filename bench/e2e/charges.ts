@@ -77,8 +77,13 @@ const rateOf = async (
   const child = Bun.spawn([generator], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
-      ...{ URL: url, METHOD: method, PATHS: paths.join('\n'), KEY: key, SECONDS: seconds },
-      ...{ CLIENTS: values.clients, BODY: method === 'GET' ? '' : JSON.stringify(charge) },
+      URL: url,
+      METHOD: method,
+      PATHS: paths.join('\n'),
+      KEY: key,
+      SECONDS: seconds,
+      CLIENTS: values.clients,
+      BODY: method === 'GET' ? '' : JSON.stringify(charge),
     },
   })
   const told = resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
@@ -162,7 +167,8 @@ await server.stop()
 /** When a shop was told of the payment of a charge, by txid. */
 const told = new Map<string, number>()
 const shop = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1' },
+  port: 0,
+  hostname: '127.0.0.1',
   fetch: async (request) => {
     const { pix } = (await request.json()) as { readonly pix: readonly { readonly txid: string }[] }
     for (const { txid } of pix) told.set(txid, performance.now())

@@ -49,7 +49,10 @@ await admin`
 
 const open = (): readonly Driver[] => {
   const ours = openDatabase({
-    ...{ dsn: server.url, connectionsMax, statementTimeoutMs: 30_000, logger: quietLogger },
+    dsn: server.url,
+    connectionsMax,
+    statementTimeoutMs: 30_000,
+    logger: quietLogger,
   })
   const runtimes = new Bun.SQL(server.url, { max: connectionsMax, bigint: true })
   return [

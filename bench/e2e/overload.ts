@@ -74,7 +74,9 @@ const railsOf = ({ ispb, wallets }: RunningDev): Readonly<Record<string, Rail>> 
     path: '/v1/transactions/authorize',
     bodies: [
       {
-        ...{ card_token: 'tok_visa_approved', amount: 10_000, currency: 'BRL' },
+        card_token: 'tok_visa_approved',
+        amount: 10_000,
+        currency: 'BRL',
         merchant_id: 'MERCHANT000001',
       },
     ],
@@ -82,7 +84,9 @@ const railsOf = ({ ispb, wallets }: RunningDev): Readonly<Record<string, Rail>> 
   drex: {
     path: '/v1/drex/transfers',
     bodies: wallets.map((from, at) => ({
-      ...{ from_wallet: from, to_wallet: wallets[(at + 1) % wallets.length], amount: '0.01' },
+      from_wallet: from,
+      to_wallet: wallets[(at + 1) % wallets.length],
+      amount: '0.01',
     })),
   },
   // What the warm-up and the examples of `dev` left.
@@ -105,7 +109,11 @@ const load = async (
   const child = Bun.spawn([generator], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
-      ...{ URL: url + path, METHOD: method, KEY: key, BODY: lines, SECONDS: values.seconds },
+      URL: url + path,
+      METHOD: method,
+      KEY: key,
+      BODY: lines,
+      SECONDS: values.seconds,
       ...how,
     },
   })
@@ -140,7 +148,8 @@ const latencyCurve = async (
   }
   writeCurve(`latency-${name}`, {
     title: `Latency of ${name} by load; ${sustained.toFixed(0)} a second are sustained`,
-    ...{ x: 'requests a second', y: 'ms' },
+    x: 'requests a second',
+    y: 'ms',
     lines: Object.entries(lines).map(([line, points]) => ({ name: line, points })),
   })
 }

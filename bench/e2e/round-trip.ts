@@ -74,8 +74,12 @@ const profiled = (name: string): typeof sources => {
 
 const bank = startProgram(profiled('bank'), [
   ...['sim', 'central-bank', '--json', '--port', '0', '--secondary-port', '0'],
-  ...['--signers', signers, '--sign-cert', trusted],
-  ...['--sign-key', fileOf('bank.key', pairs.bank.key)],
+  '--signers',
+  signers,
+  '--sign-cert',
+  trusted,
+  '--sign-key',
+  fileOf('bank.key', pairs.bank.key),
 ])
 const { central_bank: bankUrls } = JSON.parse(
   await bank.line((line) => line.includes('primary_url')),
@@ -136,8 +140,11 @@ const payment = {
 const run = async (count: number): Promise<LoadResult> => {
   const before = await accepted()
   const load: Load = {
-    ...{ url: `${a.url}/v1/spi/send`, key, bodies: [payment] },
-    ...{ count, clients: Number(values.clients) },
+    url: `${a.url}/v1/spi/send`,
+    key,
+    bodies: [payment],
+    count,
+    clients: Number(values.clients),
   }
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, 'load.ts'), JSON.stringify(load)],

@@ -53,10 +53,15 @@ const startShard = async (number: number) => {
   })
   const gateway = startProgram(sources, ['serve'], {
     env: {
-      ...{ ISPB: ispb, DATABASE_DSN: server.url, API_KEYS_FILE: keysFile },
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0' },
-      ...{ SPI_PRIMARY_URL: urls.primary_url, SPI_SECONDARY_URL: urls.secondary_url },
-      ...{ SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND', SPI_PACING_ENABLED: 'false' },
+      ISPB: ispb,
+      DATABASE_DSN: server.url,
+      API_KEYS_FILE: keysFile,
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      SPI_PRIMARY_URL: urls.primary_url,
+      SPI_SECONDARY_URL: urls.secondary_url,
+      SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND',
+      SPI_PACING_ENABLED: 'false',
     },
   })
   const line = await gateway.line((text) => text.includes('"msg":"listening"'))
@@ -77,8 +82,11 @@ const startShard = async (number: number) => {
       const params = { local_instrument: 'MANU', transactions }
       const payment = { message_type: 'PACS008', params }
       const load: Load = {
-        ...{ url: `${url}/v1/spi/send`, key, bodies: [payment] },
-        ...{ count: payments, clients: Number(values.clients) },
+        url: `${url}/v1/spi/send`,
+        key,
+        bodies: [payment],
+        count: payments,
+        clients: Number(values.clients),
       }
       const child = Bun.spawn(
         [process.execPath, join(import.meta.dir, 'load.ts'), JSON.stringify(load)],

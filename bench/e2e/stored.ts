@@ -71,7 +71,8 @@ for (const { stored, cpuUs, pages, ms } of sizes) {
 }
 writeCurve(`stored-${engine.name.replaceAll(/\W+/g, '-')}`, {
   title: `Cost of a payment to ${engine.name} by what is stored`,
-  ...{ x: 'stored messages', y: 'µs a payment' },
+  x: 'stored messages',
+  y: 'µs a payment',
   lines: [
     { name: 'CPU', points: sizes.map(({ stored, cpuUs }) => [stored, median(cpuUs)]) },
     { name: 'in statements', points: sizes.map(({ stored, ms }) => [stored, median(ms) * 1_000]) },

@@ -58,9 +58,13 @@ let senderUs = 0
 
 const run = async (count: number): Promise<LoadResult> => {
   const load: Load = {
-    ...{ url: `${rig.url}/v1/drex/transfers`, key: rig.key, count },
+    url: `${rig.url}/v1/drex/transfers`,
+    key: rig.key,
+    count,
     bodies: wallets.map((from, at) => ({
-      ...{ from_wallet: from, to_wallet: wallets[(at + 1) % wallets.length], amount: '0.01' },
+      from_wallet: from,
+      to_wallet: wallets[(at + 1) % wallets.length],
+      amount: '0.01',
     })),
     clients: Number(values.clients),
   }
@@ -102,7 +106,12 @@ const floorUs = async (): Promise<number> => {
     `0xa9059cbb${wallets[0]!.slice(2).toLowerCase().padStart(64, '0')}${'1'.padStart(64, '0')}` as const
   const raws = Array.from({ length: floorTransfers }, (_, nonce) => {
     const unsigned = {
-      ...{ chainId: rig.chain.chainId, nonce, gasLimit: 150_000n, to, value: 0n, data },
+      chainId: rig.chain.chainId,
+      nonce,
+      gasLimit: 150_000n,
+      to,
+      value: 0n,
+      data,
       fees: { kind: 'legacy' as const, gasPrice: 0n },
     }
     return assemble(unsigned, sign(signingDigest(unsigned), key))

@@ -55,7 +55,8 @@ const programPeer = (
     return started
   }
   return {
-    ...{ name, warmUp },
+    name,
+    warmUp,
     async run(times) {
       program ??= await start()
       const { sum, cpuUs } = await program.ask(times)

@@ -35,7 +35,10 @@ const { vault, reversals, ...ofNetworks } = values
 const metrics = createMetrics({ version: 'bench', withProcess: false })
 const logger = createLogger({ level: 'info', sink: new LineWriter(openSync('/dev/null', 'w')) })
 const { sql } = openDatabase({
-  ...{ dsn, connectionsMax: connectionsMax, statementTimeoutMs: 30_000, logger },
+  dsn,
+  connectionsMax: connectionsMax,
+  statementTimeoutMs: 30_000,
+  logger,
 })
 const networks = createCardNetworks({ ...ofNetworks, logger, metrics })
 const cards = createCards({
@@ -51,7 +54,8 @@ const app = createApp({
   authenticator: createAuthenticator({
     sources: [createKeyFileSource({ path: keyFile, onProblem: console.error })],
   }),
-  ...{ logger, metrics: createHttpMetrics(metrics) },
+  logger,
+  metrics: createHttpMetrics(metrics),
 })
 await networks.feature.start?.()
 await cards.start?.()

@@ -31,7 +31,8 @@ const show = async (token: string): Promise<Response> => {
 }
 
 const server = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1' },
+  port: 0,
+  hostname: '127.0.0.1',
   fetch: (request) =>
     request.method === 'GET' ? show(new URL(request.url).pathname.slice(1)) : store(request),
 })

@@ -3,7 +3,8 @@ const answer = JSON.stringify({ id: 'txn_', filler: 'x'.repeat(700) })
 const headers = { 'Content-Type': 'application/json' }
 
 const server = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1' },
+  port: 0,
+  hostname: '127.0.0.1',
   fetch: async (request) => {
     if (request.method === 'GET') return new Response(answer, { headers })
     const body = JSON.parse(await request.text()) as { readonly amount: number }

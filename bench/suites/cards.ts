@@ -184,13 +184,11 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   const vault = createTestVault({ key: testVaultKey })
   const keyFile = join(directory, 'keys.json')
   const { key } = await createKeyFileStore(keyFile, () => new Date()).create({
-    ...{
-      name: 'bench',
-      account: 'default',
-      environment: 'test',
-      grants: ['cards:*'],
-      expiresAt: undefined,
-    },
+    name: 'bench',
+    account: 'default',
+    environment: 'test',
+    grants: ['cards:*'],
+    expiresAt: undefined,
   })
   const start: Parts['start'] = async (poolSize) => {
     const settings = JSON.stringify({

@@ -42,8 +42,12 @@ const messageOf = (): OutboundMessage => {
   if (!built.ok) throw new Error(JSON.stringify(built.problems))
   const { message } = built
   const transaction = {
-    ...{ endToEndId: message.endToEndIds[0], instructionId: undefined, amountCents: 100n },
-    ...{ debtorIspb: ispb, creditorIspb: accepting, status: undefined },
+    endToEndId: message.endToEndIds[0],
+    instructionId: undefined,
+    amountCents: 100n,
+    debtorIspb: ispb,
+    creditorIspb: accepting,
+    status: undefined,
   }
   return {
     id: Bun.randomUUIDv7(),
@@ -128,19 +132,20 @@ const throughput = async (
   }
   const metrics = createMetrics({ version: 'bench', withProcess: false })
   const stage = createOutbound({
-    ...{
-      sql,
-      broker,
-      signing,
-      signingMaterial: signingMaterial(signing),
-      emitEvents,
-      metrics,
-      logger: quietLogger,
-    },
+    sql,
+    broker,
+    signing,
+    signingMaterial: signingMaterial(signing),
+    emitEvents,
+    metrics,
+    logger: quietLogger,
     client: interfaceClient({ PRIMARY: bank.url }, { timeoutSeconds: 15 }, ispb),
     settings: {
-      ...{ requestsMax: 6, channelFailover: true },
-      ...{ settlementLimitSeconds: 3_600, scheduledLimitSeconds: 3_600, syncTimeoutSeconds: 5 },
+      requestsMax: 6,
+      channelFailover: true,
+      settlementLimitSeconds: 3_600,
+      scheduledLimitSeconds: 3_600,
+      syncTimeoutSeconds: 5,
     },
   })
   await stage.start?.()

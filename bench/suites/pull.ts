@@ -79,7 +79,8 @@ const figures = async (mode: Mode): Promise<readonly Figure[]> => {
   const [many, even] = mode === smoke ? [200, 100] : [8_000, 5_000]
   const common = {
     signing: { certificate: pair.cert, key: pair.key },
-    ...{ settlementLimitMs: 3_600_000, validate: false },
+    settlementLimitMs: 3_600_000,
+    validate: false,
   }
   try {
     const waiting = { to: ispb, count: many }

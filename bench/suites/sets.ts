@@ -71,10 +71,7 @@ const scanning = (
       ...(inC ? [{ name: peer, run: inLibrary(messages, libxml2Scan) }] : []),
       ...programs,
     ],
-    sameWork: [
-      ...[ours, saxes, ...(inC ? [peer] : [])],
-      ...programs.map((program) => program.name),
-    ],
+    sameWork: [ours, saxes, ...(inC ? [peer] : []), ...programs.map((program) => program.name)],
     goals: [
       { ours, peer: saxes, atLeast: scannersAtLeast },
       ...goalsAgainst(programs, ours, scannersAtLeast),

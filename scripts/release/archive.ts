@@ -11,7 +11,11 @@ export const archive = async (directory: string, outfile: string, at: Date): Pro
       'tar',
       ...['--format=ustar', '--sort=name', '--owner=0', '--group=0', '--numeric-owner'],
       ...[`--mtime=@${Math.floor(at.getTime() / 1000)}`, '--mode=u+rwX,go+rX,go-w'],
-      ...['-C', dirname(directory), '-cf', '-', basename(directory)],
+      '-C',
+      dirname(directory),
+      '-cf',
+      '-',
+      basename(directory),
     ],
     dirname(directory),
   )

@@ -32,7 +32,11 @@ type OptionalDependencies = typeof manifest.optionalDependencies
 const packageJson = (): object => {
   const { name, version, license, description, type, devDependencies } = manifest
   return {
-    ...{ name, version, license, description, type },
+    name,
+    version,
+    license,
+    description,
+    type,
     bin: { trilho: 'bin/trilho.mjs' },
     files: ['bin', 'dist', 'CHANGELOG.md', 'THIRD-PARTY.txt'],
     // Under an older one npm leaves the embedded chain out.

@@ -70,7 +70,8 @@ const describe = (root: string, key: string, [id, , , integrity]: Entry): Releas
   const at = id.lastIndexOf('@')
   const directory = directoryOf(root, key)
   return {
-    ...{ name: id.slice(0, at), version: id.slice(at + 1) },
+    name: id.slice(0, at),
+    version: id.slice(at + 1),
     sha512: integrity.replace(/^sha512-/, ''),
     ...licenseOf(directory),
   }

@@ -8,7 +8,9 @@ export type Target = {
 }
 
 const target = (os: Target['os'], cpu: Target['cpu']): Target => ({
-  ...{ name: `${os}-${cpu}`, os, cpu },
+  name: `${os}-${cpu}`,
+  os,
+  cpu,
   runtime: `@oven/bun-${os}-${cpu === 'arm64' ? 'aarch64' : cpu}`,
 })
 

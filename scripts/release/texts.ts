@@ -38,7 +38,10 @@ export const billOfMaterials = (origin: Origin, packages: readonly ReleasedPacka
     metadata: {
       timestamp: origin.at.toISOString(),
       component: {
-        ...{ type: 'application', 'bom-ref': 'trilho', name: 'trilho', version: origin.version },
+        type: 'application',
+        'bom-ref': 'trilho',
+        name: 'trilho',
+        version: origin.version,
         licenses: [{ license: { id: 'Apache-2.0' } }],
       },
     },

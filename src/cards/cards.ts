@@ -98,8 +98,14 @@ const jobsOf = (
   const common = { ...{ sql, insertReversals }, ...{ emission, logger, now } }
   const timeoutMs = Math.max(...networks.all.map((network) => network.timeoutMs))
   const reconciliation = createReconciliation({
-    ...{ sql, networks: networks.all, nextStan: stans.next, logger, metrics, now },
-    ...{ ...cards, vaultTimeoutMs: deps.settings.vault.timeoutMs },
+    sql,
+    networks: networks.all,
+    nextStan: stans.next,
+    logger,
+    metrics,
+    now,
+    ...cards,
+    vaultTimeoutMs: deps.settings.vault.timeoutMs,
     timing: deps.reconciliationTiming,
   })
   networks.onCutOver(reconciliation.cutOver)
@@ -184,7 +190,8 @@ export const createCards = (deps: CardsDeps): Feature => {
   listen(deps, sql, reversals.kick, now)
   return {
     ...common,
-    ...{ routes: cardRoutes(service), certificates: vault.certificates },
+    routes: cardRoutes(service),
+    certificates: vault.certificates,
     loops: () => reversals.loops,
     checks: () => checksOf(settings.vault),
     health: vault.health,

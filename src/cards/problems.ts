@@ -47,9 +47,11 @@ const merchantProblems = ({ merchantsFile }: CardSettings): readonly SettingProb
     if (!(error instanceof MerchantsFileError)) throw error
     return [
       {
-        ...{ name: 'CARDGW_MERCHANTS_FILE', value: merchantsFile ?? '' },
+        name: 'CARDGW_MERCHANTS_FILE',
+        value: merchantsFile ?? '',
         problem: inOneLine(error.message),
-        ...{ expected: 'a JSON array of merchants', fix: 'correct the file' },
+        expected: 'a JSON array of merchants',
+        fix: 'correct the file',
       },
     ]
   }
@@ -115,9 +117,11 @@ const moduleProblems = (cards: CardSettings): readonly SettingProblem[] => {
   }
   return [
     {
-      ...{ name: 'CARDGW_SECURITY_MODULE_ADDRESS', value: '' },
+      name: 'CARDGW_SECURITY_MODULE_ADDRESS',
+      value: '',
       problem: 'is not set, and CARDGW_SECURITY_MODULE is payshield',
-      ...{ expected: '`host:port` of the module', fix: 'say where the module listens' },
+      expected: '`host:port` of the module',
+      fix: 'say where the module listens',
     },
   ]
 }

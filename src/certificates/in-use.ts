@@ -142,7 +142,8 @@ const checkOf = (use: CertificateUse, certificate: ReadCertificate, now: Date): 
   const good = status === 'active' ? `good for ${days} days` : status.replaceAll('_', ' ')
   const from = source === 'files' ? 'files' : 'the store'
   return {
-    ...{ name: `certificate ${useText(use)}`, status: found },
+    name: `certificate ${useText(use)}`,
+    status: found,
     detail: `from ${from}, serial ${certificate.serial}, ${good}`,
     ...(found === 'ok' ? {} : { fix: fixes[source] }),
   }

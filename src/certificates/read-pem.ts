@@ -16,6 +16,7 @@ export const readPem = (pem: string): ReadCertificate => {
   return {
     fingerprint: fingerprint256.replaceAll(':', '').toLowerCase(),
     serial: BigInt(`0x${serialNumber}`).toString(),
-    ...{ notBefore: new Date(validFrom), notAfter: new Date(validTo) },
+    notBefore: new Date(validFrom),
+    notAfter: new Date(validTo),
   }
 }

@@ -34,7 +34,8 @@ export const buildGateway = (
   const sources: KeySource[] = []
   const tokens: TokenSource[] = []
   const authenticator = createAuthenticator({
-    ...{ sources, tokens },
+    sources,
+    tokens,
     refused: platform.environment === 'production' ? 'test' : 'live',
     institution: platform.institutionAccounts,
   })

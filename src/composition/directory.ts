@@ -33,7 +33,12 @@ export const createDirectory = (
       )
     : undefined
   const feature = createDict({
-    ...{ settings, ispb: spi.ispb, sql: sending.sql, emit: emitEvents, logger, metrics },
+    settings,
+    ispb: spi.ispb,
+    sql: sending.sql,
+    emit: emitEvents,
+    logger,
+    metrics,
     returns: createRefunds(sending),
     tls: isUsed ? interfaceMaterial(spi, keys, logger) : undefined,
     refusalOfSignature: (document) => {

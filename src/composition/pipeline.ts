@@ -85,8 +85,17 @@ export const createPipeline = (
   if (runs.has('WORKER') && broker !== undefined && sql !== undefined) {
     stages.push(
       createWorker({
-        ...{ sql, broker, settings: worker, ispb, revision, learning, emitEvents, logger, metrics },
-        ...{ receivables: pix.receivables, recurrences: pix.recurrences },
+        sql,
+        broker,
+        settings: worker,
+        ispb,
+        revision,
+        learning,
+        emitEvents,
+        logger,
+        metrics,
+        receivables: pix.receivables,
+        recurrences: pix.recurrences,
         learnedVersions: stores.learnedVersions,
       }),
     )
@@ -121,7 +130,11 @@ const openOutbound = (
     logger.error({ err }, 'the new signing certificate cannot be used, the old one stays')
   const material = signingMaterial(signing, onProblem, keys && (() => keys.latestPair(ispb, 'PIA')))
   const outbound = createOutbound({
-    ...{ ...common, settings, signing, signingMaterial: material, runsStage },
+    ...common,
+    settings,
+    signing,
+    signingMaterial: material,
+    runsStage,
     takesRequests: doesTakeRequests(rolesOf(values)),
   })
   const { certificateSource: source } = signing

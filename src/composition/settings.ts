@@ -123,7 +123,9 @@ const adminTlsProblems = (platform: Values['platform']): readonly SettingProblem
   platform.adminTls && !hasTls(platform)
     ? [
         {
-          ...{ name: 'TRILHO_ADMIN_TLS', value: 'true', problem: 'needs a certificate' },
+          name: 'TRILHO_ADMIN_TLS',
+          value: 'true',
+          problem: 'needs a certificate',
           expected: '`true` together with TRILHO_TLS_CERT_PATH',
           fix: 'set TRILHO_TLS_CERT_PATH and TRILHO_TLS_KEY_PATH',
         },
@@ -141,19 +143,25 @@ const trialProblems = ({ platform, worker, cards, dict }: Values): readonly Sett
     : []
 
 const autoAccepted: SettingProblem = {
-  ...{ name: 'SPI_AUTO_ACCEPT', value: 'true', expected: '`false` in production' },
+  name: 'SPI_AUTO_ACCEPT',
+  value: 'true',
+  expected: '`false` in production',
   problem: 'accepts every payment without asking the ledger, and TRILHO_ENVIRONMENT is production',
   fix: 'take SPI_AUTO_ACCEPT out, and answer payments by POST /v1/spi/send',
 }
 
 const softwareKeys: SettingProblem = {
-  ...{ name: 'CARDGW_SECURITY_MODULE', value: 'software', expected: 'a module of its own' },
+  name: 'CARDGW_SECURITY_MODULE',
+  value: 'software',
+  expected: 'a module of its own',
   problem: 'keeps the keys of card networks in clear, and TRILHO_ENVIRONMENT is production',
   fix: 'keep them in a hardware security module',
 }
 
 const unchecked: SettingProblem = {
-  ...{ name: 'DICT_URL', value: 'set', expected: 'DICT_TRUSTED_CERTS_PATH beside it' },
+  name: 'DICT_URL',
+  value: 'set',
+  expected: 'DICT_TRUSTED_CERTS_PATH beside it',
   problem:
     'answers of the directory would be believed unsigned, and TRILHO_ENVIRONMENT is production',
   fix: 'set DICT_TRUSTED_CERTS_PATH to the certificates that the directory signs with',
@@ -185,7 +193,10 @@ const sourceProblems = ({
   ].flatMap(({ name, of, files }) => {
     if (of.certificateSource === 'files') return []
     const problem = (said: string, fix: string): SettingProblem => ({
-      ...{ name, value: 'store', problem: said, fix },
+      name,
+      value: 'store',
+      problem: said,
+      fix,
       expected: 'a certificate store and an ISPB, without files',
     })
     return [

@@ -5,11 +5,15 @@ import type { Asset, Assets } from './assets.ts'
 /** Served like everything else of the page, so that it looks the same on every machine. Both are under OFL-1.1. */
 const fonts = [
   {
-    ...{ family: 'Inter', weights: '100 900', stem: 'inter' },
+    family: 'Inter',
+    weights: '100 900',
+    stem: 'inter',
     file: '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
   },
   {
-    ...{ family: 'IBM Plex Mono', weights: '400', stem: 'plex-mono' },
+    family: 'IBM Plex Mono',
+    weights: '400',
+    stem: 'plex-mono',
     file: '@fontsource/ibm-plex-mono/files/ibm-plex-mono-latin-400-normal.woff2',
   },
 ]

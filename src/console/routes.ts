@@ -59,7 +59,8 @@ export const consoleRoutes = (deps: ConsoleDeps): readonly Route[] => [
 const signInBody = { accepts: ['application/json'], bodyBytesMax: signInBytesMax }
 
 const open = (method: Route['method'], path: string) => ({
-  ...{ method, path },
+  method,
+  path,
   scope: 'public' as const,
   document: {
     operation: undefined,
@@ -77,7 +78,9 @@ const principalOf = async ({ api }: ConsoleDeps, key: string): Promise<Principal
 
 /** What the page may know of the key: everything but its secret. */
 const described = ({ traceUrl }: ConsoleDeps, principal: Principal) => ({
-  ...{ name: principal.name, key_id: principal.keyId, account: principal.owner },
+  name: principal.name,
+  key_id: principal.keyId,
+  account: principal.owner,
   environment: principal.environment,
   scopes: [...principal.scopes].filter(
     (scope) => principal.isInstitution || !institutionScopes.has(scope),

@@ -34,7 +34,8 @@ export const createDisputing = (deps: DisputingDeps): Disputing => {
   const infractions = createInfractionService(deps)
   const refunds = createRefundService(deps)
   return {
-    ...{ infractions, refunds },
+    infractions,
+    refunds,
     routes: [...infractionRoutes(infractions), ...refundRoutes(refunds)],
     jobs: (...pace) => [infractions, refunds].flatMap((one) => disputeJobs(one, pace, deps)),
   }

@@ -68,8 +68,10 @@ export const documents = {
     query: lookupQuery,
     responses: { 200: { description: 'The entry.', schema: entry } },
     errors: [
-      ...[dictErrors.dict_key_not_found, dictErrors.dict_refused],
-      ...[dictErrors.dict_key_of_this_institution, dictErrors.dict_limited],
+      dictErrors.dict_key_not_found,
+      dictErrors.dict_refused,
+      dictErrors.dict_key_of_this_institution,
+      dictErrors.dict_limited,
       dictErrors.dict_unavailable,
     ],
   },

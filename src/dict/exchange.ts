@@ -61,7 +61,9 @@ export async function* download(
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {
-      ...{ redirect: 'manual', signal: timeout, headers: { 'User-Agent': 'Trilho' } },
+      redirect: 'manual',
+      signal: timeout,
+      headers: { 'User-Agent': 'Trilho' },
       ...(tls === undefined || !url.startsWith('https:') ? {} : { tls: tls.current() }),
     })
     if (response.status !== 200) {
@@ -83,7 +85,9 @@ const ask = async (
   const timeout = AbortSignal.timeout(timeoutMs)
   try {
     const response = await fetch(url, {
-      ...{ method, redirect: 'manual', signal: timeout },
+      method,
+      redirect: 'manual',
+      signal: timeout,
       headers: {
         Accept: 'application/xml, application/problem+xml',
         'Accept-Encoding': 'gzip',

@@ -22,7 +22,9 @@ export const listRequest = (
 ): { readonly path: string; readonly bytesMax: number } => {
   const query = new URLSearchParams({
     ...more,
-    ...{ Participant: ispb, IncludeDetails: 'true', Limit: String(limitMax) },
+    Participant: ispb,
+    IncludeDetails: 'true',
+    Limit: String(limitMax),
     ...(modifiedAfter === undefined ? {} : { ModifiedAfter: modifiedAfter.toISOString() }),
     ...(cursor === undefined ? {} : { Cursor: cursor }),
   })

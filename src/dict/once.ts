@@ -22,7 +22,8 @@ export const askOnce = async (
   tell: (id: string) => Promise<Answer>,
 ): Promise<Answered> => {
   const kept = await runOnce(sql, key, async (tx) => ({
-    ...{ status: 202, body: JSON.stringify(await write(tx)) },
+    status: 202,
+    body: JSON.stringify(await write(tx)),
   }))
   const id = JSON.parse(kept.body) as unknown
   if (typeof id !== 'string') return kept
@@ -42,5 +43,6 @@ export const unlessRefused = async (told: Promise<unknown>): Promise<void> => {
 
 /** 202: the directory has not answered yet. */
 export const answerOf = (view: object, isDone: boolean, status: 200 | 201): Answer => ({
-  ...{ status: isDone ? status : 202, body: JSON.stringify(view) },
+  status: isDone ? status : 202,
+  body: JSON.stringify(view),
 })

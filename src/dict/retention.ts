@@ -17,6 +17,9 @@ export const forgetLookups = async (sql: Client, round?: Round): Promise<number>
 
 export const createLookupSweep = (sql: Client, logger: Logger): Job =>
   createJob({
-    ...{ name: 'old lookups', everyMs: sweepEveryMs, fleet: { sql }, logger },
+    name: 'old lookups',
+    everyMs: sweepEveryMs,
+    fleet: { sql },
+    logger,
     run: (round) => forgetLookups(sql, round),
   })

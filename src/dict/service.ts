@@ -81,7 +81,11 @@ export const createDictService = (deps: DictServiceDeps): DictService => {
       const salt = randomBytes(saltBytes).toString('hex')
       const createdAt = now()
       await addLookup(sql, {
-        ...{ endToEndId, account: caller.owner, salt, wasAsked, createdAt },
+        endToEndId,
+        account: caller.owner,
+        salt,
+        wasAsked,
+        createdAt,
         askedDigest: askedDigestOf(asked.key, asked.payer, salt),
         entryDigest: entryDigestOf(entry, salt),
       })
@@ -96,7 +100,8 @@ export const createDictService = (deps: DictServiceDeps): DictService => {
       }
       const tokens = Number(wasAsked) + Number(lookup?.wasAsked ?? false)
       return {
-        ...{ endToEndId, entry },
+        endToEndId,
+        entry,
         take: async (tx) => {
           if (lookup === undefined || (await takeLookup(tx, endToEndId, caller.owner))) return
           throw noLookup()
@@ -175,7 +180,10 @@ const createResolve = ({ sql, client, tokens, cache }: DictServiceDeps) => {
     waiting++
     const record = (outcome: string) =>
       writeAudit(sql, {
-        ...{ actor: actorOf(caller), action: 'dict.lookup', object: asked.endToEndId, outcome },
+        actor: actorOf(caller),
+        action: 'dict.lookup',
+        object: asked.endToEndId,
+        outcome,
       })
     try {
       const resolved = await ask(asked)

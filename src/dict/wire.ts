@@ -106,7 +106,10 @@ export const createDirectoryWire = (deps: DirectoryWireDeps): DirectoryWire => {
         ask(
           operation,
           {
-            ...{ method: 'GET', url: url + path, body: undefined, ...bound },
+            method: 'GET',
+            url: url + path,
+            body: undefined,
+            ...bound,
             headers: { 'PI-RequestingParticipant': ispb, ...headers },
           },
           read,
@@ -151,7 +154,9 @@ const readAnswer = <T>(
 const refusalOf = ({ status, headers, body }: DirectoryAnswer): Refused => {
   const retryAfter = headers.get('retry-after') ?? ''
   return {
-    ...{ kind: 'refused', status, code: codeIn(body) },
+    kind: 'refused',
+    status,
+    code: codeIn(body),
     retryAfterMs: /^\d{1,6}$/.test(retryAfter)
       ? Math.min(Number(retryAfter) * 1_000, retryAfterMaxMs)
       : undefined,

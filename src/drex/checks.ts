@@ -52,7 +52,8 @@ const checked = async (name: string, work: () => Promise<string>): Promise<Check
     return { name, status: 'ok', detail: await work() }
   } catch (error) {
     return {
-      ...{ name, status: 'failed' },
+      name,
+      status: 'failed',
       detail: error instanceof Error ? error.message : 'unknown',
       fix: 'check its address, credentials and certificates in the settings, and the rights to each key',
     }

@@ -84,8 +84,13 @@ export const heldEventsOf = async (
   return held.map((each): AppEvent => {
     const { id, kind, subject, network, sender, candidates } = each
     const data = {
-      ...{ transaction_id: id, kind, subject, network, wallet: abbreviateAddress(sender) },
-      ...{ reason: reasonOf(each), candidates },
+      transaction_id: id,
+      kind,
+      subject,
+      network,
+      wallet: abbreviateAddress(sender),
+      reason: reasonOf(each),
+      candidates,
     }
     return { type: 'drex.transaction.held', subject: id, account: accounts.get(id), data }
   })
@@ -98,7 +103,10 @@ const operationIds = (all: readonly { readonly subject: string }[]): readonly st
 const operationEvent = (operation: Operation): AppEvent => {
   const { id: subject, kind, status, signer, network, reference, hash, error, account } = operation
   const data = {
-    ...{ operation_id: subject, operation: kind, status, network },
+    operation_id: subject,
+    operation: kind,
+    status,
+    network,
     signer_wallet: abbreviateAddress(signer),
     reference: reference ?? null,
     tx_hash: hash ?? null,

@@ -90,6 +90,9 @@ const forgetMovements = (sql: Client, before: Date, round?: Round): Promise<numb
 
 export const createDrexRetention = (sql: Client, days: number, logger: Logger): Job =>
   createJob({
-    ...{ name: 'old transfers', everyMs, fleet: { sql }, logger },
+    name: 'old transfers',
+    everyMs,
+    fleet: { sql },
+    logger,
     run: (round) => forgetDrex(sql, days, round),
   })

@@ -72,7 +72,9 @@ export const createSandbox = (deps: Deps): Sandbox => ({
     const steps = sagaOf(
       calls.map((data) => ({ kind: 'call', sender, recipient: token, data })),
       {
-        ...{ subject: newId('fnd'), network, createdBy: caller.keyId },
+        subject: newId('fnd'),
+        network,
+        createdBy: caller.keyId,
         expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
       },
     )

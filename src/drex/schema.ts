@@ -302,8 +302,13 @@ export const drexMovements = pgTable(
   (table) => [
     uniqueIndex('drex_movements_statement')
       .on(
-        ...[table.network, table.token, table.wallet, table.bookedAt],
-        ...[table.blockNumber, table.logIndex, table.side],
+        table.network,
+        table.token,
+        table.wallet,
+        table.bookedAt,
+        table.blockNumber,
+        table.logIndex,
+        table.side,
       )
       .where(sql`removed_at is null`),
     index('drex_movements_block')

@@ -64,11 +64,14 @@ export const createTransactions = (sql: Client, chains: Chains): ChainTransactio
     if (!(await hasPart(sql, caller, parties, contracts))) throw noneFor(hash)
     const explain = createExplainer(contracts)
     return {
-      ...{ ...found, chain, contract: contractAt(contracts, transaction.to) },
+      ...found,
+      chain,
+      contract: contractAt(contracts, transaction.to),
       call: await explain(transaction.to, decodeCall, transaction.input, transaction.input),
       logs: await Promise.all(
         logs.map(async (log) => ({
-          ...{ log, contract: contractAt(contracts, log.address) },
+          log,
+          contract: contractAt(contracts, log.address),
           decoded: await explain(log.address, decodeLog, log, log.data),
         })),
       ),
@@ -95,7 +98,8 @@ const readChain = async (chain: Chain, hash: Hex) => {
   const proven = await provenOf(chain, told)
   const receipt = proven ?? told ?? undefined
   return {
-    ...{ transaction, receipt },
+    transaction,
+    receipt,
     sender: (await signatureOf(transaction, network.chainId))?.sender,
     isProven: network.proofs && told !== null ? proven !== undefined : undefined,
     confirmations: receipt === undefined ? 0 : Math.max(0, head - receipt.blockNumber + 1),

@@ -15,7 +15,9 @@ const infraction = z
 
 const refund = z
   .strictObject({
-    ...{ refund_id: z.string(), ...dispute, amount: money },
+    refund_id: z.string(),
+    ...dispute,
+    amount: money,
     return_id: text.meta({ description: 'RtrId of the return that answers it.' }),
   })
   .meta({ id: 'RefundRequestEvent' })

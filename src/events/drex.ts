@@ -157,12 +157,16 @@ const contractEvent = z
   .strictObject({
     log_id: z.string().meta({ description: 'Network, block’s hash and place in it.' }),
     stream_id: z.string(),
-    ...{ contract_id: z.string(), network: z.string(), address: z.string() },
+    contract_id: z.string(),
+    network: z.string(),
+    address: z.string(),
     event: z.string().meta({ description: 'Its signature.' }),
     args: z.record(z.string(), z.unknown()).nullable().meta({
       description: 'By name, or by place where one has none; null if they cannot be read.',
     }),
-    ...{ tx_hash: z.string(), block_number: z.int(), block_hash: z.string() },
+    tx_hash: z.string(),
+    block_number: z.int(),
+    block_hash: z.string(),
     log_index: z.int(),
   })
   .meta({ id: 'ContractLogEvent' })

@@ -75,7 +75,9 @@ type Line = {
 }
 
 const viewOf = (kind: string, { title, fields, failure }: Explanation) => ({
-  ...{ kind, title, failure: failure?.message ?? null },
+  kind,
+  title,
+  failure: failure?.message ?? null,
   lines: linesOf(fields, 0),
 })
 

@@ -48,7 +48,8 @@ const explainToken = (token: string): Explanation => {
     ? 'Signed token (JWS); its signature is not verified here'
     : 'Encrypted token (JWE); its content is not decrypted here'
   return {
-    ...{ title, fields },
+    title,
+    fields,
     value: { header, ...(payload === undefined ? {} : { payload: payload.value }) },
   }
 }

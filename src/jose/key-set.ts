@@ -83,7 +83,10 @@ const keyOf = (jwk: Members, origin: KeyOrigin): VerificationKey => {
   )
   if (algorithms.length === 0) throw new Error('alg')
   return {
-    ...{ origin, names: namesOf(jwk, chain), algorithms, chain: chain ?? [] },
+    origin,
+    names: namesOf(jwk, chain),
+    algorithms,
+    chain: chain ?? [],
     import: async (algorithm) => {
       // Loaded when the first token comes: most processes never need the library.
       const { importJWK } = await import('jose')

@@ -18,12 +18,16 @@ export type Violacao = {
 
 /** Titles are the standard's, and so Portuguese in both languages. */
 const invalid = (title: string, meaning: string) => ({
-  ...{ status: 400, title, meaning },
+  status: 400,
+  title,
+  meaning,
   remedy: 'Correct what violacoes names.',
 })
 
 const absent = (title: string, meaning: string) => ({
-  ...{ status: 404, title, meaning },
+  status: 404,
+  title,
+  meaning,
   remedy: 'Check the identifier.',
 })
 
@@ -160,7 +164,10 @@ export const problemOf = (error: ApiError) => {
     errors.map((one) => ({ razao: portugueseViolation(one), propriedade: one.pointer }))
   const isListed = Array.isArray(violacoes) && violacoes.length > 0
   return {
-    ...{ type: typePrefix + nameOf(definition), title, status, detail },
+    type: typePrefix + nameOf(definition),
+    title,
+    status,
+    detail,
     ...(isListed ? { violacoes } : {}),
   }
 }

@@ -21,13 +21,19 @@ export const pixRoute = (
     readonly handle: (c: RequestContext) => Response | Promise<Response>
   },
 ): Route => ({
-  ...{ method, path: `${pixPath}${path}`, scope, errorStyle: renderPixError },
+  method,
+  path: `${pixPath}${path}`,
+  scope,
+  errorStyle: renderPixError,
   ...(more.bodyBytesMax === undefined
     ? {}
     : { accepts: ['application/json'], bodyBytesMax: more.bodyBytesMax }),
   ...(more.bodyValuesMax === undefined ? {} : { bodyValuesMax: more.bodyValuesMax }),
   document: {
-    ...{ operation: undefined, summary, tag: 'API Pix', responses: {} },
+    operation: undefined,
+    summary,
+    tag: 'API Pix',
+    responses: {},
     ...(more.isIdempotent && { idempotent: true }),
   },
   handle: more.handle,

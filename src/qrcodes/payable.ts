@@ -51,7 +51,11 @@ export const createPayables = (resolve: Resolver): ReadPayable => {
       throw notPayable('no_charge', 'The code asks for no Pix payment.')
     }
     return {
-      ...{ kind: 'static', key: pix.key, txid: pix.txid, isOpen: false, withdrawal: undefined },
+      kind: 'static',
+      key: pix.key,
+      txid: pix.txid,
+      isOpen: false,
+      withdrawal: undefined,
       amountCents: amount === undefined ? undefined : centsOf(amount),
     }
   }
@@ -110,7 +114,9 @@ const payableOf = (charge: Fields, now: Date): Payable => {
   // A charge with a due date shows no expiry: its location refuses what is too late.
   if (endsMs <= now.getTime()) throw notPayable('expired', 'The charge has expired.')
   return {
-    ...{ kind: 'dynamic', key, txid },
+    kind: 'dynamic',
+    key,
+    txid,
     ...(amount['retirada'] === undefined
       ? {
           amountCents: centsOf(amount['final'] ?? amount['original']),

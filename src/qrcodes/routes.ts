@@ -62,8 +62,10 @@ const resolveRoute = (resolve: Resolver): Route =>
     async (c) => {
       const body = await readJson(c, resolveBody)
       const found = await resolve({
-        ...{ payload: body.payload.trim(), of: body.of },
-        ...{ municipality: body.cod_mun, payOn: body.dpp },
+        payload: body.payload.trim(),
+        of: body.of,
+        municipality: body.cod_mun,
+        payOn: body.dpp,
       }).catch((error: unknown) => {
         throw unreadable(error)
       })

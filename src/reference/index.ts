@@ -34,7 +34,10 @@ export const createReference = (deps: {
   }
   if (sql === undefined) return feature
   const job = createJob({
-    ...{ name: 'reference lists', everyMs: renewEveryMs, logger, isAwaited: true },
+    name: 'reference lists',
+    everyMs: renewEveryMs,
+    logger,
+    isAwaited: true,
     run: async () => {
       if (await lists.renew(sql)) logger.info({}, 'lists of holidays and participants are new')
     },

@@ -13,7 +13,11 @@ import type { Lists } from './lists.ts'
 import type { Participant } from './participants/domain.ts'
 
 const viewOf = ({ ispb, name, settlement, modality, code }: Participant) => ({
-  ...{ ispb, name, settlement: settlement ?? null, modality: modality ?? null, code: code ?? null },
+  ispb,
+  name,
+  settlement: settlement ?? null,
+  modality: modality ?? null,
+  code: code ?? null,
 })
 
 const provenanceView = ({ source, asOf }: Provenance) => ({ source, as_of: asOf })
@@ -30,7 +34,8 @@ export const referenceRoutes = (lists: Lists): readonly Route[] => [
     )
     const { items, next } = pageOf(found.slice(0, limit + 1), limit, ({ ispb }) => ispb)
     return Response.json({
-      ...{ participants: items.map(viewOf), next_cursor: next },
+      participants: items.map(viewOf),
+      next_cursor: next,
       ...provenanceView(provenance),
     })
   }),

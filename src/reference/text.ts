@@ -30,8 +30,13 @@ export const linesOf = (text: string): readonly Line[] => {
   )
   try {
     const rows = parse(text, {
-      ...{ bom: true, delimiter, relaxColumnCount: true, skipEmptyLines: true, trim: true },
-      ...{ relaxQuotes: true, info: true },
+      bom: true,
+      delimiter,
+      relaxColumnCount: true,
+      skipEmptyLines: true,
+      trim: true,
+      relaxQuotes: true,
+      info: true,
     }) as unknown as readonly {
       readonly record: string[]
       readonly info: { readonly lines: number }

@@ -47,7 +47,9 @@ export const spiProblems = (
     return needs[role]
       .filter((name) => !isSet[name])
       .map((name) => ({
-        ...{ name: setting, value, problem: `needs ${name}, which is not set` },
+        name: setting,
+        value,
+        problem: `needs ${name}, which is not set`,
         expected: `${value} together with ${name}`,
         fix: `set ${name}, or take ${value} out of ${setting}`,
       }))
@@ -68,7 +70,9 @@ const partitionProblems = ({
   partitionUnit === 'day' && retentionDays > dayPartitionsMax
     ? [
         {
-          ...{ name: 'SPI_PARTITION_UNIT', value: 'day', problem: 'would be too many partitions' },
+          name: 'SPI_PARTITION_UNIT',
+          value: 'day',
+          problem: 'would be too many partitions',
           expected: `\`day\` together with at most ${dayPartitionsMax} for SPI_RETENTION_DAYS`,
           fix: 'set SPI_RETENTION_DAYS, and TRILHO_ARCHIVE_DIR to keep what goes, or SPI_PARTITION_UNIT=month',
         },

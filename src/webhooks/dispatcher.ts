@@ -76,8 +76,12 @@ export const createDispatcher = (deps: DispatcherDeps): Dispatcher => {
   }
 
   const looks = createJob({
-    ...{ name: 'due webhook deliveries', everyMs: pollMs, restMs: pollRestMs },
-    ...{ gatherMs, isVital: true, logger },
+    name: 'due webhook deliveries',
+    everyMs: pollMs,
+    restMs: pollRestMs,
+    gatherMs,
+    isVital: true,
+    logger,
     run: take,
   })
 

@@ -77,7 +77,12 @@ export const createWebhooks = (deps: WebhooksDeps): Feature => {
   const onDeliveries = dispatcher.kick
   const { broker, elsewhere = [], institution = institutionDefault } = deps
   const relay = createRelay({
-    ...{ sql: store.sql, broker, elsewhere, institution, onDeliveries, logger },
+    sql: store.sql,
+    broker,
+    elsewhere,
+    institution,
+    onDeliveries,
+    logger,
   })
   const kick = delivers ? dispatcher.kick : () => {}
   const routes = webhookRoutes({ service, allowed, kick })

@@ -67,8 +67,12 @@ export const createRelay = (deps: RelayDeps): Relay => {
     return undefined
   }
   const outbox = createJob({
-    ...{ name: 'outbox of webhook events', everyMs: sweepMs, restMs: sweepRestMs },
-    ...{ isVital: true, run: relayAll, logger },
+    name: 'outbox of webhook events',
+    everyMs: sweepMs,
+    restMs: sweepRestMs,
+    isVital: true,
+    run: relayAll,
+    logger,
   })
   const others = elsewhere.map((from) =>
     createJob({

@@ -101,17 +101,25 @@ export const createWebhookRetention = ({
   readonly logger: Logger
 }): readonly Job[] => [
   createJob({
-    ...{ name: 'old webhook events', everyMs: eventsEveryMs, fleet: { sql: databases[0] }, logger },
+    name: 'old webhook events',
+    everyMs: eventsEveryMs,
+    fleet: { sql: databases[0] },
+    logger,
     run: (round) => forgetEvents(databases[0], days, round),
   }),
   createJob({
-    ...{ name: 'deliveries of removed webhooks', everyMs: removedEveryMs, logger },
+    name: 'deliveries of removed webhooks',
+    everyMs: removedEveryMs,
+    logger,
     fleet: { sql: databases[0] },
     run: (round) => forgetRemoved(databases[0], round),
   }),
   ...databases.map((sql) =>
     createJob({
-      ...{ name: 'old webhook sequences', everyMs: sequencesEveryMs, fleet: { sql }, logger },
+      name: 'old webhook sequences',
+      everyMs: sequencesEveryMs,
+      fleet: { sql },
+      logger,
       run: (round) => forgetSequences(sql, sequenceDays, round),
     }),
   ),

@@ -61,7 +61,11 @@ const formerly = (route: Route): readonly Route[] => {
 }
 
 const reading = (path: string, document: Route['document'], handle: Route['handle']): Route => ({
-  ...{ method: 'GET', path, scope: 'webhooks:read', document, handle },
+  method: 'GET',
+  path,
+  scope: 'webhooks:read',
+  document,
+  handle,
 })
 
 const managing = (
@@ -70,7 +74,10 @@ const managing = (
   document: Route['document'],
   handle: Route['handle'],
 ): Route => ({
-  ...{ method, path, scope: 'webhooks:manage', document },
+  method,
+  path,
+  scope: 'webhooks:manage',
+  document,
   handle: (c) => {
     requireUnlimited(rightsOf(c), 'managing webhooks')
     return handle(c)

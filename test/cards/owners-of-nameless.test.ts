@@ -152,7 +152,9 @@ const createStanding = async (operations: readonly string[], mtis: Json = {}) =>
   const advices = { operations, floor_limits: { BRL: 10_000 } }
   writeFileSync(file, JSON.stringify({ advices, content: { messages: mtis } }))
   const standing = await createCardsRig({
-    ...{ timeoutMs: 250, windowMs: 700, database: rig.database },
+    timeoutMs: 250,
+    windowMs: 700,
+    database: rig.database,
     networkA: { port: network.port, stop: () => undefined },
     environment: { CARDGW_NETA_MESSAGES_FILE: file, CARDGW_NETA_CONNECT_WAIT_MS: '0' },
   })
@@ -228,7 +230,9 @@ test('where an authorization is a 0200, its late approval has an owner too, with
   const file = join(temporaryDirectory(), 'messages.json')
   writeFileSync(file, JSON.stringify({ content: { messages: { authorization: { mti: '0200' } } } }))
   const sales = await createCardsRig({
-    ...{ timeoutMs: 250, windowMs: 700, database: rig.database },
+    timeoutMs: 250,
+    windowMs: 700,
+    database: rig.database,
     networkA: { port: network.port, stop: () => undefined },
     environment: { CARDGW_NETA_MESSAGES_FILE: file },
   })
@@ -333,7 +337,12 @@ test.each([
   const { length } = network.seen
   tell(change)
   expect(await untilUnmatched(stan())).toMatchObject({
-    ...{ network: 'neta', mti: '0110', response_code: '00', times: 1, transmission: '', rrn: '' },
+    network: 'neta',
+    mti: '0110',
+    response_code: '00',
+    times: 1,
+    transmission: '',
+    rrn: '',
   })
   expect([network.seen.length, held.size]).toEqual([length, 1])
 })

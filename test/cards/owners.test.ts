@@ -141,7 +141,10 @@ describe('an approval of an authorization', () => {
     await authorize()
     const beside = { port: network.port, stop: () => undefined }
     const sender = await createCardsRig({
-      ...{ timeoutMs, windowMs, networkA: beside, database: rig.database },
+      timeoutMs,
+      windowMs,
+      networkA: beside,
+      database: rig.database,
     })
     const { id } = await sender.authorize('tok_visa_approved')
     await sender[Symbol.asyncDispose]()
@@ -165,7 +168,9 @@ describe('an approval of an authorization', () => {
     const file = join(temporaryDirectory(), 'messages.json')
     writeFileSync(file, JSON.stringify({ answers: { declined: [] } }))
     const sender = await createCardsRig({
-      ...{ timeoutMs, windowMs, database: rig.database },
+      timeoutMs,
+      windowMs,
+      database: rig.database,
       networkA: { port: network.port, stop: () => undefined },
       environment: { CARDGW_NETA_MESSAGES_FILE: file },
     })
@@ -476,7 +481,8 @@ describe('an approval of a capture', () => {
       { error: { details: { response_code: code } } },
     ])
     expect(await rig.settled(id)).toMatchObject({
-      ...{ status: before['status'], amount: before['amount'] },
+      status: before['status'],
+      amount: before['amount'],
       [`${path}_error`]: `declined_${code}`,
     })
     expect(held.size).toBe(0)

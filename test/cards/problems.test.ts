@@ -83,8 +83,10 @@ describe('the configuration of cards', () => {
       problemsOf({
         ...hosts,
         CARDGW_NETB_TLS: 'true',
-        ...{ CARDGW_NETB_TLS_CERT_PATH: cert, CARDGW_NETB_TLS_KEY_PATH: key },
-        ...{ CARDGW_VAULT_CERT_PATH: cert, CARDGW_VAULT_KEY_PATH: key },
+        CARDGW_NETB_TLS_CERT_PATH: cert,
+        CARDGW_NETB_TLS_KEY_PATH: key,
+        CARDGW_VAULT_CERT_PATH: cert,
+        CARDGW_VAULT_KEY_PATH: key,
       }),
     ).toMatchObject([{ name: 'CARDGW_NETB_TLS_CERT_PATH' }, { name: 'CARDGW_VAULT_CERT_PATH' }])
   })

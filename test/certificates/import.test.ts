@@ -22,8 +22,12 @@ type Json = any
 beforeAll(async () => {
   database = await createTestDatabase()
   const { routes = [] } = createCertificates({
-    ...{ folder: undefined, sql: database.sql, environment: 'sandbox', logger: quietLogger },
-    ...{ masterKey: new Uint8Array(randomBytes(32)), previousMasterKey: undefined },
+    folder: undefined,
+    sql: database.sql,
+    environment: 'sandbox',
+    logger: quietLogger,
+    masterKey: new Uint8Array(randomBytes(32)),
+    previousMasterKey: undefined,
     metrics: createMetrics({ version: 'test', withProcess: false }),
   })
   const { key, record } = testKey('ops:admin')
@@ -44,7 +48,10 @@ afterAll(() => database.close())
 
 let institutions = 0
 const bodyOf = (content: string, more: object = {}) => ({
-  ...{ ispb: String(20_000_000 + institutions++), type: 'QRC', format: 'pem', content },
+  ispb: String(20_000_000 + institutions++),
+  type: 'QRC',
+  format: 'pem',
+  content,
   ...more,
 })
 const importPem = async (content: string, more: object = {}) =>

@@ -156,7 +156,8 @@ test('of a bundle as large as that of all public authorities, those that end fir
   )
   const text = all.map(({ cert }) => cert).join('')
   const material = createFileMaterial({
-    ...{ certificate: undefined, key: undefined },
+    certificate: undefined,
+    key: undefined,
     ca: pemOf(text),
   })
   feature.track([{ ispb: '', type: 'webhooks', source: 'files', material }])

@@ -273,7 +273,9 @@ describe('doctor', () => {
     const file = join(temporaryDirectory(), 'keys.json')
     const { out } = await run(['doctor'], {
       env: {
-        ...{ HTTP_ADDR: `127.0.0.1:${busy.port}`, CARDGW_PORT: '0', API_KEYS_FILE: file },
+        HTTP_ADDR: `127.0.0.1:${busy.port}`,
+        CARDGW_PORT: '0',
+        API_KEYS_FILE: file,
         TRILHO_ADMIN_ADDR: `127.0.0.1:${busy.port}`,
       },
     })

@@ -5,7 +5,8 @@ import { anyVariant, runProgram } from '../support/program.ts'
 test('ready tells what the process of this machine answers', async () => {
   let isReady = true
   using server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: ({ url }) =>
       url.endsWith('/ready')
         ? Response.json({ status: isReady ? 'ready' : 'draining' }, { status: isReady ? 200 : 503 })
@@ -14,14 +15,16 @@ test('ready tells what the process of this machine answers', async () => {
   const ask = (env: Readonly<Record<string, string>>) => runProgram(anyVariant, ['ready'], { env })
   const everywhere = `:${server.port}`
   expect(await ask({ HTTP_ADDR: everywhere })).toMatchObject({
-    ...{ code: 0, out: '{"status":"ready"}\n' },
+    code: 0,
+    out: '{"status":"ready"}\n',
   })
   // Health is on the admin listener alone where there is one.
   const admin = { HTTP_ADDR: '127.0.0.1:9', TRILHO_ADMIN_ADDR: `127.0.0.1:${server.port}` }
   expect((await ask(admin)).code).toBe(0)
   isReady = false
   expect(await ask({ HTTP_ADDR: everywhere })).toMatchObject({
-    ...{ code: 1, out: '{"status":"draining"}\n' },
+    code: 1,
+    out: '{"status":"draining"}\n',
   })
   const nobody = await ask({ HTTP_ADDR: '127.0.0.1:9' })
   expect(nobody.code).toBe(1)
@@ -32,7 +35,9 @@ test('ready tells what the process of this machine answers', async () => {
 test('ready asks by TLS where the listener serves it', async () => {
   const { cert, key } = issueCertificate('server', { hosts: ['pay.example'] })
   using server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', tls: { cert, key } },
+    port: 0,
+    hostname: '127.0.0.1',
+    tls: { cert, key },
     fetch: () => Response.json({ status: 'ready' }),
   })
   const base64 = (text: string): string => Buffer.from(text).toString('base64')

@@ -57,7 +57,8 @@ test('holds what helps, and nothing that the scrubber finds or the settings keep
     `plain text with ${card}`,
   ].join('\n')
   const env = {
-    ...{ HTTP_ADDR: `127.0.0.1:${server.port}`, CARDGW_PORT: String(server.port) },
+    HTTP_ADDR: `127.0.0.1:${server.port}`,
+    CARDGW_PORT: String(server.port),
     DATABASE_DSN: dsn,
     TRILHO_MASTER_KEY: masterKey,
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',

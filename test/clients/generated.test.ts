@@ -139,7 +139,9 @@ describe.skipIf(generatorLibs === undefined)(`openapi-generator${noGenerator}`, 
       // A choice between bodies takes one module of others; a checkout around it is none of its business.
       // The compiler has memory enough to collect no garbage.
       const env = {
-        ...{ GOFLAGS: '-buildvcs=false -mod=mod', GOSUMDB: 'off', GOTOOLCHAIN: 'local' },
+        GOFLAGS: '-buildvcs=false -mod=mod',
+        GOSUMDB: 'off',
+        GOTOOLCHAIN: 'local',
         GOGC: 'off',
       }
       // It pays once: nothing is made fast for it, nor easy for a debugger.
@@ -211,14 +213,14 @@ describe.skipIf(npmTools === undefined)(
       mkdirSync(user)
       cpSync(join(peers, 'pay_client.ts.txt'), join(user, 'pay.mts'))
       const compilerOptions = {
-        ...{
-          strict: true,
-          skipLibCheck: true,
-          types: [],
-          lib: ['esnext', 'dom'],
-          target: 'esnext',
-        },
-        ...{ module: 'nodenext', outDir: 'out', rootDir: '.' },
+        strict: true,
+        skipLibCheck: true,
+        types: [],
+        lib: ['esnext', 'dom'],
+        target: 'esnext',
+        module: 'nodenext',
+        outDir: 'out',
+        rootDir: '.',
       }
       writeFileSync(
         join(user, 'tsconfig.json'),

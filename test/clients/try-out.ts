@@ -83,7 +83,10 @@ const isListed = async (made: Made, path: string, member: string): Promise<boole
 
 const authorized = async (made: Made, token = 'tok_visa_approved'): Promise<Json> =>
   post(made, '/v1/transactions/authorize', {
-    ...{ card_token: token, amount: 1_000, currency: 'BRL', merchant_id: 'MERCHANT000001' },
+    card_token: token,
+    amount: 1_000,
+    currency: 'BRL',
+    merchant_id: 'MERCHANT000001',
   })
 
 /** A wallet whose every transfer waits for another key. */
@@ -95,7 +98,9 @@ const strictWallet = async (made: Made): Promise<string> => {
 }
 
 const transferOf = (made: Made, from: string, amount: string) => ({
-  ...{ from_wallet: from, to_wallet: made.dev.wallets[0], amount },
+  from_wallet: from,
+  to_wallet: made.dev.wallets[0],
+  amount,
 })
 
 const held = async (made: Made): Promise<void> => {
@@ -108,7 +113,9 @@ const bondDelivery = async (made: Made): Promise<void> => {
   const [signer_wallet] = made.dev.wallets
   const deploy = async (template: string, params: object): Promise<string> => {
     const { address = '' } = await post(made, '/v1/contracts/deploy', {
-      ...{ template, params, signer_wallet },
+      template,
+      params,
+      signer_wallet,
     })
     await until(async () => {
       const { status } = (await read(made, `/v1/contracts/${address}`)) ?? {}
@@ -119,7 +126,9 @@ const bondDelivery = async (made: Made): Promise<void> => {
   const bond = await deploy('tokenized_bond', { authority: signer_wallet })
   const data = { acronym: 'LTN', code: '100000', maturityDate: '1924992000' }
   await post(made, `/v1/contracts/${bond}/call`, {
-    ...{ function: 'createTPFt', params: { data }, signer_wallet },
+    function: 'createTPFt',
+    params: { data },
+    signer_wallet,
   })
   const known = { function: 'getTPFtId', params: { data } }
   await until(async () => {
@@ -210,7 +219,10 @@ const instead: Readonly<Record<string, (made: Made) => object | Promise<object>>
 const secondKey = async ({ dev }: Made): Promise<string> => {
   const store = createKeyFileStore(join(dev.state, 'keys.json'), () => new Date())
   const { key } = await store.create({
-    ...{ name: 'second', account: 'default', environment: 'test', grants: ['*'] },
+    name: 'second',
+    account: 'default',
+    environment: 'test',
+    grants: ['*'],
     expiresAt: undefined,
   })
   const headers = { Authorization: `Bearer ${key}` }

@@ -35,11 +35,12 @@ const compose = (env: Readonly<Record<string, string>>) => {
   const metrics = createMetrics({ version: 'test', withProcess: false })
   const logger = createLogger({ level: 'error', sink: { write: () => undefined } })
   const features = loaded.createFeatures({
-    ...{ logger, cardsLogger: logger, metrics, version: 'test' },
-    ...{
-      tls: listenerMaterial(loaded.platform),
-      authenticator: createAuthenticator({ sources: [] }),
-    },
+    logger,
+    cardsLogger: logger,
+    metrics,
+    version: 'test',
+    tls: listenerMaterial(loaded.platform),
+    authenticator: createAuthenticator({ sources: [] }),
   })
   const certificates = features.find(({ name }) => name === 'certificates')
   return {
@@ -68,15 +69,25 @@ test('every certificate of the settings is told of, whatever it serves', async (
     SPI_PRIMARY_URL: `https://${nowhere}`,
     ...pairAt(''),
     ...pairAt('TRILHO_TLS_'),
-    ...{ GRPC_ADDR: nowhere, ...pairAt('GRPC_TLS_') },
-    ...{ BROKER_ADDRESSES: nowhere, TRILHO_BROKER_TLS: 'true', ...pairAt('TRILHO_BROKER_') },
-    ...{ SPI_SIGN_ENABLED: 'true', SPI_SIGNATURE_SERVICE_URL: `https://${nowhere}` },
+    GRPC_ADDR: nowhere,
+    ...pairAt('GRPC_TLS_'),
+    BROKER_ADDRESSES: nowhere,
+    TRILHO_BROKER_TLS: 'true',
+    ...pairAt('TRILHO_BROKER_'),
+    SPI_SIGN_ENABLED: 'true',
+    SPI_SIGNATURE_SERVICE_URL: `https://${nowhere}`,
     ...pairAt('SPI_SIGNATURE_SERVICE_'),
-    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_TLS: 'true', ...pairAt('CARDGW_NETA_TLS_') },
-    ...{ CARDGW_SECURITY_MODULE: 'payshield', CARDGW_SECURITY_MODULE_ADDRESS: nowhere },
-    ...{ CARDGW_SECURITY_MODULE_TLS: 'true', ...pairAt('CARDGW_SECURITY_MODULE_TLS_') },
-    ...{ CARDGW_VAULT_URL: `https://${nowhere}`, ...pairAt('CARDGW_VAULT_') },
-    ...{ DREX_WEB3SIGNER_URL: `https://${nowhere}`, ...pairAt('DREX_WEB3SIGNER_') },
+    CARDGW_NETA_HOST: '127.0.0.1',
+    CARDGW_NETA_TLS: 'true',
+    ...pairAt('CARDGW_NETA_TLS_'),
+    CARDGW_SECURITY_MODULE: 'payshield',
+    CARDGW_SECURITY_MODULE_ADDRESS: nowhere,
+    CARDGW_SECURITY_MODULE_TLS: 'true',
+    ...pairAt('CARDGW_SECURITY_MODULE_TLS_'),
+    CARDGW_VAULT_URL: `https://${nowhere}`,
+    ...pairAt('CARDGW_VAULT_'),
+    DREX_WEB3SIGNER_URL: `https://${nowhere}`,
+    ...pairAt('DREX_WEB3SIGNER_'),
     OTEL_EXPORTER_OTLP_ENDPOINT: `https://${nowhere}`,
     OTEL_EXPORTER_OTLP_CERTIFICATE_BASE64: base64(pair.cert),
   })

@@ -21,7 +21,15 @@ const curl = async (
   const child = Bun.spawn(
     [
       join(root, 'node_modules/.bin/buf'),
-      ...['curl', '--protocol', 'grpc', '--schema', 'proto', ...flags, '--data', '@-', url],
+      'curl',
+      '--protocol',
+      'grpc',
+      '--schema',
+      'proto',
+      ...flags,
+      '--data',
+      '@-',
+      url,
     ],
     {
       cwd: root,

@@ -72,10 +72,15 @@ describe.skipIf(!isInstalled)(`ISO 8583 as tshark reads it${reason}`, () => {
       )
       run(text2pcap ?? '', ['-q', '-T', '40000,8583', dump, capture])
       const read = run(tshark ?? '', [
-        ...['-r', capture, '-d', 'tcp.port==8583,iso8583'],
+        '-r',
+        capture,
+        '-d',
+        'tcp.port==8583,iso8583',
         ...['-o', 'iso8583.len_endian:bigendian', '-o', 'iso8583.charset:ascii'],
         ...['-o', `iso8583.binencode:${binencode}`, '-T', 'fields', '-E', 'separator=|'],
-        ...['-e', 'iso8583.mti', ...fields.flatMap((de) => ['-e', `iso8583.bit${de}`])],
+        '-e',
+        'iso8583.mti',
+        ...fields.flatMap((de) => ['-e', `iso8583.bit${de}`]),
       ])
       const rows = read.trimEnd().split('\n')
       expect(rows).toHaveLength(messages)

@@ -75,8 +75,14 @@ const peers = [
 const source: JoseKeySource = {
   list: async () => [
     {
-      ...{ kid, certificate: pair.cert, fingerprint: 'one', active: true, hasKey: true },
-      ...{ signs: true, encrypts: true, isForTokens: true },
+      kid,
+      certificate: pair.cert,
+      fingerprint: 'one',
+      active: true,
+      hasKey: true,
+      signs: true,
+      encrypts: true,
+      isForTokens: true,
     },
   ],
   readKey: async () => new Uint8Array(privateKey.export({ format: 'der', type: 'pkcs8' })),
@@ -102,8 +108,12 @@ for (const { name, missing, peer, encrypts } of peers) {
       const token = async (payloadForm: PayloadForm) =>
         String(
           await service.sign({
-            ...{ kid, algorithm: undefined, type: undefined, content },
-            ...{ serialization: 'compact', payloadForm },
+            kid,
+            algorithm: undefined,
+            type: undefined,
+            content,
+            serialization: 'compact',
+            payloadForm,
           }),
         )
       const header = { alg }
@@ -117,8 +127,11 @@ for (const { name, missing, peer, encrypts } of peers) {
           detached: true,
         },
         {
-          ...{ operation: 'verify', header, token: await token('detached_unencoded') },
-          ...{ text: `${text} `, detached: true },
+          operation: 'verify',
+          header,
+          token: await token('detached_unencoded'),
+          text: `${text} `,
+          detached: true,
         },
       ])
       expect(answers.slice(0, 2)).toEqual([text, text])
@@ -145,8 +158,12 @@ for (const { name, missing, peer, encrypts } of peers) {
       async () => {
         const header = { alg: 'RSA-OAEP-256', enc: 'A256GCM' }
         const ours = await service.encrypt({
-          ...{ kid, algorithm: undefined, type: undefined, content },
-          ...{ serialization: 'compact', contentAlgorithm: 'A128GCM' },
+          kid,
+          algorithm: undefined,
+          type: undefined,
+          content,
+          serialization: 'compact',
+          contentAlgorithm: 'A128GCM',
         })
         const [opened, named, bare] = peer([
           { operation: 'decrypt', token: String(ours) },

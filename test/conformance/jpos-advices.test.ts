@@ -36,7 +36,8 @@ describe.skipIf(!isJposHere)(`jPOS as a network that is away${note}`, () => {
       timeoutMs: 700,
       networkA: { port: () => jpos.port('advices'), stop: () => undefined },
       environment: {
-        ...{ CARDGW_NETA_SIGN_ON: 'true', CARDGW_NETA_CONNECT_WAIT_MS: '0' },
+        CARDGW_NETA_SIGN_ON: 'true',
+        CARDGW_NETA_CONNECT_WAIT_MS: '0',
         CARDGW_NETA_MESSAGES_FILE: path,
       },
     })

@@ -37,10 +37,15 @@ describe.skipIf(!isJposHere)(`a gateway that is killed, before jPOS${note}`, () 
     await Bun.write(path, JSON.stringify(messages))
     const network = { port: () => jpos.port('advices') }
     const gateway = await createCardGateway({
-      ...{ database, networks: [network, network], vaultUrl: vault.url, timeoutSeconds: 1 },
+      database,
+      networks: [network, network],
+      vaultUrl: vault.url,
+      timeoutSeconds: 1,
       environment: {
-        ...{ CARDGW_NETA_SIGN_ON: 'true', CARDGW_NETA_MESSAGES_FILE: path },
-        ...{ CARDGW_NETA_CONNECT_WAIT_MS: '0', CARDGW_NETA_POOL_SIZE: '1' },
+        CARDGW_NETA_SIGN_ON: 'true',
+        CARDGW_NETA_MESSAGES_FILE: path,
+        CARDGW_NETA_CONNECT_WAIT_MS: '0',
+        CARDGW_NETA_POOL_SIZE: '1',
       },
     })
     let number = 0

@@ -194,8 +194,11 @@ describe.skipIf(!isJposHere)(`jPOS as the network${note}`, () => {
     const [first] = outcomes
     expect(first?.kind === 'answered' && first.response.authCode).toBe('A1B2C3')
     const originalData = formatOriginalData({
-      ...{ mti: '0100', stan: stanOf(1), transmissionDateTime: '1120120000' },
-      ...{ acquirerId: '', forwarderId: '' },
+      mti: '0100',
+      stan: stanOf(1),
+      transmissionDateTime: '1120120000',
+      acquirerId: '',
+      forwarderId: '',
     })
     for (const [mti, code] of [
       ['0400', '00'],
@@ -216,7 +219,8 @@ describe.skipIf(!isJposHere)(`jPOS as the network${note}`, () => {
 
   test('authorizes, captures, voids, declines and is silent, and its book is ours', async () => {
     await using rig = await createCardsRig({
-      ...{ timeoutMs: 1_500, poolSize: 2 },
+      timeoutMs: 1_500,
+      poolSize: 2,
       networkA: { port: () => jpos.port('payments'), stop: () => undefined },
       environment: { CARDGW_NETA_SIGN_ON: 'true' },
     })
@@ -306,7 +310,9 @@ describe.skipIf(!isJposHere)(`jPOS as the gateway${note}`, () => {
     }
     const peers = [...simulators].map(([profile, simulator]) => `${profile}:${simulator.port()}`)
     const client = Bun.spawn(jposCommand('client', '127.0.0.1', ...peers), {
-      ...{ stdout: 'pipe', stderr: 'pipe', timeout: 60_000 },
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: 60_000,
     })
     const [out, err] = await Promise.all([
       new Response(client.stdout).text(),

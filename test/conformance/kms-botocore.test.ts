@@ -25,7 +25,9 @@ test.skipIf(missing)(
     for (const sessionToken of [undefined, 'token/with+signs==']) {
       const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 's/ecret+', sessionToken }
       const service = createAwsKms({
-        ...{ exchange: createExchange(5_000), url: kms.url, region },
+        exchange: createExchange(5_000),
+        url: kms.url,
+        region,
         credentials: async () => credentials,
       })
       const { name } = await service.find('alias/ana')

@@ -117,7 +117,9 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
           'Idempotency-Key': key,
         },
         body: JSON.stringify({
-          ...{ key_type: 'EMAIL', key, owner: { tax_id: '12345678909', name: hostile } },
+          key_type: 'EMAIL',
+          key,
+          owner: { tax_id: '12345678909', name: hostile },
           account: { number: '500100', type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
         }),
       })
@@ -165,8 +167,10 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
   test('business days that differ and advices of nothing known are seen to, with a note', async () => {
     const { sql } = gateway.database
     const totals = (count: number, cents: string) => ({
-      ...{ credit: { count: 0, cents: '0' }, credit_reversal: { count: 0, cents: '0' } },
-      ...{ debit: { count, cents }, debit_reversal: { count: 0, cents: '0' } },
+      credit: { count: 0, cents: '0' },
+      credit_reversal: { count: 0, cents: '0' },
+      debit: { count, cents },
+      debit_reversal: { count: 0, cents: '0' },
     })
     await sql`
       insert into card_reconciliations (network, day, currency, status, ours, theirs,

@@ -30,7 +30,8 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     api = async (method, path, body) => {
       const headers = { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' }
       const answer = await fetch(`${url}${path}`, {
-        ...{ method, headers },
+        method,
+        headers,
         ...(body && { body: JSON.stringify(body) }),
       })
       const told = await answer.json()
@@ -38,7 +39,10 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
       return told
     }
     await api('PUT', '/v1/pix/receivers', {
-      ...{ key: pixKey, name: 'Padaria', city: 'Sao Paulo', tax_id: '12345678000195' },
+      key: pixKey,
+      name: 'Padaria',
+      city: 'Sao Paulo',
+      tax_id: '12345678000195',
     })
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())
@@ -99,7 +103,9 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     const many = 120
     for (let at = 0; at < many; at++) {
       await api('POST', '/pix/v2/cob', {
-        ...{ valor: { original: `${at + 1}.00` }, chave: pixKey, devedor: debtor },
+        valor: { original: `${at + 1}.00` },
+        chave: pixKey,
+        devedor: debtor,
       })
     }
     const one = await seen.visit()
@@ -131,7 +137,8 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     const { idRec } = await api('POST', '/pix/v2/rec', {
       vinculo: { contrato: 'C-1', objeto: 'Academia', devedor: debtor },
       calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
-      ...{ valor: { valorRec: '35.00' }, politicaRetentativa: 'PERMITE_3R_7D' },
+      valor: { valorRec: '35.00' },
+      politicaRetentativa: 'PERMITE_3R_7D',
     })
     const one = await seen.visit({ locale: 'pt-BR' })
     const { page } = one
@@ -151,7 +158,10 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     }
     const close = () => dialog.getByRole('button', { name: 'Fechar' }).click()
     await act('Consultar o pagador', 'Nada é cobrado com isso', {
-      ...{ tax_id: '451.646.324-81', ispb: '91193552', account: '550689', branch: '2569' },
+      tax_id: '451.646.324-81',
+      ispb: '91193552',
+      account: '550689',
+      branch: '2569',
     })
     await dialog.getByRole('link').click()
     await page.locator('h1', { hasText: 'Solicitações a pagadores' }).waitFor()
@@ -166,11 +176,17 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
 
     // Who pays has authorised it, as his institution would tell.
     await sql`update pix_recurrences set status = 'APROVADA', payer = ${JSON.stringify({
-      ...{ taxId: '45164632481', ispb: '91193552', account: '550689', branch: null, town: null },
+      taxId: '45164632481',
+      ispb: '91193552',
+      account: '550689',
+      branch: null,
+      town: null,
     })} where id = ${idRec}`
     await page.goto(`${url}/console/charges/rec/${idRec}`)
     await act('Cobrar', 'sem ser consultado de novo', {
-      ...{ amount: '35,00', day: '2099-01-20', account: '19682' },
+      amount: '35,00',
+      day: '2099-01-20',
+      account: '19682',
     })
     await dialog.getByRole('link').click()
     await page.locator('h1', { hasText: '35,00' }).waitFor()
@@ -192,7 +208,8 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     const { idRec: other } = await api('POST', '/pix/v2/rec', {
       vinculo: { contrato: 'C-2', devedor: debtor },
       calendario: { dataInicial: '2099-01-01', periodicidade: 'ANUAL' },
-      ...{ politicaRetentativa: 'NAO_PERMITE', loc: id },
+      politicaRetentativa: 'NAO_PERMITE',
+      loc: id,
     })
     await page.goto(`${url}/console/charges?show=locrec`)
     const row = page.locator('tbody tr', { hasText: other })

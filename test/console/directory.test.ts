@@ -41,7 +41,8 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     const card = (title: string) =>
       page.locator('section.card', { has: page.getByRole('heading', { name: title }) })
     const [claims, reports, refunds] = [
-      ...[card('Claims to keys'), card('Infraction reports to answer')],
+      card('Claims to keys'),
+      card('Infraction reports to answer'),
       card('Refund requests to answer'),
     ]
     // The stream tells of each once the directory’s lists have been read.
@@ -106,11 +107,19 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     const { directory } = seen
     const key = 'eva@example.com'
     directory.register({
-      ...{ key_type: 'EMAIL', key, ...owner, ispb: other, account: '1', account_type: 'CACC' },
+      key_type: 'EMAIL',
+      key,
+      ...owner,
+      ispb: other,
+      account: '1',
+      account_type: 'CACC',
     })
     const payment = fresh.endToEndId()
     directory.disputes.addTransaction({
-      ...{ id: payment, debited: ispb, credited: other, amountCents: 5_000n },
+      id: payment,
+      debited: ispb,
+      credited: other,
+      amountCents: 5_000n,
       settledMs: Date.now(),
     })
     const one = await seen.visit({ locale: 'pt-BR' })
@@ -144,17 +153,26 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
       await expectNone(page.getByRole('button', { name: title }))
     }
     await make('Reivindicações', 'Nova reivindicação', {
-      ...{ key_type: 'EMAIL', key, tax_id: '987.654.321-00', name: 'Eva', number: '500100' },
+      key_type: 'EMAIL',
+      key,
+      tax_id: '987.654.321-00',
+      name: 'Eva',
+      number: '500100',
       opened: '2020-01-10',
     })
     await end('Desistir da reivindicação', `Nossa reivindicação de ${key} termina`)
     await make('Notificações de infração', 'Nova notificação', {
-      ...{ payment, situation: 'COERCION', details: hostile },
+      payment,
+      situation: 'COERCION',
+      details: hostile,
     })
     await page.getByText(hostile).first().waitFor()
     await end('Cancelar a notificação', payment)
     await make('Solicitações de devolução', 'Nova solicitação', {
-      ...{ payment, reason: 'OPERATIONAL_FLAW', amount: '12,5', details: hostile },
+      payment,
+      reason: 'OPERATIONAL_FLAW',
+      amount: '12,5',
+      details: hostile,
     })
     await page.locator('h1', { hasText: '12,50' }).waitFor()
     await end('Cancelar a solicitação', '12,50')

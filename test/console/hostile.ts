@@ -143,19 +143,25 @@ export const seedEverything = async (
   const [from, to] = [await wallet(), await wallet()]
   await issuer.fund(from.address as Hex, 100n)
   const transfer = await api('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: from.address, to_wallet: to.address, amount: '1.00' },
+    from_wallet: from.address,
+    to_wallet: to.address,
+    amount: '1.00',
   })
   const { cert: content } = issueCertificate(hostile, {
     notAfter: new Date(Date.now() + 5 * 86_400_000),
   })
   await api('POST', '/v1/certificates', {
-    ...{ ispb: '12345678', type: 'PIC', format: 'pem', content },
+    ispb: '12345678',
+    type: 'PIC',
+    format: 'pem',
+    content,
   })
   const xml = pacs008().replace('Pedido 42', hostile.replaceAll('<', '&lt;'))
   const stored = message({ xml: Buffer.from(xml) })
   await insertMessages(sql, [stored])
   const headers = {
-    ...{ [deadLetterHeaders.errorCode]: hostile, [deadLetterHeaders.topic]: 'spi.outbound' },
+    [deadLetterHeaders.errorCode]: hostile,
+    [deadLetterHeaders.topic]: 'spi.outbound',
   }
   await sql`insert into broker_dead_letters (key, headers, value) values ('k', ${sql.json(headers)}, 'x')`
   const attempts = () => sql<{ id: string }[]>`select delivery_id as id from webhook_attempts`
@@ -167,16 +173,20 @@ export const seedEverything = async (
   const directory = await seedDirectory(seen, key)
   return {
     payments: [
-      ...[...screens.payments, `/payments/cards/${card.id}`],
+      ...screens.payments,
+      `/payments/cards/${card.id}`,
       ...[`/payments/spi/${stored.id}`, `/payments/drex/${transfer.transfer_id}`],
     ],
     operation: [
-      ...[...screens.operation, `/webhooks/${endpoint.id}`],
+      ...screens.operation,
+      `/webhooks/${endpoint.id}`,
       `/webhooks/${endpoint.id}/${attempt?.id}`,
     ],
     'digital currency': [
-      ...[...screens['digital currency'], `/currency/wallets/${from.wallet_id}`],
-      ...[`/currency/contracts/${contract?.['address']}`, ...agreements],
+      ...screens['digital currency'],
+      `/currency/wallets/${from.wallet_id}`,
+      `/currency/contracts/${contract?.['address']}`,
+      ...agreements,
     ],
     charges: [...screens.charges, ...charges],
     directory: [...screens.directory, ...directory],

@@ -21,11 +21,15 @@ const own = { 'X-Trilho-Console': 'user', 'Sec-Fetch-Site': 'same-origin' }
 const createRig = async (options: LiveOptions = {}) => {
   const made = testKey('messages:read')
   const newList = (): { rows: unknown[]; asked: number; status: number } => ({
-    ...{ rows: ['a'], asked: 0, status: 200 },
+    rows: ['a'],
+    asked: 0,
+    status: 200,
   })
   const [list, lanes] = [newList(), newList()]
   const routeOf = (path: string, of: typeof list): Route => ({
-    ...{ method: 'GET', path, scope: 'messages:read' },
+    method: 'GET',
+    path,
+    scope: 'messages:read',
     document: { operation: undefined, summary: '', tag: 'Operation', responses: {} },
     handle: () => {
       of.asked += 1
@@ -42,7 +46,8 @@ const createRig = async (options: LiveOptions = {}) => {
   const sessions = createSessions({
     sealer: createSealer(new Uint8Array(32)),
     record: createOwnSessions(),
-    ...{ idleMs: 60_000, absoluteMs: 60_000 },
+    idleMs: 60_000,
+    absoluteMs: 60_000,
   })
   const live = createLive({ everyMs: 2, checkMs: 10, ...options })
   const whole = { fetch: api.app.fetch, authenticator }
@@ -84,7 +89,14 @@ const createRig = async (options: LiveOptions = {}) => {
     await server.stop(true)
   }
   return {
-    ...{ list, lanes, live, call, cookie, follow, signIn, stop },
+    list,
+    lanes,
+    live,
+    call,
+    cookie,
+    follow,
+    signIn,
+    stop,
     [Symbol.asyncDispose]: stop,
   }
 }
@@ -120,7 +132,9 @@ test('a list that many pages show is asked for once for all of them', async () =
     sessionId: String(at),
     shown: [
       {
-        ...{ path: '/health', name: 'one list', turns: 1 },
+        path: '/health',
+        name: 'one list',
+        turns: 1,
         ask: async () => {
           asked[at] = (asked[at] ?? 0) + 1
           return new Response('[]')

@@ -31,7 +31,9 @@ const startInterface = () => {
   let isOpen = false
   let taken = 0
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 60 },
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 60,
     fetch: () => {
       if (isOpen) {
         taken += 1
@@ -62,7 +64,8 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
   beforeAll(async () => {
     seen = await openConsole({
       env: {
-        ...{ SPI_PRIMARY_URL: door.url, SPI_ROLES: 'OUTBOUND_SEND' },
+        SPI_PRIMARY_URL: door.url,
+        SPI_ROLES: 'OUTBOUND_SEND',
         // What operators need is on a listener of its own.
         TRILHO_ADMIN_ADDR: '127.0.0.1:0',
       },
@@ -77,7 +80,10 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
       notAfter: new Date(Date.now() + 5 * dayMs),
     })
     await api('POST', '/v1/certificates', {
-      ...{ ispb: '12345678', type: 'PIC', format: 'pem', content },
+      ispb: '12345678',
+      type: 'PIC',
+      format: 'pem',
+      content,
     })
     await api('POST', '/v1/spi/send', {
       message_type: 'PACS008',
@@ -96,7 +102,8 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
   const bury = async (): Promise<void> => {
     const { sql } = seen.gateway.database
     const headers = {
-      ...{ [deadLetterHeaders.errorCode]: 'unreadable', [deadLetterHeaders.topic]: 'spi.outbound' },
+      [deadLetterHeaders.errorCode]: 'unreadable',
+      [deadLetterHeaders.topic]: 'spi.outbound',
     }
     await sql`insert into broker_dead_letters (key, headers, value) values ('k', ${sql.json(headers)}, 'x')`
   }
@@ -137,7 +144,9 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
     for (const { address } of [from, to]) await issuer.fund(address as Hex, 100n)
     chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
     const made = await api('POST', '/v1/drex/transfers', {
-      ...{ from_wallet: from.address, to_wallet: to.address, amount: '1.00' },
+      from_wallet: from.address,
+      to_wallet: to.address,
+      amount: '1.00',
     })
     transfer = made.transfer_id
     await until(
@@ -175,22 +184,34 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
     await dialog.locator('[name=ispb]').fill('12345678')
     await dialog.locator('[name=type]').selectOption('PIC')
     await dialog.locator('[name=file]').setInputFiles({
-      ...{ name: 'new.pem', mimeType: 'text/plain', buffer: Buffer.from(`${cert}\n${key}`) },
+      name: 'new.pem',
+      mimeType: 'text/plain',
+      buffer: Buffer.from(`${cert}\n${key}`),
     })
     await dialog.locator('[name=password]').focus()
   }
   const troubles: readonly Trouble[] = [
     {
-      ...{ concern: 'dead letter', act: 'Throw away', verb: 'Throw away' },
-      ...{ says: 'is deleted for good and never handled', done: 'dead_letters.drop' },
+      concern: 'dead letter',
+      act: 'Throw away',
+      verb: 'Throw away',
+      says: 'is deleted for good and never handled',
+      done: 'dead_letters.drop',
     },
     {
-      ...{ concern: 'that nobody takes', links: ['https://shop.example', 'pacs.008'] },
-      ...{ act: 'Send again', says: 'the same', done: 'webhooks.replay', verb: 'Send again' },
+      concern: 'that nobody takes',
+      links: ['https://shop.example', 'pacs.008'],
+      act: 'Send again',
+      says: 'the same',
+      done: 'webhooks.replay',
+      verb: 'Send again',
     },
     {
-      ...{ concern: 'card reversal not confirmed', act: 'Resolve', verb: 'Resolve' },
-      ...{ says: 'ends in the chosen state for good', done: 'cards.resolve' },
+      concern: 'card reversal not confirmed',
+      act: 'Resolve',
+      verb: 'Resolve',
+      says: 'ends in the chosen state for good',
+      done: 'cards.resolve',
       fill: (page) => page.locator('dialog [name=reason]').fill('told by the network, by phone'),
       after: async () => {
         const [ended] = await seen.gateway.database.sql`
@@ -199,26 +220,36 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
       },
     },
     {
-      ...{ concern: 'lane held up', act: 'Send again now', verb: 'Send again now' },
-      ...{ says: 'nothing is paid twice', done: 'drex.resend', row: 'transfer ' },
+      concern: 'lane held up',
+      act: 'Send again now',
+      verb: 'Send again now',
+      says: 'nothing is paid twice',
+      done: 'drex.resend',
+      row: 'transfer ',
       after: () =>
         until(
           async () => (await api('GET', `/v1/drex/transfers/${transfer}`)).status === 'confirmed',
         ),
     },
     {
-      ...{ concern: 'certificate about to expire', act: 'Import', verb: 'Import' },
-      ...{ says: 'the gateway signs or connects with it', done: 'certificates.import' },
-      ...{ section: 'Certificates about to expire', fill: giveCertificate, row: '5 days' },
+      concern: 'certificate about to expire',
+      act: 'Import',
+      verb: 'Import',
+      says: 'the gateway signs or connects with it',
+      done: 'certificates.import',
+      section: 'Certificates about to expire',
+      fill: giveCertificate,
+      row: '5 days',
     },
     {
-      ...{ concern: 'not in order', act: 'Import', verb: 'Import' },
-      ...{ says: 'the gateway signs or connects with it', done: 'certificates.import' },
-      ...{
-        section: 'Parts that are not in order',
-        fill: giveCertificate,
-        row: 'refuses us access',
-      },
+      concern: 'not in order',
+      act: 'Import',
+      verb: 'Import',
+      says: 'the gateway signs or connects with it',
+      done: 'certificates.import',
+      section: 'Parts that are not in order',
+      fill: giveCertificate,
+      row: 'refuses us access',
       after: async () => {
         door.open()
         await until(() => door.taken() === 1)

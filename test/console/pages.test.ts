@@ -11,6 +11,7 @@ import type { GatewayHere } from '../support/gateway-here.ts'
 import { pacs008 } from '../support/messages.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { startReceiver, until } from '../webhooks/support.ts'
+import { seedDeliveryAndLien } from './seeds.ts'
 import {
   expectNone,
   hostile,
@@ -452,7 +453,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     const operator = await gateway.keyOf({ name: 'operator' })
     const headers = { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' }
     const authorized = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
-      ...{ method: 'POST', headers },
+      method: 'POST',
+      headers,
       body: JSON.stringify(authorizationBody('tok_visa_approved')),
     })
     const { id } = (await authorized.json()) as { id: string }
@@ -500,38 +502,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
   }, 120_000)
 
   test('a delivery of bonds is taken back, a lien is let go of: each with what its contract keeps', async () => {
-    const { sql } = gateway.database
-    const [here, there] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
-    const delivery = {
-      ...{ number: '77', seller: here, buyer: there, bond: there, bondId: '1', acronym: hostile },
-      ...{ code: '100000', maturity: 1_924_992_000, amount: '1000', unitPrice: '99412345678' },
-      ...{ money: here, price: '994123' },
-    }
-    const lien = {
-      ...{ token: here, decimals: 2, owner: there, beneficiary: here, amount: '50000' },
-      ...{ documentHash: `0x${'cc'.repeat(32)}`, expiry: 1_924_992_000 },
-      ...{ admission: null, isOurs: false },
-    }
-    const common = { network: 'drex_testnet', contract: there, wallet: here, created_by: 'test' }
-    const state = (status: string) => ({ status, hash: null, error: null })
-    await sql`insert into drex_agreements ${sql([
-      {
-        ...common,
-        ...{ id: 'a-delivery', kind: 'delivery', status: 'pending', part: 'seller' },
-        ...{ terms: sql.json(delivery), state: sql.json(state('pending')), account: 'default' },
-      },
-      {
-        ...common,
-        ...{
-          id: 'a-lien',
-          kind: 'lien',
-          status: 'active',
-          part: 'beneficiary',
-          account: 'default',
-        },
-        ...{ terms: sql.json(lien), state: sql.json({ ...state('active'), pledged: '50000' }) },
-      },
-    ])}`
+    await seedDeliveryAndLien(gateway.database.sql)
     const one = await visit({ viewport: { width: 390, height: 844 } })
     const { page } = one
     await signIn(one, await gateway.keyOf({ name: 'operator' }))
@@ -559,7 +530,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
     await page.context().close()
-    await sql`delete from drex_agreements where id in ('a-delivery', 'a-lien')`
+    await gateway.database.sql`delete from drex_agreements where id in ('a-delivery', 'a-lien')`
   }, 120_000)
 
   test('certificates are imported and removed; a payment appears by itself', async () => {
@@ -572,7 +543,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.getByRole('button', { name: 'Import' }).click()
     await page.locator('dialog input[name=ispb]').fill('12345678')
     await page.locator('dialog input[name=file]').setInputFiles({
-      ...{ name: 'a.pem', mimeType: 'text/plain' },
+      name: 'a.pem',
+      mimeType: 'text/plain',
       buffer: Buffer.from(`${cert}\n${secret}`),
     })
     const dialog = page.getByRole('dialog')
@@ -664,7 +636,8 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
 
   test('no page frames it', async () => {
     const outside = Bun.serve({
-      ...{ port: 0, hostname: '127.0.0.1' },
+      port: 0,
+      hostname: '127.0.0.1',
       fetch: () =>
         new Response(`<iframe src="${url}/console"></iframe>`, {
           headers: { 'Content-Type': 'text/html' },

@@ -30,7 +30,8 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     json = apiOf(url, operator)
     api = (method, path, body, accept = 'application/json') => {
       const headers = {
-        ...{ Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
+        Authorization: `Bearer ${operator}`,
+        'Content-Type': 'application/json',
         Accept: accept,
       }
       return fetch(`${url}${path}`, {
@@ -54,7 +55,9 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
 
   const transfer = async (from: Hex, to: Hex, amount: string, wanted: string) => {
     const made = await api('POST', '/v1/drex/transfers', {
-      ...{ from_wallet: from, to_wallet: to, amount },
+      from_wallet: from,
+      to_wallet: to,
+      amount,
     })
     const { transfer_id: id } = (await made.json()) as { transfer_id: string }
     for (;;) {
@@ -131,10 +134,8 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
 
   test('cards and transfers are found by an amount of a day', async () => {
     await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
-      ...{
-        method: 'POST',
-        headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
-      },
+      method: 'POST',
+      headers: { Authorization: `Bearer ${operator}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ ...authorizationBody('tok_visa_approved'), amount: 765_432 }),
     })
     const today = new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' })
@@ -165,7 +166,8 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     const told = await json('GET', `/v1/messages/${pix}`)
     const reference = `order-${Date.now()}`
     const card = await json('POST', '/v1/transactions/authorize', {
-      ...{ ...authorizationBody('tok_visa_approved'), reference },
+      ...authorizationBody('tok_visa_approved'),
+      reference,
     })
     const [ana, bia] = [await wallet(), await wallet()]
     const paid = { from_wallet: ana, to_wallet: bia, amount: '1.00', reference }
@@ -178,11 +180,17 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     const today = new Date().toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' })
     const keys = {
       spi: {
-        ...{ end_to_end_id: endToEndId, biz_msg_idr: told.biz_msg_idr, type: 'pacs.008' },
-        ...{ source_ispb: told.source_ispb, destination_ispb: told.destination_ispb },
+        end_to_end_id: endToEndId,
+        biz_msg_idr: told.biz_msg_idr,
+        type: 'pacs.008',
+        source_ispb: told.source_ispb,
+        destination_ispb: told.destination_ispb,
       },
       cards: {
-        ...{ rrn: card.rrn, stan: card.stan, reference, merchant_id: card.merchant_id },
+        rrn: card.rrn,
+        stan: card.stan,
+        reference,
+        merchant_id: card.merchant_id,
       },
       drex: { reference, wallet: ana, tx_hash: sent.tx_hash },
     }

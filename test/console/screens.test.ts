@@ -29,7 +29,11 @@ const opening: readonly Scope[] = [
 
 /** How often each shows it at least: else its pages have shown none of it, and the test has seen nothing. */
 const shownMin: Readonly<Record<Area, number>> = {
-  ...{ payments: 20, operation: 10, 'digital currency': 15, charges: 12, directory: 12 },
+  payments: 20,
+  operation: 10,
+  'digital currency': 15,
+  charges: 12,
+  directory: 12,
 }
 
 const laptop = { width: 1280, height: 800 }
@@ -85,11 +89,9 @@ const fillAll = async (form: Locator, text: string): Promise<boolean> => {
     const type = await field.getAttribute('type')
     if (type === 'file') {
       await field.setInputFiles({
-        ...{
-          name: hostile.replaceAll('/', ' '),
-          mimeType: 'text/plain',
-          buffer: Buffer.from(text),
-        },
+        name: hostile.replaceAll('/', ' '),
+        mimeType: 'text/plain',
+        buffer: Buffer.from(text),
       })
     } else if (type === 'number') await field.fill('1')
     else if (type === 'date') await field.fill('2099-01-01')

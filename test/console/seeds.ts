@@ -5,7 +5,7 @@ import { message } from '../spi/messages/support.ts'
 import type { TestDatabase } from '../support/database.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { until } from '../support/until.ts'
-import type { SeenConsole } from './visit.ts'
+import { hostile, type SeenConsole } from './visit.ts'
 
 /** A Pix of R$ 10.50 to this institution, settled. @returns the id of its message */
 export const receivedPix = async (
@@ -34,7 +34,8 @@ export const apiOf =
   async (method, path, body) => {
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
     const answer = await fetch(url + path, {
-      ...{ method, headers },
+      method,
+      headers,
       ...(body && { body: JSON.stringify(body) }),
     })
     const told = await answer.json()
@@ -49,8 +50,13 @@ export const seedCharges = async (
 ): Promise<readonly string[]> => {
   const api = apiOf(urls.httpUrl, key)
   await api('PUT', '/v1/pix/receivers', {
-    ...{ key: receiverKey, name: 'Padaria', city: 'Sao Paulo', tax_id: '12345678000195' },
-    ...{ street: 'Rua A, 1', state: 'SP', postal_code: '01001000' },
+    key: receiverKey,
+    name: 'Padaria',
+    city: 'Sao Paulo',
+    tax_id: '12345678000195',
+    street: 'Rua A, 1',
+    state: 'SP',
+    postal_code: '01001000',
   })
   const charge = { valor: { original: '10.00' }, chave: receiverKey, devedor: debtor }
   const cob = await api('POST', '/pix/v2/cob', { ...charge, solicitacaoPagador: 'Pedido' })
@@ -64,7 +70,9 @@ export const seedCharges = async (
   const { idRec } = await api('POST', '/pix/v2/rec', {
     vinculo: { contrato: 'C-1', objeto: 'Academia', devedor: debtor },
     calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
-    ...{ valor: { valorRec: '35.00' }, politicaRetentativa: 'PERMITE_3R_7D', loc: location },
+    valor: { valorRec: '35.00' },
+    politicaRetentativa: 'PERMITE_3R_7D',
+    loc: location,
   })
   const { idSolicRec } = await api('POST', '/pix/v2/solicrec', {
     idRec,
@@ -72,10 +80,16 @@ export const seedCharges = async (
     destinatario: { cpf: debtor.cpf, conta: '550689', ispbParticipante: '91193552' },
   })
   await sql`update pix_recurrences set status = 'APROVADA', payer = ${JSON.stringify({
-    ...{ taxId: debtor.cpf, ispb: '91193552', account: '550689', branch: null, town: null },
+    taxId: debtor.cpf,
+    ispb: '91193552',
+    account: '550689',
+    branch: null,
+    town: null,
   })} where id = ${idRec}`
   const { txid } = await api('POST', '/pix/v2/cobr', {
-    ...{ idRec, calendario: { dataDeVencimento: '2099-01-20' }, valor: { original: '35.00' } },
+    idRec,
+    calendario: { dataDeVencimento: '2099-01-20' },
+    valor: { original: '35.00' },
     recebedor: { conta: '19682', tipoConta: 'CORRENTE' },
   })
   const endToEndId = fresh.endToEndId()
@@ -98,28 +112,56 @@ export const seedCharges = async (
 export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly string[]> => {
   const [here, there] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
   const delivery = {
-    ...{ number: '77', seller: here, buyer: there, bond: there, bondId: '1', acronym: 'ltn' },
-    ...{ code: '100000', maturity: 1_924_992_000, amount: '1000', unitPrice: '99412345678' },
-    ...{ money: here, price: '994123' },
+    number: '77',
+    seller: here,
+    buyer: there,
+    bond: there,
+    bondId: '1',
+    acronym: 'ltn',
+    code: '100000',
+    maturity: 1_924_992_000,
+    amount: '1000',
+    unitPrice: '99412345678',
+    money: here,
+    price: '994123',
   }
   const lien = {
-    ...{ token: here, decimals: 2, owner: there, beneficiary: here, amount: '50000' },
-    ...{ documentHash: `0x${'cc'.repeat(32)}`, expiry: 1_924_992_000 },
-    ...{ admission: null, isOurs: false },
+    token: here,
+    decimals: 2,
+    owner: there,
+    beneficiary: here,
+    amount: '50000',
+    documentHash: `0x${'cc'.repeat(32)}`,
+    expiry: 1_924_992_000,
+    admission: null,
+    isOurs: false,
   }
   const common = {
-    ...{ network: 'drex_testnet', contract: there, wallet: here, created_by: 'test' },
+    network: 'drex_testnet',
+    contract: there,
+    wallet: here,
+    created_by: 'test',
     account: 'default',
   }
   const state = (status: string) => ({ status, hash: null, error: null })
   await sql`insert into drex_agreements ${sql([
     {
-      ...{ ...common, id: 'a-delivery', kind: 'delivery', status: 'pending', part: 'seller' },
-      ...{ terms: sql.json(delivery), state: sql.json(state('pending')) },
+      ...common,
+      id: 'a-delivery',
+      kind: 'delivery',
+      status: 'pending',
+      part: 'seller',
+      terms: sql.json(delivery),
+      state: sql.json(state('pending')),
     },
     {
-      ...{ ...common, id: 'a-lien', kind: 'lien', status: 'active', part: 'beneficiary' },
-      ...{ terms: sql.json(lien), state: sql.json({ ...state('active'), pledged: '50000' }) },
+      ...common,
+      id: 'a-lien',
+      kind: 'lien',
+      status: 'active',
+      part: 'beneficiary',
+      terms: sql.json(lien),
+      state: sql.json({ ...state('active'), pledged: '50000' }),
     },
   ])}`
   await sql`
@@ -143,17 +185,27 @@ export const askUs = async (
 ): Promise<{ readonly key: string; readonly payment: string }> => {
   const claimed = `ana${Date.now()}@example.com`
   await apiOf(gateway.urls.httpUrl, key)('POST', '/v1/dict/entries', {
-    ...{ key_type: 'EMAIL', key: claimed, owner },
+    key_type: 'EMAIL',
+    key: claimed,
+    owner,
     account: { number: '500100', type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
   })
   directory.claim({
-    ...{ type: 'PORTABILITY', key_type: 'EMAIL', key: claimed, ...owner, ispb: other },
-    ...{ account: '777', account_type: 'CACC' },
+    type: 'PORTABILITY',
+    key_type: 'EMAIL',
+    key: claimed,
+    ...owner,
+    ispb: other,
+    account: '777',
+    account_type: 'CACC',
   })
   const { endToEndId: payment } = await receivedPix(gateway.database.sql)
   const { addTransaction, infractions, refunds } = directory.disputes
   addTransaction({
-    ...{ id: payment, debited: other, credited: ispb, amountCents: 1_050n },
+    id: payment,
+    debited: other,
+    credited: ispb,
+    amountCents: 1_050n,
     settledMs: Date.now(),
   })
   const report = { transactionId: payment, reason: 'REFUND_REQUEST', situation: 'SCAM' }
@@ -176,4 +228,58 @@ export const seedDirectory = async (seen: SeenConsole, key: string): Promise<rea
   }
   await until(async () => (await places()).length === 3)
   return places()
+}
+
+/** A delivery of bonds that was asked for, and a lien that stands. */
+export const seedDeliveryAndLien = async (sql: TestDatabase['sql']): Promise<void> => {
+  const [here, there] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
+  const delivery = {
+    number: '77',
+    seller: here,
+    buyer: there,
+    bond: there,
+    bondId: '1',
+    acronym: hostile,
+    code: '100000',
+    maturity: 1_924_992_000,
+    amount: '1000',
+    unitPrice: '99412345678',
+    money: here,
+    price: '994123',
+  }
+  const lien = {
+    token: here,
+    decimals: 2,
+    owner: there,
+    beneficiary: here,
+    amount: '50000',
+    documentHash: `0x${'cc'.repeat(32)}`,
+    expiry: 1_924_992_000,
+    admission: null,
+    isOurs: false,
+  }
+  const common = { network: 'drex_testnet', contract: there, wallet: here, created_by: 'test' }
+  const state = (status: string) => ({ status, hash: null, error: null })
+  await sql`insert into drex_agreements ${sql([
+    {
+      ...common,
+      id: 'a-delivery',
+      kind: 'delivery',
+      status: 'pending',
+      part: 'seller',
+      terms: sql.json(delivery),
+      state: sql.json(state('pending')),
+      account: 'default',
+    },
+    {
+      ...common,
+      id: 'a-lien',
+      kind: 'lien',
+      status: 'active',
+      part: 'beneficiary',
+      account: 'default',
+      terms: sql.json(lien),
+      state: sql.json({ ...state('active'), pledged: '50000' }),
+    },
+  ])}`
 }

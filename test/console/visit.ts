@@ -49,7 +49,8 @@ export const openConsole = async ({
   const gateway = await startGatewayHere(
     {
       TRILHO_TRACE_URL: 'https://traces.example/{trace_id}',
-      ...{ DICT_URL: directory.url, DICT_POLL_SECONDS: '5' },
+      DICT_URL: directory.url,
+      DICT_POLL_SECONDS: '5',
       ...env,
     },
     blockTimeMs,
@@ -57,7 +58,10 @@ export const openConsole = async ({
   const browser = await start()
   const url = gateway.urls.adminUrl ?? gateway.urls.httpUrl
   return {
-    ...{ gateway, directory, url, key: await gateway.keyOf({ name: hostile }) },
+    gateway,
+    directory,
+    url,
+    key: await gateway.keyOf({ name: hostile }),
     newPage: (options) => browser.newPage(options),
     visit: (options = {}) => visitOf(browser, url, options),
     [Symbol.asyncDispose]: async () => {
@@ -75,7 +79,9 @@ export const visitOf = async (
   options: BrowserContextOptions,
 ): Promise<Visit> => {
   const context = await browser.newContext({
-    ...{ locale: 'en-GB', reducedMotion: 'reduce', timezoneId: 'America/Sao_Paulo' },
+    locale: 'en-GB',
+    reducedMotion: 'reduce',
+    timezoneId: 'America/Sao_Paulo',
     ...options,
   })
   context.setDefaultTimeout(100_000)
@@ -142,6 +148,8 @@ export const settled = async (page: Page): Promise<void> => {
   await expectNone(page.locator('.waiting'))
   const beyond = Number(await page.evaluate(overflow))
   expect([page.url(), Math.max(0, beyond), await page.evaluate(cutOff)]).toEqual([
-    ...[page.url(), 0, []],
+    page.url(),
+    0,
+    [],
   ])
 }

@@ -15,13 +15,19 @@ beforeEach(() => directory.setFaults([]))
 
 let serial = 0
 const account = (number = String(++serial)) => ({
-  ...{ branch: '0001', number, type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
+  branch: '0001',
+  number,
+  type: 'CACC',
+  opened_at: '2020-01-10T03:00:00Z',
 })
 /** An entry of ours, registered as users do. */
 const ownEntry = async (type: 'PHONE' | 'EMAIL' = 'PHONE'): Promise<Json> => {
   const key = type === 'PHONE' ? `+55619888${10_000 + ++serial}` : `ana${++serial}@example.com`
   const { status, json } = await dict.call('POST', '/v1/dict/entries', {
-    ...{ key_type: type, key, owner, account: account() },
+    key_type: type,
+    key,
+    owner,
+    account: account(),
   })
   if (status !== 201) throw new Error(JSON.stringify(json))
   return json
@@ -29,9 +35,13 @@ const ownEntry = async (type: 'PHONE' | 'EMAIL' = 'PHONE'): Promise<Json> => {
 /** Somebody claims a key of ours. @returns the directory's id of the claim */
 const against = (key: string, type: 'OWNERSHIP' | 'PORTABILITY'): string =>
   directory.claim({
-    ...{ type, key, key_type: key.startsWith('+') ? 'PHONE' : 'EMAIL' },
+    type,
+    key,
+    key_type: key.startsWith('+') ? 'PHONE' : 'EMAIL',
     ...(type === 'PORTABILITY' ? owner : { name: 'João', tax_id: '12345678909' }),
-    ...{ ispb: other, account: '777', account_type: 'CACC' },
+    ispb: other,
+    account: '777',
+    account_type: 'CACC',
   })
 /** A key that somebody else keeps. */
 const elsewhere = (
@@ -41,10 +51,17 @@ const elsewhere = (
   directory.register({
     key_type: type,
     key: type === 'PHONE' ? `+55619777${10_000 + ++serial}` : `eva${++serial}@example.com`,
-    ...{ ...owner, ispb: sample, account: '1', account_type: 'CACC', on_claim },
+    ...owner,
+    ispb: sample,
+    account: '1',
+    account_type: 'CACC',
+    on_claim,
   })
 const claimBody = (key: string, type = 'PORTABILITY') => ({
-  ...{ type, key, key_type: key.startsWith('+') ? 'PHONE' : 'EMAIL', account: account() },
+  type,
+  key,
+  key_type: key.startsWith('+') ? 'PHONE' : 'EMAIL',
+  account: account(),
   claimer: type === 'PORTABILITY' ? owner : { tax_id: '12345678909', name: 'Eva' },
 })
 const open = async (key: string, type?: string, idempotencyKey?: string) =>
@@ -86,8 +103,13 @@ describe('a claim against us', () => {
     const claims = await byKey(key)
     expect(claims).toMatchObject([
       {
-        ...{ role: 'donor', type: 'PORTABILITY', status: 'waiting_resolution', ispb: other },
-        ...{ pending: null, claimer: null, account: null },
+        role: 'donor',
+        type: 'PORTABILITY',
+        status: 'waiting_resolution',
+        ispb: other,
+        pending: null,
+        claimer: null,
+        account: null,
         next: { act: 'cancel', reason: 'DEFAULT_OPERATION' },
       },
     ])
@@ -99,7 +121,9 @@ describe('a claim against us', () => {
     expect((await find(id)).status).toBe('waiting_resolution')
     await again(60_000)
     expect(await find(id)).toMatchObject({
-      ...{ status: 'cancelled', cancel_reason: 'DEFAULT_OPERATION', cancelled_by: 'donor' },
+      status: 'cancelled',
+      cancel_reason: 'DEFAULT_OPERATION',
+      cancelled_by: 'donor',
       next: null,
     })
     expect(await outcomes(id)).toEqual(['acknowledge', 'cancel DEFAULT_OPERATION'])
@@ -117,7 +141,8 @@ describe('a claim against us', () => {
     expect([early.status, early.json.code]).toEqual([409, 'dict_claim_not_possible'])
     await again(7 * dayMs)
     expect(await find(id)).toMatchObject({
-      ...{ status: 'confirmed', confirm_reason: 'DEFAULT_OPERATION' },
+      status: 'confirmed',
+      confirm_reason: 'DEFAULT_OPERATION',
     })
     expect([(await entryOf(key)).status, await isSame('PHONE')]).toEqual(['removed', 'same'])
     // The other side completes it; nobody tells but the list.
@@ -143,7 +168,9 @@ describe('a claim against us', () => {
     await dict.retryEntries()
     expect([(await entryOf(key)).status, await isSame('EMAIL')]).toEqual(['removed', 'same'])
     expect((await act(id, 'complete')).json).toMatchObject({
-      ...{ code: 'dict_claim_not_possible', claim_status: 'confirmed', role: 'donor' },
+      code: 'dict_claim_not_possible',
+      claim_status: 'confirmed',
+      role: 'donor',
     })
   })
 
@@ -162,7 +189,8 @@ describe('a claim of ours', () => {
     dict.pass(dayMs)
     const made = await open(key, 'PORTABILITY', 'claim-1')
     expect([made.status, made.json]).toMatchObject([
-      ...[201, { status: 'open', role: 'claimer', ispb: sample, claimer: owner }],
+      201,
+      { status: 'open', role: 'claimer', ispb: sample, claimer: owner },
     ])
     const repeated = await open(key, 'PORTABILITY', 'claim-2')
     expect([repeated.status, repeated.json.code]).toEqual([409, 'dict_claim_exists'])
@@ -189,7 +217,8 @@ describe('a claim of ours', () => {
     expect(waiting.json.claims.map((one: Json) => one.id)).toEqual([made.id])
     const asked = await act(made.id, 'complete')
     expect([asked.status, asked.json]).toMatchObject([
-      ...[202, { status: 'confirmed', pending: 'complete', next: { act: 'complete' } }],
+      202,
+      { status: 'confirmed', pending: 'complete', next: { act: 'complete' } },
     ])
     await again()
     expect((await find(made.id)).status).toBe('confirmed')
@@ -289,7 +318,12 @@ describe('a directory that does not answer', () => {
     const key = 'still@example.com'
     const eva = { tax_id: '12345678909', name: 'Eva' }
     directory.register({
-      ...{ key_type: 'EMAIL', key, ...eva, ispb: sample, account: '2', account_type: 'CACC' },
+      key_type: 'EMAIL',
+      key,
+      ...eva,
+      ispb: sample,
+      account: '2',
+      account_type: 'CACC',
     })
     directory.setFaults([{ kind: 'unavailable', operation: 'claim', times: 1 }])
     const { json } = await dict.call('POST', base, { ...claimBody(key), claimer: eva })
@@ -435,7 +469,10 @@ test('what happened before us changes nothing of what is ours since', async () =
   directory.remove(key)
   dict.pass(60_000)
   const back = await dict.call('POST', '/v1/dict/entries', {
-    ...{ key_type: 'PHONE', key, owner, account: account() },
+    key_type: 'PHONE',
+    key,
+    owner,
+    account: account(),
   })
   expect(back.status).toBe(201)
   await polled()

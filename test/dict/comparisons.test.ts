@@ -32,8 +32,13 @@ const registerThere = (key: string, name?: string, id: string = randomUUID()): s
   const { owner } = content(number, name)
   directory.register(
     {
-      ...{ key_type: 'EMAIL', key, name: owner.name, tax_id: owner.taxIdNumber },
-      ...{ ispb, account: number, account_type: 'CACC' },
+      key_type: 'EMAIL',
+      key,
+      name: owner.name,
+      tax_id: owner.taxIdNumber,
+      ispb,
+      account: number,
+      account_type: 'CACC',
     },
     id,
   )
@@ -43,7 +48,9 @@ const keepHere = async (
   rows: readonly { id: string; key: string; content: EntryContent }[],
 ): Promise<void> => {
   const values = rows.map((row) => ({
-    ...{ id: row.id, key: row.key, content: JSON.stringify(row.content) },
+    id: row.id,
+    key: row.key,
+    content: JSON.stringify(row.content),
     cid: cidFor({ id: row.id, keyType: 'EMAIL' }, row.key, row.content),
   }))
   await sql`
@@ -80,7 +87,12 @@ test(`among ${entries} entries`, async () => {
     await keepHere(rows)
   }
   expect(await byFile()).toMatchObject({
-    ...{ status: 'done', entries, only_ours: 0, only_theirs: 0, complete: true, differences: [] },
+    status: 'done',
+    entries,
+    only_ours: 0,
+    only_theirs: 0,
+    complete: true,
+    differences: [],
   })
 })
 
@@ -150,7 +162,9 @@ test('each question is progress, and who has lost the round asks no more and end
   const lost = new AbortController()
   let advances = 0
   const round = (until: number) => ({
-    ...{ advance: () => ++advances === until && lost.abort(), end: () => {}, signal: lost.signal },
+    advance: () => ++advances === until && lost.abort(),
+    end: () => {},
+    signal: lost.signal,
   })
   const read = async () => (await dict.call('GET', `${base}/${asked.json.id}`)).json
   dict.passThere(11_000)
@@ -179,7 +193,9 @@ test('events since too late do not explain what differs, and say so', async () =
   dict.passThere(60_000)
   const since = new Date(dict.nowThere() - 30_000).toISOString()
   expect(await compared({ method: 'events', since })).toMatchObject({
-    ...{ status: 'done', complete: false, differences: [] },
+    status: 'done',
+    complete: false,
+    differences: [],
   })
   const { id } = await byFile()
   for (const key of [both, mine, yours]) await mend(id, key, 'theirs')

@@ -42,7 +42,12 @@ export const startDisputes = async () => {
     return id
   }
   return {
-    ...{ dict, sql, infractions, refunds, retry, receive },
+    dict,
+    sql,
+    infractions,
+    refunds,
+    retry,
+    receive,
     /** Reads the lists once they know what has happened. */
     poll: async (): Promise<void> => {
       dict.passThere(6_000)

@@ -7,10 +7,13 @@ afterAll(dict.stop)
 
 let serial = 0
 const entryOf = (more: object = {}) => ({
-  ...{ key_type: 'EMAIL', key: `ana${++serial}@example.com` },
+  key_type: 'EMAIL',
+  key: `ana${++serial}@example.com`,
   owner: { tax_id: '98765432100', name: 'Ana  “É” Souza' },
   account: {
-    ...{ branch: '0001', number: String(serial), type: 'CACC' },
+    branch: '0001',
+    number: String(serial),
+    type: 'CACC',
     opened_at: '2020-01-10T03:00:00Z',
   },
   ...more,
@@ -37,7 +40,10 @@ describe('an entry', () => {
     const asked = entryOf()
     const made = await registered(asked)
     expect(made).toMatchObject({
-      ...{ key_type: 'EMAIL', key: asked.key, status: 'registered', refusal: null },
+      key_type: 'EMAIL',
+      key: asked.key,
+      status: 'registered',
+      refusal: null,
       owner: { ...asked.owner, trade_name: null },
       account: { ...asked.account, opened_at: '2020-01-10T03:00:00.000Z' },
     })
@@ -47,7 +53,8 @@ describe('an entry', () => {
     const account = { number: '777', type: 'SVGS', opened_at: '2024-05-06T03:00:00Z' }
     const changed = await dict.call('PATCH', path, { account })
     expect([changed.status, changed.json]).toMatchObject([
-      ...[200, { status: 'registered', account: { number: '777', branch: null } }],
+      200,
+      { status: 'registered', account: { number: '777', branch: null } },
     ])
     expect(changed.json.cid).not.toBe(made.cid)
     const renamed = await dict.call('PATCH', path, {

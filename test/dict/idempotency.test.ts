@@ -11,7 +11,9 @@ const owner = { tax_id: '98765432100', name: 'Ana Souza' }
 
 let serial = 0
 const account = () => ({
-  ...{ number: String(++serial), type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
+  number: String(++serial),
+  type: 'CACC',
+  opened_at: '2020-01-10T03:00:00Z',
 })
 const post = async (path: string, body: object | undefined, key: string) => {
   const options = { key: dict.key, headers: { 'Idempotency-Key': key } }
@@ -33,8 +35,13 @@ const ownKey = async (): Promise<string> => {
 const against = async (): Promise<string> => {
   const key = await ownKey()
   directory.claim({
-    ...{ type: 'PORTABILITY', key, key_type: 'EMAIL', ...owner },
-    ...{ ispb: other, account: '777', account_type: 'CACC' },
+    type: 'PORTABILITY',
+    key,
+    key_type: 'EMAIL',
+    ...owner,
+    ispb: other,
+    account: '777',
+    account_type: 'CACC',
   })
   dict.passThere(6_000)
   await dict.poll()
@@ -44,7 +51,12 @@ const against = async (): Promise<string> => {
 const claimBody = (on_claim?: 'confirm') => {
   const key = `eva${++serial}@example.com`
   directory.register({
-    ...{ key_type: 'EMAIL', key, ...owner, ispb: other, account: '1', account_type: 'CACC' },
+    key_type: 'EMAIL',
+    key,
+    ...owner,
+    ispb: other,
+    account: '1',
+    account_type: 'CACC',
     on_claim,
   })
   return { type: 'PORTABILITY', key, key_type: 'EMAIL', account: account(), claimer: owner }
@@ -191,6 +203,7 @@ test('the completion of a claim, once', async () => {
   const first = await post(`${path}/complete`, undefined, 'complete')
   expect([first.status, JSON.parse(first.text).status]).toEqual([200, 'completed'])
   expect(await post(`${path}/complete`, undefined, 'complete')).toEqual({
-    ...{ ...first, isReplay: 'true' },
+    ...first,
+    isReplay: 'true',
   })
 })

@@ -13,7 +13,10 @@ beforeEach(() => setFaults([]))
 
 const base = '/v1/dict/infraction-reports'
 const bodyOf = (transaction_id: string, more: object = {}) => ({
-  ...{ transaction_id, reason: 'REFUND_REQUEST', situation: 'SCAM', details: 'Boleto “falso”' },
+  transaction_id,
+  reason: 'REFUND_REQUEST',
+  situation: 'SCAM',
+  details: 'Boleto “falso”',
   ...more,
 })
 const report = async (id: string, more?: object): Promise<Json> => {
@@ -29,8 +32,11 @@ const reported = async (): Promise<{ readonly there: string; readonly here: stri
   const transactionId = await disputes.received()
   const { id: there } = infractions.create(
     {
-      ...{ transactionId, reason: 'REFUND_REQUEST', situation: 'SCAM' },
-      ...{ details: 'Golpe', contact: { email: 'med@example.com', phone: '+5561988887777' } },
+      transactionId,
+      reason: 'REFUND_REQUEST',
+      situation: 'SCAM',
+      details: 'Golpe',
+      contact: { email: 'med@example.com', phone: '+5561988887777' },
     },
     other,
   )
@@ -46,21 +52,33 @@ describe('a report of ours', () => {
     const transactionId = await disputes.paid()
     const made = await report(transactionId, { contact: { email: 'a@b.br', phone: '+5561' } })
     expect(made).toMatchObject({
-      ...{ role: 'asking', status: 'open', transaction_id: transactionId, other_ispb: other },
-      ...{ situation: 'SCAM', details: 'Boleto “falso”', pending: null, refusal: null },
+      role: 'asking',
+      status: 'open',
+      transaction_id: transactionId,
+      other_ispb: other,
+      situation: 'SCAM',
+      details: 'Boleto “falso”',
+      pending: null,
+      refusal: null,
       contact: { email: 'a@b.br', phone: '+5561' },
       answer_until: new Date(Date.parse(made.created_at) + 7 * 86_400_000).toISOString(),
     })
     infractions.acknowledge(made.directory_id, other)
     await disputes.poll()
     infractions.close(made.directory_id, other, {
-      ...{ result: 'AGREED', fraudType: 'MULE_ACCOUNT', analysis: 'Conta laranja' },
+      result: 'AGREED',
+      fraudType: 'MULE_ACCOUNT',
+      analysis: 'Conta laranja',
     })
     await disputes.poll()
     await disputes.poll()
     expect(await find(made.id)).toMatchObject({
-      ...{ status: 'closed', result: 'AGREED', fraud_type: 'MULE_ACCOUNT' },
-      ...{ analysis: 'Conta laranja', fraud_marker_id: expect.any(String), answer_until: null },
+      status: 'closed',
+      result: 'AGREED',
+      fraud_type: 'MULE_ACCOUNT',
+      analysis: 'Conta laranja',
+      fraud_marker_id: expect.any(String),
+      answer_until: null,
     })
     const cancelled = await act(made.id, 'cancel')
     expect([cancelled.status, cancelled.json.status]).toEqual([200, 'cancelled'])
@@ -142,7 +160,10 @@ describe('a report against us', () => {
     const { there, here } = await reported()
     await disputes.poll()
     expect(await find(here)).toMatchObject({
-      ...{ role: 'asked', status: 'open', directory_id: there, other_ispb: other },
+      role: 'asked',
+      status: 'open',
+      directory_id: there,
+      other_ispb: other,
       contact: { email: 'med@example.com', phone: '+5561988887777' },
     })
     const early = await act(here, 'close', { result: 'DISAGREED' })
@@ -153,7 +174,8 @@ describe('a report against us', () => {
     const closing = { result: 'AGREED', fraud_type: 'SCAMMER_ACCOUNT', analysis: 'Bloqueado' }
     const closed = await act(here, 'close', closing)
     expect([closed.status, closed.json]).toMatchObject([
-      ...[200, { status: 'closed', result: 'AGREED', fraud_marker_id: expect.any(String) }],
+      200,
+      { status: 'closed', result: 'AGREED', fraud_marker_id: expect.any(String) },
     ])
     expect(infractions.find(there, ispb)).toMatchObject({ status: 'CLOSED', result: 'AGREED' })
     await disputes.poll()
@@ -211,7 +233,8 @@ test('what waits for a person here is listed, until it is closed', async () => {
   await act(here, 'acknowledge')
   expect(await waiting()).toEqual([here])
   expect([(await find(here)).needs_attention, (await find(ours)).needs_attention]).toEqual([
-    ...[true, false],
+    true,
+    false,
   ])
   await act(here, 'close', { result: 'DISAGREED' })
   expect(await waiting()).toEqual([])

@@ -9,7 +9,9 @@ type Item = { readonly modifiedMs: number }
 const nowMs = 1_000_000
 const page = (moments: readonly number[], hasMore: boolean, cursor?: string) => ({
   items: moments.map((modifiedMs) => ({ modifiedMs })),
-  ...{ unreadable: 0, hasMore, cursor },
+  unreadable: 0,
+  hasMore,
+  cursor,
 })
 
 /** @returns what was taken, and until when; what was asked */
@@ -26,7 +28,8 @@ const read = async (
     },
     from === undefined ? undefined : new Date(from),
     {
-      ...{ nowMs, logger: quietLogger },
+      nowMs,
+      logger: quietLogger,
       take: async (items, until) => {
         taken.push([items.length, until?.getTime()])
       },

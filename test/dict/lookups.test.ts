@@ -26,14 +26,20 @@ test('a key is shown with its owner, as a payer may see it, and the EndToEndId t
   const { status, json, headers } = await lookUp(key)
   expect(status).toBe(200)
   expect(json).toMatchObject({
-    ...{ key, key_type: 'EMAIL', ispb: '99999A04', account_type: 'CACC', claimed_since: null },
+    key,
+    key_type: 'EMAIL',
+    ispb: '99999A04',
+    account_type: 'CACC',
+    claimed_since: null,
     owner: { type: 'natural_person', name: 'João Lima', tax_id: '***654321**' },
   })
   expect(json.end_to_end_id).toMatch(/^E12345678\d{12}[0-9A-Za-z]{11}$/)
   expect(headers.get('cache-control')).toBe('no-store')
   expect(directory.statistics().lookups).toContain(json.end_to_end_id)
   expect(await lastAct()).toEqual({
-    ...{ action: 'dict.lookup', object: json.end_to_end_id, outcome: 'found' },
+    action: 'dict.lookup',
+    object: json.end_to_end_id,
+    outcome: 'found',
   })
   expect((await lookUp('11222333000181')).json).toMatchObject({
     owner: { type: 'legal_person', trade_name: 'Padaria 3 Irmãos', tax_id: '11222333000181' },
@@ -82,8 +88,13 @@ test('a payer without check digits is refused', async () => {
 
 test('a key of this institution is not paid over the SPI', async () => {
   directory.register({
-    ...{ key_type: 'EMAIL', key: 'own@example.com', name: 'Ana', tax_id: '11144477735' },
-    ...{ ispb: '12345678', account: '1', account_type: 'CACC' },
+    key_type: 'EMAIL',
+    key: 'own@example.com',
+    name: 'Ana',
+    tax_id: '11144477735',
+    ispb: '12345678',
+    account: '1',
+    account_type: 'CACC',
   })
   expect((await lookUp('own@example.com')).json.code).toBe('dict_key_of_this_institution')
   directory.remove('own@example.com')
@@ -99,7 +110,9 @@ test('the directory is asked no more often than it allows, and by no process alo
   const before = { ...directory.statistics().answers }
   const refused = await lookUp(key, stranger)
   expect([refused.status, refused.json.code, refused.json.retryable]).toEqual([
-    ...[429, 'dict_limited', true],
+    429,
+    'dict_limited',
+    true,
   ])
   expect(Number(refused.headers.get('retry-after'))).toBeWithin(1, 31)
   expect(directory.statistics().answers).toEqual(before)
@@ -126,7 +139,10 @@ test.each([
   directory.setFaults([{ kind, times: 1 }])
   const { status, json } = await lookUp(key)
   expect([status, json.code, json.reason, json.retryable]).toEqual([
-    ...[503, 'dict_unavailable', reason, true],
+    503,
+    'dict_unavailable',
+    reason,
+    true,
   ])
   expect((await lastAct())?.outcome).toBe('dict_unavailable')
   expect((await lookUp(key)).status).toBe(200)
@@ -140,7 +156,8 @@ test('a directory that is too slow is not waited for', async () => {
 
 test('of an endless answer no more than the bound is read', async () => {
   const endless = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: () =>
       new Response(
         new ReadableStream({
@@ -175,7 +192,8 @@ test('no more lookups wait at once than may', async () => {
   const end = Promise.withResolvers<void>()
   let held = 0
   const slow = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: async () => {
       held++
       await end.promise

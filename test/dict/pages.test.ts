@@ -69,20 +69,57 @@ const content = {
 } as const
 
 const entryOf = (id: string, key: string): OwnEntry => ({
-  ...{ id, key, keyType: 'EMAIL', createdBy: 'k', status: 'registered', content, wanted: null },
-  ...{ cid: null, refusal: null, ownedSince: null, createdAt: new Date() },
+  id,
+  key,
+  keyType: 'EMAIL',
+  createdBy: 'k',
+  status: 'registered',
+  content,
+  wanted: null,
+  cid: null,
+  refusal: null,
+  ownedSince: null,
+  createdAt: new Date(),
 })
 const claimOf = (id: string, key: string): OwnClaim => ({
-  ...{ id, claimId: id, key, createdBy: null, role: 'claimer', type: 'PORTABILITY' },
-  ...{ keyType: 'EMAIL', counterparty: null, status: 'open', content: null, wanted: null },
-  ...{ refusal: null, resolutionEndsAt: null, completionEndsAt: null, confirmReason: null },
-  ...{ cancelReason: null, cancelledBy: null, modifiedAt: null, toldAt: null, version: 0 },
+  id,
+  claimId: id,
+  key,
+  createdBy: null,
+  role: 'claimer',
+  type: 'PORTABILITY',
+  keyType: 'EMAIL',
+  counterparty: null,
+  status: 'open',
+  content: null,
+  wanted: null,
+  refusal: null,
+  resolutionEndsAt: null,
+  completionEndsAt: null,
+  confirmReason: null,
+  cancelReason: null,
+  cancelledBy: null,
+  modifiedAt: null,
+  toldAt: null,
+  version: 0,
   createdAt: new Date(),
 })
 const disputeOf = (id: string, transactionId: string): Dispute => ({
-  ...{ id, directoryId: id, role: 'asking', status: 'open', transactionId, reason: 'FRAUD' },
-  ...{ other: '99999A04', content: {}, wanted: null, refusal: null, returnId: null },
-  ...{ returnedAt: null, createdBy: null, createdAt: new Date(), modifiedAt: new Date() },
+  id,
+  directoryId: id,
+  role: 'asking',
+  status: 'open',
+  transactionId,
+  reason: 'FRAUD',
+  other: '99999A04',
+  content: {},
+  wanted: null,
+  refusal: null,
+  returnId: null,
+  returnedAt: null,
+  createdBy: null,
+  createdAt: new Date(),
+  modifiedAt: new Date(),
 })
 
 class Undone extends Error {}
@@ -134,7 +171,11 @@ const readDisputes = async (sql: Client, made: Made): Promise<void> => {
   for (const kind of ['infraction', 'refund'] as const) {
     for (const after of [undefined, place]) {
       const any = {
-        ...{ limit: listed, after, role: undefined, status: undefined, needsPerson: false },
+        limit: listed,
+        after,
+        role: undefined,
+        status: undefined,
+        needsPerson: false,
         transactionId: undefined,
       }
       await listDisputes(sql, kind, any)
@@ -175,9 +216,19 @@ const change = async (tx: Transaction, { id, key, transactionId }: Made): Promis
     await lockShown(tx, 'refund', { ...seen, directoryId })
   }
   await addComparison(tx, {
-    ...{ id: fresh, keyType: 'CPF', method: 'file', since: null, status: 'running', fileId: null },
-    ...{ entries: null, onlyOurs: null, onlyTheirs: null, isComplete: null, failure: null },
-    ...{ createdAt: new Date(), endedAt: null },
+    id: fresh,
+    keyType: 'CPF',
+    method: 'file',
+    since: null,
+    status: 'running',
+    fileId: null,
+    entries: null,
+    onlyOurs: null,
+    onlyTheirs: null,
+    isComplete: null,
+    failure: null,
+    createdAt: new Date(),
+    endedAt: null,
   })
   await addDifferences(tx, fresh, [{ key, entryId: null, theirs: null, kept: null }])
   await lockDifference(tx, id, key)
@@ -235,7 +286,9 @@ const nobody = '00000000-0000-4000-8000-ffffffffffff'
 
 holdPageBudgets<Made>({
   absent: {
-    ...{ id: nobody, key: 'nobody@example.com', transactionId: `E${'0'.repeat(31)}` },
+    id: nobody,
+    key: 'nobody@example.com',
+    transactionId: `E${'0'.repeat(31)}`,
     place: ['2026-01-01T00:00:00.000Z', nobody],
   },
   store,

@@ -13,7 +13,8 @@ const at = await startDict(
   { DICT_TIMEOUT: '1' },
   {
     outside: {
-      ...{ TRILHO_FETCH_ALLOWED_TARGETS: '127.0.0.1', TRILHO_FETCH_TIMEOUT: '1' },
+      TRILHO_FETCH_ALLOWED_TARGETS: '127.0.0.1',
+      TRILHO_FETCH_TIMEOUT: '1',
       TRILHO_FETCH_CA_BASE64: btoa(authority.cert),
     },
   },
@@ -25,7 +26,9 @@ const key = 'joao@example.com'
 let charge: Json = {}
 let signedWith = own
 const receiver = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1', tls: { cert: site.cert, key: site.key } },
+  port: 0,
+  hostname: '127.0.0.1',
+  tls: { cert: site.cert, key: site.key },
   fetch: async (request) => {
     const { pathname, origin } = new URL(request.url)
     if (pathname === '/keys') {
@@ -49,7 +52,10 @@ beforeEach(async () => {
   signedWith = own
   charge = {
     calendario: { criacao: new Date().toISOString(), expiracao: 3600 },
-    ...{ status: 'ATIVA', valor: { original: '37.00' }, chave: key, txid: 'a'.repeat(30) },
+    status: 'ATIVA',
+    valor: { original: '37.00' },
+    chave: key,
+    txid: 'a'.repeat(30),
   }
 })
 
@@ -71,7 +77,10 @@ describe('by key', () => {
     expect(status).toBe(202)
     expect(directory.statistics().lookups).toContain(json.end_to_end_id)
     expect(json).toMatchObject({
-      ...{ status: 'pending', amount: '10.50', method: 'key', transaction_id: null },
+      status: 'pending',
+      amount: '10.50',
+      method: 'key',
+      transaction_id: null,
       creditor: { ispb: '99999A04', name: 'João Lima', tax_id: '***654321**' },
     })
     const [sent] = await sql<Json[]>`
@@ -80,7 +89,9 @@ describe('by key', () => {
     expect(sent).toEqual({ id: json.end_to_end_id, cents: '1050', ispb: '99999A04' })
     const payment = await at.call('GET', `/v1/pix/payments/${json.end_to_end_id}`)
     expect(payment.json).toMatchObject({
-      ...{ direction: 'OUTBOUND', status: 'pending', amount: '10.50' },
+      direction: 'OUTBOUND',
+      status: 'pending',
+      amount: '10.50',
       timeline: [{ type: 'pacs.008', message_status: 'QUEUED' }],
     })
     const acts = await sql<{ action: string }[]>`
@@ -175,7 +186,9 @@ describe('by key', () => {
   test('keys are kept apart by account', async () => {
     await expectOwnedByAccount((headers) =>
       at.app.call('POST', '/v1/pix/payments', {
-        ...{ key: at.key, body: { key, amount: 5, debtor }, headers },
+        key: at.key,
+        body: { key, amount: 5, debtor },
+        headers,
       }),
     )
   })
@@ -202,7 +215,9 @@ describe('by code', () => {
     const { status, json } = await pay({ qr_code: dynamic })
     expect(status).toBe(202)
     expect(json).toMatchObject({
-      ...{ amount: '37.00', method: 'dynamic_code', transaction_id: 'a'.repeat(30) },
+      amount: '37.00',
+      method: 'dynamic_code',
+      transaction_id: 'a'.repeat(30),
     })
     expect(await refused({ qr_code: dynamic, amount: 1 })).toEqual([
       422,
@@ -293,8 +308,11 @@ describe('by code', () => {
 
 describe('by account', () => {
   const account = {
-    ...{ ispb: '99999A04', document: '98765432100', branch: '0001' },
-    ...{ account_num: '600200', account_type: 'CACC' },
+    ispb: '99999A04',
+    document: '98765432100',
+    branch: '0001',
+    account_num: '600200',
+    account_type: 'CACC',
   }
 
   test('nobody is asked', async () => {

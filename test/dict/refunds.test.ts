@@ -36,8 +36,11 @@ const requested = async (
   const payment = transactionId ?? (await disputes.received())
   const made = refunds.create(
     {
-      ...{ transactionId: payment, reason: 'OPERATIONAL_FLAW', amountCents: 1_050n },
-      ...{ details: 'Pago duas vezes', ...more },
+      transactionId: payment,
+      reason: 'OPERATIONAL_FLAW',
+      amountCents: 1_050n,
+      details: 'Pago duas vezes',
+      ...more,
     },
     other,
   )
@@ -50,8 +53,13 @@ describe('a request against us', () => {
   test('that is accepted gives the money back, then tells the directory by what', async () => {
     const { there, here, payment } = await requested()
     expect(await find(here)).toMatchObject({
-      ...{ role: 'asked', status: 'open', amount: '10.50', reason: 'OPERATIONAL_FLAW' },
-      ...{ other_ispb: other, details: 'Pago duas vezes', return: null },
+      role: 'asked',
+      status: 'open',
+      amount: '10.50',
+      reason: 'OPERATIONAL_FLAW',
+      other_ispb: other,
+      details: 'Pago duas vezes',
+      return: null,
     })
     const closing = await act(here, 'close', accept)
     const { return_id: returnId } = closing.json
@@ -69,10 +77,14 @@ describe('a request against us', () => {
     await disputes.answer(payment, returnId, 'ACSC')
     await disputes.retry()
     expect(refunds.find(there, ispb)).toMatchObject({
-      ...{ status: 'CLOSED', result: 'TOTALLY_ACCEPTED', returnId },
+      status: 'CLOSED',
+      result: 'TOTALLY_ACCEPTED',
+      returnId,
     })
     expect(await find(here)).toMatchObject({
-      ...{ status: 'closed', result: 'TOTALLY_ACCEPTED', pending: null },
+      status: 'closed',
+      result: 'TOTALLY_ACCEPTED',
+      pending: null,
       return: { id: returnId, amount: '10.50', status: 'settled' },
     })
     await disputes.poll()
@@ -87,14 +99,19 @@ describe('a request against us', () => {
     const payment = await disputes.received()
     const { id } = infractions.create(
       {
-        ...{ transactionId: payment, reason: 'REFUND_REQUEST', situation: 'SCAM' },
-        ...{ details: undefined, contact: undefined },
+        transactionId: payment,
+        reason: 'REFUND_REQUEST',
+        situation: 'SCAM',
+        details: undefined,
+        contact: undefined,
       },
       other,
     )
     infractions.acknowledge(id, ispb)
     infractions.close(id, ispb, {
-      ...{ result: 'AGREED', fraudType: 'MULE_ACCOUNT', analysis: undefined },
+      result: 'AGREED',
+      fraudType: 'MULE_ACCOUNT',
+      analysis: undefined,
     })
     const { there, here } = await requested({ transactionId: payment, reason: 'FRAUD' })
     const body = { result: 'PARTIALLY_ACCEPTED', amount: 400, analysis: 'Saldo menor' }
@@ -104,7 +121,10 @@ describe('a request against us', () => {
     await disputes.answer(payment, returnId, 'ACSC')
     await disputes.retry()
     expect(refunds.find(there, ispb)).toMatchObject({
-      ...{ status: 'CLOSED', result: 'PARTIALLY_ACCEPTED', returnId, analysis: 'Saldo menor' },
+      status: 'CLOSED',
+      result: 'PARTIALLY_ACCEPTED',
+      returnId,
+      analysis: 'Saldo menor',
     })
   })
 
@@ -117,7 +137,8 @@ describe('a request against us', () => {
     }
     const { status, json } = await act(here, 'close', rejection)
     expect([status, json]).toMatchObject([
-      ...[200, { status: 'closed', rejection_reason: 'NO_BALANCE', return_id: null }],
+      200,
+      { status: 'closed', rejection_reason: 'NO_BALANCE', return_id: null },
     ])
     expect(refunds.find(there, ispb)).toMatchObject({ result: 'REJECTED' })
     expect(await disputes.returnsSent(payment)).toBe(0)
@@ -149,7 +170,10 @@ describe('a request against us', () => {
     await disputes.answer(payment, first, 'RJCT', 'AM04')
     await disputes.retry()
     expect(await find(here)).toMatchObject({
-      ...{ status: 'open', pending: null, refusal: 'AM04', return_id: null },
+      status: 'open',
+      pending: null,
+      refusal: 'AM04',
+      return_id: null,
     })
     const { return_id: second } = (await act(here, 'close', accept)).json
     expect(second).not.toBe(first)
@@ -165,7 +189,9 @@ describe('a request against us', () => {
     await disputes.answer(payment, returnId, 'ACSC')
     await disputes.retry()
     expect(await find(here)).toMatchObject({
-      ...{ status: 'cancelled', pending: null, return_id: returnId },
+      status: 'cancelled',
+      pending: null,
+      return_id: returnId,
       return: { status: 'settled' },
     })
     expect((await act(here, 'close', accept)).json.code).toBe('dict_dispute_state')
@@ -179,7 +205,8 @@ describe('a request against us', () => {
     const { here } = await requested({ transactionId: payment })
     const { status, json } = await act(here, 'close', accept)
     expect([status, json]).toMatchObject([
-      ...[409, { code: 'dict_return_impossible', reason: 'refund_exceeds_payment' }],
+      409,
+      { code: 'dict_return_impossible', reason: 'refund_exceeds_payment' },
     ])
     expect(json.refundable).toBe('7.50')
     expect(await find(here)).toMatchObject({ status: 'open', pending: null, return_id: null })
@@ -218,7 +245,10 @@ describe('a request against us', () => {
 
 describe('a request of ours', () => {
   const bodyOf = (transaction_id: string, more: object = {}) => ({
-    ...{ transaction_id, reason: 'OPERATIONAL_FLAW', amount: 1_230, details: 'Pago duas vezes' },
+    transaction_id,
+    reason: 'OPERATIONAL_FLAW',
+    amount: 1_230,
+    details: 'Pago duas vezes',
     ...more,
   })
 
@@ -226,23 +256,31 @@ describe('a request of ours', () => {
     const payment = await disputes.paid()
     const made = await call('POST', base, bodyOf(payment))
     expect([made.status, made.json]).toMatchObject([
-      ...[201, { role: 'asking', status: 'open', amount: '12.30', other_ispb: other }],
+      201,
+      { role: 'asking', status: 'open', amount: '12.30', other_ispb: other },
     ])
     const returnId = fresh.returnId()
     refunds.close(made.json.directory_id, other, {
-      ...{ result: 'TOTALLY_ACCEPTED', analysis: undefined, rejectionReason: undefined },
-      ...{ returnId, effectiveCents: undefined },
+      result: 'TOTALLY_ACCEPTED',
+      analysis: undefined,
+      rejectionReason: undefined,
+      returnId,
+      effectiveCents: undefined,
     })
     await disputes.poll()
     await disputes.retry()
     expect(await find(made.json.id)).toMatchObject({
-      ...{ status: 'closed', return_id: returnId, returned_at: null, return: null },
+      status: 'closed',
+      return_id: returnId,
+      returned_at: null,
+      return: null,
     })
     await disputes.returned(payment, returnId)
     await disputes.retry()
     await disputes.retry()
     expect(await find(made.json.id)).toMatchObject({
-      ...{ returned_at: expect.any(String), return: { amount: '12.30', status: 'settled' } },
+      returned_at: expect.any(String),
+      return: { amount: '12.30', status: 'settled' },
     })
     expect(await eventTypes(made.json.id)).toEqual([
       ...['dict.refund.changed open', 'dict.refund.changed closed'],
@@ -279,11 +317,23 @@ describe('a directory that lies', () => {
   const impose = (more: Partial<DirectoryRefund>): DirectoryRefund => {
     const at = disputes.dict.nowThere()
     return refunds.put({
-      ...{ id: crypto.randomUUID(), status: 'OPEN', requesting: other, contested: ispb },
-      ...{ transactionId: fresh.endToEndId(), reason: 'FRAUD', amountCents: 1_050n },
-      ...{ details: undefined, createdMs: at, modifiedMs: at, recoveryId: undefined },
-      ...{ result: undefined, analysis: undefined, rejectionReason: undefined },
-      ...{ returnId: undefined, effectiveCents: undefined, ...more },
+      id: crypto.randomUUID(),
+      status: 'OPEN',
+      requesting: other,
+      contested: ispb,
+      transactionId: fresh.endToEndId(),
+      reason: 'FRAUD',
+      amountCents: 1_050n,
+      details: undefined,
+      createdMs: at,
+      modifiedMs: at,
+      recoveryId: undefined,
+      result: undefined,
+      analysis: undefined,
+      rejectionReason: undefined,
+      returnId: undefined,
+      effectiveCents: undefined,
+      ...more,
     })
   }
 
@@ -381,8 +431,14 @@ test('a page of the longest requests is read', async () => {
   const at = Date.now()
   for (let i = 0; i < 150; i++) {
     refunds.put({
-      ...{ ...first, id: crypto.randomUUID(), transactionId: payment, status: 'OPEN' },
-      ...{ details: long, analysis: long, createdMs: at, modifiedMs: at + i },
+      ...first,
+      id: crypto.randomUUID(),
+      transactionId: payment,
+      status: 'OPEN',
+      details: long,
+      analysis: long,
+      createdMs: at,
+      modifiedMs: at + i,
     })
   }
   await disputes.poll()

@@ -11,7 +11,10 @@ const { dict, sql, call } = disputes
 const { directory } = dict
 const ana = { tax_id: '98765432100', name: 'Ana Souza', trade_name: 'Ana' }
 const account = {
-  ...{ branch: '0001', number: '500100', type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
+  branch: '0001',
+  number: '500100',
+  type: 'CACC',
+  opened_at: '2020-01-10T03:00:00Z',
 }
 
 const demand = async (method: string, path: string, body?: object): Promise<Json> => {
@@ -22,13 +25,21 @@ const demand = async (method: string, path: string, body?: object): Promise<Json
 const newEntry = (key: string) => ({ key_type: 'EMAIL', key, owner: ana, account })
 const newClaim = (key: string) => {
   directory.register({
-    ...{ key_type: 'EMAIL', key, ...ana, ispb: other, account: '1', account_type: 'CACC' },
+    key_type: 'EMAIL',
+    key,
+    ...ana,
+    ispb: other,
+    account: '1',
+    account_type: 'CACC',
   })
   return { type: 'PORTABILITY', key_type: 'EMAIL', key, claimer: ana, account }
 }
 const newReport = (transactionId: string) => ({
-  ...{ transaction_id: transactionId, reason: 'REFUND_REQUEST', situation: 'OTHER' },
-  ...{ details: 'Golpe', contact: { email: 'med@example.com', phone: '+5561988887777' } },
+  transaction_id: transactionId,
+  reason: 'REFUND_REQUEST',
+  situation: 'OTHER',
+  details: 'Golpe',
+  contact: { email: 'med@example.com', phone: '+5561988887777' },
 })
 const flaw = { reason: 'OPERATIONAL_FLAW', amount: 100, details: 'Pago duas vezes' }
 
@@ -46,8 +57,11 @@ const make = async () => {
     insert into dict_differences (comparison_id, key, entry_id)
     values (${comparison.id}, 'mine@example.com', ${entry.id})`
   return {
-    ...{ entries: entry.id, claims: claim.id, 'infraction-reports': report.id },
-    ...{ refunds: refund.id, comparisons: comparison.id },
+    entries: entry.id,
+    claims: claim.id,
+    'infraction-reports': report.id,
+    refunds: refund.id,
+    comparisons: comparison.id,
   } as Readonly<Record<string, string>>
 }
 const made = await make()
@@ -70,16 +84,22 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/dict/infraction-reports': newReport(transactionId),
   'POST /v1/dict/infraction-reports/{id}/acknowledge': {},
   'POST /v1/dict/infraction-reports/{id}/close': {
-    ...{ result: 'AGREED', fraud_type: 'OTHER', analysis: 'Golpe' },
+    result: 'AGREED',
+    fraud_type: 'OTHER',
+    analysis: 'Golpe',
   },
   'POST /v1/dict/infraction-reports/{id}/cancel': {},
   'POST /v1/dict/refunds': { ...flaw, transaction_id: transactionId },
   'POST /v1/dict/refunds/{id}/close': {
-    ...{ result: 'REJECTED', rejection_reason: 'INVALID_REQUEST', analysis: 'Já devolvido' },
+    result: 'REJECTED',
+    rejection_reason: 'INVALID_REQUEST',
+    analysis: 'Já devolvido',
   },
   'POST /v1/dict/refunds/{id}/cancel': {},
   'POST /v1/dict/comparisons': {
-    ...{ key_type: 'PHONE', method: 'events', since: '2026-01-01T00:00:00Z' },
+    key_type: 'PHONE',
+    method: 'events',
+    since: '2026-01-01T00:00:00Z',
   },
   'POST /v1/dict/comparisons/{id}/mend': { key: 'mine@example.com', keep: 'ours' },
 }
@@ -92,7 +112,10 @@ const queries: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'GET /v1/dict/entries': { ...page, key: 'mine@example.com' },
   'DELETE /v1/dict/entries/{id}': { reason: 'ACCOUNT_CLOSURE' },
   'GET /v1/dict/claims': {
-    ...{ ...page, key: 'claimed@example.com', role: 'donor', status: 'open' },
+    ...page,
+    key: 'claimed@example.com',
+    role: 'donor',
+    status: 'open',
     needs_attention: 'true',
   },
   'GET /v1/dict/infraction-reports': { ...page, role: 'asking', status: 'open' },
@@ -138,7 +161,18 @@ const texts = [
   ...['a\u0000b', '\ud800', 'x\udfff\ud800y', '\u0001', '\r\n', '😀'.repeat(2_001)],
 ]
 const values = [
-  ...[null, true, 0, -1, 0.5, 1e300, 2 ** 53, [], {}, [null], [[{}]], { toString: 1 }],
+  null,
+  true,
+  0,
+  -1,
+  0.5,
+  1e300,
+  2 ** 53,
+  [],
+  {},
+  [null],
+  [[{}]],
+  { toString: 1 },
   JSON.parse(`${'['.repeat(3_000)}${']'.repeat(3_000)}`) as unknown,
 ]
 
@@ -188,7 +222,9 @@ describe('what no form has is told, and is nobody’s failure', () => {
     const [name, method, path] = route
     const query = queries[name] ?? {}
     const strange = [
-      ...[...escaped, ...escaped.map(placeAt), '%zz'],
+      ...escaped,
+      ...escaped.map(placeAt),
+      '%zz',
       ...[age.replaceAll(/[0-9a-f]/g, '-'), age.replaceAll(/[0-9a-f]/g, '9')].map(placeAt),
       ...[age.replace('2026', '0000'), age.replace('00:00:00', '24:61:61')].map(placeAt),
     ]

@@ -33,8 +33,10 @@ import { type IssuedPair, issueCertificate } from '../support/pki.ts'
 const ispb = '12345678'
 export const payer = '12345678909'
 export const debtor = {
-  ...{ name: 'Maria Souza', document: payer },
-  ...{ account_num: '500100', account_type: 'CACC' },
+  name: 'Maria Souza',
+  document: payer,
+  account_num: '500100',
+  account_type: 'CACC',
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into as they come
@@ -64,7 +66,11 @@ const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => 
   const { sql, ispb, wire, now } = deps
   const client = createDirectoryClient(wire.lane(), ispb)
   const comparisons = createComparisonService({
-    ...{ sql, ispb, logger: quietLogger, now, fetchFile: wire.fetchFile },
+    sql,
+    ispb,
+    logger: quietLogger,
+    now,
+    fetchFile: wire.fetchFile,
     calls: createReconciliationCalls(wire.lane(), ispb),
     entries: createEntryService({ sql, client, logger: quietLogger, now }),
   })
@@ -139,21 +145,35 @@ export const startDict = async (
     sign: async (document: Uint8Array) => signWhole(scanner.scan(document), participant, sha256),
   }
   const broker = createPostgresBroker({
-    ...{ sql, dsn: database.dsn, retentionDays: 7, logger: quietLogger },
+    sql,
+    dsn: database.dsn,
+    retentionDays: 7,
+    logger: quietLogger,
   })
   const paying = { ispb, sql, broker, revision: '5.11.1', now } as const
   const returns = createRefunds(paying)
   if (returns === undefined) throw new Error('no returns')
   const dict = createDict({
-    ...{ returns, emit: emitEvents },
-    ...{ settings: loaded.values.dict, ispb, sql, logger: quietLogger, metrics, now, tls },
+    returns,
+    emit: emitEvents,
+    settings: loaded.values.dict,
+    ispb,
+    sql,
+    logger: quietLogger,
+    metrics,
+    now,
+    tls,
     ...signatures,
     runsJobs: false,
   })
   /** What another process does for all. */
   const wireOfOwn = () =>
     createDirectoryWire({
-      ...{ url: directory.url, ispb, tls, timeoutMs: 5_000, ...signatures },
+      url: directory.url,
+      ispb,
+      tls,
+      timeoutMs: 5_000,
+      ...signatures,
       metrics: createMetrics({ version: 'test', withProcess: false }),
     })
   /** One round of what finds claims, and of what does what is due for them. */
@@ -190,7 +210,8 @@ export const startDict = async (
     const request = body === undefined ? { key, headers } : { key, body, headers }
     const response = await app.call(method, path, request)
     return {
-      ...{ status: response.status, headers: response.headers },
+      status: response.status,
+      headers: response.headers,
       json: (await response.json()) as Json,
     }
   }
@@ -199,7 +220,14 @@ export const startDict = async (
     jobs: () => jobsOn({ sql, ispb, wire: wireOfOwn(), returns, emit: emitEvents, now }),
     ...claimRounds(),
     now,
-    ...{ app, call, database, directory, keys, key, sql, metrics },
+    app,
+    call,
+    database,
+    directory,
+    keys,
+    key,
+    sql,
+    metrics,
     routes: dict.routes ?? [],
     readerKey: reader.key,
     lookUp: (pixKey: string, by = payer) =>

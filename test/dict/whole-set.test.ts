@@ -15,8 +15,10 @@ afterAll(dict.stop)
 const content = (i: number): EntryContent => ({
   owner: { taxIdNumber: '98765432100', name: `João Lima ${i}` },
   account: {
-    ...{ participant: '12345678', branch: undefined },
-    ...{ accountNumber: String(i), accountType: 'CACC' },
+    participant: '12345678',
+    branch: undefined,
+    accountNumber: String(i),
+    accountType: 'CACC',
   },
   openedAt: '2020-01-01T03:00:00.000Z',
 })
@@ -27,8 +29,13 @@ const register = (i: number) => {
   const { taxIdNumber: tax_id, name } = of.owner
   dict.directory.register(
     {
-      ...{ key_type: 'EMAIL', key, name, tax_id },
-      ...{ ispb: '12345678', account: String(i), account_type: 'CACC' },
+      key_type: 'EMAIL',
+      key,
+      name,
+      tax_id,
+      ispb: '12345678',
+      account: String(i),
+      account_type: 'CACC',
     },
     id,
   )

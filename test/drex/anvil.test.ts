@@ -61,7 +61,9 @@ describe.skipIf(path === undefined)('anvil', () => {
     const registered = await bench.call('POST', '/v1/contracts', { address: hostile, abi })
     expect(registered.status).toBe(201)
     const called = await bench.call('POST', `/v1/contracts/${hostile}/call`, {
-      ...{ function: 'poke', params: [], signer_wallet: ana },
+      function: 'poke',
+      params: [],
+      signer_wallet: ana,
     })
     const { transaction_id: call } = called.json as { readonly transaction_id: string }
     const rowOf = async () => {

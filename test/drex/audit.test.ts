@@ -125,7 +125,8 @@ test('contracts deployed, registered and called; a view leaves no entry', async 
     const recorded = (object: string) => free.database.sql<{ action: string; outcome: string }[]>`
       select action, outcome from audit_log where object = ${object} order by id`
     const deployment = await free.call('POST', '/v1/contracts/deploy', {
-      ...{ template: 'tokenized_asset', network: 'drex_testnet' },
+      template: 'tokenized_asset',
+      network: 'drex_testnet',
       params: { name: 'Debênture', symbol: 'DEB', total_supply: '10.00', decimals: 2, owner },
     })
     const { contract_id: id, address } = deployment.json as {
@@ -152,10 +153,14 @@ test('contracts deployed, registered and called; a view leaves no entry', async 
     const terms = rules.encodeDeploy([owner]).slice(2)
     const target = await free.admin.send(undefined, rulesArtifact.bytecode + terms)
     const registered = await free.call('POST', '/v1/contracts', {
-      ...{ address: target, network: 'drex_testnet' },
+      address: target,
+      network: 'drex_testnet',
       abi: [
         {
-          ...{ type: 'function', name: 'decimals', inputs: [], stateMutability: 'pure' },
+          type: 'function',
+          name: 'decimals',
+          inputs: [],
+          stateMutability: 'pure',
           outputs: [{ type: 'uint8' }],
         },
       ],

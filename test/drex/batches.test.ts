@@ -25,7 +25,10 @@ beforeAll(async () => {
 afterAll(() => bench.stop())
 
 const row = (from: Hex, amount: string, more: object = {}) => ({
-  ...{ from_wallet: from, to_wallet: bia, amount, ...more },
+  from_wallet: from,
+  to_wallet: bia,
+  amount,
+  ...more,
 })
 
 const send = (transfers: readonly object[], headers = {}) =>
@@ -145,8 +148,14 @@ test('rows that come to more than a second key’s sum wait together, and go tog
   expect((await bench.call('POST', path)).status).toBe(409)
   const { key, id, hash } = generateKey('test')
   const record: KeyRecord = {
-    ...{ id, name: 'second', account: 'default', hash, grants: ['*'], environment: 'test' },
-    ...{ expiresAt: undefined, revokedAt: undefined },
+    id,
+    name: 'second',
+    account: 'default',
+    hash,
+    grants: ['*'],
+    environment: 'test',
+    expiresAt: undefined,
+    revokedAt: undefined,
   }
   const second = testApp(bench.drex().routes ?? [], { keys: [record] })
   expect((await second.call('POST', path, { key })).status).toBe(200)

@@ -34,7 +34,8 @@ const called = async (
   signer?: Hex,
 ): Promise<unknown> => {
   const { status, json } = await bench.call('POST', `/v1/contracts/${contract}/call`, {
-    ...{ function: name, params },
+    function: name,
+    params,
     ...(signer === undefined ? {} : { signer_wallet: signer }),
   })
   expect([name, status, json as object]).toEqual([name, 200, expect.anything()])

@@ -15,8 +15,14 @@ let [ana, bia]: Hex[] = []
 /** A token with other decimals than the pilot's. */
 const deploy = async (on: Bench, decimals: number): Promise<Hex> => {
   const terms = {
-    ...{ name: 'Real', symbol: 'BRL', decimals, initialSupply: 10n ** 30n, cap: 0 },
-    ...{ owner: adminAddress, allowlisted: false, metadataUri: '' },
+    name: 'Real',
+    symbol: 'BRL',
+    decimals,
+    initialSupply: 10n ** 30n,
+    cap: 0,
+    owner: adminAddress,
+    allowlisted: false,
+    metadataUri: '',
     metadataHash: `0x${'00'.repeat(32)}`,
   }
   return (await on.admin.send(undefined, asset.bytecode + abi.encodeDeploy([terms]).slice(2)))!
@@ -59,7 +65,10 @@ const balance = async (who: Hex) => {
 
 const pay = (amount: string) =>
   bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: ana, to_wallet: bia, amount, network },
+    from_wallet: ana,
+    to_wallet: bia,
+    amount,
+    network,
   })
 
 test('a token of 18 decimals is shown and moved as what it is', async () => {
@@ -85,7 +94,10 @@ test('more fraction digits than the token has are refused, by field', async () =
     expect(json as object).toMatchObject({ error: { details: { field: 'amount' } } })
   }
   const cents = await bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: ana, to_wallet: bia, amount: '1.001', network: 'drex_testnet' },
+    from_wallet: ana,
+    to_wallet: bia,
+    amount: '1.001',
+    network: 'drex_testnet',
   })
   expect(cents.status).toBe(400)
 })
@@ -94,7 +106,11 @@ test('an escrow of another token counts in that token', async () => {
   const { status, json } = await bench.call('POST', '/v1/contracts/deploy', {
     template: 'escrow',
     params: {
-      ...{ token, payer: ana, payee: bia, arbiter: `0x${'c1'.repeat(20)}`, amount: '2.50' },
+      token,
+      payer: ana,
+      payee: bia,
+      arbiter: `0x${'c1'.repeat(20)}`,
+      amount: '2.50',
       deadline: '2098-01-01T00:00:00Z',
     },
     network,

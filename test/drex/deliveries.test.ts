@@ -45,11 +45,16 @@ const view = async (to: Hex, abi: Interface, name: string, ...args: readonly unk
 
 /** 10.00 bonds of 994.12345678: 9 941.23 and some. */
 const terms = (part: 'seller' | 'buyer', operation: bigint, changes: object = {}) => ({
-  ...{ contract, operation_id: String(operation), part, bond: ltn },
+  contract,
+  operation_id: String(operation),
+  part,
+  bond: ltn,
   ...(part === 'seller'
     ? { wallet: seller, counterparty: buyer }
     : { wallet: buyer, counterparty: seller }),
-  ...{ amount: '10.00', unit_price: '994.12345678', ...changes },
+  amount: '10.00',
+  unit_price: '994.12345678',
+  ...changes,
 })
 
 const path = '/v1/drex/deliveries'
@@ -79,8 +84,9 @@ test('neither half moves before both sides have commanded, and both do then; a r
   const theirs = await made('buyer', operation)
   const settled = await reached(theirs, 'settled')
   expect(settled).toMatchObject({
-    ...{ price: '9941.23', error: null },
-    ...{ events: [{ event: 'TradeSettled', mismatch: null }] },
+    price: '9941.23',
+    error: null,
+    events: [{ event: 'TradeSettled', mismatch: null }],
   })
   expect(settled.steps.map(({ kind, status }) => [kind, status])).toEqual([
     ...[
@@ -92,7 +98,8 @@ test('neither half moves before both sides have commanded, and both do then; a r
   expect(told(ours)).toEqual(['commanded', 'settled'])
   expect(told(theirs).at(-1)).toBe('settled')
   expect([await bench.balance(buyer), await bench.balance(seller)]).toEqual([
-    ...[held - 994_123n, 994_123n],
+    held - 994_123n,
+    994_123n,
   ])
   expect(await view(bond, bondAbi, 'balanceOf', buyer, 1n)).toBe(1_000n)
   expect(await allowance(buyer)).toBe(0n)
@@ -126,7 +133,8 @@ test('other terms, other codes, unknown bonds and too many digits are refused be
   await reached(ours, 'commanded')
   const differing = await create('buyer', operation, { amount: '11.00' })
   expect([differing.status, (differing.json as { error: object }).error]).toMatchObject([
-    ...[422, { code: 'CONTRACT_REVERTED', details: { revert: { name: 'TermsDiffer' } } }],
+    422,
+    { code: 'CONTRACT_REVERTED', details: { revert: { name: 'TermsDiffer' } } },
   ])
   const refused = async (changes: object) => {
     const { status, json } = await create('buyer', ++number, changes)
@@ -150,7 +158,13 @@ test('a command that the chain refuses has failed, and what was allowed for it i
   const ours = await made('buyer', operation)
   // By the time it is sent, the number is another's.
   const data = deliveryAbi.encodeFunctionData('trade', [
-    ...[operation, adminAddress, seller, 0, ltnTuple, 1n, 10n ** 8n],
+    operation,
+    adminAddress,
+    seller,
+    0,
+    ltnTuple,
+    1n,
+    10n ** 8n,
   ])
   await bench.admin.send(contract, data)
   await bench.restart()

@@ -22,7 +22,8 @@ const post = async (path: string, body: object) => {
 
 test('a wallet with a label and metadata', async () => {
   const made = await post('/v1/wallets', {
-    ...{ type: 'managed', label: 'Cliente 1' },
+    type: 'managed',
+    label: 'Cliente 1',
     metadata: { customer_id: 'cus_123' },
   })
   expect(made).toMatchObject({ type: 'managed', label: 'Cliente 1' })
@@ -32,7 +33,10 @@ test('a wallet with a label and metadata', async () => {
 
 test('a transfer and its state, and a balance', async () => {
   const made = await post('/v1/drex/transfers', {
-    ...{ from_wallet: ana, to_wallet: bia, amount: '150.00', reference: 'PED-1' },
+    from_wallet: ana,
+    to_wallet: bia,
+    amount: '150.00',
+    reference: 'PED-1',
     metadata: { description: 'Pagamento' },
   })
   expect(made).toMatchObject({ status: 'pending', amount: '150.00', tx_hash: null })
@@ -57,7 +61,9 @@ test('a token from its template, then `transfer` with `to` and `amount`, also of
   for (const address of [asset, bench.admin.token]) {
     for (const name of ['amount', 'value']) {
       const called = await post(`/v1/contracts/${address}/call`, {
-        ...{ function: 'transfer', params: { to: bia, [name]: '100' }, signer_wallet: ana },
+        function: 'transfer',
+        params: { to: bia, [name]: '100' },
+        signer_wallet: ana,
       })
       expect(called).toMatchObject({ status: 'pending' })
     }
@@ -67,7 +73,9 @@ test('a token from its template, then `transfer` with `to` and `amount`, also of
   expect(told()[0]?.data).toMatchObject({ status: 'confirmed', contract_id: made['contract_id'] })
   const twice = { to: bia, amount: '1', value: '2' }
   const refused = await bench.call('POST', `/v1/contracts/${asset}/call`, {
-    ...{ function: 'transfer', params: twice, signer_wallet: ana },
+    function: 'transfer',
+    params: twice,
+    signer_wallet: ana,
   })
   expect(refused.status).toBe(400)
 })

@@ -271,8 +271,11 @@ test('confirmed, then reorganised out: taken back by an event, and confirmed aga
   await bench.until(async () => bench.events.some(({ type }) => type === 'drex.transfer.corrected'))
   const corrected = bench.events.find(({ type }) => type === 'drex.transfer.corrected')
   expect(corrected?.data as object).toMatchObject({
-    ...{ transfer_id: id, previous_status: 'confirmed', status: 'broadcast' },
-    ...{ tx_hash: first.tx_hash, error: { code: 'REORGANISED' } },
+    transfer_id: id,
+    previous_status: 'confirmed',
+    status: 'broadcast',
+    tx_hash: first.tx_hash,
+    error: { code: 'REORGANISED' },
   })
   const sent = await attemptsOf()
   await bench.until(async () => (await attemptsOf()) > sent)

@@ -18,7 +18,9 @@ const confirmedThenGone = async (
   const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
   const snapshot = (await bench.chain.request('evm_snapshot')) as { readonly result: unknown }
   const { json } = await bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: ana, to_wallet: bia, amount: '1.00' },
+    from_wallet: ana,
+    to_wallet: bia,
+    amount: '1.00',
   })
   const { transfer_id: id } = json as TransferBody
   await bench.until(async () => (await read(id)).status === 'broadcast')

@@ -44,7 +44,9 @@ test('a wallet without any coin pays, and is supplied once', async () => {
   const paid = await Promise.all(
     Array.from({ length: 5 }, () =>
       bench.call('POST', '/v1/drex/transfers', {
-        ...{ from_wallet: ana, to_wallet: bia, amount: '1.00' },
+        from_wallet: ana,
+        to_wallet: bia,
+        amount: '1.00',
       }),
     ),
   )
@@ -61,7 +63,9 @@ test('a wallet without any coin pays, and is supplied once', async () => {
 test('an empty funding wallet is no way round: the transfer fails, and says why', async () => {
   const { ana, bia } = await begin(undefined)
   const { json } = await bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: ana, to_wallet: bia, amount: '1.00' },
+    from_wallet: ana,
+    to_wallet: bia,
+    amount: '1.00',
   })
   const failed = await ended(`/v1/drex/transfers/${(json as TransferBody).transfer_id}`)
   expect([failed.status, failed.error?.code, failed.tx_hash]).toEqual([

@@ -17,7 +17,9 @@ describe.skipIf(path === undefined)('geth (GETH_PATH)', () => {
     geth = await startGeth(String(path), batchCallsMax)
     await geth.fund(adminAddress)
     node = await createNodeBench({
-      ...{ node: geth, fund: geth.fund, cents: 10_000n },
+      node: geth,
+      fund: geth.fund,
+      cents: 10_000n,
       admin: await createAdmin(geth, tenGwei, true),
       env: { DREX_TESTNET_GAS_POLICY: 'eip1559', DREX_STALL_SECONDS: '0' },
     })

@@ -58,8 +58,14 @@ describe('another program that signs', () => {
         const wallet = keys.find(({ address }) => address.toLowerCase() === from)!
         const chainId = bench.chain.chainId
         const result = await wallet.signTransaction({
-          ...{ type: 0, chainId, to: to!, data: data!, value: value! },
-          ...{ gasLimit: gas!, gasPrice: gasPrice!, nonce: Number(nonce) },
+          type: 0,
+          chainId,
+          to: to!,
+          data: data!,
+          value: value!,
+          gasLimit: gas!,
+          gasPrice: gasPrice!,
+          nonce: Number(nonce),
         })
         return Response.json({ jsonrpc: '2.0', id, result })
       },

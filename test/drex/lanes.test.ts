@@ -19,7 +19,9 @@ test('what no node has kept is sent again at once, once for one Idempotency-Key,
   const [from, to] = [await bench.wallet(10_000n), await bench.wallet(0n)]
   bench.chain.faults.set([{ kind: 'dropped', method: 'eth_sendRawTransaction' }])
   const made = await bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: from, to_wallet: to, amount: '1.00' },
+    from_wallet: from,
+    to_wallet: to,
+    amount: '1.00',
   })
   const { transfer_id: id } = made.json as TransferBody
   await bench.until(async () => (await transferOf(id)).status === 'broadcast')
@@ -31,7 +33,10 @@ test('what no node has kept is sent again at once, once for one Idempotency-Key,
     ({ sender }) => sender.toLowerCase() === from.toLowerCase(),
   )
   expect(lane).toMatchObject({
-    ...{ open: 1, oldest_status: 'broadcast', oldest_kind: 'transfer', oldest_subject: id },
+    open: 1,
+    oldest_status: 'broadcast',
+    oldest_kind: 'transfer',
+    oldest_subject: id,
   })
   await Bun.sleep(500)
   expect((await transferOf(id)).status).toBe('broadcast')

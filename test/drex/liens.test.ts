@@ -53,8 +53,11 @@ beforeAll(async () => {
 afterAll(() => bench.stop())
 
 const terms = (changes: object = {}) => ({
-  ...{ owner_wallet: owner, beneficiary, amount: '500.00' },
-  ...{ expiry: new Date(Date.now() + 30 * dayMs).toISOString(), ...changes },
+  owner_wallet: owner,
+  beneficiary,
+  amount: '500.00',
+  expiry: new Date(Date.now() + 30 * dayMs).toISOString(),
+  ...changes,
 })
 const make = async (changes: object = {}): Promise<string> => {
   const { status, json } = await bench.call('POST', path, terms(changes))
@@ -94,7 +97,8 @@ test('pledged in one request amid a restart, let go in parts by another account,
   const contract = made.contract!.toLowerCase() as Hex
   expect(await bench.balance(contract)).toBe(50_000n)
   expect((await bench.call('GET', `/v1/contracts/${contract}`)).json).toMatchObject({
-    ...{ status: 'deployed', template: 'lien' },
+    status: 'deployed',
+    template: 'lien',
   })
   // Another account's lien does not exist; its beneficiary follows it as its own.
   expect((await byBank('GET', `${path}/${lien}`)).status).toBe(404)

@@ -72,11 +72,17 @@ describe('a stranger’s contract', () => {
     const [ana, bia] = [await bench.wallet(), await bench.wallet(0n)]
     const swap = { sender_token: contract, receiver_token: contract, reserve_wallet: ana }
     const exchange = await bench.call('POST', '/v1/drex/transfers', {
-      ...{ from_wallet: ana, to_wallet: bia, amount: '1.00', swap },
+      from_wallet: ana,
+      to_wallet: bia,
+      amount: '1.00',
+      swap,
     })
     expect(exchange.status).toBe(202)
     const abi = ['poke', 'look'].map((name) => ({
-      ...{ type: 'function', name, inputs: [], outputs: [] },
+      type: 'function',
+      name,
+      inputs: [],
+      outputs: [],
       stateMutability: name === 'look' ? 'view' : 'nonpayable',
     }))
     const registered = await bench.call('POST', '/v1/contracts', { address: contract, abi })
@@ -84,11 +90,14 @@ describe('a stranger’s contract', () => {
     const refused = await Promise.all([
       ...abi.map(({ name }) =>
         bench.call('POST', `/v1/contracts/${contract}/call`, {
-          ...{ function: name, params: [], signer_wallet: ana },
+          function: name,
+          params: [],
+          signer_wallet: ana,
         }),
       ),
       bench.call('POST', '/v1/drex/operations', {
-        ...{ operation: 'freeze_balance', signer_wallet: ana },
+        operation: 'freeze_balance',
+        signer_wallet: ana,
         params: { wallet: bia, amount: '1.00', token: contract },
       }),
     ])
@@ -107,7 +116,9 @@ test('metadata that cannot be stored is one caller’s error, and no other’s',
   const answers = await Promise.all(
     Array.from({ length: 41 }, (_, i) =>
       bench.call('POST', '/v1/drex/transfers', {
-        ...{ from_wallet: ana, to_wallet: bia, amount: '1.00' },
+        from_wallet: ana,
+        to_wallet: bia,
+        amount: '1.00',
         metadata: i === 7 ? { note: 'a\0b' } : { note: 'good' },
       }),
     ),
@@ -174,7 +185,8 @@ test('a node that tells too little gas: the end says that it ran out, not that t
   }
   await bench.until(async () => (await error()) !== null)
   expect(await error()).toMatchObject({
-    ...{ code: 'REVERTED', message: expect.stringContaining('It ran out of gas') },
+    code: 'REVERTED',
+    message: expect.stringContaining('It ran out of gas'),
   })
 })
 

@@ -39,7 +39,9 @@ const told = (wallet: Hex): readonly AppEvent[] =>
 
 const pay = async (from: Hex, to: Hex, amount: string): Promise<void> => {
   const { json } = await bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: from, to_wallet: to, amount },
+    from_wallet: from,
+    to_wallet: to,
+    amount,
   })
   const { transfer_id } = json as TransferBody
   await bench.until(async () => {
@@ -59,7 +61,8 @@ test('below the limit, not at it; once, and again after it was filled', async ()
   const [ana, bia] = [await made(1_000n), await made(0n)]
   const changed = await watch(ana, { balance_below: '5.00' })
   expect([changed.status, (changed.json as { alerts: object }).alerts]).toEqual([
-    ...[200, { balance_below: '5.00' }],
+    200,
+    { balance_below: '5.00' },
   ] as never)
   await pay(ana, bia, '5.00')
   await looked()
@@ -92,7 +95,9 @@ test('coin for gas; a new limit begins anew, and without one nothing is told', a
   await watch(wallet, { gas_below: '0.10' })
   await bench.until(async () => told(wallet).length > 0)
   expect(told(wallet)[0]?.data).toMatchObject({
-    ...{ asset: 'gas', balance: '0.099999999999999999', below: '0.10' },
+    asset: 'gas',
+    balance: '0.099999999999999999',
+    below: '0.10',
   })
   await watch(wallet, { gas_below: '0.05' })
   await looked()

@@ -52,7 +52,12 @@ export const createNodeBench = async (options: {
     (await bench.call('GET', `/v1/drex/transfers/${id}`)).json
   const [ana, bia] = [await wallet(cents), await wallet(0n)]
   return {
-    ...{ bench, admin, ana, bia, demand, read },
+    bench,
+    admin,
+    ana,
+    bia,
+    demand,
+    read,
     async balance(of) {
       const data = currencyAbi.encodeFunctionData('balanceOf', [of])
       return BigInt(String(await demand('eth_call', [{ to: admin.token, data }, 'latest'])))

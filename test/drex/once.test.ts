@@ -30,14 +30,24 @@ for (const slow of ['prepare', 'write', 'settle'] as const) {
       await gate.promise
     }
     const route: Route = {
-      ...{ method: 'POST', path: '/slow', scope: 'drex:transfer' },
+      method: 'POST',
+      path: '/slow',
+      scope: 'drex:transfer',
       document: {
-        ...{ operation: 'x', summary: 'x', tag: 'Digital currency', idempotent: true },
-        ...{ body: { 'application/json': schema }, responses: {} },
+        operation: 'x',
+        summary: 'x',
+        tag: 'Digital currency',
+        idempotent: true,
+        body: { 'application/json': schema },
+        responses: {},
       },
       handle: (c) =>
         once(database.sql, c, {
-          ...{ schema, status: 200, allow: () => {}, show: () => ({}), audit: () => undefined },
+          schema,
+          status: 200,
+          allow: () => {},
+          show: () => ({}),
+          audit: () => undefined,
           prepare: async () => {
             await waitIn('prepare')
             return { write: () => waitIn('write'), settle: () => waitIn('settle') }

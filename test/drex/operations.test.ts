@@ -55,7 +55,9 @@ afterAll(() => bench.stop())
 
 const ask = (operation: string, params: object, signer: Hex = ana, more: object = {}) =>
   bench.call('POST', '/v1/drex/operations', {
-    ...{ operation, params, signer_wallet: signer },
+    operation,
+    params,
+    signer_wallet: signer,
     ...more,
   })
 
@@ -126,7 +128,8 @@ test('reserves become currency of the signer, and the reverse', async () => {
 test('a transfer finds an institution by the start of its CNPJ, as long as it has a wallet', async () => {
   const pay = (body: object) =>
     bench.call('POST', '/v1/drex/transfers?full_addresses=true', {
-      ...{ from_wallet: ana, amount: '7.00' },
+      from_wallet: ana,
+      amount: '7.00',
       ...body,
     })
   const { status, json } = await pay({ to_wallet: cnpj8 })
@@ -172,7 +175,9 @@ test('an institution hands its wallet over, and a repeated transfer keeps to the
   await perform('change_default_account', { cnpj8, wallet: heir }, bia)
   expect((await again()).json as TransferBody).toEqual(first)
   const { json } = await bench.call('POST', '/v1/drex/transfers?full_addresses=true', {
-    ...{ from_wallet: ana, amount: '1.00', to_wallet: cnpj8 },
+    from_wallet: ana,
+    amount: '1.00',
+    to_wallet: cnpj8,
   })
   expect((json as TransferBody).to_wallet.toLowerCase()).toBe(heir)
   await perform('change_default_account', { cnpj8, wallet: bia }, heir)

@@ -31,8 +31,13 @@ export const sendOutside = async (
   const hashes: Hex[] = []
   for (const [i, { to, data }] of calls.entries()) {
     const { raw } = await signer.signTransaction({
-      ...{ chainId: chain.chainId, nonce: first + i, gasLimit: 200_000n, to, value: 0n },
-      ...{ fees: { kind: 'legacy', gasPrice: 0n }, data: data as Hex },
+      chainId: chain.chainId,
+      nonce: first + i,
+      gasLimit: 200_000n,
+      to,
+      value: 0n,
+      fees: { kind: 'legacy', gasPrice: 0n },
+      data: data as Hex,
     })
     hashes.push((await demand('eth_sendRawTransaction', raw)) as Hex)
   }

@@ -19,8 +19,14 @@ afterAll(() => bench.stop())
 const newCaller = () => {
   const { key, id, hash } = generateKey('test')
   const record: KeyRecord = {
-    ...{ id, name: 'test', account: 'default', hash, grants: ['*'], environment: 'test' },
-    ...{ expiresAt: undefined, revokedAt: undefined },
+    id,
+    name: 'test',
+    account: 'default',
+    hash,
+    grants: ['*'],
+    environment: 'test',
+    expiresAt: undefined,
+    revokedAt: undefined,
   }
   const app = testApp(bench.drex().routes ?? [], { keys: [record] })
   const call = async (method: string, path: string, body?: unknown) => {
@@ -139,7 +145,9 @@ test('only the keys of a policy sign, and a limited wallet moves nothing by cont
   const path = `/v1/contracts/${bench.admin.token}`
   await bench.until(async () => (await bench.call('GET', path)).status === 200)
   const moved = await bench.call('POST', `${path}/call`, {
-    ...{ function: 'transfer', params: { to: bia, amount: '1' }, signer_wallet: address },
+    function: 'transfer',
+    params: { to: bia, amount: '1' },
+    signer_wallet: address,
   })
   expect(ruleOf(moved)).toEqual([422, 'contracts'])
 })
@@ -173,10 +181,14 @@ test('whatever the amounts: nothing beyond a limit is allowed, nothing within is
       const text = (value: bigint) =>
         `${value / 100n}.${(value % 100n).toString().padStart(2, '0')}`
       const policy = {
-        ...{ transfer_max: text(one), day_max: text(day), approval_above: text(second) },
+        transfer_max: text(one),
+        day_max: text(day),
+        approval_above: text(second),
       }
       const { verdict } = judge(policy, {
-        ...{ amount: comparable(amount, 2), to: '0x1', spent: comparable(spent, 2) },
+        amount: comparable(amount, 2),
+        to: '0x1',
+        spent: comparable(spent, 2),
       })
       const isWithin = amount <= one && spent + amount <= day
       expect(verdict).toBe(isWithin ? (amount > second ? 'approval' : 'allowed') : 'refused')

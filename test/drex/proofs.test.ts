@@ -212,13 +212,11 @@ describe('what a header proves', () => {
     for (const [i, key] of keys.entries()) {
       for (let nonce = 0; nonce < 5; nonce++) {
         const unsigned = {
-          ...{
-            chainId: chain.chainId,
-            nonce,
-            gasLimit: 100_000n,
-            value: 0n,
-            data: '0x00' as const,
-          },
+          chainId: chain.chainId,
+          nonce,
+          gasLimit: 100_000n,
+          value: 0n,
+          data: '0x00' as const,
           to: nonce === 4 ? undefined : addressOfPrivateKey(keys[(i + 1) % 40]!),
           fees:
             nonce % 2 === 0
@@ -299,19 +297,23 @@ describe('what a header proves', () => {
       parentHash: '0xa7762d3307dbf2ae6a1ae1b09cf61c7603722b2379731b6b90409cdb8c8288a0' as Hex,
       sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347' as Hex,
       stateRoot: '0xca07595b82f908822971b7e848398e3395e59ee52565c7ef3603df1a1fa7bc80' as Hex,
-      ...{ transactionsRoot: empty, receiptsRoot: empty, miner: `0x${'00'.repeat(20)}` as Hex },
+      transactionsRoot: empty,
+      receiptsRoot: empty,
+      miner: `0x${'00'.repeat(20)}` as Hex,
       logsBloom: `0x${'00'.repeat(256)}` as Hex,
-      ...{
-        difficulty: 1n,
-        number: 1n,
-        gasLimit: 4_704_588n,
-        gasUsed: 0n,
-        timestamp: 1_530_674_616n,
-      },
+      difficulty: 1n,
+      number: 1n,
+      gasLimit: 4_704_588n,
+      gasUsed: 0n,
+      timestamp: 1_530_674_616n,
       mixHash: '0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365' as Hex,
       nonce: '0x0000000000000000' as Hex,
-      ...{ baseFeePerGas: undefined, withdrawalsRoot: undefined, blobGasUsed: undefined },
-      ...{ excessBlobGas: undefined, parentBeaconBlockRoot: undefined, requestsHash: undefined },
+      baseFeePerGas: undefined,
+      withdrawalsRoot: undefined,
+      blobGasUsed: undefined,
+      excessBlobGas: undefined,
+      parentBeaconBlockRoot: undefined,
+      requestsHash: undefined,
     }
     const hash: Hex = '0x8d8736980278155e486cf0543c0a53cd3a3c961c3b976c6a4ac7dc5310dad88d'
     return { header, hash, extraData, seals }
@@ -344,9 +346,17 @@ describe('what a header proves', () => {
       const { difficulty, gasLimit, gasUsed, timestamp, logsBloom, mixHash, nonce } = header
       return keccak256(
         encodeRlp([
-          ...[parentHash, sha3Uncles, miner, stateRoot, transactionsRoot, receiptsRoot, logsBloom],
+          parentHash,
+          sha3Uncles,
+          miner,
+          stateRoot,
+          transactionsRoot,
+          receiptsRoot,
+          logsBloom,
           ...[difficulty, header.number, gasLimit, gasUsed, timestamp].map(number),
-          ...[encodeRlp(extra as never), mixHash, nonce],
+          encodeRlp(extra as never),
+          mixHash,
+          nonce,
         ]),
       )
     }
@@ -403,9 +413,16 @@ describe('what a header proves', () => {
     const counts = { difficulty: 1n, number: 1n, gasLimit: 1n, gasUsed: 0n, timestamp: 1n }
     const later = { withdrawalsRoot: undefined, blobGasUsed: undefined, excessBlobGas: undefined }
     const header = {
-      ...{ ...roots, ...counts, ...later, receiptsRoot: hash, logsBloom: bloom },
-      ...{ miner: `0x${'00'.repeat(20)}` as Hex, nonce: '0x0000000000000000' as Hex },
-      ...{ baseFeePerGas: undefined, parentBeaconBlockRoot: undefined, requestsHash: undefined },
+      ...roots,
+      ...counts,
+      ...later,
+      receiptsRoot: hash,
+      logsBloom: bloom,
+      miner: `0x${'00'.repeat(20)}` as Hex,
+      nonce: '0x0000000000000000' as Hex,
+      baseFeePerGas: undefined,
+      parentBeaconBlockRoot: undefined,
+      requestsHash: undefined,
       mixHash: '0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365' as Hex,
     }
     for (const extraData of ['0x', '0xc0', `0x${'c1'.repeat(5_000)}`] as const) {

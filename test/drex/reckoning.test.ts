@@ -39,7 +39,10 @@ const at = (bench: Bench) => {
     async outsider(wallet: Hex, call: { nonce: number; to: Hex; data: Hex }): Promise<void> {
       const signer = await bench.drex().wallets.signerFor(wallet, 'test')
       const { raw } = await signer.signTransaction({
-        ...{ ...call, chainId: bench.chain.chainId, gasLimit: 90_000n, value: 0n },
+        ...call,
+        chainId: bench.chain.chainId,
+        gasLimit: 90_000n,
+        value: 0n,
         fees: { kind: 'legacy', gasPrice: 0n },
       })
       const outcome = await bench.chain.request('eth_sendRawTransaction', [raw])
@@ -141,12 +144,26 @@ const transferData = (to: Hex, units: bigint): Hex =>
 const second = 1_000
 const noon = Date.UTC(2026, 0, 1, 12)
 const waits = (id: string, createdMs: number, data: Hex = '0x01'): Unsent => ({
-  ...{ id, kind: 'transfer', recipient: adminAddress, data, value: 0n },
-  ...{ createdAt: new Date(createdMs), afterSender: undefined, afterNonce: undefined },
+  id,
+  kind: 'transfer',
+  recipient: adminAddress,
+  data,
+  value: 0n,
+  createdAt: new Date(createdMs),
+  afterSender: undefined,
+  afterNonce: undefined,
 })
 const mined = (nonce: number, minedMs: number, data: Hex = '0x01'): Sent => ({
-  ...{ nonce, minedMs, data, to: adminAddress, value: 0n, raw: '0x', gasLimit: 1n },
-  ...{ maxFee: 0n, tip: 0n, hash: `0x${nonce}` },
+  nonce,
+  minedMs,
+  data,
+  to: adminAddress,
+  value: 0n,
+  raw: '0x',
+  gasLimit: 1n,
+  maxFee: 0n,
+  tip: 0n,
+  hash: `0x${nonce}`,
 })
 const matched = (unsent: readonly Unsent[], sent: readonly Sent[]) => {
   const { adopted, held } = match(unsent, sent)
@@ -164,13 +181,11 @@ test('what waits is matched with what was sent', () => {
   const two = [...one, waits('b', noon)]
   const both = [mined(0, noon), mined(3, noon + second)]
   expect(matched(two, both)).toEqual({
-    ...{
-      adopted: [
-        ['a', 0],
-        ['b', 3],
-      ],
-      held: [],
-    },
+    adopted: [
+      ['a', 0],
+      ['b', 3],
+    ],
+    held: [],
   })
   expect(matched(one, both)).toEqual({ adopted: [], held: ['a'] })
   expect(matched(two, [mined(0, noon)])).toEqual({ adopted: [], held: ['a', 'b'] })

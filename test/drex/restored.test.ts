@@ -83,7 +83,8 @@ test('what was sent after a copy is found by the copy or held by it, and never p
     corrections: [{ code: 'FOUND_ON_CHAIN' }],
   })
   expect(await read(rig, unclear)).toMatchObject({
-    ...{ status: 'pending', error: { code: 'MAY_BE_SENT' } },
+    status: 'pending',
+    error: { code: 'MAY_BE_SENT' },
   })
   await confirmed(rig, await transfer(rig, wallets, '1.00'))
   const { held } = (await rig.call('GET', '/v1/drex/held')).json as HeldPage
@@ -93,7 +94,8 @@ test('what was sent after a copy is found by the copy or held by it, and never p
   await until(async () => JSON.stringify((await rig.call('GET', '/health')).json).includes('held'))
   const release = (tx_hash: string | null) =>
     rig.call('POST', `/v1/drex/held/${held[0]?.transaction_id}/resolve`, {
-      ...{ decision: 'sent', tx_hash },
+      decision: 'sent',
+      tx_hash,
     })
   expect((await release(before.tx_hash)).status).toBe(400)
   expect((await release(sent.tx_hash)).status).toBe(200)

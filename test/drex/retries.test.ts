@@ -18,7 +18,8 @@ let bia: Hex
 
 beforeAll(async () => {
   bench = await createBench({
-    ...{ chain: { mining: 'manual' }, env: { DREX_WATCH_BLOCKS: String(watchBlocks) } },
+    chain: { mining: 'manual' },
+    env: { DREX_WATCH_BLOCKS: String(watchBlocks) },
   })
   bia = await bench.wallet(0n)
 })
@@ -195,8 +196,14 @@ test('policies hold for each attempt: limits of the day, second keys, disabled w
   expect((beyond.json as { error: object }).error).toMatchObject({ details: { rule: 'day_max' } })
   const { key, id: keyId, hash } = generateKey('test')
   const record: KeyRecord = {
-    ...{ id: keyId, name: 'second', account: 'default', hash, grants: ['*'], environment: 'test' },
-    ...{ expiresAt: undefined, revokedAt: undefined },
+    id: keyId,
+    name: 'second',
+    account: 'default',
+    hash,
+    grants: ['*'],
+    environment: 'test',
+    expiresAt: undefined,
+    revokedAt: undefined,
   }
   const second = testApp(bench.drex().routes ?? [], { keys: [record] })
   expect((await bench.call('POST', `/v1/drex/transfers/${id}/approve`)).status).toBe(409)

@@ -21,8 +21,14 @@ type Made = {
 const caller = ({ grants = ['*'], account = 'default', environment = 'test' }: Partial<Made>) => {
   const { key, id: keyId, hash } = generateKey(environment)
   const record: KeyRecord = {
-    ...{ id: keyId, name: 'test', account, hash, grants, environment },
-    ...{ expiresAt: undefined, revokedAt: undefined },
+    id: keyId,
+    name: 'test',
+    account,
+    hash,
+    grants,
+    environment,
+    expiresAt: undefined,
+    revokedAt: undefined,
   }
   const app: TestApp = testApp(bench.drex().routes ?? [], { keys: [record] })
   const call = async (method: string, path: string, body?: unknown) => {
@@ -43,7 +49,9 @@ afterAll(() => bench.stop())
 
 const transferAbi = (name: string) => [
   {
-    ...{ type: 'function', name, stateMutability: 'nonpayable' },
+    type: 'function',
+    name,
+    stateMutability: 'nonpayable',
     inputs: [
       { name: 'to', type: 'address' },
       { name: 'value', type: 'uint256' },
@@ -108,7 +116,9 @@ describe('rights follow the effect', () => {
     const path = `/v1/contracts/${contract}/call`
     expect((await limited().call('POST', path, body)).status).toBe(200)
     const approved = await bench.call('POST', `/v1/contracts/${bench.admin.token}/call`, {
-      ...{ function: 'approve', params: [contract, '5'], signer_wallet: ana },
+      function: 'approve',
+      params: [contract, '5'],
+      signer_wallet: ana,
     })
     expect(approved.status).toBe(200)
     await bench.until(async () => (await limited().call('POST', path, body)).status === 403)
@@ -218,7 +228,8 @@ describe('keys and environments', () => {
     await bench.admin.currency('mint', address, 100n)
     expect(bench.drex().wallets.signerFor(ana, 'live')).rejects.toThrow('test networks only')
     const taken = await live.call('POST', '/v1/drex/transfers', {
-      ...{ ...pay, from_wallet: address },
+      ...pay,
+      from_wallet: address,
       network: undefined,
     })
     expect([taken.status, (taken.json as { network: string }).network]).toEqual([

@@ -49,7 +49,9 @@ const deploy = async (template: string, params: object): Promise<string> => {
 
 const perform = async (address: string, name: string, signer: string, params: object = {}) => {
   const sent = await post(`/v1/contracts/${address}/call`, {
-    ...{ function: name, params, signer_wallet: signer },
+    function: name,
+    params,
+    signer_wallet: signer,
   })
   await bench.until(async () => {
     const path = `/v1/contracts/${address}/calls/${sent['transaction_id']}`
@@ -60,7 +62,10 @@ const perform = async (address: string, name: string, signer: string, params: ob
 test('a new wallet is admitted and funded, and can pay', async () => {
   const [ana, bia] = [await wallet('a'), await wallet('b')]
   expect(await fund(ana, '100.00')).toMatchObject({
-    ...{ wallet: ana, amount: '100.00', currency: 'DREX', status: 'confirmed' },
+    wallet: ana,
+    amount: '100.00',
+    currency: 'DREX',
+    status: 'confirmed',
     tx_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/) as never,
   })
   expect(await available(ana)).toEqual(['100.00', true])
@@ -70,7 +75,9 @@ test('a new wallet is admitted and funded, and can pay', async () => {
   await fund(ana, '1.00')
   expect(await available(ana)).toEqual(['101.00', true])
   const paid = await post('/v1/drex/transfers?full_addresses=true', {
-    ...{ from_wallet: ana, to_wallet: bia, amount: '1.50' },
+    from_wallet: ana,
+    to_wallet: bia,
+    amount: '1.50',
   })
   expect([paid['from_wallet'], paid['to_wallet']]).toEqual([ana, bia])
   const path = `/v1/drex/transfers/${paid['transfer_id']}`
@@ -102,7 +109,10 @@ test('an escrow and a receivable work from nothing', async () => {
   const [ana, bia, caio] = [await wallet('a'), await wallet('b'), await wallet('c')]
   for (const each of [ana, bia]) await fund(each, '1000.00')
   const escrow = await deploy('escrow', {
-    ...{ payer: ana, payee: bia, arbiter: caio, amount: '10.00' },
+    payer: ana,
+    payee: bia,
+    arbiter: caio,
+    amount: '10.00',
     deadline: '2098-01-01T00:00:00-03:00',
   })
   await fund(escrow)
@@ -113,8 +123,13 @@ test('an escrow and a receivable work from nothing', async () => {
   expect(await available(bia)).toEqual(['1010.00', true])
 
   const receivable = await deploy('receivables', {
-    ...{ name: 'Duplicata 1', symbol: 'DUP1', payer: bia, originator: caio },
-    ...{ face_value: '100.00', issue_date: '2026-01-01', due_date: '2098-01-01' },
+    name: 'Duplicata 1',
+    symbol: 'DUP1',
+    payer: bia,
+    originator: caio,
+    face_value: '100.00',
+    issue_date: '2026-01-01',
+    due_date: '2098-01-01',
   })
   for (const each of [receivable, caio]) await fund(each)
   await perform(receivable, 'accept', bia)

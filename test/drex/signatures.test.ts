@@ -13,7 +13,8 @@ const chainId = 381_660_001
 const remote = new Wallet(`0x${'42'.repeat(32)}`)
 let lies = false
 const web3signer = Bun.serve({
-  ...{ hostname: '127.0.0.1', port: 0 },
+  hostname: '127.0.0.1',
+  port: 0,
   async fetch(request) {
     const { id, method, params } = (await request.json()) as {
       id: number
@@ -62,8 +63,14 @@ type Answer = { digest: string; signature: string; address: string; error: { cod
 const callerWith = (...grants: string[]) => {
   const { key, id, hash } = generateKey('test')
   const record: KeyRecord = {
-    ...{ id, name: 'test', account: 'default', hash, grants, environment: 'test' },
-    ...{ expiresAt: undefined, revokedAt: undefined },
+    id,
+    name: 'test',
+    account: 'default',
+    hash,
+    grants,
+    environment: 'test',
+    expiresAt: undefined,
+    revokedAt: undefined,
   }
   const app = testApp(bench.drex().routes ?? [], { keys: [record] })
   return async (what: string, body: object, wallet = ana.id) => {
@@ -86,7 +93,9 @@ const mail = {
   },
   primaryType: 'Mail',
   domain: {
-    ...{ name: 'Ether Mail', version: '1', chainId: 1 },
+    name: 'Ether Mail',
+    version: '1',
+    chainId: 1,
     verifyingContract: '0xCcCCccccCCCCcCCCCCCcCcCccCcCCCcCcccccccC',
   },
   message: {
@@ -118,8 +127,11 @@ const permit = (token: string) => ({
     primaryType: 'Permit',
     domain: { name: 'Real Digital', version: '1', chainId, verifyingContract: token },
     message: {
-      ...{ owner: ana.address, spender: stranger, value: '1000000000000000000000' },
-      ...{ nonce: 0, deadline: '2000000000' },
+      owner: ana.address,
+      spender: stranger,
+      value: '1000000000000000000000',
+      nonce: 0,
+      deadline: '2000000000',
     },
   },
 })
@@ -241,7 +253,9 @@ test('a scope of its own, and only the account’s wallets, with the keys of the
   expect((await sign('message', { message: 'x' })).status).toBe(403)
   await bench.call('PATCH', `/v1/wallets/${ana.id}`, { policy: {} })
   const watched = await bench.call('POST', '/v1/wallets', {
-    ...{ type: 'external', label: 'x', address: stranger },
+    type: 'external',
+    label: 'x',
+    address: stranger,
   })
   const { wallet_id: id } = watched.json as { wallet_id: string }
   expect((await sign('message', { message: 'x' }, id)).status).toBe(422)

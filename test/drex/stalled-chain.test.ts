@@ -15,7 +15,9 @@ afterAll(() => bench.stop())
 test('it is told by /ready, the metrics and the health, and taken back with the next block', async () => {
   const health = () => bench.drex().health!()
   const system = systemRoutes({
-    ...{ version: 'test', metrics: undefined, routes: () => [] },
+    version: 'test',
+    metrics: undefined,
+    routes: () => [],
     authenticator: createAuthenticator({ sources: [] }),
     health: async () => ({ draining: false, checks: { drex: await health() } }),
   })

@@ -22,7 +22,8 @@ export const sealer: Sealer = createSealer(Uint8Array.from({ length: 32 }, (_, i
 
 /** No key is elsewhere. */
 export const noCustody = {
-  ...{ web3signer: undefined, keyServices: new Map() },
+  web3signer: undefined,
+  keyServices: new Map(),
   assignments: createAssignments([]),
 } as const
 

@@ -71,7 +71,9 @@ const read = async (operationId: string) =>
 
 const perform = async (operation: string, params: object, signer: Hex) => {
   const { status, json } = await bench.call('POST', '/v1/drex/operations', {
-    ...{ operation, params, signer_wallet: signer },
+    operation,
+    params,
+    signer_wallet: signer,
   })
   expect([operation, status, json as object]).toEqual([operation, 202, expect.anything()])
   const { operation_id } = json as OperationBody
@@ -82,8 +84,11 @@ const perform = async (operation: string, params: object, signer: Hex) => {
 }
 
 const terms = (amount: string) => ({
-  ...{ sender_token: retailA, receiver_token: retailB, receiver: bia },
-  ...{ amount, reserve_wallet: reserve },
+  sender_token: retailA,
+  receiver_token: retailB,
+  receiver: bia,
+  amount,
+  reserve_wallet: reserve,
 })
 
 const view = async (to: Hex, name: string, ...args: readonly unknown[]): Promise<bigint> => {
@@ -151,7 +156,8 @@ test('a proposal beyond what is there fails, and leaves no allowance; foreign re
   await bench.until(async () => (await view(bench.admin.token, 'allowance', reserve, swap)) === 0n)
   await bench.until(async () => (await view(retailA, 'allowance', ana, swap)) === 0n)
   const refused = await bench.call('POST', '/v1/drex/operations', {
-    ...{ operation: 'propose_swap', signer_wallet: ana },
+    operation: 'propose_swap',
+    signer_wallet: ana,
     params: { ...terms('1.00'), reserve_wallet: adminAddress },
   })
   expect(refused.status).toBe(404)
@@ -159,12 +165,16 @@ test('a proposal beyond what is there fails, and leaves no allowance; foreign re
 
 test('the number of a proposal is that of ours: of our contract, our parties and our sum', () => {
   const call = {
-    ...{ sender: ana, recipient: swap },
+    sender: ana,
+    recipient: swap,
     data: swapAbi.encodeFunctionData('startSwap', [retailA, retailB, bia, 2_500n]) as Hex,
   }
   const told = (proposal: bigint, changes: { [name: string]: unknown } = {}) => {
     const { address, sender, receiver, amount } = {
-      ...{ address: swap, sender: ana, receiver: bia, amount: 2_500n },
+      address: swap,
+      sender: ana,
+      receiver: bia,
+      amount: 2_500n,
       ...changes,
     }
     const args = [proposal, 11_111_111n, 22_222_222n, sender, receiver, amount]

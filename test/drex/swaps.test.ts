@@ -46,7 +46,9 @@ afterEach(() => bench.stop())
 
 const pay = async (amount: string): Promise<string> => {
   const { status, json } = await bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: customer, to_wallet: receiver, amount },
+    from_wallet: customer,
+    to_wallet: receiver,
+    amount,
     swap: { sender_token: retail, receiver_token: otherRetail, reserve_wallet: reserve },
   })
   expect(status).toBe(202)

@@ -12,7 +12,9 @@ let hash: string
 
 const transfer = async (amount: string): Promise<string> => {
   const { json } = await bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: ana, to_wallet: bia, amount },
+    from_wallet: ana,
+    to_wallet: bia,
+    amount,
   })
   const { transfer_id } = json as TransferBody
   let last: TransferBody | undefined
@@ -54,8 +56,14 @@ test('a transfer: its call and its event by name, proven by its block', async ()
   const { status, json } = await read()
   expect(status).toBe(200)
   expect(json).toMatchObject({
-    ...{ tx_hash: hash, status: 'confirmed', network: 'drex_testnet', proven: true },
-    ...{ function: 'transfer(address,uint256)', value_wei: '0', input_bytes: 68, logs_count: 1 },
+    tx_hash: hash,
+    status: 'confirmed',
+    network: 'drex_testnet',
+    proven: true,
+    function: 'transfer(address,uint256)',
+    value_wei: '0',
+    input_bytes: 68,
+    logs_count: 1,
   })
   expect(String((json as unknown as { from: string }).from).toLowerCase()).toBe(ana!)
   expect(json.args).toMatchObject({ amount: '1234' })
@@ -69,7 +77,9 @@ test('a transfer: its call and its event by name, proven by its block', async ()
 test('an ABI of one’s own goes before the others, and one without the function changes nothing', async () => {
   const abi = [
     {
-      ...{ type: 'function', name: 'transfer', stateMutability: 'nonpayable' },
+      type: 'function',
+      name: 'transfer',
+      stateMutability: 'nonpayable',
       inputs: [
         { name: 'para', type: 'address' },
         { name: 'centavos', type: 'uint256' },
@@ -87,7 +97,9 @@ test('an ABI of one’s own goes before the others, and one without the function
   })
   expect(registered.status).toBe(201)
   const sent = await bench.call('POST', `/v1/contracts/${token}/call`, {
-    ...{ function: 'transfer', params: { para: bia, centavos: '1' }, signer_wallet: ana },
+    function: 'transfer',
+    params: { para: bia, centavos: '1' },
+    signer_wallet: ana,
   })
   const { transaction_id } = sent.json as { transaction_id: string }
   let tracked: { status: string; tx_hash: string } | undefined

@@ -80,12 +80,15 @@ describe('a transfer', () => {
       const [block] = await sql<{ hash: Hex }[]>`
         select block_hash as hash from drex_transactions where subject = ${transfer_id}`
       await correct(tx, 'drex_testnet', [{ number: block_number!, hash: block!.hash }], {
-        ...{ code: 'REORGANISED', message: 'for this test' },
+        code: 'REORGANISED',
+        message: 'for this test',
       })
     })
     const { status, corrections, steps } = await answer!
     expect([status, steps.map((step) => step.status), corrections]).toEqual([
-      ...['confirmed', ['confirmed'], []],
+      'confirmed',
+      ['confirmed'],
+      [],
     ])
     await ended(transfer_id)
   })

@@ -21,13 +21,20 @@ test('a process at rest comes to ask little of its database', async () => {
   const { file } = await apiKeyFile('spi:send')
   const program = startProgram(anyVariant, ['serve'], {
     env: {
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
-      ...{ DATABASE_DSN: server.dsn, CARDGW_DATABASE_URL: server.dsn },
-      ...{ ISPB: '12345678', SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND' },
-      ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      API_KEYS_FILE: file,
+      DATABASE_DSN: server.dsn,
+      CARDGW_DATABASE_URL: server.dsn,
+      ISPB: '12345678',
+      SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND',
+      SPI_PRIMARY_URL: bank.url,
+      SPI_SECONDARY_URL: bank.secondaryUrl,
       // Nothing answers there: that asks nothing of the database.
-      ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: '1' },
-      ...{ CARDGW_VAULT_URL: 'http://127.0.0.1:1', CARDGW_VAULT_TOKEN: 'a-token-of-the-vault' },
+      CARDGW_NETA_HOST: '127.0.0.1',
+      CARDGW_NETA_PORT: '1',
+      CARDGW_VAULT_URL: 'http://127.0.0.1:1',
+      CARDGW_VAULT_TOKEN: 'a-token-of-the-vault',
     },
   })
   await program.line((text) => text.includes('"msg":"listening"'))

@@ -14,10 +14,14 @@ describe(`trilho serve with card networks (${anyVariant.name})`, () => {
     const simulator = createCardNetwork({ dialect, framing })
     simulator.start()
     const env = {
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0' },
-      ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(simulator.port()) },
-      ...{ CARDGW_NETA_DIALECT: dialect.name, CARDGW_NETA_FRAME: framing.name },
-      ...{ CARDGW_NETA_SIGN_ON: 'true', CARDGW_NETA_POOL_SIZE: '3' },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      CARDGW_NETA_HOST: '127.0.0.1',
+      CARDGW_NETA_PORT: String(simulator.port()),
+      CARDGW_NETA_DIALECT: dialect.name,
+      CARDGW_NETA_FRAME: framing.name,
+      CARDGW_NETA_SIGN_ON: 'true',
+      CARDGW_NETA_POOL_SIZE: '3',
     }
     const program = startProgram(anyVariant, ['serve'], { env })
     const line = await program.line((text) => text.includes('"msg":"listening"'))

@@ -51,10 +51,15 @@ const keyFile = (): string => {
 
 const environment = () =>
   bareEnvironment({
-    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile() },
-    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(simulator.port()) },
-    ...{ CARDGW_NETA_TIMEOUT: '10', CARDGW_NETA_POOL_SIZE: '1' },
-    ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
+    HTTP_ADDR: '127.0.0.1:0',
+    CARDGW_PORT: '0',
+    API_KEYS_FILE: keyFile(),
+    CARDGW_NETA_HOST: '127.0.0.1',
+    CARDGW_NETA_PORT: String(simulator.port()),
+    CARDGW_NETA_TIMEOUT: '10',
+    CARDGW_NETA_POOL_SIZE: '1',
+    CARDGW_VAULT_URL: vault.url,
+    CARDGW_VAULT_TOKEN: testVaultKey,
     CARDGW_DATABASE_URL: database.dsn,
     // Nobody reads the lines of the requests, which would fill the pipe.
     CARDGW_LOG_LEVEL: 'warn',

@@ -51,8 +51,17 @@ describe('trilho certs', () => {
         writeFileSync(passwordFile, 'segredo\n')
         for (const [i, kind] of ['legacy-rc2.p12', 'legacy-3des.p12', 'aes.p12'].entries()) {
           const imported = await runProgram(variant, [
-            ...['certs', 'import', fixture(kind), '--dir', join(directory, `certs-${i}`)],
-            ...['--ispb', '99999010', '--type', 'PIA', '--password-file', passwordFile],
+            'certs',
+            'import',
+            fixture(kind),
+            '--dir',
+            join(directory, `certs-${i}`),
+            '--ispb',
+            '99999010',
+            '--type',
+            'PIA',
+            '--password-file',
+            passwordFile,
           ])
           expect(imported).toMatchObject({ code: 0, err: '' })
         }

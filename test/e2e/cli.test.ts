@@ -60,7 +60,15 @@ describe(`trilho (${anyVariant.name})`, () => {
   test('keys are created, listed without their hash, and revoked once', async () => {
     const file = ['--file', join(temporaryDirectory(), 'keys.json')]
     const created = await runProgram(anyVariant, [
-      ...['keys', 'create', '--name', 'shop', '--scopes', 'cards:*', '--days', '30', ...file],
+      'keys',
+      'create',
+      '--name',
+      'shop',
+      '--scopes',
+      'cards:*',
+      '--days',
+      '30',
+      ...file,
     ])
     expect(created.code).toBe(0)
     // By default the gateway is one for trials.
@@ -77,7 +85,12 @@ describe(`trilho (${anyVariant.name})`, () => {
     const changed = await runProgram(anyVariant, ['keys', 'change', id, ...restricted, ...file])
     expect(changed.code).toBe(0)
     const wrong = await runProgram(anyVariant, [
-      ...['keys', 'change', id, '--addresses', '192.0.2.0/33', ...file],
+      'keys',
+      'change',
+      id,
+      '--addresses',
+      '192.0.2.0/33',
+      ...file,
     ])
     expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('--addresses')])
     const nothing = await runProgram(anyVariant, ['keys', 'change', id, ...file])

@@ -52,7 +52,8 @@ const usedState = join(temporaryDirectory(), '.trilho')
 describe('trilho dev with a certificate of the user’s', () => {
   const authority = issueCertificate('AC', { authority: true })
   const { cert, key } = issueCertificate('pay.example.com', {
-    ...{ issuer: authority, hosts: ['pay.example.com'] },
+    issuer: authority,
+    hosts: ['pay.example.com'],
   })
   const env = {
     TRILHO_TLS_CERT_BASE64: Buffer.from(cert).toString('base64'),
@@ -78,7 +79,9 @@ describe('trilho dev with a certificate of the user’s', () => {
     program.signal('SIGINT')
     const { code, out } = await program.end()
     expect([code, out.includes('TRILHO_TLS_CLIENT_CA_PATH'), out.includes('curl')]).toEqual([
-      ...[0, true, false],
+      0,
+      true,
+      false,
     ])
   })
 })

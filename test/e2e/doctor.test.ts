@@ -111,9 +111,12 @@ describe('doctor', () => {
       DREX_TESTNET_CHAIN_ID: '1337',
       DREX_RPC_ATTEMPTS: '1',
       DREX_WEB3SIGNER_URL: `http://${nowhere}`,
-      ...{ DREX_AWS_REGION: 'sa-east-1', DREX_AWS_KMS_URL: `http://${nowhere}` },
-      ...{ DREX_AWS_ACCESS_KEY_ID: 'AKIDEXAMPLEEXAMPLE', DREX_AWS_SECRET_ACCESS_KEY: 'secret' },
-      ...{ DREX_GCP_CREDENTIALS: 'metadata', DREX_GCP_METADATA_URL: `http://${nowhere}` },
+      DREX_AWS_REGION: 'sa-east-1',
+      DREX_AWS_KMS_URL: `http://${nowhere}`,
+      DREX_AWS_ACCESS_KEY_ID: 'AKIDEXAMPLEEXAMPLE',
+      DREX_AWS_SECRET_ACCESS_KEY: 'secret',
+      DREX_GCP_CREDENTIALS: 'metadata',
+      DREX_GCP_METADATA_URL: `http://${nowhere}`,
     })
     expect(code).toBe(1)
     for (const name of [

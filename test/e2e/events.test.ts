@@ -79,14 +79,14 @@ const startCards = () => {
     await vault.stop()
   }
   return {
-    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
-    ...{
-      ...{ CARDGW_NETA_POOL_SIZE: '1', CARDGW_NETA_TIMEOUT: '1' },
-      CARDGW_NETA_AUTHORIZATION_HOURS: '1',
-      CARDGW_NETA_MESSAGES_FILE: messagesFile(),
-      CARDGW_VAULT_URL: vault.url,
-      CARDGW_VAULT_TOKEN: testVaultKey,
-    },
+    CARDGW_NETA_HOST: '127.0.0.1',
+    CARDGW_NETA_PORT: String(network.port()),
+    CARDGW_NETA_POOL_SIZE: '1',
+    CARDGW_NETA_TIMEOUT: '1',
+    CARDGW_NETA_AUTHORIZATION_HOURS: '1',
+    CARDGW_NETA_MESSAGES_FILE: messagesFile(),
+    CARDGW_VAULT_URL: vault.url,
+    CARDGW_VAULT_TOKEN: testVaultKey,
   }
 }
 
@@ -120,7 +120,10 @@ const settledIn = (id: string) => {
   const found = bank.book().operations.find((one) => one.id === id && one.state === 'settled')
   return (
     found && {
-      ...{ id, debited: found.payer, credited: found.receiver, amountCents: found.amountCents },
+      id,
+      debited: found.payer,
+      credited: found.receiver,
+      amountCents: found.amountCents,
       settledMs: Date.parse(found.settledAt ?? ''),
     }
   )
@@ -142,24 +145,36 @@ beforeAll(async () => {
   const { file, key } = await apiKeyFile('*')
   program = startProgram(anyVariant, ['serve'], {
     env: {
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
-      ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: cardDatabase.dsn, ISPB: ispb },
-      ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
-      ...{ SPI_AUTO_ACCEPT: 'true', PIX_LOCATION_HOST: 'pix.example.com' },
-      ...{ DICT_URL: directory.url, DICT_POLL_SECONDS: '5' },
-      ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
-      ...{ DREX_TESTNET_BLOCK_TIME_MS: '40', DREX_EXPIRY_SECONDS: '5' },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      API_KEYS_FILE: file,
+      DATABASE_DSN: database.dsn,
+      CARDGW_DATABASE_URL: cardDatabase.dsn,
+      ISPB: ispb,
+      SPI_PRIMARY_URL: bank.url,
+      SPI_SECONDARY_URL: bank.secondaryUrl,
+      SPI_AUTO_ACCEPT: 'true',
+      PIX_LOCATION_HOST: 'pix.example.com',
+      DICT_URL: directory.url,
+      DICT_POLL_SECONDS: '5',
+      DREX_TESTNET_RPC_URLS: chain.url,
+      DREX_TESTNET_TOKEN: admin.token,
+      DREX_TESTNET_BLOCK_TIME_MS: '40',
+      DREX_EXPIRY_SECONDS: '5',
       TRILHO_MASTER_KEY: Buffer.from(masterKey).toString('base64'),
-      ...{ WEBHOOK_SECRET: 'a secret of this test', WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
+      WEBHOOK_SECRET: 'a secret of this test',
+      WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8',
       ...startCards(),
-      ...{ SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER', CARDGW_LOG_LEVEL: 'warn' },
-      ...{ SPI_SYNC_ENABLED: 'true', TRILHO_CONCURRENCY_CARDS: '6' },
-      ...{ SPI_SIGN_ENABLED: 'true', SPI_SIGN_PROVIDER: 'node' },
-      ...{ SPI_SIGN_CERT_BASE64: btoa(signer.cert), SPI_SIGN_KEY_BASE64: btoa(signer.key) },
-      ...{
-        TRILHO_CERTS_DIR: certificateFolder(),
-        SPI_TRUSTED_CERTS_BASE64: btoa(bankSigner.cert),
-      },
+      SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER',
+      CARDGW_LOG_LEVEL: 'warn',
+      SPI_SYNC_ENABLED: 'true',
+      TRILHO_CONCURRENCY_CARDS: '6',
+      SPI_SIGN_ENABLED: 'true',
+      SPI_SIGN_PROVIDER: 'node',
+      SPI_SIGN_CERT_BASE64: btoa(signer.cert),
+      SPI_SIGN_KEY_BASE64: btoa(signer.key),
+      TRILHO_CERTS_DIR: certificateFolder(),
+      SPI_TRUSTED_CERTS_BASE64: btoa(bankSigner.cert),
     },
   })
   const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
@@ -208,8 +223,11 @@ const delivered = (): readonly { readonly type: EventType; readonly data: unknow
 const chargeParams = {
   charges: [
     {
-      ...{ reconciliation_id: 'CHARGE2026030001ABCDEFGHIJ', amount: 4_990, purpose: 'AGND' },
-      ...{ mandate_id: 'RR123456782026030100000000001', due_date: '2026-04-05' },
+      reconciliation_id: 'CHARGE2026030001ABCDEFGHIJ',
+      amount: 4_990,
+      purpose: 'AGND',
+      mandate_id: 'RR123456782026030100000000001',
+      due_date: '2026-04-05',
       execution_date_time: '2026-04-05T12:00:00.000Z',
       debtor: { ispb: '99999A04', document: '98765432100' },
       creditor: { document: '12345678000195', account_num: '500100', account_type: 'CACC' },
@@ -248,13 +266,15 @@ const instantPayments = async () => {
   })
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
   await call('POST', '/pix/v2/solicrec', {
-    ...{ idRec, calendario: { dataExpiracaoSolicitacao: inDays(1) } },
+    idRec,
+    calendario: { dataExpiracaoSolicitacao: inDays(1) },
     destinatario: { cpf: '98765432100', conta: '1', ispbParticipante: '99999A04' },
   })
   const rec = () => call('GET', `/pix/v2/rec/${idRec}`).catch(none)
   await until('authorised', async () => (await rec())['status'] === 'APROVADA')
   const { txid } = await call('POST', '/pix/v2/cobr', {
-    ...{ idRec, valor: { original: '10.00' } },
+    idRec,
+    valor: { original: '10.00' },
     calendario: { dataDeVencimento: inDays(5).slice(0, 10) },
     recebedor: { conta: '1', tipoConta: 'CORRENTE' },
   })
@@ -287,12 +307,17 @@ const disputes = async (paidTo: string, paidBy: string): Promise<void> => {
   const flaw = { reason: 'OPERATIONAL_FLAW', details: 'twice' }
   refunds.create({ ...flaw, transactionId: paidTo, amountCents: 1n }, payingPsp)
   const { directory_id: asked } = await call('POST', '/v1/dict/refunds', {
-    ...{ ...flaw, transaction_id: paidBy, amount: 1 },
+    ...flaw,
+    transaction_id: paidBy,
+    amount: 1,
   })
   const returnId = bank.giveBack(paidBy, 1n, 'BE08')
   refunds.close(String(asked), acceptingPsp, {
-    ...{ result: 'TOTALLY_ACCEPTED', analysis: undefined, rejectionReason: undefined },
-    ...{ returnId, effectiveCents: undefined },
+    result: 'TOTALLY_ACCEPTED',
+    analysis: undefined,
+    rejectionReason: undefined,
+    returnId,
+    effectiveCents: undefined,
   })
   const found = async (): Promise<string | undefined> => {
     const { infraction_reports: [one] = [] } = (await call(
@@ -311,8 +336,13 @@ const claims = async () => {
   const account = { number: '1', type: 'CACC', opened_at: '2020-01-10T03:00:00Z' }
   await call('POST', '/v1/dict/entries', { key_type, key, owner, account })
   directory.claim({
-    ...{ type: 'PORTABILITY', key_type, key, ...owner },
-    ...{ ispb: '99999A04', account: '2', account_type: 'CACC' },
+    type: 'PORTABILITY',
+    key_type,
+    key,
+    ...owner,
+    ispb: '99999A04',
+    account: '2',
+    account_type: 'CACC',
   })
 }
 
@@ -382,15 +412,20 @@ const unclear = async (): Promise<void> => {
 const agreements = async (ana: string, bia: string): Promise<void> => {
   const bond = await deployBond(admin, [bia.toLowerCase() as `0x${string}`])
   await call('POST', '/v1/drex/deliveries', {
-    ...{
-      contract: await deployDelivery(admin, admin.token, bond),
-      operation_id: '1',
-      part: 'buyer',
-    },
-    ...{ wallet: ana, counterparty: bia, bond: ltn, amount: '1.00', unit_price: '1.00' },
+    contract: await deployDelivery(admin, admin.token, bond),
+    operation_id: '1',
+    part: 'buyer',
+    wallet: ana,
+    counterparty: bia,
+    bond: ltn,
+    amount: '1.00',
+    unit_price: '1.00',
   })
   await call('POST', '/v1/drex/liens', {
-    ...{ owner_wallet: ana, beneficiary: bia, amount: '1.00', expiry: '2100-01-01T00:00:00Z' },
+    owner_wallet: ana,
+    beneficiary: bia,
+    amount: '1.00',
+    expiry: '2100-01-01T00:00:00Z',
   })
 }
 
@@ -423,11 +458,14 @@ const digitalCurrency = async () => {
   await deploy()
   await admin.currency('grantRole', keccak('FREEZER_ROLE'), ana)
   await call('POST', '/v1/drex/operations', {
-    ...{ operation: 'freeze_balance', params: { wallet: ana, amount: '0.01' } },
+    operation: 'freeze_balance',
+    params: { wallet: ana, amount: '0.01' },
     signer_wallet: ana,
   })
   await call('POST', `/v1/contracts/${admin.token}/call`, {
-    ...{ function: 'approve', params: { spender: bia, amount: '1' }, signer_wallet: ana },
+    function: 'approve',
+    params: { spender: bia, amount: '1' },
+    signer_wallet: ana,
   })
   await agreements(ana, bia)
   await unclear()

@@ -48,8 +48,10 @@ test.skipIf(!isLong).each(engines)(
     const { sql, close } = server.open()
     const receiver = startReceiver()
     const env = {
-      ...{ DATABASE_DSN: server.dsn, CARDGW_DATABASE_URL: server.dsn },
-      ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1', CARDGW_REVERSAL_ATTEMPTS_MAX: '1' },
+      DATABASE_DSN: server.dsn,
+      CARDGW_DATABASE_URL: server.dsn,
+      WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
+      CARDGW_REVERSAL_ATTEMPTS_MAX: '1',
     }
     const first = await startDev(env)
     // With a database of our own, dev makes no keys of RSFN.

@@ -19,7 +19,15 @@ describe.each(variants)('gRPC ($name)', (variant) => {
   test('serve answers with the keys of the file, and ends in order', async () => {
     const file = join(temporaryDirectory(), 'keys.json')
     const { out } = await runProgram(variant, [
-      ...['keys', 'create', '--file', file, '--name', 'a', '--scopes', 'spi:transform', '--json'],
+      'keys',
+      'create',
+      '--file',
+      file,
+      '--name',
+      'a',
+      '--scopes',
+      'spi:transform',
+      '--json',
     ])
     const { key } = JSON.parse(out) as { readonly key: string }
     const program = startProgram(variant, ['serve'], { env: { ...anyPort, API_KEYS_FILE: file } })

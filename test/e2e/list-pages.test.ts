@@ -27,14 +27,27 @@ const hour = {
 const ever = { ...hour, to: new Date('2027-01-01T00:00:00Z') }
 
 const cards: TransactionFilter = {
-  ...{ account: 'a', merchantIds: undefined, status: undefined, merchantId: undefined },
-  ...{ reference: undefined, rrn: undefined, stan: undefined, amountFrom: undefined },
-  ...{ amountTo: undefined, needsAttention: false, from: undefined, to: undefined },
-  ...{ beforeId: undefined, limit: listed },
+  account: 'a',
+  merchantIds: undefined,
+  status: undefined,
+  merchantId: undefined,
+  reference: undefined,
+  rrn: undefined,
+  stan: undefined,
+  amountFrom: undefined,
+  amountTo: undefined,
+  needsAttention: false,
+  from: undefined,
+  to: undefined,
+  beforeId: undefined,
+  limit: listed,
 }
 const transfers: TransferFilter = {
-  ...{ wallet: undefined, status: undefined, reference: undefined },
-  ...{ beforeId: undefined, limit: listed },
+  wallet: undefined,
+  status: undefined,
+  reference: undefined,
+  beforeId: undefined,
+  limit: listed,
 }
 const seen = { account: 'a', networks: ['drex_testnet'] } as const
 const charges = {
@@ -59,16 +72,29 @@ const audit = {
 
 const work = async (sql: Client): Promise<void> => {
   for (const more of [
-    ...[{}, { merchantId: 'm7' }, { merchantIds: ['m7', 'm8'] }, { reference: 'r700' }],
-    ...[{ rrn: '700' }, { needsAttention: true }, { status: 'captured' }],
+    {},
+    { merchantId: 'm7' },
+    { merchantIds: ['m7', 'm8'] },
+    { reference: 'r700' },
+    { rrn: '700' },
+    { needsAttention: true },
+    { status: 'captured' },
     { from: hour.from, to: hour.to, amountFrom: 700n, amountTo: 700n },
   ] as const) {
     await listTransactions(sql, { ...cards, ...more })
   }
   for (const more of [
-    ...[{}, { wallet: '0xrare' }, { wallet: '0xall' }, { reference: 'r700' }, { batch: 'b7' }],
-    ...[{ hash: '0x700' }, { status: 'confirmed' }, { wallet: '0xrare', status: 'confirmed' }],
-    ...[{ status: 'failed' }, { status: 'pending' }, { status: 'failed', beforeId: 'trf_1' }],
+    {},
+    { wallet: '0xrare' },
+    { wallet: '0xall' },
+    { reference: 'r700' },
+    { batch: 'b7' },
+    { hash: '0x700' },
+    { status: 'confirmed' },
+    { wallet: '0xrare', status: 'confirmed' },
+    { status: 'failed' },
+    { status: 'pending' },
+    { status: 'failed', beforeId: 'trf_1' },
     { from: hour.from, to: hour.to, amountFrom: '7', amountTo: '7' },
   ] as const) {
     await listTransfers(sql, { ...transfers, ...more }, seen)
@@ -78,13 +104,19 @@ const work = async (sql: Client): Promise<void> => {
       await listCharges(sql, 'a', { ...charges, ...time, ...more })
     }
     for (const more of [
-      ...[{}, { txid: 't700' }, { hasTxid: true }, { hasReturns: true }, { payerTaxId: '7' }],
+      {},
+      { txid: 't700' },
+      { hasTxid: true },
+      { hasReturns: true },
+      { payerTaxId: '7' },
     ]) {
       await listPix(sql, 'a', { ...received, ...time, ...more })
     }
   }
   const asked: readonly AuditFilter[] = [
-    ...[audit, { ...audit, actor: 'k7' }, { ...audit, object: 'o700' }],
+    audit,
+    { ...audit, actor: 'k7' },
+    { ...audit, object: 'o700' },
     { ...audit, action: 'cards.resolve' },
   ]
   for (const filter of asked) {

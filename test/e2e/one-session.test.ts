@@ -36,7 +36,10 @@ describe.skipIf(!isLong)('an engine with one session for all', () => {
   brokerContract('PGlite', {
     open: async () => {
       const broker = createPostgresBroker({
-        ...{ sql: openClient(), dsn: engine.dsn, retentionDays: 7, logger },
+        sql: openClient(),
+        dsn: engine.dsn,
+        retentionDays: 7,
+        logger,
         times: { leaseMs: 900 },
       })
       await broker.start()
@@ -51,7 +54,8 @@ describe.skipIf(!isLong)('an engine with one session for all', () => {
     const env = { DATABASE_DSN: whole.dsn, CARDGW_DATABASE_URL: whole.dsn }
     const dev = await startDev({
       ...env,
-      ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1', CARDGW_REVERSAL_ATTEMPTS_MAX: '1' },
+      WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
+      CARDGW_REVERSAL_ATTEMPTS_MAX: '1',
     })
     const faults = await tryAll(dev, receiver.url)
     // With a database of our own, dev makes no keys of RSFN.

@@ -40,7 +40,9 @@ const rails: Readonly<Record<string, Rail>> = {
   cards: {
     path: '/v1/transactions/authorize',
     body: () => ({
-      ...{ card_token: 'tok_visa_approved', amount: 10_000, currency: 'BRL' },
+      card_token: 'tok_visa_approved',
+      amount: 10_000,
+      currency: 'BRL',
       merchant_id: 'MERCHANT000001',
     }),
     status: 201,
@@ -59,7 +61,8 @@ const ask = ({ path, body }: Rail): Promise<Response> =>
   fetch(gateway.rig.url + path, {
     method: 'POST',
     headers: {
-      ...{ Authorization: `Bearer ${gateway.rig.key}`, 'Content-Type': 'application/json' },
+      Authorization: `Bearer ${gateway.rig.key}`,
+      'Content-Type': 'application/json',
       Connection: 'close',
     },
     body: JSON.stringify(body()),

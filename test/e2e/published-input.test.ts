@@ -167,7 +167,10 @@ describe('text that nobody can store beside what can be stored', () => {
     const [from = '', to = ''] = await gateway.rig.wallets(2, 1_000_000n)
     const transfer = (reference: string) =>
       gateway.rig.call('POST', '/v1/drex/transfers', {
-        ...{ from_wallet: from, to_wallet: to, amount: '1.00', reference },
+        from_wallet: from,
+        to_wallet: to,
+        amount: '1.00',
+        reference,
       })
     const references = Array.from({ length: 40 }, (_, n) => (n % 4 === 0 ? `r\0${n}` : `r${n}`))
     const answers = await Promise.all(references.map(transfer))
@@ -215,7 +218,9 @@ describe('a body of the published schema', () => {
         const bodies = fc.sample(valuesOf(document, schema as Schema), { numRuns: 40, seed: 7 })
         for (const body of bodies) {
           const { status, text } = await send({
-            ...{ method: verb.toUpperCase(), path, contentType: 'application/json' },
+            method: verb.toUpperCase(),
+            path,
+            contentType: 'application/json',
             body: JSON.stringify(body),
           })
           const isShape =

@@ -22,9 +22,13 @@ let operations: readonly Opened[]
 /** Those of the API Pix are described by the standard, not by our document. */
 const ofStandard: readonly Opened[] = (
   createPix({
-    ...{ sql: undefined, authenticator: { verify: () => undefined }, logger: quietLogger },
-    ...{ settings: { locationHost: undefined, signingKid: undefined, tokenSeconds: 60 } },
-    ...{ refunds: undefined, mandates: undefined, ispb: undefined },
+    sql: undefined,
+    authenticator: { verify: () => undefined },
+    logger: quietLogger,
+    settings: { locationHost: undefined, signingKid: undefined, tokenSeconds: 60 },
+    refunds: undefined,
+    mandates: undefined,
+    ispb: undefined,
     topics: createTopics({ allowedTargets: undefined }),
     signing: { sign: async () => '', keySet: async () => [] },
     isHoliday: () => false,
@@ -56,7 +60,8 @@ beforeAll(async () => {
     Object.entries(methods)
       .filter(([, { security }]) => security.length > 0)
       .map(([method, { description }]) => ({
-        ...{ method: method.toUpperCase(), path },
+        method: method.toUpperCase(),
+        path,
         scope: /Scope: `([a-z:]+)`/.exec(description)?.[1] ?? '',
       })),
   )

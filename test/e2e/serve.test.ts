@@ -169,7 +169,15 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
     writeFileSync(file, '{"keys":[]}')
     const { program, url } = await startServe(variant, { API_KEYS_FILE: file })
     const created = await runProgram(variant, [
-      ...['keys', 'create', '--file', file, '--name', 'ops', '--scopes', 'ops:read', '--json'],
+      'keys',
+      'create',
+      '--file',
+      file,
+      '--name',
+      'ops',
+      '--scopes',
+      'ops:read',
+      '--json',
     ])
     const { id, key } = JSON.parse(created.out) as { id: string; key: string }
     const hasDetails = async () => {

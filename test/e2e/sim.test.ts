@@ -103,8 +103,16 @@ test('central-bank checks signatures, signs, and writes another revision where i
   await write('bank.key', bank.key)
   const program = startProgram(anyVariant, [
     ...['sim', 'central-bank', '--port', '0', '--secondary-port', '0', '--json'],
-    ...['--signers', folder, '--revision', '5.10.1', '--opening-balance-cents', '250'],
-    ...['--sign-cert', join(folder, 'bank.crt'), '--sign-key', join(folder, 'bank.key')],
+    '--signers',
+    folder,
+    '--revision',
+    '5.10.1',
+    '--opening-balance-cents',
+    '250',
+    '--sign-cert',
+    join(folder, 'bank.crt'),
+    '--sign-key',
+    join(folder, 'bank.key'),
     ...['--long-poll-seconds', '0.2', '--from-acceptance', '--scheduled-limit-seconds', '9'],
   ])
   const { central_bank: place } = JSON.parse(await program.line(() => true)) as {

@@ -40,16 +40,23 @@ const startGateway = async (
   const { file: keyFile, key } = await apiKeyFile('spi:send', 'messages:read')
   const program = startProgram(anyVariant, ['serve'], {
     env: {
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },
-      ...{ DATABASE_DSN: database.dsn, ISPB: ispb, SPI_AUTO_ACCEPT: 'true' },
-      ...{ SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND', ...env },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      API_KEYS_FILE: keyFile,
+      DATABASE_DSN: database.dsn,
+      ISPB: ispb,
+      SPI_AUTO_ACCEPT: 'true',
+      SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND',
+      ...env,
     },
   })
   const line = await program.line((text) => text.includes('"msg":"listening"'))
   const { http_url: url } = JSON.parse(line) as { readonly http_url: string }
   const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
   return {
-    ...{ ispb, database, program },
+    ispb,
+    database,
+    program,
     call: async (path, body) => {
       const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
       const response = await fetch(url + path, { headers, ...init })
@@ -71,17 +78,25 @@ beforeAll(async () => {
     participantCertificates: Object.fromEntries(
       [...signers].map(([ispb, { cert }]) => [ispb, [cert]]),
     ),
-    ...{ longPollMs: 500, hostWithoutPort: true, rateLimits: true, fromAcceptance: true },
+    longPollMs: 500,
+    hostWithoutPort: true,
+    rateLimits: true,
+    fromAcceptance: true,
   })
   gateways = await Promise.all(
     [...signers].map(([ispb, signer]) => {
       const client = issueCertificate(`client of ${ispb}`, { issuer: authority })
       return startGateway(ispb, {
-        ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
-        ...{ CERT_BASE64: base64(client.cert), KEY_BASE64: base64(client.key) },
-        ...{ CA_BASE64: base64(authority.cert), SPI_TRUSTED_CERTS_BASE64: base64(bankSigner.cert) },
-        ...{ SPI_SIGN_ENABLED: 'true', SPI_SIGN_CERT_BASE64: base64(signer.cert) },
-        ...{ SPI_SIGN_KEY_BASE64: base64(signer.key), SPI_SYNC_ENABLED: String(ispb === b) },
+        SPI_PRIMARY_URL: bank.url,
+        SPI_SECONDARY_URL: bank.secondaryUrl,
+        CERT_BASE64: base64(client.cert),
+        KEY_BASE64: base64(client.key),
+        CA_BASE64: base64(authority.cert),
+        SPI_TRUSTED_CERTS_BASE64: base64(bankSigner.cert),
+        SPI_SIGN_ENABLED: 'true',
+        SPI_SIGN_CERT_BASE64: base64(signer.cert),
+        SPI_SIGN_KEY_BASE64: base64(signer.key),
+        SPI_SYNC_ENABLED: String(ispb === b),
       })
     }),
   )

@@ -38,10 +38,15 @@ const stalls = [
 test('loops that a lock holds up make the program not ready, by name, until it is let go', async () => {
   const { dsn, sql, close } = await createTestDatabase()
   const env = {
-    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', DATABASE_DSN: dsn, CARDGW_DATABASE_URL: dsn },
+    HTTP_ADDR: '127.0.0.1:0',
+    CARDGW_PORT: '0',
+    DATABASE_DSN: dsn,
+    CARDGW_DATABASE_URL: dsn,
     // Nothing answers there: that alone holds nothing up.
-    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: '1' },
-    ...{ CARDGW_VAULT_URL: 'http://127.0.0.1:1', CARDGW_VAULT_TOKEN: 'a-token-of-the-vault' },
+    CARDGW_NETA_HOST: '127.0.0.1',
+    CARDGW_NETA_PORT: '1',
+    CARDGW_VAULT_URL: 'http://127.0.0.1:1',
+    CARDGW_VAULT_TOKEN: 'a-token-of-the-vault',
     TRILHO_STALL_SECONDS: '1',
   }
   const create = ['keys', 'create', '--name', 'ops', '--scopes', 'ops:read', '--json']
@@ -100,19 +105,28 @@ test('counterparties that are away or refuse access do not make it not ready: wh
   const { dsn, close } = await createTestDatabase()
   let refusals = 0
   const bank = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: ({ method }) => {
       if (method === 'POST') refusals++
       return new Response('', { status: 403 })
     },
   })
   const env = {
-    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', DATABASE_DSN: dsn, ISPB: '12345678' },
-    ...{ SPI_PRIMARY_URL: bank.url.origin, SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER' },
+    HTTP_ADDR: '127.0.0.1:0',
+    CARDGW_PORT: '0',
+    DATABASE_DSN: dsn,
+    ISPB: '12345678',
+    SPI_PRIMARY_URL: bank.url.origin,
+    SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER',
     // Nothing answers at any of these.
-    ...{ CARDGW_DATABASE_URL: dsn, CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: '1' },
-    ...{ CARDGW_VAULT_URL: 'http://127.0.0.1:1', CARDGW_VAULT_TOKEN: 'a-token-of-the-vault' },
-    ...{ DREX_TESTNET_RPC_URLS: 'http://127.0.0.1:1', TRILHO_STALL_SECONDS: '1' },
+    CARDGW_DATABASE_URL: dsn,
+    CARDGW_NETA_HOST: '127.0.0.1',
+    CARDGW_NETA_PORT: '1',
+    CARDGW_VAULT_URL: 'http://127.0.0.1:1',
+    CARDGW_VAULT_TOKEN: 'a-token-of-the-vault',
+    DREX_TESTNET_RPC_URLS: 'http://127.0.0.1:1',
+    TRILHO_STALL_SECONDS: '1',
     DREX_TESTNET_TOKEN: `0x${'1'.repeat(40)}`,
   }
   const create = ['keys', 'create', '--name', 'ops', '--scopes', 'spi:*,ops:read', '--json']

@@ -45,10 +45,15 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
     const serve = async (more: Readonly<Record<string, string>>): Promise<string> => {
       const program = startProgram(anyVariant, ['serve'], {
         env: {
-          ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keyFile },
-          ...{ DATABASE_DSN: database.dsn, ISPB: ispb, OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+          HTTP_ADDR: '127.0.0.1:0',
+          CARDGW_PORT: '0',
+          API_KEYS_FILE: keyFile,
+          DATABASE_DSN: database.dsn,
+          ISPB: ispb,
+          OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
           ...collecting,
-          ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+          SPI_PRIMARY_URL: bank.url,
+          SPI_SECONDARY_URL: bank.secondaryUrl,
           SPI_AUTO_ACCEPT: 'true',
           ...(kafka === undefined ? {} : { BROKER_ADDRESSES: kafka.address }),
           ...more,
@@ -107,7 +112,12 @@ test.each(['PostgreSQL', ...(isKafkaHere ? ['Kafka'] : [])])(
     const call = spans.find(({ name, traceId: id }) => name === 'POST' && id === traceId)
     expect(wayUp(spans, call?.spanId ?? '')).toEqual([
       // The transaction that stores and publishes it is shared, so it is no part of the way.
-      ...['POST', 'spi send', 'spi transmit', 'send pacs.008', 'POST /v1/spi/send', callerSpanId],
+      'POST',
+      'spi send',
+      'spi transmit',
+      'send pacs.008',
+      'POST /v1/spi/send',
+      callerSpanId,
     ])
     // Headers that the interface does not know are refused there with 400.
     expect(call?.attributes['http.response.status_code']).toBe(201)

@@ -37,9 +37,14 @@ test('two workers share one address; one that is killed loses nothing and is sta
   const { file, key } = await apiKeyFile('spi:send', 'ops:read')
   const program = startProgram(anyVariant, ['serve', '--workers', '2'], {
     env: {
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file, DATABASE_DSN: dsn },
-      ...{ ISPB: ispb, SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND' },
-      ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      API_KEYS_FILE: file,
+      DATABASE_DSN: dsn,
+      ISPB: ispb,
+      SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND',
+      SPI_PRIMARY_URL: bank.url,
+      SPI_SECONDARY_URL: bank.secondaryUrl,
     },
   })
   const lineOf = async (wanted: (line: Line) => boolean): Promise<Line> =>
@@ -59,7 +64,8 @@ test('two workers share one address; one that is killed loses nothing and is sta
   /** Asks again, under the same key, until it is answered. */
   const send = async (idempotencyKey: string, body: string): Promise<void> => {
     const headers = {
-      ...{ Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      Authorization: `Bearer ${key}`,
+      'Content-Type': 'application/json',
       'Idempotency-Key': idempotencyKey,
     }
     await until(async () => {
@@ -118,8 +124,11 @@ test('behind TLS, a worker that stands still is ended and started again; all end
   const { file } = await apiKeyFile('ops:read')
   const program = startProgram(anyVariant, ['serve', '--workers', '2'], {
     env: {
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file },
-      ...{ TRILHO_TLS_CERT_PATH: certPath, TRILHO_TLS_KEY_PATH: keyPath },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      API_KEYS_FILE: file,
+      TRILHO_TLS_CERT_PATH: certPath,
+      TRILHO_TLS_KEY_PATH: keyPath,
       TRILHO_STALL_SECONDS: '3',
     },
   })

@@ -60,8 +60,12 @@ const inTrouble = async (env: Readonly<Record<string, string>>): Promise<Trouble
   const { file, key } = await apiKeyFile('*')
   const program = startProgram(anyVariant, ['serve'], {
     env: {
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file, ISPB: ispb },
-      ...{ DATABASE_DSN: database.dsn, CARDGW_DATABASE_URL: database.dsn },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      API_KEYS_FILE: file,
+      ISPB: ispb,
+      DATABASE_DSN: database.dsn,
+      CARDGW_DATABASE_URL: database.dsn,
       TRILHO_MASTER_KEY: randomBytes(32).toString('base64'),
       ...env,
     },
@@ -70,7 +74,9 @@ const inTrouble = async (env: Readonly<Record<string, string>>): Promise<Trouble
   // A table that is locked holds the metrics of it for two seconds.
   const prometheus = await startPrometheus(new URL(line.http_url).host, '5s')
   return {
-    ...{ dsn: database.dsn, sql: database.sql, kill: () => program.signal('SIGKILL') },
+    dsn: database.dsn,
+    sql: database.sql,
+    kill: () => program.signal('SIGKILL'),
     call: async (method, path, body) => {
       const url = path.startsWith('/v1/transactions') ? line.cards_url : line.http_url
       const response = await fetch(`${url}${path}`, {
@@ -113,7 +119,8 @@ const pay = (call: Call) =>
 
 const nobodySends = async () => {
   await using gateway = await inTrouble({
-    ...{ SPI_PRIMARY_URL: nothing(), SPI_SECONDARY_URL: nothing() },
+    SPI_PRIMARY_URL: nothing(),
+    SPI_SECONDARY_URL: nothing(),
     TRILHO_ROLES: 'api',
   })
   await pay(gateway.call)
@@ -131,7 +138,8 @@ const certificateFolder = (): string => {
   for (const [use, days] of Object.entries(uses)) {
     const notAfter = new Date(Date.now() + days * dayMs)
     const { cert, key } = issueCertificate(ispb, {
-      ...{ notBefore: new Date(Date.now() - 30 * dayMs), notAfter },
+      notBefore: new Date(Date.now() - 30 * dayMs),
+      notAfter,
     })
     mkdirSync(join(folder, `${ispb}.${use}`))
     writeFileSync(join(folder, `${ispb}.${use}/tls.crt`), cert)
@@ -142,8 +150,10 @@ const certificateFolder = (): string => {
 
 const bankAway = async () => {
   await using gateway = await inTrouble({
-    ...{ SPI_PRIMARY_URL: nothing(), SPI_SECONDARY_URL: nothing() },
-    ...{ ...stages, TRILHO_CERTS_DIR: certificateFolder() },
+    SPI_PRIMARY_URL: nothing(),
+    SPI_SECONDARY_URL: nothing(),
+    ...stages,
+    TRILHO_CERTS_DIR: certificateFolder(),
   })
   await gateway.fire(
     ...['TrilhoChannelAway', 'TrilhoChannelSilent'],
@@ -155,7 +165,9 @@ const bankAway = async () => {
 const mumblingBank = () => {
   let taken = 0
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 60 },
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 60,
     fetch: async ({ method, url }) => {
       const next = { 'PI-Pull-Next': `/api/v1/out/${ispb}/stream/1` }
       if (method === 'POST') {
@@ -177,7 +189,9 @@ const mumblingBank = () => {
 const hostileBank = async () => {
   const bank = mumblingBank()
   await using gateway = await inTrouble({
-    ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.url, ...stages },
+    SPI_PRIMARY_URL: bank.url,
+    SPI_SECONDARY_URL: bank.url,
+    ...stages,
     SPI_SETTLEMENT_LIMIT: '10',
   })
   await pay(gateway.call)
@@ -195,7 +209,8 @@ const hostileBank = async () => {
 
 const kafkaAway = async () => {
   await using gateway = await inTrouble({
-    ...{ SPI_PRIMARY_URL: nothing(), SPI_SECONDARY_URL: nothing() },
+    SPI_PRIMARY_URL: nothing(),
+    SPI_SECONDARY_URL: nothing(),
     BROKER_ADDRESSES: `127.0.0.1:${freePort()}`,
   })
   await pay(gateway.call)
@@ -213,7 +228,8 @@ const cardsAndChain = async () => {
   const reconciliation = { cut_over: 'network', wait_seconds: 0 }
   writeFileSync(messages, JSON.stringify({ advices: { operations: ['capture'] }, reconciliation }))
   const network = createCardNetwork({
-    ...{ dialect: findDialect('ascii')!, framing: findFraming('binary-2')! },
+    dialect: findDialect('ascii')!,
+    framing: findFraming('binary-2')!,
   })
   network.start()
   const vault = createTestVault({ key: testVaultKey })
@@ -221,12 +237,16 @@ const cardsAndChain = async () => {
   const admin = await createAdmin(chain)
   const receiver = startReceiver(() => new Response('', { status: 410 }))
   await using gateway = await inTrouble({
-    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
-    ...{ CARDGW_NETA_POOL_SIZE: '1', CARDGW_NETA_TIMEOUT: '1' },
+    CARDGW_NETA_HOST: '127.0.0.1',
+    CARDGW_NETA_PORT: String(network.port()),
+    CARDGW_NETA_POOL_SIZE: '1',
+    CARDGW_NETA_TIMEOUT: '1',
     CARDGW_NETA_MESSAGES_FILE: messages,
-    ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
-    ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
-    ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
+    CARDGW_VAULT_URL: vault.url,
+    CARDGW_VAULT_TOKEN: testVaultKey,
+    DREX_TESTNET_RPC_URLS: chain.url,
+    DREX_TESTNET_TOKEN: admin.token,
+    WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8',
   })
   const { call } = gateway
   await call('POST', '/v1/webhooks', { url: receiver.url, events: ['card.transaction.declined'] })
@@ -274,8 +294,9 @@ const heldTransfer = async () => {
   const admin = await createAdmin(chain)
   const masterKey = randomBytes(32)
   await using gateway = await inTrouble({
-    ...{ DREX_TESTNET_RPC_URLS: chain.url, DREX_TESTNET_TOKEN: admin.token },
-    ...{ TRILHO_MASTER_KEY: masterKey.toString('base64') },
+    DREX_TESTNET_RPC_URLS: chain.url,
+    DREX_TESTNET_TOKEN: admin.token,
+    TRILHO_MASTER_KEY: masterKey.toString('base64'),
   })
   const wallet = async (): Promise<Hex> => {
     const made = await gateway.call('POST', '/v1/wallets', { type: 'managed', label: 'test' })

@@ -20,9 +20,15 @@ test('whatever the network does, an outcome says no more than is true', async ()
       latencyMs: { min: 0, max: 5 },
       lateMs: 120,
       faults: {
-        ...{ no_answer: 0.01, late: 0.01, duplicate: 0.01, delay: 0.02 },
-        ...{ drop_before: 0.0004, drop_after: 0.0004, garbage: 0.0004 },
-        ...{ wrong_rrn: 0.005, wrong_terminal: 0.005 },
+        no_answer: 0.01,
+        late: 0.01,
+        duplicate: 0.01,
+        delay: 0.02,
+        drop_before: 0.0004,
+        drop_after: 0.0004,
+        garbage: 0.0004,
+        wrong_rrn: 0.005,
+        wrong_terminal: 0.005,
       },
     },
   )

@@ -188,7 +188,10 @@ const reconcile = async (
       select from card_movements r where r.transaction_id = m.transaction_id
         and r.kind = m.kind || '_reversal' and r.stan = m.stan)`
   expect(day).toMatchObject({
-    ...{ status: 'balanced', upload: 'done', uploaded: standing.length, refused: 0 },
+    status: 'balanced',
+    upload: 'done',
+    uploaded: standing.length,
+    refused: 0,
   })
   expect(day?.['ours']).toEqual(day?.['theirs'])
   expect(day?.['ours']['debit']['count']).toBe(rounds * 5 * 2)
@@ -206,7 +209,10 @@ test(
     const file = join(temporaryDirectory(), 'messages.json')
     await Bun.write(file, JSON.stringify(rules))
     const gateway = await createCardGateway({
-      ...{ database, networks: [network, network], vaultUrl: vault.url, timeoutSeconds: 1 },
+      database,
+      networks: [network, network],
+      vaultUrl: vault.url,
+      timeoutSeconds: 1,
       environment: { CARDGW_NETA_MESSAGES_FILE: file, CARDGW_NETA_CONNECT_WAIT_MS: '0' },
     })
     try {

@@ -46,7 +46,10 @@ test(
     const file = join(temporaryDirectory(), 'messages.json')
     await Bun.write(file, JSON.stringify({ answers: { declined: [] } }))
     const gateway = await createCardGateway({
-      ...{ database, networks: [network, other] as const, vaultUrl: vault.url, timeoutSeconds: 1 },
+      database,
+      networks: [network, other] as const,
+      vaultUrl: vault.url,
+      timeoutSeconds: 1,
       environment: { CARDGW_NETA_MESSAGES_FILE: file },
     })
     try {

@@ -62,7 +62,10 @@ const createNetwork = (confirms: boolean): CardNetwork => {
   const framing = findFraming('binary-2')
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
   const network = createCardNetwork({
-    ...{ dialect, framing, port: freePort(), latencyMs: { min: 0, max: 4 } },
+    dialect,
+    framing,
+    port: freePort(),
+    latencyMs: { min: 0, max: 4 },
     security: { algorithm: 'x9.19', macKey, zoneKey, confirms },
   })
   network.start()
@@ -95,7 +98,10 @@ test(
     const [neta, netb] = [createNetwork(false), createNetwork(true)]
     const vault = createTestVault({ key: testVaultKey })
     const options = {
-      ...{ database, networks: [neta, netb] as const, vaultUrl: vault.url, timeoutSeconds: 1 },
+      database,
+      networks: [neta, netb] as const,
+      vaultUrl: vault.url,
+      timeoutSeconds: 1,
       environment: {
         CARDGW_NETA_MESSAGES_FILE: messagesOf(undefined),
         CARDGW_NETB_MESSAGES_FILE: messagesOf('162'),

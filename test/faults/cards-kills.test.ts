@@ -51,10 +51,23 @@ const busyMsMax = 5_000
 
 /** Beside what the cards of every fourth payment ask for. */
 const faults = {
-  ...{ no_answer: 0.01, late: 0.01, arrive_late: 0.01, lost: 0.01, garbage: 0.01 },
-  ...{ delay: 0.02, duplicate: 0.03, contradict: 0.02, decline: 0.03, partial: 0.03 },
-  ...{ wrong_amount: 0.01, wrong_rrn: 0.01, wrong_terminal: 0.01, wrong_card: 0.01 },
-  ...{ drop_before: 0.001, drop_after: 0.001, half_open: 0.001 },
+  no_answer: 0.01,
+  late: 0.01,
+  arrive_late: 0.01,
+  lost: 0.01,
+  garbage: 0.01,
+  delay: 0.02,
+  duplicate: 0.03,
+  contradict: 0.02,
+  decline: 0.03,
+  partial: 0.03,
+  wrong_amount: 0.01,
+  wrong_rrn: 0.01,
+  wrong_terminal: 0.01,
+  wrong_card: 0.01,
+  drop_before: 0.001,
+  drop_after: 0.001,
+  half_open: 0.001,
 }
 
 const rules = {
@@ -70,7 +83,12 @@ const createNetwork = (seed: number): CardNetwork => {
   const framing = findFraming('binary-2')
   if (dialect === undefined || framing === undefined) throw new Error('no such dialect or framing')
   const network = createCardNetwork({
-    ...{ dialect, framing, port: freePort(), seed, lateMs, faults },
+    dialect,
+    framing,
+    port: freePort(),
+    seed,
+    lateMs,
+    faults,
     latencyMs: { min: 0, max: 4 },
   })
   network.start()
@@ -166,7 +184,11 @@ const expectAll = async (
         'incremented',
       ],
       ...['partially_voided', 'refunded'],
-      ...['0120', '0121', '0220', '0221', ...Object.keys(faults)],
+      '0120',
+      '0121',
+      '0220',
+      '0221',
+      ...Object.keys(faults),
     ]),
   )
 }
@@ -189,7 +211,10 @@ test(
       [`CARDGW_${name}_AUTHORIZATION_HOURS`]: '24',
     })
     const options = {
-      ...{ database, networks: [neta, netb] as const, vaultUrl: vault.url, timeoutSeconds },
+      database,
+      networks: [neta, netb] as const,
+      vaultUrl: vault.url,
+      timeoutSeconds,
       environment: { ...ofEach('NETA'), ...ofEach('NETB'), CARDGW_REVERSAL_WINDOW_SECONDS: '3' },
     }
     const gateways = await Promise.all(

@@ -27,10 +27,15 @@ const phoneOf = (n: number): string => `+5561988${100_000 + n}`
 const typeOf = (key: string) => (key.startsWith('+') ? 'PHONE' : 'EMAIL')
 /** One account has five keys at most. */
 const accountOf = (n: number) => ({
-  ...{ branch: '0001', number: String(n), type: 'CACC', opened_at: '2020-01-10T03:00:00Z' },
+  branch: '0001',
+  number: String(n),
+  type: 'CACC',
+  opened_at: '2020-01-10T03:00:00Z',
 })
 const placeOf = (n: number) => ({
-  ...{ ispb: other, account: String(n), account_type: 'CACC' as const },
+  ispb: other,
+  account: String(n),
+  account_type: 'CACC' as const,
 })
 
 const claimOf = async ({ gateway }: Sides, key: string): Promise<Json> => {
@@ -78,8 +83,11 @@ const claimedFromUs = async (sides: Sides, n: number): Promise<Told> => {
   const key = isOwnership ? phoneOf(n) : emailOf(n)
   await register(sides, n, key)
   sides.directory.claim({
-    ...{ type: isOwnership ? 'OWNERSHIP' : 'PORTABILITY', key, key_type: typeOf(key) },
-    ...{ ...(isOwnership ? eva : ana), ...placeOf(n) },
+    type: isOwnership ? 'OWNERSHIP' : 'PORTABILITY',
+    key,
+    key_type: typeOf(key),
+    ...(isOwnership ? eva : ana),
+    ...placeOf(n),
   })
   const isGivenUp = n % 3 === 0
   const ends = ['cancelled', 'completed'] as const
@@ -103,7 +111,11 @@ const claimedByUs = async (sides: Sides, n: number): Promise<Told> => {
   const key = isOwnership ? phoneOf(n) : emailOf(n)
   const manner = (['confirm', 'silent', 'cancel'] as const)[n % 3] ?? 'silent'
   sides.directory.register({
-    ...{ key_type: typeOf(key), key, ...ana, ...placeOf(n), on_claim: manner },
+    key_type: typeOf(key),
+    key,
+    ...ana,
+    ...placeOf(n),
+    on_claim: manner,
   })
   const claimer = isOwnership ? eva : ana
   const type = isOwnership ? 'OWNERSHIP' : 'PORTABILITY'
@@ -156,7 +168,8 @@ test(
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({ longPollMs: 200, streamIdleMs: 1_000 })
     const directory = await createDirectory({
-      ...{ category: 'A', claimAnswerMs: 200 },
+      category: 'A',
+      claimAnswerMs: 200,
       claimPeriods: { resolutionMs: isLong ? 6_000 : 3_000, completionMs: 1_000, listLagMs: 200 },
     })
     const env = { DICT_URL: directory.url, DICT_POLL_SECONDS: '5', DICT_TIMEOUT: '1' }

@@ -147,8 +147,11 @@ const askingFor = async (sides: Sides, n: number): Promise<Asking> => {
   }
   const returnId = bank.giveBack(transactionId, 500n, isFraud ? 'FR01' : 'BE08') ?? ''
   refunds.close(theirs(refunds.all()), acceptingPsp, {
-    ...{ result: 'TOTALLY_ACCEPTED', analysis: undefined, rejectionReason: undefined },
-    ...{ returnId, effectiveCents: undefined },
+    result: 'TOTALLY_ACCEPTED',
+    analysis: undefined,
+    rejectionReason: undefined,
+    returnId,
+    effectiveCents: undefined,
   })
   const id = await waitFor(sides, refundsBase, transactionId, 'closed')
   const hasCome = async (): Promise<boolean> => {
@@ -188,7 +191,9 @@ test(
     const pick = seeded(seed)
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({
-      ...{ longPollMs: 200, streamIdleMs: 1_000, settlementLimitMs: 300_000 },
+      longPollMs: 200,
+      streamIdleMs: 1_000,
+      settlementLimitMs: 300_000,
     })
     const directory = await createDirectory({
       category: 'A',

@@ -63,9 +63,12 @@ const begin = async (pick: Pick) => {
   const directory = await deployDirectory(anvil, admin)
   const start = () =>
     rig.start({
-      ...{ DREX_TESTNET_RPC_URLS: node.url, DREX_TESTNET_TOKEN: admin.token },
-      ...{ DREX_TESTNET_DIRECTORY: directory, DREX_TESTNET_CONFIRMATIONS: '2' },
-      ...{ DREX_TESTNET_BLOCK_TIME_MS: String(blockTimeMs), DREX_RESEND_MS: '300' },
+      DREX_TESTNET_RPC_URLS: node.url,
+      DREX_TESTNET_TOKEN: admin.token,
+      DREX_TESTNET_DIRECTORY: directory,
+      DREX_TESTNET_CONFIRMATIONS: '2',
+      DREX_TESTNET_BLOCK_TIME_MS: String(blockTimeMs),
+      DREX_RESEND_MS: '300',
       WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
     })
   await start()
@@ -81,7 +84,17 @@ const begin = async (pick: Pick) => {
   miner.begin()
   lieAtRandom(node, pick)
   return {
-    ...{ admin, anvil, bond, contract, database, miner, node, rig, seller, buyer, start },
+    admin,
+    anvil,
+    bond,
+    contract,
+    database,
+    miner,
+    node,
+    rig,
+    seller,
+    buyer,
+    start,
     /** Cents of the price of each operation, which are ten times its bonds. */
     prices: new Map<bigint, bigint>(),
     async stop() {
@@ -117,7 +130,10 @@ const asksOf = ({ contract, seller, buyer, prices }: Drill, kill: number, pick: 
     const bonds = 1 + pick(50)
     prices.set(number, BigInt(bonds) * 1_000n)
     const terms = {
-      ...{ contract, operation_id: String(number), bond: ltn, unit_price: '1000.00000000' },
+      contract,
+      operation_id: String(number),
+      bond: ltn,
+      unit_price: '1000.00000000',
       amount: `0.${String(bonds).padStart(2, '0')}`,
     }
     const sides = [
@@ -302,7 +318,8 @@ const pledged = async (drill: Drill): Promise<ReadonlyMap<Hex, bigint>> => {
   for (const { contract, wallet, status, pledged: told } of liens) {
     const sum = BigInt(told)
     expect([
-      ...[status, await numberOf(drill, contract, abi, 'pledged')],
+      status,
+      await numberOf(drill, contract, abi, 'pledged'),
       await numberOf(drill, drill.admin.token, currencyAbi, 'balanceOf', contract),
     ]).toEqual(['active', sum, sum])
     sums.set(wallet, (sums.get(wallet) ?? 0n) + sum)
@@ -333,7 +350,8 @@ const expectMoney = async (drill: Drill, inLiens: ReadonlyMap<Hex, bigint>): Pro
   }).toEqual({
     seller: heldCents + paid - (inLiens.get(seller) ?? 0n),
     buyer: heldCents - paid - (inLiens.get(buyer) ?? 0n),
-    ...{ allowed, bonds: paid / 1_000n },
+    allowed,
+    bonds: paid / 1_000n,
   })
 }
 

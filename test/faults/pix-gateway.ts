@@ -24,11 +24,18 @@ export const createGateway = async (
   const start = async (name: Process): Promise<void> => {
     const own = String(name === 'api' ? port : 0)
     const env = {
-      ...{ HTTP_ADDR: `127.0.0.1:${own}`, CARDGW_PORT: own, TRILHO_ROLES: processes[name] },
-      ...{ DATABASE_DSN: database.dsn, API_KEYS_FILE: file, ISPB: ispb },
-      ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
-      ...{ SPI_AUTO_ACCEPT: 'true', PIX_LOCATION_HOST: 'pix.example.com' },
-      ...{ WEBHOOK_ALLOWED_TARGETS: '127.0.0.1', ...more },
+      HTTP_ADDR: `127.0.0.1:${own}`,
+      CARDGW_PORT: own,
+      TRILHO_ROLES: processes[name],
+      DATABASE_DSN: database.dsn,
+      API_KEYS_FILE: file,
+      ISPB: ispb,
+      SPI_PRIMARY_URL: bank.url,
+      SPI_SECONDARY_URL: bank.secondaryUrl,
+      SPI_AUTO_ACCEPT: 'true',
+      PIX_LOCATION_HOST: 'pix.example.com',
+      WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
+      ...more,
     }
     const program = startProgram(anyVariant, ['serve'], { env })
     running.set(name, program)
@@ -44,7 +51,8 @@ export const createGateway = async (
     const answer = await fetch(`${url}${path}`, {
       method,
       headers: {
-        ...{ Authorization: `Bearer ${by}`, 'Content-Type': 'application/json' },
+        Authorization: `Bearer ${by}`,
+        'Content-Type': 'application/json',
         ...(idempotencyKey && { 'Idempotency-Key': idempotencyKey }),
       },
       ...(body && { body: JSON.stringify(body) }),

@@ -55,7 +55,9 @@ test(
     const pick = seeded(seed)
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({
-      ...{ longPollMs: 200, streamIdleMs: 1_000, settlementLimitMs: 300_000 },
+      longPollMs: 200,
+      streamIdleMs: 1_000,
+      settlementLimitMs: 300_000,
     })
     const shop = startReceiver()
     const gateway = await createGateway(database, bank)

@@ -59,13 +59,15 @@ const subscribe = async (
   const { idRec, ...rec } = await made('/rec', {
     vinculo: { contrato: name, devedor: { cpf: '45164632481', nome: 'Fulano de Tal' } },
     calendario: { dataInicial: dueOn, periodicidade: 'MENSAL' },
-    ...{ valor: { valorRec: '35.00' }, politicaRetentativa: 'NAO_PERMITE' },
+    valor: { valorRec: '35.00' },
+    politicaRetentativa: 'NAO_PERMITE',
     ...(journey === 3 && { ativacao: { dadosJornada: { txid: begun } } }),
   })
   let first: string | undefined
   if (journey === 1) {
     await made('/solicrec', {
-      ...{ idRec, calendario: { dataExpiracaoSolicitacao: `${dayIn(5)}T12:00:00Z` } },
+      idRec,
+      calendario: { dataExpiracaoSolicitacao: `${dayIn(5)}T12:00:00Z` },
       destinatario: { cpf: '45164632481', conta: '550689', ispbParticipante: acceptingPsp },
     })
   } else {
@@ -73,7 +75,8 @@ const subscribe = async (
     const shown = Buffer.from(JSON.stringify({ idRec, ...rec, recebedor })).toString('base64url')
     const read = { payload: `e30.${shown}.`, journey }
     const told = await fetch(`${bank.url}/simulator/authorize`, {
-      ...{ method: 'POST', body: JSON.stringify(read) },
+      method: 'POST',
+      body: JSON.stringify(read),
     })
     expect(told.status).toBe(201)
   }
@@ -89,7 +92,9 @@ const subscribe = async (
     `mandate of ${idRec}`,
   )
   const { txid } = await made('/cobr', {
-    ...{ idRec, calendario: { dataDeVencimento: dueOn }, valor: { original: '35.00' } },
+    idRec,
+    calendario: { dataDeVencimento: dueOn },
+    valor: { original: '35.00' },
     recebedor: { conta: '12682', tipoConta: 'CORRENTE' },
   })
   const path = `/cobr/${txid}`
@@ -113,14 +118,19 @@ test(
     const pick = seeded(seed)
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({
-      ...{ longPollMs: 200, streamIdleMs: 1_000, settlementLimitMs: 300_000 },
+      longPollMs: 200,
+      streamIdleMs: 1_000,
+      settlementLimitMs: 300_000,
     })
     const shop = startReceiver()
     const gateway = await createGateway(database, bank)
     try {
       const receiver = {
-        ...{ key: chave, account: 'default', tax_id: taxId },
-        ...{ name: 'Padaria', city: 'Recife' },
+        key: chave,
+        account: 'default',
+        tax_id: taxId,
+        name: 'Padaria',
+        city: 'Recife',
       }
       expect((await gateway.operate('PUT', '/v1/pix/receivers', receiver)).status).toBe(200)
       for (const path of ['/webhookrec', '/webhookcobr']) {
@@ -134,7 +144,8 @@ test(
         bank.setFaults([
           { kind: 'error_after_storing', operation: 'send', probability: 0.05 },
           ...(['cut', 'duplicate', 'reorder'] as const).map((kind) => ({
-            ...{ kind, probability: 0.05 },
+            kind,
+            probability: 0.05,
           })),
         ])
         for (let n = 0; n < mandatesPerKill; n++) {
@@ -154,7 +165,9 @@ test(
 
       // What was asked for was asked for once, however often a process began again.
       expect([received['pain.009'], received['pain.013'], received['camt.055']]).toEqual([
-        ...[all.filter((_, n) => journeyOf(n) === 1).length, all.length, takenBack.length],
+        all.filter((_, n) => journeyOf(n) === 1).length,
+        all.length,
+        takenBack.length,
       ])
       // Who reads a code is told that he may.
       expect(received['pain.012'] ?? 0).toBe(all.filter((_, n) => journeyOf(n) !== 1).length)
@@ -176,7 +189,8 @@ test(
       for (const { txid, endToEndId } of paid) {
         const { json } = await gateway.pix('GET', `/cobr/${txid}`)
         expect(json).toMatchObject({
-          ...{ status: 'CONCLUIDA', tentativas: [{ endToEndId, status: 'PAGA' }] },
+          status: 'CONCLUIDA',
+          tentativas: [{ endToEndId, status: 'PAGA' }],
           pix: [{ endToEndId, txid, valor: '35.00' }],
         })
       }

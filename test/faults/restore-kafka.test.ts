@@ -65,15 +65,16 @@ test.skipIf(notNow !== '' || !isKafkaHere)(
     const start = async (dsn: string, roles: string) => {
       const program = startProgram(anyVariant, ['serve'], {
         env: {
-          ...{
-            HTTP_ADDR: '127.0.0.1:0',
-            CARDGW_PORT: '0',
-            API_KEYS_FILE: keys.file,
-            DATABASE_DSN: dsn,
-            ISPB: ispb,
-          },
-          ...{ TRILHO_ROLES: roles, BROKER_ADDRESSES: kafka.address, SPI_AUTO_ACCEPT: 'true' },
-          ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+          HTTP_ADDR: '127.0.0.1:0',
+          CARDGW_PORT: '0',
+          API_KEYS_FILE: keys.file,
+          DATABASE_DSN: dsn,
+          ISPB: ispb,
+          TRILHO_ROLES: roles,
+          BROKER_ADDRESSES: kafka.address,
+          SPI_AUTO_ACCEPT: 'true',
+          SPI_PRIMARY_URL: bank.url,
+          SPI_SECONDARY_URL: bank.secondaryUrl,
           SPI_SETTLEMENT_LIMIT: '10',
         },
       })

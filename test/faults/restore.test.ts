@@ -75,13 +75,24 @@ const startGateway = async (
 ): Promise<Gateway> => {
   const program = startProgram(anyVariant, ['serve'], {
     env: {
-      ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keys.file },
-      ...{ DATABASE_DSN: dsn, ISPB: ispb, TRILHO_MASTER_KEY: masterKey, TRILHO_ROLES: roles },
-      ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
-      ...{ SPI_AUTO_ACCEPT: 'true', WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
-      ...{ CARDGW_DATABASE_URL: dsn, CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_TIMEOUT: '1' },
-      ...{ CARDGW_NETA_PORT: String(network.port()), CARDGW_NETA_POOL_SIZE: '1' },
-      ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: testVaultKey },
+      HTTP_ADDR: '127.0.0.1:0',
+      CARDGW_PORT: '0',
+      API_KEYS_FILE: keys.file,
+      DATABASE_DSN: dsn,
+      ISPB: ispb,
+      TRILHO_MASTER_KEY: masterKey,
+      TRILHO_ROLES: roles,
+      SPI_PRIMARY_URL: bank.url,
+      SPI_SECONDARY_URL: bank.secondaryUrl,
+      SPI_AUTO_ACCEPT: 'true',
+      WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8',
+      CARDGW_DATABASE_URL: dsn,
+      CARDGW_NETA_HOST: '127.0.0.1',
+      CARDGW_NETA_TIMEOUT: '1',
+      CARDGW_NETA_PORT: String(network.port()),
+      CARDGW_NETA_POOL_SIZE: '1',
+      CARDGW_VAULT_URL: vault.url,
+      CARDGW_VAULT_TOKEN: testVaultKey,
     },
   })
   const line = JSON.parse(await program.line((text) => text.includes('"msg":"listening"')))
@@ -110,8 +121,15 @@ const statementOf = (
   const [first = '', ...more] = cents.map(([id, amount]) =>
     Buffer.from(
       build('00038166', 'CAMT054', {
-        ...{ account_ispb: ispb, amount, direction: 'DBIT', status: 'BOOK', booking_date: day },
-        ...{ domain: 'PMNT', family: 'RRCT', sub_family: 'DMCT', end_to_end_id: id },
+        account_ispb: ispb,
+        amount,
+        direction: 'DBIT',
+        status: 'BOOK',
+        booking_date: day,
+        domain: 'PMNT',
+        family: 'RRCT',
+        sub_family: 'DMCT',
+        end_to_end_id: id,
         origin_message: 'pacs.008',
       }),
     ).toString(),
@@ -124,7 +142,8 @@ const keys = await apiKeyFile('*')
 
 const startCounterparties = async (): Promise<Counterparties> => {
   const network = createCardNetwork({
-    ...{ dialect: findDialect('ascii')!, framing: findFraming('binary-2')! },
+    dialect: findDialect('ascii')!,
+    framing: findFraming('binary-2')!,
   })
   network.start()
   return {

@@ -31,12 +31,14 @@ type Place = { readonly port: number; program?: RunningProgram; isReady: boolean
 const startFleet = async (count: number) => {
   const database = await createTestDatabase(4)
   const bank = await createCentralBank({
-    ...{ longPollMs: 200, streamIdleMs: 1_000 },
+    longPollMs: 200,
+    streamIdleMs: 1_000,
     participantCertificates: { [ispb]: [signer.cert] },
   })
   const { file, key } = await apiKeyFile('spi:send')
   const places: Place[] = Array.from({ length: count }, () => ({
-    ...{ port: freePort(), isReady: false },
+    port: freePort(),
+    isReady: false,
   }))
   const urlOf = ({ port }: Place): string => `http://127.0.0.1:${port}`
   const isReady = async (place: Place): Promise<boolean> =>
@@ -45,12 +47,19 @@ const startFleet = async (count: number) => {
   const start = async (place: Place, variant: Variant): Promise<void> => {
     place.program = startProgram(variant, ['serve'], {
       env: {
-        ...{ HTTP_ADDR: `127.0.0.1:${place.port}`, CARDGW_PORT: String(place.port) },
-        ...{ DATABASE_DSN: database.dsn, API_KEYS_FILE: file, ISPB: ispb },
-        ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
-        ...{ SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER', SPI_AUTO_ACCEPT: 'true' },
-        ...{ SPI_SIGN_ENABLED: 'true', SPI_SIGN_PROVIDER: 'node' },
-        ...{ SPI_SIGN_CERT_BASE64: btoa(signer.cert), SPI_SIGN_KEY_BASE64: btoa(signer.key) },
+        HTTP_ADDR: `127.0.0.1:${place.port}`,
+        CARDGW_PORT: String(place.port),
+        DATABASE_DSN: database.dsn,
+        API_KEYS_FILE: file,
+        ISPB: ispb,
+        SPI_PRIMARY_URL: bank.url,
+        SPI_SECONDARY_URL: bank.secondaryUrl,
+        SPI_ROLES: 'OUTBOUND_SEND,INBOUND_PULL,WORKER',
+        SPI_AUTO_ACCEPT: 'true',
+        SPI_SIGN_ENABLED: 'true',
+        SPI_SIGN_PROVIDER: 'node',
+        SPI_SIGN_CERT_BASE64: btoa(signer.cert),
+        SPI_SIGN_KEY_BASE64: btoa(signer.key),
         TRILHO_DRAIN_SECONDS: String(drainSeconds),
       },
     })
@@ -77,7 +86,8 @@ const startFleet = async (count: number) => {
   }
 
   return {
-    ...{ database, bank },
+    database,
+    bank,
     start: (variant: Variant) => Promise.all(places.map((place) => start(place, variant))),
     /** One after the other, each as an operator does it: told to stop, waited for, started again. */
     restart: async (variant: Variant): Promise<void> => {

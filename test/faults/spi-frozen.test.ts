@@ -35,9 +35,14 @@ test.skipIf(!isLong)(
     const start = async () => {
       const program = startProgram(anyVariant, ['serve'], {
         env: {
-          ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file, DATABASE_DSN: dsn },
-          ...{ ISPB: ispb, SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND' },
-          ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl },
+          HTTP_ADDR: '127.0.0.1:0',
+          CARDGW_PORT: '0',
+          API_KEYS_FILE: file,
+          DATABASE_DSN: dsn,
+          ISPB: ispb,
+          SPI_ROLES: 'INBOUND_PULL,WORKER,OUTBOUND_SEND',
+          SPI_PRIMARY_URL: bank.url,
+          SPI_SECONDARY_URL: bank.secondaryUrl,
         },
       })
       const line = await program.line((text) => text.includes('"msg":"listening"'))

@@ -48,8 +48,10 @@ const createPipeline = async (
       SPI_PRIMARY_URL: bank.url,
       SPI_SECONDARY_URL: bank.secondaryUrl,
       SPI_AUTO_ACCEPT: 'true',
-      ...{ SPI_SIGN_ENABLED: 'true', SPI_SIGN_PROVIDER: 'node' },
-      ...{ SPI_SIGN_CERT_BASE64: btoa(signer.cert), SPI_SIGN_KEY_BASE64: btoa(signer.key) },
+      SPI_SIGN_ENABLED: 'true',
+      SPI_SIGN_PROVIDER: 'node',
+      SPI_SIGN_CERT_BASE64: btoa(signer.cert),
+      SPI_SIGN_KEY_BASE64: btoa(signer.key),
       ...(kafka === undefined ? {} : { BROKER_ADDRESSES: kafka.address }),
       ...(stage === 'API' ? { SPI_SYNC_ENABLED: String(isSync) } : { SPI_ROLES: stage }),
     }
@@ -89,7 +91,9 @@ const createPipeline = async (
     /** What an operator does about messages that were set aside for the deaths of processes. */
     retryDeadLetters: async (code: string): Promise<void> => {
       const response = await fetch(`http://127.0.0.1:${apiPort}/v1/ops/dead-letters/retry`, {
-        ...{ method: 'POST', headers, body: JSON.stringify({ code }) },
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ code }),
       })
       expect(response.status).toBe(202)
     },
@@ -137,7 +141,8 @@ test.each(victims.flatMap((victim) => ways.map((way) => [victim, way] as const))
     const pick = seeded(seed)
     const database = await createTestDatabase(4)
     const bank = await createCentralBank({
-      ...{ longPollMs: 200, streamIdleMs: 1_000 },
+      longPollMs: 200,
+      streamIdleMs: 1_000,
       settlementLimitMs: settlementLimitMs,
       participantCertificates: { [ispb]: [signer.cert] },
     })

@@ -70,7 +70,9 @@ describe('a message that is pasted', () => {
       ...['/a/b[1]', '/a/b[2]', '/a/c', '/a/c/d[1]', '/a/c/d[2]'],
     ])
     const response = await call('POST', '/v1/inspect', {
-      ...{ key, body: { content: pacs008() }, headers: { 'Accept-Language': 'pt-BR' } },
+      key,
+      body: { content: pacs008() },
+      headers: { 'Accept-Language': 'pt-BR' },
     })
     const told = ((await response.json()) as Answer).lines
     expect(told).toContainEqual(
@@ -106,13 +108,11 @@ describe('a message that is pasted', () => {
       ...['jose', 'Signed token (JWS); its signature is not verified here'],
     ])
     expect(told.lines).toContainEqual({
-      ...{
-        depth: 1,
-        name: 'exp',
-        value: '1772463600',
-        meaning: '2026-03-02T15:00:00.000Z',
-        path: null,
-      },
+      depth: 1,
+      name: 'exp',
+      value: '1772463600',
+      meaning: '2026-03-02T15:00:00.000Z',
+      path: null,
     })
     expect(told.lines).toContainEqual(
       expect.objectContaining({ name: 'valor.final', value: '1.00' }),
@@ -189,7 +189,11 @@ test('a claim that is named as what every object has means nothing', async () =>
   const { lines } = await explain(`eyJhbGciOiJub25lIn0.${payload}.`)
   expect(lines.slice(-2)).toEqual(
     ['constructor', 'toString'].map((name, at) => ({
-      ...{ depth: 1, name, value: 'ab'[at]!, meaning: null, path: null },
+      depth: 1,
+      name,
+      value: 'ab'[at]!,
+      meaning: null,
+      path: null,
     })),
   )
 })

@@ -30,8 +30,14 @@ const tokenOf = (header: Header, key: KeyObject = privateKey, payload = 'x') =>
 const store: JoseKeySource = {
   list: async () => [
     {
-      ...{ kid: '12345678.QRC.1', certificate: pair.cert, fingerprint: 'one', active: true },
-      ...{ hasKey: true, signs: true, encrypts: true, isForTokens: true },
+      kid: '12345678.QRC.1',
+      certificate: pair.cert,
+      fingerprint: 'one',
+      active: true,
+      hasKey: true,
+      signs: true,
+      encrypts: true,
+      isForTokens: true,
     },
   ],
   readKey: async () => new Uint8Array(privateKey.export({ format: 'der', type: 'pkcs8' })),
@@ -150,7 +156,9 @@ describe('key sets', () => {
   test('of the request: these keys, and no others', async () => {
     const jwk = await publicJwk(other.publicKey, { kid: 'partner' })
     expect(await verifyWith([jwk], { kid: 'partner' })).toMatchObject({
-      ...{ valid: true, kid: 'partner', key_source: 'request' },
+      valid: true,
+      kid: 'partner',
+      key_source: 'request',
     })
     expect((await verifyWith([jwk], {})).valid).toBe(true)
     expect((await verifyWith([jwk], { kid: '12345678.QRC.1' }, privateKey)).reason).toBe(
@@ -218,7 +226,8 @@ describe('key sets', () => {
     await feature.start?.()
     const jws = await tokenOf({ kid: 'partner' }, other.privateKey)
     expect(await verify({ jws }, callerOf(feature))).toMatchObject({
-      ...{ valid: true, key_source: 'pinned' },
+      valid: true,
+      key_source: 'pinned',
     })
     put({ keys: [] })
     await expect(joseFeature(noKeys, { TRILHO_JOSE_KEYS_PATH: path }).start?.()).rejects.toThrow(
@@ -235,7 +244,8 @@ describe('addresses of key sets', () => {
   let set: unknown = { keys: [] }
   const asked: string[] = []
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: (request) => {
       const { pathname } = new URL(request.url)
       asked.push(pathname)
@@ -255,7 +265,9 @@ describe('addresses of key sets', () => {
     const token = (jku: unknown) => tokenOf({ kid: 'partner', jku }, other.privateKey)
     for (const jku of [`${site}/keys`, `${site}/partners/a`, `${site}/partners/a?v=2`]) {
       expect(await verify({ jws: await token(jku) }, by)).toMatchObject({
-        ...{ valid: true, key_source: 'jku', kid: 'partner' },
+        valid: true,
+        key_source: 'jku',
+        kid: 'partner',
       })
     }
     const before = asked.length
@@ -267,7 +279,12 @@ describe('addresses of key sets', () => {
         `${site}/partners/..%2fother`,
       ],
       ...[`http://127.0.0.1.evil.example/keys`, `http://evil@127.0.0.1:${server.port}/keys`],
-      ...['https://evil.example/keys', 'file:///etc/passwd', '/keys', '', 7, ['x']],
+      'https://evil.example/keys',
+      'file:///etc/passwd',
+      '/keys',
+      '',
+      7,
+      ['x'],
     ]) {
       expect([jku, (await verify({ jws: await token(jku) }, by)).reason]).toEqual([
         jku,
@@ -300,7 +317,8 @@ describe('addresses of key sets', () => {
     expect((await said(`${site}/none`)).message).toContain('no JWK set')
     const guarded = callerOf(
       joseFeature(noKeys, {
-        ...{ TRILHO_JOSE_JKU_ALLOWED: `${site}/`, TRILHO_FETCH_ALLOWED_TARGETS: '' },
+        TRILHO_JOSE_JKU_ALLOWED: `${site}/`,
+        TRILHO_FETCH_ALLOWED_TARGETS: '',
       }),
     )
     expect((await said(`${site}/keys`, guarded)).message).toContain('not public')

@@ -35,11 +35,12 @@ describe('a request to a payer', () => {
     const { idRec } = await right('POST', '/rec', recBody())
     const { idSolicRec, ...shown } = await right('POST', '/solicrec', requestBody(idRec))
     expect({ idSolicRec, ...shown }).toMatchObject({
-      ...{ idSolicRec: expect.stringMatching(/^SC1234567820260302[0-9A-Za-z]{11}$/), idRec },
+      idSolicRec: expect.stringMatching(/^SC1234567820260302[0-9A-Za-z]{11}$/),
       ...requestBody(idRec, {
         calendario: { dataExpiracaoSolicitacao: '2026-03-10T12:00:00.000Z' },
       }),
-      ...{ status: 'CRIADA', recPayload: { idRec, recebedor: { ispbParticipante: '12345678' } } },
+      status: 'CRIADA',
+      recPayload: { idRec, recebedor: { ispbParticipante: '12345678' } },
     })
     expect(sent()).toMatchObject([
       {
@@ -47,9 +48,13 @@ describe('a request to a payer', () => {
         params: {
           mandates: [
             {
-              ...{ mandate_id: idRec, request_id: idSolicRec, amount: 3_500 },
-              ...{ frequency: 'MNTH', debtor: { ispb: '91193552', account_num: '550689' } },
-              ...{ ultimate_debtor: { document: '45164632481' }, contract_number: 'C-1' },
+              mandate_id: idRec,
+              request_id: idSolicRec,
+              amount: 3_500,
+              frequency: 'MNTH',
+              debtor: { ispb: '91193552', account_num: '550689' },
+              ultimate_debtor: { document: '45164632481' },
+              contract_number: 'C-1',
             },
           ],
         },
@@ -62,7 +67,8 @@ describe('a request to a payer', () => {
     expect(await answer(idRec, 'confirmed', { reference: idSolicRec })).toEqual([])
     expect(statuses(await right('GET', path))).toEqual(['CRIADA', 'ENVIADA', 'RECEBIDA', 'ACEITA'])
     expect(await recOf(idRec)).toMatchObject({
-      ...{ status: 'APROVADA', ativacao: { tipoJornada: 'JORNADA_1' } },
+      status: 'APROVADA',
+      ativacao: { tipoJornada: 'JORNADA_1' },
       pagador: { cpf: '15231470190', ispbParticipante: '91193552', codMun: '3106200' },
     })
     // What comes again changes nothing.
@@ -81,7 +87,8 @@ describe('a request to a payer', () => {
     const final = await requested()
     await answer(final.idRec, 'unnamed_refused', { reason: 'AP14' })
     expect(await recOf(final.idRec)).toMatchObject({
-      ...{ status: 'REJEITADA', encerramento: { rejeicao: { codigo: 'AP14' } } },
+      status: 'REJEITADA',
+      encerramento: { rejeicao: { codigo: 'AP14' } },
     })
   })
 
@@ -203,7 +210,8 @@ describe('a request to a payer', () => {
     expect(json.requests.map(({ id }: Json) => id)).toEqual([second, idSolicRec])
     expect(json.requests[1].status).toBe('CANCELADA')
     expect(json.requests[0]).toMatchObject({
-      ...{ payer_ispb: '91193552', expires_at: '2026-03-10T12:00:00.000Z' },
+      payer_ispb: '91193552',
+      expires_at: '2026-03-10T12:00:00.000Z',
     })
     expect((await listed(idRec, other.token)).json).toEqual({ requests: [] })
     expect((await listed(`RR${'0'.repeat(27)}`)).json).toEqual({ requests: [] })
@@ -246,7 +254,8 @@ describe('a payer who reads a code', () => {
     await pix.sweep()
     expect(sent()).toMatchObject([{ type: 'pain.012', params: { status: 'CFDB' } }])
     expect(await recOf(idRec)).toMatchObject({
-      ...{ status: 'APROVADA', ativacao: { tipoJornada: 'JORNADA_3', dadosJornada: { txid } } },
+      status: 'APROVADA',
+      ativacao: { tipoJornada: 'JORNADA_3', dadosJornada: { txid } },
     })
   })
 
@@ -337,7 +346,8 @@ describe('an institution that is not the payer’s', () => {
     const { idRec } = await requested()
     await foreign(idRec, 'pending', { journey: 'AUT2' })
     expect(await recOf(idRec)).toMatchObject({
-      ...{ status: 'APROVADA', pagador: { ispbParticipante: '87654321' } },
+      status: 'APROVADA',
+      pagador: { ispbParticipante: '87654321' },
     })
   })
 })
@@ -360,7 +370,8 @@ describe('a recurrence that nobody has authorised', () => {
     expect(statuses(await recOf(idRec))).toEqual(['CRIADA', 'EXPIRADA'])
     expect(await right('GET', `/solicrec/${idSolicRec}`)).toMatchObject({ status: 'EXPIRADA' })
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
-      ...{ status: 'CANCELADA', encerramento: { cancelamento: { solicitante: 'PSP_RECEBEDOR' } } },
+      status: 'CANCELADA',
+      encerramento: { cancelamento: { solicitante: 'PSP_RECEBEDOR' } },
     })
     expect(await recOf(agreed)).toMatchObject({ status: 'APROVADA' })
     expect(await answer(idRec, 'pending', { journey: 'AUT2' })).toEqual([])
@@ -373,7 +384,9 @@ describe('an end', () => {
     const idRec = await approved()
     const { txid } = await right('POST', '/cobr', cobrBody(idRec))
     const [draft, ...more] = await answer(idRec, 'cancellation_requested', {
-      ...{ type: 'pain.011', reason: 'SLDB', requestId: datedId('IC') },
+      type: 'pain.011',
+      reason: 'SLDB',
+      requestId: datedId('IC'),
     })
     expect([draft?.type, draft?.params.status, more]).toEqual(['pain.012', 'CCLD', []])
     expect(await recOf(idRec)).toMatchObject({

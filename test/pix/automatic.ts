@@ -7,7 +7,9 @@ export const startAutomatic = async () => {
   const { key, token } = await pix.receiver('ana')
   const other = await pix.receiver('bia', '98765432000198')
   const owner = await pix.receiver('cora', '11222333000181', {
-    ...{ account_number: '12682', branch: '97', account_type: 'CACC' },
+    account_number: '12682',
+    branch: '97',
+    account_type: 'CACC',
   })
   // Tokens are of today.
   clock = new Date('2026-03-02T12:00:00Z')
@@ -34,7 +36,8 @@ export const startAutomatic = async () => {
     ...more,
   })
   const violated = ({ status, json }: { status: number; json: Json }) => [
-    ...[status, json.type?.split('/').at(-1)],
+    status,
+    json.type?.split('/').at(-1),
     ...(json.violacoes ?? []).map(({ propriedade }: Json) => propriedade),
   ]
 
@@ -46,8 +49,11 @@ export const startAutomatic = async () => {
   const datedId = (letters: string): string =>
     `${letters}9119355220260302${String(++serial).padStart(11, '0')}`
   const payer = {
-    ...{ debtorDocument: '15231470190', debtorIspb: '91193552', debtorAccount: '550689' },
-    ...{ debtorBranch: '2569', debtorTown: '3106200' },
+    debtorDocument: '15231470190',
+    debtorIspb: '91193552',
+    debtorAccount: '550689',
+    debtorBranch: '2569',
+    debtorTown: '3106200',
   }
   /** The payer's institution says something of a mandate or charge. */
   const say = (fact: Json): Promise<readonly Json[]> =>
@@ -55,13 +61,15 @@ export const startAutomatic = async () => {
   const ofMandate = (idRec: string, event: string, more: Json = {}): Json => {
     const { reference = null, journey = null, ...rest } = more
     return {
-      ...{ kind: 'mandate', key: idRec, type: 'pain.012', event, requestId: datedId('IS') },
-      ...{
-        reason: null,
-        reconciliationId: null,
-        mandate: { ...payer, reference, journey },
-        ...rest,
-      },
+      kind: 'mandate',
+      key: idRec,
+      type: 'pain.012',
+      event,
+      requestId: datedId('IS'),
+      reason: null,
+      reconciliationId: null,
+      mandate: { ...payer, reference, journey },
+      ...rest,
     }
   }
   const answer = (idRec: string, event: string, more?: Json) => say(ofMandate(idRec, event, more))
@@ -72,8 +80,14 @@ export const startAutomatic = async () => {
     more: Json = {},
   ) =>
     say({
-      ...{ kind: 'charge', key: endToEndId, type: 'pain.014', event, requestId: null, reason },
-      ...{ reconciliationId: null, ...more },
+      kind: 'charge',
+      key: endToEndId,
+      type: 'pain.014',
+      event,
+      requestId: null,
+      reason,
+      reconciliationId: null,
+      ...more,
     })
 
   const recOf = (idRec: string) => right('GET', `/rec/${idRec}`)
@@ -119,9 +133,15 @@ export const startAutomatic = async () => {
   const pay = (endToEndId: string, cents = 3_500n) =>
     pix.sql.begin(async (tx) => {
       const payment = {
-        ...{ endToEndId, txid: null, amountCents: cents, localInstrument: 'AUTO' },
-        ...{ creditorDocument: '12345678000195', creditorKey: null, debtorDocument: '15231470190' },
-        ...{ text: null, withdrawal: null },
+        endToEndId,
+        txid: null,
+        amountCents: cents,
+        localInstrument: 'AUTO',
+        creditorDocument: '12345678000195',
+        creditorKey: null,
+        debtorDocument: '15231470190',
+        text: null,
+        withdrawal: null,
       }
       return (await pix.receivables?.receive(tx, [payment], clock))?.get(endToEndId) ?? 'accepted'
     })
@@ -132,34 +152,32 @@ export const startAutomatic = async () => {
     })
   return {
     now: () => clock,
-    ...{
-      pix,
-      key,
-      token,
-      other,
-      owner,
-      call,
-      right,
-      recBody,
-      recipient,
-      requestBody,
-      violated,
-      sent,
-      sentTypes,
-      datedId,
-      say,
-      ofMandate,
-      answer,
-      ofCharge,
-      recOf,
-      statuses,
-      requested,
-      approved,
-      cobrBody,
-      at,
-      scheduledCharge,
-      pay,
-      settle,
-    },
+    pix,
+    key,
+    token,
+    other,
+    owner,
+    call,
+    right,
+    recBody,
+    recipient,
+    requestBody,
+    violated,
+    sent,
+    sentTypes,
+    datedId,
+    say,
+    ofMandate,
+    answer,
+    ofCharge,
+    recOf,
+    statuses,
+    requested,
+    approved,
+    cobrBody,
+    at,
+    scheduledCharge,
+    pay,
+    settle,
   }
 }

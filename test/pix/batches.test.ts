@@ -16,7 +16,9 @@ const call = (method: string, path: string, body?: unknown, as = token) =>
   pix.call(method, `/pix/v2${path}`, { token: as, ...(body === undefined ? {} : { body }) })
 
 const charge = (more: object = {}) => ({
-  ...{ txid: freshTxid(), chave: key, valor: { original: '100.00' } },
+  txid: freshTxid(),
+  chave: key,
+  valor: { original: '100.00' },
   calendario: { dataDeVencimento: '2026-03-04' },
   devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
   ...more,
@@ -39,7 +41,9 @@ describe('a batch of charges', () => {
     expect([answer.status, answer.text]).toEqual([202, ''])
     const batch = await shown(id)
     expect(batch).toEqual({
-      ...{ id, descricao: 'Turno da manhã', criacao: '2026-03-02T15:00:00.000Z' },
+      id,
+      descricao: 'Turno da manhã',
+      criacao: '2026-03-02T15:00:00.000Z',
       cobsv: [
         { txid: good.txid, status: 'CRIADA', criacao: '2026-03-02T15:00:00.000Z' },
         { txid: bad.txid, status: 'NEGADA', problema: expect.anything() },
@@ -48,11 +52,14 @@ describe('a batch of charges', () => {
     })
     expect(batch.cobsv[1].problema).toMatchObject({
       type: 'https://pix.bcb.gov.br/api/v2/error/CobVOperacaoInvalida',
-      ...{ title: 'Cobrança com vencimento inválida.', status: 400 },
+      title: 'Cobrança com vencimento inválida.',
+      status: 400,
       violacoes: [{ propriedade: 'cobv.calendario.dataDeVencimento', valor: '2026-03-01' }],
     })
     expect([await isThere(good), await isThere(bad), await isThere(alsoGood)]).toEqual([
-      ...[true, false, true],
+      true,
+      false,
+      true,
     ])
     const list = await call('GET', '/lotecobv?inicio=2026-01-01T00:00:00Z&fim=2027-01-01T00:00:00Z')
     expect(list.json.lotes).toContainEqual(batch)
@@ -218,15 +225,22 @@ describe('a batch of charges', () => {
     const id = freshId()
     expect((await put(id, cobsv)).status).toBe(202)
     const payment = (txid: string): Json => ({
-      ...{ endToEndId: `E9119355220260302${txid.slice(-15)}`, txid, amountCents: 1n },
-      ...{ localInstrument: 'QRDN', creditorDocument: '12345678000195', creditorKey: key },
-      ...{ debtorDocument: '15231470190', text: null, withdrawal: null },
+      endToEndId: `E9119355220260302${txid.slice(-15)}`,
+      txid,
+      amountCents: 1n,
+      localInstrument: 'QRDN',
+      creditorDocument: '12345678000195',
+      creditorKey: key,
+      debtorDocument: '15231470190',
+      text: null,
+      withdrawal: null,
     })
     const pay = (order: readonly string[]) =>
       pix.sql.begin((tx) => pix.receivables?.receive(tx, order.map(payment), clock))
     for (let round = 0; round < 3; round++) {
       const changed = txids.toReversed().map((txid) => ({
-        ...{ txid, valor: { original: `1${round}0.00` } },
+        txid,
+        valor: { original: `1${round}0.00` },
       }))
       const revised = call('PATCH', `/lotecobv/${id}`, { cobsv: changed })
       const [{ status }] = await Promise.all([revised, pay(txids), pay(txids.toReversed())])

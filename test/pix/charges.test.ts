@@ -20,8 +20,11 @@ const newLocation = async (tipoCob = 'cob') =>
 const problem = (type: string, status: number, ...propriedades: readonly string[]) => ({
   status,
   json: {
-    ...{ type: `https://pix.bcb.gov.br/api/v2/error/${type}`, status },
-    ...{ title: expect.any(String), detail: expect.any(String), correlationId: expect.any(String) },
+    type: `https://pix.bcb.gov.br/api/v2/error/${type}`,
+    status,
+    title: expect.any(String),
+    detail: expect.any(String),
+    correlationId: expect.any(String),
     ...(propriedades.length === 0
       ? {}
       : {
@@ -41,9 +44,15 @@ describe('a charge', () => {
     const { json } = made
     expect(json).toEqual({
       calendario: { criacao: expect.stringMatching(/Z$/), expiracao: 3_600 },
-      ...{ txid, revisao: 0, status: 'ATIVA', chave: key },
+      txid,
+      revisao: 0,
+      status: 'ATIVA',
+      chave: key,
       loc: {
-        ...{ id: expect.any(Number), txid, tipoCob: 'cob', criacao: json.calendario.criacao },
+        id: expect.any(Number),
+        txid,
+        tipoCob: 'cob',
+        criacao: json.calendario.criacao,
         location: json.location,
       },
       location: expect.stringMatching(new RegExp(`^${host}/qr/v2/[0-9a-f]{32}$`)),
@@ -55,7 +64,8 @@ describe('a charge', () => {
     })
     expect(json.location.length).toBeLessThanOrEqual(77)
     expect(parseBrCode(json.pixCopiaECola)).toMatchObject({
-      ...{ merchantName: 'Padaria Sao Jose', merchantCity: 'Sao Paulo' },
+      merchantName: 'Padaria Sao Jose',
+      merchantCity: 'Sao Paulo',
       pix: { kind: 'dynamic', url: json.location },
     })
     expect((await get(`/cob/${txid}`)).json).toEqual(json)
@@ -84,7 +94,9 @@ describe('a charge', () => {
     expect(dearer.json).toMatchObject({ valor: { original: '38.00' }, location: first.location })
     const patched = await patch(txid, { valor: { original: '39.00' }, solicitacaoPagador: 'Oi' })
     expect(patched.json).toMatchObject({
-      ...{ revisao: 2, valor: { original: '39.00' }, solicitacaoPagador: 'Oi' },
+      revisao: 2,
+      valor: { original: '39.00' },
+      solicitacaoPagador: 'Oi',
       devedor: first.devedor,
     })
     expect((await get(`/cob/${txid}?revisao=0`)).json).toEqual(first)
@@ -136,7 +148,8 @@ describe('a charge', () => {
     await put(txid, chargeBody(key))
     expect(seen(await get(`/cob/${txid}`, foreign.token))).toEqual(problem('CobNaoEncontrado', 404))
     const changed = await pix.call('PATCH', `/pix/v2/cob/${txid}`, {
-      ...{ token: foreign.token, body: { valor: { original: '0.01' } } },
+      token: foreign.token,
+      body: { valor: { original: '0.01' } },
     })
     expect(changed.status).toBe(404)
     // The txid is free to another receiver, and the charges do not meet.
@@ -253,7 +266,9 @@ describe('locations', () => {
   test('are made first, and show one charge at a time', async () => {
     const location = await newLocation()
     expect(location).toEqual({
-      ...{ id: expect.any(Number), tipoCob: 'cob', criacao: expect.any(String) },
+      id: expect.any(Number),
+      tipoCob: 'cob',
+      criacao: expect.any(String),
       location: expect.any(String),
     })
     const loc = { id: location.id }
@@ -267,7 +282,11 @@ describe('locations', () => {
     expect(seen(freed)).toEqual({ status: 200, json: location })
     const alone = (await get(`/cob/${one}`)).json
     expect([alone.status, alone.revisao, alone.location, alone.loc, alone.pixCopiaECola]).toEqual([
-      ...['ATIVA', 0, undefined, undefined, undefined],
+      'ATIVA',
+      0,
+      undefined,
+      undefined,
+      undefined,
     ])
     const taken = await put(other, chargeBody(key, { loc }))
     expect([taken.status, taken.json.location]).toEqual([201, location.location])
@@ -317,7 +336,8 @@ describe('lists', () => {
       if (day === 3) {
         await pix.call('DELETE', `/pix/v2/loc/${json.loc.id}/txid`, { token: by })
         await pix.call('PATCH', `/pix/v2/cob/${txid}`, {
-          ...{ token: by, body: { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' } },
+          token: by,
+          body: { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' },
         })
       }
       txids.push(txid)
@@ -335,9 +355,12 @@ describe('lists', () => {
     const { json } = await list()
     expect(json.cobs.map(({ txid }: Json) => txid)).toEqual(txids)
     expect(json.parametros).toEqual({
-      ...{ inicio: '2027-03-01T03:00:00.000Z', fim: '2027-03-31T00:00:00.000Z' },
+      inicio: '2027-03-01T03:00:00.000Z',
+      fim: '2027-03-31T00:00:00.000Z',
       paginacao: {
-        ...{ paginaAtual: 0, itensPorPagina: 100, quantidadeDePaginas: 1 },
+        paginaAtual: 0,
+        itensPorPagina: 100,
+        quantidadeDePaginas: 1,
         quantidadeTotalDeItens: 5,
       },
     })
@@ -353,7 +376,10 @@ describe('lists', () => {
     )
     expect(pages.flatMap(({ json }) => json.cobs.map(({ txid }: Json) => txid))).toEqual(txids)
     expect(pages[3]?.json.parametros.paginacao).toEqual({
-      ...{ paginaAtual: 3, itensPorPagina: 2, quantidadeDePaginas: 3, quantidadeTotalDeItens: 5 },
+      paginaAtual: 3,
+      itensPorPagina: 2,
+      quantidadeDePaginas: 3,
+      quantidadeTotalDeItens: 5,
     })
   })
 

@@ -31,12 +31,20 @@ const valor = {
   juros: { modalidade: 2, valorPerc: '1.00' },
 }
 const debtor = {
-  ...{ cpf: '12345678909', nome: 'Francisco da Silva', email: 'francisco@example.com' },
-  ...{ logradouro: 'Alameda Souza, 80', cidade: 'Recife', uf: 'PE', cep: '70011750' },
+  cpf: '12345678909',
+  nome: 'Francisco da Silva',
+  email: 'francisco@example.com',
+  logradouro: 'Alameda Souza, 80',
+  cidade: 'Recife',
+  uf: 'PE',
+  cep: '70011750',
 }
 const dueBody = (more: object = {}) => ({
   calendario: { dataDeVencimento: '2026-03-04', validadeAposVencimento: 5 },
-  ...{ devedor: debtor, valor, chave: key, solicitacaoPagador: 'Mensalidade.' },
+  devedor: debtor,
+  valor,
+  chave: key,
+  solicitacaoPagador: 'Mensalidade.',
   ...more,
 })
 const put = (body: object, txid = freshTxid()) => call('PUT', `/cobv/${txid}`, body)
@@ -60,16 +68,26 @@ describe('a charge with a due date', () => {
     const one = await made()
     expect(one).toEqual({
       calendario: {
-        ...{ criacao: '2026-03-02T15:00:00.000Z', dataDeVencimento: '2026-03-04' },
+        criacao: '2026-03-02T15:00:00.000Z',
+        dataDeVencimento: '2026-03-04',
         validadeAposVencimento: 5,
       },
-      ...{ txid: one.txid, revisao: 0, status: 'ATIVA', chave: key, devedor: debtor, valor },
+      txid: one.txid,
+      revisao: 0,
+      status: 'ATIVA',
+      chave: key,
+      devedor: debtor,
+      valor,
       loc: expect.objectContaining({ tipoCob: 'cobv', location: one.location }),
       location: expect.stringMatching(new RegExp(`^${host}/qr/v2/cobv/[0-9a-f]{32}$`)),
       solicitacaoPagador: 'Mensalidade.',
       recebedor: {
-        ...{ cnpj: '12345678000195', nome: 'Padaria São José', cidade: 'São Paulo' },
-        ...{ logradouro: 'Rua 15, 1200', uf: 'SP', cep: '70800100' },
+        cnpj: '12345678000195',
+        nome: 'Padaria São José',
+        cidade: 'São Paulo',
+        logradouro: 'Rua 15, 1200',
+        uf: 'SP',
+        cep: '70800100',
       },
       pixCopiaECola: expect.stringContaining(one.location),
     })
@@ -83,7 +101,8 @@ describe('a charge with a due date', () => {
     const change = { calendario: { dataDeVencimento: '2026-03-05' } }
     const changed = (await call('PATCH', `/cobv/${one.txid}`, change)).json
     expect(changed).toMatchObject({
-      ...{ revisao: 1, valor },
+      revisao: 1,
+      valor,
       calendario: { dataDeVencimento: '2026-03-05', validadeAposVencimento: 5 },
     })
     expect((await call('GET', `/cobv/${one.txid}?revisao=0`)).json).toEqual(one)
@@ -141,7 +160,8 @@ describe('a charge with a due date', () => {
     ],
     [
       discount({
-        ...{ modalidade: 1, valorPerc: '1.00' },
+        modalidade: 1,
+        valorPerc: '1.00',
         descontoDataFixa: steps('2026-03-04', '1.00'),
       }),
       'cobv.valor.desconto',
@@ -149,7 +169,8 @@ describe('a charge with a due date', () => {
     [discount({ modalidade: 3 }), 'cobv.valor.desconto'],
     [
       discount({
-        ...{ modalidade: 3, valorPerc: '1.00' },
+        modalidade: 3,
+        valorPerc: '1.00',
         descontoDataFixa: steps('2026-03-04', '1.00'),
       }),
       'cobv.valor.desconto',
@@ -172,7 +193,10 @@ describe('its payload', () => {
     expect((await read(one)).json).toEqual({
       revisao: 0,
       calendario: { ...one.calendario, apresentacao: '2026-03-02T15:00:00.000Z' },
-      ...{ txid: one.txid, status: 'ATIVA', chave: key, recebedor: one.recebedor },
+      txid: one.txid,
+      status: 'ATIVA',
+      chave: key,
+      recebedor: one.recebedor,
       devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
       valor: { original: '100.00', final: '100.00' },
       solicitacaoPagador: 'Mensalidade.',
@@ -213,7 +237,9 @@ describe('its payload', () => {
   ])('is refused for %s', async (query, propriedade) => {
     const { status, json } = await read(await made(), query)
     expect([status, json.type, json.violacoes[0].propriedade]).toEqual([
-      ...[400, 'https://pix.bcb.gov.br/api/v2/error/CobPayloadOperacaoInvalida', propriedade],
+      400,
+      'https://pix.bcb.gov.br/api/v2/error/CobPayloadOperacaoInvalida',
+      propriedade,
     ])
   })
 
@@ -229,7 +255,10 @@ describe('a payment of it', () => {
     const endToEndId = fresh.endToEndId()
     await tell(
       payment({
-        ...{ endToEndId, amount, instrument: 'QRDN', transactionId: `<TxId>${txid}</TxId>` },
+        endToEndId,
+        amount,
+        instrument: 'QRDN',
+        transactionId: `<TxId>${txid}</TxId>`,
         proxy: `<Prxy><Id>${key}</Id></Prxy>`,
       }).replace(/(<Cdtr>.*?<Id>)12345678909(<\/Id>)/, '$112345678000195$2'),
     )
@@ -264,7 +293,9 @@ describe('a payment of it', () => {
       status: 'CONCLUIDA',
       pix: [
         {
-          ...{ endToEndId: paid, txid: one.txid, valor: final },
+          endToEndId: paid,
+          txid: one.txid,
+          valor: final,
           componentesValor: { original: { valor: '100.00' }, juros: { valor: juros } },
         },
       ],

@@ -32,14 +32,21 @@ describe('a charge of a recurrence', () => {
     const idRec = await approved()
     const made = await right('POST', '/cobr', cobrBody(idRec, { infoAdicional: 'Março' }))
     expect(made).toEqual({
-      ...{ idRec, txid: expect.stringMatching(/^[0-9a-f]{32}$/), status: 'CRIADA' },
+      idRec,
+      txid: expect.stringMatching(/^[0-9a-f]{32}$/),
+      status: 'CRIADA',
       atualizacao: [{ status: 'CRIADA', data: now().toISOString() }],
-      ...{ infoAdicional: 'Março', valor: { original: '35.00' } },
+      infoAdicional: 'Março',
+      valor: { original: '35.00' },
       calendario: { criacao: '2026-03-02', dataDeVencimento: '2026-03-20' },
-      ...{ ajusteDiaUtil: true, politicaRetentativa: 'PERMITE_3R_7D' },
+      ajusteDiaUtil: true,
+      politicaRetentativa: 'PERMITE_3R_7D',
       recebedor: {
-        ...{ cnpj: '12345678000195', nome: 'Padaria São José' },
-        ...{ agencia: '9708', conta: '012682', tipoConta: 'CORRENTE' },
+        cnpj: '12345678000195',
+        nome: 'Padaria São José',
+        agencia: '9708',
+        conta: '012682',
+        tipoConta: 'CORRENTE',
       },
     })
     expect(sentTypes()).toEqual([])
@@ -57,8 +64,12 @@ describe('a charge of a recurrence', () => {
       params: {
         charges: [
           {
-            ...{ reconciliation_id: made.txid, end_to_end_id: endToEndId, amount: 3_500 },
-            ...{ mandate_id: idRec, purpose: 'AGND', due_date: '2026-03-20' },
+            reconciliation_id: made.txid,
+            end_to_end_id: endToEndId,
+            amount: 3_500,
+            mandate_id: idRec,
+            purpose: 'AGND',
+            due_date: '2026-03-20',
             execution_date_time: '2026-03-20T03:00:00.000Z',
             creditor: { account_num: '012682', account_type: 'CACC' },
           },
@@ -67,14 +78,16 @@ describe('a charge of a recurrence', () => {
     })
     await ofCharge(endToEndId, 'scheduled')
     expect(await right('GET', `/cobr/${made.txid}`)).toMatchObject({
-      ...{ status: 'ATIVA', tentativas: [{ status: 'AGENDADA' }] },
+      status: 'ATIVA',
+      tentativas: [{ status: 'AGENDADA' }],
     })
     expect([await pay(endToEndId, 3_499n)]).toEqual(['BE17'])
     const paid = await approvedAndScheduled()
     expect(await pay(paid.endToEndId)).toBe('accepted')
     await settle(paid.endToEndId)
     expect(await right('GET', `/cobr/${paid.txid}`)).toMatchObject({
-      ...{ status: 'CONCLUIDA', tentativas: [{ status: 'PAGA' }] },
+      status: 'CONCLUIDA',
+      tentativas: [{ status: 'PAGA' }],
       pix: [{ endToEndId: paid.endToEndId, valor: '35.00' }],
     })
     await settle(paid.endToEndId)
@@ -110,7 +123,8 @@ describe('a charge of a recurrence', () => {
     sent()
     const cancelled = await right('PATCH', `/cobr/${txid}`, { status: 'CANCELADA' })
     expect(cancelled).toMatchObject({
-      ...{ status: 'CANCELADA', tentativas: [{ status: 'CANCELADA' }] },
+      status: 'CANCELADA',
+      tentativas: [{ status: 'CANCELADA' }],
       encerramento: { cancelamento: { solicitante: 'USUARIO_RECEBEDOR', codigo: 'SLCR' } },
     })
     expect(sent()).toMatchObject([
@@ -132,7 +146,8 @@ describe('a charge of a recurrence', () => {
     expect(violated(open)).toEqual([400, 'CobROperacaoInvalida', 'cobr.tentativas'])
     await at('2026-03-20T12:00:00Z', () => ofCharge(endToEndId, 'refused', 'AM02'))
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
-      ...{ status: 'ATIVA', tentativas: [{ status: 'REJEITADA', rejeicao: { codigo: 'AM02' } }] },
+      status: 'ATIVA',
+      tentativas: [{ status: 'REJEITADA', rejeicao: { codigo: 'AM02' } }],
     })
     sent()
     for (const [day, now] of [
@@ -240,7 +255,8 @@ describe('a charge of a recurrence', () => {
     const failed = { type: 'camt.055', speaker: '91193552', reconciliationId: txid }
     await at('2026-03-21T00:30:00Z', () => ofCharge(endToEndId, 'cancelled', 'FAIL', failed))
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
-      ...{ status: 'ATIVA', tentativas: [{ status: 'EXPIRADA' }] },
+      status: 'ATIVA',
+      tentativas: [{ status: 'EXPIRADA' }],
     })
     expect(await pay(endToEndId)).toBe('UPAY')
     const retry = () => call('POST', `/cobr/${txid}/retentativa/2026-03-23`)
@@ -256,10 +272,8 @@ describe('a charge of a recurrence', () => {
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({ status: 'ATIVA' })
     await ofCharge(endToEndId, 'cancelled', 'SLBD', { speaker: '91193552', reconciliationId: txid })
     expect(await right('GET', `/cobr/${txid}`)).toMatchObject({
-      ...{
-        status: 'CANCELADA',
-        encerramento: { cancelamento: { solicitante: 'USUARIO_PAGADOR' } },
-      },
+      status: 'CANCELADA',
+      encerramento: { cancelamento: { solicitante: 'USUARIO_PAGADOR' } },
     })
   })
 
@@ -278,11 +292,15 @@ describe('a charge of a recurrence', () => {
     const [status, type] = [400, 'CobROperacaoInvalida']
     const due = 'cobr.calendario.dataDeVencimento'
     expect(await refusal({ calendario: { dataDeVencimento: '2026-04-19' } })).toEqual([
-      ...[status, type, due],
+      status,
+      type,
+      due,
     ])
     expect(await refusal({}, `/cobr/${txid}`, 'PUT')).toEqual([status, type, 'cobr.txid'])
     expect(await refusal({ calendario: { dataDeVencimento: '2026-03-01' } })).toEqual([
-      ...[status, type, due],
+      status,
+      type,
+      due,
     ])
     expect(await refusal({ valor: { original: '35.01' } })).toEqual([status, type, 'cobr.valor'])
     for (const original of ['0.00', '35,00', '2657.98Lj', '1'.repeat(400), '']) {

@@ -13,7 +13,9 @@ const { isWorkingDay, nextWorkingDay } = calendar
 
 const none = { fine: undefined, interest: undefined, rebate: undefined, discount: undefined }
 const terms = (dueOn: string, more: Partial<DueTerms> = {}): DueTerms => ({
-  ...{ dueOn, validDays: 30, ...none },
+  dueOn,
+  validDays: 30,
+  ...none,
   ...more,
 })
 const finalOn = (original: string, day: string, due: DueTerms): string =>
@@ -69,7 +71,10 @@ describe('working days', () => {
 
   test('are days that there are', () => {
     expect(['2024-02-29', '2023-02-29', '2024-13-01', '24-01-01'].map(isDay)).toEqual([
-      ...[true, false, false, false],
+      true,
+      false,
+      false,
+      false,
     ])
   })
 })

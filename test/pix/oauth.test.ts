@@ -40,8 +40,10 @@ describe('a client gets a token', () => {
     const { status, json, headers } = await pix.call('POST', at, options)
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(json).toEqual({
-      ...{ access_token: expect.stringMatching(/^trlt_[\w-]{43}$/), token_type: 'Bearer' },
-      ...{ expires_in: 3_600, scope: 'cob.read cob.write' },
+      access_token: expect.stringMatching(/^trlt_[\w-]{43}$/),
+      token_type: 'Bearer',
+      expires_in: 3_600,
+      scope: 'cob.read cob.write',
     })
     expect((await pix.call('GET', list, { token: json.access_token })).status).toBe(200)
   })
@@ -53,8 +55,10 @@ describe('a client gets a token', () => {
     expect(refused.status).toBe(403)
     expect(refused.headers.get('content-type')).toBe('application/problem+json')
     expect(refused.json).toEqual({
-      ...{ type: 'https://pix.bcb.gov.br/api/v2/error/AcessoNegado', title: expect.any(String) },
-      ...{ status: 403, detail: expect.stringContaining('cob:write') },
+      type: 'https://pix.bcb.gov.br/api/v2/error/AcessoNegado',
+      title: expect.any(String),
+      status: 403,
+      detail: expect.stringContaining('cob:write'),
       correlationId: expect.any(String),
     })
     const body = { ...grant, scope: 'payloadlocation.read' }
@@ -70,7 +74,8 @@ describe('a client gets a token', () => {
         json,
         headers: answered,
       } = await pix.call('POST', path, {
-        ...{ body: grant, headers },
+        body: grant,
+        headers,
       })
       expect([status, json.error]).toEqual([401, 'invalid_client'])
       expect(answered.get('www-authenticate')).toContain('Basic')

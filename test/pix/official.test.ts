@@ -48,7 +48,8 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
   const recBody = (dataInicial: string) => ({
     vinculo: { contrato: '1', devedor: { cpf: '12345678909', nome: 'Francisco da Silva' } },
     calendario: { dataInicial, periodicidade: 'MENSAL' },
-    ...{ valor: { valorRec: '35.00' }, politicaRetentativa: 'PERMITE_3R_7D' },
+    valor: { valorRec: '35.00' },
+    politicaRetentativa: 'PERMITE_3R_7D',
     ativacao: { dadosJornada: { txid: freshTxid() } },
   })
 
@@ -64,7 +65,9 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
     for (const { method, path, scope } of served) {
       const operation = document.paths[path.slice('/pix/v2'.length)]?.[method.toLowerCase()]
       expect([path, method, operation?.security?.[0]?.OAuth2]).toEqual([
-        ...[path, method, [scope.replace(':', '.')]],
+        path,
+        method,
+        [scope.replace(':', '.')],
       ])
     }
   })
@@ -89,7 +92,9 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
     original: '10.00',
     retirada: {
       troco: {
-        ...{ valor: '0.00', modalidadeAlteracao: 1, modalidadeAgente: 'AGTEC' },
+        valor: '0.00',
+        modalidadeAlteracao: 1,
+        modalidadeAgente: 'AGTEC',
         prestadorDoServicoDeSaque: '12345678',
       },
     },
@@ -114,7 +119,9 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
     const batch = async () => {
       const body = chargeBody(key)
       const cobsv = ['2020-01-01', nextYear].map((dataDeVencimento) => ({
-        ...{ ...body, txid: freshTxid(), calendario: { dataDeVencimento } },
+        ...body,
+        txid: freshTxid(),
+        calendario: { dataDeVencimento },
       }))
       const put = { token, body: { descricao: 'Turma da manhã', cobsv } }
       await pix.call('PUT', '/pix/v2/lotecobv/7', put)
@@ -138,7 +145,9 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       destinatario: { cpf: '12345678909', conta: '1', ispbParticipante: '91193552' },
     })
     const cobr = await call('POST', '/cobr', {
-      ...{ idRec: requested.idRec, infoAdicional: 'Plano', valor: { original: '35.00' } },
+      idRec: requested.idRec,
+      infoAdicional: 'Plano',
+      valor: { original: '35.00' },
       calendario: { dataDeVencimento: nextYear },
       devedor: { cep: '89256-140', cidade: 'Uberlândia', uf: 'MG' },
       recebedor: { agencia: '9708', conta: '012682', tipoConta: 'CORRENTE' },
@@ -200,9 +209,13 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
   const say = (kind: 'mandate' | 'charge', key: string, event: string, reason: string | null) =>
     pix.sql.begin((tx) => {
       const mandate = {
-        ...{ reference: null, journey: 'AUT1', debtorTown: '3550308' },
-        ...{ debtorDocument: '15231470190', debtorIspb: '91193552' },
-        ...{ debtorAccount: '550689', debtorBranch: null },
+        reference: null,
+        journey: 'AUT1',
+        debtorTown: '3550308',
+        debtorDocument: '15231470190',
+        debtorIspb: '91193552',
+        debtorAccount: '550689',
+        debtorBranch: null,
       }
       const type = event === 'cancellation_requested' ? 'pain.011' : 'pain.012'
       const fact = { kind, key, type, event, requestId: null, reason, reconciliationId: null }
@@ -215,9 +228,15 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
 
   const pay = async (endToEndId: string, txid: string): Promise<void> => {
     const payment = {
-      ...{ endToEndId, txid, amountCents: 3_500n, localInstrument: 'AUTO' },
-      ...{ creditorDocument: '12345678000195', creditorKey: null, debtorDocument: '15231470190' },
-      ...{ text: null, withdrawal: null },
+      endToEndId,
+      txid,
+      amountCents: 3_500n,
+      localInstrument: 'AUTO',
+      creditorDocument: '12345678000195',
+      creditorKey: null,
+      debtorDocument: '15231470190',
+      text: null,
+      withdrawal: null,
     }
     await pix.sql.begin(async (tx) => {
       await pix.receivables?.receive(tx, [payment], new Date())
@@ -237,13 +256,16 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
     const asked = async (): Promise<{ readonly idRec: string; readonly idSolicRec: string }> => {
       const { idRec } = await call('POST', '/rec', recBody(day(0)))
       return call('POST', '/solicrec', {
-        ...{ idRec, calendario: { dataExpiracaoSolicitacao: `${day(5)}T12:17:11.926Z` } },
+        idRec,
+        calendario: { dataExpiracaoSolicitacao: `${day(5)}T12:17:11.926Z` },
         destinatario: { cpf: '15231470190', conta: '550689', ispbParticipante: '91193552' },
       })
     }
     const charge = async (idRec: string, days: number) =>
       call('POST', '/cobr', {
-        ...{ idRec, calendario: { dataDeVencimento: day(days) }, valor: { original: '35.00' } },
+        idRec,
+        calendario: { dataDeVencimento: day(days) },
+        valor: { original: '35.00' },
         recebedor: { agencia: '9708', conta: '012682', tipoConta: 'CORRENTE' },
       })
     const approved = async () => {
@@ -272,9 +294,7 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
         ),
       )
     const endings = (await shown([later, unpaid, wrong])).map(
-      ([, { status, encerramento: end }]) => [
-        ...[status, (end.cancelamento ?? end.rejeicao).codigo],
-      ],
+      ([, { status, encerramento: end }]) => [status, (end.cancelamento ?? end.rejeicao).codigo],
     )
     expect(endings).toEqual([
       ['CANCELADA', 'CCLD'],
@@ -357,7 +377,8 @@ describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, asy
       for (const revision of bodiesOf('RecBodyRevisada')) {
         const change = { ...revision, calendario: { dataInicial }, loc: undefined }
         const { status } = await pix.call('PATCH', `/pix/v2/rec/${made.json.idRec}`, {
-          ...{ token, body: change },
+          token,
+          body: change,
         })
         expect([revision, status]).toEqual([revision, 200])
       }

@@ -30,9 +30,15 @@ type Made = {
 
 const taxId = '12345678000195'
 const terms: ChargeTerms = {
-  ...{ key: 'ana', originalCents: 100n, isOpen: false, expiresSeconds: 60 },
-  ...{ withdrawal: undefined, debtor: undefined, question: undefined },
-  ...{ infos: undefined, due: undefined },
+  key: 'ana',
+  originalCents: 100n,
+  isOpen: false,
+  expiresSeconds: 60,
+  withdrawal: undefined,
+  debtor: undefined,
+  question: undefined,
+  infos: undefined,
+  due: undefined,
 }
 const everything = { from: new Date(0), to: new Date('9999-01-01T00:00:00Z'), perPage: listed }
 const lists: readonly Omit<ChargeFilter, 'from' | 'to' | 'perPage' | 'page'>[] = (
@@ -89,13 +95,22 @@ const change = async (tx: Transaction, txids: readonly string[]): Promise<never>
     fresh.map((txid) => ({ account: 'ana', txid, terms, at })),
   )
   const payments = txids.map((txid) => ({
-    ...{ endToEndId: `E${txid}`, txid, amountCents: 100n, localInstrument: 'QRDN' },
-    ...{ creditorDocument: taxId, creditorKey: 'ana', debtorDocument: '15231470190' },
-    ...{ text: null, withdrawal: null },
+    endToEndId: `E${txid}`,
+    txid,
+    amountCents: 100n,
+    localInstrument: 'QRDN',
+    creditorDocument: taxId,
+    creditorKey: 'ana',
+    debtorDocument: '15231470190',
+    text: null,
+    withdrawal: null,
   }))
   await lockNamed(tx, payments)
   const ends = txids.map((txid) => ({
-    ...{ endToEndId: `E${txid}`, returnId: null, isSettled: true, reason: null },
+    endToEndId: `E${txid}`,
+    returnId: null,
+    isSettled: true,
+    reason: null,
   }))
   await endReceived(tx, ends, at)
   throw new Undone()

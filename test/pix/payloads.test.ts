@@ -35,13 +35,20 @@ test('a location shows its charge, signed by our certificate', async () => {
   const der = new X509Certificate(pair.cert).raw
   const hash = (name: string) => createHash(name).update(der).digest('base64url')
   expect(header).toEqual({
-    ...{ alg: 'RS256', kid, jku: `https://${host}/qr/v2/jwks.json` },
-    ...{ x5t: hash('sha1'), 'x5t#S256': hash('sha256') },
+    alg: 'RS256',
+    kid,
+    jku: `https://${host}/qr/v2/jwks.json`,
+    x5t: hash('sha1'),
+    'x5t#S256': hash('sha256'),
   })
   expect(payload).toEqual({
-    ...{ revisao: 0, txid: charge.txid, status: 'ATIVA', chave: key },
+    revisao: 0,
+    txid: charge.txid,
+    status: 'ATIVA',
+    chave: key,
     calendario: {
-      ...{ criacao: charge.calendario.criacao, expiracao: 3_600 },
+      criacao: charge.calendario.criacao,
+      expiracao: 3_600,
       apresentacao: second(),
     },
     devedor: { cpf: '12345678909', nome: 'Francisco da Silva' },
@@ -64,10 +71,12 @@ test('the key set is as payers’ institutions read it', async () => {
 test('what was revised, removed or has expired is shown as it is', async () => {
   const charge = await made({ devedor: undefined })
   await pix.call('PATCH', `/pix/v2/cob/${charge.txid}`, {
-    ...{ token, body: { valor: { original: '40.00' } } },
+    token,
+    body: { valor: { original: '40.00' } },
   })
   expect((await opened(charge.location)).payload).toMatchObject({
-    ...{ revisao: 1, valor: { original: '40.00' } },
+    revisao: 1,
+    valor: { original: '40.00' },
   })
   clock = new Date(clock.getTime() + 7_200_000)
   const { payload } = await opened(charge.location)

@@ -57,7 +57,9 @@ type Paid = PaymentParts & { readonly txid?: string; readonly document?: string 
 /** A payment of a dynamic QR code, unless it says otherwise. */
 const paid = ({ txid, document = taxId, ...parts }: Paid = {}): string =>
   payment({
-    ...{ instrument: 'QRDN', amount: '37.00', proxy: `<Prxy><Id>${key}</Id></Prxy>` },
+    instrument: 'QRDN',
+    amount: '37.00',
+    proxy: `<Prxy><Id>${key}</Id></Prxy>`,
     ...(txid === undefined ? {} : { transactionId: `<TxId>${txid}</TxId>` }),
     ...parts,
   }).replace(/(<Cdtr>.*?<Id>)12345678909(<\/Id>)/, `$1${document}$2`)
@@ -93,7 +95,11 @@ describe('a payment of a charge', () => {
     const shown = await get(`/pix/${endToEndId}`)
     expect(charge.pix).toEqual([shown])
     expect(shown).toEqual({
-      ...{ endToEndId, txid, valor: '37.00', chave: key, horario: expect.any(String) },
+      endToEndId,
+      txid,
+      valor: '37.00',
+      chave: key,
+      horario: expect.any(String),
       componentesValor: { original: { valor: '37.00' } },
     })
     // Nothing of the payer.
@@ -141,7 +147,9 @@ describe('a payment of a charge', () => {
     await tell(
       payment(
         ids.slice(0, 3).map((endToEndId) => ({
-          ...{ endToEndId, instrument: 'QRDN', amount: '37.00' },
+          endToEndId,
+          instrument: 'QRDN',
+          amount: '37.00',
           transactionId: `<TxId>${txid}</TxId>`,
         })),
       ).replaceAll(/(<Cdtr>.*?<Id>)12345678909(<\/Id>)/g, `$1${taxId}$2`),
@@ -199,7 +207,8 @@ describe('what a charge refuses', () => {
     await settle(second)
     const { pix: all, status } = await get(`/cob/${txid}`)
     expect([status, all.map(({ endToEndId }: Json) => endToEndId)]).toEqual([
-      ...['CONCLUIDA', [first, second]],
+      'CONCLUIDA',
+      [first, second],
     ])
   })
 
@@ -271,7 +280,9 @@ describe('the list of Pix', () => {
   const paidTo = async (parts: Paid) => {
     const { key: own } = await lister
     const endToEndId = await pay({
-      ...{ document: '98765432000198', instrument: 'DICT', proxy: `<Prxy><Id>${own}</Id></Prxy>` },
+      document: '98765432000198',
+      instrument: 'DICT',
+      proxy: `<Prxy><Id>${own}</Id></Prxy>`,
       ...parts,
     })
     await settle(endToEndId)
@@ -331,9 +342,13 @@ describe('a return', () => {
     const asked = await giveBack(endToEndId, 'd1', body)
     expect(asked.status).toBe(201)
     expect(asked.json).toEqual({
-      ...{ id: 'd1', valor: '7.00', natureza: 'ORIGINAL', descricao: 'Troca' },
+      id: 'd1',
+      valor: '7.00',
+      natureza: 'ORIGINAL',
+      descricao: 'Troca',
       rtrId: expect.stringMatching(new RegExp(`^D${ispb}\\d{12}\\w{11}$`)),
-      ...{ horario: { solicitacao: expect.any(String) }, status: 'EM_PROCESSAMENTO' },
+      horario: { solicitacao: expect.any(String) },
+      status: 'EM_PROCESSAMENTO',
     })
     const { rtrId } = asked.json
     const sent = (await messagesOfPayment(pix.sql, endToEndId)).filter(
@@ -372,7 +387,8 @@ describe('a return', () => {
     const end = { endToEndId, instructionId: refused.rtrId, status: 'RJCT', reason: 'AM09' }
     await tell(report([end]))
     expect(await get(`/pix/${endToEndId}/devolucao/${refused.id}`)).toMatchObject({
-      ...{ status: 'NAO_REALIZADO', motivo: 'AM09' },
+      status: 'NAO_REALIZADO',
+      motivo: 'AM09',
     })
     expect((await giveBack(endToEndId, 'rest', { valor: '17.00' })).status).toBe(201)
     expect((await giveBack(endToEndId, 'more', { valor: '0.01' })).status).toBe(400)

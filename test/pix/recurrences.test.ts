@@ -38,7 +38,8 @@ const made = async (more: object = {}, as = token): Promise<Json> => {
 const location = async (as = token): Promise<Json> =>
   (await call('POST', '/locrec', undefined, as)).json
 const violated = ({ status, json }: { status: number; json: Json }) => [
-  ...[status, json.type?.split('/').at(-1)],
+  status,
+  json.type?.split('/').at(-1),
   ...(json.violacoes ?? []).map(({ propriedade }: Json) => propriedade),
 ]
 const year = 'inicio=2026-01-01T00:00:00Z&fim=2026-12-31T00:00:00Z'
@@ -73,7 +74,8 @@ describe('a recurrence', () => {
     expect(headers.get('cache-control')).toBe('no-store')
     expect(payload).toEqual({
       ...bodyOf(),
-      ...{ idRec: rec.idRec, atualizacao: rec.atualizacao },
+      idRec: rec.idRec,
+      atualizacao: rec.atualizacao,
       recebedor: { ...rec.recebedor, ispbParticipante: '12345678' },
     })
   })
@@ -121,7 +123,9 @@ describe('a recurrence', () => {
     [{ ativacao: { dadosJornada: { txid: 'curto' } } }, 'rec.ativacao'],
   ])('is refused with %j', async (more, propriedade) => {
     expect(violated(await call('POST', '/rec', bodyOf(more)))).toEqual([
-      ...[400, 'RecOperacaoInvalida', propriedade],
+      400,
+      'RecOperacaoInvalida',
+      propriedade,
     ])
   })
 
@@ -220,17 +224,22 @@ describe('a composite code', () => {
     const { dadosQR } = (await call('GET', `/rec/${idRec}?txid=${txid}`)).json
     const code = parseBrCode(dadosQR.pixCopiaECola).pix
     expect([dadosQR.jornada, code?.url, code?.recurrenceUrl]).toEqual([
-      ...['JORNADA_3', charge.location, address],
+      'JORNADA_3',
+      charge.location,
+      address,
     ])
     const { key: ownKey } = await pix.receiver('ana', undefined, {
-      ...{ street: 'Rua 15', state: 'SP', postal_code: '70800100' },
+      street: 'Rua 15',
+      state: 'SP',
+      postal_code: '70800100',
     })
     const due = freshTxid()
     const dueBody = { ...chargeBody(ownKey), calendario: { dataDeVencimento: '2026-04-01' } }
     const owed = (await call('PUT', `/cobv/${due}`, dueBody)).json
     const fourth = (await call('GET', `/rec/${idRec}?txid=${due}`)).json.dadosQR
     expect([fourth.jornada, parseBrCode(fourth.pixCopiaECola).pix?.url]).toEqual([
-      ...['JORNADA_4', owed.location],
+      'JORNADA_4',
+      owed.location,
     ])
   })
 
@@ -252,7 +261,9 @@ describe('locations', () => {
   test('show one recurrence at a time, and are freed', async () => {
     const loc = await location()
     expect(loc).toEqual({
-      ...{ id: expect.any(Number), tipo: 'rec', criacao: clock.toISOString() },
+      id: expect.any(Number),
+      tipo: 'rec',
+      criacao: clock.toISOString(),
       location: expect.stringMatching(/^pix\.example\.com\/qr\/v2\/rec\/[0-9a-f]{32}$/),
     })
     const { idRec } = await made({ loc: loc.id })
@@ -310,7 +321,8 @@ describe('lists', () => {
     const paginacao = { paginaAtual: 0, itensPorPagina: 100, quantidadeDePaginas: 1 }
     const both = await listed('')
     expect([new Set(both[0]), both[1].paginacao]).toEqual([
-      ...[new Set([one.idRec, two.idRec]), { ...paginacao, quantidadeTotalDeItens: 2 }],
+      new Set([one.idRec, two.idRec]),
+      { ...paginacao, quantidadeTotalDeItens: 2 },
     ])
     for (const [filter, found, echo] of [
       ['&cpf=45164632481', one, { cpf: '45164632481' }],
@@ -328,8 +340,10 @@ describe('lists', () => {
         ({ id }: Json) => id,
       )
     expect([
-      ...[await locations(''), await locations('&idRecPresente=true')],
-      ...[await locations('&idRecPresente=false'), await locations('&convenio=Master')],
+      await locations(''),
+      await locations('&idRecPresente=true'),
+      await locations('&idRecPresente=false'),
+      await locations('&convenio=Master'),
     ]).toEqual([[loc, free], [loc], [free], [loc]])
   })
 

@@ -37,17 +37,26 @@ const bank = await createCentralBank({ longPollMs: 200 })
 const receiver = startReceiver()
 const gateway = startProgram(anyVariant, ['serve'], {
   env: {
-    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: keys.file, ISPB: ispb },
-    ...{ DATABASE_DSN: database.dsn, TRILHO_ROLES: 'api,pull,worker,send,webhooks' },
-    ...{ SPI_PRIMARY_URL: bank.url, SPI_SECONDARY_URL: bank.secondaryUrl, SPI_AUTO_ACCEPT: 'true' },
-    ...{ TRILHO_TRUSTED_PROXIES: '127.0.0.1', WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8' },
+    HTTP_ADDR: '127.0.0.1:0',
+    CARDGW_PORT: '0',
+    API_KEYS_FILE: keys.file,
+    ISPB: ispb,
+    DATABASE_DSN: database.dsn,
+    TRILHO_ROLES: 'api,pull,worker,send,webhooks',
+    SPI_PRIMARY_URL: bank.url,
+    SPI_SECONDARY_URL: bank.secondaryUrl,
+    SPI_AUTO_ACCEPT: 'true',
+    TRILHO_TRUSTED_PROXIES: '127.0.0.1',
+    WEBHOOK_ALLOWED_TARGETS: '127.0.0.0/8',
     PIX_LOCATION_HOST: 'pix.example.com',
   },
 })
 let url: string
 
 const client = {
-  ...{ id: keys.key.split('_')[2] ?? '', secret: keys.key, pixKey },
+  id: keys.key.split('_')[2] ?? '',
+  secret: keys.key,
+  pixKey,
   certificate: file('shop.crt', shop.cert),
   key: file('shop.key', shop.key),
   pem: file('shop.pem', shop.cert + shop.key),
@@ -117,7 +126,10 @@ test.skipIf(noNode !== '')(
   `by configuration of their certificate and address alone${noNode}`,
   async () => {
     const given = {
-      ...{ gateway: url, packages: dirname(npmTools ?? ''), client, txids },
+      gateway: url,
+      packages: dirname(npmTools ?? ''),
+      client,
+      txids,
       proxy: { cert: proxy.cert, key: proxy.key, ca: authority.cert },
       hook: receiver.url,
     }
@@ -125,21 +137,28 @@ test.skipIf(noNode !== '')(
       ['node', join(root, 'test/pix/shops/shops.mjs'), JSON.stringify(given)],
       {
         env: { ...process.env, NODE_EXTRA_CA_CERTS: trusted },
-        ...{ stdin: 'pipe', stdout: 'pipe', stderr: 'inherit' },
+        stdin: 'pipe',
+        stdout: 'pipe',
+        stderr: 'inherit',
       },
     )
     const found = new Map<string, string>()
     const withPython = async (port: number): Promise<void> => {
       if (python !== undefined) {
         const own = {
-          ...{ client, port, txid: txids.efipay, hook: receiver.url },
-          ...{ payer: acceptingPsp, collected },
+          client,
+          port,
+          txid: txids.efipay,
+          hook: receiver.url,
+          payer: acceptingPsp,
+          collected,
         }
         const child = Bun.spawn(
           [python, join(root, 'test/pix/shops/shop.py'), JSON.stringify(own)],
           {
             env: { ...process.env, REQUESTS_CA_BUNDLE: trusted },
-            ...{ stdout: 'pipe', stderr: 'inherit' },
+            stdout: 'pipe',
+            stderr: 'inherit',
           },
         )
         for (const [name, id] of await follow(child)) found.set(name, id)

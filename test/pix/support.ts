@@ -30,8 +30,14 @@ const lawful = createHolidayBook([])
 const store: JoseKeySource = {
   list: async () => [
     {
-      ...{ kid, certificate: pair.cert, fingerprint: 'one', active: true },
-      ...{ hasKey: true, signs: true, encrypts: true, isForTokens: true },
+      kid,
+      certificate: pair.cert,
+      fingerprint: 'one',
+      active: true,
+      hasKey: true,
+      signs: true,
+      encrypts: true,
+      isForTokens: true,
     },
   ],
   readKey: async () =>
@@ -85,7 +91,10 @@ export const startPix = async (
   })
   const drafts: Json[] = []
   const feature = createPix({
-    ...{ sql, authenticator, logger: quietLogger, runsJobs: false },
+    sql,
+    authenticator,
+    logger: quietLogger,
+    runsJobs: false,
     topics: createTopics({ allowedTargets: ['127.0.0.0/8', 'localhost'] }),
     refunds: createRefunds({ ispb: '12345678', sql, broker, revision: '5.10.1' }),
     mandates: recorded(
@@ -101,7 +110,9 @@ export const startPix = async (
   if (feature.tokenSource !== undefined) tokens.push(feature.tokenSource)
   const routes = [feature, feature.beside].flatMap((one) => one.routes ?? [])
   const app = createApp({
-    ...{ routes, authenticator, logger: quietLogger },
+    routes,
+    authenticator,
+    logger: quietLogger,
     metrics: createHttpMetrics(createMetrics({ version: 'test', withProcess: false })),
     trustedProxies: networksOf(['127.0.0.1']),
   })
@@ -140,27 +151,28 @@ export const startPix = async (
     const sender = createRecurringSender({ ispb: '12345678', sql, broker, revision: '5.11.1' })
     if (sender === undefined) throw new Error('no sender')
     return sweepRecurring({
-      ...{ sql, sender: recorded(sender, drafts), ispb: '12345678' },
-      ...{ emit: createTopics({ allowedTargets: [] }).emit, now: now ?? (() => new Date()) },
+      sql,
+      sender: recorded(sender, drafts),
+      ispb: '12345678',
+      emit: createTopics({ allowedTargets: [] }).emit,
+      now: now ?? (() => new Date()),
       calendar: createCalendar(lawful.isHoliday),
     })
   }
   const operator = client().secret
   return {
-    ...{
-      receivables: feature.receivables,
-      recurrences: feature.recurrences,
-      drafts,
-      sweep,
-      database,
-      sql,
-      routes,
-      call,
-      client,
-      tokenOf,
-      operator,
-      keys,
-    },
+    receivables: feature.receivables,
+    recurrences: feature.recurrences,
+    drafts,
+    sweep,
+    database,
+    sql,
+    routes,
+    call,
+    client,
+    tokenOf,
+    operator,
+    keys,
     /** Lets an account charge with a new key, and returns key and token. */
     receiver: async (account: string, taxId = '12345678000195', more: object = {}) => {
       const key = crypto.randomUUID()

@@ -57,7 +57,9 @@ const paid = async (
   const [txid, endToEndId] = [freshTxid(), fresh.endToEndId()]
   if (hasCharge) await call('PUT', `/cob/${txid}`, chargeBody(chave))
   const xml = payment({
-    ...{ endToEndId, amount: '37.00', proxy: `<Prxy><Id>${chave}</Id></Prxy>` },
+    endToEndId,
+    amount: '37.00',
+    proxy: `<Prxy><Id>${chave}</Id></Prxy>`,
     instrument: hasCharge ? 'QRDN' : 'DICT',
     ...(hasCharge ? { transactionId: `<TxId>${txid}</TxId>` } : {}),
   }).replace(/(<Cdtr>.*?<Id>)12345678909(<\/Id>)/, '$112345678000195$2')
@@ -88,7 +90,9 @@ describe('the webhook of a key', () => {
     expect([put.status, put.text]).toEqual([200, ''])
     const shown = (await call('GET', `/webhook/${own}`, undefined, by)).json
     expect(shown).toEqual({
-      ...{ webhookUrl: 'http://127.0.0.1:1/a', chave: own, cnpj: '12345678000195' },
+      webhookUrl: 'http://127.0.0.1:1/a',
+      chave: own,
+      cnpj: '12345678000195',
       criacao: expect.stringMatching(/Z$/),
     })
     await configure('http://127.0.0.1:1/b', own, by)
@@ -152,7 +156,8 @@ describe.each([
       const put = await call('PUT', path, { webhookUrl })
       expect([put.status, put.text]).toEqual([200, ''])
       expect((await call('GET', path)).json).toEqual({
-        ...{ webhookUrl, criacao: expect.stringMatching(/Z$/) },
+        webhookUrl,
+        criacao: expect.stringMatching(/Z$/),
       })
     }
     for (const method of ['GET', 'DELETE']) {

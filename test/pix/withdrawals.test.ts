@@ -69,7 +69,8 @@ type Paid = PaymentParts & { readonly cash?: Cash }
 const pay = async (txid: string | undefined, { cash, ...parts }: Paid) => {
   const endToEndId = fresh.endToEndId()
   const xml = payment({
-    ...{ endToEndId, proxy: `<Prxy><Id>${key}</Id></Prxy>` },
+    endToEndId,
+    proxy: `<Prxy><Id>${key}</Id></Prxy>`,
     ...(txid === undefined ? {} : { instrument: 'QRDN' }),
     ...(txid === undefined ? {} : { transactionId: `<TxId>${txid}</TxId>` }),
     ...(cash === undefined ? {} : { remittance: remittance(cash) }),
@@ -97,7 +98,8 @@ describe('a charge with cash', () => {
   ])('%s shows it, to its receiver and to whoever reads the payload', async (_, valor) => {
     const [[kind, cash]] = Object.entries<Json>(valor.retirada) as [[string, Json]]
     const whole = {
-      ...{ original: valor.original, modalidadeAlteracao: 0 },
+      original: valor.original,
+      modalidadeAlteracao: 0,
       retirada: { [kind]: { modalidadeAlteracao: 0, ...cash } },
     }
     const txid = await made(valor)
@@ -122,7 +124,8 @@ describe('a charge with cash', () => {
     expect(await revise(saque)).toMatchObject({ revisao: 3, valor: { original: '0.00' } })
     const { json } = await call('GET', `/cob/${txid}?revisao=1`)
     expect(json.valor).toEqual({
-      ...{ original: '90.00', modalidadeAlteracao: 0 },
+      original: '90.00',
+      modalidadeAlteracao: 0,
       retirada: { troco: { ...troco.retirada.troco, modalidadeAlteracao: 0 } },
     })
   })
@@ -163,7 +166,8 @@ describe('a charge with cash', () => {
   ])('is refused with %s', async (_, valor, member) => {
     const { status, json } = await call('PUT', `/cob/${freshTxid()}`, chargeBody(key, { valor }))
     expect([status, json.violacoes.map((one: Json) => one.propriedade)]).toEqual([
-      ...[400, [`cob.valor.${member}`]],
+      400,
+      [`cob.valor.${member}`],
     ])
     expect(json.type).toEndWith('/CobOperacaoInvalida')
   })

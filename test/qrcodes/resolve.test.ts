@@ -39,7 +39,12 @@ const jwkOf = async ({ key, cert }: IssuedPair, chain: Chain = [{ cert, key, ser
   const certificates = chain.map((one) => new X509Certificate(one.cert).raw)
   const [first = Buffer.alloc(0)] = certificates
   return {
-    ...{ kty, n, e, kid: 'psp-1', use: 'sig', alg: 'RS256' },
+    kty,
+    n,
+    e,
+    kid: 'psp-1',
+    use: 'sig',
+    alg: 'RS256',
     x5t: createHash('sha1').update(first).digest('base64url'),
     x5c: certificates.map((der) => der.toString('base64')),
   }
@@ -64,7 +69,9 @@ const asked: string[] = []
 let pages: Readonly<Record<string, () => Response | Promise<Response>>> = {}
 const serve = () =>
   Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 30 },
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 30,
     tls: { cert: site.cert, key: site.key },
     fetch: (request) => {
       const { pathname, search } = new URL(request.url)
@@ -83,8 +90,10 @@ const tokenAt = (token: string) => ({
 
 const open = (env: Readonly<Record<string, string>> = {}) => {
   const all = {
-    ...{ TRILHO_FETCH_ALLOWED_TARGETS: '127.0.0.1', TRILHO_FETCH_TIMEOUT: '1' },
-    ...{ TRILHO_FETCH_CA_BASE64: btoa(authority.cert), ...env },
+    TRILHO_FETCH_ALLOWED_TARGETS: '127.0.0.1',
+    TRILHO_FETCH_TIMEOUT: '1',
+    TRILHO_FETCH_CA_BASE64: btoa(authority.cert),
+    ...env,
   }
   const { values } = loadSettings({ outside: outsideSettings }, all)
   const read = createOutsideReader(values.outside, 'test')
@@ -113,7 +122,10 @@ describe('a charge behind a dynamic code', () => {
       location: `https://${host}/cob?codMun=5300108&DPP=2026-12-01`,
       code: { name: 'Fulano', pix: { kind: 'dynamic' } },
       verdict: {
-        ...{ valid: true, kid: 'psp-1', alg: 'RS256', key_source: 'jku' },
+        valid: true,
+        kid: 'psp-1',
+        alg: 'RS256',
+        key_source: 'jku',
         certificate: { subject: expect.stringContaining('99999010 QRC'), serial: own.serial },
       },
       header: { kid: 'psp-1' },
@@ -233,7 +245,8 @@ describe('a hostile location', () => {
   test('no more wait at once than the limit, and honest codes are resolved afterwards', async () => {
     pages = {
       '/slow': () => new Response(endless(new Uint8Array(1), 200)),
-      ...{ ...keysAt(await jwkOf(own)), ...tokenAt(await signed(jku)) },
+      ...keysAt(await jwkOf(own)),
+      ...tokenAt(await signed(jku)),
     }
     const { call } = open()
     const all = await Promise.all(

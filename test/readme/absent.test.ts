@@ -40,7 +40,9 @@ const codeIn = (folder: string): string =>
 const loaded = program.load({ ISPB: '12345678' })
 const routes = loaded
   .createFeatures({
-    ...{ logger: quietLogger, cardsLogger: quietLogger, version: 'test' },
+    logger: quietLogger,
+    cardsLogger: quietLogger,
+    version: 'test',
     metrics: createMetrics({ version: 'test', withProcess: false }),
     authenticator: { verify: () => undefined },
   })

@@ -33,7 +33,8 @@ test('from an empty database to a gateway that answers, by the commands of the p
       DATABASE_DSN: database.dsn,
       HTTP_ADDR: `127.0.0.1:${port}`,
       // Those of the page may be taken on this machine.
-      ...{ CARDGW_PORT: String(port), GRPC_ADDR: `127.0.0.1:${freePort()}` },
+      CARDGW_PORT: String(port),
+      GRPC_ADDR: `127.0.0.1:${freePort()}`,
     },
     stdout: 'pipe',
     stderr: 'pipe',

@@ -92,7 +92,9 @@ describe('the README', () => {
     // What an audit page shows is sealed half a minute after it was written: here at once.
     const { sql, close } = openDatabase({
       dsn: environment['DATABASE_DSN'] ?? '',
-      ...{ connectionsMax: 1, statementTimeoutMs: 30_000, logger: quietLogger },
+      connectionsMax: 1,
+      statementTimeoutMs: 30_000,
+      logger: quietLogger,
     })
     await sealEntries({ sql, logger: quietLogger, nowMs: () => Date.now() + settleMs })
     await close()

@@ -20,7 +20,8 @@ let files: Readonly<Record<string, string>> = {}
 
 beforeAll(() => {
   server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: (request) => {
       const file = files[new URL(request.url).pathname]
       return file === undefined ? new Response('none', { status: 404 }) : new Response(file)
@@ -126,11 +127,14 @@ test('participants are read from an address, and pages and names find them', asy
   const first = await there.json('/v1/participants?limit=100')
   const second = await there.json(`/v1/participants?limit=100&cursor=${first.next_cursor}`)
   expect([first.participants.length, second.participants.length, second.next_cursor]).toEqual([
-    ...[100, 20, null],
+    100,
+    20,
+    null,
   ])
   const named = await there.json('/v1/participants?name=acao%2011')
   expect(named.participants.map(({ name }: { name: string }) => name)).toEqual([
-    ...['AÇÃO 11 S.A.', ...Array.from({ length: 10 }, (_, at) => `AÇÃO ${110 + at} S.A.`)],
+    'AÇÃO 11 S.A.',
+    ...Array.from({ length: 10 }, (_, at) => `AÇÃO ${110 + at} S.A.`),
   ])
   expect((await there.get('/v1/participants/60701190')).status).toBe(404)
   expect((await there.get('/v1/participants/6070119')).status).toBe(400)

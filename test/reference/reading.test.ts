@@ -104,7 +104,9 @@ describe('participants', () => {
       settlement: 'direct',
     })
     expect(found[2]).toMatchObject({
-      ...{ ispb: '10000001', name: 'INSTITUIÇÃO 1', settlement: 'indirect' },
+      ispb: '10000001',
+      name: 'INSTITUIÇÃO 1',
+      settlement: 'indirect',
       modality: 'Provedor de Conta Transacional',
     })
   })
@@ -121,7 +123,9 @@ describe('participants', () => {
       (_, at) => `${20_000_000 + at},"BCO, ${at}",${at},Sim,RSFN,"Banco, ${at}",22/04/2002`,
     )
     expect(readParticipants([head, ...list].join('\n'))[7]).toMatchObject({
-      ...{ ispb: '20000007', name: 'BCO, 7', code: '007' },
+      ispb: '20000007',
+      name: 'BCO, 7',
+      code: '007',
     })
   })
 

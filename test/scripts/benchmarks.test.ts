@@ -43,7 +43,9 @@ test('a report names what was missed, and nothing else', () => {
 })
 
 const workerOf = (cpuUs: number, single = '1') => ({
-  ...{ name: 'ours', single, checksum: '1' },
+  name: 'ours',
+  single,
+  checksum: '1',
   round: () => Promise.resolve({ cpuUs, checksum: '1' }),
   stop: () => {},
 })
@@ -108,7 +110,8 @@ describe('a contender and itself at an earlier commit', () => {
 describe('the history of runs', () => {
   const runAt = (day: number, ratio: number): Run => ({
     at: new Date(Date.UTC(2026, 0, 1 + day)).toISOString(),
-    ...{ commit: `c${day}`, ratios: { 'xml: scan: ours / theirs': ratio } },
+    commit: `c${day}`,
+    ratios: { 'xml: scan: ours / theirs': ratio },
   })
 
   test('keeps what stands there, adds behind it, and drops the oldest beyond its bound', () => {

@@ -98,7 +98,9 @@ test.skipIf(noScanner !== '')(
   `an advisory against a package of a release is found by its bill, one against an older version is not${noScanner}`,
   () => {
     const advisory = (name: string, fixed: string) => ({
-      ...{ schema_version: '1.6.0', id: `GHSA-${name}`, modified: '2026-01-01T00:00:00Z' },
+      schema_version: '1.6.0',
+      id: `GHSA-${name}`,
+      modified: '2026-01-01T00:00:00Z',
       affected: [
         {
           package: { ecosystem: 'npm', name },

@@ -133,8 +133,13 @@ test('every file is in one group, and what needs Kafka is together', () => {
 
 describe('a second run', () => {
   const reportOf = (file: string, fail: number): FileReport => ({
-    ...{ file, ms: 1, processorMs: 0, lines: [], add: () => {} },
-    ...{ counts: { pass: 1, fail, skip: 0 }, failures: Array(fail).fill(`why ${file}`) },
+    file,
+    ms: 1,
+    processorMs: 0,
+    lines: [],
+    add: () => {},
+    counts: { pass: 1, fail, skip: 0 },
+    failures: Array(fail).fill(`why ${file}`),
   })
   const failed = (count: number) => Array.from({ length: count }, (_, i) => reportOf(`${i}`, 1))
   const asked: string[] = []

@@ -36,7 +36,8 @@ describe('a large body in JSON', () => {
     expect(parse).not.toHaveBeenCalled()
     parse.mockRestore()
     expect(refused).toEqual({
-      ...{ pointer: '', rule: 'values' },
+      pointer: '',
+      rule: 'values',
       message: `holds more than ${valuesMaxDefault} values`,
     })
   })
@@ -56,7 +57,8 @@ describe('a large body in JSON', () => {
     const text = whole(objectOf(membersMax)).padEnd(countedBytesMin)
     expect(outcome(text)).toEqual(JSON.parse(text))
     expect(outcome(whole(objectOf(membersMax + 1)).padEnd(countedBytesMin))).toEqual({
-      ...{ pointer: '', rule: 'members' },
+      pointer: '',
+      rule: 'members',
       message: `holds an object of more than ${membersMax} members`,
     })
   })

@@ -168,7 +168,8 @@ const makeCharge = async (): Promise<Pick<Made, 'charge' | 'due' | 'location' | 
   if (loc === undefined) throw new Error(text)
   const due = 'b'.repeat(32)
   const dueBody = {
-    ...{ ...body, calendario: { dataDeVencimento: '2030-01-02' } },
+    ...body,
+    calendario: { dataDeVencimento: '2030-01-02' },
     devedor: { cpf: '12345678909', nome: 'Bia' },
   }
   const { text: answer, json: made } = await call(ana, 'PUT', `/pix/v2/cobv/${due}`, dueBody)
@@ -193,20 +194,26 @@ const makeRecurrence = async (): Promise<Pick<Made, MadeForPayers>> => {
   const { idRec } = await demand('/pix/v2/rec', {
     vinculo: { contrato: '1', devedor: { cpf: '12345678909', nome: 'Bia' } },
     calendario: { dataInicial: '2099-01-01', periodicidade: 'MENSAL' },
-    ...{ politicaRetentativa: 'NAO_PERMITE', loc: id },
+    politicaRetentativa: 'NAO_PERMITE',
+    loc: id,
   })
   const dataExpiracaoSolicitacao = new Date(Date.now() + 10 * 86_400_000).toISOString()
   const { idSolicRec } = await demand('/pix/v2/solicrec', {
-    ...{ idRec, calendario: { dataExpiracaoSolicitacao } },
+    idRec,
+    calendario: { dataExpiracaoSolicitacao },
     destinatario: { cpf: '12345678909', conta: '1', ispbParticipante: '91193552' },
   })
   const { txid } = await demand('/pix/v2/cobr', {
-    ...{ idRec, calendario: { dataDeVencimento: '2099-01-01' }, valor: { original: '1.00' } },
+    idRec,
+    calendario: { dataDeVencimento: '2099-01-01' },
+    valor: { original: '1.00' },
     recebedor: { conta: '1', tipoConta: 'CORRENTE' },
   })
   return {
-    ...{ recurrence: idRec ?? '', place: String(id) },
-    ...{ request: idSolicRec ?? '', collection: txid ?? '' },
+    recurrence: idRec ?? '',
+    place: String(id),
+    request: idSolicRec ?? '',
+    collection: txid ?? '',
   }
 }
 
@@ -240,7 +247,8 @@ const anas = (restrictions: StoredRestrictions) => gateway.keyOf({ account: 'ana
 /** Who asks for what was refused is told by what. */
 const expectRefused = (name: string, answer: Answer, restriction: string): void => {
   expect([name, answer.status, answer.text]).toEqual([
-    ...[name, 403],
+    name,
+    403,
     // The API Pix speaks Portuguese whatever is asked for.
     expect.stringMatching(new RegExp(`\\b(restriction|restrição) ${restriction} `)),
   ])

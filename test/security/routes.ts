@@ -299,7 +299,8 @@ export const rows: Readonly<Record<string, Row>> = {
   ),
   // Of a key that is another's it says so: the standard has no other answer.
   'PUT /pix/v2/webhook/{chave}': {
-    ...{ kind: 'new', at: () => `/pix/v2/webhook/${pixKey}` },
+    kind: 'new',
+    at: () => `/pix/v2/webhook/${pixKey}`,
     body: () => ({ webhookUrl: 'https://example.com/pix' }),
   },
   'GET /pix/v2/webhook/{chave}': owned(true, [], () => `/pix/v2/webhook/${pixKey}`),
@@ -317,16 +318,20 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/contracts/templates': anyone(true),
   // Balances are the chain's, which everybody may read; a key for some wallets may not.
   'GET /v1/drex/balance/{wallet}': {
-    ...{ kind: 'anyone', reads: true, by: drex },
+    kind: 'anyone',
+    reads: true,
+    by: drex,
     at: ({ address }) => `/v1/drex/balance/${address}`,
   },
   'POST /v1/drex/sandbox/fund': {
-    ...{ kind: 'anyone', by: drex },
+    kind: 'anyone',
+    by: drex,
     body: ({ address }) => ({ wallet: address }),
   },
 
   'POST /v1/webhooks': {
-    ...{ kind: 'new', by: limitedMaker },
+    kind: 'new',
+    by: limitedMaker,
     body: () => ({ url: 'http://127.0.0.1:9/other', events: ['card.*'] }),
   },
   'GET /v1/webhooks': list(['own_webhooks']),
@@ -340,7 +345,8 @@ export const rows: Readonly<Record<string, Row>> = {
   })),
   'GET /v1/webhook-deliveries': {
     ...list(limitedMaker),
-    ...{ isClosed: true, at: () => '/v1/webhook-deliveries?subject=any' },
+    isClosed: true,
+    at: () => '/v1/webhook-deliveries?subject=any',
   },
   'GET /v1/webhook-deliveries/{id}': owned(true, ['own_webhooks'], delivery('')),
   'GET /v1/webhooks/deliveries/{id}': owned(true, ['own_webhooks'], former('')),
@@ -349,7 +355,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'DELETE /v1/webhooks/{id}': owned(false, limited, endpoint('')),
 
   'POST /v1/keys': {
-    ...{ kind: 'new', by: limited },
+    kind: 'new',
+    by: limited,
     body: () => ({ name: 'other', scopes: ['cards:read'] }),
   },
   'GET /v1/keys': { ...list(limited), isClosed: true },
@@ -359,11 +366,13 @@ export const rows: Readonly<Record<string, Row>> = {
   'DELETE /v1/keys/{id}': owned(false, limited, apiKey('')),
 
   'POST /v1/transactions/authorize': {
-    ...{ kind: 'new', by: cards },
+    kind: 'new',
+    by: cards,
     body: () => authorizationBody('tok_visa_approved'),
   },
   'POST /v1/transactions/verify': {
-    ...{ kind: 'new', by: cards },
+    kind: 'new',
+    by: cards,
     body: () => {
       const { amount: _, ...body } = authorizationBody('tok_visa_approved')
       return body
@@ -381,7 +390,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'GET /v1/transactions/{id}': owned(true, cards, transaction('')),
   'GET /v1/transactions/{id}/events': owned(true, cards, transaction('/events')),
   'POST /v1/transactions/{id}/resolve': owned(false, cards, transaction('/resolve'), () => ({
-    ...{ outcome: 'voided', reason: 'The desk said so' },
+    outcome: 'voided',
+    reason: 'The desk said so',
   })),
   'POST /v1/transactions/{id}/increment': owned(false, cards, transaction('/increment'), () => ({
     amount: 100,
@@ -391,7 +401,8 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /v1/transactions/{id}/refund': owned(false, cards, transaction('/refund')),
 
   'POST /v1/wallets': {
-    ...{ kind: 'new', by: drex },
+    kind: 'new',
+    by: drex,
     body: () => ({ type: 'managed', label: 'other' }),
   },
   'GET /v1/wallets': list(drex),
@@ -434,8 +445,13 @@ export const rows: Readonly<Record<string, Row>> = {
   'POST /v1/drex/deliveries': owned(
     ...([false, drex, () => '/v1/drex/deliveries'] as const),
     ({ address }) => ({
-      ...{ contract: anywhere, operation_id: '1', part: 'seller', wallet: address },
-      ...{ counterparty: anywhere, amount: '1.00', unit_price: '1.00' },
+      contract: anywhere,
+      operation_id: '1',
+      part: 'seller',
+      wallet: address,
+      counterparty: anywhere,
+      amount: '1.00',
+      unit_price: '1.00',
       bond: { acronym: 'LTN', code: '1', maturity_date: '2031-01-01' },
     }),
   ),
@@ -492,7 +508,8 @@ export const rows: Readonly<Record<string, Row>> = {
     (made) => `/v1/contracts/${made.contract}/streams/${made.stream}`,
   ),
   'POST /v1/contracts/{address}/call': owned(false, drex, contract('/call'), (made) => ({
-    ...{ function: 'pause', signer_wallet: made.address },
+    function: 'pause',
+    signer_wallet: made.address,
   })),
   // The last: nothing is signed with a wallet that is archived.
   'PATCH /v1/wallets/{id}': owned(false, drex, wallet(''), () => ({ label: 'mine' })),
@@ -505,12 +522,15 @@ export const row = (address: string) => ({
 })
 
 export const admission = (address: string) => ({
-  ...{ operation: 'enable_account', params: { wallet: anywhere } },
+  operation: 'enable_account',
+  params: { wallet: anywhere },
   signer_wallet: address,
 })
 
 export const pledge = (address: string) => ({
-  ...{ owner_wallet: address, beneficiary: anywhere, amount: '1.00' },
+  owner_wallet: address,
+  beneficiary: anywhere,
+  amount: '1.00',
   expiry: '2100-01-01T00:00:00Z',
 })
 

@@ -151,9 +151,21 @@ describe.skipIf(pythonTools === undefined)(`Schemathesis${noPythonTools}`, () =>
     const child = Bun.spawn(
       [
         join(pythonTools!, 'schemathesis'),
-        ...['--config-file', config, '--no-color', 'run', schema, '--url', base],
+        '--config-file',
+        config,
+        '--no-color',
+        'run',
+        schema,
+        '--url',
+        base,
         ...['--header', `Authorization: Bearer ${dev.key}`, '--continue-on-failure'],
-        ...['--workers', '1', '--no-shrink', '--request-timeout', '30', ...extent, ...more],
+        '--workers',
+        '1',
+        '--no-shrink',
+        '--request-timeout',
+        '30',
+        ...extent,
+        ...more,
       ],
       { cwd: directory, stdout: 'pipe', stderr: 'pipe' },
     )
@@ -177,7 +189,8 @@ describe.skipIf(pythonTools === undefined)(`Schemathesis${noPythonTools}`, () =>
     const document = await standardOf()
     const checks = ['not_a_server_error', 'status_code_conformance', 'content_type_conformance']
     await expectNothing(document, `${dev.url}/pix/v2`, [
-      ...['--checks', [...checks, 'response_schema_conformance'].join()],
+      '--checks',
+      [...checks, 'response_schema_conformance'].join(),
     ])
   })
 })

@@ -72,7 +72,9 @@ const shapesOf = (secret: string): readonly string[] => {
   const bytes = Buffer.from(plain)
   return (
     cvv ?? [
-      ...[plain, encodeURIComponent(plain), bytes.toString('hex')],
+      plain,
+      encodeURIComponent(plain),
+      bytes.toString('hex'),
       bytes.toString('base64').replace(/=+$/, ''),
       bytes.toString('base64url'),
     ]
@@ -143,7 +145,8 @@ beforeAll(async () => {
   if (password.length >= secretCharactersMin) secrets.set('password of the DSN', password)
   receiver = startReceiver()
   const network = createCardNetwork({
-    ...{ dialect: findDialect('ascii')!, framing: findFraming('binary-2')! },
+    dialect: findDialect('ascii')!,
+    framing: findFraming('binary-2')!,
   })
   network.start()
   const vaultKey = secrets.get('CARDGW_VAULT_TOKEN') ?? ''
@@ -156,23 +159,40 @@ beforeAll(async () => {
   key = file.key
   secrets.set('API key', key)
   env = {
-    ...{ HTTP_ADDR: '127.0.0.1:0', CARDGW_PORT: '0', API_KEYS_FILE: file.file },
+    HTTP_ADDR: '127.0.0.1:0',
+    CARDGW_PORT: '0',
+    API_KEYS_FILE: file.file,
     GRPC_ADDR: '127.0.0.1:0',
-    ...{ DATABASE_DSN: database.dsn, ISPB: '12345678', RSFN_KEY_SOURCE: 'store' },
-    ...{ OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${secrets.get('key of the collector')}` },
-    ...{ LOG_LEVEL: 'debug', CARDGW_LOG_LEVEL: 'debug', METRICS_ENABLED: 'true' },
-    ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, PIX_LOCATION_HOST: 'pix.example.com' },
-    ...{ CARDGW_NETA_HOST: '127.0.0.1', CARDGW_NETA_PORT: String(network.port()) },
-    ...{ CARDGW_VAULT_URL: vault.url, CARDGW_VAULT_TOKEN: vaultKey, CARDGW_NETA_POOL_SIZE: '1' },
-    ...{ DREX_TESTNET_RPC_URLS: node.href, DREX_TESTNET_TOKEN: issuer.token },
-    ...{ DREX_TESTNET_BLOCK_TIME_MS: '50', WEBHOOK_ALLOWED_TARGETS: '127.0.0.1' },
+    DATABASE_DSN: database.dsn,
+    ISPB: '12345678',
+    RSFN_KEY_SOURCE: 'store',
+    OTEL_EXPORTER_OTLP_HEADERS: `x-api-key=${secrets.get('key of the collector')}`,
+    LOG_LEVEL: 'debug',
+    CARDGW_LOG_LEVEL: 'debug',
+    METRICS_ENABLED: 'true',
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    PIX_LOCATION_HOST: 'pix.example.com',
+    CARDGW_NETA_HOST: '127.0.0.1',
+    CARDGW_NETA_PORT: String(network.port()),
+    CARDGW_VAULT_URL: vault.url,
+    CARDGW_VAULT_TOKEN: vaultKey,
+    CARDGW_NETA_POOL_SIZE: '1',
+    DREX_TESTNET_RPC_URLS: node.href,
+    DREX_TESTNET_TOKEN: issuer.token,
+    DREX_TESTNET_BLOCK_TIME_MS: '50',
+    WEBHOOK_ALLOWED_TARGETS: '127.0.0.1',
     WEBHOOK_SECRET: secrets.get('WEBHOOK_SECRET') ?? '',
     TRILHO_MASTER_KEY: secrets.get('master key') ?? '',
   }
   program = startProgram(anyVariant, ['serve'], { env })
   closing.push(
-    ...[() => network.stop(), () => vault.stop(), () => chain.stop(), () => receiver.stop()],
-    ...[() => collector.stop(), () => kafka.close(), () => database.close()],
+    () => network.stop(),
+    () => vault.stop(),
+    () => chain.stop(),
+    () => receiver.stop(),
+    () => collector.stop(),
+    () => kafka.close(),
+    () => database.close(),
   )
   const line = await program.line((text) => text.includes('"msg":"listening"'))
   const listening = JSON.parse(line) as { readonly http_url: string; readonly grpc_url: string }
@@ -217,7 +237,10 @@ const importKey = async () => {
 const useTokens = async (): Promise<void> => {
   const store = createKeyTableStore(database.sql, { id: 'cli:test', requestId: undefined })
   const client = await store.create({
-    ...{ name: 'client', account: 'default', environment: 'test', grants: ['*'] },
+    name: 'client',
+    account: 'default',
+    environment: 'test',
+    grants: ['*'],
     expiresAt: undefined,
   })
   secrets.set('API key of the database', client.key)
@@ -282,7 +305,8 @@ const misplace = async (): Promise<number> => {
   await Promise.all(Array.from({ length: 8 }, worker))
   const hidden = { 'X-Request-Id': misplaced['an API key'] ?? '', 'User-Agent': next() }
   await ask('GET', `/v1/nothing?key=${misplaced['an API key']}`, undefined, {
-    ...{ ...hidden, 'User-Agent': misplaced['a webhook secret'] ?? '' },
+    ...hidden,
+    'User-Agent': misplaced['a webhook secret'] ?? '',
     Authorization: `Bearer ${misplaced['an API key']}`,
   })
   return total
@@ -322,17 +346,24 @@ const misplaceInCalls = async (): Promise<void> => {
 const kafkasPayment = {
   message_type: 'PACS008',
   params: {
-    ...{ local_instrument: 'MANU', service_level: 'PAGPRI' },
+    local_instrument: 'MANU',
+    service_level: 'PAGPRI',
     transactions: [
       {
-        ...{ amount: 100, purpose: 'IPAY' },
+        amount: 100,
+        purpose: 'IPAY',
         debtor: {
-          ...{ ispb: '12345678', name: 'Ana', document: '12345678909' },
-          ...{ account_num: '1', account_type: 'CACC' },
+          ispb: '12345678',
+          name: 'Ana',
+          document: '12345678909',
+          account_num: '1',
+          account_type: 'CACC',
         },
         creditor: {
-          ...{ ispb: '87654321', document: '98765432100' },
-          ...{ account_num: '2', account_type: 'TRAN' },
+          ispb: '87654321',
+          document: '98765432100',
+          account_num: '2',
+          account_type: 'TRAN',
         },
       },
     ],
@@ -392,7 +423,8 @@ test('no secret comes out, wherever it is and wherever a caller puts it', async 
   await misplaceInCalls()
   const metrics = (await ask('GET', '/metrics')).text
   const kafkas = {
-    ...{ BROKER_ADDRESSES: kafka.address, TRILHO_BROKER_SASL_MECHANISM: 'PLAIN' },
+    BROKER_ADDRESSES: kafka.address,
+    TRILHO_BROKER_SASL_MECHANISM: 'PLAIN',
     TRILHO_BROKER_SASL_USERNAME: 'trilho',
     TRILHO_BROKER_SASL_PASSWORD: secrets.get('password of Kafka') ?? '',
   }
@@ -464,7 +496,10 @@ test('no setting that is secret is shown, whatever is in it', () => {
   expect(hidden.length).toBeGreaterThan(20)
   const planted = random()
   const shapes = [
-    ...[planted, `${planted}=x`, `x=${planted}`, `https://trilho:${planted}@example.com/x`],
+    planted,
+    `${planted}=x`,
+    `x=${planted}`,
+    `https://trilho:${planted}@example.com/x`,
     `-----BEGIN PRIVATE KEY-----\n${planted}\n-----END PRIVATE KEY-----`,
   ]
   for (const shape of shapes) {

@@ -11,7 +11,10 @@ import { testApp } from '../support/app.ts'
 const seen: string[] = []
 const document = { operation: 'x', summary: 'x', tag: 'Operation', responses: {} } as const
 const route = (method: 'GET' | 'POST', path: string): Route => ({
-  ...{ method, path, scope: 'public', document },
+  method,
+  path,
+  scope: 'public',
+  document,
   handle: async (c) => {
     const bytes = method === 'POST' ? await readBytes(c) : new Uint8Array()
     seen.push(`${c.req.raw.method} ${path} ${bytes.length}`)
@@ -19,8 +22,10 @@ const route = (method: 'GET' | 'POST', path: string): Route => ({
   },
 })
 const { app } = testApp([
-  ...[route('POST', '/front'), route('GET', '/front')],
-  ...[route('GET', '/smuggled'), route('GET', '/last')],
+  route('POST', '/front'),
+  route('GET', '/front'),
+  route('GET', '/smuggled'),
+  route('GET', '/last'),
 ])
 const listener = listen(app, { address: { host: '127.0.0.1', port: 0 }, setting: 'HTTP_ADDR' })
 afterAll(() => listener.stop(true))

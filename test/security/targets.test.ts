@@ -199,7 +199,9 @@ describe('an attempt', () => {
 
   test('goes on to the next address where nobody listens', async () => {
     const send = createSender({
-      ...{ allowed: allowListOf(['127.0.0.0/8']), timeoutMs: 2000, version: 't' },
+      allowed: allowListOf(['127.0.0.0/8']),
+      timeoutMs: 2000,
+      version: 't',
       lookUp: async () => [{ address: '127.0.0.2' }, { address: '127.0.0.1' }],
     })
     const result = await send({ ...attempt, url: `http://two.example:${server.port}/hook` })
@@ -223,7 +225,10 @@ describe('an attempt', () => {
         ),
     })
     const send = createSender({
-      ...{ allowed: allowListOf(['127.0.0.1']), timeoutMs: 2000, version: 't', answerWaitMs: 20 },
+      allowed: allowListOf(['127.0.0.1']),
+      timeoutMs: 2000,
+      version: 't',
+      answerWaitMs: 20,
     })
     for (const path of ['slow', 'broken']) {
       const result = await send({ ...attempt, url: `http://127.0.0.1:${slow.port}/${path}` })

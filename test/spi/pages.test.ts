@@ -141,7 +141,9 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         fact: {
           ...({ kind: 'charge', key: e2e, type: 'pain.014', position: 0 } as const),
           ...({ event: 'scheduled', requestId: null, status: 'ACSP', reason: null } as const),
-          ...{ mandateId: null, reconciliationId: null, terms: null },
+          mandateId: null,
+          reconciliationId: null,
+          terms: null,
         } as const,
         ...({ messageId: id, direction: 'INBOUND' } as const),
       }))
@@ -156,19 +158,26 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
         reported: [
           {
             ...({ kind: 'entry', requestId: `M${n}`, reference: e2e, endToEndId: e2e } as const),
-            ...{ amountCents: 1n, direction: 'DBIT', status: 'BOOK', bookedOn: null },
+            amountCents: 1n,
+            direction: 'DBIT',
+            status: 'BOOK',
+            bookedOn: null,
             valuedAt: null,
             isRefused: n % 2 === 0,
           },
           {
             ...({ kind: 'account', requestId: `M${n}`, declaredEntries: '1' } as const),
-            ...{ fileHash: null, balances: [] },
+            fileHash: null,
+            balances: [],
           },
         ],
       }))
       await applyReports(tx, reported)
       const recorded = made.map(({ id, n }) => ({
-        ...{ id, type: 'pacs.002', resourceId: `R${n}`, isCited: true },
+        id,
+        type: 'pacs.002',
+        resourceId: `R${n}`,
+        isCited: true,
       }))
       await reportedReplies(tx, ids)
       await applyRemembered(tx, recorded, async () => {})
@@ -176,8 +185,10 @@ const work = async (sql: Client, made: readonly Made[]): Promise<void> => {
       await rememberAnswers(
         tx,
         made.map(({ n }) => ({
-          ...{ messageId: Bun.randomUUIDv7(), reference: `E${n}` },
-          ...{ outcome: 'REJECTED' as const, reason: 'AB03' },
+          messageId: Bun.randomUUIDv7(),
+          reference: `E${n}`,
+          outcome: 'REJECTED' as const,
+          reason: 'AB03',
         })),
         async () => {},
       )
@@ -259,7 +270,9 @@ holdPageBudgets<readonly Made[]>({
     await feature.drain?.()
   },
   absent: Array.from({ length: listed }, (_, n) => ({
-    ...{ id: Bun.randomUUIDv7(), e2e: `E${n}`, n },
+    id: Bun.randomUUIDv7(),
+    e2e: `E${n}`,
+    n,
   })),
   store: async (sql) => {
     await storeMany(sql, stored, days)

@@ -152,7 +152,12 @@ test('the fast path is one trace, and what it leaves to the queue goes on with i
   const { sql } = database
   const { broker } = rig
   const routes = createSend({
-    ...{ ispb, sql, broker, revision: '5.11.1', sendNow: stage.sendNow, logger: quietLogger },
+    ispb,
+    sql,
+    broker,
+    revision: '5.11.1',
+    sendNow: stage.sendNow,
+    logger: quietLogger,
   }).routes
   const { call } = testApp(routes ?? [], { keys: [record] })
   const params = { local_instrument: 'MANU', transactions: [transfer(ispb, accepting, 100)] }

@@ -34,7 +34,12 @@ export const startAnvil = async (command: string): Promise<Anvil> => {
       command,
       // A reorganisation needs the states before it: only these few are kept.
       ...['--prune-history', '32'],
-      ...['--port', '0', '--chain-id', String(pilotChainId), '--hardfork', 'shanghai'],
+      '--port',
+      '0',
+      '--chain-id',
+      String(pilotChainId),
+      '--hardfork',
+      'shanghai',
       ...['--gas-price', '0', '--block-base-fee-per-gas', '0', '--no-mining'],
     ],
     { stdout: 'pipe', stderr: 'ignore' },

@@ -77,7 +77,10 @@ export const createNetworkRig = async (
 ): Promise<NetworkRig> => {
   const { dialect = dialects['ascii']!, framing = framings['binary-2'] } = options
   const simulator = createCardNetwork({
-    ...{ dialect, framing, port: freePort(), lateMs: 100 },
+    dialect,
+    framing,
+    port: freePort(),
+    lateMs: 100,
     ...simulated,
   })
   simulator.start()

@@ -171,11 +171,17 @@ export const createCardsRig = async (
     }
   }
   return {
-    ...{ get, settled },
+    get,
+    settled,
     stopVault: testVault.stop,
     readKey: reader.key,
     adminKey: admin.key,
-    ...{ app, key, database, networks, simulators, post },
+    app,
+    key,
+    database,
+    networks,
+    simulators,
+    post,
     reversalsOf: async (id) => database.sql`
       select reverses, amount_cents, original_mti, original_stan, network, rrn
       from card_reversals where transaction_id = ${id} order by id`,

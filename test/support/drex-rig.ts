@@ -161,7 +161,9 @@ const spawnGateway = async (
 ): Promise<Bun.Subprocess> => {
   const [runtime = '', ...program] = anyVariant.command()
   const child = Bun.spawn([runtime, ...flags, ...program, 'serve'], {
-    ...{ env, stdout: 'ignore', stderr: 'ignore' },
+    env,
+    stdout: 'ignore',
+    stderr: 'ignore',
   })
   const deadline = performance.now() + readyTimeoutMs
   while (!(await isReady(url))) {

@@ -73,7 +73,8 @@ export const startEngine = async (
   await sql`create extension pg_stat_statements`
   await close()
   return {
-    ...{ dsn: server.url, pid: server.pid },
+    dsn: server.url,
+    pid: server.pid,
     open,
     [Symbol.asyncDispose]: async () => {
       await server.stop()

@@ -36,7 +36,8 @@ export const startGeth = async (command: string, batchCallsMax: number): Promise
       command,
       ...['--dev', '--nodiscover', '--maxpeers', '0', '--ipcdisable', '--port', '0'],
       ...['--http', '--http.port', '0', '--authrpc.port', '0', '--http.api', 'eth,net,debug'],
-      ...['--rpc.batch-request-limit', String(batchCallsMax)],
+      '--rpc.batch-request-limit',
+      String(batchCallsMax),
     ],
     { stdout: 'ignore', stderr: 'pipe' },
   )
@@ -56,7 +57,9 @@ export const startGeth = async (command: string, batchCallsMax: number): Promise
     return outcome.result
   }
   return {
-    ...{ chainId: developerChainId, url, request },
+    chainId: developerChainId,
+    url,
+    request,
     async fund(account) {
       const [developer] = (await demand('eth_accounts')) as readonly string[]
       const transaction = { from: developer, to: account, value: tenCoins }

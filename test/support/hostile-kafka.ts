@@ -27,12 +27,15 @@ const text = (value: string): Buffer => {
 
 /** Of each call the versions from 0 to this: those whose answers have no compact forms. */
 const versions: readonly (readonly [key: number, max: number])[] = [
-  ...[[3, 8] as const, [apiVersionsKey, 2] as const],
-  ...[[saslHandshakeKey, 1] as const, [saslAuthenticateKey, 1] as const],
+  [3, 8] as const,
+  [apiVersionsKey, 2] as const,
+  [saslHandshakeKey, 1] as const,
+  [saslAuthenticateKey, 1] as const,
 ]
 
 const apiVersions = Buffer.concat([
-  ...[int16(0), int32(versions.length)],
+  int16(0),
+  int32(versions.length),
   ...versions.flatMap(([key, max]) => [int16(key), int16(0), int16(max)]),
   int32(0),
 ])

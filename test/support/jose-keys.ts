@@ -52,7 +52,12 @@ const certify = async (key: KeyObject): Promise<string> => {
     await Bun.write(path('key.pem'), createPublicKey(key).export({ format: 'pem', type: 'spki' }))
     const made = runTool([
       ...['openssl', 'x509', '-new', '-subj', '/C=BR/CN=key', '-days', '30'],
-      ...['-force_pubkey', path('key.pem'), '-CA', path('ca.crt'), '-CAkey', path('ca.key')],
+      '-force_pubkey',
+      path('key.pem'),
+      '-CA',
+      path('ca.crt'),
+      '-CAkey',
+      path('ca.key'),
     ])
     if (made.exitCode !== 0) throw new Error(made.stderr)
     certificate = made.stdout

@@ -83,8 +83,11 @@ export const startJpos = async (): Promise<JposNetwork> => {
           .map(([rrn = '', authorized, captured, reversed, refunded, messages = '']) => [
             rrn,
             {
-              ...{ authorized: Number(authorized), captured: Number(captured) },
-              ...{ reversed: Number(reversed), refunded: Number(refunded), messages },
+              authorized: Number(authorized),
+              captured: Number(captured),
+              reversed: Number(reversed),
+              refunded: Number(refunded),
+              messages,
             },
           ]),
       )

@@ -230,7 +230,13 @@ const prepareNodes = (java: readonly string[], cluster: Cluster): void => {
     writeFileSync(config, properties(cluster, node))
     const formatted = spawnSync('java', [
       ...java,
-      ...['kafka.tools.StorageTool', 'format', '-t', id, '-c', config, ...users],
+      'kafka.tools.StorageTool',
+      'format',
+      '-t',
+      id,
+      '-c',
+      config,
+      ...users,
     ])
     if (formatted.status !== 0) throw new Error(`format failed: ${String(formatted.stderr)}`)
   }

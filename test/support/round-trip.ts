@@ -59,7 +59,10 @@ export const startRoundTrip = async (engine: Engine) => {
   const rig = await rigOn(database as never, share)
   const worker = await workerOn(database as never, {}, quietLogger, share)
   const pull = createPull({
-    ...{ client, broker: worker.broker, settings: { streams: 1 }, logger: quietLogger },
+    client,
+    broker: worker.broker,
+    settings: { streams: 1 },
+    logger: quietLogger,
     metrics: createMetrics({ version: 'test', withProcess: false }),
   })
   const stages = [rig.outbound(client), worker.feature, pull]

@@ -37,7 +37,13 @@ export const startDev = async (
   }
   const { url, api_key: key, ispb, wallets, central_bank_url: centralBankUrl } = ready
   return {
-    ...{ pid: program.pid, url, key, ispb, wallets, centralBankUrl, state },
+    pid: program.pid,
+    url,
+    key,
+    ispb,
+    wallets,
+    centralBankUrl,
+    state,
     call: (method, path, body, headers = {}) =>
       fetch(url + path, {
         method,

@@ -42,9 +42,17 @@ export type ScriptedNetwork = {
 }
 
 const answerMtis: Readonly<Record<string, GatewayMti>> = {
-  ...{ '0100': '0110', '0200': '0210', '0400': '0410', '0401': '0410', '0800': '0810' },
-  ...{ '0120': '0130', '0121': '0130', '0220': '0230', '0221': '0230' },
-  ...{ '0420': '0430', '0421': '0430' },
+  '0100': '0110',
+  '0200': '0210',
+  '0400': '0410',
+  '0401': '0410',
+  '0800': '0810',
+  '0120': '0130',
+  '0121': '0130',
+  '0220': '0230',
+  '0221': '0230',
+  '0420': '0430',
+  '0421': '0430',
 }
 
 const adviceAnswers: ReadonlySet<string> = new Set([
@@ -101,7 +109,9 @@ export const createScriptedNetwork = (): ScriptedNetwork => {
     socket: {
       open: (socket) => {
         const session: Session = new Session(
-          ...[socket, dialects['ascii']!, framings['binary-2']],
+          socket,
+          dialects['ascii']!,
+          framings['binary-2'],
           (message: CardMessage) => take(session, socket, message),
         )
         socket.data = session

@@ -17,7 +17,14 @@ export const createTopicsOutside = (): Broker => {
       for (const { topic, key, value, headers = {}, publishedAt = new Date() } of messages) {
         const offset = BigInt(topicOf(topic).length)
         topicOf(topic).push({
-          ...{ topic, key, value, headers, publishedAt, offset, partition: 0, attempt: 1 },
+          topic,
+          key,
+          value,
+          headers,
+          publishedAt,
+          offset,
+          partition: 0,
+          attempt: 1,
         })
       }
     },
@@ -48,7 +55,10 @@ const consumerOf = (
     for (let at = 0; !signal.aborted; ) {
       const batch = messages.slice(at, at + options.batchSizeMax)
       const settled = await deliver(batch, options, {
-        ...{ publish, logger, signal, isSuspect: false },
+        publish,
+        logger,
+        signal,
+        isSuspect: false,
         bury: (letter) => publish([letter]),
         remaining: async (left) => left,
         onDeadLetter: () => {},

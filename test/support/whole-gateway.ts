@@ -69,7 +69,8 @@ export const startWholeGateway = async (
   await rig.start()
   const { json } = await rig.call('GET', '/openapi.json')
   return {
-    ...{ rig, database },
+    rig,
+    database,
     document: json as OpenApi,
     [Symbol.asyncDispose]: async () => {
       await rig.stop()

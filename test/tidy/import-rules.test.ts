@@ -83,7 +83,9 @@ test('Biome refuses every import the design forbids, and no other', () => {
   }
   const { stdout } = Bun.spawnSync(
     [
-      ...[join(root, 'node_modules/.bin/biome'), 'lint', '--only=style/noRestrictedImports'],
+      join(root, 'node_modules/.bin/biome'),
+      'lint',
+      '--only=style/noRestrictedImports',
       '--vcs-enabled=false',
       ...['--reporter=github', '--max-diagnostics=none', '.'],
     ],

@@ -94,6 +94,11 @@ describe('every source file', () => {
     expect(offenders(program, (file) => form.test(read(file)))).toEqual([])
   })
 
+  test('names the members of an object one by one, none within a spread of a literal', () => {
+    const form = /^\s*\.\.\.\{(?: .* \},?)?$/m
+    expect(offenders(everything, (file) => form.test(read(file)))).toEqual([])
+  })
+
   test('is finished', () => {
     const unfinished = new RegExp(['\\b(TO', 'DO|FIX', 'ME|X', 'XX)\\b'].join(''))
     expect(offenders(everything, (file) => unfinished.test(read(file)))).toEqual([])

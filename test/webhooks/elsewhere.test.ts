@@ -4,16 +4,23 @@ import { bringEvents } from '../../src/webhooks/store.ts'
 import { openTestDatabase, startReceiver, startWebhooks, until } from './support.ts'
 
 const payload = {
-  ...{
-    transaction_id: 'txn_1',
-    status: 'captured' as const,
-    amount: 1,
-    requested_amount: null,
-    captured_amount: 1,
-  },
-  ...{ refunded_amount: null, reversed_amount: null },
-  ...{ currency: 'BRL', network: 'neta', brand: 'visa', merchant_id: 'M1', terminal_id: null },
-  ...{ auth_code: null, response_code: '00', stan: '000001', rrn: '1', reason: null },
+  transaction_id: 'txn_1',
+  status: 'captured' as const,
+  amount: 1,
+  requested_amount: null,
+  captured_amount: 1,
+  refunded_amount: null,
+  reversed_amount: null,
+  currency: 'BRL',
+  network: 'neta',
+  brand: 'visa',
+  merchant_id: 'M1',
+  terminal_id: null,
+  auth_code: null,
+  response_code: '00',
+  stan: '000001',
+  rrn: '1',
+  reason: null,
 }
 
 test('what is emitted in a database without endpoints reaches the endpoints of another, once', async () => {

@@ -40,8 +40,12 @@ const work = async (sql: Client, { events, delivery }: Made): Promise<void> => {
       )
       const claimed = await claimDue(tx as unknown as Client, new Map([[endpoint, listed]]), 30)
       const result = {
-        ...{ outcome: { kind: 'delivered' } as const, at: new Date(), durationMs: 1 },
-        ...{ statusCode: 200, answer: undefined, errorClass: undefined },
+        outcome: { kind: 'delivered' } as const,
+        at: new Date(),
+        durationMs: 1,
+        statusCode: 200,
+        answer: undefined,
+        errorClass: undefined,
       } as const
       await writeOutcomes(
         tx,

@@ -41,8 +41,15 @@ const endpointWith = async (id: string, deliveries: number, status = 'pending') 
 /** The first delivery of the endpoint, tried now and failed for good. */
 const failed = (endpointId: string) => {
   const delivery: ClaimedDelivery = {
-    ...{ id: `dlv_${endpointId}_1`, endpointId, attempt: 1, eventId: `evt_${endpointId}_1` },
-    ...{ type: 'pacs.008', sequence: 1n, data: '{}', dataFull: null, traceparent: null },
+    id: `dlv_${endpointId}_1`,
+    endpointId,
+    attempt: 1,
+    eventId: `evt_${endpointId}_1`,
+    type: 'pacs.008',
+    sequence: 1n,
+    data: '{}',
+    dataFull: null,
+    traceparent: null,
     createdAt: new Date(),
   }
   const result = {

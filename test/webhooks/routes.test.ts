@@ -191,12 +191,14 @@ describe('what an operator asks of an endpoint', () => {
 
   test('its health counts what waits and what nobody took', async () => {
     expect((await json(hooks.call('GET', `/${endpoint}`))).health).toEqual({
-      ...{ pending: 1, exhausted: 0 },
+      pending: 1,
+      exhausted: 0,
     })
     await database.sql`update webhook_deliveries set status = 'exhausted' where endpoint_id = ${endpoint}`
     const { webhooks } = await json(hooks.call('GET', ''))
     expect(webhooks.find(({ id }: { id: string }) => id === endpoint).health).toEqual({
-      ...{ pending: 0, exhausted: 1 },
+      pending: 0,
+      exhausted: 1,
     })
   })
 
@@ -264,11 +266,21 @@ describe('what an operator asks of an endpoint', () => {
 describe('without', () => {
   const bare = (sql: TestDatabase['sql'] | undefined) =>
     createWebhooks({
-      ...{ sql, broker: undefined, sealer: undefined, environment: 'sandbox', version: 'test' },
+      sql,
+      broker: undefined,
+      sealer: undefined,
+      environment: 'sandbox',
+      version: 'test',
       settings: {
-        ...{ secret: undefined, allowedTargets: undefined, timeoutSeconds: 2 },
-        ...{ concurrencyMax: 8, retentionDays: 1, sequenceDays: 400 },
-        ...{ certificate: undefined, key: undefined, ca: undefined },
+        secret: undefined,
+        allowedTargets: undefined,
+        timeoutSeconds: 2,
+        concurrencyMax: 8,
+        retentionDays: 1,
+        sequenceDays: 400,
+        certificate: undefined,
+        key: undefined,
+        ca: undefined,
       },
       logger: quietLogger,
       metrics: createMetrics({ version: 'test', withProcess: false }),

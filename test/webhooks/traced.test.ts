@@ -17,7 +17,9 @@ test('every attempt is a client span of the trace that caused the event', async 
   const attempts = collector.spans.filter(({ name }) => name === 'webhook attempt')
   const told = attempts
     .map(({ attributes, isFailed, kind, traceId: of }) => ({
-      ...{ isFailed, kind, isOfCause: of === traceId },
+      isFailed,
+      kind,
+      isOfCause: of === traceId,
       port: attributes['server.port'],
       status: attributes['http.response.status_code'],
       method: attributes['http.request.method'],

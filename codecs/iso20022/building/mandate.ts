@@ -43,13 +43,16 @@ export const mandateOf = (params: Params, draft: Draft, parts: MandateParts): Pi
   const ultimate = params.optionalObject('ultimate_debtor')
   const amount = params.optionalCents('amount')
   const piece = mandate({
-    ...{ id: params.text('mandate_id', forms.mandateId), request: parts.request },
+    id: params.text('mandate_id', forms.mandateId),
+    request: parts.request,
     frequency: params.text('frequency', frequencies),
     first: params.text('first_collection_date', forms.date),
     final: params.optional('final_collection_date', forms.date),
     tracking: params.optional('tracking', flags) ?? 'false',
     amount: amount === undefined ? undefined : amountOf({ amount: formatCents(amount) }),
-    ...{ floor: parts.floor, town: parts.town, reference: parts.reference },
+    floor: parts.floor,
+    town: parts.town,
+    reference: parts.reference,
     creditorName: creditor.text('name', name140),
     creditorDocument: creditor.text('document', forms.cpfCnpj),
     creditorIspb: creditor.optional('ispb', forms.ispb) ?? draft.ispb,

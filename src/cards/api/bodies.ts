@@ -147,7 +147,10 @@ export const readAuthorization = (body: unknown): AuthorizationRequest => {
 }
 
 const nothingMore = {
-  ...{ reference: undefined, details: undefined, secrets: undefined, pin: undefined },
+  reference: undefined,
+  details: undefined,
+  secrets: undefined,
+  pin: undefined,
 } as const
 
 /** @throws ApiError that names the first field at fault */
@@ -249,7 +252,8 @@ type Refusal = {
 }
 
 const ofPayment = (expected: string): Refusal => ({
-  ...{ definition: httpErrors.validation_failed, expected },
+  definition: httpErrors.validation_failed,
+  expected,
   hides: true,
 })
 

@@ -50,7 +50,10 @@ const reconciliation = z
     status: z.enum(reconciliationStatuses),
     ours: z
       .object({
-        ...{ credit: sum, credit_reversal: sum, debit: sum, debit_reversal: sum },
+        credit: sum,
+        credit_reversal: sum,
+        debit: sum,
+        debit_reversal: sum,
         authorizations: authorizations.meta({ description: 'DE 81. Null: they are not counted.' }),
         fees: fees.nullable().meta({
           description:
@@ -62,7 +65,10 @@ const reconciliation = z
       .meta({ description: 'By our book, as it was first sent. Null: it is yet to be.' }),
     theirs: z
       .object({
-        ...{ credit: told, credit_reversal: told, debit: told, debit_reversal: told },
+        credit: told,
+        credit_reversal: told,
+        debit: told,
+        debit_reversal: told,
         authorizations: authorizations.meta({
           description: 'DE 81. Null: not told, or not to be read.',
         }),
@@ -72,7 +78,10 @@ const reconciliation = z
       .meta({ description: 'As the network told. Null: it told no totals.' }),
     difference: z
       .object({
-        ...{ credit: told, credit_reversal: told, debit: told, debit_reversal: told },
+        credit: told,
+        credit_reversal: told,
+        debit: told,
+        debit_reversal: told,
         authorizations: authorizations.meta({ description: 'Null: not told, or not counted.' }),
         fees: fees.nullable().meta({ description: 'Null: none that both know.' }),
       })

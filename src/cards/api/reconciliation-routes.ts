@@ -127,15 +127,22 @@ const viewOf = (one: ReconciliationRow) => {
   const ours = one.ours && restoredTotals(one.ours)
   return {
     id: String(one.id),
-    ...{ network: one.network, day: one.day, currency: one.currency, status: one.status },
+    network: one.network,
+    day: one.day,
+    currency: one.currency,
+    status: one.status,
     ours: ours && one.ours && sumsView(ours, one.ours),
     theirs: one.theirs && toldView(one.theirs),
     difference: ours && one.ours && one.theirs && differenceView(ours, one.ours, one.theirs),
-    ...{ stan: one.stan, attempts: one.attempts },
+    stan: one.stan,
+    attempts: one.attempts,
     upload: one.upload && {
-      ...{ status: one.upload, taken: one.uploaded, refused: one.uploadsRefused },
+      status: one.upload,
+      taken: one.uploaded,
+      refused: one.uploadsRefused,
     },
-    ...{ response_code: one.responseCode, settlement_code: one.settlementCode },
+    response_code: one.responseCode,
+    settlement_code: one.settlementCode,
     created_at: one.createdAt.toISOString(),
     sent_at: one.sentAt?.toISOString() ?? null,
     ended_at: one.endedAt?.toISOString() ?? null,
@@ -146,6 +153,10 @@ const viewOf = (one: ReconciliationRow) => {
 
 const movementView = (one: MovementRow) => ({
   id: String(one.id),
-  ...{ transaction_id: one.transactionId, kind: one.kind, amount: Number(one.cents) },
-  ...{ stan: one.stan, rrn: one.rrn, at: one.at.toISOString() },
+  transaction_id: one.transactionId,
+  kind: one.kind,
+  amount: Number(one.cents),
+  stan: one.stan,
+  rrn: one.rrn,
+  at: one.at.toISOString(),
 })

@@ -44,7 +44,12 @@ const posting = (
   document: Route['document'],
   handle: Route['handle'],
 ): Route => ({
-  ...{ method: 'POST', path, scope, bodyBytesMax, document, handle },
+  method: 'POST',
+  path,
+  scope,
+  bodyBytesMax,
+  document,
+  handle,
 })
 
 /** The body as JSON; undefined without one. */
@@ -124,11 +129,17 @@ const unmatchedRoutes = (service: CardService): readonly Route[] => [
 
 const unmatchedView = (one: Awaited<ReturnType<CardService['unmatched']>>[number]) => ({
   id: String(one.id),
-  ...{ network: one.network, mti: one.mti, stan: one.stan, transmission: one.transmission },
-  ...{ rrn: one.rrn, processing_code: one.processingCode, response_code: one.responseCode },
+  network: one.network,
+  mti: one.mti,
+  stan: one.stan,
+  transmission: one.transmission,
+  rrn: one.rrn,
+  processing_code: one.processingCode,
+  response_code: one.responseCode,
   amount: one.amountCents === null ? null : Number(one.amountCents),
   times: one.times,
-  ...{ first_at: one.firstAt.toISOString(), last_at: one.lastAt.toISOString() },
+  first_at: one.firstAt.toISOString(),
+  last_at: one.lastAt.toISOString(),
 })
 
 const waitingView = (one: WaitingReversal) => ({
@@ -176,7 +187,13 @@ const readingRoutes = (service: CardService): readonly Route[] => [
     if (stan !== undefined) requireDay('stan', query)
     if (amountFrom !== undefined || amountTo !== undefined) requireDay('amount', query)
     const filter = {
-      ...{ status, merchantId: merchant_id, reference, rrn, stan, amountFrom, amountTo },
+      status,
+      merchantId: merchant_id,
+      reference,
+      rrn,
+      stan,
+      amountFrom,
+      amountTo,
       needsAttention: needs_attention !== undefined,
       from,
       to,

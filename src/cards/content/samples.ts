@@ -4,9 +4,13 @@ import { entries, type Facts, initiators, installmentPlans, storedReasons } from
 const panDigitsMax = 19
 const largest = { count: 9_999_999_999, cents: 9_999_999_999_999_999n }
 const sampleTotals = {
-  ...{ settlementDate: '1231', isUploaded: true },
+  settlementDate: '1231',
+  isUploaded: true,
   totals: {
-    ...{ credit: largest, credit_reversal: largest, debit: largest, debit_reversal: largest },
+    credit: largest,
+    credit_reversal: largest,
+    debit: largest,
+    debit_reversal: largest,
     authorizations: largest.count,
   },
 }
@@ -23,8 +27,11 @@ export const sampleFacts = (
     cryptogram: 'AAABBBCCCDDDEEEFFFGGGHHHIII=',
     amountCents: 999_999_999_999n,
     currency: 'BRL',
-    ...{ stan: '999999', rrn: '999999999999', transmission: '1231235959' },
-    ...{ authCode: 'A00001', responseCode: '00' },
+    stan: '999999',
+    rrn: '999999999999',
+    transmission: '1231235959',
+    authCode: 'A00001',
+    responseCode: '00',
     merchantId: 'M'.repeat(15),
     terminalId: 'T'.repeat(8),
     installments: 12,
@@ -42,15 +49,23 @@ export const sampleFacts = (
       kept: Object.fromEntries([...kept].map(([one, length]) => [one, '9'.repeat(length)])),
     },
     secrets: {
-      ...{ cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=', icc: '9F2608AABBCCDDEEFF0011' },
+      cavv: 'AAABBBCCCDDDEEEFFFGGGHHHIII=',
+      icc: '9F2608AABBCCDDEEFF0011',
       pinBlock: 'FFFFFFFFFFFFFFFF',
     },
     profile: {
-      ...{ merchantId: 'M'.repeat(15), category: '5999', name: 'N'.repeat(25) },
-      ...{ city: 'C'.repeat(13), country: 'BR', postalCode: '99999999' },
+      merchantId: 'M'.repeat(15),
+      category: '5999',
+      name: 'N'.repeat(25),
+      city: 'C'.repeat(13),
+      country: 'BR',
+      postalCode: '99999999',
     },
     original: {
-      ...{ mti: '0100', stan: '999999', transmission: '1231235959', processingCode: '000000' },
+      mti: '0100',
+      stan: '999999',
+      transmission: '1231235959',
+      processingCode: '000000',
     },
     remainingCents: name === 'partial_reversal' ? 999_999_999_999n : undefined,
     totalCents: name === 'increment' ? 999_999_999_999n : undefined,

@@ -177,15 +177,18 @@ const originalOf = (
     mti: original.mti,
     stan: original.stan,
     transmissionDateTime: original.transmission,
-    ...{ acquirerId, forwarderId },
+    acquirerId,
+    forwarderId,
   })
 
 const replacementOf = ({ remainingCents }: Facts): string | undefined =>
   remainingCents === undefined
     ? undefined
     : formatReplacementAmounts({
-        ...{ transaction: remainingCents, settlement: 0n },
-        ...{ transactionFee: 'D00000000', settlementFee: 'D00000000' },
+        transaction: remainingCents,
+        settlement: 0n,
+        transactionFee: 'D00000000',
+        settlementFee: 'D00000000',
       })
 
 /** The moment of DE 7 at the acquirer's place, MMDDhhmmss; the same for a repeat. */

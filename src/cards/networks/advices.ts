@@ -8,9 +8,18 @@ import type { AdviceReply } from './types.ts'
 
 /** What a network tells of its own accord, and repeats until it is answered. */
 const answers: Readonly<Record<string, GatewayMti | undefined>> = {
-  ...{ '0120': '0130', '0121': '0130', '0220': '0230', '0221': '0230' },
-  ...{ '0500': '0510', '0501': '0510', '0520': '0530', '0521': '0530' },
-  ...{ '0420': '0430', '0421': '0430', '0620': '0630', '0621': '0630' },
+  '0120': '0130',
+  '0121': '0130',
+  '0220': '0230',
+  '0221': '0230',
+  '0500': '0510',
+  '0501': '0510',
+  '0520': '0530',
+  '0521': '0530',
+  '0420': '0430',
+  '0421': '0430',
+  '0620': '0630',
+  '0621': '0630',
 }
 
 export const isAdvice = (mti: string): boolean => answers[mti] !== undefined

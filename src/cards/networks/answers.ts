@@ -76,7 +76,11 @@ const contains = (codes: readonly string[]): ((code: string) => boolean) => {
 /** @throws Error when a code is both approved and declined */
 export const createAnswerRules = (codes: AnswerCodes): AnswerRules => {
   const [isApproved, isDeclined, isReversed, isRepeated, isUnknown] = [
-    ...[codes.approved, codes.declined, codes.reversed, codes.repeated, codes.unknown],
+    codes.approved,
+    codes.declined,
+    codes.reversed,
+    codes.repeated,
+    codes.unknown,
   ].map(contains) as [Test, Test, Test, Test, Test]
   const both = codes.approved.find((code) => isDeclined(code))
   if (both !== undefined) throw new Error(`code ${both} is both approved and declined`)

@@ -106,7 +106,11 @@ export class Connection implements Lane {
     if (keys !== undefined && this.sealer !== undefined && !isManagementKey(key)) {
       const { sealer, socket, outbound } = this
       const secured = {
-        ...{ keys, sealer, exchanges, options: this.context.options, lane: this },
+        keys,
+        sealer,
+        exchanges,
+        options: this.context.options,
+        lane: this,
         place: () => (this.socket === socket && this.isUp ? outbound.committed : undefined),
         append: (bytes: Uint8Array, withinMs: number) => outbound.appendBytes(bytes, withinMs),
       }

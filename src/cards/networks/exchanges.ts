@@ -28,7 +28,9 @@ export type Identity = {
 
 /** To be taken before the request is wiped. */
 export const identityOf = ({ terminalId, rrn, pan }: CardMessage): Identity => ({
-  ...{ terminalId, rrn, card: cardDigest(pan) },
+  terminalId,
+  rrn,
+  card: cardDigest(pan),
 })
 
 /** One request that waits for its answer. */

@@ -214,7 +214,11 @@ export const reconciliationMessage = (
   isRepeat: boolean,
 ): CardMessage => {
   const subject = {
-    ...{ amountCents: 0n, currency: of.currency, rrn: '', merchantId: '', terminalId: undefined },
+    amountCents: 0n,
+    currency: of.currency,
+    rrn: '',
+    merchantId: '',
+    terminalId: undefined,
   }
   const facts = factsOf(nobody, numbers, subject, {})
   const { totals, isUploaded } = of
@@ -245,7 +249,8 @@ export const uploadMessage = (
   const facts = factsOf(pan, numbers, subject, beside)
   facts.original = {
     mti: content.mtiOf(moved),
-    ...{ stan: movedStan, transmission: movedTransmission },
+    stan: movedStan,
+    transmission: movedTransmission,
     processingCode: content.processingCodeOf(moved, facts),
   }
   const settlementDate = settlementDateOf(day)

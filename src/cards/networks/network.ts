@@ -305,7 +305,11 @@ const linkKeysOf = (options: NetworkOptions): LinkKeys | undefined => {
   if (security === undefined) return undefined
   if (module === undefined) throw new Error(`network ${name}: its keys need CARDGW_SECURITY_MODULE`)
   return new LinkKeys({
-    ...{ network: name, security, module, logger, store: keyStore },
+    network: name,
+    security,
+    module,
+    logger,
+    store: keyStore,
     honourMs: timeoutMs * honouredTimeouts,
   })
 }

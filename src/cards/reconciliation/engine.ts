@@ -104,7 +104,9 @@ export const createReconciliation = (deps: ReconciliationDeps): Reconciliation =
   }
 
   const job = createJob({
-    ...{ name: 'card reconciliations', everyMs: deps.timing?.everyMs ?? everyMs, logger },
+    name: 'card reconciliations',
+    everyMs: deps.timing?.everyMs ?? everyMs,
+    logger,
     run: round,
   })
   return {

@@ -42,7 +42,10 @@ export const feesIn = (answer: CardMessage): MovementFees | undefined => {
 
 /** DE 82 to 85: processing and transaction fees of credits and debits. */
 export const feeFields = {
-  ...{ credit_processing: 82, credit_transaction: 83, debit_processing: 84, debit_transaction: 85 },
+  credit_processing: 82,
+  credit_transaction: 83,
+  debit_processing: 84,
+  debit_transaction: 85,
 } as const
 export type FeeName = keyof typeof feeFields
 export const feeNames = Object.keys(feeFields) as readonly FeeName[]

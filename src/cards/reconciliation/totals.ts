@@ -66,8 +66,10 @@ const sumsFrom = (rows: readonly KindSum[]): Totals => {
     return { count, cents }
   }
   return {
-    ...{ credit: of('credit'), credit_reversal: of('credit_reversal') },
-    ...{ debit: of('debit'), debit_reversal: of('debit_reversal') },
+    credit: of('credit'),
+    credit_reversal: of('credit_reversal'),
+    debit: of('debit'),
+    debit_reversal: of('debit_reversal'),
     authorizations: of('authorization').count,
   }
 }
@@ -119,8 +121,10 @@ export const toldBy = (textOf: (de: number) => string | undefined): ToldTotals |
     }),
   )
   const told = {
-    ...{ credit: of('credit'), credit_reversal: of('credit_reversal') },
-    ...{ debit: of('debit'), debit_reversal: of('debit_reversal') },
+    credit: of('credit'),
+    credit_reversal: of('credit_reversal'),
+    debit: of('debit'),
+    debit_reversal: of('debit_reversal'),
     ...(authorizations === undefined ? {} : { authorizations }),
     ...(Object.keys(fees).length === 0 ? {} : { fees }),
   }
@@ -128,7 +132,9 @@ export const toldBy = (textOf: (de: number) => string | undefined): ToldTotals |
 }
 
 const fields = [
-  ...[66, authorizationsField, ...Object.values(feeFields)],
+  66,
+  authorizationsField,
+  ...Object.values(feeFields),
   ...Object.values(totalFields).flatMap(({ count, cents }) => [count, cents]),
 ]
 const getters = new Map(fields.map((de) => [de, createFieldGetter(de)]))
@@ -173,8 +179,10 @@ export const storedTotals = (
     ...(cents === undefined ? {} : { cents: cents === null ? null : String(cents) }),
   })
   return {
-    ...{ credit: of(totals.credit), credit_reversal: of(totals.credit_reversal) },
-    ...{ debit: of(totals.debit), debit_reversal: of(totals.debit_reversal) },
+    credit: of(totals.credit),
+    credit_reversal: of(totals.credit_reversal),
+    debit: of(totals.debit),
+    debit_reversal: of(totals.debit_reversal),
     ...(counts && authorizations !== undefined ? { authorizations } : {}),
     ...(fees === undefined ? {} : { fees: storedFees(fees) }),
   }

@@ -141,8 +141,11 @@ class Engine {
     }
     this.pollMs = timing.pollMs ?? pollMs
     this.rounds = createJob({
-      ...{ name: 'due card reversals', everyMs: this.pollMs },
-      ...{ restMs: restFactor * this.pollMs, isVital: true, logger },
+      name: 'due card reversals',
+      everyMs: this.pollMs,
+      restMs: restFactor * this.pollMs,
+      isVital: true,
+      logger,
       run: (round) => this.takeDue(round),
     })
     this.claimLeaseSeconds = (vaultTimeoutMs + leaseMarginMs) / 1_000

@@ -106,7 +106,10 @@ export const linkSecurityOf = (form: SecurityForm): LinkSecurity => {
       confirmationCode: exchange.confirmation_code,
       asks: exchange.asks,
       keys: exchange.keys.map((place) => ({
-        ...{ use: place.key, field: place.field, at: place.at, digits: place.digits },
+        use: place.key,
+        field: place.field,
+        at: place.at,
+        digits: place.digits,
         checkValueAt: place.check_value_at,
         checkValueDigits: place.check_value_digits,
       })),

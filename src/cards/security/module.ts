@@ -33,7 +33,8 @@ export const createSecurityModule = (
     host,
     port: Number(port),
     tls: settings.moduleTls ? materialOf(settings, logger) : undefined,
-    ...{ poolSize: settings.modulePoolSize, timeoutMs: settings.moduleTimeoutMs },
+    poolSize: settings.modulePoolSize,
+    timeoutMs: settings.moduleTimeoutMs,
   })
 }
 

@@ -82,7 +82,9 @@ export const importedIn = (body: string): { readonly key: string; readonly check
 }
 
 const pinFormats: Readonly<Record<PinFormat, string | undefined>> = {
-  ...{ '0': '01', '1': '05', '3': '47' },
+  '0': '01',
+  '1': '05',
+  '3': '47',
   // Sixteen bytes, and another form of the card number, which not every module has.
   '4': undefined,
 }

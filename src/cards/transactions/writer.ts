@@ -49,7 +49,10 @@ export const createCardWriter = (
   emission: EmitWithin | undefined,
 ): CardWriter => {
   const bounds = {
-    ...{ rowsMax, writersMax, writers: new Writers(), spacingMs },
+    rowsMax,
+    writersMax,
+    writers: new Writers(),
+    spacingMs,
     waitingMax: Number.POSITIVE_INFINITY,
   }
   const write = createGatherer<Write, boolean>({

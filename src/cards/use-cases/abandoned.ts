@@ -57,7 +57,11 @@ export const createAbandonedSweep = (options: {
 
   const name = 'abandoned card operations'
   const job = createJob({
-    ...{ name, everyMs, restMs: restFactor * everyMs, isVital: true, logger },
+    name,
+    everyMs,
+    restMs: restFactor * everyMs,
+    isVital: true,
+    logger,
     run: async (round) => ((await sweep(round)) === 0 ? nothingFound : undefined),
   })
   return { ...job, sweep }

@@ -72,8 +72,12 @@ export const createAdvices = (deps: AdvicesDeps): TakeAdvice => {
 }
 
 const unmatchedOf = (network: string, data: AdviceData, message: CardMessage): UnmatchedAdvice => ({
-  ...{ network, ...data, rrn: (message.rrn ?? '').trimEnd(), amountCents: centsOf(message) },
-  ...{ processingCode: message.processingCode, responseCode: message.responseCode },
+  network,
+  ...data,
+  rrn: (message.rrn ?? '').trimEnd(),
+  amountCents: centsOf(message),
+  processingCode: message.processingCode,
+  responseCode: message.responseCode,
 })
 
 /** @returns `undecided`: what became of the request itself is not written yet, so the network has to tell it again */

@@ -149,8 +149,12 @@ export const refusalOf = (
 ): Answer => {
   const { definition, message } = refused[operation]
   return failureOf(definition, message, {
-    ...{ sent: true, transaction_id: id, reason: `declined_${responseCode}`, status },
-    ...{ response_code: responseCode, response_message: responseMessageOf(responseCode) },
+    sent: true,
+    transaction_id: id,
+    reason: `declined_${responseCode}`,
+    status,
+    response_code: responseCode,
+    response_message: responseMessageOf(responseCode),
   })
 }
 

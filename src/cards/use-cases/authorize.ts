@@ -182,9 +182,13 @@ const open = async (
 }
 
 const detailInputs: Readonly<Partial<Record<keyof Details, Input>>> = {
-  ...{ entry: 'entry', installmentPlan: 'installment_plan', softDescriptor: 'soft_descriptor' },
-  ...{ eci: 'three_ds.eci', dsTransactionId: 'three_ds.ds_transaction_id' },
-  ...{ initiator: 'stored_credential.initiator', storedReason: 'stored_credential.reason' },
+  entry: 'entry',
+  installmentPlan: 'installment_plan',
+  softDescriptor: 'soft_descriptor',
+  eci: 'three_ds.eci',
+  dsTransactionId: 'three_ds.ds_transaction_id',
+  initiator: 'stored_credential.initiator',
+  storedReason: 'stored_credential.reason',
   networkTransactionId: 'stored_credential.network_transaction_id',
   cardSequence: 'card_sequence',
   acceptPartial: 'accept_partial',

@@ -47,7 +47,9 @@ const earlierCaptures = (after: CardTransaction): readonly NewReversal[] =>
   (after.captures ?? []).map(({ stan, transmission, cents, advised = false }) => {
     const reversal = reversalOf(
       {
-        ...{ ...after, operationStan: stan, operationTransmission: transmission },
+        ...after,
+        operationStan: stan,
+        operationTransmission: transmission,
         operationCents: BigInt(cents),
       },
       'capture',
@@ -101,7 +103,8 @@ export const reversalOf = (
     installments: transaction.installments,
     details: transaction.details,
     remainingCents: isPart ? remainingOf(transaction) : undefined,
-    ...{ captureNumber: undefined, expiryHours: undefined },
+    captureNumber: undefined,
+    expiryHours: undefined,
     traceparent: transaction.traceparent,
     attempts: isSent ? 1 : 0,
     stan: isSent ? transaction.operationStan : undefined,

@@ -79,7 +79,8 @@ const countedBy = (
   const numbers =
     operation === 'increment'
       ? {
-          ...{ stan: operationStan ?? '', transmission: operationTransmission ?? '' },
+          stan: operationStan ?? '',
+          transmission: operationTransmission ?? '',
           cents: before.operationCents ?? 0n,
         }
       : { stan, transmission, cents: partCents ?? before.amountCents }

@@ -36,8 +36,10 @@ const byHand =
         throw new ApiError(missing, message, { details: { field: 'id', value: null } })
       }
       await writeAudit(tx, {
-        ...{ actor: actorOf(caller), action: 'cards.resolve' },
-        ...{ object: `${object}_${id}`, outcome: 'resolved' },
+        actor: actorOf(caller),
+        action: 'cards.resolve',
+        object: `${object}_${id}`,
+        outcome: 'resolved',
       })
       return { status: 200, body: JSON.stringify({ id, resolved: true }) }
     })

@@ -88,12 +88,16 @@ export const orGoingOn = (
 /** The fields of an authorization that is approved in place of the network. */
 export const standInFields = ({ stan }: CardTransaction): Fields => ({
   // The holder's receipt needs a code, and this one is of this payment only.
-  ...{ responseCode: advisedCode, authCode: stan, standIn: true },
+  responseCode: advisedCode,
+  authCode: stan,
+  standIn: true,
 })
 
 /** Nothing was sent of it, so its reversal has no numbers yet. */
 export const unsentVoid = (): Fields => ({
-  ...{ operationStan: undefined, operationTransmission: undefined, voidError: undefined },
+  operationStan: undefined,
+  operationTransmission: undefined,
+  voidError: undefined,
 })
 
 const refusalOf = ({ operation }: CardTransaction, responseCode: string): Fields => {

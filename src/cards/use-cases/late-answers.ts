@@ -87,7 +87,10 @@ export const createLateAnswers = (
     })
 
   const take = createGatherer<Approval, readonly Owner[]>({
-    ...{ rowsMax: 1, writersMax: approvalsMax, waitingMax, isRowFault: () => false },
+    rowsMax: 1,
+    writersMax: approvalsMax,
+    waitingMax,
+    isRowFault: () => false,
     write: (approvals) => Promise.all(approvals.map(keepAndTakeBack)),
   })
 
@@ -144,7 +147,10 @@ const transmissionForm = /^\d{10}$/
 const amountForm = /^\d{12}$/
 
 const dataOf = ({ mti, stan, responseCode, authCode }: CardMessage): LateAnswerRow['data'] => ({
-  ...{ mti, stan: stan ?? null, response_code: responseCode ?? null, auth_code: authCode ?? null },
+  mti,
+  stan: stan ?? null,
+  response_code: responseCode ?? null,
+  auth_code: authCode ?? null,
 })
 
 /** The answer by its DE 37; without one by its DE 11 and DE 7, whatever it answers; undefined without these. */
@@ -176,9 +182,14 @@ const ownersOf = async (
   const { stan = '' } = response
   if (!stanForm.test(stan)) return []
   const nameless = {
-    ...{ network, stan, rrns: referencesBefore(stan, at, namelessHours), answers },
-    ...{ amountCents: centsOf(response), currency: currencyOf(response) },
-    ...{ terminalId: response.terminalId?.trimEnd(), merchantId: response.merchantId?.trimEnd() },
+    network,
+    stan,
+    rrns: referencesBefore(stan, at, namelessHours),
+    answers,
+    amountCents: centsOf(response),
+    currency: currencyOf(response),
+    terminalId: response.terminalId?.trimEnd(),
+    merchantId: response.merchantId?.trimEnd(),
   }
   const found = await candidatesOf(tx, nameless, candidatesMax[answers] + 1)
   if (found.length === 0 || found.length > candidatesMax[answers]) return []
@@ -195,9 +206,13 @@ const currencyOf = ({ currency }: CardMessage): string | undefined =>
   currency && (currencyLetters(currency) ?? currency)
 
 const unmatchedOf = ({ network, response }: Late): UnmatchedAdvice => ({
-  ...{ network, mti: response.mti as UnmatchedAdvice['mti'], stan: response.stan ?? '' },
-  ...{ transmission: response.transmissionDateTime ?? '', rrn: (response.rrn ?? '').trimEnd() },
-  ...{ processingCode: response.processingCode, amountCents: centsOf(response) },
+  network,
+  mti: response.mti as UnmatchedAdvice['mti'],
+  stan: response.stan ?? '',
+  transmission: response.transmissionDateTime ?? '',
+  rrn: (response.rrn ?? '').trimEnd(),
+  processingCode: response.processingCode,
+  amountCents: centsOf(response),
   responseCode: response.responseCode,
 })
 
@@ -220,8 +235,12 @@ export const approvedBy = (
 
 /** What was asked for, by the type of the answer. */
 const operations: Readonly<Record<string, Answers>> = {
-  ...{ '0110': 'payment', '0130': 'payment', '0210': 'payment', '0230': 'payment' },
-  ...{ '0410': 'void', '0430': 'void' },
+  '0110': 'payment',
+  '0130': 'payment',
+  '0210': 'payment',
+  '0230': 'payment',
+  '0410': 'void',
+  '0430': 'void',
 }
 
 /** Nobody sends the answer again, so we try for some seconds. */

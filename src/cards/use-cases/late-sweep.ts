@@ -55,7 +55,10 @@ export const createLateSweep = (
   }
 
   const job = createJob({
-    ...{ name: 'late approvals of cards', everyMs, restMs: restFactor * everyMs, logger },
+    name: 'late approvals of cards',
+    everyMs,
+    restMs: restFactor * everyMs,
+    logger,
     run: async (round) => ((await sweep(round)) === 0 ? nothingFound : undefined),
   })
   return { ...job, sweep }

@@ -29,7 +29,8 @@ export const resolveCard = async (
         cardErrors.card_token_not_found,
         'The vault does not know the card token.',
         {
-          ...{ details, cause },
+          details,
+          cause,
         },
       )
     }

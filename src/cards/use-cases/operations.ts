@@ -232,7 +232,9 @@ const pastOf = {
   capture: 'captured',
   partial_capture: 'captured',
   refund: 'refunded',
-  ...{ void: 'voided', partial_void: 'voided in part', release: 'voided in part' },
+  void: 'voided',
+  partial_void: 'voided in part',
+  release: 'voided in part',
 } as const
 
 const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operation']): ApiError =>
@@ -268,7 +270,8 @@ const follow = async (
   // A reversal gets its numbers when it is sent.
   const numbers = messages[operation] === 'capture' ? await stans.next(network) : undefined
   const numbered = {
-    ...{ operationStan: numbers?.stan, operationTransmission: numbers?.transmission },
+    operationStan: numbers?.stan,
+    operationTransmission: numbers?.transmission,
     operationCents: operation === 'void' ? undefined : amountCents,
   }
   const at = now()
@@ -299,7 +302,9 @@ const auditOf = (
   operation: StartedOperation,
   caller: Caller,
 ): AuditEntry => ({
-  ...{ actor: actorOf(caller), object: id, outcome: 'started' },
+  actor: actorOf(caller),
+  object: id,
+  outcome: 'started',
   action: actions[operation],
 })
 

@@ -61,7 +61,9 @@ const amountAndStanOf = (verdict: Of<'approved'>, before: CardTransaction): Data
 
 const notSent = (event: CardEvent, type: string, fields: Outcome<'not_sent'>['fields']) =>
   ({
-    ...{ event, type, fields },
+    event,
+    type,
+    fields,
     data: ({ why }) => ({ reason: why }),
     answer: ({ id }, { why }) => notSentAnswer(id, why),
     frees: true,
@@ -69,7 +71,8 @@ const notSent = (event: CardEvent, type: string, fields: Outcome<'not_sent'>['fi
 
 const unknown = (event: CardEvent, fields: (why: string, at: Date) => Fields) =>
   ({
-    ...{ event, type: event },
+    event,
+    type: event,
     fields: ({ why }, _before, at) => fields(why, at),
     data: ({ why, field }) => ({ reason: why, field: field ?? null }),
     answer: ({ id }, verdict) => unknownAnswer(id, verdict),
@@ -81,7 +84,9 @@ const advised = (
   type: string,
   fields: Outcome<'advised'>['fields'],
 ): Outcome<'advised'> => ({
-  ...{ event, type, fields },
+  event,
+  type,
+  fields,
   data: (_verdict, { operationCents }) =>
     operationCents === undefined ? {} : { amount: Number(operationCents) },
   answer: (after) => answerOf(202, after),
@@ -124,7 +129,8 @@ const movedOf = <O extends 'capture' | 'partial_capture' | 'refund' | 'increment
 const takenBackOf = <O extends 'void' | 'partial_void' | 'release'>(operation: O) => ({
   ...failuresOf(operation, 'voidError'),
   undecided: {
-    ...{ event: `${operation}_unknown`, type: `${operation}_unknown` },
+    event: `${operation}_unknown`,
+    type: `${operation}_unknown`,
     data: (verdict) => ({ reason: 'undecided', ...codeOf(verdict) }),
     fields: ({ responseCode }) => ({ voidError: `undecided_${responseCode}` }),
     answer: (after) => answerOf(202, after),
@@ -338,7 +344,9 @@ export const settle = async <K extends Verdict['kind']>(
   const answer = asPart ? answerOf(201, after) : answerTo(after, verdict)
   const network = networks.byName(after.network)
   const change = {
-    ...{ before, after, events: [event] },
+    before,
+    after,
+    events: [event],
     movements: bookedBy(network, operation, before, verdict, after.updatedAt),
     answer: frees === true && !asPart ? ('free' as const) : answer,
   }

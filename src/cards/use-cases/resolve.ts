@@ -57,7 +57,9 @@ export const resolve = async (
     const counted = { type: outcome, data: { stan, amount: Number(operationCents) } }
     const standing = outcome === 'refunded' || outcome === 'incremented' ? [counted] : []
     const audit: AuditEntry = {
-      ...{ actor: actorOf(caller), object: before.id, outcome: request.outcome },
+      actor: actorOf(caller),
+      object: before.id,
+      outcome: request.outcome,
       action: 'cards.resolve',
     }
     const [isOurs] = await changeTransactions(

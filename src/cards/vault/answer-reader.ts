@@ -185,7 +185,9 @@ const headOf = (text: string, bodyAt: number): Head => {
   const connection = fields.get('connection')?.toLowerCase() ?? ''
   const bytes = bodyBytes(status, fields)
   return {
-    ...{ status, bodyAt, bytes },
+    status,
+    bodyAt,
+    bytes,
     isKept: bytes !== undefined && minor === '1' && !connection.includes('close'),
     expiry: fields.get('card-expiry'),
     cryptogram: fields.get('card-cryptogram'),

@@ -34,7 +34,10 @@ export const gathering = (alone: Ask, many: AskMany): Ask => {
       next === 1
         ? alone
         : createGatherer<string, Told>({
-            ...{ rowsMax: next, writersMax: callsMax, waitingMax, isRowFault: () => false },
+            rowsMax: next,
+            writersMax: callsMax,
+            waitingMax,
+            isRowFault: () => false,
             write: askAll,
           })
   }
@@ -91,7 +94,8 @@ const lineOf = (line: Uint8Array): Told => {
           .toString('latin1')
           .split(';')
   return {
-    ...{ status: line.length === 0 ? 404 : 200, body },
+    status: line.length === 0 ? 404 : 200,
+    body,
     expiry: expiry || undefined,
     cryptogram: cryptogram || undefined,
   }

@@ -13,7 +13,8 @@ export const checkSchema = async (
     if (pending.length === 0) return { name, status: 'ok', detail: 'every migration is there' }
     const isEmpty = pending.length === migrations.length
     return {
-      ...{ name, status: 'failed' },
+      name,
+      status: 'failed',
       detail: isEmpty ? 'it is empty' : `${pending.length} migrations are missing`,
       fix: 'restore again, or check with the version that made the copy',
     }
@@ -34,7 +35,8 @@ export const checkAlone = async (sql: Client): Promise<Check> => {
     order by 1`
   if (rows.length === 0) return { name, status: 'ok', detail: 'there is no other session' }
   return {
-    ...{ name, status: 'failed' },
+    name,
+    status: 'failed',
     detail: `sessions of ${rows.map(({ application }) => application).join(', ')}`,
     fix: 'stop every gateway until the books are reconciled',
   }
@@ -62,7 +64,9 @@ export const checkConstraints = async (sql: Client): Promise<Check> => {
     order by 1`
   if (rows.length === 0) return { name, status: 'ok', detail: 'all are valid' }
   return {
-    ...{ name, status: 'failed', detail: rows.map(({ what }) => what).join(', ') },
+    name,
+    status: 'failed',
+    detail: rows.map(({ what }) => what).join(', '),
     fix: 'restore again; the output of psql or pg_restore names what failed',
   }
 }
@@ -87,7 +91,9 @@ export const checkSequences = async (sql: Client): Promise<Check> => {
   }
   if (behind.length === 0) return { name, status: 'ok', detail: 'none is behind its table' }
   return {
-    ...{ name, status: 'failed', detail: `behind their tables: ${behind.join(', ')}` },
+    name,
+    status: 'failed',
+    detail: `behind their tables: ${behind.join(', ')}`,
     fix: 'restore again with the sequences, or setval each to the largest number of its table',
   }
 }
@@ -130,7 +136,9 @@ export const checkPages = async (
   const detail = `all ${total} of ${tables.length} tables can be read`
   if (row?.on === 'on') return { name, status: 'ok', detail: `${detail}, with checksums` }
   return {
-    ...{ name, status: 'warning', detail: `${detail}; the cluster has no checksums` },
+    name,
+    status: 'warning',
+    detail: `${detail}; the cluster has no checksums`,
     fix: 'initdb --data-checksums, or pg_checksums --enable while the server is stopped',
   }
 }

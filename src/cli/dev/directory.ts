@@ -26,8 +26,10 @@ export const startDevDirectory = async (given: Environment): Promise<DevDirector
 }
 
 const debtor = {
-  ...{ name: 'Maria Souza', document: '12345678909' },
-  ...{ account_num: '500100', account_type: 'CACC' },
+  name: 'Maria Souza',
+  document: '12345678909',
+  account_num: '500100',
+  account_type: 'CACC',
 }
 
 /** Rejects when the payment does not end as it should. */

@@ -152,8 +152,11 @@ const run = async (
       const hasConsole = features.some(({ name, routes }) => name === 'console' && routes?.length)
       const { version } = program
       const told = {
-        ...{ ...urls, databaseUrl: database.url, centralBankUrl: bank.url },
-        ...{ hasConsole, state },
+        ...urls,
+        databaseUrl: database.url,
+        centralBankUrl: bank.url,
+        hasConsole,
+        state,
       }
       io.out(banner({ ...told, notes: allNotes, demos, version }))
     }

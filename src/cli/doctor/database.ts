@@ -41,11 +41,13 @@ export const checkDatabase = async (options: DatabaseToCheck): Promise<readonly 
     const schema: Check =
       pending.length === 0
         ? {
-            ...{ name, status: 'ok' },
+            name,
+            status: 'ok',
             detail: `PostgreSQL ${row?.version} answers, the schema is up to date`,
           }
         : {
-            ...{ name, status: 'warning' },
+            name,
+            status: 'warning',
             detail: `PostgreSQL ${row?.version} answers, ${pending.length} migrations are missing`,
             fix: 'trilho migrate, or let serve do it at its start',
           }
@@ -99,7 +101,9 @@ const checkRights = async (sql: Client, migrations: readonly Migration[]): Promi
   const all = [...lacking, ...more]
   if (all.length === 0) return { name: about, status: 'ok', detail: 'all that is needed' }
   return {
-    ...{ name: about, status: 'failed', detail: `missing: ${all.join('; ')}` },
+    name: about,
+    status: 'failed',
+    detail: `missing: ${all.join('; ')}`,
     fix: 'grant them to the role of DATABASE_DSN, or let that role own the tables',
   }
 }
@@ -112,7 +116,9 @@ const checkWrites = async (sql: Client): Promise<Check> => {
     return { name: about, status: 'ok', detail: 'a row can be written' }
   } catch (error) {
     return {
-      ...{ name: about, status: 'failed', detail: `no row can be written: ${reasonOf(error)}` },
+      name: about,
+      status: 'failed',
+      detail: `no row can be written: ${reasonOf(error)}`,
       fix: 'connect to the primary (several hosts in DATABASE_DSN find it), make room on its disk, or grant the right',
     }
   }
@@ -134,7 +140,9 @@ const checkRoom = async (sql: Client, connectionsMax: number): Promise<Check> =>
   const detail = `one process opens up to ${connectionsMax}, of the ${room} that the server grants ${used} are in use`
   if (connectionsMax <= room - used) return { name: about, status: 'ok', detail }
   return {
-    ...{ name: about, status: connectionsMax > room ? 'failed' : 'warning', detail },
+    name: about,
+    status: connectionsMax > room ? 'failed' : 'warning',
+    detail,
     fix: 'lower TRILHO_DATABASE_CONNECTIONS, or raise max_connections (or the limit of the role or database)',
   }
 }
@@ -148,7 +156,9 @@ const checkClock = async (sql: Client): Promise<Check> => {
   const detail = `the database's is ${Math.abs(skewMs)} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine's`
   if (Math.abs(skewMs) <= skewWarnedMs) return { name: about, status: 'ok', detail }
   return {
-    ...{ name: about, status: 'warning', detail },
+    name: about,
+    status: 'warning',
+    detail,
     fix: 'synchronise both by NTP (chrony, systemd-timesyncd)',
   }
 }

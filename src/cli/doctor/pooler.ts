@@ -43,12 +43,16 @@ const checkTransactions = async (one: Client, other: Client): Promise<Check> => 
     await prepared(one)
     await displaced(one, other, prepared)
     return {
-      ...{ name, status: 'warning', detail: `${detail}: LISTEN is not heard through it` },
+      name,
+      status: 'warning',
+      detail: `${detail}: LISTEN is not heard through it`,
       fix: 'expected? Then set TRILHO_MIGRATE_ON_START=false, and run trilho migrate over a direct connection',
     }
   } catch {
     return {
-      ...{ name, status: 'failed', detail: `${detail}, without prepared statements` },
+      name,
+      status: 'failed',
+      detail: `${detail}, without prepared statements`,
       fix: 'set max_prepared_statements = 200 (PgBouncer 1.21 or newer), or pool_mode = session, or connect directly',
     }
   }

@@ -57,7 +57,9 @@ const started = async (args: CommandArguments): Promise<Directory> => {
   const category = categories.find((one) => one === letter)
   if (category !== letter) throw new UsageError(`--category is one of ${categories.join(', ')}`)
   return createDirectory({
-    ...{ hostname: args.text('host'), port: args.integer('port', 0, portMax) ?? port, category },
+    hostname: args.text('host'),
+    port: args.integer('port', 0, portMax) ?? port,
+    category,
     ...material,
   })
 }

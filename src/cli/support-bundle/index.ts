@@ -101,9 +101,15 @@ const partsOf = async (
 }
 
 const systemFacts = async ({ version }: Program): Promise<unknown> => ({
-  ...{ version, bun: Bun.version, platform: process.platform, arch: process.arch },
-  ...{ kernel: release(), processors: availableParallelism(), load: loadavg().map(Math.round) },
-  ...{ memory_mib: mebibytes(totalmem()), memory_free_mib: mebibytes(freemem()) },
+  version,
+  bun: Bun.version,
+  platform: process.platform,
+  arch: process.arch,
+  kernel: release(),
+  processors: availableParallelism(),
+  load: loadavg().map(Math.round),
+  memory_mib: mebibytes(totalmem()),
+  memory_free_mib: mebibytes(freemem()),
   up_hours: Math.floor(uptime() / 3_600),
   time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
   limits: await Bun.file('/proc/self/limits')

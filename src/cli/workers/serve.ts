@@ -39,7 +39,10 @@ export const serveByWorkers = async (count: number, io: Io, program: Program): P
   try {
     const ports = await portsOf(platform)
     supervisor = createSupervisor({
-      ...{ count, logger, command: workerCommand(), environmentOf: of(ports) },
+      count,
+      logger,
+      command: workerCommand(),
+      environmentOf: of(ports),
       onLines: (text) => lines.write(text),
       metrics: createMetrics({ version: program.version, withProcess: false }),
       stallMs: platform.stallSeconds * 1_000,

@@ -56,8 +56,13 @@ type Worker = {
 }
 
 const newWorker = (number: number): Worker => ({
-  ...{ number, child: undefined, isListening: false, again: undefined },
-  ...{ againMs: againFirstMs, startedMs: 0, unanswered: 0 },
+  number,
+  child: undefined,
+  isListening: false,
+  again: undefined,
+  againMs: againFirstMs,
+  startedMs: 0,
+  unanswered: 0,
 })
 
 /** The pause before its next start, unless this one went well. */

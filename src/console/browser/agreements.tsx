@@ -135,8 +135,11 @@ export const Liens = () => (
 const cancelAct = (one: Delivery): Act => ({
   title: w.cancel,
   consequence: fill(w.cancelConsequence, {
-    ...{ operation: one.operation_id, amount: one.amount, price: one.price },
-    ...{ bond: `${one.bond.acronym} ${one.bond.code}`, party: one.counterparty },
+    operation: one.operation_id,
+    amount: one.amount,
+    price: one.price,
+    bond: `${one.bond.acronym} ${one.bond.code}`,
+    party: one.counterparty,
   }),
   fields: (
     <Fields
@@ -155,7 +158,9 @@ const lienPath = ({ lien_id: id }: Lien): string => `/v1/drex/liens/${encodeURIC
 const partialAct = (lien: Lien, act: 'pledge' | 'release', consequence: string): Act => ({
   title: w[act],
   consequence: fill(consequence, {
-    ...{ pledged: lien.pledged, owner: lien.owner, beneficiary: lien.beneficiary },
+    pledged: lien.pledged,
+    owner: lien.owner,
+    beneficiary: lien.beneficiary,
   }),
   fields: (
     <label class="field">
@@ -169,7 +174,9 @@ const partialAct = (lien: Lien, act: 'pledge' | 'release', consequence: string):
 const reclaimAct = (lien: Lien): Act => ({
   title: w.reclaim,
   consequence: fill(w.reclaimConsequence, {
-    ...{ pledged: lien.pledged, owner: lien.owner, beneficiary: lien.beneficiary },
+    pledged: lien.pledged,
+    owner: lien.owner,
+    beneficiary: lien.beneficiary,
   }),
   run: sending('POST', lienPath(lien), () => ({ act: 'reclaim' })),
 })

@@ -73,7 +73,8 @@ export const resolveAct = ({ id, amount }: Transaction): Act => ({
     <Fields
       fields={[
         {
-          ...{ name: 'outcome', label: w.outcome },
+          name: 'outcome',
+          label: w.outcome,
           choices: outcomes.map((outcome) => [outcome, statusText(outcome)]),
         },
         { name: 'reason', label: w.reason, more: { maxLength: 200 } },
@@ -141,8 +142,10 @@ const heldPath = ({ transaction_id: id }: Held): string =>
 export const sendHeldAct = (held: Held): Act => ({
   title: w.sendHeld,
   consequence: fill(w.sendHeldConsequence, {
-    ...{ kind: held.kind.replaceAll('_', ' '), subject: held.subject },
-    ...{ wallet: held.from_wallet, network: held.network },
+    kind: held.kind.replaceAll('_', ' '),
+    subject: held.subject,
+    wallet: held.from_wallet,
+    network: held.network,
   }),
   run: sending('POST', heldPath(held), () => ({ decision: 'send' })),
 })
@@ -150,14 +153,17 @@ export const sendHeldAct = (held: Held): Act => ({
 export const sentHeldAct = (held: Held): Act => ({
   title: w.sentHeld,
   consequence: fill(w.sentHeldConsequence, {
-    ...{ kind: held.kind.replaceAll('_', ' '), subject: held.subject },
+    kind: held.kind.replaceAll('_', ' '),
+    subject: held.subject,
   }),
   fields: (
     <>
       <Fields
         fields={[
           {
-            ...{ name: 'tx_hash', label: words.transactionHash, hint: w.sentHeldHint },
+            name: 'tx_hash',
+            label: words.transactionHash,
+            hint: w.sentHeldHint,
             first: (held.candidates.length === 1 && held.candidates[0]) || '',
             more: { list: 'candidates', pattern: '0x[0-9a-fA-F]{64}', spellcheck: false },
           },

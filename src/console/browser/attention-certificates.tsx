@@ -32,10 +32,15 @@ const columns: readonly Column<Certificate>[] = [
 
 /** Those that end soon: a new one is imported beside them. */
 const Certificates = sectionView<{ certificates: readonly Certificate[] }, Certificate>({
-  ...{ title: w.certificates, note: w.certificatesNote, name: 'certificates' },
-  ...{ path: '/v1/certificates', columns, keyOf: nameOfCertificate },
+  title: w.certificates,
+  note: w.certificatesNote,
+  name: 'certificates',
+  path: '/v1/certificates',
+  columns,
+  keyOf: nameOfCertificate,
   rowsOf: ({ certificates }) => toBeReplaced(certificates),
-  ...{ scope: 'ops:admin', actsOf: (one) => [importAct(one)] },
+  scope: 'ops:admin',
+  actsOf: (one) => [importAct(one)],
 })
 
 export const certificateView = { title: w.certificates, scope: 'ops:admin', View: Certificates }

@@ -71,7 +71,9 @@ const partsOf = ({ checks = {} }: Health): readonly Part[] =>
         ...away.map((party) => [party.name, party.text].filter(Boolean).join(': ')),
       ]
       return {
-        ...{ name, status: check.status, isRefused: away.some(({ isRefused }) => isRefused) },
+        name,
+        status: check.status,
+        isRefused: away.some(({ isRefused }) => isRefused),
         cause: causes.join(' · ') || plainText(check.detail),
       }
     })
@@ -92,8 +94,14 @@ const partColumns: readonly Column<Part>[] = [
 ]
 
 const Parts = sectionView<Health, Part>({
-  ...{ title: w.parts, note: w.partsNote, name: 'parts', path: '/health', rowsOf: partsOf },
-  ...{ columns: partColumns, keyOf: ({ name }) => name, scope: 'ops:admin' },
+  title: w.parts,
+  note: w.partsNote,
+  name: 'parts',
+  path: '/health',
+  rowsOf: partsOf,
+  columns: partColumns,
+  keyOf: ({ name }) => name,
+  scope: 'ops:admin',
   actsOf: ({ isRefused }) => (isRefused ? [importAct()] : []),
 })
 
@@ -118,10 +126,15 @@ const unknownColumns: readonly Column<Message>[] = [
 ]
 
 const UnknownPix = sectionView<{ messages: readonly Message[] }, Message>({
-  ...{ title: w.unknown, note: w.unknownNote, name: 'unknown' },
+  title: w.unknown,
+  note: w.unknownNote,
+  name: 'unknown',
   path: `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
-  ...{ rowsOf: ({ messages }) => messages, columns: unknownColumns, keyOf: ({ id }) => id },
-  ...{ scope: 'spi:send', actsOf: (row) => [resendAct(row.id, row)] },
+  rowsOf: ({ messages }) => messages,
+  columns: unknownColumns,
+  keyOf: ({ id }) => id,
+  scope: 'spi:send',
+  actsOf: (row) => [resendAct(row.id, row)],
 })
 
 const cardColumns: readonly Column<Transaction>[] = [
@@ -136,10 +149,15 @@ const cardColumns: readonly Column<Transaction>[] = [
 ]
 
 const Cards = sectionView<{ transactions: readonly Transaction[] }, Transaction>({
-  ...{ title: w.cards, note: w.cardsNote, name: 'reversals' },
+  title: w.cards,
+  note: w.cardsNote,
+  name: 'reversals',
   path: `/v1/transactions?needs_attention=true&limit=${shownMax}`,
-  ...{ rowsOf: ({ transactions }) => transactions, columns: cardColumns, keyOf: ({ id }) => id },
-  ...{ scope: 'ops:admin', actsOf: (row) => [resolveAct(row)] },
+  rowsOf: ({ transactions }) => transactions,
+  columns: cardColumns,
+  keyOf: ({ id }) => id,
+  scope: 'ops:admin',
+  actsOf: (row) => [resolveAct(row)],
 })
 
 const transferColumns: readonly Column<Transfer>[] = [
@@ -154,10 +172,15 @@ const transferColumns: readonly Column<Transfer>[] = [
 ]
 
 const Transfers = sectionView<{ transfers: readonly Transfer[] }, Transfer>({
-  ...{ title: w.transfers, note: w.transfersNote, name: 'transfers', path: broadcastList },
+  title: w.transfers,
+  note: w.transfersNote,
+  name: 'transfers',
+  path: broadcastList,
   rowsOf: ({ transfers }) => transfers.filter(isLate).slice(0, shownMax),
-  ...{ columns: transferColumns, keyOf: ({ transfer_id }) => transfer_id },
-  ...{ scope: 'drex:transfer', actsOf: (row) => [cancelTransferAct(row)] },
+  columns: transferColumns,
+  keyOf: ({ transfer_id }) => transfer_id,
+  scope: 'drex:transfer',
+  actsOf: (row) => [cancelTransferAct(row)],
 })
 
 type Lane = {
@@ -193,8 +216,12 @@ const laneColumns: readonly Column<Lane>[] = [
 ]
 
 const Lanes = sectionView<{ lanes: readonly Lane[] }, Lane>({
-  ...{ title: w.lanes, note: w.lanesNote, name: 'lanes', path: '/v1/drex/lanes' },
-  ...{ rowsOf: ({ lanes }) => lanes.filter(isStuck), columns: laneColumns },
+  title: w.lanes,
+  note: w.lanesNote,
+  name: 'lanes',
+  path: '/v1/drex/lanes',
+  rowsOf: ({ lanes }) => lanes.filter(isStuck),
+  columns: laneColumns,
   keyOf: ({ network, sender }) => `${network} ${sender}`,
   scope: 'drex:transfer',
   // What nobody has signed cannot be sent again.
@@ -216,9 +243,15 @@ const heldColumns: readonly Column<Held>[] = [
 ]
 
 const HeldBack = sectionView<{ held: readonly Held[] }, Held>({
-  ...{ title: w.held, note: w.heldNote, name: 'held', path: `/v1/drex/held?limit=${shownMax}` },
-  ...{ rowsOf: ({ held }) => held, columns: heldColumns, keyOf: (row) => row.transaction_id },
-  ...{ scope: 'ops:admin', actsOf: (row) => [sentHeldAct(row), sendHeldAct(row)] },
+  title: w.held,
+  note: w.heldNote,
+  name: 'held',
+  path: `/v1/drex/held?limit=${shownMax}`,
+  rowsOf: ({ held }) => held,
+  columns: heldColumns,
+  keyOf: (row) => row.transaction_id,
+  scope: 'ops:admin',
+  actsOf: (row) => [sentHeldAct(row), sendHeldAct(row)],
 })
 
 type Letters = {

@@ -20,8 +20,13 @@ type Verified = {
 }
 
 const nothing: Verified = {
-  ...{ links: 0, entries: 0, late: 0, findings_count: 0, findings: [] },
-  ...{ head: null, next_after: 0 },
+  links: 0,
+  entries: 0,
+  late: 0,
+  findings_count: 0,
+  findings: [],
+  head: null,
+  next_after: 0,
 }
 
 /** Findings that are shown. */

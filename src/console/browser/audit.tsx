@@ -69,7 +69,8 @@ const columnsFor = (filter: Filter): readonly Column<Entry>[] => [
 
 const load = async ({ from, to, ...rest }: Filter, cursor: string | undefined) => {
   const query = new URLSearchParams({
-    ...{ ...rest, limit: String(pageSize) },
+    ...rest,
+    limit: String(pageSize),
     ...(from === undefined ? {} : { from: dayStart(from) }),
     ...(to === undefined ? {} : { to: dayEnd(to) }),
     ...(cursor && { cursor }),

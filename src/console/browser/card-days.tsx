@@ -115,7 +115,9 @@ const dayActs = ({ id, status, resolved_at: seenTo, ...day }: Day): readonly Act
         seenToAct(
           `${days}/${id}`,
           fill(w.resolveDayConsequence, {
-            ...{ day: day.day, network: day.network, currency: day.currency },
+            day: day.day,
+            network: day.network,
+            currency: day.currency,
           }),
         ),
       ]

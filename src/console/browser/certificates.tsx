@@ -79,7 +79,10 @@ export const importAct = (first?: Pick<Certificate, 'ispb' | 'type'>): Act => ({
         { name: 'type', label: w.type, first: first?.type ?? '', choices: asTheyAre(types) },
         { name: 'file', label: w.file, type: 'file' },
         {
-          ...{ name: 'password', label: w.password, type: 'password', isFree: true },
+          name: 'password',
+          label: w.password,
+          type: 'password',
+          isFree: true,
           hint: w.passwordHint,
         },
       ]}
@@ -102,7 +105,9 @@ export const importAct = (first?: Pick<Certificate, 'ispb' | 'type'>): Act => ({
 const removeAct = (one: Certificate): Act => ({
   title: w.remove,
   consequence: fill(w.removeConsequence, {
-    ...{ version: String(one.version), type: one.type, ispb: one.ispb },
+    version: String(one.version),
+    type: one.type,
+    ispb: one.ispb,
   }),
   run: sending('DELETE', pathOf(one)),
 })

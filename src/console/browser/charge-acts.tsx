@@ -52,7 +52,8 @@ export const newChargeAct: Act = {
 
 /** Ends it: the standard revises a status. */
 const endAct = (path: string, title: string, consequence: string, status: string): Act => ({
-  ...{ title, consequence },
+  title,
+  consequence,
   run: sending('PATCH', path, () => ({ status })),
 })
 
@@ -83,7 +84,8 @@ const askAct = (idRec: string): Act => ({
       destinatario: {
         [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId,
         ...given('agencia', textIn(form, 'branch')),
-        ...{ conta: textIn(form, 'account'), ispbParticipante: textIn(form, 'ispb') },
+        conta: textIn(form, 'account'),
+        ispbParticipante: textIn(form, 'ispb'),
       },
     }
     type Answer = { readonly idSolicRec: string }
@@ -105,7 +107,8 @@ const collectAct = ({ idRec = '', valor }: Told): Act => ({
     <Fields
       fields={[
         {
-          ...{ name: 'amount', label: w.amount },
+          name: 'amount',
+          label: w.amount,
           first: (typeof valor === 'object' && valor.valorRec) || '',
         },
         { name: 'day', label: w.due, type: 'date' },
@@ -122,7 +125,8 @@ const collectAct = ({ idRec = '', valor }: Told): Act => ({
       valor: { original: reaisIn(form) },
       recebedor: {
         ...given('agencia', textIn(form, 'branch')),
-        ...{ conta: textIn(form, 'account'), tipoConta: textIn(form, 'type') },
+        conta: textIn(form, 'account'),
+        tipoConta: textIn(form, 'type'),
       },
     }
     const { txid } = await send<{ readonly txid: string }>('POST', '/pix/v2/cobr', body, key)

@@ -94,33 +94,48 @@ const chargeStatuses = [
 
 export const kindsOf: Readonly<Record<Kind, KindOf>> = {
   cob: {
-    ...{ label: w.cob, scope: 'cob:read', member: 'cobs', statuses: chargeStatuses },
+    label: w.cob,
+    scope: 'cob:read',
+    member: 'cobs',
+    statuses: chargeStatuses,
     idOf: ({ txid = '' }) => txid,
   },
   cobv: {
-    ...{ label: w.cobv, scope: 'cobv:read', member: 'cobs', statuses: chargeStatuses },
+    label: w.cobv,
+    scope: 'cobv:read',
+    member: 'cobs',
+    statuses: chargeStatuses,
     idOf: ({ txid = '' }) => txid,
   },
   pix: {
-    ...{ label: w.pix, scope: 'pix:read', member: 'pix' },
+    label: w.pix,
+    scope: 'pix:read',
+    member: 'pix',
     idOf: ({ endToEndId = '' }) => endToEndId,
   },
   rec: {
-    ...{ label: w.rec, scope: 'rec:read', member: 'recs' },
+    label: w.rec,
+    scope: 'rec:read',
+    member: 'recs',
     statuses: ['CRIADA', 'APROVADA', 'REJEITADA', 'EXPIRADA', 'CANCELADA'],
     idOf: ({ idRec = '' }) => idRec,
   },
   cobr: {
-    ...{ label: w.cobr, scope: 'cobr:read', member: 'cobsr' },
+    label: w.cobr,
+    scope: 'cobr:read',
+    member: 'cobsr',
     statuses: ['CRIADA', 'ATIVA', 'CONCLUIDA', 'EXPIRADA', 'REJEITADA', 'CANCELADA'],
     idOf: ({ txid = '' }) => txid,
   },
   solicrec: {
-    ...{ label: w.solicrec, scope: 'solicrec:read' },
+    label: w.solicrec,
+    scope: 'solicrec:read',
     idOf: ({ idSolicRec = '' }) => idSolicRec,
   },
   locrec: {
-    ...{ label: w.locrec, scope: 'payloadlocationrec:read', member: 'loc' },
+    label: w.locrec,
+    scope: 'payloadlocationrec:read',
+    member: 'loc',
     idOf: ({ id = '' }) => String(id),
   },
 }
@@ -172,7 +187,8 @@ export const pageOfCharges = async (
 ): Promise<Page<Told>> => {
   const { member = '' } = kindsOf[kind]
   const query = new URLSearchParams({
-    ...{ inicio: dayStart(from), fim: dayEnd(to) },
+    inicio: dayStart(from),
+    fim: dayEnd(to),
     'paginacao.itensPorPagina': String(pageSize),
     ...(status === '' ? {} : { status }),
     ...(taxId === '' ? {} : { [taxId.length > 11 ? 'cnpj' : 'cpf']: taxId }),

@@ -97,12 +97,17 @@ const paidMoments = (pix: Told): readonly Moment[] => [
     ? []
     : [
         {
-          ...{ at: pix.horario, what: `${w.paidBy} ${amountOf(pix)}`, status: 'CONCLUIDA' },
-          ...{ how: pix.endToEndId ?? '', to: paymentOf(pix.endToEndId ?? '') },
+          at: pix.horario,
+          what: `${w.paidBy} ${amountOf(pix)}`,
+          status: 'CONCLUIDA',
+          how: pix.endToEndId ?? '',
+          to: paymentOf(pix.endToEndId ?? ''),
         },
       ]),
   ...(pix.devolucoes ?? []).map(({ id, valor, status, horario }) => ({
-    ...{ at: horario.solicitacao, what: `${reais(valor)} ${w.returned}`, status },
+    at: horario.solicitacao,
+    what: `${reais(valor)} ${w.returned}`,
+    status,
     how: `${id} · ${statusText(status)}`,
   })),
 ]

@@ -35,7 +35,9 @@ const filterOf = (get: Given): ChargeFilter => ({
 
 const addressOf = (kind: Kind, { status, taxId, from, to }: ChargeFilter): string =>
   `/charges?${new URLSearchParams({
-    ...{ show: kind, from, to },
+    show: kind,
+    from,
+    to,
     ...(status === '' ? {} : { status }),
     ...(taxId === '' ? {} : { tax_id: taxId }),
   })}`
@@ -104,8 +106,13 @@ const OpenOne = ({ kind }: { readonly kind: Kind }) =>
   )
 
 const identifiers: Readonly<Record<Kind, string>> = {
-  ...{ cob: 'txid', cobv: 'txid', cobr: 'txid', pix: 'EndToEndId', rec: 'idRec' },
-  ...{ solicrec: 'idSolicRec', locrec: 'id' },
+  cob: 'txid',
+  cobv: 'txid',
+  cobr: 'txid',
+  pix: 'EndToEndId',
+  rec: 'idRec',
+  solicrec: 'idSolicRec',
+  locrec: 'id',
 }
 
 const ChargeFilters = ({
@@ -233,7 +240,10 @@ const columnsOf = (kind: Kind): readonly Column<Told>[] => {
       return [
         idColumn,
         { head: w.contract, cell: ({ vinculo }) => vinculo?.contrato ?? '–', classes: ['extra'] },
-        ...[payerColumn, statusColumn, amountColumn, createdColumn],
+        payerColumn,
+        statusColumn,
+        amountColumn,
+        createdColumn,
       ]
     case 'locrec':
       return [

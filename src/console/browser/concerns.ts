@@ -38,55 +38,71 @@ const directoryConcerns: readonly Source[] = [
     ['refunds', w.refundRequests],
   ] as const),
 ].map(([kind, name]) => ({
-  ...{ name, scope: 'dict:read', path: `${listOf(kind)}?needs_attention=true&limit=${countedMax}` },
+  name,
+  scope: 'dict:read',
+  path: `${listOf(kind)}?needs_attention=true&limit=${countedMax}`,
   countOf: (answer: Parameters<typeof rowsOf>[1]) => rowsOf(kind, answer).length,
 }))
 
 const sources: readonly Source[] = [
   {
-    ...{ name: w.parts, scope: 'ops:read', path: '/health' },
+    name: w.parts,
+    scope: 'ops:read',
+    path: '/health',
     countOf: ({ checks }: Health) =>
       Object.values(checks).filter(({ status }) => status !== 'ok').length,
   },
   {
-    ...{ name: w.unknown, scope: 'messages:read' },
+    name: w.unknown,
+    scope: 'messages:read',
     path: `/v1/messages?status=UNKNOWN&limit=${countedMax}`,
     countOf: ({ messages }: { messages: readonly unknown[] }) => messages.length,
   },
   {
-    ...{ name: w.reversals, scope: 'cards:read' },
+    name: w.reversals,
+    scope: 'cards:read',
     path: `/v1/transactions?needs_attention=true&limit=${countedMax}`,
     countOf: ({ transactions }: { transactions: readonly unknown[] }) => transactions.length,
   },
   {
-    ...{ name: w.transfers, scope: 'drex:read', path: broadcastList },
+    name: w.transfers,
+    scope: 'drex:read',
+    path: broadcastList,
     countOf: ({ transfers }: { transfers: readonly { readonly created_at: string }[] }) =>
       Math.min(countedMax, transfers.filter(isLate).length),
   },
   {
-    ...{ name: w.lanes, scope: 'drex:read', path: '/v1/drex/lanes' },
+    name: w.lanes,
+    scope: 'drex:read',
+    path: '/v1/drex/lanes',
     countOf: ({ lanes }: { lanes: readonly { readonly oldest_at: string | null }[] }) =>
       lanes.filter(isStuck).length,
   },
   {
-    ...{ name: w.expiring, scope: 'ops:admin', path: '/v1/certificates' },
+    name: w.expiring,
+    scope: 'ops:admin',
+    path: '/v1/certificates',
     countOf: ({ certificates }: { certificates: readonly Certificate[] }) =>
       toBeReplaced(certificates).length,
   },
   {
-    ...{ name: w.held, scope: 'ops:read' },
+    name: w.held,
+    scope: 'ops:read',
     path: `/v1/drex/held?limit=${countedMax}`,
     countOf: ({ held }: { held: readonly unknown[] }) => held.length,
   },
   {
-    ...{ name: w.letters, scope: 'ops:read' },
+    name: w.letters,
+    scope: 'ops:read',
     path: '/v1/ops/dead-letters?limit=1',
     countOf: ({ classes }: { classes: readonly { readonly count: number }[] }) =>
       classes.reduce((sum, one) => sum + one.count, 0),
   },
   ...directoryConcerns,
   {
-    ...{ name: w.endpoints, scope: 'webhooks:read', path: '/v1/webhooks' },
+    name: w.endpoints,
+    scope: 'webhooks:read',
+    path: '/v1/webhooks',
     countOf: ({ webhooks }: { webhooks: readonly Endpoint[] }) =>
       webhooks.filter(
         ({ disabled_reason: reason, health }) =>

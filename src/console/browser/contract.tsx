@@ -216,7 +216,9 @@ const Functions = ({
 }
 
 const argumentField = (input: Input, at: number): Field => ({
-  ...{ name: `argument-${at}`, label: input.name || String(at + 1), more: { spellcheck: false } },
+  name: `argument-${at}`,
+  label: input.name || String(at + 1),
+  more: { spellcheck: false },
   ...(input.type === 'bool' ? { choices: asTheyAre(['true', 'false']) } : {}),
   hint: (
     <span class="mono">

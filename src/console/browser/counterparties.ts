@@ -38,7 +38,8 @@ export type Party = {
 }
 
 const channelNames: Readonly<Record<string, string>> = {
-  ...{ primary: w.primary, secondary: w.secondary },
+  primary: w.primary,
+  secondary: w.secondary,
 }
 
 /** Channels of the central bank, card networks, chains: as far as they are configured. */
@@ -57,7 +58,9 @@ export const counterparties = (checks: NonNullable<Health['checks']>): readonly 
     },
   )
   const networks = detailsOf<Network>(checks['card_networks']).map(([name, found]) => ({
-    ...{ name, isUp: (found.connections_up ?? 0) > 0, text: networkText(found) },
+    name,
+    isUp: (found.connections_up ?? 0) > 0,
+    text: networkText(found),
   }))
   const chains = detailsOf<Chain>(checks['drex']).flatMap(
     ([name, { status, round_trip_ms: ms }]) =>

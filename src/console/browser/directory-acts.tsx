@@ -22,7 +22,9 @@ const choicesOf = (codes: readonly string[]): NonNullable<Field['choices']> =>
   codes.map((code) => [code, codeText(code)])
 
 const reasonField = (codes: readonly string[]): Field => ({
-  ...{ name: 'reason', label: w.reason, choices: choicesOf(codes) },
+  name: 'reason',
+  label: w.reason,
+  choices: choicesOf(codes),
 })
 const paymentField: Field = { name: 'payment', label: w.payment }
 const detailsField: Field = { name: 'details', label: w.details, isFree: true, isLong: true }
@@ -38,7 +40,9 @@ type Asked = {
 
 /** Asks for one to be made, and leads to it. */
 const making = (kind: Kind, { title, consequence, fields = [], bodyOf }: Asked): Act => ({
-  ...{ title, consequence, fields: <Fields fields={fields} /> },
+  title,
+  consequence,
+  fields: <Fields fields={fields} />,
   run: async (form, key) => {
     const made = await send<Told>('POST', listOf(kind), bodyOf?.(form), key)
     return (
@@ -61,8 +65,10 @@ const acting = (
 ): Act => ({
   title,
   consequence: fill(consequence, {
-    ...{ key: matterOf(told), payment: matterOf(told) },
-    ...{ other: otherOf(told), amount: amountOf(told) },
+    key: matterOf(told),
+    payment: matterOf(told),
+    other: otherOf(told),
+    amount: amountOf(told),
   }),
   ...(fields === undefined ? {} : { fields: <Fields fields={fields} /> }),
   run: async (form, key) => {
@@ -83,10 +89,13 @@ const accountTypes = [
 ]
 
 const newClaim = making('claims', {
-  ...{ title: w.newClaim, consequence: w.newClaimConsequence },
+  title: w.newClaim,
+  consequence: w.newClaimConsequence,
   fields: [
     {
-      ...{ name: 'type', label: w.type, hint: w.portabilityHint },
+      name: 'type',
+      label: w.type,
+      hint: w.portabilityHint,
       choices: [
         ['PORTABILITY', w.portability],
         ['OWNERSHIP', w.ownership],
@@ -106,14 +115,17 @@ const newClaim = making('claims', {
     { name: 'opened', label: w.openedOn, type: 'date' },
   ],
   bodyOf: (form) => ({
-    ...{ type: textIn(form, 'type'), key_type: textIn(form, 'key_type'), key: textIn(form, 'key') },
+    type: textIn(form, 'type'),
+    key_type: textIn(form, 'key_type'),
+    key: textIn(form, 'key'),
     claimer: {
       tax_id: textIn(form, 'tax_id').replaceAll(/[.\-/\s]/g, ''),
       name: textIn(form, 'name'),
     },
     account: {
       ...given('branch', textIn(form, 'branch')),
-      ...{ number: textIn(form, 'number'), type: textIn(form, 'account_type') },
+      number: textIn(form, 'number'),
+      type: textIn(form, 'account_type'),
       opened_at: dayStart(textIn(form, 'opened')),
     },
   }),
@@ -140,8 +152,10 @@ const claimReasons = {
 const claimAct = (told: Told, act: keyof typeof claimReasons): Act => {
   const type = told.type === 'OWNERSHIP' ? 'OWNERSHIP' : 'PORTABILITY'
   return acting('claims', told, act === 'confirm' ? 'confirm' : 'cancel', {
-    ...{ title: w[act], consequence: w[`${act}Consequence`] },
-    ...{ fields: [reasonField(claimReasons[act][type])], bodyOf: reasonIn },
+    title: w[act],
+    consequence: w[`${act}Consequence`],
+    fields: [reasonField(claimReasons[act][type])],
+    bodyOf: reasonIn,
   })
 }
 
@@ -160,12 +174,14 @@ const claimActs = (told: Told): readonly Act[] => {
 }
 
 const newReport = making('infraction-reports', {
-  ...{ title: w.newReport, consequence: w.newReportConsequence },
+  title: w.newReport,
+  consequence: w.newReportConsequence,
   fields: [
     paymentField,
     reasonField(['REFUND_REQUEST', 'REFUND_CANCELLED']),
     {
-      ...{ name: 'situation', label: w.situation },
+      name: 'situation',
+      label: w.situation,
       choices: choicesOf(['SCAM', 'ACCOUNT_TAKEOVER', 'COERCION', 'FRAUDULENT_ACCESS', 'OTHER']),
     },
     detailsField,
@@ -178,8 +194,10 @@ const newReport = making('infraction-reports', {
       ...given('phone', textIn(form, 'phone')),
     }
     return {
-      ...{ transaction_id: textIn(form, 'payment'), ...reasonIn(form) },
-      ...{ situation: textIn(form, 'situation'), ...given('details', textIn(form, 'details')) },
+      transaction_id: textIn(form, 'payment'),
+      ...reasonIn(form),
+      situation: textIn(form, 'situation'),
+      ...given('details', textIn(form, 'details')),
       ...(Object.keys(contact).length === 0 ? {} : { contact }),
     }
   },
@@ -201,27 +219,34 @@ const reportActs = (told: Told): readonly Act[] => {
   }
   if (status !== 'acknowledged') return []
   const closing = (result: string) => (form: FormData) => ({
-    ...{ result, ...given('fraud_type', textIn(form, 'fraud_type')) },
+    result,
+    ...given('fraud_type', textIn(form, 'fraud_type')),
     ...given('analysis', textIn(form, 'analysis')),
   })
   const kindField: Field = {
-    ...{ name: 'fraud_type', label: w.fraudType },
+    name: 'fraud_type',
+    label: w.fraudType,
     choices: choicesOf(['SCAMMER_ACCOUNT', 'MULE_ACCOUNT', 'APPLICATION_FRAUD', 'OTHER']),
   }
   return [
     act('close', {
-      ...{ title: w.agree, consequence: w.agreeConsequence, bodyOf: closing('AGREED') },
+      title: w.agree,
+      consequence: w.agreeConsequence,
+      bodyOf: closing('AGREED'),
       fields: [kindField, analysisField],
     }),
     act('close', {
-      ...{ title: w.disagree, consequence: w.disagreeConsequence },
-      ...{ fields: [analysisField], bodyOf: closing('DISAGREED') },
+      title: w.disagree,
+      consequence: w.disagreeConsequence,
+      fields: [analysisField],
+      bodyOf: closing('DISAGREED'),
     }),
   ]
 }
 
 const newRefund = making('refunds', {
-  ...{ title: w.newRefund, consequence: w.newRefundConsequence },
+  title: w.newRefund,
+  consequence: w.newRefundConsequence,
   fields: [
     paymentField,
     reasonField(['FRAUD', 'OPERATIONAL_FLAW', 'PIX_AUTOMATICO']),
@@ -229,7 +254,9 @@ const newRefund = making('refunds', {
     detailsField,
   ],
   bodyOf: (form) => ({
-    ...{ transaction_id: textIn(form, 'payment'), ...reasonIn(form), amount: centsIn(form) },
+    transaction_id: textIn(form, 'payment'),
+    ...reasonIn(form),
+    amount: centsIn(form),
     ...given('details', textIn(form, 'details')),
   }),
 })
@@ -243,7 +270,8 @@ const refundActs = (told: Told): readonly ScopedAct[] => {
     return [{ scope: writeScope, act: act('cancel', { ...texts, bodyOf: nothing }) }]
   }
   const giveBack = act('close', {
-    ...{ title: w.giveBack, consequence: w.giveBackConsequence },
+    title: w.giveBack,
+    consequence: w.giveBackConsequence,
     fields: [{ name: 'amount', label: w.amount, first: amount }, analysisField],
     bodyOf: (form) => {
       const cents = centsIn(form)
@@ -257,16 +285,19 @@ const refundActs = (told: Told): readonly ScopedAct[] => {
     },
   })
   const reject = act('close', {
-    ...{ title: w.reject, consequence: w.rejectConsequence },
+    title: w.reject,
+    consequence: w.rejectConsequence,
     fields: [
       {
-        ...{ name: 'rejection_reason', label: w.reason },
+        name: 'rejection_reason',
+        label: w.reason,
         choices: choicesOf(['NO_BALANCE', 'ACCOUNT_CLOSURE', 'INVALID_REQUEST', 'OTHER']),
       },
       analysisField,
     ],
     bodyOf: (form) => ({
-      ...{ result: 'REJECTED', rejection_reason: textIn(form, 'rejection_reason') },
+      result: 'REJECTED',
+      rejection_reason: textIn(form, 'rejection_reason'),
       ...given('analysis', textIn(form, 'analysis')),
     }),
   })
@@ -277,7 +308,9 @@ const refundActs = (told: Told): readonly ScopedAct[] => {
 }
 
 export const newOf: Readonly<Record<Kind, Act>> = {
-  ...{ claims: newClaim, 'infraction-reports': newReport, refunds: newRefund },
+  claims: newClaim,
+  'infraction-reports': newReport,
+  refunds: newRefund,
 }
 
 const scopedActs = (kind: Kind, told: Told): readonly ScopedAct[] => {

@@ -82,7 +82,10 @@ const disputes = {
 
 export const kindsOf: Readonly<Record<Kind, KindOf>> = {
   claims: {
-    ...{ label: w.claims, intro: w.claimsIntro, member: 'claims', roles: ['donor', 'claimer'] },
+    label: w.claims,
+    intro: w.claimsIntro,
+    member: 'claims',
+    roles: ['donor', 'claimer'],
     statuses: [
       ...['opening', 'open', 'waiting_resolution', 'confirmed'],
       ...['completed', 'cancelled', 'refused'],
@@ -90,11 +93,17 @@ export const kindsOf: Readonly<Record<Kind, KindOf>> = {
     find: { parameter: 'key', label: w.key },
   },
   'infraction-reports': {
-    ...{ ...disputes, label: w.reports, intro: w.reportsIntro, member: 'infraction_reports' },
+    ...disputes,
+    label: w.reports,
+    intro: w.reportsIntro,
+    member: 'infraction_reports',
     statuses: ['requested', 'open', 'acknowledged', 'closed', 'cancelled', 'refused'],
   },
   refunds: {
-    ...{ ...disputes, label: w.refunds, intro: w.refundsIntro, member: 'refunds' },
+    ...disputes,
+    label: w.refunds,
+    intro: w.refundsIntro,
+    member: 'refunds',
     statuses: ['requested', 'open', 'closed', 'cancelled', 'refused'],
   },
 }

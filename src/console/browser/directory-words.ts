@@ -162,8 +162,10 @@ export const directoryWords = inWords({
 
 /** Codes of the directory in words; one that came later is shown as it is. */
 const codes: Readonly<Record<string, string>> = inWords({
-  ...{ donor: ['we have the key', 'temos a chave'], claimer: ['we claim it', 'reivindicamos'] },
-  ...{ asking: ['we ask', 'pedimos'], asked: ['we are asked', 'somos solicitados'] },
+  donor: ['we have the key', 'temos a chave'],
+  claimer: ['we claim it', 'reivindicamos'],
+  asking: ['we ask', 'pedimos'],
+  asked: ['we are asked', 'somos solicitados'],
   USER_REQUESTED: ['the customer asked for it', 'pedido do cliente'],
   ACCOUNT_CLOSURE: ['the account is closed', 'encerramento da conta'],
   FRAUD: ['fraud', 'fraude'],

@@ -39,7 +39,8 @@ export const DirectoryTabs = ({ current }: { readonly current?: Kind }) => (
 )
 
 const filterOf = (given: Given): DirectoryFilter => ({
-  ...{ find: (given('find') ?? '').trim(), role: given('role') ?? '' },
+  find: (given('find') ?? '').trim(),
+  role: given('role') ?? '',
   status: given('status') ?? '',
 })
 
@@ -141,11 +142,17 @@ export const deadlineColumn: Column<Told> = {
 }
 const createdColumn = momentColumn<Told>(({ created_at: at }) => at)
 export const amountColumn: Column<Told> = {
-  ...{ head: words.amount, cell: amountOf, classes: ['number'] },
+  head: words.amount,
+  cell: amountOf,
+  classes: ['number'],
 }
 
 const shared = (kind: Kind): readonly Column<Told>[] => [
-  ...[matterColumn(kind), kindColumn, roleColumn, otherColumn, statusColumn],
+  matterColumn(kind),
+  kindColumn,
+  roleColumn,
+  otherColumn,
+  statusColumn,
 ]
 
 const columnsOf: Readonly<Record<Kind, readonly Column<Told>[]>> = {

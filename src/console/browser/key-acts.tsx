@@ -56,16 +56,27 @@ const itemsOf = (form: FormData, name: string): readonly string[] =>
 
 const restrictionFields = (present: Restrictions): readonly Field[] => [
   ...lists.map(({ name, label }) => ({
-    ...{ name, label, isFree: true, first: present[name]?.join(', ') ?? '' },
-    ...{ hint: w.listHint, more: { spellcheck: false } },
+    name,
+    label,
+    isFree: true,
+    first: present[name]?.join(', ') ?? '',
+    hint: w.listHint,
+    more: { spellcheck: false },
   })),
   {
-    ...{ name: 'requests_per_second', label: w.rate, isFree: true, type: 'number' },
+    name: 'requests_per_second',
+    label: w.rate,
+    isFree: true,
+    type: 'number',
     first: String(present.requests_per_second ?? ''),
-    ...{ hint: w.rateHint, more: { min: 1, max: 100_000 } },
+    hint: w.rateHint,
+    more: { min: 1, max: 100_000 },
   },
   ...switches.map(({ name, label }) => ({
-    ...{ name, label, type: 'checkbox', first: String(present[name]) },
+    name,
+    label,
+    type: 'checkbox',
+    first: String(present[name]),
   })),
 ]
 
@@ -89,7 +100,11 @@ const expiryOf = (form: FormData): { readonly expires_at?: string } => {
 }
 
 const expiryField = (hint: string): Field => ({
-  ...{ name: 'expires', label: w.expiry, isFree: true, type: 'datetime-local', hint },
+  name: 'expires',
+  label: w.expiry,
+  isFree: true,
+  type: 'datetime-local',
+  hint,
 })
 
 export const createKeyAct = ({ account }: Session): Act => ({
@@ -101,7 +116,10 @@ export const createKeyAct = ({ account }: Session): Act => ({
         fields={[
           { name: 'name', label: w.name, hint: w.nameHint, more: { maxLength: 100 } },
           {
-            ...{ name: 'scopes', label: w.scopes, isLong: true, hint: w.scopesHint },
+            name: 'scopes',
+            label: w.scopes,
+            isLong: true,
+            hint: w.scopesHint,
             more: { rows: 4, spellcheck: false },
           },
           expiryField(w.expiryHint),

@@ -26,30 +26,40 @@ type Thing = {
 
 export const things = {
   transfer: {
-    ...{ title: w.transfer, consequence: w.transferConsequence },
-    ...{ path: '/v1/drex/transfers', scope: 'drex:transfer' },
+    title: w.transfer,
+    consequence: w.transferConsequence,
+    path: '/v1/drex/transfers',
+    scope: 'drex:transfer',
     to: ({ transfer_id: id = '' }) => `/payments/drex/${encodeURIComponent(id)}`,
   },
   contract: {
-    ...{ title: w.contract, consequence: w.contractConsequence },
-    ...{ path: '/v1/contracts/deploy', scope: 'contracts:deploy' },
+    title: w.contract,
+    consequence: w.contractConsequence,
+    path: '/v1/contracts/deploy',
+    scope: 'contracts:deploy',
     kinds: { path: '/v1/contracts/templates', list: 'templates', member: 'template' },
     to: () => '/currency?show=contracts',
   },
   operation: {
-    ...{ title: w.operation, consequence: w.operationConsequence },
-    ...{ path: '/v1/drex/operations', scope: 'contracts:call' },
+    title: w.operation,
+    consequence: w.operationConsequence,
+    path: '/v1/drex/operations',
+    scope: 'contracts:call',
     kinds: { path: '/v1/drex/operations/types', list: 'operations', member: 'operation' },
     to: () => '/currency?show=operations',
   },
   delivery: {
-    ...{ title: w.delivery, consequence: w.deliveryConsequence },
-    ...{ path: '/v1/drex/deliveries', scope: 'drex:transfer' },
+    title: w.delivery,
+    consequence: w.deliveryConsequence,
+    path: '/v1/drex/deliveries',
+    scope: 'drex:transfer',
     to: ({ delivery_id: id = '' }) => `/currency/deliveries/${encodeURIComponent(id)}`,
   },
   lien: {
-    ...{ title: w.lien, consequence: w.lienConsequence },
-    ...{ path: '/v1/drex/liens', scope: 'drex:transfer' },
+    title: w.lien,
+    consequence: w.lienConsequence,
+    path: '/v1/drex/liens',
+    scope: 'drex:transfer',
     to: ({ lien_id: id = '' }) => `/currency/liens/${encodeURIComponent(id)}`,
   },
 } as const satisfies Record<string, Thing>
@@ -219,7 +229,8 @@ export const registerAct = (networks: readonly string[]): Act => ({
   ),
   run: async (form, key) => {
     const body = {
-      ...{ address: textIn(form, 'address'), network: textIn(form, 'network') },
+      address: textIn(form, 'address'),
+      network: textIn(form, 'network'),
       ...given('label', textIn(form, 'label')),
       abi: JSON.parse(textIn(form, 'abi')),
     }

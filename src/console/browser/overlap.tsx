@@ -13,7 +13,8 @@ const w = inWords({
  * @param none what it means that it does not
  */
 export const overlapField = (label: string, none: string): Field => ({
-  ...{ name: 'overlap', label },
+  name: 'overlap',
+  label,
   choices: [
     ['86400', w.day],
     ['604800', w.week],

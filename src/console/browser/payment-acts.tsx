@@ -10,7 +10,10 @@ import { fill } from './words.ts'
 
 /** @param most what stands in it at first */
 const amountField = (most: string): Field => ({
-  ...{ name: 'amount', label: w.inReais, first: most, more: { inputMode: 'decimal' } },
+  name: 'amount',
+  label: w.inReais,
+  first: most,
+  more: { inputMode: 'decimal' },
 })
 
 /** The API says what is wrong with what is no amount. */
@@ -81,7 +84,8 @@ export const giveBackActs = (received: Received): readonly ScopedAct[] => {
         fields={[
           amountField(refundable),
           {
-            ...{ name: 'reason', label: w.why },
+            name: 'reason',
+            label: w.why,
             choices: reasons.map(([code, text]) => [code, `${code} · ${text}`]),
           },
         ]}

@@ -122,8 +122,14 @@ const textOf = (error: unknown): string => {
 }
 
 const eventFields: Readonly<Record<string, string>> = {
-  ...{ amount: w.amount, rrn: 'RRN', stan: 'STAN', auth_code: w.authCode },
-  ...{ response_code: w.code, reverses: w.takesBack, transmission: w.sentAt, reason: w.reason },
+  amount: w.amount,
+  rrn: 'RRN',
+  stan: 'STAN',
+  auth_code: w.authCode,
+  response_code: w.code,
+  reverses: w.takesBack,
+  transmission: w.sentAt,
+  reason: w.reason,
 }
 
 /** What an event of a card payment carries, in the words of its reader. */

@@ -25,7 +25,8 @@ const filterOf = (get: Given): Filter => {
   const as = get('as') ?? ''
   const [from, to] = [dayIn(get('from')), dayIn(get('to'))]
   return {
-    ...{ find: (get('find') ?? '').trim(), status: get('status') ?? '' },
+    find: (get('find') ?? '').trim(),
+    status: get('status') ?? '',
     ...(as === '' ? {} : { as }),
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),

@@ -77,7 +77,8 @@ const removeAct = ({ id, key }: Entry): Act => ({
     <Fields
       fields={[
         {
-          ...{ name: 'reason', label: w.reason },
+          name: 'reason',
+          label: w.reason,
           choices: removalReasons.map((reason) => [reason, w[reason]]),
         },
       ]}
@@ -92,7 +93,9 @@ const removeAct = ({ id, key }: Entry): Act => ({
 
 const load = async (key: string, cursor: string | undefined) => {
   const query = new URLSearchParams({
-    ...{ limit: String(pageSize), ...(key !== '' && { key }), ...(cursor && { cursor }) },
+    limit: String(pageSize),
+    ...(key !== '' && { key }),
+    ...(cursor && { cursor }),
   })
   const { entries, next_cursor } = await getJson<Entries>(`${path}?${query}`)
   return { rows: entries, next: next_cursor }

@@ -92,7 +92,8 @@ const messageRow = (one: Message): Row => ({
   id: one.end_to_end_id ?? one.biz_msg_idr,
   kind: `${one.type} ${one.direction === 'INBOUND' ? '←' : '→'}`,
   party: one.direction === 'INBOUND' ? one.source_ispb : one.destination_ispb,
-  ...{ status: one.status, at: one.created_at },
+  status: one.status,
+  at: one.created_at,
   amount: one.amount === null ? '' : reais(one.amount),
 })
 
@@ -101,7 +102,9 @@ const transactionRow = (one: Transaction): Row => ({
   id: one.rrn ?? one.id,
   kind: one.brand ?? '',
   party: one.merchant_id,
-  ...{ status: one.status, amount: centsOf(one.amount), at: one.created_at },
+  status: one.status,
+  amount: centsOf(one.amount),
+  at: one.created_at,
 })
 
 const transferRow = (one: Transfer): Row => ({
@@ -109,7 +112,9 @@ const transferRow = (one: Transfer): Row => ({
   id: one.transfer_id,
   kind: one.network,
   party: one.to_wallet,
-  ...{ status: one.status, amount: tokens(one.amount, one.currency), at: one.created_at },
+  status: one.status,
+  amount: tokens(one.amount, one.currency),
+  at: one.created_at,
 })
 
 type Answer<T> = Readonly<Record<string, readonly T[]>> & { readonly next_cursor: string | null }

@@ -179,8 +179,12 @@ const Result = ({ shown }: { readonly shown: Made | Refusal }) => {
       </Card>
       <Written
         request={{
-          ...{ name: `POST ${sendPath}`, summary: '', method: 'POST', path: sendPath },
-          ...{ isIdempotent: true, body },
+          name: `POST ${sendPath}`,
+          summary: '',
+          method: 'POST',
+          path: sendPath,
+          isIdempotent: true,
+          body,
         }}
       />
     </>

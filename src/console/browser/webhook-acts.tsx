@@ -32,11 +32,17 @@ export const createAct = (): Act => ({
     <Fields
       fields={[
         {
-          ...{ name: 'url', label: w.url, type: 'url', hint: w.urlHint },
+          name: 'url',
+          label: w.url,
+          type: 'url',
+          hint: w.urlHint,
           more: { placeholder: 'https://example.com/hooks' },
         },
         {
-          ...{ name: 'events', label: w.events, first: '*', hint: w.eventsHint },
+          name: 'events',
+          label: w.events,
+          first: '*',
+          hint: w.eventsHint,
           more: { spellcheck: false },
         },
         { name: 'full', label: w.wantsFull, type: 'checkbox' },

@@ -86,8 +86,10 @@ export const createClaimCalls = ({ tell, see }: Lane, ispb: string): ClaimCalls 
     see('get_claim', { path: `/claims/${claimId}` }, (document) => toldIn(document, claimId)),
   list: (role, after) => {
     const query = new URLSearchParams({
-      ...{ Participant: ispb, [role === 'donor' ? 'IsDonor' : 'IsClaimer']: 'true' },
-      ...{ ModifiedAfter: after.toISOString(), Limit: String(listedMax) },
+      Participant: ispb,
+      [role === 'donor' ? 'IsDonor' : 'IsClaimer']: 'true',
+      ModifiedAfter: after.toISOString(),
+      Limit: String(listedMax),
     })
     return see('list_claims', { path: `/claims/?${query}` }, listedIn)
   },

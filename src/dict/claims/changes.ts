@@ -46,8 +46,16 @@ export const enterClaimed = async (
   // It may have been ours before, for another owner.
   await releaseKey(tx, claim, farAway)
   const isAdded = await addEntry(tx, {
-    ...{ id, keyType, key, content, ownedSince, status: 'registered', wanted: null, refusal: null },
-    ...{ createdBy: createdBy ?? 'directory', cid: cidFor({ id, keyType }, key, content) },
+    id,
+    keyType,
+    key,
+    content,
+    ownedSince,
+    status: 'registered',
+    wanted: null,
+    refusal: null,
+    createdBy: createdBy ?? 'directory',
+    cid: cidFor({ id, keyType }, key, content),
     createdAt: now,
   })
   if (!isAdded) throw new Error('the entry of a completed claim is there already')

@@ -37,10 +37,14 @@ export const newClaim = z
   })
   .meta({
     example: {
-      ...{ type: 'PORTABILITY', key_type: 'EMAIL', key: 'joao@example.com' },
+      type: 'PORTABILITY',
+      key_type: 'EMAIL',
+      key: 'joao@example.com',
       claimer: { tax_id: '98765432100', name: 'João Lima' },
       account: {
-        ...{ branch: '0001', number: '500100', type: 'CACC' },
+        branch: '0001',
+        number: '500100',
+        type: 'CACC',
         opened_at: '2020-01-10T03:00:00Z',
       },
     },
@@ -111,7 +115,9 @@ const claim = z
       .meta({ description: 'Our customer; null where another’s customer claims.' }),
     account: z
       .object({
-        ...{ branch: z.string().nullable(), number: z.string(), type: z.string() },
+        branch: z.string().nullable(),
+        number: z.string(),
+        type: z.string(),
         opened_at: z.string(),
       })
       .nullable(),
@@ -128,7 +134,10 @@ const asked = {
 }
 const first = { id: 'listDirectoryClaims#/claims/0/id' }
 const act = {
-  ...{ tag, params: claimParams, exampleFrom: first, responses: { 200: done, 202: asked } },
+  tag,
+  params: claimParams,
+  exampleFrom: first,
+  responses: { 200: done, 202: asked },
   idempotent: true,
   errors: [dictErrors.dict_claim_not_possible, dictErrors.dict_refused],
 } as const
@@ -161,24 +170,28 @@ export const claimDocuments = {
     responses: { 200: { description: 'The claim', schema: claim } },
   },
   acknowledge: {
-    ...{ ...act, operation: 'acknowledgeDirectoryClaim' },
+    ...act,
+    operation: 'acknowledgeDirectoryClaim',
     summary: 'Tell the directory that a claim against us has arrived',
     description: 'The gateway does it as soon as it has found the claim.',
   },
   confirm: {
-    ...{ ...act, operation: 'confirmDirectoryClaim' },
+    ...act,
+    operation: 'confirmDirectoryClaim',
     summary: 'Give a claimed key up',
     description:
       'As donor. The entry leaves the directory, and our book in the transaction that learns of it.',
     body: { 'application/json': confirmBody },
   },
   cancel: {
-    ...{ ...act, operation: 'cancelDirectoryClaim' },
+    ...act,
+    operation: 'cancelDirectoryClaim',
     summary: 'Cancel a claim, for a reason that its side may give',
     body: { 'application/json': cancelBody },
   },
   complete: {
-    ...{ ...act, operation: 'completeDirectoryClaim' },
+    ...act,
+    operation: 'completeDirectoryClaim',
     summary: 'Take a key over that was given up',
     description:
       'As claimer. A portability is completed without being asked for. The claim of an owner waits for this request, which says that the possession was proven again; made before completion_ends_at, it is kept until then.',

@@ -179,7 +179,8 @@ const ownStatus = (status: DirectoryStatus): ClaimStatus => status.toLowerCase()
 
 /** What of a claim the directory tells. */
 export const standingOf = (seen: Claim) => ({
-  ...{ claimId: seen.id, status: ownStatus(seen.status) },
+  claimId: seen.id,
+  status: ownStatus(seen.status),
   resolutionEndsAt: new Date(seen.resolutionEndsAt),
   completionEndsAt: seen.completionEndsAt === undefined ? null : new Date(seen.completionEndsAt),
   modifiedAt: new Date(seen.modifiedAt),

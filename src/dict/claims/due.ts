@@ -15,7 +15,10 @@ const actor = { id: 'gateway:claims', requestId: undefined }
 /** Asks again what nobody answered, and does what the rules ask for when a deadline has passed. */
 export const createClaimDeadlines = (deps: AdvanceDeps, advance: Advance): Job =>
   createJob({
-    ...{ name: 'due directory claims', everyMs, fleet: { sql: deps.sql }, logger: deps.logger },
+    name: 'due directory claims',
+    everyMs,
+    fleet: { sql: deps.sql },
+    logger: deps.logger,
     run: (round) => doDueClaims(deps, advance, round),
   })
 
@@ -61,7 +64,10 @@ export const doDue = async (
     if (!(await writeClaim(tx, deps, claim, wanting, later))) return false
     const reason = 'reason' in wish ? ` ${wish.reason}` : ''
     await writeAudit(tx, {
-      ...{ actor, action: 'dict.claim.act', object: claim.id, outcome: `${wish.act}${reason}` },
+      actor,
+      action: 'dict.claim.act',
+      object: claim.id,
+      outcome: `${wish.act}${reason}`,
     })
     return true
   })

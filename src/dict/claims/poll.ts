@@ -28,7 +28,10 @@ const firstLookMs = 31 * dayMs
 /** Finds claims against our keys, and what has become of those that we know. */
 export const createClaimPoll = (deps: AdvanceDeps, advance: Advance, everyMs: number): Job =>
   createJob({
-    ...{ name: 'directory claims', everyMs, fleet: { sql: deps.sql }, logger: deps.logger },
+    name: 'directory claims',
+    everyMs,
+    fleet: { sql: deps.sql },
+    logger: deps.logger,
     run: (round) => pollClaims(deps, advance, round),
   })
 
@@ -89,7 +92,11 @@ const foundOf = ({ now }: AdvanceDeps, role: Role, seen: Claim): OwnClaim => ({
     role === 'donor'
       ? null
       : { owner: seen.claimer, account: seen.account, openedAt: seen.openedAt },
-  ...{ wanted: null, refusal: null, toldAt: null, version: 0, createdAt: now() },
+  wanted: null,
+  refusal: null,
+  toldAt: null,
+  version: 0,
+  createdAt: now(),
   ...standingOf(seen),
 })
 

@@ -42,7 +42,11 @@ export const claimRoutes = (service: ClaimService, ispb: string): readonly Route
       const { limit, cursor, needs_attention: needs, ...filter } = readQuery(c, claimsQuery)
       const { key, role, status } = filter
       const found = await service.list({
-        ...{ key, role, status, after: placeIn(cursor), limit: limit + 1 },
+        key,
+        role,
+        status,
+        after: placeIn(cursor),
+        limit: limit + 1,
         needsPerson: needs === 'true',
       })
       const { items, next } = pageOf(found, limit, cursorAt)

@@ -99,10 +99,24 @@ const throwNone = (): never => {
 }
 
 const newClaim = (asked: NewClaim, createdBy: string, createdAt: Date): OwnClaim => ({
-  ...{ ...asked, id: randomUUID(), claimId: null, createdBy, role: 'claimer', status: 'opening' },
-  ...{ counterparty: null, wanted: { act: 'open' }, refusal: null, toldAt: null, modifiedAt: null },
-  ...{ resolutionEndsAt: null, completionEndsAt: null, confirmReason: null, cancelReason: null },
-  ...{ cancelledBy: null, version: 0, createdAt },
+  ...asked,
+  id: randomUUID(),
+  claimId: null,
+  createdBy,
+  role: 'claimer',
+  status: 'opening',
+  counterparty: null,
+  wanted: { act: 'open' },
+  refusal: null,
+  toldAt: null,
+  modifiedAt: null,
+  resolutionEndsAt: null,
+  completionEndsAt: null,
+  confirmReason: null,
+  cancelReason: null,
+  cancelledBy: null,
+  version: 0,
+  createdAt,
 })
 
 const isSame = (wish: Wish, wanted: Wish | null): boolean =>
@@ -134,7 +148,9 @@ const wantingOf = (before: OwnClaim, wish: Wish, now: Date): OwnClaim => {
 const impossible = ({ status, role, wanted }: OwnClaim, message: string, from?: Date): ApiError =>
   new ApiError(dictErrors.dict_claim_not_possible, message, {
     details: {
-      ...{ claim_status: status, role, pending: wanted?.act ?? null },
+      claim_status: status,
+      role,
+      pending: wanted?.act ?? null,
       possible_from: from?.toISOString() ?? null,
     },
   })

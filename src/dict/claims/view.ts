@@ -14,26 +14,41 @@ const nextOf = (claim: OwnClaim) => {
 const contentView = ({ content }: OwnClaim) =>
   content && {
     claimer: {
-      ...{ tax_id: content.owner.taxIdNumber, name: content.owner.name },
+      tax_id: content.owner.taxIdNumber,
+      name: content.owner.name,
       trade_name: content.owner.tradeName ?? null,
     },
     account: {
-      ...{ branch: content.account.branch ?? null, number: content.account.accountNumber },
-      ...{ type: content.account.accountType, opened_at: content.openedAt },
+      branch: content.account.branch ?? null,
+      number: content.account.accountNumber,
+      type: content.account.accountType,
+      opened_at: content.openedAt,
     },
   }
 
 export const claimView = (claim: OwnClaim) => ({
-  ...{ id: claim.id, claim_id: claim.claimId, role: claim.role, type: claim.type },
-  ...{ key_type: claim.keyType, key: claim.key, ispb: claim.counterparty, status: claim.status },
-  ...{ pending: claim.wanted?.act ?? null, next: nextOf(claim), refusal: claim.refusal },
+  id: claim.id,
+  claim_id: claim.claimId,
+  role: claim.role,
+  type: claim.type,
+  key_type: claim.keyType,
+  key: claim.key,
+  ispb: claim.counterparty,
+  status: claim.status,
+  pending: claim.wanted?.act ?? null,
+  next: nextOf(claim),
+  refusal: claim.refusal,
   needs_attention: needsPerson(claim),
   resolution_ends_at: at(claim.resolutionEndsAt),
   completion_ends_at: at(claim.completionEndsAt),
-  ...{ confirm_reason: claim.confirmReason, cancel_reason: claim.cancelReason },
+  confirm_reason: claim.confirmReason,
+  cancel_reason: claim.cancelReason,
   cancelled_by: claim.cancelledBy && (claim.cancelledBy.toLowerCase() as 'donor' | 'claimer'),
-  ...{ claimer: null, account: null, ...contentView(claim) },
-  ...{ modified_at: at(claim.modifiedAt), created_at: claim.createdAt.toISOString() },
+  claimer: null,
+  account: null,
+  ...contentView(claim),
+  modified_at: at(claim.modifiedAt),
+  created_at: claim.createdAt.toISOString(),
 })
 
 /** It was found, or has another status. */
@@ -41,10 +56,15 @@ export const claimEvent = (
   claim: OwnClaim,
   type: 'dict.claim.received' | 'dict.claim.changed',
 ): AppEvent => ({
-  ...{ type, subject: claim.id },
+  type,
+  subject: claim.id,
   data: {
-    ...{ id: claim.id, claim_id: claim.claimId, role: claim.role, type: claim.type },
-    ...{ key_type: claim.keyType, status: claim.status },
+    id: claim.id,
+    claim_id: claim.claimId,
+    role: claim.role,
+    type: claim.type,
+    key_type: claim.keyType,
+    status: claim.status,
     resolution_ends_at: at(claim.resolutionEndsAt),
     completion_ends_at: at(claim.completionEndsAt),
   },

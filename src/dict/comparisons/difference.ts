@@ -98,7 +98,9 @@ export const differenceSince = async (
     entries += page.length
   }
   return {
-    ...{ onlyOurs, onlyTheirs, entries },
+    onlyOurs,
+    onlyTheirs,
+    entries,
     // An entry that was only touched since then is a candidate, until it is asked for.
     isExplainedBy: (found) => {
       const theirs = createVsync(ours.hex())

@@ -31,7 +31,9 @@ export const newComparison = z
     const isNeeded = method === 'events'
     if (isNeeded === (since !== undefined)) return
     context.addIssue({
-      ...{ code: 'custom', path: ['since'], params: { rule: isNeeded ? 'required' : 'forbidden' } },
+      code: 'custom',
+      path: ['since'],
+      params: { rule: isNeeded ? 'required' : 'forbidden' },
       message: isNeeded ? 'is missing' : 'is of events alone',
     })
   })
@@ -65,9 +67,13 @@ const comparison = z
   .meta({ id: 'DirectoryComparison' })
 
 const side = z.object({
-  ...{ tax_id: z.string(), name: z.string(), trade_name: z.string().nullable() },
+  tax_id: z.string(),
+  name: z.string(),
+  trade_name: z.string().nullable(),
   account: z.object({
-    ...{ branch: z.string().nullable(), number: z.string(), type: z.string() },
+    branch: z.string().nullable(),
+    number: z.string(),
+    type: z.string(),
     opened_at: z.string(),
   }),
 })

@@ -54,8 +54,14 @@ const change = async (tx: Queryable, before: OwnEntry, to: Partial<OwnEntry>): P
 }
 
 const fresh = (by: MendBy): Omit<OwnEntry, 'id' | 'key' | 'content'> => ({
-  ...{ createdBy: by.keyId, keyType: by.keyType, status: 'registering', wanted: null },
-  ...{ cid: null, refusal: null, ownedSince: null, createdAt: by.now() },
+  createdBy: by.keyId,
+  keyType: by.keyType,
+  status: 'registering',
+  wanted: null,
+  cid: null,
+  refusal: null,
+  ownedSince: null,
+  createdAt: by.now(),
 })
 
 /** Their entry in our book, under the RequestId that made it. */
@@ -74,8 +80,14 @@ const adopt = async (
   const before = await findEntry(tx, id)
   if (before === undefined && !(await addEntry(tx, made))) throw changedMeanwhile(made)
   const after: OwnEntry = {
-    ...{ ...(before ?? made), key, content, ownedSince, status: 'registered' },
-    ...{ wanted: null, refusal: null, cid: cidFor(made, key, content) },
+    ...(before ?? made),
+    key,
+    content,
+    ownedSince,
+    status: 'registered',
+    wanted: null,
+    refusal: null,
+    cid: cidFor(made, key, content),
   }
   await change(tx, before ?? made, after)
   return after

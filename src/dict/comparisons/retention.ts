@@ -34,6 +34,9 @@ export const forgetComparisons = (sql: Client, days: number, round?: Round): Pro
 
 export const createComparisonSweep = (sql: Client, days: number, logger: Logger): Job =>
   createJob({
-    ...{ name: 'old directory comparisons', everyMs, fleet: { sql }, logger },
+    name: 'old directory comparisons',
+    everyMs,
+    fleet: { sql },
+    logger,
     run: (round) => forgetComparisons(sql, days, round),
   })

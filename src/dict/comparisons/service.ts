@@ -154,7 +154,10 @@ const throwNoDifference = (): never => {
 
 const noCounts = { entries: null, onlyOurs: null, onlyTheirs: null, isComplete: null } as const
 const started = {
-  ...{ ...noCounts, fileId: null, failure: null, endedAt: null },
+  ...noCounts,
+  fileId: null,
+  failure: null,
+  endedAt: null,
   status: 'running',
 } as const
 const failed = { ...noCounts, status: 'failed' } as const
@@ -191,7 +194,9 @@ const compare = async (
   const [left, right] = [compared.onlyOurs.length, compared.onlyTheirs.length]
   const end = {
     status: 'done',
-    ...{ entries: compared.entries, isComplete: isExplained, failure: null },
+    entries: compared.entries,
+    isComplete: isExplained,
+    failure: null,
     onlyOurs: left - Math.min(left, shownMax) + confirmed.onlyOurs.length,
     onlyTheirs: right - Math.min(right, shownMax) + confirmed.onlyTheirs.size,
     endedAt: deps.now(),

@@ -58,7 +58,9 @@ export const addDifferences = async (
   all: readonly Difference[],
 ): Promise<void> => {
   const rows = all.map(({ key, entryId, theirs }) => ({
-    ...{ key, entryId, theirs: theirs && JSON.stringify(theirs) },
+    key,
+    entryId,
+    theirs: theirs && JSON.stringify(theirs),
   }))
   await tx`
     insert into dict_differences (comparison_id, key, entry_id, theirs)

@@ -1,20 +1,35 @@
 import type { Comparison, Difference } from './domain.ts'
 
 export const comparisonView = ({ createdAt, endedAt, since, ...one }: Comparison) => ({
-  ...{ id: one.id, key_type: one.keyType, method: one.method, status: one.status },
-  ...{ since: since?.toISOString() ?? null, entries: one.entries, only_ours: one.onlyOurs },
-  ...{ only_theirs: one.onlyTheirs, complete: one.isComplete, failure: one.failure },
-  ...{ created_at: createdAt.toISOString(), ended_at: endedAt?.toISOString() ?? null },
+  id: one.id,
+  key_type: one.keyType,
+  method: one.method,
+  status: one.status,
+  since: since?.toISOString() ?? null,
+  entries: one.entries,
+  only_ours: one.onlyOurs,
+  only_theirs: one.onlyTheirs,
+  complete: one.isComplete,
+  failure: one.failure,
+  created_at: createdAt.toISOString(),
+  ended_at: endedAt?.toISOString() ?? null,
 })
 
 export const differenceView = ({ key, entryId, theirs, kept }: Difference) => ({
-  ...{ key, entry_id: entryId, kept, theirs: theirs && sideView(theirs) },
+  key,
+  entry_id: entryId,
+  kept,
+  theirs: theirs && sideView(theirs),
 })
 
 const sideView = ({ entry: { owner, account, openedAt } }: NonNullable<Difference['theirs']>) => ({
-  ...{ tax_id: owner.taxIdNumber, name: owner.name, trade_name: owner.tradeName ?? null },
+  tax_id: owner.taxIdNumber,
+  name: owner.name,
+  trade_name: owner.tradeName ?? null,
   account: {
-    ...{ branch: account.branch ?? null, number: account.accountNumber },
-    ...{ type: account.accountType, opened_at: openedAt },
+    branch: account.branch ?? null,
+    number: account.accountNumber,
+    type: account.accountType,
+    opened_at: openedAt,
   },
 })

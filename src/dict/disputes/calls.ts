@@ -101,7 +101,8 @@ export const createDisputeCalls = <
     asked: async (since) => {
       const found: Seen<C>[] = []
       await readChanges(listOf(form.askedIn).ask, since, {
-        ...{ nowMs: now().getTime(), logger },
+        nowMs: now().getTime(),
+        logger,
         take: async (items) => {
           found.push(...items.flatMap(({ seen }) => (seen?.role === 'asking' ? [seen] : [])))
         },

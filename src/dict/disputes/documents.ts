@@ -20,7 +20,8 @@ export const transactionId = z
   .regex(/^[ED][0-9A-Z]{8}\d{12}[0-9A-Za-z]{11}$/, 'must be an EndToEndId')
 
 export const disputesQuery = z.strictObject({
-  ...{ role: role.optional(), status: status.optional() },
+  role: role.optional(),
+  status: status.optional(),
   transaction_id: transactionId.optional(),
   needs_attention: z
     .enum(['true', 'false'])
@@ -41,7 +42,8 @@ const moment = z.iso.datetime()
 export const disputeMembers = {
   id: z.uuid(),
   directory_id: z.uuid().nullable().meta({ description: 'The directory’s; null until it has it.' }),
-  ...{ role, status },
+  role,
+  status,
   transaction_id: z.string().meta({ description: 'EndToEndId of the payment.' }),
   reason: z.string(),
   other_ispb: z.string().nullable().meta({ description: 'The other institution.' }),
@@ -62,8 +64,9 @@ export const disputeMembers = {
 
 const askErrors = [dictErrors.dict_dispute_exists, dictErrors.dict_refused]
 const actErrors = [
-  ...[dictErrors.dict_dispute_not_yours],
-  ...[dictErrors.dict_dispute_state, dictErrors.dict_refused],
+  dictErrors.dict_dispute_not_yours,
+  dictErrors.dict_dispute_state,
+  dictErrors.dict_refused,
 ]
 
 type Text = Pick<RouteDocument, 'operation' | 'summary' | 'description'>
@@ -91,11 +94,17 @@ export const documentsOf = (
   const one = { tag, params: disputeParams, exampleFrom }
   const all = {
     create: {
-      ...{ ...create, tag, body: { 'application/json': body }, idempotent: true },
-      ...{ responses: { 201: done, 202: asked }, errors: askErrors },
+      ...create,
+      tag,
+      body: { 'application/json': body },
+      idempotent: true,
+      responses: { 201: done, 202: asked },
+      errors: askErrors,
     },
     list: {
-      ...{ ...list, tag, query: disputesQuery },
+      ...list,
+      tag,
+      query: disputesQuery,
       responses: { 200: { description: 'A page of them', schema: page } },
     },
     find: { ...find, ...one, responses: { 200: { description: 'As it stands', schema: shown } } },
@@ -105,8 +114,12 @@ export const documentsOf = (
     of: z.ZodType = emptyBody,
     errors: RouteDocument['errors'] = [],
   ): RouteDocument => ({
-    ...{ ...text, ...one, idempotent: true, errors: [...actErrors, ...errors] },
-    ...{ body: { 'application/json': of }, responses: { 200: done, 202: asked } },
+    ...text,
+    ...one,
+    idempotent: true,
+    errors: [...actErrors, ...errors],
+    body: { 'application/json': of },
+    responses: { 200: done, 202: asked },
   })
   return { ...all, actOn }
 }

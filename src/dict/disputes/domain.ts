@@ -113,8 +113,11 @@ export const shownAs = <C>(
   const isLost = isMoot && act.to !== seen.status
   return {
     ...before,
-    ...{ directoryId: seen.directoryId, other: seen.other, status: seen.status },
-    ...{ content: seen.content, modifiedAt: seen.modifiedAt },
+    directoryId: seen.directoryId,
+    other: seen.other,
+    status: seen.status,
+    content: seen.content,
+    modifiedAt: seen.modifiedAt,
     returnId: before.role === 'asked' ? before.returnId : seen.returnId,
     wanted: isMoot ? null : before.wanted,
     refusal: isLost ? refusalOfLost : before.status === seen.status ? before.refusal : null,

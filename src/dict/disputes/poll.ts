@@ -28,7 +28,9 @@ export const pollList = async <C>(
   const until = await readUntil(sql, name)
   const from = until && new Date(until.getTime() - overlapMs)
   await readChanges(ask, from, {
-    ...{ nowMs: now().getTime(), logger, signal },
+    nowMs: now().getTime(),
+    logger,
+    signal,
     take: async (items, readTo) => {
       for (const { seen } of items) {
         if (seen === undefined) logger.warn({ list: name }, 'a list shows what is not ours')
@@ -79,11 +81,14 @@ export const disputeJobs = (
   const common = { fleet: { sql }, logger }
   return [
     createJob({
-      ...{ ...common, name: `directory ${kind}s`, everyMs: pollMs },
+      ...common,
+      name: `directory ${kind}s`,
+      everyMs: pollMs,
       run: (round) => poll(round.signal),
     }),
     createJob({
-      ...{ ...common, name: `unanswered directory ${kind}s` },
+      ...common,
+      name: `unanswered directory ${kind}s`,
       everyMs: Math.min(quietMs, retryEveryMsMax),
       run: (round) => retryDisputes(sql, kind, retry, new Date(Date.now() - quietMs), round),
     }),

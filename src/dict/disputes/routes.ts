@@ -55,7 +55,11 @@ export const disputeRoutes = <C, W extends Wanted>(
       const asked = readQuery(c, disputesQuery)
       const { role, status, transaction_id: transactionId, limit, cursor } = asked
       const found = await service.list({
-        ...{ role, status, transactionId, limit: limit + 1, after: placeIn(cursor) },
+        role,
+        status,
+        transactionId,
+        limit: limit + 1,
+        after: placeIn(cursor),
         needsPerson: asked.needs_attention === 'true',
       })
       const { items, next } = pageOf(found, limit, cursorAt)

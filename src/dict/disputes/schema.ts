@@ -48,7 +48,11 @@ export const dictDisputes = pgTable(
       .on(table.returnId)
       .where(sql`return_id is not null and role = 'asked'`),
     index('dict_disputes_of_role_status').on(
-      ...[table.kind, table.role, table.status, table.createdAt, table.id],
+      table.kind,
+      table.role,
+      table.status,
+      table.createdAt,
+      table.id,
     ),
     index('dict_disputes_needing')
       .on(table.kind, table.createdAt, table.id)

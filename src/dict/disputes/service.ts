@@ -85,11 +85,16 @@ export const createDisputeService = <C, W extends Wanted>(
       const write = async (tx: Queryable): Promise<string> => {
         const made = { ...unanswered, ...asked, id: randomUUID() }
         const isAdded = await addDispute(tx, kind, {
-          ...{ ...made, createdBy: caller.keyId, createdAt: now() },
+          ...made,
+          createdBy: caller.keyId,
+          createdAt: now(),
         })
         if (!isAdded) throw goesOn()
         await writeAudit(tx, {
-          ...{ actor: actorOf(caller), action: `dict.${kind}`, object: made.id, outcome: 'asked' },
+          actor: actorOf(caller),
+          action: `dict.${kind}`,
+          object: made.id,
+          outcome: 'asked',
         })
         return made.id
       }
@@ -120,7 +125,11 @@ export const createDisputeService = <C, W extends Wanted>(
 
 const unanswered = {
   ...({ directoryId: null, role: 'asking', status: 'requested', other: null } as const),
-  ...{ wanted: null, refusal: null, returnId: null, returnedAt: null, modifiedAt: null },
+  wanted: null,
+  refusal: null,
+  returnId: null,
+  returnedAt: null,
+  modifiedAt: null,
 }
 
 const findOne = async <C, W extends Wanted>(

@@ -45,6 +45,11 @@ export const createShow =
   }
 
 const found = <C>(seen: Seen<C>): Dispute<C> => ({
-  ...{ ...seen, id: randomUUID(), wanted: null, refusal: null, returnedAt: null, createdBy: null },
+  ...seen,
+  id: randomUUID(),
+  wanted: null,
+  refusal: null,
+  returnedAt: null,
+  createdBy: null,
   returnId: seen.role === 'asking' ? seen.returnId : null,
 })

@@ -61,10 +61,13 @@ export const newEntry = z
   })
   .meta({
     example: {
-      ...{ key_type: 'EMAIL', key: 'ana@example.com' },
+      key_type: 'EMAIL',
+      key: 'ana@example.com',
       owner: { tax_id: '98765432100', name: 'Ana Souza' },
       account: {
-        ...{ branch: '0001', number: '500100', type: 'CACC' },
+        branch: '0001',
+        number: '500100',
+        type: 'CACC',
         opened_at: '2020-01-10T03:00:00Z',
       },
     },
@@ -104,7 +107,9 @@ const entry = z
     status: z.enum(entryStatuses),
     owner: z.object({ tax_id: z.string(), name: z.string(), trade_name: z.string().nullable() }),
     account: z.object({
-      ...{ branch: z.string().nullable(), number: z.string(), type: z.string() },
+      branch: z.string().nullable(),
+      number: z.string(),
+      type: z.string(),
       opened_at: z.string(),
     }),
     cid: z.string().nullable().meta({

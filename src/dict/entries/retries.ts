@@ -19,7 +19,9 @@ export const createEntryRetries = (
   logger: Logger,
 ): Job =>
   createJob({
-    ...{ name: 'unanswered directory entries', fleet: { sql }, logger },
+    name: 'unanswered directory entries',
+    fleet: { sql },
+    logger,
     everyMs: Math.min(quietMs, everyMsMax),
     run: (round) => retryEntries(sql, retry, new Date(Date.now() - quietMs), round),
   })

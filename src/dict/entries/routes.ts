@@ -81,14 +81,17 @@ export const accountOf = (
 })
 
 export const ownerOf = (owner: z.output<typeof newEntry>['owner']) => ({
-  ...{ taxIdNumber: owner.tax_id, name: owner.name, ...tradeName(owner.trade_name) },
+  taxIdNumber: owner.tax_id,
+  name: owner.name,
+  ...tradeName(owner.trade_name),
 })
 
 const wantedOf = (
   { key_type: keyType, key, owner, account }: z.output<typeof newEntry>,
   ispb: string,
 ) => ({
-  ...{ keyType, key },
+  keyType,
+  key,
   content: {
     ...accountOf(account, ispb),
     owner: ownerOf(owner),

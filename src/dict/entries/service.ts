@@ -78,8 +78,15 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
     register: (wanted, caller) => {
       const write = async (tx: Queryable): Promise<string> => {
         const made: OwnEntry = {
-          ...{ id: randomUUID(), createdBy: caller.keyId, status: 'registering', ...wanted },
-          ...{ key: wanted.key ?? null, wanted: null, cid: null, refusal: null, ownedSince: null },
+          id: randomUUID(),
+          createdBy: caller.keyId,
+          status: 'registering',
+          ...wanted,
+          key: wanted.key ?? null,
+          wanted: null,
+          cid: null,
+          refusal: null,
+          ownedSince: null,
           createdAt: now(),
         }
         if (!(await addEntry(tx, made))) throw taken()
@@ -145,7 +152,8 @@ const wantedOf = ({ content }: OwnEntry, wish: Wished): Wanted =>
     ? wish
     : {
         content: {
-          ...{ ...content, ...wish.account },
+          ...content,
+          ...wish.account,
           owner: { taxIdNumber: content.owner.taxIdNumber, ...(wish.owner ?? content.owner) },
         },
       }
@@ -231,7 +239,13 @@ const registered = (
   content: EntryContent,
   ownedSince: string,
 ): OwnEntry => ({
-  ...{ ...before, key, content, ownedSince, status: 'registered', wanted: null, refusal: null },
+  ...before,
+  key,
+  content,
+  ownedSince,
+  status: 'registered',
+  wanted: null,
+  refusal: null,
   cid: cidFor(before, key, content),
 })
 

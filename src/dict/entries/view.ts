@@ -10,14 +10,23 @@ export const entryView = ({
   refusal,
   ...entry
 }: OwnEntry) => ({
-  ...{ id, key_type: keyType, key, status },
+  id,
+  key_type: keyType,
+  key,
+  status,
   owner: {
-    ...{ tax_id: content.owner.taxIdNumber, name: content.owner.name },
+    tax_id: content.owner.taxIdNumber,
+    name: content.owner.name,
     trade_name: content.owner.tradeName ?? null,
   },
   account: {
-    ...{ branch: content.account.branch ?? null, number: content.account.accountNumber },
-    ...{ type: content.account.accountType, opened_at: content.openedAt },
+    branch: content.account.branch ?? null,
+    number: content.account.accountNumber,
+    type: content.account.accountType,
+    opened_at: content.openedAt,
   },
-  ...{ cid, refusal, owned_since: entry.ownedSince, created_at: entry.createdAt.toISOString() },
+  cid,
+  refusal,
+  owned_since: entry.ownedSince,
+  created_at: entry.createdAt.toISOString(),
 })

@@ -26,7 +26,8 @@ export const newReport = z
   .meta({
     example: {
       transaction_id: 'E1234567820261120120000000000001',
-      ...{ reason: 'REFUND_REQUEST', situation: 'SCAM' },
+      reason: 'REFUND_REQUEST',
+      situation: 'SCAM',
       details: 'Boleto falso com QR Code',
     },
   })
@@ -74,7 +75,10 @@ const report = z
 
 const { actOn, ...documents } = documentsOf(
   {
-    ...{ item: report, shown: report, member: 'infraction_reports', body: newReport },
+    item: report,
+    shown: report,
+    member: 'infraction_reports',
+    body: newReport,
     asked: 'The directory has not answered, and is asked again until it does.',
   },
   {

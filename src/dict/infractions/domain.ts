@@ -15,7 +15,10 @@ export type ReportContent = {
 
 /** Nobody has judged the report. */
 export const noFindings = {
-  ...{ result: null, analysis: null, fraudType: null, fraudMarkerId: null },
+  result: null,
+  analysis: null,
+  fraudType: null,
+  fraudMarkerId: null,
 } as const
 
 /** What was found of a report. */
@@ -77,13 +80,19 @@ export const seenReport = (
     ...(reporter === ispb
       ? ({ role: 'asking', other: counterparty } as const)
       : ({ role: 'asked', other: reporter } as const)),
-    ...{ status: statuses[report.status], transactionId: report.transactionId },
-    ...{ reason: report.reason, returnId: null },
-    ...{ createdAt: new Date(report.createdMs), modifiedAt: new Date(report.modifiedMs) },
+    status: statuses[report.status],
+    transactionId: report.transactionId,
+    reason: report.reason,
+    returnId: null,
+    createdAt: new Date(report.createdMs),
+    modifiedAt: new Date(report.modifiedMs),
     content: {
-      ...{ situation: report.situation, details: report.details ?? null },
-      ...{ contact: report.contact ?? null, result: report.result ?? null },
-      ...{ analysis: report.analysis ?? null, fraudType: report.fraudType ?? null },
+      situation: report.situation,
+      details: report.details ?? null,
+      contact: report.contact ?? null,
+      result: report.result ?? null,
+      analysis: report.analysis ?? null,
+      fraudType: report.fraudType ?? null,
       fraudMarkerId: report.fraudMarkerId ?? null,
     },
   }

@@ -11,24 +11,30 @@ export const infractionRoutes = (
   service: Pick<InfractionService, 'ask' | 'act' | 'find' | 'list'>,
 ): readonly Route[] =>
   disputeRoutes(service, {
-    ...{ base: '/v1/dict/infraction-reports', member: 'infraction_reports', documents },
+    base: '/v1/dict/infraction-reports',
+    member: 'infraction_reports',
+    documents,
     ask: bodyAs(newReport, ({ transaction_id: transactionId, reason, situation, ...more }) => {
       const { details = null, contact = null } = more
       return { transactionId, reason, content: { ...noFindings, situation, details, contact } }
     }),
     acts: [
       {
-        ...{ act: 'acknowledge', document: documents.acknowledge },
+        act: 'acknowledge',
+        document: documents.acknowledge,
         wish: bodyAs(emptyBody, () => ({ act: 'acknowledge' })),
       },
       {
-        ...{ act: 'close', document: documents.close },
+        act: 'close',
+        document: documents.close,
         wish: bodyAs(closing, ({ result, fraud_type: fraudType, analysis }) => ({
-          ...{ act: 'close', closing: { result, fraudType, analysis } },
+          act: 'close',
+          closing: { result, fraudType, analysis },
         })),
       },
       {
-        ...{ act: 'cancel', document: documents.cancel },
+        act: 'cancel',
+        document: documents.cancel,
         wish: bodyAs(emptyBody, () => ({ act: 'cancel' })),
       },
     ],

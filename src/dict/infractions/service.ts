@@ -11,7 +11,11 @@ export type InfractionService = DisputeService<ReportContent, ReportWanted>
 export const createInfractionService = (deps: DisputingDeps): InfractionService => {
   const { sql, ispb, emit, logger, now } = deps
   return createDisputeService({
-    ...{ sql, kind: reports, view: reportView, logger, now },
+    sql,
+    kind: reports,
+    view: reportView,
+    logger,
+    now,
     calls: createDisputeCalls(reportForm, { lane: deps.wire.lane(), ispb, logger, now }),
     telling: { emit, eventOf: reportEvent },
   })
@@ -19,12 +23,18 @@ export const createInfractionService = (deps: DisputingDeps): InfractionService 
 
 /** Source: DICT API 2.12.1, /infraction-reports/. */
 const reportForm: DisputeForm<InfractionReport, ReportContent, ReportWanted> = {
-  ...{ kind: 'infraction', base: '/infraction-reports/', noun: 'InfractionReport' },
-  ...{ read: readInfractionReport, seenIn: seenReport },
+  kind: 'infraction',
+  base: '/infraction-reports/',
+  noun: 'InfractionReport',
+  read: readInfractionReport,
+  seenIn: seenReport,
   newElement: ({ transactionId, reason, content: { situation, details, contact } }) =>
     infractionElement({
-      ...{ transactionId, reason, situation },
-      ...{ details: details ?? undefined, contact: contact ?? undefined },
+      transactionId,
+      reason,
+      situation,
+      details: details ?? undefined,
+      contact: contact ?? undefined,
     }),
   actElements: (_, wanted) => {
     if (wanted.act !== 'close') return []
@@ -35,5 +45,6 @@ const reportForm: DisputeForm<InfractionReport, ReportContent, ReportWanted> = {
       ['AnalysisDetails', analysis],
     ]
   },
-  ...{ lists: { infractions: {} }, askedIn: 'infractions' },
+  lists: { infractions: {} },
+  askedIn: 'infractions',
 }

@@ -5,8 +5,12 @@ import { answerUntil, type Report, type ReportContent } from './domain.ts'
 
 export const reportView = ({ content, ...report }: Report) => ({
   ...sharedView({ ...report, content }),
-  ...{ situation: content.situation, details: content.details, contact: content.contact },
-  ...{ result: content.result, analysis: content.analysis, fraud_type: content.fraudType },
+  situation: content.situation,
+  details: content.details,
+  contact: content.contact,
+  result: content.result,
+  analysis: content.analysis,
+  fraud_type: content.fraudType,
   fraud_marker_id: content.fraudMarkerId,
   answer_until: answerUntil({ ...report, content })?.toISOString() ?? null,
 })
@@ -15,8 +19,11 @@ export const reportEvent = (report: Dispute<ReportContent>, isNew: boolean): App
   type: isNew ? 'dict.infraction.received' : 'dict.infraction.changed',
   subject: report.id,
   data: {
-    ...{ infraction_report_id: report.id, role: report.role, status: report.status },
-    ...{ transaction_id: report.transactionId, reason: report.reason },
+    infraction_report_id: report.id,
+    role: report.role,
+    status: report.status,
+    transaction_id: report.transactionId,
+    reason: report.reason,
     result: report.content.result,
   },
 })

@@ -75,7 +75,9 @@ const refundWithReturn = refund
   .extend({
     return: z
       .object({
-        ...{ id: z.string(), amount: z.string(), refusal: z.string().nullable() },
+        id: z.string(),
+        amount: z.string(),
+        refusal: z.string().nullable(),
         status: z.enum(['pending', 'settled', 'rejected', 'failed', 'unknown']),
       })
       .nullable()
@@ -85,7 +87,10 @@ const refundWithReturn = refund
 
 const { actOn, ...documents } = documentsOf(
   {
-    ...{ item: refund, shown: refundWithReturn, member: 'refunds', body: newRefund },
+    item: refund,
+    shown: refundWithReturn,
+    member: 'refunds',
+    body: newRefund,
     asked:
       'The directory has not answered, or the return is not settled: both are seen to until they are.',
   },

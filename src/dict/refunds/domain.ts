@@ -15,7 +15,10 @@ export type RefundContent = {
 
 /** Nobody has judged the request. */
 export const noFindings = {
-  ...{ recoveryId: null, result: null, analysis: null, rejectionReason: null },
+  recoveryId: null,
+  result: null,
+  analysis: null,
+  rejectionReason: null,
 } as const
 
 /** What we found of one that is asked of us. */
@@ -46,7 +49,8 @@ export const refunds: Kind<RefundContent> = {
 
 /** Codes of pacs.004 by the reason of the request. Of others the money goes back by a payment, which is not ours to make. */
 export const returnReasons: Readonly<Record<string, string>> = {
-  ...{ FRAUD: 'FR01', OPERATIONAL_FLAW: 'BE08' },
+  FRAUD: 'FR01',
+  OPERATIONAL_FLAW: 'BE08',
 }
 
 const statuses = { OPEN: 'open', CLOSED: 'closed', CANCELLED: 'cancelled' } as const
@@ -63,13 +67,19 @@ export const seenRefund = (
     ...(requesting === ispb
       ? ({ role: 'asking', other: contested } as const)
       : ({ role: 'asked', other: requesting } as const)),
-    ...{ status: statuses[refund.status], transactionId: refund.transactionId },
-    ...{ reason: refund.reason, returnId: refund.returnId ?? null },
-    ...{ createdAt: new Date(refund.createdMs), modifiedAt: new Date(refund.modifiedMs) },
+    status: statuses[refund.status],
+    transactionId: refund.transactionId,
+    reason: refund.reason,
+    returnId: refund.returnId ?? null,
+    createdAt: new Date(refund.createdMs),
+    modifiedAt: new Date(refund.modifiedMs),
     content: {
-      ...{ amountCents: String(refund.amountCents), details: refund.details ?? null },
-      ...{ recoveryId: refund.recoveryId ?? null, result: refund.result ?? null },
-      ...{ analysis: refund.analysis ?? null, rejectionReason: refund.rejectionReason ?? null },
+      amountCents: String(refund.amountCents),
+      details: refund.details ?? null,
+      recoveryId: refund.recoveryId ?? null,
+      result: refund.result ?? null,
+      analysis: refund.analysis ?? null,
+      rejectionReason: refund.rejectionReason ?? null,
     },
   }
 }

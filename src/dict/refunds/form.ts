@@ -15,18 +15,24 @@ import {
 
 /** Source: DICT API 2.12.1, /refunds/. */
 export const refundForm: DisputeForm<DirectoryRefund, RefundContent, RefundWanted> = {
-  ...{ kind: 'refund', base: '/refunds/', noun: 'Refund' },
-  ...{ read: readRefund, seenIn: seenRefund },
+  kind: 'refund',
+  base: '/refunds/',
+  noun: 'Refund',
+  read: readRefund,
+  seenIn: seenRefund,
   newElement: ({ transactionId, reason, content }) =>
     refundElement({
-      ...{ transactionId, reason, amountCents: BigInt(content.amountCents) },
+      transactionId,
+      reason,
+      amountCents: BigInt(content.amountCents),
       details: content.details ?? undefined,
     }),
   actElements: (refund, wanted) => {
     if (wanted.act !== 'close') return []
     const { result, analysis, rejectionReason } = wanted.analysis
     return refundAnalysisElements({
-      ...{ result, analysis: analysis ?? undefined },
+      result,
+      analysis: analysis ?? undefined,
       rejectionReason: rejectionReason ?? undefined,
       returnId: refund.returnId ?? undefined,
       effectiveCents: effectiveCents(refund, wanted.analysis),

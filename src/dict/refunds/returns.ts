@@ -69,8 +69,10 @@ export const giveBack = async (
       tx,
       refund.transactionId,
       {
-        ...{ amountCents: Number(cents), reason },
-        ...{ additionalInformation: undefined, remittanceInformation: undefined },
+        amountCents: Number(cents),
+        reason,
+        additionalInformation: undefined,
+        remittanceInformation: undefined,
       },
       actor,
     )

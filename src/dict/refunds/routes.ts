@@ -11,14 +11,17 @@ export const refundRoutes = (
   service: Pick<RefundService, 'ask' | 'act' | 'find' | 'list' | 'returnOf'>,
 ): readonly Route[] =>
   disputeRoutes(service, {
-    ...{ base: '/v1/dict/refunds', member: 'refunds', documents },
+    base: '/v1/dict/refunds',
+    member: 'refunds',
+    documents,
     ask: bodyAs(newRefund, ({ transaction_id: transactionId, reason, amount, details = null }) => {
       const content = { ...noFindings, amountCents: String(amount), details }
       return { transactionId, reason, content }
     }),
     acts: [
       {
-        ...{ act: 'close', document: documents.close },
+        act: 'close',
+        document: documents.close,
         wish: bodyAs(refundClosing, ({ result, amount, ...body }) => {
           const { analysis = null, rejection_reason: rejectionReason = null } = body
           const amountCents = amount === undefined ? null : String(amount)
@@ -26,7 +29,8 @@ export const refundRoutes = (
         }),
       },
       {
-        ...{ act: 'cancel', document: documents.cancel },
+        act: 'cancel',
+        document: documents.cancel,
         wish: bodyAs(emptyBody, () => ({ act: 'cancel' })),
       },
     ],

@@ -19,7 +19,11 @@ const movingScope = 'spi:send'
 export const createRefundService = (deps: DisputingDeps): RefundService => {
   const { sql, ispb, emit, logger, now, returns } = deps
   const service = createDisputeService<RefundContent, RefundWanted>({
-    ...{ sql, kind: refunds, view: refundView, logger, now },
+    sql,
+    kind: refunds,
+    view: refundView,
+    logger,
+    now,
     calls: createDisputeCalls(refundForm, { lane: deps.wire.lane(), ispb, logger, now }),
     telling: { emit, eventOf: refundEvent },
     prepare: async (tx, refund, wanted, actor) =>

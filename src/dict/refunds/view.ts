@@ -10,9 +10,13 @@ const amountOf = (cents: string): string => formatCents(BigInt(cents))
 
 export const refundView = ({ content, ...refund }: Refund) => ({
   ...sharedView({ ...refund, content }),
-  ...{ details: content.details, result: content.result, analysis: content.analysis },
-  ...{ amount: amountOf(content.amountCents), rejection_reason: content.rejectionReason },
-  ...{ funds_recovery_id: content.recoveryId, return_id: refund.returnId },
+  details: content.details,
+  result: content.result,
+  analysis: content.analysis,
+  amount: amountOf(content.amountCents),
+  rejection_reason: content.rejectionReason,
+  funds_recovery_id: content.recoveryId,
+  return_id: refund.returnId,
   returned_at: refund.returnedAt?.toISOString() ?? null,
 })
 
@@ -23,15 +27,23 @@ export const refundWithReturnView = (refund: Refund, made: PaymentReturn | undef
 })
 
 const returnView = ({ id, amountCents, outcome, refusal }: PaymentReturn) => ({
-  ...{ id, amount: formatCents(amountCents), status: outcome, refusal },
+  id,
+  amount: formatCents(amountCents),
+  status: outcome,
+  refusal,
 })
 
 type Told = Dispute<RefundContent>
 
 const dataOf = ({ content, ...refund }: Told) => ({
-  ...{ refund_id: refund.id, role: refund.role, status: refund.status },
-  ...{ transaction_id: refund.transactionId, reason: refund.reason, result: content.result },
-  ...{ amount: amountOf(content.amountCents), return_id: refund.returnId },
+  refund_id: refund.id,
+  role: refund.role,
+  status: refund.status,
+  transaction_id: refund.transactionId,
+  reason: refund.reason,
+  result: content.result,
+  amount: amountOf(content.amountCents),
+  return_id: refund.returnId,
 })
 
 export const refundEvent = (refund: Told, isNew: boolean): AppEvent => ({

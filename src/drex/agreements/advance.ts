@@ -65,7 +65,9 @@ const isSame = (a: State, b: State): boolean =>
   a.error?.code === b.error?.code
 
 const termsOf = ({ id, network, createdBy }: store.Agreement) => ({
-  ...{ subject: id, network, createdBy },
+  subject: id,
+  network,
+  createdBy,
   expiresAt: new Date(Date.now() + stepExpiryMs),
 })
 
@@ -139,7 +141,8 @@ const takeBack = async (
 const agreementEvent = (agreement: Agreement, state: State): AppEvent => {
   const { id: subject, account } = agreement
   const common = {
-    ...{ status: state.status, previous_status: agreement.state.status },
+    status: state.status,
+    previous_status: agreement.state.status,
     wallet: abbreviateAddress(agreement.wallet),
     network: agreement.network,
     reference: agreement.reference ?? null,
@@ -149,7 +152,9 @@ const agreementEvent = (agreement: Agreement, state: State): AppEvent => {
   if (agreement.kind === 'delivery') {
     const { terms, part, contract } = agreement
     const data = {
-      ...{ delivery_id: subject, part, ...common },
+      delivery_id: subject,
+      part,
+      ...common,
       contract: checksumAddress(contract!),
       counterparty: abbreviateAddress(part === 'seller' ? terms.buyer : terms.seller),
       operation_id: terms.number,
@@ -160,7 +165,9 @@ const agreementEvent = (agreement: Agreement, state: State): AppEvent => {
   }
   const { terms, part, contract } = agreement
   const data = {
-    ...{ lien_id: subject, part, ...common },
+    lien_id: subject,
+    part,
+    ...common,
     contract: contract === undefined ? null : checksumAddress(contract),
     token: checksumAddress(terms.token),
     pledged: formatUnits(BigInt(state.pledged ?? '0'), terms.decimals),

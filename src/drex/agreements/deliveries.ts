@@ -87,9 +87,14 @@ const create = async (
   const allow = await allowanceOf(chain, request, terms)
   const row = {
     ...({ id: newId('dlv'), kind: 'delivery', network: chain.network.id, contract } as const),
-    ...{ wallet: wallet.address, part, terms, reference, account: caller.owner },
+    wallet: wallet.address,
+    part,
+    terms,
+    reference,
+    account: caller.owner,
     state: { status: 'pending', hash: null, error: null, pledged: null, expiry: null } as const,
-    ...{ createdBy: caller.keyId, createdAt: new Date() },
+    createdBy: caller.keyId,
+    createdAt: new Date(),
   }
   return creationOf<'delivery'>(deps, chain, row, [...allow, command])
 }
@@ -137,10 +142,18 @@ const termsOf = async (
   const [bondId = '0'] = await askBond(bond as Hex, 'getTPFtId', [tuple])
   if (bondId === '0') refuse('bond', 'unknown', 'is none that the contract’s bonds know')
   return {
-    ...{ number, bond: bond as Hex, bondId, acronym, code, maturity, money: money as Hex },
+    number,
+    bond: bond as Hex,
+    bondId,
+    acronym,
+    code,
+    maturity,
+    money: money as Hex,
     seller: part === 'seller' ? wallet : counterparty,
     buyer: part === 'buyer' ? wallet : counterparty,
-    ...{ amount: String(amount), unitPrice: String(unitPrice), price: String(price) },
+    amount: String(amount),
+    unitPrice: String(unitPrice),
+    price: String(price),
   }
 }
 
@@ -214,7 +227,8 @@ const cancel = async (
   const to = { sender, to: agreement.contract! }
   const step = await callStep('bond_delivery', to, 'cancel', [BigInt(number), reason])
   return stepCreation(deps, chain, agreement, [step], {
-    ...{ caller, otherwise: notCancellable },
+    caller,
+    otherwise: notCancellable,
     mayBegin: (steps) => !steps.some(isCancelling),
   })
 }

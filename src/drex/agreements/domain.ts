@@ -117,7 +117,9 @@ export const lienState = (
   const pledged = last === undefined ? before.pledged : BigInt(last.args['pledged'] ?? '0')
   const error = errorOf(steps)
   const common = {
-    ...{ hash: last?.hash ?? null, error, pledged: pledged.toString() },
+    hash: last?.hash ?? null,
+    error,
+    pledged: pledged.toString(),
     expiry: extended === undefined ? before.expiry : Number(extended.args['expiry']),
   }
   const wrong = told.find(({ mismatch }) => mismatch !== undefined)?.mismatch

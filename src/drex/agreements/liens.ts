@@ -90,8 +90,14 @@ const create = async (
   const token = request.token ?? chain.network.token
   const amount = await deps.tokens.unitsOf(chain, token, request.amount, 'amount')
   const terms: LienTerms = {
-    ...{ token, decimals: await deps.tokens.decimalsOf(chain, token), owner, beneficiary },
-    ...{ documentHash, expiry, amount: String(amount), isOurs: true },
+    token,
+    decimals: await deps.tokens.decimalsOf(chain, token),
+    owner,
+    beneficiary,
+    documentHash,
+    expiry,
+    amount: String(amount),
+    isOurs: true,
     admission: await admissionOf(chain, token),
   }
   const { bytecode, abi } = await loadArtifact('lien')
@@ -107,15 +113,24 @@ const create = async (
     } as const),
     ...({ wallet: owner, part: 'owner', terms, reference, account: caller.owner } as const),
     state: { status: 'pending', hash: null, error: null, pledged: '0', expiry } as const,
-    ...{ createdBy: caller.keyId, createdAt: new Date() },
+    createdBy: caller.keyId,
+    createdAt: new Date(),
   }
   return creationOf<'lien'>(deps, chain, row, steps, async (tx, [deployment, permit]) => {
     await insertContract(tx, {
-      ...{ id: newId('ctr'), network: row.network, address: undefined, template: 'lien', abi },
-      ...{ label: 'lien', deployer: owner, transactionId: deployment!.id },
+      id: newId('ctr'),
+      network: row.network,
+      address: undefined,
+      template: 'lien',
+      abi,
+      label: 'lien',
+      deployer: owner,
+      transactionId: deployment!.id,
       params: { token, owner, beneficiary, document_hash: documentHash, expiry },
-      ...{ permitTransactionId: permit?.id, account: row.account },
-      ...{ createdBy: row.createdBy, createdAt: row.createdAt },
+      permitTransactionId: permit?.id,
+      account: row.account,
+      createdBy: row.createdBy,
+      createdAt: row.createdAt,
     })
   })
 }
@@ -144,13 +159,21 @@ const adopt = async (
   const { pledged, expiry, ...parties } = told
   const decimals = await tokens.decimalsOf(chain, told.token)
   const terms: LienTerms = {
-    ...{ ...parties, decimals, expiry, amount: pledged, admission: null, isOurs: false },
+    ...parties,
+    decimals,
+    expiry,
+    amount: pledged,
+    admission: null,
+    isOurs: false,
   }
   const status = BigInt(pledged) > 0n ? 'active' : 'pending'
   const row = {
     ...({ id: newId('lin'), kind: 'lien', network: chain.network.id, contract } as const),
     ...({ wallet: address, part: address === told.owner ? 'owner' : 'beneficiary' } as const),
-    ...{ terms, reference, account: caller.owner, createdBy: caller.keyId },
+    terms,
+    reference,
+    account: caller.owner,
+    createdBy: caller.keyId,
     ...({
       state: { status, hash: null, error: null, pledged, expiry },
       createdAt: new Date(),
@@ -181,7 +204,9 @@ const readLien = async (chain: Chain, contract: Hex, block: number) => {
     token: token.toLowerCase() as Hex,
     owner: owner.toLowerCase() as Hex,
     beneficiary: beneficiary.toLowerCase() as Hex,
-    ...{ documentHash, expiry: Number(expiry), pledged },
+    documentHash,
+    expiry: Number(expiry),
+    pledged,
   }
 }
 
@@ -204,7 +229,8 @@ const perform = async (
   if (contract === undefined) throw new ApiError(notReady.definition, notReady.message)
   const steps = await stepsFor(deps, chain, { ...agreement, contract }, act)
   return stepCreation(deps, chain, agreement, steps, {
-    ...{ caller, otherwise: notReady },
+    caller,
+    otherwise: notReady,
     mayBegin: (begun) => begun.every(isOver),
   })
 }

@@ -84,7 +84,9 @@ export const creationOf = async <K extends Kind>(
   await tryFirst(chain, planned)
   const head = await reaching(chain, () => chain.rpc.call('eth_blockNumber'))
   const steps = sagaOf(planned, {
-    ...{ subject: row.id, network: row.network, createdBy: row.createdBy },
+    subject: row.id,
+    network: row.network,
+    createdBy: row.createdBy,
     expiresAt: new Date(row.createdAt.getTime() + expirySeconds * 1_000),
   })
   return {
@@ -130,7 +132,9 @@ export const stepCreation = async <K extends Kind>(
         throw new ApiError(otherwise.definition, otherwise.message)
       }
       const terms = {
-        ...{ subject: agreement.id, network: agreement.network, createdBy: caller.keyId },
+        subject: agreement.id,
+        network: agreement.network,
+        createdBy: caller.keyId,
         expiresAt: new Date(Date.now() + expirySeconds * 1_000),
       }
       await insertTransactions(tx, sagaOf(planned, terms))

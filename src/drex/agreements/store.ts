@@ -175,8 +175,13 @@ export const keepEvents = async (
 ): Promise<void> => {
   if (events.length === 0) return
   const rows = events.map((each) => ({
-    ...{ agreement_id: each.agreementId, network, block_number: each.blockNumber },
-    ...{ log_index: each.logIndex, hash: each.hash, name: each.name, args: each.args },
+    agreement_id: each.agreementId,
+    network,
+    block_number: each.blockNumber,
+    log_index: each.logIndex,
+    hash: each.hash,
+    name: each.name,
+    args: each.args,
     mismatch: each.mismatch ?? null,
   }))
   await sql`

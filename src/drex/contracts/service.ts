@@ -160,10 +160,19 @@ const register = async (
     )
   }
   const row: store.NewContract = {
-    ...{ id: newId('ctr'), network, address, label, abi, params: {} },
-    ...{ template: undefined, deployer: undefined },
-    ...{ transactionId: undefined, permitTransactionId: undefined },
-    ...{ account: caller.owner, createdBy: caller.keyId, createdAt: new Date() },
+    id: newId('ctr'),
+    network,
+    address,
+    label,
+    abi,
+    params: {},
+    template: undefined,
+    deployer: undefined,
+    transactionId: undefined,
+    permitTransactionId: undefined,
+    account: caller.owner,
+    createdBy: caller.keyId,
+    createdAt: new Date(),
   }
   return {
     async write(tx) {
@@ -180,10 +189,19 @@ const register = async (
 const registerCurrency = async (sql: Client, { network }: Chain): Promise<void> => {
   const { abi } = await loadArtifact(network.isRealDigital ? 'currency' : 'tokenized_asset')
   const row: store.NewContract = {
-    ...{ id: newId('ctr'), network: network.id, address: network.token, label: 'currency' },
-    ...{ abi: network.isRealDigital ? abi : abi.filter(isErc20), params: {}, template: undefined },
-    ...{ deployer: undefined, transactionId: undefined, permitTransactionId: undefined },
-    ...{ account: store.gatewayAccount, createdBy: store.gatewayAccount, createdAt: new Date() },
+    id: newId('ctr'),
+    network: network.id,
+    address: network.token,
+    label: 'currency',
+    abi: network.isRealDigital ? abi : abi.filter(isErc20),
+    params: {},
+    template: undefined,
+    deployer: undefined,
+    transactionId: undefined,
+    permitTransactionId: undefined,
+    account: store.gatewayAccount,
+    createdBy: store.gatewayAccount,
+    createdAt: new Date(),
   }
   if (!(await store.insertContract(sql, row))) await store.replaceRegistration(sql, row)
 }

@@ -24,7 +24,8 @@ export const containerCredentials = (
     if (kept !== undefined && now() < kept.untilMs) return kept.credentials
     const token = tokenFile === undefined ? undefined : (await readFile(tokenFile, 'utf8')).trim()
     const { status, text } = await exchange({
-      ...{ method: 'GET', url },
+      method: 'GET',
+      url,
       headers: { accept: 'application/json', ...(token && { authorization: token }) },
     })
     if (status !== 200) throw new SignerError(`no AWS credentials: HTTP ${status}`, true)

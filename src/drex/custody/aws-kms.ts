@@ -41,7 +41,10 @@ export const createAwsKms = (options: AwsKmsOptions): KeyService => {
     const body = JSON.stringify(input)
     const headers = signAwsRequest(
       {
-        ...{ url, region: options.region, service: 'kms', body },
+        url,
+        region: options.region,
+        service: 'kms',
+        body,
         headers: {
           'content-type': 'application/x-amz-json-1.1',
           'x-amz-target': `TrentService.${operation}`,
@@ -51,7 +54,10 @@ export const createAwsKms = (options: AwsKmsOptions): KeyService => {
       now(),
     )
     const { status, text } = await options.exchange({
-      ...{ method: 'POST', url: `${url.origin}/`, headers, body },
+      method: 'POST',
+      url: `${url.origin}/`,
+      headers,
+      body,
     })
     if (status === 200) return jsonObject(text)
     throw new AwsError(operation, status, errorCode(text))

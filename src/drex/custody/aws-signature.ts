@@ -42,7 +42,9 @@ export const signAwsRequest = (
   const canonical = [
     ...['POST', '/', ''],
     ...signed.map(([name, value]) => `${name}:${value.trim()}`),
-    ...['', names, sha256(body)],
+    '',
+    names,
+    sha256(body),
   ].join('\n')
   const scope = `${day}/${region}/${service}/aws4_request`
   const toSign = [algorithm, stamp, scope, sha256(canonical)].join('\n')

@@ -36,7 +36,9 @@ export const createExchange =
     inRequestSpan({ method, url }, async () => {
       try {
         const response = await fetch(url, {
-          ...{ method, redirect: 'manual', decompress: false },
+          method,
+          redirect: 'manual',
+          decompress: false,
           signal: AbortSignal.timeout(timeoutMs),
           headers: { 'accept-encoding': 'identity', ...headers },
           ...(body === undefined ? {} : { body }),

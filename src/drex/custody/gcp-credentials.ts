@@ -55,7 +55,8 @@ export const serviceAccountTokens = (
 ): GcpTokenSource =>
   kept(now, () =>
     exchange({
-      ...{ method: 'POST', url: account.token_uri },
+      method: 'POST',
+      url: account.token_uri,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: new URLSearchParams({
         grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
@@ -68,8 +69,11 @@ const assertionOf = (account: ServiceAccount, issuedAt: number): string => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const head = part({ alg: 'RS256', typ: 'JWT', kid: account.private_key_id })
   const claims = part({
-    ...{ iss: account.client_email, scope, aud: account.token_uri },
-    ...{ iat: issuedAt, exp: issuedAt + assertionSeconds },
+    iss: account.client_email,
+    scope,
+    aud: account.token_uri,
+    iat: issuedAt,
+    exp: issuedAt + assertionSeconds,
   })
   const signed = sign(
     'sha256',

@@ -28,7 +28,8 @@ export const createGcpKms = ({ exchange, url, token }: GcpKmsOptions): KeyServic
       method: body === undefined ? 'GET' : 'POST',
       url: `${url}/v1/${path}`,
       headers: {
-        ...{ authorization: `Bearer ${await token()}`, accept: 'application/json' },
+        authorization: `Bearer ${await token()}`,
+        accept: 'application/json',
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

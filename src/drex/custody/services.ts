@@ -76,7 +76,8 @@ const awsCredentials = (settings: DrexSettings, exchange: Exchange): AwsCredenti
   const { awsAccessKeyId, awsSecretAccessKey, awsSessionToken, awsCredentialsUrl } = settings
   if (awsAccessKeyId !== undefined && awsSecretAccessKey !== undefined) {
     const credentials = {
-      ...{ accessKeyId: awsAccessKeyId, secretAccessKey: awsSecretAccessKey },
+      accessKeyId: awsAccessKeyId,
+      secretAccessKey: awsSecretAccessKey,
       sessionToken: awsSessionToken,
     }
     return async () => credentials

@@ -18,7 +18,8 @@ export const createWeb3SignerCall =
   (exchange: Exchange, url: string): RpcCall =>
   async (method, params) => {
     const { text } = await exchange({
-      ...{ method: 'POST', url },
+      method: 'POST',
+      url,
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     })

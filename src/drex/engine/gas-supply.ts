@@ -50,7 +50,8 @@ export const supplyGas = async (
             subject: id,
           } as const),
           ...({ recipient: wallet, data: '0x', value: need * transactionsPerSupply } as const),
-          ...{ afterId: undefined, createdBy: 'gateway:gas' },
+          afterId: undefined,
+          createdBy: 'gateway:gas',
           expiresAt: new Date(Date.now() + expiryMs),
         }
       }),

@@ -71,7 +71,9 @@ const placed = (
     const transactionHash = bytesToHex(keccak256(raw))
     const place = { blockNumber: number, blockHash: hash, transactionHash }
     const logs = receipt.logs.map((log) => ({
-      ...{ ...log, ...place, removed: false },
+      ...log,
+      ...place,
+      removed: false,
       logIndex: logIndex++,
     }))
     const total = receipt.cumulativeGasUsed ?? cumulative

@@ -36,7 +36,12 @@ export const signatureOf = async (
   try {
     const word = (part: bigint): string => `0x${part.toString(16).padStart(64, '0')}`
     const built = Transaction.from({
-      ...{ type, nonce, to, value, gasLimit: gas, data: transaction.input },
+      type,
+      nonce,
+      to,
+      value,
+      gasLimit: gas,
+      data: transaction.input,
       // A legacy transaction tells its chain in `v`, or, as before EIP-155, tells none.
       chainId: type === 0 && v < firstChainV ? 0 : (transaction.chainId ?? chainId),
       ...(type === feeMarketType

@@ -42,7 +42,10 @@ export const createFollower = (
   look: (round: Round) => Promise<boolean>,
 ): Follower =>
   createJob({
-    ...{ name, everyMs: lookMs, fleet: { sql, leaseMs }, logger },
+    name,
+    everyMs: lookMs,
+    fleet: { sql, leaseMs },
+    logger,
     async run(round) {
       const endMs = performance.now() + turnMs
       while (!round.signal.aborted && performance.now() < endMs) {

@@ -75,7 +75,9 @@ export const createStatements = (sql: Client, tokens: Tokens): Statements => ({
       throw notReady(chain, `has been read up to block ${position.number} so far`)
     }
     return {
-      ...{ token, decimals, at },
+      token,
+      decimals,
+      at,
       opening: base + before,
       movements: rows.map((row) => ({ ...row, balance: base + row.total })),
       checkedBlock: holding === undefined ? at.blockNumber : holding.checkedBlock,

@@ -245,7 +245,9 @@ export const uncheckedHoldings = async (
   return {
     at: first && { number: Number(first.number), hash: first.hash },
     holdings: rows.map(({ token, wallet, total, opening }) => ({
-      ...{ token, wallet, total: BigInt(total) },
+      token,
+      wallet,
+      total: BigInt(total),
       opening: opening === null ? undefined : BigInt(opening),
     })),
   }

@@ -54,8 +54,10 @@ export const defineOperation = <T>(definition: {
   readonly steps: (params: T, place: OperationPlace) => Promise<readonly Step[]>
   readonly resultOf?: ReadResult
 }): OperationDefinition => ({
-  ...{ params: definition.params, summary: definition.summary },
-  ...{ movesMoney: definition.movesMoney, resultOf: definition.resultOf },
+  params: definition.params,
+  summary: definition.summary,
+  movesMoney: definition.movesMoney,
+  resultOf: definition.resultOf,
   stepsOf: async (params, place) =>
     definition.steps(acceptable(definition.params, params, '/params'), place),
 })

@@ -113,7 +113,8 @@ const create = async (
   const definition = operations[request.operation]
   if (definition.movesMoney) requireUnlimited(wallet)
   const planned = await definition.stepsOf(request.params, {
-    ...{ chain, signer: wallet.address },
+    chain,
+    signer: wallet.address,
     async signerOf(address, field) {
       const other = await wallets.requireSigning(address, `params.${field}`, caller)
       requireUnlimited(other)
@@ -125,13 +126,22 @@ const create = async (
   const id = newId('opr')
   const createdAt = new Date()
   const steps = sagaOf(planned, {
-    ...{ subject: id, network: chain.network.id, createdBy: caller.keyId },
+    subject: id,
+    network: chain.network.id,
+    createdBy: caller.keyId,
     expiresAt: new Date(createdAt.getTime() + deps.expirySeconds * 1000),
   })
   const row: store.NewOperation = {
-    ...{ id, kind: request.operation, transactionId: steps.at(-1)!.id, network: chain.network.id },
-    ...{ signer: wallet.address, params: request.params, reference: request.reference },
-    ...{ account: caller.owner, createdBy: caller.keyId, createdAt },
+    id,
+    kind: request.operation,
+    transactionId: steps.at(-1)!.id,
+    network: chain.network.id,
+    signer: wallet.address,
+    params: request.params,
+    reference: request.reference,
+    account: caller.owner,
+    createdBy: caller.keyId,
+    createdAt,
   }
   return {
     async write(tx) {

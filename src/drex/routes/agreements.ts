@@ -145,7 +145,9 @@ const readRoute = <K extends Kind>({ path, agreements, read, schema, show }: Rea
     path: `${path}/{id}`,
     scope: 'drex:read',
     document: {
-      ...{ operation, summary, tag },
+      operation,
+      summary,
+      tag,
       params: idParams,
       exampleFrom: { id: idFrom },
       responses: {

@@ -78,8 +78,11 @@ const createRoute = (batches: Batches): Route => ({
   async handle(c) {
     const { network, transfers } = await readJson(c, createSchema)
     const rows = transfers.map(({ from_wallet: fromWallet, to_wallet: toWallet, ...row }) => ({
-      ...{ fromWallet, toWallet, amount: row.amount },
-      ...{ reference: row.reference, metadata: row.metadata },
+      fromWallet,
+      toWallet,
+      amount: row.amount,
+      reference: row.reference,
+      metadata: row.metadata,
     }))
     return respond(await batches.create({ network, rows }, callerOf(c), formOf(c)))
   },
@@ -134,7 +137,9 @@ const shown = (id: string, transfers: readonly Transfer[], form: AddressForm) =>
   for (const { status } of transfers) statuses[status] = (statuses[status] ?? 0) + 1
   const [first] = transfers
   return {
-    ...{ batch_id: id, network: first?.network, created_at: first?.createdAt.toISOString() },
+    batch_id: id,
+    network: first?.network,
+    created_at: first?.createdAt.toISOString(),
     statuses,
     transfers: transfers.map((each) => show(each, form)),
   }

@@ -125,8 +125,16 @@ const createRoute = (deliveries: Deliveries, sql: Client): Route => ({
         const { contract, part, wallet, counterparty, amount, network, reference } = request
         return deliveries.create(
           {
-            ...{ contract, part, wallet, counterparty, amount, network, reference },
-            ...{ number: operation_id, unitPrice: unit_price, bond: { ...named, maturity } },
+            contract,
+            part,
+            wallet,
+            counterparty,
+            amount,
+            network,
+            reference,
+            number: operation_id,
+            unitPrice: unit_price,
+            bond: { ...named, maturity },
           },
           callerOf(c),
         )
@@ -161,7 +169,9 @@ const cancelRoute = (deliveries: Deliveries, sql: Client): Route => ({
       prepare: ({ reason }) => deliveries.cancel(readParams(c, idParams).id, reason, callerOf(c)),
       show,
       audit: ({ id, state }) => ({
-        ...{ action: 'drex.delivery.cancel', object: id, outcome: state.status },
+        action: 'drex.delivery.cancel',
+        object: id,
+        outcome: state.status,
       }),
     }),
 })
@@ -178,8 +188,11 @@ const show = (delivery: Of<'delivery'>): z.infer<typeof deliverySchema> => {
     wallet: checksumAddress(wallet),
     counterparty: checksumAddress(part === 'seller' ? buyer : seller),
     bond: {
-      ...{ acronym, code, maturity_date: dateOf(maturity) },
-      ...{ token: checksumAddress(terms.bond), id: terms.bondId },
+      acronym,
+      code,
+      maturity_date: dateOf(maturity),
+      token: checksumAddress(terms.bond),
+      id: terms.bondId,
     },
     amount: formatUnits(BigInt(terms.amount), bondDecimals),
     unit_price: formatUnits(BigInt(terms.unitPrice), priceDecimals),

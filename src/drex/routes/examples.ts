@@ -10,7 +10,10 @@ export const exampleTransfer = {
 export const exampleAsset = {
   template: 'tokenized_asset',
   params: {
-    ...{ name: 'Coffee harvest 2026', symbol: 'CAFE26', total_supply: '1000', decimals: 2 },
+    name: 'Coffee harvest 2026',
+    symbol: 'CAFE26',
+    total_supply: '1000',
+    decimals: 2,
     owner: '0x1111111111111111111111111111111111111111',
   },
 }
@@ -18,7 +21,9 @@ export const exampleRegistration = {
   address: '0x3333333333333333333333333333333333333333',
   abi: [
     {
-      ...{ type: 'function', name: 'transfer', stateMutability: 'nonpayable' },
+      type: 'function',
+      name: 'transfer',
+      stateMutability: 'nonpayable',
       inputs: [
         { name: 'to', type: 'address' },
         { name: 'amount', type: 'uint256' },
@@ -26,7 +31,8 @@ export const exampleRegistration = {
       outputs: [{ name: '', type: 'bool' }],
     },
     {
-      ...{ type: 'event', name: 'Transfer' },
+      type: 'event',
+      name: 'Transfer',
       inputs: [
         { name: 'from', type: 'address', indexed: true },
         { name: 'to', type: 'address', indexed: true },

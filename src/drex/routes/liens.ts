@@ -27,10 +27,12 @@ const createSchema = z
     reference: text(140).optional(),
   })
   .refine(({ owner_wallet, beneficiary }) => owner_wallet !== beneficiary, {
-    ...{ path: ['beneficiary'], message: 'must differ from owner_wallet' },
+    path: ['beneficiary'],
+    message: 'must differ from owner_wallet',
   })
   .refine(({ expiry }) => expiry * 1_000 > Date.now(), {
-    ...{ path: ['expiry'], message: 'must be in the future' },
+    path: ['expiry'],
+    message: 'must be in the future',
   })
 
 const adoptSchema = z.strictObject({
@@ -46,7 +48,8 @@ const actSchema = z
     amount: amount.optional().meta({ description: 'Of `pledge` and `release`, and only of these' }),
   })
   .refine(({ act, amount: sum }) => (act === 'reclaim') === (sum === undefined), {
-    ...{ path: ['amount'], message: 'must be given with `pledge` and `release`, and only then' },
+    path: ['amount'],
+    message: 'must be given with `pledge` and `release`, and only then',
   })
 
 const lienSchema = z

@@ -166,6 +166,8 @@ const requireCount = (types: Readonly<Record<string, unknown>>): void => {
 
 const show = ({ wallet, digest, signature }: Signed): Response =>
   Response.json({
-    ...{ wallet_id: wallet.id, address: checksumAddress(wallet.address) },
-    ...{ digest, signature },
+    wallet_id: wallet.id,
+    address: checksumAddress(wallet.address),
+    digest,
+    signature,
   })

@@ -113,8 +113,13 @@ export const statementRoute = ({ chains, wallets, statements }: Deps): Route => 
     const wallet = await wallets.get(readParams(c, idParams).id, caller)
     const chain = chains.require(network, caller.environment)
     const statement = await statements.read(chain, {
-      ...{ wallet: wallet.address, account: caller.owner, token, limit: limit + 1 },
-      ...{ from, to, after: readKey(cursor) },
+      wallet: wallet.address,
+      account: caller.owner,
+      token,
+      limit: limit + 1,
+      from,
+      to,
+      after: readKey(cursor),
     })
     const form = full_addresses ? checksumAddress : abbreviateAddress
     const { items, next } = pageOf(statement.movements, limit, keyOf)
@@ -138,7 +143,9 @@ const readKey = (key: string | undefined): StatementKey | undefined => {
   const [, at, block, index, side] = (key !== undefined && keyForm.exec(key)) || []
   if (side !== 'in' && side !== 'out') return undefined
   return {
-    ...{ bookedAt: new Date(Number(at)), blockNumber: Number(block), logIndex: Number(index) },
+    bookedAt: new Date(Number(at)),
+    blockNumber: Number(block),
+    logIndex: Number(index),
     side,
   }
 }

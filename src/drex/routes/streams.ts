@@ -141,8 +141,10 @@ const removeRoute = (streams: Streams): Route => ({
     const caller = callerOf(c)
     await streams.remove({ address, network, id: streamId }, caller, (tx) =>
       writeAudit(tx, {
-        ...{ actor: actorOf(caller), action: 'streams.delete' },
-        ...{ object: streamId, outcome: 'deleted' },
+        actor: actorOf(caller),
+        action: 'streams.delete',
+        object: streamId,
+        outcome: 'deleted',
       }),
     )
     return new Response(null, { status: 204 })

@@ -108,8 +108,10 @@ const show = (explained: ExplainedTransaction): z.infer<typeof schema> => {
     gas_used: receipt?.gasUsed ?? null,
     proven: explained.isProven ?? null,
     contract: showContract(contract),
-    ...{ function: call?.signature ?? null, args: call?.args ?? null },
-    ...{ input: cut(transaction.input), input_bytes: bytesOf(transaction.input) },
+    function: call?.signature ?? null,
+    args: call?.args ?? null,
+    input: cut(transaction.input),
+    input_bytes: bytesOf(transaction.input),
     logs: logs.map(showLog),
     logs_count: receipt?.logs.length ?? 0,
   }
@@ -130,7 +132,8 @@ const showLog = ({ log, contract, decoded }: ExplainedLog) => ({
   contract: showContract(contract),
   ...showDecoded(decoded),
   topics: [...log.topics],
-  ...{ data: cut(log.data), data_bytes: bytesOf(log.data) },
+  data: cut(log.data),
+  data_bytes: bytesOf(log.data),
 })
 
 const showDecoded = (decoded: Decoded | undefined) => ({

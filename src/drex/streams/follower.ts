@@ -58,7 +58,8 @@ const follow = async (
   if (to <= stream.position.number || topic === undefined || topic === null) return false
   try {
     const page = await source.read(stream.position, to, {
-      ...{ addresses: [stream.address], topics: [topic] },
+      addresses: [stream.address],
+      topics: [topic],
     })
     if (page === undefined) {
       await goBack(context, stream)

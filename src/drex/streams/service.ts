@@ -58,11 +58,18 @@ export const createStreams = (deps: {
         throw refusedValue([{ pointer: '/from_block', rule: 'range', message }])
       }
       const stream: store.Stream = {
-        ...{ id: newId('str'), account: caller.owner, contractId: contract.id },
-        ...{ network: contract.network, address, event: filter.signature, filter: where },
+        id: newId('str'),
+        account: caller.owner,
+        contractId: contract.id,
+        network: contract.network,
+        address,
+        event: filter.signature,
+        filter: where,
         topics: filter.topics,
         position: { number: fromBlock === undefined ? head : fromBlock - 1, hash: undefined },
-        ...{ anchors: [], createdBy: caller.keyId, createdAt: new Date() },
+        anchors: [],
+        createdBy: caller.keyId,
+        createdAt: new Date(),
       }
       return {
         async write(tx) {

@@ -128,8 +128,11 @@ export const keepTold = async (
     where stream_id = ${streamId} and block_number < ${oldestBlock}`
   if (told.length === 0) return
   const rows = told.map(({ blockNumber, blockHash, logIndex, data }) => ({
-    ...{ stream_id: streamId, block_number: blockNumber, block_hash: blockHash },
-    ...{ log_index: logIndex, data },
+    stream_id: streamId,
+    block_number: blockNumber,
+    block_hash: blockHash,
+    log_index: logIndex,
+    data,
   }))
   await sql`
     insert into drex_stream_events (stream_id, block_number, block_hash, log_index, data)

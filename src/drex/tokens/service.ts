@@ -73,7 +73,10 @@ const check = async (sql: Client, chain: Chain, token: Hex) => {
   if (read === undefined) throw unusable(chain, token, 'does not tell its decimals')
   const { isEphemeral } = chain.network
   const kept = await store.pinDecimals(sql, {
-    ...{ network, address: token, decimals: read, isReplacing: isEphemeral },
+    network,
+    address: token,
+    decimals: read,
+    isReplacing: isEphemeral,
   })
   if (kept !== read) throw unusable(chain, token, `had ${kept} decimals and now tells ${read}`)
   return { decimals: read, isChecked: true }

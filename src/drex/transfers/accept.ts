@@ -42,7 +42,9 @@ export const acceptedStatus = 202
 /** @param onWritten called after each commit */
 export const createAcceptor = (sql: Client, onWritten: () => void): Accept => {
   const insert = createGatherer<Acceptance, boolean>({
-    ...{ rowsMax, writersMax: 1, waitingMax },
+    rowsMax,
+    writersMax: 1,
+    waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: async (rows) => {
       const written = await insertAll(sql, rows)

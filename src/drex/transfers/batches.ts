@@ -71,7 +71,9 @@ const createBatch = async (
   const chain = deps.chains.require(request.network, caller.environment)
   const signers = await signersOf(deps, request.rows, caller)
   const batch: NewBatch = {
-    ...{ id: newId('bat'), network: chain.network.id, createdAt: new Date() },
+    id: newId('bat'),
+    network: chain.network.id,
+    createdAt: new Date(),
     transfers: await transfersOf(deps, chain, request.rows, caller),
   }
   let refused: { readonly wallet: Hex; readonly rule: PolicyRule } | undefined
@@ -135,8 +137,16 @@ const transfersOf = async (
   const createdAt = new Date()
   return rows.map(({ amount: _, ...row }, i) => ({
     ...row,
-    ...{ id: newId('trf'), transactionId: newId('dtx'), network, token, decimals, createdAt },
-    ...{ amount: amounts[i]!, account: caller.owner, createdBy: caller.keyId, approval: undefined },
+    id: newId('trf'),
+    transactionId: newId('dtx'),
+    network,
+    token,
+    decimals,
+    createdAt,
+    amount: amounts[i]!,
+    account: caller.owner,
+    createdBy: caller.keyId,
+    approval: undefined,
   }))
 }
 
@@ -182,7 +192,8 @@ const judgeBatch = async (
     const rows = transfers
       .filter(({ fromWallet }) => fromWallet === address)
       .map(({ amount, decimals, toWallet }) => ({
-        ...{ amount: comparable(amount, decimals), to: toWallet },
+        amount: comparable(amount, decimals),
+        to: toWallet,
       }))
     const judgement = judgeAll(policy, rows, spent)
     if (judgement.verdict === 'refused') return { wallet: address, rule: judgement.rule }

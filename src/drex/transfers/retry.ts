@@ -74,13 +74,19 @@ export const retryTransfer = async (
       const approval = judgement.verdict === 'approval' ? ('required' as const) : undefined
       const attempt = transfer.attempt + 1
       const terms: SagaTerms = {
-        ...{ subject: transfer.id, network: transfer.network, requestAttempt: attempt },
+        subject: transfer.id,
+        network: transfer.network,
+        requestAttempt: attempt,
         createdBy: caller.keyId,
         expiresAt: new Date(Date.now() + deps.expirySeconds * 1000),
       }
       const steps = sagaOf(repeated.map(stepOf), terms)
       await insertRequestAttempt(tx, {
-        ...{ transferId: transfer.id, attempt, steps, approval, retriedBy: caller.keyId },
+        transferId: transfer.id,
+        attempt,
+        steps,
+        approval,
+        retriedBy: caller.keyId,
       })
       const outcome = approval === undefined ? 'pending' : 'approval required'
       const entry = { action: 'drex.retry', object: transfer.id, outcome } as const
@@ -95,7 +101,10 @@ export const retryTransfer = async (
 }
 
 const stepOf = ({ kind, sender, recipient, data }: TriedStep): Step => ({
-  ...{ kind, sender, recipient, data },
+  kind,
+  sender,
+  recipient,
+  data,
 })
 
 /** Judges what the database alone knows. */

@@ -226,9 +226,20 @@ const build = async (
   const steps = sagaOf(transferSteps(chain.network, { ...request, amount }), terms)
   const { fromWallet, toWallet, reference, metadata } = request
   const transfer: store.NewTransfer = {
-    ...{ id, transactionId: steps.at(-1)!.id, network, token, amount, decimals },
-    ...{ fromWallet, toWallet, reference, metadata, approval: undefined },
-    ...{ account: caller.owner, createdBy: caller.keyId, createdAt },
+    id,
+    transactionId: steps.at(-1)!.id,
+    network,
+    token,
+    amount,
+    decimals,
+    fromWallet,
+    toWallet,
+    reference,
+    metadata,
+    approval: undefined,
+    account: caller.owner,
+    createdBy: caller.keyId,
+    createdAt,
   }
   return { transfer, steps }
 }

@@ -152,14 +152,16 @@ const ledBy = (sql: Client, filter: TransferFilter, by: Visible) => {
   const named = (condition: PendingQuery<PostgresRow[]>) => ({
     // Fenced off: the order of the list is none of its index.
     transfers: sql`(select * from drex_transfers where ${condition} offset 0) f`,
-    ...{ condition: account, order },
+    condition: account,
+    order,
   })
   if (hash !== undefined) {
     return [
       {
         transfers: sql`(select distinct subject from (${signedFor(sql, hash)}) every) signed
           cross join lateral (select * from drex_transfers where id = signed.subject limit 1) f`,
-        ...{ condition: account, order },
+        condition: account,
+        order,
       },
     ]
   }

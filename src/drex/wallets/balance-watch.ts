@@ -163,8 +163,12 @@ const tell = async (
   await sql.begin(async (tx) => {
     if (!(await store.beLow(tx, question, wallet.alerts))) return
     const data = {
-      ...{ wallet_id: wallet.id, wallet: abbreviateAddress(wallet.address) },
-      ...{ network: network.id, asset, balance: formatUnits(balance, decimals), below },
+      wallet_id: wallet.id,
+      wallet: abbreviateAddress(wallet.address),
+      network: network.id,
+      asset,
+      balance: formatUnits(balance, decimals),
+      below,
     }
     await emitEvents(tx, [
       { type: 'drex.wallet.balance_low', subject: wallet.id, account: wallet.account, data },

@@ -198,7 +198,10 @@ const createWallet = async (
 ): Promise<store.Wallet> => {
   const { address: given, keyName, ...common } = wanted
   const base = {
-    ...{ id: newId('wal'), ...common, keyName, createdAt: new Date() },
+    id: newId('wal'),
+    ...common,
+    keyName,
+    createdAt: new Date(),
     ...({ status: 'active', policy: {}, alerts: {} } as const),
   }
   const wallet: store.Wallet =
@@ -265,8 +268,10 @@ const createDeployer = (
       tx,
     )
     await writeAudit(tx, {
-      ...{ actor: { id: deployer, requestId: undefined }, outcome: 'created' },
-      ...{ action: 'wallets.create', object: created.id },
+      actor: { id: deployer, requestId: undefined },
+      outcome: 'created',
+      action: 'wallets.create',
+      object: created.id,
     })
     return created
   })

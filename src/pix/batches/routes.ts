@@ -36,14 +36,16 @@ const accepted = (): Response => new Response(null, { status: 202 })
 /** `lotecobv`: charges with a due date, many at once. */
 export const batchRoutes = (service: BatchService): readonly Route[] => [
   pixRoute('PUT', '/lotecobv/{id}', 'lotecobv:write', 'Criar ou alterar lote de cobranças.', {
-    ...{ bodyBytesMax, bodyValuesMax },
+    bodyBytesMax,
+    bodyValuesMax,
     handle: async (c) => {
       await service.put(nameOf(c), readNewBatch(await readJsonValue(c)))
       return accepted()
     },
   }),
   pixRoute('PATCH', '/lotecobv/{id}', 'lotecobv:write', 'Revisar cobranças de um lote.', {
-    ...{ bodyBytesMax, bodyValuesMax },
+    bodyBytesMax,
+    bodyValuesMax,
     handle: async (c) => {
       await service.revise(nameOf(c), readBatchRevision(await readJsonValue(c)))
       return accepted()

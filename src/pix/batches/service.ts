@@ -160,9 +160,12 @@ const tried = async (
 }
 
 const batchView = ({ id, description, createdAt, items }: Batch) => ({
-  ...{ id, descricao: description, criacao: createdAt.toISOString() },
+  id,
+  descricao: description,
+  criacao: createdAt.toISOString(),
   cobsv: items.map((item) => ({
-    ...{ txid: item.txid, status: item.status },
+    txid: item.txid,
+    status: item.status,
     ...(item.problem === null ? {} : { problema: JSON.parse(item.problem) as object }),
     ...(item.createdAt === null ? {} : { criacao: item.createdAt.toISOString() }),
   })),

@@ -42,10 +42,19 @@ export const makeCharges = async (
   all: readonly Wanted[],
 ): Promise<readonly (ShownCharge | undefined)[]> => {
   const rows = all.map(({ account, txid, terms, at }, position) => ({
-    ...{ position, id: Bun.randomUUIDv7('hex', at), account, kind: kindOf(terms), txid, at },
-    ...{ key: terms.key, cents: terms.originalCents.toString(), alteration: terms.isOpen ? 1 : 0 },
-    ...{ expires: terms.expiresSeconds, debtor: debtorTaxIdOf(terms.debtor) },
-    ...{ content: contentOf(terms), token: newToken() },
+    position,
+    id: Bun.randomUUIDv7('hex', at),
+    account,
+    kind: kindOf(terms),
+    txid,
+    at,
+    key: terms.key,
+    cents: terms.originalCents.toString(),
+    alteration: terms.isOpen ? 1 : 0,
+    expires: terms.expiresSeconds,
+    debtor: debtorTaxIdOf(terms.debtor),
+    content: contentOf(terms),
+    token: newToken(),
   }))
   const made = await sql<MadeRow[]>`
     with wanted as materialized (
@@ -84,8 +93,14 @@ export const makeCharges = async (
     const { account, txid, terms, at } = wanted
     const { id, token, kind } = row
     const charge: Charge = {
-      ...{ id, account, taxId: receiver.taxId, txid, terms, createdAt: at },
-      ...{ status: 'ATIVA', revision: 0 },
+      id,
+      account,
+      taxId: receiver.taxId,
+      txid,
+      terms,
+      createdAt: at,
+      status: 'ATIVA',
+      revision: 0,
     }
     const location = { id: locationId, account, token, kind, chargeId: id, txid, createdAt: at }
     shown[position] = { charge, location, receiver }
@@ -98,7 +113,9 @@ export const createMaker = (
   sql: Client,
 ): ((wanted: Wanted) => Promise<ShownCharge | undefined>) => {
   const make = createGatherer<Wanted, ShownCharge | undefined>({
-    ...{ rowsMax, writersMax, waitingMax },
+    rowsMax,
+    writersMax,
+    waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: (all) => makeCharges(sql, all),
   })

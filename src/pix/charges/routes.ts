@@ -98,8 +98,10 @@ const listRoute = (service: ChargeService, { kind, query }: Wording, name: strin
 /** `cob`: charges that are paid at once. */
 export const chargeRoutes = (service: ChargeService): readonly Route[] => [
   ...routesOfKind(service, {
-    ...{ wording: wordings.cob, name: 'cobrança imediata' },
-    ...{ readNew: readNewCharge, readRevision },
+    wording: wordings.cob,
+    name: 'cobrança imediata',
+    readNew: readNewCharge,
+    readRevision,
   }),
   pixRoute('POST', '/cob', 'cob:write', 'Criar cobrança imediata, com txid nosso.', {
     bodyBytesMax,

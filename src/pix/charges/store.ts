@@ -53,7 +53,13 @@ export const chargeOf = (row: ChargeRow): Charge => {
   const { id, account, taxId, txid, status, revision, createdAt } = row
   const content = JSON.parse(row.content) as Content
   return {
-    ...{ id, account, taxId, txid, status, revision, createdAt },
+    id,
+    account,
+    taxId,
+    txid,
+    status,
+    revision,
+    createdAt,
     terms: {
       key: row.key,
       originalCents: row.originalCents,
@@ -70,8 +76,11 @@ export const chargeOf = (row: ChargeRow): Charge => {
 
 export const contentOf = ({ debtor, question, infos, withdrawal, due }: ChargeTerms): string =>
   JSON.stringify({
-    ...{ devedor: debtor, solicitacaoPagador: question, infoAdicionais: infos },
-    ...{ retirada: withdrawal, vencimento: due },
+    devedor: debtor,
+    solicitacaoPagador: question,
+    infoAdicionais: infos,
+    retirada: withdrawal,
+    vencimento: due,
   })
 
 /** False: the account, or another of the same receiver, has a charge of the txid. */

@@ -30,7 +30,8 @@ export const locationView = (location: Location, addresses: Addresses) => ({
 const valuesView = ({ originalCents, isOpen, withdrawal, due }: ChargeTerms) =>
   due === undefined
     ? {
-        ...{ original: amountOf(originalCents), modalidadeAlteracao: isOpen ? 1 : 0 },
+        original: amountOf(originalCents),
+        modalidadeAlteracao: isOpen ? 1 : 0,
         ...(withdrawal === undefined ? {} : { retirada: withdrawalView(withdrawal) }),
       }
     : dueValuesView(originalCents, due)
@@ -74,7 +75,9 @@ export const chargeView = ({ charge, location, receiver }: ShownCharge, addresse
   const address = location && addresses.of(location)
   return {
     calendario: calendarView(createdAt, terms),
-    ...{ txid, revisao: revision, status },
+    txid,
+    revisao: revision,
+    status,
     ...(location === undefined
       ? {}
       : { loc: locationView({ ...location, txid }, addresses), location: address }),

@@ -50,8 +50,11 @@ export const withdrawalBody = z
       return z.NEVER
     }
     return {
-      ...{ kind, amount: asked.valor, isOpen: asked.modalidadeAlteracao === 1 },
-      ...{ agent: asked.modalidadeAgente, facilitator: asked.prestadorDoServicoDeSaque },
+      kind,
+      amount: asked.valor,
+      isOpen: asked.modalidadeAlteracao === 1,
+      agent: asked.modalidadeAgente,
+      facilitator: asked.prestadorDoServicoDeSaque,
     }
   })
 

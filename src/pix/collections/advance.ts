@@ -109,12 +109,16 @@ export const attempted = (
   const data = at.toISOString()
   const attempt: Attempt = {
     endToEndId: newEndToEndId({ ispb, created: data, random }),
-    ...{ kind, settlesOn, status: 'SOLICITADA', reason: null },
+    kind,
+    settlesOn,
+    status: 'SOLICITADA',
+    reason: null,
     history: [{ status: 'SOLICITADA', data }],
   }
   const asked = {
     ...collection,
-    ...{ attempts: [...collection.attempts, attempt], nextAt: endOf(settlesOn) },
+    attempts: [...collection.attempts, attempt],
+    nextAt: endOf(settlesOn),
   }
   return { collection: asked, drafts: [scheduleDraft(asked, attempt, circumstances)] }
 }
@@ -129,17 +133,24 @@ const scheduleDraft = (
   const { conta, agencia, tipoConta } = content.credited
   const owes = debtorTaxIdOf(terms.debtor)
   const charge = {
-    ...{ reconciliation_id: txid, end_to_end_id: endToEndId, mandate_id: id, purpose: kind },
+    reconciliation_id: txid,
+    end_to_end_id: endToEndId,
+    mandate_id: id,
+    purpose: kind,
     ...(kind === 'AGND'
       ? { execution_date_time: startOfDay(settlesOn).toISOString(), due_date: dueOn }
       : { due_date: settlesOn }),
-    ...{ amount: Number(amountCents), remittance_information: content.info },
+    amount: Number(amountCents),
+    remittance_information: content.info,
     debtor: { ispb: payer?.ispb, document: payer?.taxId },
     ...(owes === undefined || owes === payer?.taxId
       ? {}
       : { ultimate_debtor: { name: terms.debtor.nome, document: owes } }),
     creditor: {
-      ...{ ispb, document: taxId, account_num: conta, branch: agencia },
+      ispb,
+      document: taxId,
+      account_num: conta,
+      branch: agencia,
       account_type: accountTypes[tipoConta],
     },
   }
@@ -156,8 +167,12 @@ export const cancellationsOf = (
     .map(({ endToEndId }) => ({
       type: 'CAMT055',
       params: {
-        ...{ cancellation_id: freshDatedId('CA', ispb, at), reconciliation_id: txid },
-        ...{ original_end_to_end_id: endToEndId, counterparty_ispb: recurrence.payer?.ispb },
-        ...{ requester_document: taxId, reason: 'SLCR', processing_type: 'DHSR' },
+        cancellation_id: freshDatedId('CA', ispb, at),
+        reconciliation_id: txid,
+        original_end_to_end_id: endToEndId,
+        counterparty_ispb: recurrence.payer?.ispb,
+        requester_document: taxId,
+        reason: 'SLCR',
+        processing_type: 'DHSR',
       },
     }))

@@ -77,11 +77,14 @@ export type NewCollection = {
 export const readNewCollection = (value: unknown): NewCollection => {
   const given = read(newCollection, value)
   return {
-    ...{ recurrenceId: given.idRec, dueOn: given.calendario.dataDeVencimento },
+    recurrenceId: given.idRec,
+    dueOn: given.calendario.dataDeVencimento,
     amountCents: centsOf(given.valor.original),
     content: {
-      ...{ info: given.infoAdicional, debtor: given.devedor },
-      ...{ credited: given.recebedor, adjusts: given.ajusteDiaUtil },
+      info: given.infoAdicional,
+      debtor: given.devedor,
+      credited: given.recebedor,
+      adjusts: given.ajusteDiaUtil,
     },
   }
 }

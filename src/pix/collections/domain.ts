@@ -134,5 +134,6 @@ export const fatalReasons: ReadonlySet<string> = new Set([
 
 /** `rejeicao`: a code of pain.014, with its meaning. */
 export const rejectionOf = (codigo: string) => ({
-  ...{ codigo, descricao: codeLists.charge_refusal.get(codigo)?.meaning?.pt ?? codigo },
+  codigo,
+  descricao: codeLists.charge_refusal.get(codigo)?.meaning?.pt ?? codigo,
 })

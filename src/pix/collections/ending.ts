@@ -12,7 +12,8 @@ export const cancelledCollection = (
   at: Date,
 ): Collection => ({
   ...movedTo(collection, 'CANCELADA', at),
-  ...{ ending, nextAt: null },
+  ending,
+  nextAt: null,
   attempts: collection.attempts.map((attempt) =>
     openAttempts.has(attempt.status) ? movedTo(attempt, 'CANCELADA', at) : attempt,
   ),
@@ -27,7 +28,8 @@ const requesterOf = (ending: Ending | null): string =>
 const endedWith = (ending: Ending | null): Ending => ({
   cancelamento: {
     solicitante: requesterOf(ending),
-    ...{ codigo: 'CCLD', descricao: 'Cancelamento da autorização' },
+    codigo: 'CCLD',
+    descricao: 'Cancelamento da autorização',
   },
 })
 

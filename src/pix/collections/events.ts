@@ -14,9 +14,12 @@ const statuses = {
 
 /** A charge of a recurrence, or an attempt at it, has another status. */
 export const collectionEvent = (collection: Collection): AppEvent => ({
-  ...{ type: 'pix.collection.changed', subject: collection.txid, account: collection.account },
+  type: 'pix.collection.changed',
+  subject: collection.txid,
+  account: collection.account,
   data: {
-    ...{ id_rec: collection.recurrenceId, txid: collection.txid },
+    id_rec: collection.recurrenceId,
+    txid: collection.txid,
     status: statuses[collection.status],
   },
   full: { cobsr: [standingView(collection)] },

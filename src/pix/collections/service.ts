@@ -136,10 +136,20 @@ const make = async (
   judge(recurrence, { dueOn, amountCents, content }, { at, calendar })
   await requireOwnAccount(tx, recurrence, content)
   const made: Collection = {
-    ...{ account, txid, recurrenceId, taxId: recurrence.taxId, dueOn, amountCents, content },
-    ...{ status: 'CRIADA', history: [{ status: 'CRIADA', data: at.toISOString() }] },
-    ...{ cycle: cycleOf(recurrence.terms, dueOn), ending: null, nextAt: null },
-    ...{ createdAt: at, attempts: [] },
+    account,
+    txid,
+    recurrenceId,
+    taxId: recurrence.taxId,
+    dueOn,
+    amountCents,
+    content,
+    status: 'CRIADA',
+    history: [{ status: 'CRIADA', data: at.toISOString() }],
+    cycle: cycleOf(recurrence.terms, dueOn),
+    ending: null,
+    nextAt: null,
+    createdAt: at,
+    attempts: [],
   }
   const { collection, drafts } = advance(made, { recurrence, ispb, at, calendar })
   const isTaken = (await findCharge(tx, account, txid)) !== undefined
@@ -263,7 +273,10 @@ const retry = async (
   const { collection } = advance(before, { recurrence, ispb, at, calendar })
   judgeRetry(collection, recurrence, day, at)
   const { collection: after, drafts } = attempted(collection, 'NTAG', day, {
-    ...{ recurrence, ispb, at, calendar },
+    recurrence,
+    ispb,
+    at,
+    calendar,
   })
   await changeCollection(tx, after)
   await sender.sendWithin(tx, drafts, at)

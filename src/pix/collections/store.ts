@@ -73,7 +73,9 @@ const writeAttempts = async (
 ): Promise<void> => {
   if (attempts.length === 0) return
   const rows = attempts.map((attempt, position) => ({
-    ...{ ...attempt, history: JSON.stringify(attempt.history), position },
+    ...attempt,
+    history: JSON.stringify(attempt.history),
+    position,
   }))
   await tx`
     insert into pix_collection_attempts (end_to_end_id, account, txid, position, kind, settles_on,

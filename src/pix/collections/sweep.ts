@@ -26,7 +26,10 @@ const dueMax = 200
 /** What is due about recurrences and their charges: they and their requests expire, charges are scheduled and expire. */
 export const createRecurringSweep = (deps: CollectionServiceDeps, logger: Logger): Job =>
   createJob({
-    ...{ name: 'recurring charges', everyMs, fleet: { sql: deps.sql }, logger },
+    name: 'recurring charges',
+    everyMs,
+    fleet: { sql: deps.sql },
+    logger,
     run: async (round) => {
       const done = await sweepRecurring(deps, round)
       return done === 0 ? nothingFound : undefined

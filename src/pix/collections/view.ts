@@ -6,7 +6,11 @@ import type { Recurrence } from '../recurrences/domain.ts'
 import { type Attempt, type Collection, rejectionOf } from './domain.ts'
 
 const attemptView = ({ endToEndId, kind, settlesOn, status, reason, history }: Attempt) => ({
-  ...{ dataLiquidacao: settlesOn, tipo: kind, endToEndId, status, atualizacao: history },
+  dataLiquidacao: settlesOn,
+  tipo: kind,
+  endToEndId,
+  status,
+  atualizacao: history,
   ...(reason === null ? {} : { rejeicao: rejectionOf(reason) }),
 })
 
@@ -19,7 +23,10 @@ export const standingView = ({
   ending,
   attempts,
 }: Collection) => ({
-  ...{ idRec: recurrenceId, txid, status, atualizacao: history },
+  idRec: recurrenceId,
+  txid,
+  status,
+  atualizacao: history,
   ...(attempts.length === 0 ? {} : { tentativas: attempts.map(attemptView) }),
   ...(ending === null ? {} : { encerramento: ending }),
 })
@@ -36,10 +43,12 @@ export const collectionView = (
     ...(content.info === undefined ? {} : { infoAdicional: content.info }),
     calendario: { criacao: dayAt(createdAt), dataDeVencimento: dueOn },
     valor: { original: amountOf(amountCents) },
-    ...{ ajusteDiaUtil: content.adjusts, politicaRetentativa: terms.retries },
+    ajusteDiaUtil: content.adjusts,
+    politicaRetentativa: terms.retries,
     ...(content.debtor === undefined ? {} : { devedor: content.debtor }),
     recebedor: {
-      ...{ cnpj: taxId, nome: receiverName },
+      cnpj: taxId,
+      nome: receiverName,
       ...(agreement === null ? {} : { convenio: agreement }),
       ...content.credited,
     },

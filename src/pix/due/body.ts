@@ -98,13 +98,21 @@ export const readNewDueCharge = (value: unknown, today: Day, holding: Calendar):
   const body = read(newCharge, value, wording)
   const { multa, juros, abatimento, desconto, original } = body.valor
   const terms = {
-    ...{ key: body.chave, originalCents: centsOf(original), isOpen: false, expiresSeconds: 0 },
+    key: body.chave,
+    originalCents: centsOf(original),
+    isOpen: false,
+    expiresSeconds: 0,
     withdrawal: undefined,
-    ...{ debtor: body.devedor, question: body.solicitacaoPagador, infos: body.infoAdicionais },
+    debtor: body.devedor,
+    question: body.solicitacaoPagador,
+    infos: body.infoAdicionais,
     due: {
       dueOn: body.calendario.dataDeVencimento,
       validDays: body.calendario.validadeAposVencimento ?? validDaysDefault,
-      ...{ fine: multa, interest: juros, rebate: abatimento, discount: discountOf(desconto) },
+      fine: multa,
+      interest: juros,
+      rebate: abatimento,
+      discount: discountOf(desconto),
     },
   }
   judge(terms, terms.due, { made: today, holding })

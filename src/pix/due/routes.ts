@@ -13,7 +13,8 @@ export const dueRoutes = (
   calendar: Calendar,
 ): readonly Route[] =>
   routesOfKind(service, {
-    ...{ wording: wordings.cobv, name: 'cobrança com vencimento' },
+    wording: wordings.cobv,
+    name: 'cobrança com vencimento',
     readNew: (value) => readNewDueCharge(value, dayAt(now()), calendar),
     readRevision: (value) => readDueRevision(value, calendar),
   })

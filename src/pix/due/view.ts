@@ -18,7 +18,8 @@ export const dueValuesView = (originalCents: bigint, due: DueTerms) => {
         modalidade: discount.mode,
         ...(discount.steps && {
           descontoDataFixa: discount.steps.map(({ until, value }) => ({
-            ...{ data: until, valorPerc: value },
+            data: until,
+            valorPerc: value,
           })),
         }),
         ...(discount.value !== undefined && { valorPerc: discount.value }),

@@ -42,8 +42,12 @@ const standardScopes: ReadonlyMap<string, Scope> = new Map(
  * client_secret. Clients in use send the parameters as a form, as JSON, or in the query.
  */
 export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): Route => ({
-  ...{ method: 'POST', path: '/oauth/token', scope: 'public', accepts: [form, json] },
-  ...{ bodyBytesMax, errorStyle: renderOauthError },
+  method: 'POST',
+  path: '/oauth/token',
+  scope: 'public',
+  accepts: [form, json],
+  bodyBytesMax,
+  errorStyle: renderOauthError,
   document: { operation: undefined, summary: 'Token de acesso', tag: 'API Pix', responses: {} },
   handle: async (c) => {
     const parameters = await parametersOf(c)

@@ -40,6 +40,9 @@ export const forgetTokens = (sql: Client, round?: Round): Promise<number> =>
 
 export const createTokenSweep = (sql: Client, logger: Logger): Job =>
   createJob({
-    ...{ name: 'expired tokens', everyMs: sweepEveryMs, fleet: { sql }, logger },
+    name: 'expired tokens',
+    everyMs: sweepEveryMs,
+    fleet: { sql },
+    logger,
     run: (round) => forgetTokens(sql, round),
   })

@@ -22,7 +22,9 @@ export const createPayloadReader = (
   sql: Client,
 ): ((token: string) => Promise<Presented | undefined>) => {
   const read = createGatherer<string, Presented | undefined>({
-    ...{ rowsMax, writersMax: statementsMax, waitingMax },
+    rowsMax,
+    writersMax: statementsMax,
+    waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: async (tokens) => {
       const found = await presentedAt(sql, [...new Set(tokens)])

@@ -51,7 +51,10 @@ export const payloadRoutes = (
 ]
 
 const route = (path: string, summary: string): Omit<Route, 'handle'> => ({
-  ...{ method: 'GET', path, scope: 'public', errorStyle: renderPixError },
+  method: 'GET',
+  path,
+  scope: 'public',
+  errorStyle: renderPixError,
   document: { operation: undefined, summary, tag: 'API Pix', responses: {} },
 })
 

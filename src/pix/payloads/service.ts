@@ -141,7 +141,8 @@ const duePayloadOf = (
   return {
     revisao: revision,
     calendario: { ...calendarView(createdAt, terms), apresentacao: presentedAt(charge, now) },
-    ...{ txid, status },
+    txid,
+    status,
     ...termsView(charge),
     ...(debtor === undefined ? {} : { devedor: personIn(debtor) }),
     valor: duesView(originalCents, duesOn(due, originalCents, day, calendar)),

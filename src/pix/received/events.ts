@@ -6,7 +6,9 @@ import { pixView } from './view.ts'
 
 /** The standard tells of a Pix of a charge, to whoever has the webhook of its key. */
 const shared = (pix: Pix) => ({
-  ...{ subject: pix.endToEndId, account: pix.account, full: { pix: [pixView(pix)] } },
+  subject: pix.endToEndId,
+  account: pix.account,
+  full: { pix: [pixView(pix)] },
   topic: pix.chargeId === null || pix.key === null ? undefined : topicOf('pix', pix.key),
 })
 
@@ -15,7 +17,9 @@ export const receivedEvent = (pix: Pix): AppEvent => ({
   ...shared(pix),
   type: 'pix.received',
   data: {
-    ...{ end_to_end_id: pix.endToEndId, txid: pix.txid, amount: amountOf(pix.amountCents) },
+    end_to_end_id: pix.endToEndId,
+    txid: pix.txid,
+    amount: amountOf(pix.amountCents),
     settled_at: pix.settledAt.toISOString(),
   },
 })
@@ -25,8 +29,11 @@ export const returnedEvent = (pix: Pix, one: PixReturn): AppEvent => ({
   ...shared(pix),
   type: 'pix.returned',
   data: {
-    ...{ end_to_end_id: pix.endToEndId, txid: pix.txid, amount: amountOf(one.amountCents) },
-    ...{ return_id: one.id, rtr_id: one.returnId },
+    end_to_end_id: pix.endToEndId,
+    txid: pix.txid,
+    amount: amountOf(one.amountCents),
+    return_id: one.id,
+    rtr_id: one.returnId,
     status: one.status === 'DEVOLVIDO' ? 'settled' : 'rejected',
   },
 })

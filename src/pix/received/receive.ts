@@ -56,7 +56,11 @@ export const createReceivables = (emit: Emit, calendar: Calendar): Receivables =
     const charges = await chargesOf(tx, payments)
     const fresh = payments.filter(({ endToEndId }) => !answered.has(endToEndId))
     const judged = judgeAll(fresh, {
-      ...{ receivers, collections, charges, at, calendar },
+      receivers,
+      collections,
+      charges,
+      at,
+      calendar,
       pending: await pendingIn(tx, charges),
     })
     if (judged.length > 0) await addReceived(tx, judged, at)

@@ -105,8 +105,16 @@ export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixServ
           throw inStandard(error, request)
         })
       const made: PixReturn = {
-        ...{ endToEndId, id, returnId, amountCents, nature, description: description ?? null },
-        ...{ status: 'EM_PROCESSAMENTO', reason: null, requestedAt: now(), settledAt: null },
+        endToEndId,
+        id,
+        returnId,
+        amountCents,
+        nature,
+        description: description ?? null,
+        status: 'EM_PROCESSAMENTO',
+        reason: null,
+        requestedAt: now(),
+        settledAt: null,
       }
       await addReturn(tx, made)
       return { one: made, isNew: true }

@@ -89,9 +89,16 @@ export const addReceived = async (
   at: Date,
 ): Promise<void> => {
   const rows = all.map(({ payment, account, key, chargeId, components, refusal = null }) => ({
-    ...{ id: payment.endToEndId, account, key, charge: chargeId, refusal },
-    ...{ txid: payment.txid, cents: payment.amountCents.toString() },
-    ...{ payer: payment.debtorDocument, info: payment.text, components },
+    id: payment.endToEndId,
+    account,
+    key,
+    charge: chargeId,
+    refusal,
+    txid: payment.txid,
+    cents: payment.amountCents.toString(),
+    payer: payment.debtorDocument,
+    info: payment.text,
+    components,
   }))
   await tx`
     insert into pix_received (end_to_end_id, account, key, txid, charge_id, amount_cents,

@@ -22,8 +22,12 @@ const bodyBytesMax = 4_096
 const viewOf = ({ taxId, postalCode, createdAt, ...receiver }: Receiver) => {
   const { accountNumber, branch, accountType, ...rest } = receiver
   return {
-    ...{ ...rest, tax_id: taxId, postal_code: postalCode },
-    ...{ account_number: accountNumber, branch, account_type: accountType },
+    ...rest,
+    tax_id: taxId,
+    postal_code: postalCode,
+    account_number: accountNumber,
+    branch,
+    account_type: accountType,
     created_at: createdAt.toISOString(),
   }
 }
@@ -35,16 +39,29 @@ const keyOf = (c: RequestContext): string => readParams(c, receiverParams).key
 /** Which account may charge with which Pix key: the operator says so, because a key moves money. */
 export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
   {
-    ...{ method: 'PUT', path: base, scope: 'ops:admin' },
-    ...{ bodyBytesMax, ofInstitution: true, document: documents.put },
+    method: 'PUT',
+    path: base,
+    scope: 'ops:admin',
+    bodyBytesMax,
+    ofInstitution: true,
+    document: documents.put,
     handle: async (c) => {
       const body = await readJson(c, receiverBody)
       const { tax_id: taxId, street = null, state = null, postal_code: postalCode = null } = body
       const { account_number: accountNumber = null, branch = null } = body
       const { key, account, name, city, account_type: accountType = null } = body
       const wanted = {
-        ...{ key, account, taxId, name, city, street, state, postalCode },
-        ...{ accountNumber, branch, accountType },
+        key,
+        account,
+        taxId,
+        name,
+        city,
+        street,
+        state,
+        postalCode,
+        accountNumber,
+        branch,
+        accountType,
       }
       const put = await service.put(wanted, actorOf(callerOf(c)))
       if (put !== undefined) return Response.json(viewOf(put))
@@ -63,8 +80,11 @@ export const receiverRoutes = (service: ReceiverService): readonly Route[] => [
     return Response.json(viewOf(found))
   }),
   {
-    ...{ method: 'DELETE', path: `${base}/{key}`, scope: 'ops:admin' },
-    ...{ ofInstitution: true, document: documents.remove },
+    method: 'DELETE',
+    path: `${base}/{key}`,
+    scope: 'ops:admin',
+    ofInstitution: true,
+    document: documents.remove,
     handle: async (c) => {
       if (!(await service.remove(keyOf(c), actorOf(callerOf(c))))) throw noReceiver()
       return new Response(null, { status: 204 })

@@ -89,10 +89,15 @@ export type RecurrenceRequest = {
 export const readNewRecurrence = (value: unknown, today: Day): RecurrenceRequest => {
   const { vinculo, calendario, valor = {}, ...rest } = read(newRecurrence, value)
   const terms: RecurrenceTerms = {
-    ...{ contract: vinculo.contrato, object: vinculo.objeto, debtor: vinculo.devedor },
-    ...{ startsOn: calendario.dataInicial, endsOn: calendario.dataFinal },
-    ...{ period: calendario.periodicidade, amount: valor.valorRec },
-    ...{ minimum: valor.valorMinimoRecebedor, retries: rest.politicaRetentativa },
+    contract: vinculo.contrato,
+    object: vinculo.objeto,
+    debtor: vinculo.devedor,
+    startsOn: calendario.dataInicial,
+    endsOn: calendario.dataFinal,
+    period: calendario.periodicidade,
+    amount: valor.valorRec,
+    minimum: valor.valorMinimoRecebedor,
+    retries: rest.politicaRetentativa,
     firstTxid: rest.ativacao?.dadosJornada?.txid,
   }
   const violacoes = [...objectionsToDays(terms, today), ...objectionsToAmounts(terms)]

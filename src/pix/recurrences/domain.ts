@@ -47,7 +47,10 @@ export type Payer = {
 
 /** How the payer came to authorise it. */
 export const journeys = {
-  ...{ AUT1: 'JORNADA_1', AUT2: 'JORNADA_2', AUT3: 'JORNADA_3', AUT4: 'JORNADA_4' },
+  AUT1: 'JORNADA_1',
+  AUT2: 'JORNADA_2',
+  AUT3: 'JORNADA_3',
+  AUT4: 'JORNADA_4',
 } as const
 
 export type Journey = (typeof journeys)[keyof typeof journeys]
@@ -64,7 +67,8 @@ export type Ending = {
 
 export const cancelledByReceiver: Ending = {
   cancelamento: {
-    ...{ solicitante: 'USUARIO_RECEBEDOR', codigo: 'SLCR' },
+    solicitante: 'USUARIO_RECEBEDOR',
+    codigo: 'SLCR',
     descricao: 'Cancelamento solicitado pelo usuário recebedor',
   },
 }

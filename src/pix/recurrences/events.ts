@@ -13,7 +13,9 @@ const statuses = {
 
 /** A recurrence has another status. */
 export const recurrenceEvent = (recurrence: Recurrence): AppEvent => ({
-  ...{ type: 'pix.recurrence.changed', subject: recurrence.id, account: recurrence.account },
+  type: 'pix.recurrence.changed',
+  subject: recurrence.id,
+  account: recurrence.account,
   data: { id_rec: recurrence.id, status: statuses[recurrence.status] },
   full: { recs: [standingView(recurrence)] },
   topic: topicOf('rec', recurrence.account),

@@ -18,8 +18,11 @@ export type MandateSender = {
 const nameCharsMax = 140
 
 const frequencies = {
-  ...{ SEMANAL: 'WEEK', MENSAL: 'MNTH', TRIMESTRAL: 'QURT' },
-  ...{ SEMESTRAL: 'MIAN', ANUAL: 'YEAR' },
+  SEMANAL: 'WEEK',
+  MENSAL: 'MNTH',
+  TRIMESTRAL: 'QURT',
+  SEMESTRAL: 'MIAN',
+  ANUAL: 'YEAR',
 } as const
 
 /** The terms that every message about a mandate repeats. */
@@ -29,8 +32,10 @@ export const mandateParams = (
 ): object => {
   const debtor = debtorTaxIdOf(terms.debtor)
   return {
-    ...{ mandate_id: id, frequency: frequencies[terms.period] },
-    ...{ first_collection_date: terms.startsOn, final_collection_date: terms.endsOn },
+    mandate_id: id,
+    frequency: frequencies[terms.period],
+    first_collection_date: terms.startsOn,
+    final_collection_date: terms.endsOn,
     ...(terms.amount === undefined ? {} : { amount: Number(centsOf(terms.amount)) }),
     creditor: { name: receiverName.slice(0, nameCharsMax), document: taxId },
     debtor: { document, ispb, account_num: account, branch: branch ?? undefined },
@@ -38,7 +43,8 @@ export const mandateParams = (
     ...(debtor === undefined || debtor === document
       ? {}
       : { ultimate_debtor: { name: terms.debtor.nome, document: debtor } }),
-    ...{ contract_number: terms.contract, contract_description: terms.object },
+    contract_number: terms.contract,
+    contract_description: terms.object,
   }
 }
 
@@ -51,8 +57,10 @@ export const cancellationDraft = (
   type: 'pain.011',
   params: {
     ...mandateParams(recurrence, payer),
-    ...{ cancellation_id: freshDatedId('IC', ispb, at), requester_document: recurrence.taxId },
-    ...{ reason, created_at: recurrence.createdAt.toISOString() },
+    cancellation_id: freshDatedId('IC', ispb, at),
+    requester_document: recurrence.taxId,
+    reason,
+    created_at: recurrence.createdAt.toISOString(),
   },
 })
 
@@ -73,8 +81,11 @@ export const reportDraft = (
 ): Draft => ({
   type: 'pain.012',
   params: {
-    ...{ ...mandateParams(recurrence, payer), ...said },
-    ...{ report_id: freshDatedId('IS', ispb, at), debtor_town: payer.town ?? undefined },
-    ...{ created_at: recurrence.createdAt.toISOString(), updated_at: at.toISOString() },
+    ...mandateParams(recurrence, payer),
+    ...said,
+    report_id: freshDatedId('IS', ispb, at),
+    debtor_town: payer.town ?? undefined,
+    created_at: recurrence.createdAt.toISOString(),
+    updated_at: at.toISOString(),
   },
 })

@@ -120,9 +120,17 @@ const makeRecurrence = async (
   const at = now()
   const id = freshRecurrenceId(ispb, terms.retries, at)
   const made: Recurrence = {
-    ...{ id, account, taxId, receiverName, agreement: agreement ?? null, terms },
-    ...{ status: 'CRIADA', history: [{ status: 'CRIADA', data: at.toISOString() }] },
-    ...{ payer: null, journey: null, ending: null },
+    id,
+    account,
+    taxId,
+    receiverName,
+    agreement: agreement ?? null,
+    terms,
+    status: 'CRIADA',
+    history: [{ status: 'CRIADA', data: at.toISOString() }],
+    payer: null,
+    journey: null,
+    ending: null,
     location: locationId === undefined ? undefined : await placeFor(tx, account, id, locationId),
     createdAt: at,
   }

@@ -22,7 +22,9 @@ export const recurrenceLocationView = (
 ) => ({
   id: Number(id),
   ...(recurrenceId === null ? {} : { idRec: recurrenceId }),
-  ...{ location: addressOf({ token }), tipo: 'rec', criacao: createdAt.toISOString() },
+  location: addressOf({ token }),
+  tipo: 'rec',
+  criacao: createdAt.toISOString(),
 })
 
 /** What the receiver's answers and the payload have alike. */
@@ -80,7 +82,8 @@ export const recurrenceView = (recurrence: Recurrence, addressOf: RecurrenceAddr
     ...standingView(recurrence),
     ...payerView(recurrence),
     recebedor: {
-      ...{ cnpj: taxId, nome: receiverName },
+      cnpj: taxId,
+      nome: receiverName,
       ...(agreement === null ? {} : { convenio: agreement }),
     },
     ...(location === undefined ? {} : { loc: recurrenceLocationView(location, addressOf) }),

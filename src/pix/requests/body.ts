@@ -59,7 +59,8 @@ export type NewRequest = {
 export const readNewRequest = (value: unknown): NewRequest => {
   const { idRec, calendario, destinatario } = read(newRequest, value)
   return {
-    ...{ recurrenceId: idRec, recipient: destinatario },
+    recurrenceId: idRec,
+    recipient: destinatario,
     expiresAt: calendario.dataExpiracaoSolicitacao,
   }
 }

@@ -37,6 +37,9 @@ export type RecurrenceRequest = {
 }
 
 export const payerOf = ({ cpf, cnpj, conta, agencia, ispbParticipante }: Recipient): Payer => ({
-  ...{ taxId: cpf ?? cnpj ?? '', ispb: ispbParticipante, account: conta },
-  ...{ branch: agencia ?? null, town: null },
+  taxId: cpf ?? cnpj ?? '',
+  ispb: ispbParticipante,
+  account: conta,
+  branch: agencia ?? null,
+  town: null,
 })

@@ -100,8 +100,11 @@ const payerIn = ({ mandate }: MandateFact): Payer | undefined => {
     (debtorTown === null || /^\d{7}$/.test(debtorTown))
   if (!isWhole) return undefined
   return {
-    ...{ taxId: debtorDocument, ispb: debtorIspb, account: debtorAccount },
-    ...{ branch: debtorBranch, town: debtorTown },
+    taxId: debtorDocument,
+    ispb: debtorIspb,
+    account: debtorAccount,
+    branch: debtorBranch,
+    town: debtorTown,
   }
 }
 
@@ -139,7 +142,9 @@ const pending = (
   if (!isLive(request, at)) return { recurrence: approved, request, drafts: [confirmation] }
   // What was asked for came another way.
   const takenBack = cancellationDraft(recurrence, payerOf(request.recipient), {
-    ...{ reason: 'PCFD', ispb, at },
+    reason: 'PCFD',
+    ispb,
+    at,
   })
   return {
     recurrence: approved,
@@ -172,7 +177,8 @@ export const seeFirstPayment = (
 
 const approve = (recurrence: Recurrence, payer: Payer, journey: Journey, at: Date): Recurrence => ({
   ...movedTo(recurrence, 'APROVADA', at),
-  ...{ payer, journey },
+  payer,
+  journey,
   // Only the third journey begins with a charge.
   ...(journey === 'JORNADA_3' ? {} : { terms: { ...recurrence.terms, firstTxid: undefined } }),
 })
@@ -233,7 +239,9 @@ const refused = (
 
 /** By whom, as the standard names them. */
 const requesters: Readonly<Record<string, string>> = {
-  ...{ SLDB: 'USUARIO_PAGADOR', DCSD: 'USUARIO_PAGADOR', SLCR: 'USUARIO_RECEBEDOR' },
+  SLDB: 'USUARIO_PAGADOR',
+  DCSD: 'USUARIO_PAGADOR',
+  SLCR: 'USUARIO_RECEBEDOR',
 }
 
 export const cancellationEnding = (

@@ -17,15 +17,20 @@ const bodyBytesMax = 16_384
 const idOf = (c: RequestContext): string => c.req.param('idSolicRec') ?? ''
 
 const listedView = ({ id, status, recipient, expiresAt, createdAt }: RecurrenceRequest) => ({
-  ...{ id, status, payer_ispb: recipient.ispbParticipante },
-  ...{ expires_at: expiresAt.toISOString(), created_at: createdAt.toISOString() },
+  id,
+  status,
+  payer_ispb: recipient.ispbParticipante,
+  expires_at: expiresAt.toISOString(),
+  created_at: createdAt.toISOString(),
 })
 
 /** `solicrec`: payers are asked to authorise recurrences. Of a recurrence the standard lists none. */
 export const requestRoutes = (service: RequestService): readonly Route[] => [
   {
-    ...{ method: 'GET', path: '/v1/pix/recurrence-requests' },
-    ...{ scope: 'solicrec:read', document: listDocument },
+    method: 'GET',
+    path: '/v1/pix/recurrence-requests',
+    scope: 'solicrec:read',
+    document: listDocument,
     handle: async (c) => {
       const { recurrence_id: id } = readQuery(c, requestsQuery)
       const requests = await service.ofRecurrence(callerOf(c).owner, id)

@@ -88,8 +88,12 @@ const make = async (
   const at = now()
   const recurrence = await agreed(tx, account, wanted, { ispb, at })
   const made: RecurrenceRequest = {
-    ...{ id: freshDatedId('SC', ispb, at), account, ...wanted },
-    ...{ status: 'CRIADA', history: [{ status: 'CRIADA', data: at.toISOString() }], createdAt: at },
+    id: freshDatedId('SC', ispb, at),
+    account,
+    ...wanted,
+    status: 'CRIADA',
+    history: [{ status: 'CRIADA', data: at.toISOString() }],
+    createdAt: at,
   }
   await addRequest(tx, movedTo(made, 'ENVIADA', at))
   await sender.sendWithin(tx, [requestDraft(made, recurrence)], at)
@@ -146,7 +150,8 @@ const requestDraft = (
   const mandate = {
     ...mandateParams(recurrence, payerOf(recipient)),
     ...(minimum === undefined ? {} : { minimum_amount: Number(centsOf(minimum)) }),
-    ...{ request_id: id, created_at: recurrence.createdAt.toISOString() },
+    request_id: id,
+    created_at: recurrence.createdAt.toISOString(),
     expires_at: expiresAt.toISOString(),
   }
   return { type: 'pain.009', params: { mandates: [mandate] } }
@@ -172,7 +177,9 @@ const cancel = async (
   const after = movedTo(request, 'CANCELADA', at)
   await changeRequest(tx, after)
   const draft = cancellationDraft(recurrence, payerOf(request.recipient), {
-    ...{ reason: 'ERSL', ispb, at },
+    reason: 'ERSL',
+    ispb,
+    at,
   })
   await sender.sendWithin(tx, [draft], at)
   return requestView(after, recurrence, ispb)

@@ -8,8 +8,11 @@ export const requestView = (
   recurrence: Recurrence,
   ispb: string,
 ) => ({
-  ...{ idSolicRec: id, idRec: recurrenceId },
+  idSolicRec: id,
+  idRec: recurrenceId,
   calendario: { dataExpiracaoSolicitacao: expiresAt.toISOString() },
-  ...{ status, destinatario: recipient, atualizacao: history },
+  status,
+  destinatario: recipient,
+  atualizacao: history,
   recPayload: recurrencePayload(recurrence, ispb),
 })

@@ -86,7 +86,10 @@ export const startEngine = <Lease extends PartitionLease, M extends Delivery>(
     const work = watched.begin()
     try {
       const settled = await deliver(messages, options, {
-        ...{ ...deps, keepAttempt, isSuspect, onProgress: work.advance },
+        ...deps,
+        keepAttempt,
+        isSuspect,
+        onProgress: work.advance,
         signal: signalOf(lease),
         remaining: (left) => source.remaining?.(lease, left) ?? Promise.resolve(left),
         bury: bury ?? ((letter) => deps.publish([letter])),

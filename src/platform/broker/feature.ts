@@ -29,7 +29,9 @@ export const createBrokerFeature = (
 })
 
 const viewOf = ({ topic, depth, ageSeconds }: QueueState) => ({
-  ...{ topic, depth, age_seconds: Math.round(ageSeconds) },
+  topic,
+  depth,
+  age_seconds: Math.round(ageSeconds),
 })
 
 /** What waits in the queues of the database, by topic, and what could not be handled. Ids below 0 are no messages. */

@@ -23,7 +23,9 @@ export const createSilentSessions = (options: {
   const { sql, logger, everyMs = everyMsDefault, silenceMs = silenceMaxMs } = options
   const base = sessionBase(options.dsn)
   return createJob({
-    ...{ name: `silent sessions of ${options.name}`, everyMs, logger },
+    name: `silent sessions of ${options.name}`,
+    everyMs,
+    logger,
     run: async () => {
       // The server may judge conditions in any order: only those of a finished list may be ended.
       const ended = await sql<{ application: string }[]>`

@@ -15,7 +15,10 @@ export const createStatistics = ({
   readonly logger: Logger
 }): Job =>
   createJob({
-    ...{ name: 'statistics of partitioned tables', everyMs, fleet: { sql }, logger },
+    name: 'statistics of partitioned tables',
+    everyMs,
+    fleet: { sql },
+    logger,
     run: async ({ signal }) => {
       for (const name of await partitionedTables(sql)) {
         if (!signal.aborted) await analyze(sql, name)

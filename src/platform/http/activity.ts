@@ -102,12 +102,18 @@ export const readActivity = async (
   const isComplete = (found?.counted ?? 0) <= activityRowsMax
   const from = isComplete ? asked : (found?.since ?? asked)
   return {
-    ...{ from: from.toISOString(), to: to.toISOString(), complete: isComplete },
+    from: from.toISOString(),
+    to: to.toISOString(),
+    complete: isComplete,
     step_seconds: stepSeconds,
     steps: (found?.steps ?? []).map(({ second, count, p50, p99 }) => ({
-      ...{ at: new Date(second * 1_000).toISOString(), count, p50_ms: p50, p99_ms: p99 },
+      at: new Date(second * 1_000).toISOString(),
+      count,
+      p50_ms: p50,
+      p99_ms: p99,
     })),
     outcomes: found?.outcomes ?? [],
-    ...{ p50_ms: found?.middle ?? null, p99_ms: found?.late ?? null },
+    p50_ms: found?.middle ?? null,
+    p99_ms: found?.late ?? null,
   }
 }

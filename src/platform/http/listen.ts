@@ -128,7 +128,8 @@ const secure = (app: App, at: ListenAt, tls: ListenTls): Listener => {
 const replaceRetryMs = 100
 
 const tlsOptions = ({ cert = '', key = '', ca }: TlsOptions, asksClients: boolean) => ({
-  ...{ cert, key },
+  cert,
+  key,
   ...(ca === undefined || !asksClients ? {} : { ca, requestCert: true, rejectUnauthorized: true }),
 })
 

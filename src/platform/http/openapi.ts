@@ -205,8 +205,13 @@ const failuresOfAll = (route: Route): ErrorDefinition[] => {
   const { rate_limited, overloaded } = httpErrors
   return [
     ...definitions,
-    ...[rate_limited, ...(railOf[document.tag] === undefined ? [] : [overloaded])],
-    ...[unauthorized, forbidden, unavailable, database_unavailable, not_configured],
+    rate_limited,
+    ...(railOf[document.tag] === undefined ? [] : [overloaded]),
+    unauthorized,
+    forbidden,
+    unavailable,
+    database_unavailable,
+    not_configured,
   ]
 }
 

@@ -14,12 +14,18 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
 
 const words = {
   en: {
-    ...{ all: 'All errors', cause: 'Cause', remedy: 'Remedy', example: 'Example' },
+    all: 'All errors',
+    cause: 'Cause',
+    remedy: 'Remedy',
+    example: 'Example',
     again: 'The same request may succeed later without a change.',
     changed: 'Do not repeat the request as it is.',
   },
   'pt-BR': {
-    ...{ all: 'Todos os erros', cause: 'Causa', remedy: 'Solução', example: 'Exemplo' },
+    all: 'Todos os erros',
+    cause: 'Causa',
+    remedy: 'Solução',
+    example: 'Exemplo',
     again: 'A mesma requisição pode dar certo mais tarde, sem alteração.',
     changed: 'Não repita a requisição como está.',
   },

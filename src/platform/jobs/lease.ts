@@ -47,7 +47,8 @@ export const createLease = (
   const seconds = leaseMs / 1000
   const secondsMax = (everyMs + leaseMs) / 1000
   return {
-    ...{ leaseMs, isBrief },
+    leaseMs,
+    isBrief,
     claim: async () => {
       const [row] = await sql<{ fence: bigint | null; leftMs: number | null }[]>`
         with claimed as (

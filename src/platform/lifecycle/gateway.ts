@@ -160,9 +160,15 @@ const openListeners = (
   }
   const appOf = (own: readonly Route[], log = logger) =>
     createApp({
-      ...{ routes: [...own, ...catalogue], authenticator, logger: log, metrics: httpMetrics },
-      ...{ trustedProxies: options.trustedProxies, rates: options.rates, roomsFor },
-      ...{ recordAct, isDraining },
+      routes: [...own, ...catalogue],
+      authenticator,
+      logger: log,
+      metrics: httpMetrics,
+      trustedProxies: options.trustedProxies,
+      rates: options.rates,
+      roomsFor,
+      recordAct,
+      isDraining,
     })
   const open = (own: readonly Route[], at: ListenAt, log = logger) => listen(appOf(own, log), at)
   const { fetch } = appOf([...allRoutes, ...system])

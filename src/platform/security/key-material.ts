@@ -94,7 +94,8 @@ const follow = ({ first, read, onProblem, pollMs }: Follow): KeyMaterial => {
   }
 
   const watch = createJob({
-    ...{ name: 'key material', everyMs: pollMs },
+    name: 'key material',
+    everyMs: pollMs,
     // Half a rotation (new certificate, old key) is a problem for one look at most.
     run: () => reload().catch((error: unknown) => onProblem(error as Error)),
   })

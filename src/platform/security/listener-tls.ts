@@ -33,7 +33,11 @@ export const listenerTlsProblems = (
   const certificateName = `${prefix}_CERT_PATH`
   const keyName = `${prefix}_KEY_PATH`
   const problem = (name: string, said: string, expected: string, fix: string): SettingProblem => ({
-    ...{ name, value: '***', problem: said, expected, fix },
+    name,
+    value: '***',
+    problem: said,
+    expected,
+    fix,
   })
   if ((certificate === undefined) !== (key === undefined)) {
     const [lone, other] =

@@ -71,7 +71,10 @@ export const readParticipants = (text: string): readonly Participant[] => {
     }
     const code = codeIn(line)
     found.set(ispb, {
-      ...{ ispb, name, settlement: settlementOf(settlementIn(line)), modality: modalityIn(line) },
+      ispb,
+      name,
+      settlement: settlementOf(settlementIn(line)),
+      modality: modalityIn(line),
       code: code !== undefined && /^\d{1,3}$/.test(code) ? code.padStart(3, '0') : undefined,
     })
   }

@@ -13,8 +13,10 @@ type Totals = Record<TotalKind, { count: number; cents: number; fees: number }> 
 const nothing = { count: 0, cents: 0, fees: 0 }
 
 const none = (): Totals => ({
-  ...{ credits: { ...nothing }, creditReversals: { ...nothing } },
-  ...{ debits: { ...nothing }, debitReversals: { ...nothing } },
+  credits: { ...nothing },
+  creditReversals: { ...nothing },
+  debits: { ...nothing },
+  debitReversals: { ...nothing },
   authorizations: 0,
 })
 

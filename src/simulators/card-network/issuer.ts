@@ -198,7 +198,8 @@ export class Issuer {
       authorizedAmount: amount,
       capturedAmount: isCaptured ? amount : 0,
       currency: request.currency ?? '986',
-      ...{ reversedAmount: 0, refundedAmount: 0 },
+      reversedAmount: 0,
+      refundedAmount: 0,
       requests: 1,
       reversals: 0,
     }

@@ -207,7 +207,9 @@ const operationsOf = (deps: ControlDeps): Readonly<Record<string, Operation>> =>
     'POST /simulator/pay-in': taking(payInBody, (asked) => {
       const { to, amount_cents: cents, count, channel: by, charge } = asked
       const payment = {
-        ...{ to, amountCents: BigInt(cents), channel: by },
+        to,
+        amountCents: BigInt(cents),
+        channel: by,
         ...(charge && { charge: paidCharge(charge) }),
       }
       const ids = Array.from({ length: count }, () => deps.payIn(payment))

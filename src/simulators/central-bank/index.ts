@@ -187,7 +187,11 @@ const createParts = (options: ResolvedOptions) => {
         ? undefined
         : createSignatureCheck(participantCertificates),
     answerOther: createOtherMessages({
-      ...{ ledger, post, settlement, payers, entryFault: faults.entry },
+      ledger,
+      post,
+      settlement,
+      payers,
+      entryFault: faults.entry,
     }),
     debit: ({ ispb, channel }, type, count) => buckets?.debit(ispb, channel, type, count),
   })

@@ -85,7 +85,8 @@ const read = async (url: URL, accept: string, headers: Record<string, string> = 
   try {
     const response = await ask(url, {
       headers: { Accept: accept, ...headers },
-      ...{ redirect: 'error', signal: AbortSignal.timeout(timeoutMs) },
+      redirect: 'error',
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const { bytes, isWhole } = await readBounded(response.body, bytesMax)
     if (!isWhole) throw new Error('it is too large')
@@ -149,7 +150,8 @@ const lookUp = async (directory: string | undefined, key: string, endToEndId: st
   }
   const url = new URL(`${directory}/entries/${encodeURIComponent(key)}`)
   const { status, bytes } = await read(url, 'application/xml', {
-    ...{ 'PI-RequestingParticipant': payingPsp, 'PI-PayerId': payer.taxId },
+    'PI-RequestingParticipant': payingPsp,
+    'PI-PayerId': payer.taxId,
     'PI-EndToEndId': endToEndId,
   })
   if (status !== 200) throw new UnpaidError(404, 'unknown_key', `the directory answers ${status}`)

@@ -43,7 +43,10 @@ export const createKeptChain = async (
   const { engine, mine, isContinued, stop } = await createJournaledEngine(options)
   const server = serveChain(engine, place)
   return {
-    ...{ ...engine, ...server, mine, isContinued },
+    ...engine,
+    ...server,
+    mine,
+    isContinued,
     async stop() {
       await server.stop()
       await stop()

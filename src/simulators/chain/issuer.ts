@@ -53,13 +53,15 @@ export const createIssuer = async (chain: MinedEngine): Promise<Issuer> => {
   const mover = [id('MOVER_ROLE'), await find('STR')]
   const granted = await demand(
     ...([chain, 'eth_call'] as const),
-    ...[{ to: token, data: abi.encodeFunctionData('hasRole', mover) }, 'latest'],
+    { to: token, data: abi.encodeFunctionData('hasRole', mover) },
+    'latest',
   )
   if (BigInt(String(granted)) === 0n) {
     await transact(chain, token, abi.encodeFunctionData('grantRole', mover))
   }
   return {
-    ...{ token, directory },
+    token,
+    directory,
     async nameInstitution(cnpj8, wallet) {
       const accounts = new Interface([
         'function defaultAccount(uint256) view returns (address)',

@@ -48,7 +48,9 @@ const createShelf = (now: () => number) => {
   }
 
   return {
-    ...{ entries, byCid, setOf },
+    entries,
+    byCid,
+    setOf,
     keysOf: (entry: DirectoryEntry): number => perAccount.get(accountOf(entry)) ?? 0,
     put: (kept: Kept): void => {
       entries.set(kept.entry.key, kept)

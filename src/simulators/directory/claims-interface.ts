@@ -66,7 +66,9 @@ const listClaims: Operation = (asked, _, { claims, policies }) => {
   const hasRole = isDonor !== isClaimer
   policies.take(hasRole ? 'CLAIMS_LIST_WITH_ROLE' : 'CLAIMS_LIST_WITHOUT_ROLE', participant)
   const { claims: found, hasMore } = claims.list({
-    ...{ participant, isDonor, isClaimer },
+    participant,
+    isDonor,
+    isClaimer,
     statuses: wordsOf(query.getAll('Status'), claimStatuses),
     type: wordsOf(query.getAll('Type'), claimTypes)[0],
     afterMs: momentOf(query.get('ModifiedAfter'), Number.NEGATIVE_INFINITY),
@@ -95,7 +97,9 @@ const readAct = (asked: Asked, act: Act, id: string, deps: Deps) => {
 }
 
 const done = (act: Act, claim: Claim, more: readonly Element[] = []): Done => ({
-  ...{ status: 200, name: `${act}ClaimResponse`, elements: [claimElement(claim), ...more] },
+  status: 200,
+  name: `${act}ClaimResponse`,
+  elements: [claimElement(claim), ...more],
 })
 
 const acknowledge: Operation = (asked, [id = ''], deps) => {

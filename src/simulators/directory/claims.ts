@@ -59,7 +59,9 @@ const createShelf = ({ book, now }: ClaimsDeps) => {
   const at = (ms = 0): string => new Date(now() + ms).toISOString()
 
   return {
-    ...{ claims, openByKey, at },
+    claims,
+    openByKey,
+    at,
     put: (claim: Claim): Claim => {
       claims.set(claim.id, claim)
       openByKey.set(claim.key, claim.id)
@@ -133,10 +135,16 @@ const createOpenings = ({ book, periods }: ClaimsDeps, shelf: Shelf) => ({
     if (claims.size >= claimsMax) throw new Refusal('ServiceUnavailable', 'Too many claims')
     const { resolutionMs, completionMs } = periods
     return shelf.put({
-      ...{ ...asked, id: randomUUID(), donor: there.account.participant, status: 'OPEN' },
-      ...{ modifiedAt: at(), resolutionEndsAt: at(resolutionMs) },
+      ...asked,
+      id: randomUUID(),
+      donor: there.account.participant,
+      status: 'OPEN',
+      modifiedAt: at(),
+      resolutionEndsAt: at(resolutionMs),
       completionEndsAt: asked.type === 'OWNERSHIP' ? at(resolutionMs + completionMs) : undefined,
-      ...{ confirmReason: undefined, cancelReason: undefined, cancelledBy: undefined },
+      confirmReason: undefined,
+      cancelReason: undefined,
+      cancelledBy: undefined,
     })
   },
 
@@ -168,7 +176,8 @@ const createEndings = ({ book, now }: ClaimsDeps, { at, change, demand }: Shelf)
       ownedSince.set(id, claim.type === 'PORTABILITY' ? given.entry.ownedSince : at())
       const isAgreed = claim.type === 'OWNERSHIP' && reason === 'USER_REQUESTED'
       return change(claim, {
-        ...{ status: 'CONFIRMED', confirmReason: reason },
+        status: 'CONFIRMED',
+        confirmReason: reason,
         ...(isAgreed ? { completionEndsAt: at() } : {}),
       })
     },

@@ -40,7 +40,8 @@ const entryBody = z.strictObject({
   key_type: z.enum(keyTypes),
   /** Absent of an EVP. */
   key: z.string().optional(),
-  ...{ ...person, ...place },
+  ...person,
+  ...place,
   /** What the institution that keeps it does about a claim; without it nothing. */
   on_claim: z.enum(claimManners).optional(),
 })
@@ -51,7 +52,8 @@ const claimBody = z.strictObject({
   type: z.enum(claimTypes),
   key_type: z.enum(keyTypes),
   key: z.string(),
-  ...{ ...person, ...place },
+  ...person,
+  ...place,
 })
 
 /** By an institution that the simulator plays. */

@@ -20,12 +20,17 @@ const amountCents = z
   .max(10 ** 15)
 
 const transactionBody = z.strictObject({
-  ...{ id: transactionId, debited: ispb, credited: ispb, amount_cents: amountCents },
+  id: transactionId,
+  debited: ispb,
+  credited: ispb,
+  amount_cents: amountCents,
   settled_at: z.iso.datetime({ offset: true }).optional(),
 })
 
 const reportBody = z.strictObject({
-  ...{ participant: ispb, transaction_id: transactionId, details: prose.optional() },
+  participant: ispb,
+  transaction_id: transactionId,
+  details: prose.optional(),
   reason: word.default('REFUND_REQUEST'),
   situation: word.default('SCAM'),
 })
@@ -38,8 +43,11 @@ const reportAct = z.strictObject({
 })
 
 const refundBody = z.strictObject({
-  ...{ participant: ispb, transaction_id: transactionId, amount_cents: amountCents },
-  ...{ reason: word.default('FRAUD'), details: prose.optional() },
+  participant: ispb,
+  transaction_id: transactionId,
+  amount_cents: amountCents,
+  reason: word.default('FRAUD'),
+  details: prose.optional(),
 })
 
 const refundAct = z.strictObject({
@@ -119,8 +127,11 @@ const actsOn = ({
       if (operation === 'cancel') return shown(refunds.cancel(id, participant))
       return shown(
         refunds.close(id, participant, {
-          ...{ result: result ?? 'REJECTED', analysis, effectiveCents: undefined },
-          ...{ rejectionReason: more.rejection_reason, returnId: more.return_id },
+          result: result ?? 'REJECTED',
+          analysis,
+          effectiveCents: undefined,
+          rejectionReason: more.rejection_reason,
+          returnId: more.return_id,
         }),
       )
     },

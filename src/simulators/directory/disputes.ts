@@ -66,7 +66,8 @@ const filterOf = ({ query }: Asked, { faults, now }: Deps): ListFilter => {
   const isLate = faults.strike(['late_list'], 'lookup') !== undefined
   return {
     limit: limitOf(query.get('Limit'), limitDefault),
-    ...{ statuses: query.getAll('Status'), cursor: query.get('Cursor') ?? undefined },
+    statuses: query.getAll('Status'),
+    cursor: query.get('Cursor') ?? undefined,
     fromMs: momentIn(query, 'ModifiedAfter', 0),
     untilMs: isLate ? now() - lateMs : momentIn(query, 'ModifiedBefore', Number.MAX_SAFE_INTEGER),
   }
@@ -94,7 +95,8 @@ const createInfraction: Operation = (asked, _, deps) => {
   const wanted = readInfractionRequest(request.document, partOf(request, 'InfractionReport'))
   const made = deps.infractions.create(wanted, request.participant)
   return {
-    ...{ status: 201, name: 'CreateInfractionReportResponse' },
+    status: 201,
+    name: 'CreateInfractionReportResponse',
     elements: [infractionElement(made)],
   }
 }
@@ -106,7 +108,9 @@ const actOnInfraction =
   ): Operation =>
   (asked, [id = ''], deps) => {
     const request = readAct(asked, deps, {
-      ...{ name: `${name}InfractionReportRequest`, idAt: 'InfractionReportId', id },
+      name: `${name}InfractionReportRequest`,
+      idAt: 'InfractionReportId',
+      id,
       policy: 'INFRACTION_REPORTS_WRITE',
     })
     const elements = [infractionElement(act(id, request, deps))]
@@ -126,7 +130,8 @@ const closeInfraction = actOnInfraction('Close', (id, { participant, document, r
   const result = infractionResults.find((one) => one === text)
   if (result === undefined) throw new Refusal('BadRequest', 'AnalysisResult')
   return deps.infractions.close(id, participant, {
-    ...{ result, fraudType: textAt(document, root, 'FraudType') },
+    result,
+    fraudType: textAt(document, root, 'FraudType'),
     analysis: proseAt(document, root, 'AnalysisDetails'),
   })
 })
@@ -168,7 +173,10 @@ const actOnRefund =
   ): Operation =>
   (asked, [id = ''], deps) => {
     const request = readAct(asked, deps, {
-      ...{ name: `${name}RefundRequest`, idAt: 'RefundId', id, policy: 'REFUNDS_WRITE' },
+      name: `${name}RefundRequest`,
+      idAt: 'RefundId',
+      id,
+      policy: 'REFUNDS_WRITE',
     })
     const elements = [refundElement(act(id, request, deps))]
     return { status: 200, name: `${name}RefundResponse`, elements }
@@ -188,7 +196,8 @@ const getRefund: Operation = (asked, [id = ''], deps) => {
 }
 
 const refundRoles: Readonly<Record<string, 'requesting' | 'contested'>> = {
-  ...{ REQUESTING: 'requesting', CONTESTED: 'contested' },
+  REQUESTING: 'requesting',
+  CONTESTED: 'contested',
 }
 
 const listRefunds: Operation = (asked, _, deps) => {

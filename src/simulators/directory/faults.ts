@@ -48,7 +48,8 @@ export type Fault = Strike & {
 export const createFaultPlan = (random: () => number) => {
   const { set, active, strike } = createStrikes<Fault>(random)
   return {
-    ...{ set, active },
+    set,
+    active,
     /** The fault of one of these kinds that strikes now, or undefined. */
     strike: (kinds: readonly FaultKind[], operation: Fault['operation']): Fault | undefined =>
       strike(

@@ -67,7 +67,8 @@ const createPlayed = (book: DirectoryBook, options: ResolvedOptions) => {
   const claims = createClaims({ book, now, periods })
   const play = createClaimPlay({ claims, now, answerMs })
   return {
-    ...{ claims, play },
+    claims,
+    play,
     register: (entry: EntryBody, requestId: string = randomUUID()): string => {
       const { key } = book.create(requestOf(entry), 'USER_REQUESTED', requestId).entry
       if (entry.on_claim !== undefined) play.answerFor(key, entry.ispb, entry.on_claim)
@@ -119,13 +120,21 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     tokens: policies.left(),
   })
   const files = createCidFiles({
-    ...{ now, setOf: book.setOf },
+    now,
+    setOf: book.setOf,
     losesOne: () => faults.strike(['lost_cid'], 'lookup') !== undefined,
     urlOf: (name) => `${origin()}${filePrefix}${name}`,
   })
   const disputes = createDisputes(options)
   const deps = {
-    ...{ ...disputes, book, files, claims, play, policies, faults, now },
+    ...disputes,
+    book,
+    files,
+    claims,
+    play,
+    policies,
+    faults,
+    now,
     cacheSeconds: options.cacheSeconds,
     checkSignature: participantCertificates && createSignatureCheck(participantCertificates),
     onLookup: (endToEndId: string, by: Lookup) => {
@@ -141,7 +150,10 @@ export const createDirectory = async (given: DirectoryOptions = {}): Promise<Dir
     `${tls === undefined ? 'http' : 'https'}://${hostname}:${server.port}`
   return {
     url: `${origin()}/api/v2`,
-    ...{ register, disputes, claims, claim },
+    register,
+    disputes,
+    claims,
+    claim,
     remove: (key) => {
       const kept = book.find(key)
       if (kept !== undefined) book.remove(key, kept.entry.account.participant, 'USER_REQUESTED')
@@ -220,7 +232,8 @@ const serve = (
   { answer, fetchFile, control, answers }: Parts,
 ) =>
   Bun.serve({
-    ...{ hostname, port },
+    hostname,
+    port,
     ...(tls === undefined ? {} : { tls: serverTls(tls) }),
     fetch: async (request, server) => {
       const { pathname } = new URL(request.url)
@@ -243,19 +256,25 @@ const serve = (
   })
 
 const serverTls = ({ cert, key, clientCa }: NonNullable<DirectoryOptions['tls']>) => ({
-  ...{ cert, key },
+  cert,
+  key,
   ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
 })
 
 const requestOf = (entry: EntryBody): EntryRequest => ({
-  ...{ keyType: entry.key_type, key: entry.key, openedAt },
+  keyType: entry.key_type,
+  key: entry.key,
+  openedAt,
   owner: {
-    ...{ taxIdNumber: entry.tax_id, name: entry.name },
+    taxIdNumber: entry.tax_id,
+    name: entry.name,
     ...(entry.trade_name === undefined ? {} : { tradeName: entry.trade_name }),
   },
   account: {
-    ...{ participant: entry.ispb, branch: entry.branch },
-    ...{ accountNumber: entry.account, accountType: entry.account_type },
+    participant: entry.ispb,
+    branch: entry.branch,
+    accountNumber: entry.account,
+    accountType: entry.account_type,
   },
 })
 

@@ -48,7 +48,9 @@ const getEntry: Operation = ({ header }, [key = ''], deps) => {
   }
   deps.onLookup(endToEndId, { participant, payer, kind })
   return {
-    ...{ status: 200, name: 'GetEntryResponse', elements: [entryElement(kept.entry)] },
+    status: 200,
+    name: 'GetEntryResponse',
+    elements: [entryElement(kept.entry)],
     headers: { 'Cache-Control': `private, max-age=${deps.cacheSeconds}` },
   }
 }

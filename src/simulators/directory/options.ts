@@ -15,7 +15,9 @@ export type ClaimPeriods = {
 }
 
 const claimPeriods: ClaimPeriods = {
-  ...{ resolutionMs: 7 * dayMs, completionMs: 7 * dayMs, listLagMs: 5_000 },
+  resolutionMs: 7 * dayMs,
+  completionMs: 7 * dayMs,
+  listLagMs: 5_000,
 }
 
 export type DirectoryOptions = {

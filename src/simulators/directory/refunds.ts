@@ -76,10 +76,19 @@ export const createRefunds = (
       }
       const at = records.moment()
       return records.put({
-        ...{ ...request, id: randomUUID(), status: 'OPEN', requesting: debited },
-        ...{ contested: credited, createdMs: at, modifiedMs: at, recoveryId: undefined },
-        ...{ result: undefined, analysis: undefined, rejectionReason: undefined },
-        ...{ returnId: undefined, effectiveCents: undefined },
+        ...request,
+        id: randomUUID(),
+        status: 'OPEN',
+        requesting: debited,
+        contested: credited,
+        createdMs: at,
+        modifiedMs: at,
+        recoveryId: undefined,
+        result: undefined,
+        analysis: undefined,
+        rejectionReason: undefined,
+        returnId: undefined,
+        effectiveCents: undefined,
       })
     },
     find: (id: string, participant: string) => demand(id, participant),

@@ -6,8 +6,11 @@ const samples = [
   { key_type: 'EMAIL', key: 'joao@example.com', name: 'João Lima', tax_id: '98765432100' },
   { key_type: 'PHONE', key: '+5561988880000', name: 'João Lima', tax_id: '98765432100' },
   {
-    ...{ key_type: 'CNPJ', key: '11222333000181', name: 'Padaria Três Irmãos Ltda' },
-    ...{ trade_name: 'Padaria 3 Irmãos', tax_id: '11222333000181' },
+    key_type: 'CNPJ',
+    key: '11222333000181',
+    name: 'Padaria Três Irmãos Ltda',
+    trade_name: 'Padaria 3 Irmãos',
+    tax_id: '11222333000181',
   },
 ] as const satisfies readonly Partial<EntryBody>[]
 const acceptingIspb = '99999A04'
@@ -18,6 +21,9 @@ export const registerSamples = (directory: Directory): readonly string[] =>
     directory.register({
       ...sample,
       on_claim: 'confirm',
-      ...{ ispb: acceptingIspb, branch: '0001', account: '600200', account_type: 'CACC' },
+      ispb: acceptingIspb,
+      branch: '0001',
+      account: '600200',
+      account_type: 'CACC',
     }),
   )

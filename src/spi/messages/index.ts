@@ -97,7 +97,11 @@ export const createMessages = (deps: MessagesDeps): Feature => {
   }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
   const partitions = createJob({
-    ...{ name: 'partitions of messages', everyMs, isAwaited: true, fleet: { sql }, logger },
+    name: 'partitions of messages',
+    everyMs,
+    isAwaited: true,
+    fleet: { sql },
+    logger,
     run: async () => {
       for (const table of messageTables) {
         await ensurePartitions(sql, { ...table, unit }, unitsAhead[unit], new Date())

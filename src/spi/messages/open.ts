@@ -31,7 +31,10 @@ export const createOpenMessages = (deps: {
   const { sql, logger, metrics, lookEveryMs = lookEveryMsDefault } = deps
   let known: readonly Open[] = []
   const job = createJob({
-    ...{ name: 'open messages', everyMs: lookEveryMs, isAwaited: true, logger },
+    name: 'open messages',
+    everyMs: lookEveryMs,
+    isAwaited: true,
+    logger,
     run: async () => {
       known = await findOpen(sql)
     },
@@ -75,7 +78,10 @@ export const createOpenMessages = (deps: {
 const bookOf = (open: readonly Open[], last: Date | null): readonly BookLine[] => [
   { what: 'instant payments', open: 0, oldestOpen: null, last },
   ...open.map(({ status, count, oldest }) => ({
-    ...{ what: `instant payments ${status}`, open: count, oldestOpen: oldest, last: null },
+    what: `instant payments ${status}`,
+    open: count,
+    oldestOpen: oldest,
+    last: null,
   })),
 ]
 
@@ -103,7 +109,8 @@ const findOpen = async (sql: Client): Promise<readonly Open[]> => {
           ) as count, (select id from ${wanted} order by status, id limit 1) as oldest`
     })}`
   return rows.map(({ status, count, oldest, now }) => ({
-    ...{ status, count },
+    status,
+    count,
     oldest: oldest === null ? null : momentOf(oldest),
     ageSeconds:
       oldest === null ? 0 : Math.max(0, (now.getTime() - momentOf(oldest).getTime()) / 1000),

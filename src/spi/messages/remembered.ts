@@ -157,7 +157,9 @@ type Due = Omit<PendingAnswer, 'messageId' | 'reference' | 'reason'> & {
 }
 
 const changeOf = ({ id, outcome, reason }: Due): StatusChange => ({
-  ...{ id, status: outcome, detail: reason ?? undefined },
+  id,
+  status: outcome,
+  detail: reason ?? undefined,
 })
 
 /** At most one for each sent message, because a message has one answer. */

@@ -88,6 +88,9 @@ const forgetKeys = async (sql: Queryable, ids: readonly string[]): Promise<void>
 
 export const createMessageRetention = (deps: RetentionDeps): Job =>
   createJob({
-    ...{ name: 'old messages', everyMs, fleet: { sql: deps.sql }, logger: deps.logger },
+    name: 'old messages',
+    everyMs,
+    fleet: { sql: deps.sql },
+    logger: deps.logger,
     run: (round) => forgetMessages(deps, round),
   })

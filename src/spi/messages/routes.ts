@@ -120,7 +120,9 @@ const listOf = async (
   { limit, offset, cursor }: PageQuery,
 ) => {
   const { messages, total } = await service.list(filter, {
-    ...{ limit: limit + 1, offset, before: cursor },
+    limit: limit + 1,
+    offset,
+    before: cursor,
   })
   const { items, next } = pageOf(messages, limit, ({ id }) => id)
   return { messages: items.map(recordView), total, next_cursor: next }

@@ -146,8 +146,16 @@ const insertFresh = async (
         },
         position,
       ) => ({
-        ...{ messageId: message.id, position, endToEndId, instructionId, amountCents },
-        ...{ debtorIspb, creditorIspb, status, reason, settledAt },
+        messageId: message.id,
+        position,
+        endToEndId,
+        instructionId,
+        amountCents,
+        debtorIspb,
+        creditorIspb,
+        status,
+        reason,
+        settledAt,
       }),
     ),
   )

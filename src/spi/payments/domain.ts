@@ -154,14 +154,22 @@ export const paymentOf = (
     if (message.type !== 'pacs.004' || message.direction !== givingBack || id === null) return []
     return [
       {
-        ...{ id, direction: message.direction, messageId: message.messageId },
-        ...{ amountCents: message.amountCents ?? 0n, reason: message.reason },
+        id,
+        direction: message.direction,
+        messageId: message.messageId,
+        amountCents: message.amountCents ?? 0n,
+        reason: message.reason,
         ...endOf(id, message, trusted, momentOf),
       },
     ]
   })
   return {
-    ...{ endToEndId, direction, messageId, position, debtorIspb, creditorIspb },
+    endToEndId,
+    direction,
+    messageId,
+    position,
+    debtorIspb,
+    creditorIspb,
     amountCents: amountCents ?? 0n,
     ...endOf(endToEndId, original, trusted, momentOf),
     returns,

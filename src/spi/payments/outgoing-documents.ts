@@ -89,8 +89,11 @@ const outgoing = z
   .meta({ id: 'OutgoingPayment' })
 
 const debtor = {
-  ...{ name: 'Maria Souza', document: '12345678909' },
-  ...{ branch: '0001', account_num: '500100', account_type: 'CACC' },
+  name: 'Maria Souza',
+  document: '12345678909',
+  branch: '0001',
+  account_num: '500100',
+  account_type: 'CACC',
 } as const
 
 export const payDocument = {
@@ -107,10 +110,14 @@ export const payDocument = {
   bodyExamples: {
     account: {
       account: {
-        ...{ ispb: '99999A04', document: '98765432100' },
-        ...{ branch: '0001', account_num: '600200', account_type: 'CACC' },
+        ispb: '99999A04',
+        document: '98765432100',
+        branch: '0001',
+        account_num: '600200',
+        account_type: 'CACC',
       },
-      ...{ amount: 1_050, debtor },
+      amount: 1_050,
+      debtor,
     },
     key: { key: 'joao@example.com', amount: 1_050, debtor },
   },

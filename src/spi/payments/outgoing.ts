@@ -163,8 +163,12 @@ const createResolve = ({ now }: PaymentDeps, { payee, missing, readCode }: Payee
       ...rest,
       payee: found,
       creditor: {
-        ...{ ispb: account.participant, name: owner.name, document: owner.taxIdNumber, key },
-        ...{ branch: account.branch, account: account.accountNumber },
+        ispb: account.participant,
+        name: owner.name,
+        document: owner.taxIdNumber,
+        key,
+        branch: account.branch,
+        account: account.accountNumber,
         accountType: account.accountType,
       },
     }
@@ -187,8 +191,13 @@ const createResolve = ({ now }: PaymentDeps, { payee, missing, readCode }: Payee
     }
     const { ispb = '', document = '', branch, account_num = '', account_type = '' } = account ?? {}
     const creditor = {
-      ...{ ispb, document, branch, account: account_num, accountType: account_type },
-      ...{ name: undefined, key: undefined },
+      ispb,
+      document,
+      branch,
+      account: account_num,
+      accountType: account_type,
+      name: undefined,
+      key: undefined,
     }
     const none = { txid: undefined, payee: undefined, withdrawal: undefined }
     return expected({ method: 'account', amountCents: amount, creditor, ...none }, body)
@@ -262,7 +271,9 @@ const paramsOf = (body: PayBody, order: Order, ispb: string) => {
         ...(txid === undefined ? {} : { transaction_id: txid }),
         debtor: { ispb, ...body.debtor },
         creditor: {
-          ...{ ispb: creditor.ispb, document: creditor.document, account_num: creditor.account },
+          ispb: creditor.ispb,
+          document: creditor.document,
+          account_num: creditor.account,
           account_type: creditor.accountType,
           ...(branch === undefined ? {} : { branch }),
           ...(key === undefined ? {} : { proxy: key }),
@@ -289,7 +300,10 @@ const queue = async (
   const message = outboundOf(build.message, { ispb, channel: 'PRIMARY' })
   await enqueueMessages(tx, broker, [message])
   await writeAudit(tx, {
-    ...{ actor: actorOf(caller), action: 'spi.pay', object: message.id, outcome: 'queued' },
+    actor: actorOf(caller),
+    action: 'spi.pay',
+    object: message.id,
+    outcome: 'queued',
   })
   return viewOf(order, build.message.endToEndIds[0] ?? '', message.id)
 }

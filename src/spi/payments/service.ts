@@ -215,8 +215,13 @@ const makeReturn = async (
   await enqueueMessages(tx, broker, [message])
   await writeAudit(tx, { actor, action: 'spi.refund', object: message.id, outcome: 'queued' })
   return {
-    ...{ id: transaction?.instructionId ?? '', direction: 'OUTBOUND', messageId: message.id },
-    ...{ amountCents: BigInt(request.amountCents), reason: request.reason, outcome: 'pending' },
-    ...{ refusal: null, endedAt: null },
+    id: transaction?.instructionId ?? '',
+    direction: 'OUTBOUND',
+    messageId: message.id,
+    amountCents: BigInt(request.amountCents),
+    reason: request.reason,
+    outcome: 'pending',
+    refusal: null,
+    endedAt: null,
   }
 }

@@ -34,7 +34,9 @@ const readers = {
   'pain.014': (message: TypedMessages['pain.014']) =>
     message.answers.map(({ originalEndToEndId, reconciliationId, status, reason }) => ({
       ...aboutCharge(originalEndToEndId, reconciliationId),
-      ...{ event: eventOf(chargeEvents, status), status, reason },
+      event: eventOf(chargeEvents, status),
+      status,
+      reason,
     })),
   'camt.055': ({ assignment, cancellation }: TypedMessages['camt.055']) => {
     const { transaction, reconciliationId, cancellationId, reason } = cancellation
@@ -56,7 +58,10 @@ const readers = {
     return [
       {
         ...aboutCharge(originalEndToEndId, reconciliationId),
-        ...{ event: eventOf(resolutionEvents, status), requestId: cancellationId, status, reason },
+        event: eventOf(resolutionEvents, status),
+        requestId: cancellationId,
+        status,
+        reason,
         speaker,
       },
     ]
@@ -96,8 +101,12 @@ const mandateFact = (
   said: Pick<Part, 'event' | 'status' | 'reason'>,
   answered = noAnswer,
 ): Part => ({
-  ...{ kind: 'mandate', key: mandate.mandateId, requestId: mandate.mandateRequestId },
-  ...{ mandateId: mandate.mandateId, reconciliationId: null, ...said },
+  kind: 'mandate',
+  key: mandate.mandateId,
+  requestId: mandate.mandateRequestId,
+  mandateId: mandate.mandateId,
+  reconciliationId: null,
+  ...said,
   terms: {
     frequency: mandate.frequency,
     first_collection_date: mandate.firstCollectionDate,
@@ -109,8 +118,10 @@ const mandateFact = (
   },
   mandate: {
     ...answered,
-    ...{ debtorDocument: mandate.debtorDocument, debtorIspb: mandate.debtorAgentIspb },
-    ...{ debtorAccount: mandate.debtorAccount.id, debtorBranch: mandate.debtorAccount.branch },
+    debtorDocument: mandate.debtorDocument,
+    debtorIspb: mandate.debtorAgentIspb,
+    debtorAccount: mandate.debtorAccount.id,
+    debtorBranch: mandate.debtorAccount.branch,
   },
 })
 
@@ -118,15 +129,22 @@ const aboutCharge = (
   key: string,
   reconciliationId: string,
 ): Pick<Part, 'kind' | 'key' | 'reconciliationId' | 'requestId' | 'mandateId' | 'terms'> => ({
-  ...{ kind: 'charge', key, reconciliationId },
-  ...{ requestId: null, mandateId: null, terms: null },
+  kind: 'charge',
+  key,
+  reconciliationId,
+  requestId: null,
+  mandateId: null,
+  terms: null,
 })
 
 type Charge = TypedMessages['pain.013']['charges'][number]
 
 const chargeFact = ({ transfer, ...charge }: Charge): Part => ({
   ...aboutCharge(transfer.endToEndId, charge.reconciliationId),
-  ...{ event: 'requested', status: transfer.purpose, reason: null, mandateId: transfer.mandateId },
+  event: 'requested',
+  status: transfer.purpose,
+  reason: null,
+  mandateId: transfer.mandateId,
   terms: {
     amount: formatCents(transfer.amount.cents),
     purpose: transfer.purpose,

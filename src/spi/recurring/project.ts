@@ -85,9 +85,14 @@ const lockRows = async (tx: Queryable, stated: readonly Stated[]): Promise<reado
 
 const writeSteps = async (tx: Queryable, steps: readonly Step[]): Promise<void> => {
   const rows = steps.map((step) => ({
-    ...{ id: idOf(step.fact), messageId: step.messageId },
-    ...{ position: step.fact.position, type: step.fact.type, direction: step.direction },
-    ...{ requestId: step.fact.requestId, status: step.fact.status, reason: step.fact.reason },
+    id: idOf(step.fact),
+    messageId: step.messageId,
+    position: step.fact.position,
+    type: step.fact.type,
+    direction: step.direction,
+    requestId: step.fact.requestId,
+    status: step.fact.status,
+    reason: step.fact.reason,
     state: hasChanged(step) ? step.after : null,
   }))
   await tx`
@@ -108,7 +113,8 @@ const writeRows = async (
   const rows = [...Map.groupBy(steps, ({ fact }) => idOf(fact))].map(([id, all]) => {
     const facts = all.map(({ fact }) => fact)
     return {
-      ...{ id, ...standings.get(id) },
+      id,
+      ...standings.get(id),
       mandateId: facts.find(({ mandateId }) => mandateId !== null)?.mandateId,
       reconciliationId: facts.find(({ reconciliationId }) => reconciliationId !== null)
         ?.reconciliationId,
@@ -149,8 +155,11 @@ export const reasonIn = (type: string, code: string | null, direction: Stated['d
 
 const eventOf = ({ fact, messageId, direction, before, after }: Step): AppEvent => {
   const said = {
-    ...{ state: after, previous_state: before, message_id: messageId },
-    ...{ message_type: fact.type, reason: reasonIn(fact.type, fact.reason, direction) },
+    state: after,
+    previous_state: before,
+    message_id: messageId,
+    message_type: fact.type,
+    reason: reasonIn(fact.type, fact.reason, direction),
   }
   if (fact.kind === 'mandate') {
     return {
@@ -164,7 +173,9 @@ const eventOf = ({ fact, messageId, direction, before, after }: Step): AppEvent 
     subject: fact.key,
     data: {
       end_to_end_id: fact.key,
-      ...{ reconciliation_id: fact.reconciliationId, mandate_id: fact.mandateId, ...said },
+      reconciliation_id: fact.reconciliationId,
+      mandate_id: fact.mandateId,
+      ...said,
     },
   }
 }
@@ -238,9 +249,17 @@ export const refusalOf = (
     ? [
         {
           fact: {
-            ...{ kind, key, position: refusedPosition + position, type },
-            ...{ event: refusedEvents[type], requestId: null, status: 'REJECTED', reason },
-            ...{ mandateId: null, reconciliationId: null, terms: null },
+            kind,
+            key,
+            position: refusedPosition + position,
+            type,
+            event: refusedEvents[type],
+            requestId: null,
+            status: 'REJECTED',
+            reason,
+            mandateId: null,
+            reconciliationId: null,
+            terms: null,
           },
           messageId,
           direction: 'OUTBOUND',

@@ -84,8 +84,10 @@ const entryDifferences = ({ reported }: Figures, ours: Totals): readonly FigureD
     const [there, here] = [reported[side], ours[side]]
     const both: Omit<FigureDifference, 'outcome'> = {
       direction: side === 'credits' ? 'CRDT' : 'DBIT',
-      ...{ count: there.count, ourCount: here.count },
-      ...{ cents: there.cents, ourCents: here.cents },
+      count: there.count,
+      ourCount: here.count,
+      cents: there.cents,
+      ourCents: here.cents,
     }
     if (there.count !== here.count) return [{ ...both, outcome: 'count_differs' }]
     return there.cents === here.cents ? [] : [{ ...both, outcome: 'sum_differs' }]

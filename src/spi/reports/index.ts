@@ -35,8 +35,14 @@ export const createReports = ({ ispb, sql, broker, revision }: ReportsDeps): Fea
     ...(sql === undefined || broker === undefined ? ['DATABASE_DSN'] : []),
   ]
   const routes = reportRoutes({
-    ...{ request: never, find: never, list: never, entries: never },
-    ...{ differences: never, statementIn: never, figures: never, figuresIn: never },
+    request: never,
+    find: never,
+    list: never,
+    entries: never,
+    differences: never,
+    statementIn: never,
+    figures: never,
+    figuresIn: never,
   })
   return { name, routes: withMissingSettings(routes, missing) }
 }

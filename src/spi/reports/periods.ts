@@ -56,15 +56,23 @@ export const figuresOf = async (
   await countEntries(sql, all, { whole, days, told: told.entries }, counted)
   await countOurs(sql, all, counted)
   return all.map(({ afterMs, untilMs, balances, ours, ...counts }) => ({
-    ...{ after: new Date(afterMs), until: new Date(untilMs), balances },
-    ...{ ...counts, ours: counted.left < 0 ? null : ours },
+    after: new Date(afterMs),
+    until: new Date(untilMs),
+    balances,
+    ...counts,
+    ours: counted.left < 0 ? null : ours,
     declaredEntries: balances === null ? declared : null,
   }))
 }
 
 const period = (afterMs: number, untilMs: number, balances: Period['balances']): Period => ({
-  ...{ afterMs, untilMs, balances, ours: nothing, unknownSettlements: 0 },
-  ...{ reported: nothing, others: nothing },
+  afterMs,
+  untilMs,
+  balances,
+  ours: nothing,
+  unknownSettlements: 0,
+  reported: nothing,
+  others: nothing,
 })
 
 const holds = ({ afterMs, untilMs }: Period, atMs: number): boolean =>

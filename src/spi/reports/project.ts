@@ -167,11 +167,17 @@ const comparedWith = (
 
 const writeEntries = async (tx: Queryable, compared: readonly Compared[]): Promise<void> => {
   const rows = compared.map(({ entry, reference, ourCents, outcome }) => ({
-    ...{ messageId: entry.messageId, position: entry.position, requestId: entry.requestId },
-    ...{ reference, outcome, endToEndId: entry.isRefused ? null : entry.endToEndId },
+    messageId: entry.messageId,
+    position: entry.position,
+    requestId: entry.requestId,
+    reference,
+    outcome,
+    endToEndId: entry.isRefused ? null : entry.endToEndId,
     amountCents: entry.isRefused ? null : String(entry.amountCents),
     direction: entry.isRefused ? null : entry.direction,
-    ...{ status: entry.status, bookedOn: entry.bookedOn, valuedAt: momentIn(entry.valuedAt) },
+    status: entry.status,
+    bookedOn: entry.bookedOn,
+    valuedAt: momentIn(entry.valuedAt),
     ourCents: ourCents === null ? null : String(ourCents),
   }))
   await tx`
@@ -195,7 +201,10 @@ const eventOf = ({ entry, reference, ourCents, outcome }: Compared): readonly Ap
       type: 'pix.entry.differs',
       subject: reference,
       data: {
-        ...{ message_id: entry.messageId, request_id: entry.requestId, reference, outcome },
+        message_id: entry.messageId,
+        request_id: entry.requestId,
+        reference,
+        outcome,
         end_to_end_id: entry.isRefused ? null : entry.endToEndId,
         amount: entry.isRefused ? null : formatCents(entry.amountCents),
         our_amount: ourCents === null ? null : formatCents(ourCents),

@@ -146,15 +146,20 @@ const ourDifferences = async (
       [
         placeIn(one),
         {
-          ...{ outcome: 'missing_there', reference: one.reference, theirCents: null, ourCents },
-          ...{ direction: direction === 'INBOUND' ? 'CRDT' : 'DBIT', ourStatus: 'settled' },
+          outcome: 'missing_there',
+          reference: one.reference,
+          theirCents: null,
+          ourCents,
+          direction: direction === 'INBOUND' ? 'CRDT' : 'DBIT',
+          ourStatus: 'settled',
         },
       ],
     ]
   })
   const last = settlements.at(-1)
   return {
-    ...{ found, last: last === undefined ? after : placeIn(last) },
+    found,
+    last: last === undefined ? after : placeIn(last),
     isEnd: settlements.length < walkedAtOnce,
   }
 }

@@ -32,23 +32,36 @@ export type Reported = ReportedEntry | ReportedAccount
 const readers = {
   'camt.052': ({ reports }: TypedMessages['camt.052']): readonly Reported[] =>
     reports.map(({ id, numberOfEntries, hash }) => ({
-      ...{ kind: 'account', requestId: id, balances: null },
-      ...{ declaredEntries: numberOfEntries, fileHash: hash },
+      kind: 'account',
+      requestId: id,
+      balances: null,
+      declaredEntries: numberOfEntries,
+      fileHash: hash,
     })),
   'camt.053': ({ statements }: TypedMessages['camt.053']): readonly Reported[] =>
     statements.map(({ id, balances }) => ({
-      ...{ kind: 'account', requestId: id, declaredEntries: null, fileHash: null },
+      kind: 'account',
+      requestId: id,
+      declaredEntries: null,
+      fileHash: null,
       balances: balances.map(({ type, amount, dateTime }) => ({
-        ...{ type, amount: formatCents(amount.cents), at: dateTime },
+        type,
+        amount: formatCents(amount.cents),
+        at: dateTime,
       })),
     })),
   'camt.054': ({ notifications }: TypedMessages['camt.054']): readonly Reported[] =>
     notifications.map(({ id, entry, errorDescription }) => {
       const { instructionId, endToEndId } = entry.transaction
       return {
-        ...{ kind: 'entry', requestId: id, endToEndId, direction: entry.creditDebit },
+        kind: 'entry',
+        requestId: id,
+        endToEndId,
+        direction: entry.creditDebit,
         reference: instructionId?.startsWith('D') === true ? instructionId : endToEndId,
-        ...{ amountCents: entry.amount.cents, status: entry.status, bookedOn: entry.bookingDate },
+        amountCents: entry.amount.cents,
+        status: entry.status,
+        bookedOn: entry.bookingDate,
         valuedAt: entry.valueDateTime,
         isRefused: entry.errorCode !== null || errorDescription !== null,
       }

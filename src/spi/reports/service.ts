@@ -103,10 +103,16 @@ export const createReportService = (deps: ReportDeps): ReportService => {
       if (problems.length > 0) throw refusedValue(problems)
       const message = outboundOf(build.message, { ispb, channel: 'PRIMARY' })
       const row: ReportRow = {
-        ...{ id: message.id, requestId: message.bizMsgIdr, report, messageStatus: 'QUEUED' },
+        id: message.id,
+        requestId: message.bizMsgIdr,
+        report,
+        messageStatus: 'QUEUED',
         entryId: request.report === 'entry' ? request.entry_id : null,
         day: request.report === 'entries' ? request.day : null,
-        ...{ declaredEntries: null, fileHash: null, balances: null, answeredBy: null },
+        declaredEntries: null,
+        fileHash: null,
+        balances: null,
+        answeredBy: null,
       }
       const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
         await insertReport(tx, row)

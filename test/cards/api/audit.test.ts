@@ -19,7 +19,9 @@ const entries = (id: string) => rig.database.sql<Record<string, string | null>[]
 test('who authorized, captured and voided is recorded, once per Idempotency-Key', async () => {
   const headers = (name: string) => ({ 'Idempotency-Key': name, 'X-Request-Id': `request-${name}` })
   const body = {
-    ...{ card_token: 'tok_visa_approved', amount: 10_000, currency: 'BRL' },
+    card_token: 'tok_visa_approved',
+    amount: 10_000,
+    currency: 'BRL',
     merchant_id: 'MERCHANT000001',
   }
   const authorize = () => rig.post('/v1/transactions/authorize', body, headers('a'))

@@ -49,13 +49,24 @@ const vectors: Readonly<Record<string, readonly string[]>> = {
 }
 
 const payment = {
-  ...{ amountCents: 12_345n, currency: 'BRL', rrn: '632612000041', merchantId: 'MERCHANT000001' },
-  ...{ terminalId: 'TERM01', stan: '000041', transmission: '1122120000', installments: 1 },
+  amountCents: 12_345n,
+  currency: 'BRL',
+  rrn: '632612000041',
+  merchantId: 'MERCHANT000001',
+  terminalId: 'TERM01',
+  stan: '000041',
+  transmission: '1122120000',
+  installments: 1,
 }
 const numbers = { stan: '000042', transmission: '1122120102' }
 const reversal = {
-  ...{ ...payment, authCode: 'A00001', attempts: 0, reverses: 'authorization' },
-  ...{ originalMti: '0100', originalStan: '000041', originalTransmission: '1122120000' },
+  ...payment,
+  authCode: 'A00001',
+  attempts: 0,
+  reverses: 'authorization',
+  originalMti: '0100',
+  originalStan: '000041',
+  originalTransmission: '1122120000',
 }
 const pan = () => new TextEncoder().encode('4000000000000002')
 

@@ -23,26 +23,33 @@ const facts = (change: Partial<Facts> = {}): Facts => ({
   expiry: '2912',
   amountCents: 12_345n,
   currency: 'BRL',
-  ...{ stan: '402087', rrn: '204716402087', transmission: '0216161034' },
-  ...{ authCode: undefined, responseCode: undefined },
+  stan: '402087',
+  rrn: '204716402087',
+  transmission: '0216161034',
+  authCode: undefined,
+  responseCode: undefined,
   merchantId: 'MERCHANT000001',
   terminalId: 'TERM01',
   installments: 1,
   details: undefined,
   secrets: undefined,
-  ...{ totalCents: undefined, isFinal: undefined, captureNumber: undefined },
+  totalCents: undefined,
+  isFinal: undefined,
+  captureNumber: undefined,
   profile: {
-    ...{ merchantId: 'MERCHANT000001', category: '5812', name: 'PADARIA DA ESQUINA' },
-    ...{ city: 'SAO PAULO', country: 'BR', postalCode: '01310100' },
+    merchantId: 'MERCHANT000001',
+    category: '5812',
+    name: 'PADARIA DA ESQUINA',
+    city: 'SAO PAULO',
+    country: 'BR',
+    postalCode: '01310100',
   },
   original: undefined,
   remainingCents: undefined,
-  ...{
-    networkCode: undefined,
-    settlementDate: undefined,
-    totals: undefined,
-    isUploaded: undefined,
-  },
+  networkCode: undefined,
+  settlementDate: undefined,
+  totals: undefined,
+  isUploaded: undefined,
   isFirst: true,
   carried: 0,
   ...change,
@@ -73,14 +80,16 @@ const headed = { shape: 'tlv', id_digits: 2, length_digits: 2 }
 
 /** The made field of a network like Mastercard: letter, then nested identifiers and lengths. */
 const like48 = {
-  ...{ ...headed, leading: 'T' },
+  ...headed,
+  leading: 'T',
   entries: [
     { ...headed, id: '22', entries: [{ id: '05', value: 'M101' }] },
     { ...headed, id: '42', entries: [{ id: '01', value: '212' }] },
     { id: '43', from: 'three_ds.cavv' },
     { id: '61', value: '10000' },
     {
-      ...{ ...headed, id: '66' },
+      ...headed,
+      id: '66',
       entries: [
         { id: '01', value: '2' },
         { id: '02', from: 'three_ds.ds_transaction_id' },
@@ -129,7 +138,8 @@ describe('a composite field', () => {
     const of63 = { shape: 'bitmap', bitmap_bytes: 3, entries: [reason, network] }
     expect(hex(written(one(63, of63), facts(), 63))).toBe('A0000000023900')
     const of126 = {
-      ...{ shape: 'bitmap', bitmap_bytes: 8 },
+      shape: 'bitmap',
+      bitmap_bytes: 8,
       entries: [
         { id: '9', length: 20, encoding: 'base64', from: 'three_ds.cavv' },
         { id: '10', length: 6, value: '11  123'.slice(0, 6) },
@@ -146,7 +156,10 @@ describe('a composite field', () => {
 
   test('of lengths before identifiers', () => {
     const ltv = {
-      ...{ shape: 'ltv', id_digits: 2, length_digits: 4, length_encoding: 'bcd' },
+      shape: 'ltv',
+      id_digits: 2,
+      length_digits: 4,
+      length_encoding: 'bcd',
       entries: [
         { id: 'IN', value: '0803' },
         { id: 'EC', from: 'three_ds.eci' },
@@ -208,10 +221,12 @@ describe('what a request gave', () => {
     const fields = { '12': { from: 'local.time' }, '13': { from: 'local.date' } }
     const local = createContent(ascii, form({ fields, time_zone: '-03:00' }))
     expect(local.build('authorization', facts())).toMatchObject({
-      ...{ localTime: '131034', localDate: '0216' },
+      localTime: '131034',
+      localDate: '0216',
     })
     expect(local.build('capture', facts({ transmission: '0101013000' }))).toMatchObject({
-      ...{ localTime: '223000', localDate: '1231' },
+      localTime: '223000',
+      localDate: '1231',
     })
   })
 })
@@ -276,8 +291,11 @@ const example = (name: string): unknown =>
 
 describe('the examples', () => {
   const details: Details = {
-    ...{ entry: 'ecommerce', installmentPlan: 'merchant', softDescriptor: 'PADARIA*PEDIDO 42' },
-    ...{ eci: '02', dsTransactionId: '8f3e5b1a-2c4d-4e6f-8a9b-0c1d2e3f4a5b' },
+    entry: 'ecommerce',
+    installmentPlan: 'merchant',
+    softDescriptor: 'PADARIA*PEDIDO 42',
+    eci: '02',
+    dsTransactionId: '8f3e5b1a-2c4d-4e6f-8a9b-0c1d2e3f4a5b',
   }
   const secrets = { cavv: 'kBMGd0aSf0mHs0Qk0Ak0AAAAAAA=' }
   const given = () => facts({ installments: 6, details, secrets })
@@ -287,9 +305,15 @@ describe('the examples', () => {
     const { dialect, content } = parseNetwork(network)
     const message = content.build('authorization', given())
     expect(message).toMatchObject({
-      ...{ mti: '0100', processingCode: '003000', merchantType: '5812', entryMode: '810' },
-      ...{ conditionCode: '59', acquirerId: '00000123456', expirationDate: '2912' },
-      ...{ localTime: '131034', localDate: '0216' },
+      mti: '0100',
+      processingCode: '003000',
+      merchantType: '5812',
+      entryMode: '810',
+      conditionCode: '59',
+      acquirerId: '00000123456',
+      expirationDate: '2912',
+      localTime: '131034',
+      localDate: '0216',
       merchantName: 'PADARIA*PEDIDO 42      SAO PAULO     BRA',
     })
     expect(Buffer.from(message.more?.get(112) ?? '').toString()).toBe('0010042106')
@@ -298,12 +322,14 @@ describe('the examples', () => {
     const { composites } = value as { composites: Readonly<Record<string, unknown>> }
     expect(composites['48']).toEqual([
       {
-        ...{ id: '42', name: 'electronic commerce' },
+        id: '42',
+        name: 'electronic commerce',
         entries: [{ id: '01', name: 'security level', value: '212' }],
       },
       { id: '43', name: 'authentication value', value: '***' },
       {
-        ...{ id: '66', name: 'authentication' },
+        id: '66',
+        name: 'authentication',
         entries: [
           { id: '01', name: 'version of 3-D Secure', value: '2' },
           { id: '02', name: "directory server's id", value: details.dsTransactionId },

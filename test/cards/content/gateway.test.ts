@@ -28,7 +28,8 @@ beforeAll(async () => {
   rig = await createCardsRig({
     timeoutMs: 2_000,
     environment: {
-      ...{ CARDGW_NETWORKS_FILE: file, CARDGW_MERCHANTS_FILE: merchants },
+      CARDGW_NETWORKS_FILE: file,
+      CARDGW_MERCHANTS_FILE: merchants,
       CARDGW_NETB_PREFIXES: '60',
     },
   })
@@ -62,24 +63,34 @@ test('sends what the file says, in the types that it says', async () => {
   await rig.settled(String(json['id']))
   const [authorization, capture, ofCapture, ofAuthorization] = seen
   expect(authorization).toMatchObject({
-    ...{ mti: '0100', processingCode: '003000', merchantType: '5812', entryMode: '810' },
-    ...{ acquirerId: '00000123456', merchantName: 'PADARIA                SAO PAULO     BRA' },
+    mti: '0100',
+    processingCode: '003000',
+    merchantType: '5812',
+    entryMode: '810',
+    acquirerId: '00000123456',
+    merchantName: 'PADARIA                SAO PAULO     BRA',
   })
   expect(authorization?.localTime).toMatch(/^\d{6}$/)
   expect(capture).toMatchObject({ mti: '0220', amount: '000000004000', authCode: 'A00001' })
   expect(ofCapture).toMatchObject({ mti: '0400', processingCode: '003000', conditionCode: '00' })
   expect(parseOriginalData(ofCapture?.originalData ?? '')).toMatchObject({
-    ...{ mti: '0220', stan: capture?.stan, acquirerId: '00000123456' },
+    mti: '0220',
+    stan: capture?.stan,
+    acquirerId: '00000123456',
   })
   expect(parseOriginalData(ofAuthorization?.originalData ?? '')).toMatchObject({
-    ...{ mti: '0100', stan: authorization?.stan },
+    mti: '0100',
+    stan: authorization?.stan,
   })
 })
 
 const cavv = 'kBMGd0aSf0mHs0Qk0Ak0AAAAAAA='
 const ecommerce = {
-  ...{ entry: 'ecommerce', installments: 6, installment_plan: 'merchant' },
-  ...{ soft_descriptor: 'PADARIA*PEDIDO 42', reference: 'order-4711' },
+  entry: 'ecommerce',
+  installments: 6,
+  installment_plan: 'merchant',
+  soft_descriptor: 'PADARIA*PEDIDO 42',
+  reference: 'order-4711',
   three_ds: { eci: '02', cavv, ds_transaction_id: '8f3e5b1a-2c4d-4e6f-8a9b-0c1d2e3f4a5b' },
 }
 const textOf = (value: string | Uint8Array | undefined) => Buffer.from(value ?? []).toString()
@@ -90,8 +101,13 @@ test('sends what the request gives, keeps what the answer brings, and stores no 
   expect([status, json]).toMatchObject([
     201,
     {
-      ...{ status: 'authorized', reference: 'order-4711', entry: 'ecommerce', installments: 6 },
-      ...{ installment_plan: 'merchant', soft_descriptor: 'PADARIA*PEDIDO 42', eci: '02' },
+      status: 'authorized',
+      reference: 'order-4711',
+      entry: 'ecommerce',
+      installments: 6,
+      installment_plan: 'merchant',
+      soft_descriptor: 'PADARIA*PEDIDO 42',
+      eci: '02',
       network_data: { trace: 'MCC000042', settlement: '1123' },
     },
   ])

@@ -95,7 +95,9 @@ test('a messages file that is wrong is refused, with its name and the place', ()
   expect(problemOf({ CARDGW_NETB_MESSAGES_FILE: '/nowhere.json' })).toContain('/nowhere.json')
   const { values } = loadSettings(
     {
-      ...{ cards: cardSettings, networkA: networkASettings, networkB: networkBSettings },
+      cards: cardSettings,
+      networkA: networkASettings,
+      networkB: networkBSettings,
       vault: vaultSettings,
     },
     { CARDGW_NETB_HOST: '127.0.0.1', CARDGW_NETB_MESSAGES_FILE: '/nowhere.json' },

@@ -72,8 +72,15 @@ describe('the networks of the settings', () => {
       path,
       JSON.stringify([
         {
-          ...{ name: 'elo', brand: 'elo', host: '127.0.0.1', port: simulator.port() },
-          ...{ prefixes: ['6362'], pool_size: 2, dialect: 'bcd', frame: 'ascii-4', sign_on: true },
+          name: 'elo',
+          brand: 'elo',
+          host: '127.0.0.1',
+          port: simulator.port(),
+          prefixes: ['6362'],
+          pool_size: 2,
+          dialect: 'bcd',
+          frame: 'ascii-4',
+          sign_on: true,
         },
       ]),
     )

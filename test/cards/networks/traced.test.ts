@@ -58,7 +58,12 @@ test('every exchange is one client span with what came of it, and nothing of the
   const name = 'card exchange 0100'
   const answered = { name, outcome: 'answered', error: undefined, isFailed: false }
   const failed = (number: number, outcome: string | undefined, error: string) => ({
-    ...{ name, stan: stanOf(number), outcome, code: undefined, error, isFailed: true },
+    name,
+    stan: stanOf(number),
+    outcome,
+    code: undefined,
+    error,
+    isFailed: true,
   })
   expect(told).toEqual([
     { ...answered, stan: stanOf(1), code: '00' },

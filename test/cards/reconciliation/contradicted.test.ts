@@ -29,7 +29,9 @@ beforeAll(async () => {
   const path = join(temporaryDirectory(), 'messages.json')
   await Bun.write(path, JSON.stringify({ reconciliation: { cut_over: '00:00', wait_seconds: 0 } }))
   rig = await createCardsRig({
-    ...{ timeoutMs: 300, windowMs: 500, networkA: network },
+    timeoutMs: 300,
+    windowMs: 500,
+    networkA: network,
     environment: { CARDGW_NETA_MESSAGES_FILE: path },
   })
 })

@@ -33,7 +33,9 @@ beforeAll(async () => {
   const path = join(temporaryDirectory(), 'messages.json')
   await Bun.write(path, JSON.stringify(file))
   rig = await createCardsRig({
-    ...{ timeoutMs: 300, windowMs: 0, networkA: network },
+    timeoutMs: 300,
+    windowMs: 0,
+    networkA: network,
     environment: { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' },
   })
 })
@@ -52,8 +54,12 @@ const ask = async (status: number, path: string, body?: unknown): Promise<string
   return of
 }
 const card = (token: string, change: object = {}) => ({
-  ...{ card_token: `tok_visa_${token}`, amount: 1_000, currency: 'BRL' },
-  ...{ merchant_id: 'MERCHANT000001', terminal_id: 'TERM01', ...change },
+  card_token: `tok_visa_${token}`,
+  amount: 1_000,
+  currency: 'BRL',
+  merchant_id: 'MERCHANT000001',
+  terminal_id: 'TERM01',
+  ...change,
 })
 
 const endOf = async (day: string, next: string): Promise<Readonly<Record<string, unknown>>> => {
@@ -98,15 +104,20 @@ test('what was approved is counted alike, whatever became of it, and fees are to
     theirs: {
       authorizations: 6,
       fees: {
-        ...{ credit_processing: null, credit_transaction: 10 },
-        ...{ debit_processing: null, debit_transaction: 25 },
+        credit_processing: null,
+        credit_transaction: 10,
+        debit_processing: null,
+        debit_transaction: 25,
       },
     },
     difference: {
-      ...{ authorizations: 0, debit: { number: 0, amount: 0 } },
+      authorizations: 0,
+      debit: { number: 0, amount: 0 },
       fees: {
-        ...{ credit_processing: null, credit_transaction: 0 },
-        ...{ debit_processing: null, debit_transaction: 0 },
+        credit_processing: null,
+        credit_transaction: 0,
+        debit_processing: null,
+        debit_transaction: 0,
       },
     },
   })
@@ -148,6 +159,7 @@ test('another number of them is a difference', async () => {
   await rig.database.sql`delete from card_movements where transaction_id = ${id}`
   const { day, next } = await openDay()
   expect(await endOf(day, next)).toMatchObject({
-    ...{ status: 'different', difference: { authorizations: -1, debit: { number: 0, amount: 0 } } },
+    status: 'different',
+    difference: { authorizations: -1, debit: { number: 0, amount: 0 } },
   })
 })

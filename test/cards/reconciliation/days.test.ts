@@ -91,7 +91,10 @@ test('what was captured, given back, taken back and never answered is in both bo
   expect((await pay(`${held}/void`)).status).toBe(200)
   const found = await ended()
   expect(found).toMatchObject({
-    ...{ network: 'neta', currency: 'BRL', status: 'balanced', attempts: 1 },
+    network: 'neta',
+    currency: 'BRL',
+    status: 'balanced',
+    attempts: 1,
     ours: {
       debit: { number: 5, amount: 10_000 + 500 + 700 + 10_000 + 300 },
       debit_reversal: { number: 3, amount: 500 + 700 + 10_000 },
@@ -99,7 +102,9 @@ test('what was captured, given back, taken back and never answered is in both bo
       credit_reversal: { number: 1, amount: 300 },
       net: 10_000 + 300 - 4_000,
     },
-    ...{ response_code: '00', settlement_code: '1', resolved_at: null },
+    response_code: '00',
+    settlement_code: '1',
+    resolved_at: null,
   })
   const { authorizations, fees, ...differences } = found.difference ?? {}
   expect([authorizations, fees] as unknown).toEqual([null, null])
@@ -145,7 +150,8 @@ test('a difference is shown with its movements, until somebody has seen to it', 
     ours: { debit: { number: 1, amount: 111 } },
     theirs: { debit: { number: 2, amount: 1_345 } },
     difference: { debit: { number: -1, amount: -1_234 }, credit: { number: 0, amount: 0 } },
-    ...{ response_code: '95', settlement_code: '2' },
+    response_code: '95',
+    settlement_code: '2',
   })
   const path = `/v1/transactions/reconciliations/${found.id}`
   const page = await rig.app.call('GET', `${path}/movements`, { key: rig.adminKey })
@@ -155,7 +161,8 @@ test('a difference is shown with its movements, until somebody has seen to it', 
   })
   const resolve = () =>
     rig.app.call('POST', `${path}/resolve`, {
-      ...{ key: rig.adminKey, body: { reason: 'the network books it tomorrow' } },
+      key: rig.adminKey,
+      body: { reason: 'the network books it tomorrow' },
     })
   expect((await resolve()).status).toBe(200)
   expect((await resolve()).status).toBe(404)

@@ -20,8 +20,11 @@ beforeEach(async () => {
 type Answering = (request: CardMessage) => ExchangeOutcome | Promise<ExchangeOutcome>
 
 const rules = {
-  ...{ isByNetwork: false, cutOver: { minutes: 0, offsetMinutes: -180 } },
-  ...{ waitSeconds: 0, expiryHours: 24, batchUpload: 'never' as const },
+  isByNetwork: false,
+  cutOver: { minutes: 0, offsetMinutes: -180 },
+  waitSeconds: 0,
+  expiryHours: 24,
+  batchUpload: 'never' as const,
 }
 
 /** The engine at a moment that the test moves. */
@@ -30,7 +33,9 @@ const rigOf = (answering: Answering, change: { readonly isByNetwork?: boolean } 
   const sent: CardMessage[] = []
   let stan = 0
   const network = {
-    ...{ name: 'neta', timeoutMs: 100, isPending: () => false },
+    name: 'neta',
+    timeoutMs: 100,
+    isPending: () => false,
     answers: createAnswerRules(answerCodes1987),
     content: createContent(dialects['ascii']!, undefined, true, false, true),
     reconciliation: { ...rules, ...change },
@@ -48,14 +53,18 @@ const rigOf = (answering: Answering, change: { readonly isByNetwork?: boolean } 
     },
   }
   const reconciliation = createReconciliation({
-    ...{ sql, networks: [network], logger: quietLogger, now: () => clock.at },
+    sql,
+    networks: [network],
+    logger: quietLogger,
+    now: () => clock.at,
     metrics: createMetrics({ version: 'test', withProcess: false }),
     nextStan: async () => {
       stan++
       return { stan: String(stan).padStart(6, '0'), rrn: '', transmission: '1123020000' }
     },
     // Nothing is uploaded here.
-    ...{ vault: { resolve: () => Promise.reject(new Error('no card')) }, vaultTimeoutMs: 0 },
+    vault: { resolve: () => Promise.reject(new Error('no card')) },
+    vaultTimeoutMs: 0,
     merchants: new Map(),
     timing: { everyMs: 5, backoffBaseMs: 5 },
   })

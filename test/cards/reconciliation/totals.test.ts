@@ -40,7 +40,8 @@ test('authorizations are counted where the file of the network has their number,
   const form = contentForm.parse({ acquirer_id: '123456', messages })
   const content = createContent(dialect, form, true, false, true)
   expect([content.countsAuthorizations, createContent(dialect).countsAuthorizations]).toEqual([
-    ...[true, false],
+    true,
+    false,
   ])
   const numbers = { stan: '000900', transmission: '1123025959' }
   const day = { day: '2026-11-22', currency: 'BRL', totals, isUploaded: false }
@@ -86,7 +87,8 @@ test('what a network tells is compared as far as it tells it, and what cannot be
     expect([number, agree(totals, told({ 81: number })!, counts)]).toEqual([number, isSame])
   }
   expect(told({ 83: '000000000012', 85: 'x' })?.fees).toEqual({
-    ...{ credit_transaction: 12n, debit_transaction: null },
+    credit_transaction: 12n,
+    debit_transaction: null,
   })
   expect(toldBy((de) => ({ 83: '000000000012' })[de])).toBeUndefined()
   for (const change of [{ 76: '0000000149' }, { 88: '0000000001234501' }, { 74: '3' }] as const) {

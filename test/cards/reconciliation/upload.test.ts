@@ -130,15 +130,24 @@ const engineOf = (rig: CardsRig, answer: (request: CardMessage) => Promise<Excha
   let stan = 800_000
   const vault = { away: false }
   const network = {
-    ...{ name: 'neta', timeoutMs: 100, isPending: () => false },
+    name: 'neta',
+    timeoutMs: 100,
+    isPending: () => false,
     answers: createAnswerRules(answerCodes1987),
     content: createContent(dialects['ascii']!, undefined, true, false, true),
     reconciliation: {
-      ...{ isByNetwork: true, cutOver: { minutes: 0, offsetMinutes: 0 } },
-      ...{ waitSeconds: 0, expiryHours: 24, batchUpload: 'always' as const },
+      isByNetwork: true,
+      cutOver: { minutes: 0, offsetMinutes: 0 },
+      waitSeconds: 0,
+      expiryHours: 24,
+      batchUpload: 'always' as const,
     },
     health: () => ({
-      ...{ name: 'neta', connectionsUp: 1, connectionsMax: 1, inFlight: 0, inFlightMax: 1 },
+      name: 'neta',
+      connectionsUp: 1,
+      connectionsMax: 1,
+      inFlight: 0,
+      inFlightMax: 1,
       lastEcho: undefined,
     }),
     exchange: async (request: CardMessage) => {
@@ -149,7 +158,10 @@ const engineOf = (rig: CardsRig, answer: (request: CardMessage) => Promise<Excha
     },
   }
   const engine = createReconciliation({
-    ...{ sql: rig.database.sql, networks: [network], logger: quietLogger, now: () => new Date() },
+    sql: rig.database.sql,
+    networks: [network],
+    logger: quietLogger,
+    now: () => new Date(),
     metrics: createMetrics({ version: 'test', withProcess: false }),
     vault: {
       resolve: async () => {
@@ -157,7 +169,8 @@ const engineOf = (rig: CardsRig, answer: (request: CardMessage) => Promise<Excha
         return { pan: testTokens.get('tok_visa_approved')!.slice(), expiry: undefined }
       },
     },
-    ...{ vaultTimeoutMs: 0, merchants: new Map() },
+    vaultTimeoutMs: 0,
+    merchants: new Map(),
     nextStan: async () => ({ stan: String(++stan), rrn: '', transmission: '1123020000' }),
     timing: { everyMs: 5, backoffBaseMs: 5 },
   })

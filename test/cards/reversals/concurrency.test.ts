@@ -48,7 +48,10 @@ test('a process that dies in the middle is followed by another', async () => {
   await rig.reverse(1, 'tok_visa_timeout')
   const { dsn } = rig.database
   const lost = openDatabase({
-    ...{ dsn, connectionsMax: 2, statementTimeoutMs: 5_000, logger: quietLogger },
+    dsn,
+    connectionsMax: 2,
+    statementTimeoutMs: 5_000,
+    logger: quietLogger,
   })
   rig.simulator.setSilent(true)
   const timing = { pollMs: 10, leaseMarginMs: 100, windowMs: 0 }
@@ -72,7 +75,10 @@ test('one that dies while it asks the vault is followed as soon as the vault’s
   await rig.reverse(1, 'tok_visa_timeout')
   const { dsn } = rig.database
   const lost = openDatabase({
-    ...{ dsn, connectionsMax: 2, statementTimeoutMs: 5_000, logger: quietLogger },
+    dsn,
+    connectionsMax: 2,
+    statementTimeoutMs: 5_000,
+    logger: quietLogger,
   })
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<Card>()
@@ -150,13 +156,11 @@ test('faults of every kind: in the end the book and the table agree', async () =
     {
       seed: 7,
       faults: {
-        ...{
-          no_answer: 0.1,
-          drop_before: 0.05,
-          drop_after: 0.05,
-          garbage: 0.05,
-          wrong_amount: 0.1,
-        },
+        no_answer: 0.1,
+        drop_before: 0.05,
+        drop_after: 0.05,
+        garbage: 0.05,
+        wrong_amount: 0.1,
       },
     },
   )

@@ -24,7 +24,9 @@ const { 90: _, ...withoutOriginal } = ascii.fields
 const build = (change: Partial<Reversal> = {}, hasField = true) =>
   reversalMessage(
     createContent(hasField ? ascii : { ...ascii, fields: withoutOriginal }),
-    ...[stored(change), numbers, new Uint8Array(16)],
+    stored(change),
+    numbers,
+    new Uint8Array(16),
   )
 
 describe('request', () => {
@@ -73,7 +75,8 @@ describe('answer', () => {
     ['12', 1, 'not_known'],
   ])('code %s to attempt %p', (responseCode, attempts, outcome) => {
     expect(readAnswer(rules, build({ attempts }), answer({ responseCode }))).toEqual({
-      ...{ outcome, responseCode },
+      outcome,
+      responseCode,
     } as never)
   })
 

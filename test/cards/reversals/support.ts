@@ -46,7 +46,8 @@ export const reversalOf = (number: number, change: Partial<NewReversal> = {}): N
   installments: 1,
   details: undefined,
   remainingCents: undefined,
-  ...{ captureNumber: undefined, expiryHours: undefined },
+  captureNumber: undefined,
+  expiryHours: undefined,
   traceparent: undefined,
   attempts: 0,
   stan: undefined,
@@ -138,14 +139,21 @@ export const createReversalRig = async (
     await sql.begin((tx) => insertReversals(tx, given))
   }
   return {
-    ...{ database, network, vault, ended, insert },
+    database,
+    network,
+    vault,
+    ended,
+    insert,
     simulator: rig.simulator,
     rows: () => rowsOf(database),
     until: (test) => waitFor(database, test),
     engine: ({ settings, ...change } = {}) => {
       const metrics = createMetrics({ version: '1.0.0', withProcess: false })
       const engine = createReversals({
-        ...{ sql, vault, metrics, vaultTimeoutMs: vaultTimeoutMs },
+        sql,
+        vault,
+        metrics,
+        vaultTimeoutMs: vaultTimeoutMs,
         networks: { all: [network], byName: () => network },
         nextStan: (of) => stans.next(of),
         merchants: new Map(),

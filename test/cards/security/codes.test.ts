@@ -153,13 +153,22 @@ describe('codes', () => {
 
   test('are over the bytes as they are sent, as others compute them', async () => {
     const message = Object.assign(new CardMessage(), {
-      ...{ mti: '0200', processingCode: '000000', amount: '000000012345' },
-      ...{ transmissionDateTime: '1122063015', stan: '000123', rrn: '632606000123' },
-      ...{ terminalId: 'TERM0001', merchantId: 'MERCHANT0000001', currency: '986' },
+      mti: '0200',
+      processingCode: '000000',
+      amount: '000000012345',
+      transmissionDateTime: '1122063015',
+      stan: '000123',
+      rrn: '632606000123',
+      terminalId: 'TERM0001',
+      merchantId: 'MERCHANT0000001',
+      currency: '986',
     })
     const { mac } = secured().security ?? {}
     const keys = new LinkKeys({
-      ...{ network: 'neta', module: createSoftwareModule(), honourMs: 0, logger: quietLogger },
+      network: 'neta',
+      module: createSoftwareModule(),
+      honourMs: 0,
+      logger: quietLogger,
       security: { zone: undefined, mac, exchange: undefined },
     })
     const currency = { type: 'n', encoding: 'bcd' }

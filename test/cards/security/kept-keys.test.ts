@@ -33,7 +33,8 @@ const securityOf = (asks = false, key = macKey) => ({
   zone: new ModuleKey(zoneKey),
   mac: { algorithm: 'x9.19', bytes: 8, key: asks ? undefined : new ModuleKey(key) } as const,
   exchange: {
-    ...{ networkCode: '101', asks },
+    networkCode: '101',
+    asks,
     keys: [
       { use: 'mac', field: 48, at: 0, digits: 32, checkValueAt: 32, checkValueDigits: 6 } as const,
     ],
@@ -43,7 +44,10 @@ const securityOf = (asks = false, key = macKey) => ({
 const createBank = (port = freePort()) => {
   const { dialect, framing } = networkOptions(port)
   const simulator = createCardNetwork({
-    ...{ dialect, framing, port, security: { algorithm: 'x9.19', macKey, zoneKey } as const },
+    dialect,
+    framing,
+    port,
+    security: { algorithm: 'x9.19', macKey, zoneKey } as const,
     latencyMs: { min: 0, max: 6 },
   })
   simulator.start()
@@ -59,7 +63,9 @@ const createProcess = async (
   const stores = createLinkKeyStores(sql, by, quietLogger)
   const network = createNetwork(
     networkOptions(port, {
-      ...{ module: createSoftwareModule(), security: securityOf(asks, key), poolSize: 2 },
+      module: createSoftwareModule(),
+      security: securityOf(asks, key),
+      poolSize: 2,
       ...(isKept ? { keyStore: stores.of('neta') } : {}),
     }),
   )
@@ -133,8 +139,12 @@ const [old, fresh] = [codeUnder(macKey), codeUnder(bytes.toHex())]
 
 const keysOn = (store: LinkKeyStore | undefined, key = macKey): LinkKeys =>
   new LinkKeys({
-    ...{ network: 'neta', module: createSoftwareModule(), honourMs: 60_000 },
-    ...{ logger: quietLogger, security: securityOf(false, key), store },
+    network: 'neta',
+    module: createSoftwareModule(),
+    honourMs: 60_000,
+    logger: quietLogger,
+    security: securityOf(false, key),
+    store,
   })
 const storeBy = (by: Sealer) => createLinkKeyStores(sql, by, quietLogger)
 const connected = async (keys: LinkKeys): Promise<LinkKeys> => {

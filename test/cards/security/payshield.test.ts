@@ -60,7 +60,8 @@ const answerTo = (text: string): string => {
     const formats = { '01': '0', '05': '1', '47': '3' } as const
     const [, from = '', to = '', block = '', given = '', wanted = '', account = ''] = pin
     const side = (key: string, format: string) => ({
-      ...{ key: clear(key), format: formats[format as keyof typeof formats] },
+      key: clear(key),
+      format: formats[format as keyof typeof formats],
     })
     // Any digit before and after the twelve.
     const pan = Buffer.from(`0${account}0`, 'latin1')
@@ -273,7 +274,8 @@ describe('a hardware module', () => {
     expect(blocks).toEqual([under(zpk2, '1234')])
     const refused = await pay(under(macKey, '1234'))
     expect([refused.status, await refused.json()]).toMatchObject([
-      ...[400, { error: { code: 'VALUE_REFUSED', details: { field: 'pin' } } }],
+      400,
+      { error: { code: 'VALUE_REFUSED', details: { field: 'pin' } } },
     ])
     expect(blocks).toHaveLength(1)
   })

@@ -113,13 +113,17 @@ test('one in clear, of another card or under another key is refused, and nothing
   for (const pin of refused) {
     const { status, body } = await authorize(pin)
     expect([status, body.error?.code, body.error?.details]).toEqual([
-      ...[400, 'VALUE_REFUSED', { field: 'pin', value: null }],
+      400,
+      'VALUE_REFUSED',
+      { field: 'pin', value: null },
     ])
   }
   for (const pin of ['1234', { key: 'pos', pin: '1234' }, { key: 'pos', block: '1234' }]) {
     const { status, body } = await authorize(pin)
     expect([status, body.error?.code, JSON.stringify(body).includes('1234')]).toEqual([
-      ...[400, 'VALIDATION_FAILED', false],
+      400,
+      'VALIDATION_FAILED',
+      false,
     ])
   }
   expect(network.seen).toHaveLength(before)

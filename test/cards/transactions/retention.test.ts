@@ -32,7 +32,9 @@ test('what is over and old is forgotten with its events; what still waits for so
   )
   const voided = await rig.post('/v1/transactions/authorize', {
     card_token: 'tok_visa_drop',
-    ...{ amount: 100, currency: 'BRL', merchant_id: 'M' },
+    amount: 100,
+    currency: 'BRL',
+    merchant_id: 'M',
   })
   const { error } = (await voided.json()) as { error: { details: { transaction_id: string } } }
   const reversed = await rig.settled(error.details.transaction_id)

@@ -17,29 +17,50 @@ const at = new Date()
 
 const inserted = async (id: string): Promise<CardTransaction> => {
   const transaction = {
-    ...{ id, network: 'neta', brand: 'visa', cardToken: 'tok_visa_approved' },
+    id,
+    network: 'neta',
+    brand: 'visa',
+    cardToken: 'tok_visa_approved',
     currency: 'BRL',
-    ...{ merchantId: 'MERCHANT000001', terminalId: undefined, installments: 1, amountCents: 100n },
-    ...{
-      stan: '000001',
-      rrn: id,
-      transmission: '1121000000',
-      account: 'default',
-      createdBy: 'test',
-      createdAt: at,
-    },
+    merchantId: 'MERCHANT000001',
+    terminalId: undefined,
+    installments: 1,
+    amountCents: 100n,
+    stan: '000001',
+    rrn: id,
+    transmission: '1121000000',
+    account: 'default',
+    createdBy: 'test',
+    createdAt: at,
     traceparent: `00-${'1'.repeat(32)}-00f067aa0ba902b7-01`,
-    ...{ status: 'pending', updatedAt: at, needsAttention: false },
-    ...{ operation: undefined, operationStan: undefined, operationTransmission: undefined },
-    ...{ operationCents: undefined, capturedCents: undefined, authCode: undefined },
-    ...{ captureStan: undefined, captureTransmission: undefined, captures: undefined },
-    ...{ responseCode: undefined, captureError: undefined, voidError: undefined },
-    ...{ reason: undefined, claimKey: undefined },
-    ...{ reference: undefined, details: undefined, refundError: undefined },
-    ...{ incrementError: undefined, requestedCents: undefined },
-    ...{ refundedCents: undefined, reversedCents: undefined },
-    ...{ captureAdvised: undefined, standIn: undefined },
-    ...{ capturedAt: undefined, voidedAt: undefined },
+    status: 'pending',
+    updatedAt: at,
+    needsAttention: false,
+    operation: undefined,
+    operationStan: undefined,
+    operationTransmission: undefined,
+    operationCents: undefined,
+    capturedCents: undefined,
+    authCode: undefined,
+    captureStan: undefined,
+    captureTransmission: undefined,
+    captures: undefined,
+    responseCode: undefined,
+    captureError: undefined,
+    voidError: undefined,
+    reason: undefined,
+    claimKey: undefined,
+    reference: undefined,
+    details: undefined,
+    refundError: undefined,
+    incrementError: undefined,
+    requestedCents: undefined,
+    refundedCents: undefined,
+    reversedCents: undefined,
+    captureAdvised: undefined,
+    standIn: undefined,
+    capturedAt: undefined,
+    voidedAt: undefined,
   } as const satisfies CardTransaction
   const caller = { idempotencyKey: undefined, requestId: 'test' }
   await writeTransactions(database.sql, [{ transaction, caller }], [], undefined)
@@ -53,7 +74,8 @@ test('changes of one transaction that come together: the one that leaves its tru
   const authorized = changed(pending, 'authorization_approved', { authCode: '1' }, at)
   const started = changed(authorized, 'void_started', { operationStan: '000002' }, at)
   const write = (before: CardTransaction, after: CardTransaction, type: string) => ({
-    ...{ before, after },
+    before,
+    after,
     events: [{ type, data: {} }],
   })
   await changeTransactions(database.sql, [write(pending, authorized, 'authorized')], undefined)
@@ -80,7 +102,8 @@ test('changes of one transaction that come together: the one that leaves its tru
 test('an operation that knows less than all captures does not begin', async () => {
   const pending = await inserted('partly')
   const write = (before: CardTransaction, after: CardTransaction) => ({
-    ...{ before, after },
+    before,
+    after,
     events: [],
   })
   const open = changed(pending, 'authorization_approved', { authCode: '1' }, at)

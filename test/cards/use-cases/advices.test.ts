@@ -49,7 +49,9 @@ const reversalOf = async (record: CardRecord): Promise<Partial<CardMessage>> => 
   const ids = { acquirerId: '', forwarderId: '' }
   const original = { mti: '0100', stan, transmissionDateTime: transmission, ...ids }
   return {
-    ...{ rrn: String(record['rrn']), amount: '000000010000', currency: '986' },
+    rrn: String(record['rrn']),
+    amount: '000000010000',
+    currency: '986',
     originalData: formatOriginalData(original),
   }
 }
@@ -81,7 +83,8 @@ test('a reversal of a part, of a capture or of other numbers is somebody’s bus
   expect(await tell(await reversalOf(captured))).toBe('00')
   expect(await read(captured.id)).toMatchObject({ status: 'captured', needs_attention: true })
   const resolved = await rig.app.call('POST', `/v1/transactions/${captured.id}/resolve`, {
-    ...{ key: rig.adminKey, body: { outcome: 'captured', reason: 'Network desk' } },
+    key: rig.adminKey,
+    body: { outcome: 'captured', reason: 'Network desk' },
   })
   expect(resolved.status).toBe(200)
   expect((await read(captured.id))['needs_attention']).toBeUndefined()
@@ -92,8 +95,12 @@ const decisionOn = (
   record: CardRecord,
   change: Partial<CardMessage> = {},
 ): Partial<CardMessage> => ({
-  ...{ mti: '0120', rrn: String(record['rrn']), amount: '000000010000', currency: '986' },
-  ...{ responseCode: '00', ...change },
+  mti: '0120',
+  rrn: String(record['rrn']),
+  amount: '000000010000',
+  currency: '986',
+  responseCode: '00',
+  ...change,
 })
 
 test('a decision and a booking that agree with the book change nothing, and count once', async () => {
@@ -120,8 +127,12 @@ test('a booking is of the capture whose numbers it gives, whatever others amount
   for (const amount of [3_000, 4_000]) expect((await part(amount)).status).toBe(200)
   const [authorization, first, second] = network.seen.filter((one) => one.rrn === rrn)
   const booking = (amount: number, change: Partial<CardMessage>): Partial<CardMessage> => ({
-    ...{ mti: '0220', rrn: String(rrn), amount: String(amount).padStart(12, '0') },
-    ...{ currency: '986', responseCode: '00', ...change },
+    mti: '0220',
+    rrn: String(rrn),
+    amount: String(amount).padStart(12, '0'),
+    currency: '986',
+    responseCode: '00',
+    ...change,
   })
   const naming = (mti: string, one = first): Partial<CardMessage> => {
     const { stan = '', transmissionDateTime = '' } = one ?? {}
@@ -164,13 +175,19 @@ test('a booking of a capture whose answer is on its way is answered once that ha
   const ids = { acquirerId: '', forwarderId: '' }
   const original = { mti: '0200', stan, transmissionDateTime, ...ids }
   const booking = decisionOn(record, {
-    ...{ mti: '0220', stan: '900030', transmissionDateTime: '1122120000' },
+    mti: '0220',
+    stan: '900030',
+    transmissionDateTime: '1122120000',
     originalData: formatOriginalData(original),
   })
   const { sql } = rig.database
   const take = createAdvices({
-    ...{ sql, networks: rig.networks, emission: undefined, logger: quietLogger },
-    ...{ onReversals: () => undefined, now: () => new Date() },
+    sql,
+    networks: rig.networks,
+    emission: undefined,
+    logger: quietLogger,
+    onReversals: () => undefined,
+    now: () => new Date(),
   })
   const message = () => Object.assign(new CardMessage(), booking)
   expect(await take({ network: 'neta', message: message() })).toBeUndefined()
@@ -202,8 +219,13 @@ test('a booking of one of several refunds is the one whose numbers it gives, and
   const sent = network.seen.filter((one) => one.rrn === rrn && one.mti === '0200')
   const [capture, first, second] = sent
   const booking = (amount: number, change: Partial<CardMessage> = {}): Partial<CardMessage> => ({
-    ...{ mti: '0220', processingCode: '200000', rrn: String(rrn), currency: '986' },
-    ...{ amount: String(amount).padStart(12, '0'), responseCode: '00', ...change },
+    mti: '0220',
+    processingCode: '200000',
+    rrn: String(rrn),
+    currency: '986',
+    amount: String(amount).padStart(12, '0'),
+    responseCode: '00',
+    ...change,
   })
   const naming = (one = first): Partial<CardMessage> => {
     const { stan = '', transmissionDateTime = '' } = one ?? {}
@@ -292,8 +314,12 @@ const unmatched = async (rrn: string): Promise<readonly Unmatched[]> => {
 
 test('what belongs to no transaction is kept once before it is answered, until a person has seen to it', async () => {
   const booking = {
-    ...{ mti: '0220', rrn: '777777777771', amount: '000000004200', responseCode: '00' },
-    ...{ processingCode: '200000', stan: '900040' },
+    mti: '0220',
+    rrn: '777777777771',
+    amount: '000000004200',
+    responseCode: '00',
+    processingCode: '200000',
+    stan: '900040',
   } satisfies Partial<CardMessage>
   expect(await tell(booking)).toBe('25')
   expect(await tell({ ...booking, mti: '0221' })).toBe('25')
@@ -301,8 +327,14 @@ test('what belongs to no transaction is kept once before it is answered, until a
   expect(await tell(note)).toBe('00')
   const [kept, ...others] = await unmatched(booking.rrn)
   expect(kept).toMatchObject({
-    ...{ network: 'neta', mti: '0220', stan: '900040', transmission: '1122120000', times: 2 },
-    ...{ processing_code: '200000', amount: 4_200, response_code: '00' },
+    network: 'neta',
+    mti: '0220',
+    stan: '900040',
+    transmission: '1122120000',
+    times: 2,
+    processing_code: '200000',
+    amount: 4_200,
+    response_code: '00',
   })
   expect(others).toEqual([])
   expect(await unmatched(note.rrn)).toMatchObject([
@@ -323,8 +355,12 @@ test('what belongs to no transaction is kept once before it is answered, until a
 test('what no table could hold of an unmatched advice is left out, and it is kept; too many are not', async () => {
   const { sql } = rig.database
   const take = createAdvices({
-    ...{ sql, networks: rig.networks, emission: undefined, logger: quietLogger },
-    ...{ onReversals: () => undefined, now: () => new Date() },
+    sql,
+    networks: rig.networks,
+    emission: undefined,
+    logger: quietLogger,
+    onReversals: () => undefined,
+    now: () => new Date(),
   })
   const told = (stan: string, change: Partial<CardMessage> = {}) =>
     take({
@@ -353,7 +389,11 @@ test('an advice that cannot be kept gets no answer', async () => {
   const { sql } = rig.database
   const now = () => new Date()
   const take = createAdvices({
-    ...{ sql, networks: rig.networks, emission: undefined, logger: quietLogger, now },
+    sql,
+    networks: rig.networks,
+    emission: undefined,
+    logger: quietLogger,
+    now,
     onReversals: () => undefined,
   })
   await sql`alter table card_events rename to card_events_away`

@@ -8,7 +8,9 @@ import { bookedBy, bookedByEnd } from '../../../src/cards/use-cases/booking.ts'
 
 const networkOf = (authorization: '0100' | '0200') =>
   ({
-    ...{ name: 'neta', reconciliation: {}, content: { mtiOf: () => authorization } },
+    name: 'neta',
+    reconciliation: {},
+    content: { mtiOf: () => authorization },
     answers: { ofReversal: (code: string) => (code === '00' ? 'done' : 'unknown') },
   }) as unknown as Network
 
@@ -17,12 +19,21 @@ const sales = networkOf('0200')
 const at = new Date('2026-11-22T12:00:00Z')
 
 const transaction = {
-  ...{ id: 'txn_1', currency: 'USD', amountCents: 10_000n, stan: '000001', transmission: 'T1' },
-  ...{ operationStan: '000002', operationTransmission: 'T2', operationCents: 2_500n },
+  id: 'txn_1',
+  currency: 'USD',
+  amountCents: 10_000n,
+  stan: '000001',
+  transmission: 'T1',
+  operationStan: '000002',
+  operationTransmission: 'T2',
+  operationCents: 2_500n,
 } as CardTransaction
 
 const captured = {
-  ...{ ...transaction, capturedCents: 3_000n, captureStan: '000004', captureTransmission: 'T4' },
+  ...transaction,
+  capturedCents: 3_000n,
+  captureStan: '000004',
+  captureTransmission: 'T4',
   captures: [{ stan: '000003', transmission: 'T3', cents: 1_200 }],
 } as CardTransaction
 
@@ -99,8 +110,14 @@ test('an approved 0100 is counted where the network compares their number', () =
 const answered = { settlementDate: '1123', fees: { transaction: 25n } }
 
 const reversal = {
-  ...{ transactionId: 'txn_1', currency: 'USD', amountCents: 700n, responseCode: '00' },
-  ...{ stan: '000009', transmission: 'T9', originalStan: '000002', originalTransmission: 'T2' },
+  transactionId: 'txn_1',
+  currency: 'USD',
+  amountCents: 700n,
+  responseCode: '00',
+  stan: '000009',
+  transmission: 'T9',
+  originalStan: '000002',
+  originalTransmission: 'T2',
   originalMti: '0100',
 } as Reversal
 

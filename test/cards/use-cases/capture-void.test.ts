@@ -72,14 +72,20 @@ describe('a capture', () => {
         error: {
           code: 'CAPTURE_DECLINED',
           details: {
-            ...{ field: null, value: null, transaction_id: id, status: 'authorized' },
-            ...{ response_code: '05', response_message: 'Not authorized' },
+            field: null,
+            value: null,
+            transaction_id: id,
+            status: 'authorized',
+            response_code: '05',
+            response_message: 'Not authorized',
           },
         },
       })
     }
     expect(await read(id)).toMatchObject({
-      ...{ status: 'authorized', response_code: '00', capture_error: 'declined_05' },
+      status: 'authorized',
+      response_code: '00',
+      capture_error: 'declined_05',
     })
   })
 
@@ -191,7 +197,8 @@ describe('a void', () => {
       error: {
         code: 'VOID_DECLINED',
         details: {
-          ...{ status: 'captured', response_code: '57' },
+          status: 'captured',
+          response_code: '57',
           response_message: 'Transaction not permitted',
         },
       },

@@ -107,7 +107,9 @@ describe('captures in parts', () => {
     expect(some.body).toMatchObject({ status: 'authorized', reversed_amount: 2_000 })
     const rest = await call(id, 'void', { amount: 4_000 })
     expect(rest.body).toMatchObject({
-      ...{ status: 'captured', captured_amount: 4_000, reversed_amount: 6_000 },
+      status: 'captured',
+      captured_amount: 4_000,
+      reversed_amount: 6_000,
     })
     expect(entryOf(rest.body)).toMatchObject({ capturedAmount: 4_000, reversedAmount: 6_000 })
     expect((await call(id, 'refund')).body).toMatchObject({ refunded_amount: 4_000 })
@@ -122,11 +124,14 @@ describe('captures in parts', () => {
     expect((await part(silent, 990_200, hasty)).status).toBe(504)
     const record = await hasty.settled(silent)
     expect(record).toMatchObject({
-      ...{ status: 'authorized', captured_amount: 5_000, capture_error: 'timed_out' },
+      status: 'authorized',
+      captured_amount: 5_000,
+      capture_error: 'timed_out',
     })
     expect(entryOf(record, hasty)).toMatchObject({ capturedAmount: 5_000 })
     expect((await call(silent, 'capture', undefined, hasty)).body).toMatchObject({
-      ...{ status: 'captured', captured_amount: 2_000_000 },
+      status: 'captured',
+      captured_amount: 2_000_000,
     })
   })
 
@@ -134,7 +139,9 @@ describe('captures in parts', () => {
     const { id } = await rig.authorize('tok_visa_approved')
     await part(id, 1)
     const earlier = Array.from({ length: capturesMax - 3 }, (_, at) => ({
-      ...{ stan: String(at).padStart(6, '0'), transmission: '0101000000', cents: 1 },
+      stan: String(at).padStart(6, '0'),
+      transmission: '0101000000',
+      cents: 1,
     }))
     await rig.database.sql`
       update card_transactions set captures = ${rig.database.sql.json(earlier)},
@@ -160,7 +167,8 @@ describe('captures in parts', () => {
       'card.transaction.captured',
     ])
     expect(eventGroups.cards.payload.parse(JSON.parse(rows[1]?.data ?? ''))).toMatchObject({
-      ...{ status: 'authorized', captured_amount: 4_000 },
+      status: 'authorized',
+      captured_amount: 4_000,
     })
   })
 })

@@ -21,11 +21,16 @@ type Options = Parameters<typeof createExpiry>[0]
 
 const sweep = (change: Partial<Options> = {}) =>
   createExpiry({
-    ...{ sql: rig.database.sql, insertReversals },
+    sql: rig.database.sql,
+    insertReversals,
     networks: rig.networks.all.map(({ name, content }) => ({
-      ...{ name, content, authorizationHours: name === 'neta' ? 24 : undefined },
+      name,
+      content,
+      authorizationHours: name === 'neta' ? 24 : undefined,
     })),
-    ...{ emission: emitWithin, logger: quietLogger, now: () => new Date() },
+    emission: emitWithin,
+    logger: quietLogger,
+    now: () => new Date(),
     onReversals: () => undefined,
     ...change,
   }).sweep()
@@ -105,7 +110,8 @@ describe('an authorization that nobody captures in time', () => {
       const isCaptured = answers[at]?.status === 200
       expect(record.status).toBe(isCaptured ? 'captured' : 'voided')
       expect(entryOf(record)).toMatchObject({
-        ...{ capturedAmount: isCaptured ? 10_000 : 0, reversedAmount: isCaptured ? 0 : 10_000 },
+        capturedAmount: isCaptured ? 10_000 : 0,
+        reversedAmount: isCaptured ? 0 : 10_000,
       })
     }
   })
@@ -118,7 +124,10 @@ describe('the rest of what is captured in parts', () => {
     await sweep()
     const record = await rig.settled(id)
     expect(record).toMatchObject({
-      ...{ status: 'captured', reason: 'expired', captured_amount: 4_000, reversed_amount: 6_000 },
+      status: 'captured',
+      reason: 'expired',
+      captured_amount: 4_000,
+      reversed_amount: 6_000,
     })
     expect(entryOf(record)).toMatchObject({ capturedAmount: 4_000, reversedAmount: 6_000 })
     expect(await toldOf(id)).toEqual([

@@ -47,7 +47,8 @@ const read = async (id: string, one = rig) =>
   (await (await one.get(`/v1/transactions/${id}`)).json()) as CardRecord
 
 const json = async (response: Response) => ({
-  ...{ status: response.status, body: (await response.json()) as CardRecord },
+  status: response.status,
+  body: (await response.json()) as CardRecord,
 })
 
 const entryOf = ({ rrn }: CardRecord) => rig.simulators[0].book().find((one) => one.rrn === rrn)
@@ -74,7 +75,8 @@ test('what is captured, given back and voided while the network is away reaches 
   const again = await rig.post(path, undefined, key)
   expect(await again.text()).toBe(await first.clone().text())
   expect(await json(first)).toMatchObject({
-    ...{ status: 202, body: { status: 'authorized', operation: 'advising_capture' } },
+    status: 202,
+    body: { status: 'authorized', operation: 'advising_capture' },
   })
   expect((await rig.post(path)).status).toBe(409)
   for (const [id, what, body, operation] of [
@@ -133,8 +135,11 @@ test('an authorization up to the limit is approved in place of the network, and 
   }
   for (const one of [approved, refused]) {
     expect(one).toMatchObject({
-      ...{ status: 'authorized', stand_in: true, response_code: '00' },
-      ...{ operation: 'advising_authorization', auth_code: one['stan'] },
+      status: 'authorized',
+      stand_in: true,
+      response_code: '00',
+      operation: 'advising_authorization',
+      auth_code: one['stan'],
     })
     expect(entryOf(one)).toBeUndefined()
   }
@@ -142,7 +147,9 @@ test('an authorization up to the limit is approved in place of the network, and 
   expect(await rig.settled(approved.id)).toMatchObject({ status: 'authorized', stand_in: true })
   expect(entryOf(approved)).toMatchObject({ mti: '0120', authorizedAmount: 10_000, requests: 1 })
   expect(await rig.settled(refused.id)).toMatchObject({
-    ...{ status: 'declined', reason: 'advice_refused', response_code: '51' },
+    status: 'declined',
+    reason: 'advice_refused',
+    response_code: '51',
     needs_attention: true,
   })
   expect(await rig.settled(sold.id)).toMatchObject({ status: 'captured', captured_amount: 10_000 })
@@ -168,8 +175,14 @@ test('what follows an authorization in place of the network is told behind it', 
     records.push(await rig.authorize(token))
   }
   const [sold, part, held, lost, dropped, less, nothing, undone] = records as [
-    ...[CardRecord, CardRecord, CardRecord, CardRecord],
-    ...[CardRecord, CardRecord, CardRecord, CardRecord],
+    CardRecord,
+    CardRecord,
+    CardRecord,
+    CardRecord,
+    CardRecord,
+    CardRecord,
+    CardRecord,
+    CardRecord,
   ]
   const key = { 'Idempotency-Key': 'behind' }
   const post = ({ id }: CardRecord, what: string, body?: unknown, headers = {}) =>
@@ -189,7 +202,8 @@ test('what follows an authorization in place of the network is told behind it', 
     [undone, 'capture', undefined, 'advising_capture'],
   ] as const) {
     expect(await json(await post(one, what, body))).toMatchObject({
-      ...{ status: 202, body: { status: 'authorized', operation } },
+      status: 202,
+      body: { status: 'authorized', operation },
     })
     // What comes after that depends on its end.
     expect((await post(one, 'refund')).status).toBe(409)
@@ -240,7 +254,8 @@ test('a void behind a capture that waits takes back both, whatever the network s
     const again = await rig.post(`/v1/transactions/${id}/void`, undefined, key)
     expect(await again.text()).toBe(await first.clone().text())
     expect(await json(first)).toMatchObject({
-      ...{ status: 202, body: { operation: 'reversing_void' } },
+      status: 202,
+      body: { operation: 'reversing_void' },
     })
     expect((await rig.post(`/v1/transactions/${id}/void`)).status).toBe(409)
   }
@@ -294,10 +309,13 @@ test('a capture or refund that the network refuses afterwards leaves what was th
   expect((await rig.post(`/v1/transactions/${refund.id}/refund`)).status).toBe(202)
   await away(false)
   expect(await rig.settled(capture.id)).toMatchObject({
-    ...{ status: 'authorized', capture_error: 'declined_05' },
+    status: 'authorized',
+    capture_error: 'declined_05',
   })
   expect(await rig.settled(refund.id)).toMatchObject({
-    ...{ status: 'captured', refund_error: 'declined_05', captured_amount: 10_000 },
+    status: 'captured',
+    refund_error: 'declined_05',
+    captured_amount: 10_000,
   })
   expect((await read(refund.id))['refunded_amount']).toBeUndefined()
   const ended = await rig.database.sql`
@@ -312,7 +330,9 @@ test('a capture or refund that the network refuses afterwards leaves what was th
 test('an advice is repeated with its numbers until the network says what became of it', async () => {
   const network = createScriptedNetwork()
   await using lonely = await createCardsRig({
-    ...{ networkA: network, environment: await environment(), timeoutMs: 100 },
+    networkA: network,
+    environment: await environment(),
+    timeoutMs: 100,
   })
   network.on((_, peer) => peer.answer({ responseCode: '00', authCode: 'A00001' }))
   const { id, rrn } = await lonely.authorize('tok_visa_approved')
@@ -366,7 +386,8 @@ test('an advice whose time is over needs attention, and a person says how it end
       expect((await rig.post(`/v1/transactions/${id}/capture`)).status).toBe(409)
     }
     const resolved = await rig.app.call('POST', `/v1/transactions/${id}/resolve`, {
-      ...{ key: rig.adminKey, body: { outcome, reason: 'Network desk' } },
+      key: rig.adminKey,
+      body: { outcome, reason: 'Network desk' },
     })
     expect(await json(resolved)).toMatchObject({ status: 200, body: after })
     expect((await read(id))['operation']).toBeUndefined()

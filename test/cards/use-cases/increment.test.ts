@@ -83,7 +83,9 @@ describe('an increment', () => {
     const { id } = await hasty.authorize('tok_visa_increment_timeout')
     expect((await call(id, 'increment', { amount: 2_500 }, hasty)).status).toBe(504)
     expect((await hasty.reversalsOf(id))[0]).toMatchObject({
-      ...{ reverses: 'increment', original_mti: '0100', amount_cents: 2_500n },
+      reverses: 'increment',
+      original_mti: '0100',
+      amount_cents: 2_500n,
     })
     const record = await hasty.settled(id)
     expect(record).toMatchObject({ amount: 10_000, increment_error: 'timed_out' })
@@ -118,7 +120,10 @@ describe('an approval of a part', () => {
   test('is taken where the caller takes it, with the balance', async () => {
     const record = await rig.authorize('tok_visa_partial', { accept_partial: true })
     expect(record).toMatchObject({
-      ...{ status: 'authorized', amount: 4_000, requested_amount: 10_000, response_code: '10' },
+      status: 'authorized',
+      amount: 4_000,
+      requested_amount: 10_000,
+      response_code: '10',
       balances: [{ kind: 'available', account_type: '00', currency: 'BRL', amount: 0 }],
     })
     expect(await find(record.id)).toEqual(record)
@@ -134,7 +139,8 @@ describe('an approval of a part', () => {
     expect(record).toMatchObject({ status: 'captured', amount: 4_000, captured_amount: 4_000 })
     await call(record.id, 'void')
     expect(entryOf(await rig.settled(record.id))).toMatchObject({
-      ...{ capturedAmount: 0, reversedAmount: 4_000 },
+      capturedAmount: 0,
+      reversedAmount: 4_000,
     })
   })
 

@@ -8,26 +8,48 @@ import { outcomes, stepOf } from '../../../src/cards/use-cases/outcomes.ts'
 const at = new Date('2026-11-21T12:00:00Z')
 
 const transaction = (state: CardState): CardTransaction => ({
-  ...{ id: 'txn_1', network: 'neta', brand: 'visa', cardToken: 'tok', currency: 'BRL' },
-  ...{ amountCents: 10_000n, operationCents: 4_000n, capturedCents: undefined, installments: 1 },
-  ...{ merchantId: 'M1', terminalId: undefined, stan: '000001', rrn: '632512000001' },
-  ...{ transmission: '1121120000', operationStan: '000002', operationTransmission: '1121120001' },
-  ...{ authCode: undefined, responseCode: undefined, captureError: undefined },
-  ...{ captureStan: '000003', captureTransmission: '1121120002', captures: undefined },
-  ...{ voidError: undefined, reason: undefined, needsAttention: false },
-  ...{ reference: undefined, details: undefined, refundError: undefined },
-  ...{ incrementError: undefined, requestedCents: undefined },
-  ...{ refundedCents: undefined, reversedCents: undefined },
-  ...{ captureAdvised: undefined, standIn: undefined },
-  ...{ claimKey: undefined, traceparent: undefined },
-  ...{
-    account: 'default',
-    createdBy: 'key',
-    createdAt: at,
-    updatedAt: at,
-    capturedAt: undefined,
-    voidedAt: undefined,
-  },
+  id: 'txn_1',
+  network: 'neta',
+  brand: 'visa',
+  cardToken: 'tok',
+  currency: 'BRL',
+  amountCents: 10_000n,
+  operationCents: 4_000n,
+  capturedCents: undefined,
+  installments: 1,
+  merchantId: 'M1',
+  terminalId: undefined,
+  stan: '000001',
+  rrn: '632512000001',
+  transmission: '1121120000',
+  operationStan: '000002',
+  operationTransmission: '1121120001',
+  authCode: undefined,
+  responseCode: undefined,
+  captureError: undefined,
+  captureStan: '000003',
+  captureTransmission: '1121120002',
+  captures: undefined,
+  voidError: undefined,
+  reason: undefined,
+  needsAttention: false,
+  reference: undefined,
+  details: undefined,
+  refundError: undefined,
+  incrementError: undefined,
+  requestedCents: undefined,
+  refundedCents: undefined,
+  reversedCents: undefined,
+  captureAdvised: undefined,
+  standIn: undefined,
+  claimKey: undefined,
+  traceparent: undefined,
+  account: 'default',
+  createdBy: 'key',
+  createdAt: at,
+  updatedAt: at,
+  capturedAt: undefined,
+  voidedAt: undefined,
   ...state,
 })
 
@@ -155,19 +177,31 @@ test('a capture is taken back by its own numbers and amount, anything else by th
 test('a refund is taken back by its own numbers, a partial void is repeated with what it leaves', () => {
   const refund = transaction({ status: 'captured', operation: 'refund' })
   expect(reversalOf(refund, 'refund')).toMatchObject({
-    ...{ originalMti: '0200', originalStan: '000002', amountCents: 4_000n, attempts: 0 },
+    originalMti: '0200',
+    originalStan: '000002',
+    amountCents: 4_000n,
+    attempts: 0,
   })
   const part = transaction({ status: 'authorized', operation: 'partial_void' })
   expect(reversalOf({ ...part, reversedCents: 500n }, 'partial_void')).toMatchObject({
-    ...{ originalMti: '0100', originalStan: '000001', amountCents: 10_000n },
-    ...{ remainingCents: 5_500n, attempts: 1, stan: '000002' },
+    originalMti: '0100',
+    originalStan: '000001',
+    amountCents: 10_000n,
+    remainingCents: 5_500n,
+    attempts: 1,
+    stan: '000002',
   })
 })
 
 test('the void of a captured payment names the capture, and is the first attempt of its reversal', () => {
   const captured = transaction({ status: 'captured', operation: 'void' })
   expect(reversalOf({ ...captured, capturedCents: 2_500n }, 'void')).toMatchObject({
-    ...{ originalMti: '0200', originalStan: '000003', originalTransmission: '1121120002' },
-    ...{ amountCents: 2_500n, attempts: 1, stan: '000002', transmission: '1121120001' },
+    originalMti: '0200',
+    originalStan: '000003',
+    originalTransmission: '1121120002',
+    amountCents: 2_500n,
+    attempts: 1,
+    stan: '000002',
+    transmission: '1121120001',
   })
 })

@@ -111,7 +111,9 @@ describe('a refund', () => {
     const answer = await call(id, 'refund', { amount: 2_500 }, {}, hasty)
     expect(answer).toMatchObject({ status: 504, body: { error: { code: 'NETWORK_TIMEOUT' } } })
     expect((await hasty.reversalsOf(id))[0]).toMatchObject({
-      ...{ reverses: 'refund', original_mti: '0200', amount_cents: 2_500n },
+      reverses: 'refund',
+      original_mti: '0200',
+      amount_cents: 2_500n,
     })
     const record = await hasty.settled(id)
     expect(record).toMatchObject({ status: 'captured', refund_error: 'timed_out' })
@@ -185,6 +187,8 @@ test('refunds and partial voids are told to subscribers', async () => {
     'card.transaction.refunded',
   ])
   expect(eventGroups.cards.payload.parse(JSON.parse(rows[3]?.data ?? ''))).toMatchObject({
-    ...{ status: 'captured', refunded_amount: 1_000, reversed_amount: 4_000 },
+    status: 'captured',
+    refunded_amount: 1_000,
+    reversed_amount: 4_000,
   })
 })

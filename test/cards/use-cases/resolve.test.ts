@@ -25,7 +25,9 @@ const waiting = async (status: string, operation: Waiting): Promise<string> => {
 
 const resolve = async (id: string, body: unknown, headers: Record<string, string> = {}) => {
   const response = await rig.app.call('POST', `/v1/transactions/${id}/resolve`, {
-    ...{ key: rig.adminKey, body, headers },
+    key: rig.adminKey,
+    body,
+    headers,
   })
   return { status: response.status, text: await response.text(), headers: response.headers }
 }

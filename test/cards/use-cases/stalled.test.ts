@@ -28,8 +28,13 @@ afterAll(() => rig[Symbol.asyncDispose]())
 /** As another process does it, an hour later. */
 const sweep = () =>
   createAbandonedSweep({
-    ...{ sql: rig.database.sql, insertReversals, timeoutMs: 0, marginMs: -3_600_000 },
-    ...{ logger: quietLogger, emission: undefined, now: () => new Date() },
+    sql: rig.database.sql,
+    insertReversals,
+    timeoutMs: 0,
+    marginMs: -3_600_000,
+    logger: quietLogger,
+    emission: undefined,
+    now: () => new Date(),
   }).sweep()
 
 const reversals = () => network.seen.filter(({ mti }) => mti.startsWith('04'))
@@ -79,7 +84,9 @@ describe('a process that stood still before it sent', () => {
     const pan = testTokens.get('tok_visa_approved')!.slice()
     const before = network.seen.length
     const context = {
-      ...{ logger: quietLogger, count: () => undefined, away: <T>(work: Promise<T>) => work },
+      logger: quietLogger,
+      count: () => undefined,
+      away: <T>(work: Promise<T>) => work,
       now: () => new Date(transaction.updatedAt.getTime() + ms),
     }
     const verdict = await send(
@@ -146,8 +153,13 @@ describe('an approval of what another process has taken back already', () => {
 describe('a late approval whose process was killed before it could see to it', () => {
   const lateSweep = () =>
     createLateSweep({
-      ...{ sql: rig.database.sql, networks: rig.networks, onReversals: () => undefined },
-      ...{ emission: undefined, logger: quietLogger, now: () => new Date(), secondsMin: 0 },
+      sql: rig.database.sql,
+      networks: rig.networks,
+      onReversals: () => undefined,
+      emission: undefined,
+      logger: quietLogger,
+      now: () => new Date(),
+      secondsMin: 0,
     })
   /** As it is kept, of the transaction and nothing more. */
   const keep = (id: string, mti: string, stan: string) => rig.database.sql`
@@ -202,8 +214,11 @@ test('a capture that turns up after the void is taken back, and then the hold be
   expect((await rig.post(`/v1/transactions/${id}/void`)).status).toBe(200)
   const sent = reversals().length
   network.tell({
-    ...{ mti: '0210', stan: await captureStanOf(id), rrn: String(row?.['rrn']) },
-    ...{ responseCode: '00', terminalId: 'TERM01' },
+    mti: '0210',
+    stan: await captureStanOf(id),
+    rrn: String(row?.['rrn']),
+    responseCode: '00',
+    terminalId: 'TERM01',
   })
   await until(() => reversals().length === sent + 2, 5_000, 'two reversals')
   expect(await rig.settled(id)).toMatchObject({ status: 'voided' })

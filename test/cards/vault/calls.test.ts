@@ -107,7 +107,8 @@ describe('an answer', () => {
     const most = answerBytesMax - head(10_000).length
     expect(readAll([bytesOf(head(most) + 'x'.repeat(most))])).toMatchObject({ isKept: true })
     expect(readAll([bytesOf(head(most + 1) + 'x'.repeat(most + 1))])).toMatchObject({
-      ...{ status: 500, isKept: false },
+      status: 500,
+      isKept: false,
     })
     expect(() => readAll([bytesOf(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(answerBytesMax)}`)])).toThrow(
       AnswerError,
@@ -134,7 +135,8 @@ type Seen = { connections: number; requests: string[] }
 const serve = (answer: (socket: Socket<undefined>, seen: Seen) => void) => {
   const seen: Seen = { connections: 0, requests: [] }
   const server = Bun.listen<undefined>({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     socket: {
       open: () => void seen.connections++,
       data: (socket, bytes) => {
@@ -234,7 +236,8 @@ describe('calls', () => {
 test('a vault behind a proxy is asked through it', async () => {
   const asked: string[] = []
   const proxy = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: ({ url }) => {
       asked.push(url)
       return new Response('4000000000000002', { headers: { 'card-expiry': '4912' } })

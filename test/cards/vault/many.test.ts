@@ -17,7 +17,8 @@ type Asked = { readonly path: string; readonly body: unknown }
 const vaultThat = (many: (tokens: readonly string[]) => Response, tokensMax = '3') => {
   const asked: Asked[] = []
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: async (request) => {
       const path = new URL(request.url).pathname
       const body = (await request.json()) as { tokens: readonly string[] }
@@ -49,8 +50,12 @@ const cryptogram = 'AAAAAAAAAAAAAAAAAAAAAAAAAAA='
 test('once it has said how many it takes, in their order, each with its own outcome', async () => {
   const { asked, vault } = vaultThat((tokens) => {
     const lines: Record<string, string> = {
-      ...{ a: '4000000000000010', b: '', c: '5500000000000004;2812' },
-      ...{ d: `5500000000000012;;${cryptogram}`, e: 'no number', f: '4000000000000028;2813' },
+      a: '4000000000000010',
+      b: '',
+      c: '5500000000000004;2812',
+      d: `5500000000000012;;${cryptogram}`,
+      e: 'no number',
+      f: '4000000000000028;2813',
     }
     return new Response(tokens.map((token) => `${lines[token]}\n`).join(''))
   })

@@ -41,7 +41,8 @@ beforeAll(async () => {
     timeoutMs: 2_000,
     networkA: network,
     environment: {
-      ...{ CARDGW_NETA_MESSAGES_FILE: file, CARDGW_VAULT_URL: `http://127.0.0.1:${vault.port}` },
+      CARDGW_NETA_MESSAGES_FILE: file,
+      CARDGW_VAULT_URL: `http://127.0.0.1:${vault.port}`,
     },
   })
   network.on((request, peer) => {

@@ -162,7 +162,8 @@ describe('answers', () => {
   /** Over a bare socket: an HTTP library would not say such things. */
   const saying = (head: string, chunk: string): string => {
     const server = Bun.listen({
-      ...{ hostname: '127.0.0.1', port: 0 },
+      hostname: '127.0.0.1',
+      port: 0,
       socket: {
         data: (socket) => {
           socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`)
@@ -329,7 +330,10 @@ describe('TLS', () => {
 })
 
 const nothing = {
-  ...{ token: undefined, certificate: undefined, key: undefined, ca: undefined },
+  token: undefined,
+  certificate: undefined,
+  key: undefined,
+  ca: undefined,
   timeoutMs: 1,
 }
 

@@ -28,7 +28,9 @@ test('two that listen on one port: the second is told by the code that is looked
   const first = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() })
   const second = () =>
     Bun.serve({
-      ...{ hostname: '127.0.0.1', port: first.port ?? 0, reusePort: false },
+      hostname: '127.0.0.1',
+      port: first.port ?? 0,
+      reusePort: false,
       fetch: () => new Response(),
     })
   expect(second).toThrow(expect.objectContaining({ code: 'EADDRINUSE' }) as never)

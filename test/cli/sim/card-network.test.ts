@@ -28,7 +28,8 @@ const start = (options: Readonly<Record<string, string>>) =>
   })
 
 const exchange = {
-  ...{ networkCode: '101', asks: true },
+  networkCode: '101',
+  asks: true,
   keys: [{ use: 'mac', field: 48, at: 0, digits: 32, checkValueAt: 32, checkValueDigits: 6 }],
 } as const
 

@@ -13,8 +13,10 @@ const entry: DirectoryEntry = {
   key: '+5511987654321',
   owner: { taxIdNumber: '11122233300', name: 'João Silva' },
   account: {
-    ...{ participant: '12345678', branch: '00001' },
-    ...{ accountNumber: '0007654321', accountType: 'CACC' },
+    participant: '12345678',
+    branch: '00001',
+    accountNumber: '0007654321',
+    accountType: 'CACC',
   },
 }
 const requestId = Uint8Array.from({ length: 16 }, (_, i) => i + 1)

@@ -19,19 +19,38 @@ import { hasSharedData, readSharedData } from '../../support/shared-data.ts'
 const scanner = createXmlScanner()
 
 const report: InfractionReport = {
-  ...{ transactionId: 'E9999901012341234123412345678900', reason: 'REFUND_REQUEST' },
-  ...{ situation: 'SCAM', details: 'Boleto <falso> & caro', id: crypto.randomUUID() },
+  transactionId: 'E9999901012341234123412345678900',
+  reason: 'REFUND_REQUEST',
+  situation: 'SCAM',
+  details: 'Boleto <falso> & caro',
+  id: crypto.randomUUID(),
   contact: { email: 'abc@pix.br', phone: '+5561988887777' },
-  ...{ status: 'CLOSED', reporter: '99999010', counterparty: '9999901A' },
-  ...{ createdMs: 1_000, modifiedMs: 2_001, result: 'AGREED', analysis: 'Bloqueado' },
-  ...{ fraudType: 'MULE_ACCOUNT', fraudMarkerId: crypto.randomUUID() },
+  status: 'CLOSED',
+  reporter: '99999010',
+  counterparty: '9999901A',
+  createdMs: 1_000,
+  modifiedMs: 2_001,
+  result: 'AGREED',
+  analysis: 'Bloqueado',
+  fraudType: 'MULE_ACCOUNT',
+  fraudMarkerId: crypto.randomUUID(),
 }
 const refund: DirectoryRefund = {
-  ...{ transactionId: 'E9999901012341234123412345678900', reason: 'FRAUD' },
-  ...{ amountCents: 999_999_999_999_999n, details: undefined, id: crypto.randomUUID() },
-  ...{ status: 'CLOSED', requesting: '99999010', contested: '99999011' },
-  ...{ createdMs: 1, modifiedMs: 2, recoveryId: crypto.randomUUID(), result: 'PARTIALLY_ACCEPTED' },
-  ...{ analysis: 'Parte', rejectionReason: undefined, effectiveCents: 5n },
+  transactionId: 'E9999901012341234123412345678900',
+  reason: 'FRAUD',
+  amountCents: 999_999_999_999_999n,
+  details: undefined,
+  id: crypto.randomUUID(),
+  status: 'CLOSED',
+  requesting: '99999010',
+  contested: '99999011',
+  createdMs: 1,
+  modifiedMs: 2,
+  recoveryId: crypto.randomUUID(),
+  result: 'PARTIALLY_ACCEPTED',
+  analysis: 'Parte',
+  rejectionReason: undefined,
+  effectiveCents: 5n,
   returnId: 'D9999901012341234123412345678900',
 }
 
@@ -42,8 +61,10 @@ test('a report and a refund are read as they were written', () => {
   expect(readRefund(other, other.root)).toEqual(refund)
   const analysis: RefundAnalysis = {
     result: 'REJECTED',
-    ...{ analysis: 'x', rejectionReason: 'NO_BALANCE' },
-    ...{ returnId: undefined, effectiveCents: undefined },
+    analysis: 'x',
+    rejectionReason: 'NO_BALANCE',
+    returnId: undefined,
+    effectiveCents: undefined,
   }
   const closed = scanner.scan(writeElement(['R', refundAnalysisElements(analysis)]))
   expect(readRefundAnalysis(closed, closed.root)).toEqual(analysis)
@@ -94,13 +115,17 @@ test.skipIf(!hasSharedData)('the official examples of refunds are read', () => {
   expect([unreadable, hasMore]).toEqual([0, true])
   expect(items).toMatchObject([
     {
-      ...{ amountCents: 20_000n, status: 'CLOSED', result: 'TOTALLY_ACCEPTED' },
-      ...{ analysis: 'Valor totalemente extornado.', returnId: 'D9999901012341234123412345678900' },
+      amountCents: 20_000n,
+      status: 'CLOSED',
+      result: 'TOTALLY_ACCEPTED',
+      analysis: 'Valor totalemente extornado.',
+      returnId: 'D9999901012341234123412345678900',
     },
   ])
   const closing = scanner.scan(readSharedData('dict/examples/refunds/CloseRefundRequest.xml'))
   expect(readRefundAnalysis(closing, closing.root)).toMatchObject({
-    ...{ result: 'TOTALLY_ACCEPTED', returnId: 'D9999901012341234123412345678900' },
+    result: 'TOTALLY_ACCEPTED',
+    returnId: 'D9999901012341234123412345678900',
   })
 })
 

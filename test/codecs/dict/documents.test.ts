@@ -31,8 +31,10 @@ const kept: KeptEntry = {
   key: '11122233300',
   keyType: 'CPF',
   account: {
-    ...{ participant: '12345678', branch: '0001' },
-    ...{ accountNumber: '0007654321', accountType: 'CACC' },
+    participant: '12345678',
+    branch: '0001',
+    accountNumber: '0007654321',
+    accountType: 'CACC',
   },
   openedAt: '2010-01-10T03:00:00Z',
   owner: { taxIdNumber: '11122233300', name: 'João Silva' },
@@ -130,7 +132,10 @@ describe('a problem', () => {
   test('tells its code and status, and nothing that could be personal', () => {
     const bytes = writeElement(
       problemElement('https://dict.pi.rsfn.net.br/api/v2', {
-        ...{ code: 'EntryInvalid', title: 'x', status: 400, detail: 'key 11122233300' },
+        code: 'EntryInvalid',
+        title: 'x',
+        status: 400,
+        detail: 'key 11122233300',
       }),
     )
     expect(readProblem(scanner.scan(bytes))).toEqual({ code: 'EntryInvalid', status: 400 })

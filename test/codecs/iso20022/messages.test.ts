@@ -138,7 +138,11 @@ describe('what cannot be read is told', () => {
       return reading.ok ? reading.message.answers[0]?.accepted : reading.problems[0]?.rule
     }
     expect(['true', '1', ' true ', 'false', '0', 'yes', ''].map(judge)).toEqual([
-      ...[true, true, true, false, false],
+      true,
+      true,
+      true,
+      false,
+      false,
       ...['boolean', 'boolean'],
     ])
   })

@@ -9,30 +9,49 @@ const pan = '4539578763621486'
 describe('a message that is shown', () => {
   test('has BIN and last four digits of its card number, and no secret', () => {
     const message = Object.assign(new CardMessage(), {
-      ...{ mti: '0100', pan: digits(pan), processingCode: '000000', amount: '000000001000' },
-      ...{ stan: '000001', expirationDate: '3012', merchantId: 'LOJA', currency: '986' },
-      ...{ track2: digits(`${pan}=3012`), pinBlock: digits('12345678') },
-      ...{ additionalData: digits('CVV 123'), iccData: digits('5A'), mac: digits('ABCDEFGH') },
+      mti: '0100',
+      pan: digits(pan),
+      processingCode: '000000',
+      amount: '000000001000',
+      stan: '000001',
+      expirationDate: '3012',
+      merchantId: 'LOJA',
+      currency: '986',
+      track2: digits(`${pan}=3012`),
+      pinBlock: digits('12345678'),
+      additionalData: digits('CVV 123'),
+      iccData: digits('5A'),
+      mac: digits('ABCDEFGH'),
       more: new Map<number, string | Uint8Array>([[62, `CAVV ${pan}`]]),
     })
     expect(shownFields(message)).toEqual({
-      ...{ '002': '453957******1486', '003': '000000', '004': '000000001000', '011': '000001' },
-      ...{ '014': '***', '035': '***', '042': 'LOJA', '048': '***', '049': '986', '052': '***' },
-      ...{ '055': '***', '062': '***', '064': '***' },
+      '002': '453957******1486',
+      '003': '000000',
+      '004': '000000001000',
+      '011': '000001',
+      '014': '***',
+      '035': '***',
+      '042': 'LOJA',
+      '048': '***',
+      '049': '986',
+      '052': '***',
+      '055': '***',
+      '062': '***',
+      '064': '***',
     })
   })
 
   test('has no card number in any other field, and the original data in its parts', () => {
     const originalData = '010000000111222233440000000001100000000000'
     const message = Object.assign(new CardMessage(), {
-      ...{ merchantName: `LOJA ${pan} BR`, additionalAmounts: pan, originalData },
+      merchantName: `LOJA ${pan} BR`,
+      additionalAmounts: pan,
+      originalData,
     })
     expect(shownFields(message)).toEqual({
-      ...{
-        '043': 'LOJA 453957******1486 BR',
-        '054': '453957******1486',
-        '090': '0100 000001 1122223344 00000000011 00000000000',
-      },
+      '043': 'LOJA 453957******1486 BR',
+      '054': '453957******1486',
+      '090': '0100 000001 1122223344 00000000011 00000000000',
     })
   })
 

@@ -117,7 +117,9 @@ describe('a body that is made to be read for long', () => {
   test('with more delimiters than parts are allowed is read so far, whatever is between them', () => {
     const body = filled('\r\n--b')
     expect(salvageMultipart(body, 'multipart/mixed; boundary=b')).toEqual({
-      ...{ parts: [], lost: 'multipart_parts', rest: undefined },
+      parts: [],
+      lost: 'multipart_parts',
+      rest: undefined,
     })
   })
 })

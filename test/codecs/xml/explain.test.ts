@@ -18,7 +18,9 @@ const explain = (bytes: Uint8Array) => {
 
 test('the place is the scanner’s, the reason in the words of the second parser', () => {
   expect(explain(utf8('<a>\n<b></a>'))).toEqual({
-    ...{ code: 'tag_mismatch', line: 2, column: 4 },
+    code: 'tag_mismatch',
+    line: 2,
+    column: 4,
     reason: 'unexpected close tag',
   })
 })

@@ -11,7 +11,9 @@ const pair = issueCertificate('AC Teste')
 const publicKey = createPublicKey(pair.cert)
 const issuer = 'CN=AC Teste, OU=CSPB-4, O=ICP-Brasil, C=BR'
 const signer = {
-  ...{ issuer, serial: pair.serial, id: 'key-1' },
+  issuer,
+  serial: pair.serial,
+  id: 'key-1',
   sign: async (bytes: Uint8Array) => sign('sha256', bytes, pair.key),
 }
 const encode = (xml: string): Uint8Array => new TextEncoder().encode(xml)

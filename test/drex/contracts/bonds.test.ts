@@ -51,7 +51,12 @@ type Terms = { [name: string]: unknown }
 
 const trade = (by: string, part: number, terms: Terms = {}) => {
   const { operation, sender, receiver, data, amount, unitPrice } = {
-    ...{ operation: 1n, sender: ana, receiver: bia, data: ltn, amount: 100n, unitPrice: price },
+    operation: 1n,
+    sender: ana,
+    receiver: bia,
+    data: ltn,
+    amount: 100n,
+    unitPrice: price,
     ...terms,
   }
   return delivery.send(by, 'trade', operation, sender, receiver, part, data, amount, unitPrice)

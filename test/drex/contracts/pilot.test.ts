@@ -64,7 +64,9 @@ describe('the directory', () => {
 describe('default accounts', () => {
   test('the first is named by the authority, the next by the present one, and each is admitted', async () => {
     const accounts = await bench.deploy(at('default-accounts', 'DefaultAccounts'), [
-      ...[money.address, admin, admin],
+      money.address,
+      admin,
+      admin,
     ])
     const cnpj8 = 12_345_678n
     expect((await refusal(accounts.send(ana, 'addDefaultAccount', cnpj8, ana)))?.[0]).toBe(

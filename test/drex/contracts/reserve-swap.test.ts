@@ -25,7 +25,12 @@ let stranger: string
 
 const retail = async (cnpj8: number, reserve: string): Promise<Deployed> => {
   const token = await bench.deploy(at('retail-currency', 'RetailCurrency'), [
-    ...['Real Tokenizado', `BRL@${cnpj8}`, admin, `Bank ${cnpj8}`, cnpj8, reserve],
+    'Real Tokenizado',
+    `BRL@${cnpj8}`,
+    admin,
+    `Bank ${cnpj8}`,
+    cnpj8,
+    reserve,
   ])
   for (const member of [ana, bia, swap.address]) await token.send(admin, 'enableAccount', member)
   for (const role of ['MOVER_ROLE', 'MINTER_ROLE']) {
@@ -38,7 +43,12 @@ const retail = async (cnpj8: number, reserve: string): Promise<Deployed> => {
 beforeEach(async () => {
   bench = await createContractBench()
   ;[admin, reserveA, reserveB, ana, bia, stranger] = bench.actors as [
-    ...[string, string, string, string, string, string],
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
   ]
   money = await bench.deploy(at('currency', 'Currency'), ['Real Digital', 'BRL', admin])
   swap = await bench.deploy(at('reserve-swap', 'ReserveSwap'), [admin, admin, money.address])
@@ -62,9 +72,11 @@ const start = async (amount: bigint): Promise<bigint> => {
 
 /** What ana, bia, the two reserves and the contract hold, of the three currencies. */
 const books = async () => [
-  ...[await retailA.read('balanceOf', ana), await retailA.read('balanceOf', swap.address)],
+  await retailA.read('balanceOf', ana),
+  await retailA.read('balanceOf', swap.address),
   await retailB.read('balanceOf', bia),
-  ...[await money.read('balanceOf', reserveA), await money.read('balanceOf', reserveB)],
+  await money.read('balanceOf', reserveA),
+  await money.read('balanceOf', reserveB),
   await money.read('balanceOf', swap.address),
 ]
 
@@ -82,8 +94,10 @@ describe('reserve swap', () => {
       expect([name, abi.getFunction(name)?.selector]).toEqual([name, selector])
     }
     const topics = {
-      ...{ SwapStarted: '0x0e3b28e0', SwapExecuted: '0xdf576c99' },
-      ...{ SwapCancelled: '0x646da14d', ExpiredProposal: '0xe11732b0' },
+      SwapStarted: '0x0e3b28e0',
+      SwapExecuted: '0xdf576c99',
+      SwapCancelled: '0x646da14d',
+      ExpiredProposal: '0xe11732b0',
     }
     for (const [name, topic] of Object.entries(topics)) {
       expect([name, abi.getEvent(name)?.topicHash.slice(0, 10)]).toEqual([name, topic])

@@ -72,10 +72,15 @@ const keeping = (
   tls?: Bun.TLSOptions,
 ) =>
   Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0, idleTimeout: 60, ...(tls && { tls }) },
+    hostname: '127.0.0.1',
+    port: 0,
+    idleTimeout: 60,
+    ...(tls && { tls }),
     async fetch(request) {
       const kept: Asked = {
-        ...{ method: request.method, url: request.url, body: await request.text() },
+        method: request.method,
+        url: request.url,
+        body: await request.text(),
         headers: Object.fromEntries(request.headers),
       }
       asked.push(kept)
@@ -113,7 +118,9 @@ export const fakeAwsKms = (keys: ReadonlyMap<string, FakeKey>): FakeService => {
     if (operation === 'TrentService.GetPublicKey') {
       const spec = id === 'nist' ? 'ECC_NIST_P256' : 'ECC_SECG_P256K1'
       return Response.json({
-        ...{ KeyId: arnHead + id, KeySpec: spec, KeyUsage: 'SIGN_VERIFY' },
+        KeyId: arnHead + id,
+        KeySpec: spec,
+        KeyUsage: 'SIGN_VERIFY',
         PublicKey: spkiOf(key).toString('base64'),
       })
     }
@@ -168,13 +175,17 @@ export const fakeGcpKms = (keys: ReadonlyMap<string, FakeKey>): FakeGcp => {
     const digest = Buffer.from(input.digest.sha256, 'base64')
     const signed = await signatureOf(key, digest)
     return Response.json({
-      ...{ name, signature: signed.toString('base64'), signatureCrc32c: slowCrc32c(signed) },
+      name,
+      signature: signed.toString('base64'),
+      signatureCrc32c: slowCrc32c(signed),
       verifiedDigestCrc32c: input.digestCrc32c === slowCrc32c(digest),
     })
   })
   const service = serviceOf(asked, server)
   const accountFile = JSON.stringify({
-    ...{ type: 'service_account', client_email: 'gateway@example.iam', private_key_id: 'key-1' },
+    type: 'service_account',
+    client_email: 'gateway@example.iam',
+    private_key_id: 'key-1',
     private_key: account.privateKey.export({ format: 'pem', type: 'pkcs8' }),
     token_uri: `${service.url}/token`,
   })

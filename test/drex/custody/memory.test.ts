@@ -13,7 +13,8 @@ const canRead = isLong && process.platform === 'linux' && ecdsaBackend().name ==
 
 /** What a copy looks like: the bytes, their text, and a number's limbs from the lowest. */
 const looksOf = (key: Buffer): readonly Buffer[] => [
-  ...[key.subarray(0, neededBytes), key.subarray(neededBytes)],
+  key.subarray(0, neededBytes),
+  key.subarray(neededBytes),
   Buffer.from(key.toString('hex').slice(0, 2 * neededBytes)),
   Buffer.from(key).reverse().subarray(0, neededBytes),
 ]

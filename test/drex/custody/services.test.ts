@@ -43,12 +43,19 @@ const web3 = fakeWeb3Signer(
     const { from: _, gas, nonce, ...rest } = fields as unknown as Record<string, string>
     const chainId = bench.chain.chainId
     return remote.signTransaction({
-      ...{ type: 0, chainId, ...rest, gasLimit: gas!, nonce: Number(nonce) },
+      type: 0,
+      chainId,
+      ...rest,
+      gasLimit: gas!,
+      nonce: Number(nonce),
     })
   },
   {
-    ...{ cert: serverPair.cert, key: serverPair.key, ca: authority.cert },
-    ...{ requestCert: true, rejectUnauthorized: true },
+    cert: serverPair.cert,
+    key: serverPair.key,
+    ca: authority.cert,
+    requestCert: true,
+    rejectUnauthorized: true,
   },
 )
 const directory = temporaryDirectory()
@@ -59,13 +66,14 @@ const inFile = (name: string, text: string) => {
 }
 
 const signerEnv = {
-  ...{ DREX_AWS_REGION: 'sa-east-1', DREX_AWS_KMS_URL: aws.url, DREX_SIGNER_TIMEOUT_MS: '500' },
-  ...{ DREX_AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE', DREX_AWS_SECRET_ACCESS_KEY: 'secret' },
-  ...{
-    DREX_GCP_CREDENTIALS: 'metadata',
-    DREX_GCP_KMS_URL: gcp.url,
-    DREX_GCP_METADATA_URL: gcp.url,
-  },
+  DREX_AWS_REGION: 'sa-east-1',
+  DREX_AWS_KMS_URL: aws.url,
+  DREX_SIGNER_TIMEOUT_MS: '500',
+  DREX_AWS_ACCESS_KEY_ID: 'AKIAIOSFODNN7EXAMPLE',
+  DREX_AWS_SECRET_ACCESS_KEY: 'secret',
+  DREX_GCP_CREDENTIALS: 'metadata',
+  DREX_GCP_KMS_URL: gcp.url,
+  DREX_GCP_METADATA_URL: gcp.url,
   DREX_WEB3SIGNER_URL: web3.url,
   DREX_WEB3SIGNER_CERT_PATH: inFile('cert.pem', clientPair.cert),
   DREX_WEB3SIGNER_KEY_PATH: inFile('key.pem', clientPair.key),
@@ -124,11 +132,14 @@ test('AWS: an alias becomes the key itself, which proves itself, and signs trans
   const { method, url, headers, body } = aws.asked.at(-1)!
   expect([method, new URL(url).pathname]).toEqual(['POST', '/'])
   expect(headers).toMatchObject({
-    ...{ 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'TrentService.Sign' },
+    'content-type': 'application/x-amz-json-1.1',
+    'x-amz-target': 'TrentService.Sign',
   })
   const { Message, ...rest } = JSON.parse(body) as { Message: string }
   expect(rest as object).toEqual({
-    ...{ KeyId: arn, MessageType: 'DIGEST', SigningAlgorithm: 'ECDSA_SHA_256' },
+    KeyId: arn,
+    MessageType: 'DIGEST',
+    SigningAlgorithm: 'ECDSA_SHA_256',
   })
   expect(Buffer.from(Message, 'base64')).toHaveLength(32)
   const again = await make('aws_kms', { key_name: arn })
@@ -349,12 +360,10 @@ test('tokens of a service account: signed by its key, kept until shortly before 
     .map((part) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object)
   expect(head).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' })
   expect(claims).toEqual({
-    ...{
-      iss: 'gateway@example.iam',
-      aud: `${gcp.url}/token`,
-      iat: 1_700_000_000,
-      exp: 1_700_003_600,
-    },
+    iss: 'gateway@example.iam',
+    aud: `${gcp.url}/token`,
+    iat: 1_700_000_000,
+    exp: 1_700_003_600,
     scope: 'https://www.googleapis.com/auth/cloudkms',
   })
   const asked = gcp.asked.length
@@ -373,11 +382,14 @@ test('credentials of a container’s role are kept until shortly before their en
   let nowMs = Date.parse('2026-01-01T00:00:00Z')
   const seen: (string | null)[] = []
   const server = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch(request) {
       seen.push(request.headers.get('authorization'))
       return Response.json({
-        ...{ AccessKeyId: 'ASIA', SecretAccessKey: 's', Token: 't' },
+        AccessKeyId: 'ASIA',
+        SecretAccessKey: 's',
+        Token: 't',
         Expiration: '2026-01-01T01:00:00Z',
       })
     },
@@ -401,7 +413,9 @@ test('known answers: SigV4 as botocore signs it, a high `s`, a checksum, a publi
   }
   const request = {
     url: new URL('https://kms.sa-east-1.amazonaws.com'),
-    ...{ region: 'sa-east-1', service: 'kms', body: '{"KeyId":"alias/ana"}' },
+    region: 'sa-east-1',
+    service: 'kms',
+    body: '{"KeyId":"alias/ana"}',
     headers: {
       'content-type': 'application/x-amz-json-1.1',
       'x-amz-target': 'TrentService.GetPublicKey',

@@ -93,7 +93,10 @@ const decimal = (cents: bigint): string =>
 
 const pay = async (from: Hex, to: Hex, amount: string, reference?: string): Promise<string> => {
   const { status, json } = await bench.call('POST', '/v1/drex/transfers', {
-    ...{ from_wallet: from, to_wallet: to, amount, ...(reference && { reference }) },
+    from_wallet: from,
+    to_wallet: to,
+    amount,
+    ...(reference && { reference }),
   })
   expect([status, json as object]).toEqual([202, expect.anything()])
   return (json as TransferBody).transfer_id
@@ -167,7 +170,9 @@ test('money that came in is told once it has its confirmations, whoever sent it'
   const short = (address: string) => `${address.slice(0, 6)}…${address.slice(-4)}`
   expect(told.map(({ data }) => data)).toMatchObject([
     {
-      ...{ amount: '12.34', transfer_id: id, kind: 'transfer' },
+      amount: '12.34',
+      transfer_id: id,
+      kind: 'transfer',
       from_wallet: short(ana),
       to_wallet: short(bia),
     },

@@ -29,7 +29,8 @@ const contextOf = (isLeft: (method: string, number: number) => boolean) => {
 
 const read = (isLeft: Parameters<typeof contextOf>[0]) =>
   createSource(contextOf(isLeft)).read({ number: 10, hash: hashOf(10) }, 40, {
-    ...{ addresses: [address], topics: [topic] },
+    addresses: [address],
+    topics: [topic],
   })
 
 for (const [what, method] of [

@@ -316,7 +316,9 @@ test('every exchange is a client span with method and server, and nothing of the
       .catch(() => {})
   })
   const spans = collector.spans.map(({ name, kind, attributes, isFailed }) => ({
-    ...{ name, kind, isFailed },
+    name,
+    kind,
+    isFailed,
     port: attributes['server.port'],
     method: attributes['rpc.method'],
     system: attributes['rpc.system.name'],
@@ -326,7 +328,7 @@ test('every exchange is a client span with method and server, and nothing of the
   const common = { kind: 3, system: 'jsonrpc' }
   expect(spans).toEqual([
     { ...common, name: 'rpc eth_chainId', method: 'eth_chainId', port, isFailed: false },
-    ...[{ ...common, name: `rpc ${block}`, method: block, port, isFailed: false }],
+    { ...common, name: `rpc ${block}`, method: block, port, isFailed: false },
     { ...common, name: 'rpc eth_blockNumber', method: 'eth_blockNumber', port, isFailed: false },
     { ...common, name: 'rpc eth_chainId', method: 'eth_chainId', port: 1, isFailed: true },
   ])

@@ -57,8 +57,13 @@ test('they are listed by class, the newest first, without what they hold', async
   expect(status).toBe(200)
   expect(body.dead_letters).toEqual([
     {
-      ...{ id: newest, at: expect.any(String), topic: 'spi.outbound' },
-      ...{ code: 'refused_by_interface', attempts: 5, key: 'E1', bytes: 13 },
+      id: newest,
+      at: expect.any(String),
+      topic: 'spi.outbound',
+      code: 'refused_by_interface',
+      attempts: 5,
+      key: 'E1',
+      bytes: 13,
       first_failure_at: '2026-01-02T03:04:05.678Z',
     },
   ])
@@ -94,7 +99,8 @@ test('one is retried once, whatever is asked twice, and the audit says who did i
 test('all of a class are retried, and no others', async () => {
   const [one, two, other] = [await bury('unreadable'), await bury('unreadable'), await bury('x')]
   expect(await asked('POST', '/retry', { code: 'unreadable' })).toEqual({
-    ...{ status: 202, body: { retried: 2 } },
+    status: 202,
+    body: { retried: 2 },
   })
   const { body } = await asked('GET')
   expect(body.dead_letters.map(({ id }: { id: string }) => id)).toEqual([other])

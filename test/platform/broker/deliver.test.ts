@@ -8,7 +8,12 @@ const silent = { ...quietLogger, error: () => {}, warn: () => {} }
 const count = 10
 
 const deliveryOf = (index: number, attempt = 1): Delivery => ({
-  ...{ topic: 't', partition: 0, key: 'k', headers: {}, publishedAt: new Date(), attempt },
+  topic: 't',
+  partition: 0,
+  key: 'k',
+  headers: {},
+  publishedAt: new Date(),
+  attempt,
   offset: BigInt(index),
   value: Buffer.from(String(index)),
 })
@@ -30,7 +35,10 @@ const delivered = async (
   const settled = await deliver(
     batch,
     {
-      ...{ topic: 't', group: 'g', batchSizeMax: count, handler },
+      topic: 't',
+      group: 'g',
+      batchSizeMax: count,
+      handler,
       retry: { attemptsMax: 2, backoffFirstMs: 1, backoffMaxMs: 1 },
       isTransient: (error) => error instanceof Error && error.message === 'away',
     },

@@ -138,7 +138,9 @@ describe.each([...engines])('the broker on $name', (engine) => {
     let handled = 0
     for (const one of topics) {
       resting.consume({
-        ...{ topic: one, group: 'g', batchSizeMax: 10 },
+        topic: one,
+        group: 'g',
+        batchSizeMax: 10,
         handler: async (batch) => {
           handled += batch.length
         },

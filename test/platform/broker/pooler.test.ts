@@ -46,11 +46,17 @@ test.skipIf(pgbouncer === null)(
     const pooler = startPooler(pgbouncer ?? '', database.dsn)
     const openBroker = () => {
       const sql = postgres(pooler.url, {
-        ...{ max: 3, types: { bigint: postgres.BigInt }, onnotice: () => {} },
+        max: 3,
+        types: { bigint: postgres.BigInt },
+        onnotice: () => {},
       })
       const times = { leaseMs: 900 }
       const broker = createPostgresBroker({
-        ...{ sql, dsn: pooler.url, retentionDays: 7, logger, times },
+        sql,
+        dsn: pooler.url,
+        retentionDays: 7,
+        logger,
+        times,
       })
       return { broker, sql }
     }
@@ -65,7 +71,9 @@ test.skipIf(pgbouncer === null)(
     const seen: string[][] = [[], []]
     for (const [index, { broker, sql }] of members.entries()) {
       broker.consume({
-        ...{ topic: 'pooled', group: 'g', batchSizeMax: 10 },
+        topic: 'pooled',
+        group: 'g',
+        batchSizeMax: 10,
         handler: async (batch) => {
           await sql.begin((tx) => broker.settleIn(tx, batch))
           seen[index]?.push(...batch.map(({ value }) => Buffer.from(value).toString()))
@@ -75,7 +83,9 @@ test.skipIf(pgbouncer === null)(
     const all = Array.from({ length: 400 }, (_, index) => `${index}`.padStart(3, '0'))
     for (let at = 0; at < all.length; at += 20) {
       const messages = all.slice(at, at + 20).map((text) => ({
-        ...{ topic: 'pooled', key: text, value: Buffer.from(text) },
+        topic: 'pooled',
+        key: text,
+        value: Buffer.from(text),
       }))
       await (at % 40 === 0 ? one : other).broker.publish(messages)
       await Bun.sleep(50)

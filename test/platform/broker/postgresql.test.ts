@@ -45,7 +45,9 @@ const reading = (
 ) => {
   const seen: string[] = []
   broker.consume({
-    ...{ topic, group: 'g', batchSizeMax: 10 },
+    topic,
+    group: 'g',
+    batchSizeMax: 10,
     handler: async (batch) => {
       seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
     },
@@ -55,7 +57,9 @@ const reading = (
 }
 
 const textMessage = (topic: string, text: string, key = 'k') => ({
-  ...{ topic, key, value: Buffer.from(text) },
+  topic,
+  key,
+  value: Buffer.from(text),
 })
 
 const startVictim = (topic: string, mode: 'hangs' | 'is slow' | 'dies') => {
@@ -330,7 +334,10 @@ describe('PostgreSQL broker', () => {
       get: (target, name) => (name === 'listen' ? listen : Reflect.get(target, name)),
     })
     const deaf = createPostgresBroker({
-      ...{ sql, dsn: database.dsn, retentionDays: 7, logger: quietLogger },
+      sql,
+      dsn: database.dsn,
+      retentionDays: 7,
+      logger: quietLogger,
     })
     const topic = `deaf.${Date.now()}`
     const seen = reading(deaf, topic)
@@ -355,7 +362,9 @@ describe('PostgreSQL broker', () => {
     const topic = `kept.${Date.now()}`
     const noise = crypto.getRandomValues(new Uint8Array(70_000))
     const values = [
-      ...[Buffer.from('<a>text</a>'.repeat(400)), Buffer.alloc(0), noise],
+      Buffer.from('<a>text</a>'.repeat(400)),
+      Buffer.alloc(0),
+      noise,
       Bun.zstdCompressSync('compressed by its publisher'),
     ]
     await broker.publish(
@@ -366,7 +375,9 @@ describe('PostgreSQL broker', () => {
     expect(row?.bytes).toBeLessThan(100)
     const seen: Delivery[] = []
     broker.consume({
-      ...{ topic, group: 'g', batchSizeMax: 10 },
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
       handler: async (batch) => {
         seen.push(...batch)
       },
@@ -454,7 +465,11 @@ describe('PostgreSQL broker', () => {
     const metrics = createMetrics({ version: 'test', withProcess: false })
     const logger = { ...quietLogger, error: note, info: note }
     const sampling = createPostgresBroker({
-      ...{ sql, dsn, retentionDays: 7, logger, times: { sampleEveryMs: 20 } },
+      sql,
+      dsn,
+      retentionDays: 7,
+      logger,
+      times: { sampleEveryMs: 20 },
     })
     // It consumes nothing and does not measure: another process does.
     const watching = createPostgresBroker({ ...{ sql, dsn, retentionDays: 7, logger, metrics } })
@@ -466,7 +481,8 @@ describe('PostgreSQL broker', () => {
     await until(() => lines.length > 0)
     expect(lines).toEqual([{ topic, message: 'messages wait in a queue that no process reads' }])
     expect(await health?.()).toMatchObject({
-      ...{ status: 'degraded', ready: true },
+      status: 'degraded',
+      ready: true,
       detail: { unread: [{ topic, depth: 1 }] },
     })
     const { text } = await metrics.render()

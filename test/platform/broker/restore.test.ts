@@ -123,7 +123,9 @@ const publish = async (
 const read = (broker: TransactionalBroker, topic: string): string[] => {
   const seen: string[] = []
   broker.consume({
-    ...{ topic, group: 'g', batchSizeMax: 10 },
+    topic,
+    group: 'g',
+    batchSizeMax: 10,
     handler: async (batch) => {
       seen.push(...batch.map(({ value }) => Buffer.from(value).toString()))
     },

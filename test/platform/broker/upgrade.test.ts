@@ -54,7 +54,9 @@ test('what waited in the log waits in the lanes, in its order; what was settled 
   const seen: string[] = []
   for (const topic of [topics.outbound, topics.webhookEvents, 'outbox']) {
     broker.consume({
-      ...{ topic, group: 'g', batchSizeMax: 10 },
+      topic,
+      group: 'g',
+      batchSizeMax: 10,
       handler: async (batch) => {
         seen.push(...batch.map((one) => `${one.partition} ${one.key} ${textOf(one)}`))
         expect(batch[0]?.headers).toEqual({ h: '1' })

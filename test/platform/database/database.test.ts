@@ -112,7 +112,10 @@ describe('openDatabase', () => {
       /spigw_db_connections_active (\d+)/.exec((await metrics.render()).text)
     expect((await counted())?.[1]).toBe('4')
     const broker = createPostgresBroker({
-      ...{ sql: own.sql, dsn: own.dsn, retentionDays: 1, logger: quietLogger },
+      sql: own.sql,
+      dsn: own.dsn,
+      retentionDays: 1,
+      logger: quietLogger,
     })
     broker.consume({ topic: 't', group: 'g', batchSizeMax: 1, handler: async () => {} })
     // The one that keeps its leases, its reader, and the one that listens.

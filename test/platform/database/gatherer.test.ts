@@ -57,7 +57,11 @@ describe('the gatherer', () => {
     let running = 0
     const named = (name: string) =>
       createGatherer<number, number>({
-        ...{ rowsMax: 3, writersMax: 1, writers, waitingMax: 100, isRowFault: () => false },
+        rowsMax: 3,
+        writersMax: 1,
+        writers,
+        waitingMax: 100,
+        isRowFault: () => false,
         write: async (rows) => {
           expect(++running).toBe(1)
           order.push(`${name}${rows.length}`)

@@ -149,14 +149,16 @@ const manyRows = 1_000_000
 /** Of each migration that indexed a table with rows: what fills that table, and what writes to it as a payment does. */
 const grown = [
   {
-    ...{ migration: '0064_transaction_amounts', table: 'spi_transactions_default' },
+    migration: '0064_transaction_amounts',
+    table: 'spi_transactions_default',
     fill: `insert into spi_transactions (message_id, position, amount_cents)
       select gen_random_uuid(), 0, n from generate_series(1, ${manyRows}) n`,
     write: `insert into spi_transactions (message_id, position, amount_cents)
       values (gen_random_uuid(), 0, 100)`,
   },
   {
-    ...{ migration: '0068_webhook_subjects', table: 'webhook_events' },
+    migration: '0068_webhook_subjects',
+    table: 'webhook_events',
     fill: `insert into webhook_events (id, type, patterns, subject, sequence, data)
       select 'evt_' || n, 'a', '{}', 's' || n, 1, '{}' from generate_series(1, ${manyRows}) n`,
     write: `insert into webhook_events (id, type, patterns, subject, sequence, data)

@@ -12,7 +12,10 @@ test('a row is a value with our names, and undefined for null', () => {
   }
   const value = valueOfRow<Record<string, unknown>>(row)
   expect(value).toStrictEqual({
-    ...{ id: 'a', createdAt: at, minedBlockHash: undefined, n: 1n },
+    id: 'a',
+    createdAt: at,
+    minedBlockHash: undefined,
+    n: 1n,
     // What a column of JSON holds stays as it is.
     terms: { block_hash: null },
   })
@@ -21,7 +24,9 @@ test('a row is a value with our names, and undefined for null', () => {
 
 test('numbers of a row may be absent', () => {
   expect([optionalNumber(7n), optionalNumber('8'), optionalNumber(undefined)]).toEqual([
-    ...[7, 8, undefined],
+    7,
+    8,
+    undefined,
   ])
   const large = '123456789012345678901234567890'
   expect([optionalBigint(large), optionalBigint(undefined)]).toEqual([BigInt(large), undefined])

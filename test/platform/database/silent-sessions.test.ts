@@ -24,7 +24,8 @@ const startStopper = (dsn: string, after: string) => {
     socket: {
       open: (client) => {
         const server = Bun.connect({
-          ...{ hostname, port: Number(port) },
+          hostname,
+          port: Number(port),
           socket: { data: (_, bytes) => void client.write(bytes), close: () => void client.end() },
         })
         client.data = { server }
@@ -53,7 +54,10 @@ const activity = async () => {
 test('is ended, where no limit of the server ends it, and others get what it held', async () => {
   const stopper = startStopper(database.dsn, 'from held where id =')
   const stopped = openDatabase({
-    ...{ dsn: stopper.dsn, connectionsMax: 1, statementTimeoutMs: 200, logger: quietLogger },
+    dsn: stopper.dsn,
+    connectionsMax: 1,
+    statementTimeoutMs: 200,
+    logger: quietLogger,
   })
   const silent = withIdleLimit(stopped.sql, 100)
     .begin(async (tx) => {
@@ -65,8 +69,12 @@ test('is ended, where no limit of the server ends it, and others get what it hel
   // The server waits for its client, counts the session as active, and keeps to neither limit.
   await until(async () => (await activity()).join() === 'active ClientRead')
   const job = createSilentSessions({
-    ...{ name: 'test', dsn: database.dsn, sql: database.sql, logger: quietLogger },
-    ...{ everyMs: 50, silenceMs: 100 },
+    name: 'test',
+    dsn: database.dsn,
+    sql: database.sql,
+    logger: quietLogger,
+    everyMs: 50,
+    silenceMs: 100,
   })
   void job.start()
   expect((await database.sql`select from held where id = 1 for update`).count).toBe(1)
@@ -78,8 +86,12 @@ test('is ended, where no limit of the server ends it, and others get what it hel
 
 test('a session that works, that waits for a lock, or that is somebody else’s is left alone', async () => {
   const job = createSilentSessions({
-    ...{ name: 'test', dsn: database.dsn, sql: database.sql, logger: quietLogger },
-    ...{ everyMs: 20, silenceMs: 100 },
+    name: 'test',
+    dsn: database.dsn,
+    sql: database.sql,
+    logger: quietLogger,
+    everyMs: 20,
+    silenceMs: 100,
   })
   void job.start()
   const release = Promise.withResolvers<void>()

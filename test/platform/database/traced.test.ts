@@ -11,7 +11,10 @@ const { sql } = database
 test('statements of a trace have spans; what no trace asked for has none', async () => {
   const collector = await startCollector()
   const tracing = startTracing({
-    ...{ endpoint: collector.url, serviceName: 'x', serviceVersion: '1', samplingRatio: 1 },
+    endpoint: collector.url,
+    serviceName: 'x',
+    serviceVersion: '1',
+    samplingRatio: 1,
   })
   const ask = async (): Promise<void> => {
     await sql`select 1`

@@ -12,15 +12,25 @@ const document = {
 } as const
 const routes: readonly Route[] = [
   {
-    ...{ method: 'GET', path: '/ready', scope: 'public', document },
+    method: 'GET',
+    path: '/ready',
+    scope: 'public',
+    document,
     handle: (c) => c.json({ status: 'ready' }),
   },
   {
-    ...{ method: 'GET', path: '/named/{id}', scope: 'public', document },
+    method: 'GET',
+    path: '/named/{id}',
+    scope: 'public',
+    document,
     handle: (c) => c.json({ id: c.req.param('id') }),
   },
   {
-    ...{ method: 'POST', path: '/taken', scope: 'public', document, bodyBytesMax: 1000 },
+    method: 'POST',
+    path: '/taken',
+    scope: 'public',
+    document,
+    bodyBytesMax: 1000,
     handle: async (c) => c.json({ bytes: (await readBytes(c)).length }),
   },
 ]

@@ -27,7 +27,10 @@ const form = z.strictObject({
     .optional(),
 })
 const route: Route = {
-  ...{ method: 'POST', path: '/form', scope: 'ops:read', accepts: ['application/json'] },
+  method: 'POST',
+  path: '/form',
+  scope: 'ops:read',
+  accepts: ['application/json'],
   document: { operation: 'form', summary: 'x', tag: 'Operation', responses: {} },
   handle: async (c) => {
     readQuery(c, z.strictObject({}))

@@ -24,14 +24,20 @@ const document = { operation: 'x', summary: 'x', tag: 'Operation', responses: {}
 let reached = 0
 const routes: readonly Route[] = [
   {
-    ...{ method: 'GET', path: '/now', scope: 'public', document },
+    method: 'GET',
+    path: '/now',
+    scope: 'public',
+    document,
     handle: (c) => {
       reached++
       return c.json({ url: c.req.url })
     },
   },
   {
-    ...{ method: 'GET', path: '/later', scope: 'public', document },
+    method: 'GET',
+    path: '/later',
+    scope: 'public',
+    document,
     handle: async (c) => {
       reached++
       await held.promise
@@ -171,8 +177,10 @@ test.skipIf(!hasTools)('curl and openssl agree', async () => {
   const path = (name: string, content: string) => file(name, content).path
   const ca = path('curl-ca.pem', authority.cert)
   const of = (name: string, { cert, key }: Pair) => [
-    ...['--cert', path(`${name}.pem`, cert)],
-    ...['--key', path(`${name}.key`, key)],
+    '--cert',
+    path(`${name}.pem`, cert),
+    '--key',
+    path(`${name}.key`, key),
   ]
   const curl = async (...args: readonly string[]): Promise<string> => {
     const url = `https://localhost:${port}/now`
@@ -199,7 +207,9 @@ test.skipIf(!hasTools)('curl and openssl agree', async () => {
   expect(await curl()).toBe('000')
   expect(await curl(...of('wrong', wrongClient))).toBe('000')
   const old = Bun.spawn(['openssl', 's_client', '-tls1_1', '-connect', `127.0.0.1:${port}`], {
-    ...{ stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'ignore',
   })
   expect(await new Response(old.stdout).text()).toContain('Cipher is (NONE)')
 })

@@ -34,14 +34,18 @@ const gatewayOf = (
     version: '9.9.9',
     features,
     authenticator: createAuthenticator({ sources: [] }),
-    ...{ logger, cardsLogger: logger },
+    logger,
+    cardsLogger: logger,
     metrics: createMetrics({ version: '9.9.9', withProcess: false }),
     metricsEnabled: true,
     http: { host: loopback, port: 0 },
     cards: { host: more.cardsHost ?? loopback, port: 0 },
     admin: more.admin ?? { host: loopback, port: 0 },
-    ...{ tls: more.tls, adminTls: more.adminTls },
-    ...{ stopTimeoutMs: 20_000, drainMs: 0, stallMs: 60_000 },
+    tls: more.tls,
+    adminTls: more.adminTls,
+    stopTimeoutMs: 20_000,
+    drainMs: 0,
+    stallMs: 60_000,
   })
 
 const adminOf = ({ adminUrl }: { readonly adminUrl: string | undefined }): string => {

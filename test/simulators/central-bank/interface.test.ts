@@ -365,7 +365,10 @@ test('token buckets: by day 350 at once on the secondary channel, then 429 until
 test('a trck.002 costs as many tokens as it names book transfers', async () => {
   const nowMs = Date.UTC(2026, 2, 2, 15)
   const { secondary } = await open({
-    ...{ rateLimits: true, validate: false, now: () => nowMs, longPollMs: 20 },
+    rateLimits: true,
+    validate: false,
+    now: () => nowMs,
+    longPollMs: 20,
   })
   const party = (ispb: string) =>
     `<FIId><FinInstnId><Othr><Id>${ispb}</Id></Othr></FinInstnId></FIId>`

@@ -20,7 +20,9 @@ const open = async (...faults: readonly Fault[]) => {
   nowMs = Date.now()
   bank = await createCentralBank({
     // Days pass in a moment.
-    ...{ longPollMs: 100, streamIdleMs: 10 * dayMs, now: () => nowMs },
+    longPollMs: 100,
+    streamIdleMs: 10 * dayMs,
+    now: () => nowMs,
   })
   bank.setFaults(faults)
   const { url, secondaryUrl } = bank
@@ -83,8 +85,11 @@ const charge = (more: object = {}) =>
   build(ispb, 'PAIN013', {
     charges: [
       {
-        ...{ reconciliation_id: txid, amount: 4_990, purpose: 'AGND' },
-        ...{ mandate_id: 'RR123456782026030100000000001', due_date: '2099-04-05' },
+        reconciliation_id: txid,
+        amount: 4_990,
+        purpose: 'AGND',
+        mandate_id: 'RR123456782026030100000000001',
+        due_date: '2099-04-05',
         execution_date_time: new Date(nowMs + 2 * dayMs).toISOString(),
         debtor: { ispb: payer, document: '98765432100' },
         creditor: { document: '12345678000195', account_num: '500100', account_type: 'CACC' },
@@ -94,9 +99,13 @@ const charge = (more: object = {}) =>
   })
 const cancellation = (endToEndId: string) =>
   build(ispb, 'CAMT055', {
-    ...{ reconciliation_id: txid, original_end_to_end_id: endToEndId, counterparty_ispb: payer },
-    ...{ cancellation_id: `CA${ispb}20260302${'c'.repeat(11)}`, processing_type: 'DHSR' },
-    ...{ requester_document: '12345678000195', reason: 'SLCR' },
+    reconciliation_id: txid,
+    original_end_to_end_id: endToEndId,
+    counterparty_ispb: payer,
+    cancellation_id: `CA${ispb}20260302${'c'.repeat(11)}`,
+    processing_type: 'DHSR',
+    requester_document: '12345678000195',
+    reason: 'SLCR',
   })
 
 describe('a charge', () => {
@@ -112,12 +121,17 @@ describe('a charge', () => {
     const [paid] = await scheduled.receive()
     if (paid?.message?.type !== 'pacs.008') throw new Error('no pacs.008')
     expect(paid.message.groupHeader).toMatchObject({
-      ...{ instructionPriority: 'NORM', serviceLevel: 'PAGAGD' },
+      instructionPriority: 'NORM',
+      serviceLevel: 'PAGAGD',
     })
     expect(paid.message.transactions).toMatchObject([
       {
-        ...{ endToEndId, transactionId: txid, localInstrument: 'AUTO', amount: { cents: 4_990n } },
-        ...{ debtorAgentIspb: payer, creditorAgentIspb: ispb },
+        endToEndId,
+        transactionId: txid,
+        localInstrument: 'AUTO',
+        amount: { cents: 4_990n },
+        debtorAgentIspb: payer,
+        creditorAgentIspb: ispb,
       },
     ])
     expect([accepted, paid].flatMap(violations)).toEqual([])
@@ -189,7 +203,8 @@ describe('a payer who reads the code of a recurrence', () => {
     idRec: `RR${ispb}20260302aaaaaaaaaaa`,
     vinculo: { contrato: 'C & 1', devedor: { cpf: '45164632481', nome: 'Fulano' } },
     calendario: { dataInicial: '2026-04-01', dataFinal: '2027-04-01', periodicidade: 'ANUAL' },
-    ...{ valor: { valorRec: '35.00' }, politicaRetentativa: 'PERMITE_3R_7D' },
+    valor: { valorRec: '35.00' },
+    politicaRetentativa: 'PERMITE_3R_7D',
     recebedor: { cnpj: '12345678000195', nome: 'Padaria', ispbParticipante: ispb },
   }
   const jws = (content: object) =>

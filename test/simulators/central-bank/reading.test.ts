@@ -17,7 +17,10 @@ let bank: CentralBank
 
 const host = () => `127.0.0.1:${site.port}`
 const charge = (more: object = {}) => ({
-  ...{ txid: 'CHARGE2026030001ABCDEFGHIJ', status: 'ATIVA', chave: key, revisao: 0 },
+  txid: 'CHARGE2026030001ABCDEFGHIJ',
+  status: 'ATIVA',
+  chave: key,
+  revisao: 0,
   calendario: { criacao: new Date().toISOString(), expiracao: 3_600 },
   valor: { original: '37.00' },
   ...more,
@@ -38,7 +41,8 @@ const code = (): string =>
 beforeAll(async () => {
   const keys = { keys: [{ ...(await exportJWK(publicKey)), kid: 'a', alg: 'RS256' }] }
   site = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: (request) => {
       const url = new URL(request.url)
       asked.push(url.pathname + url.search)
@@ -47,8 +51,14 @@ beforeAll(async () => {
   })
   directory = await createDirectory({ category: 'A' })
   directory.register({
-    ...{ key_type: 'CNPJ', key, name: 'Padaria Ltda', tax_id: key, ispb },
-    ...{ branch: '1', account: '2', account_type: 'CACC' },
+    key_type: 'CNPJ',
+    key,
+    name: 'Padaria Ltda',
+    tax_id: key,
+    ispb,
+    branch: '1',
+    account: '2',
+    account_type: 'CACC',
   })
   bank = await createCentralBank({ directory: directory.url })
 })

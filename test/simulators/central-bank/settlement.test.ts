@@ -173,7 +173,8 @@ test('a virtual payer takes cash, all of what he pays or what is beside a purcha
     fetch(`${bank.url}/simulator/pay-in`, {
       method: 'POST',
       body: JSON.stringify({
-        ...{ to: bankB, amount_cents },
+        to: bankB,
+        amount_cents,
         charge: {
           ...charge,
           cash: { amount_cents: cash_cents, agent: 'AGTEC', facilitator: '12345678' },
@@ -182,7 +183,8 @@ test('a virtual payer takes cash, all of what he pays or what is beside a purcha
     })
   const tooMuch = await pay(2_000, 2_001)
   expect([tooMuch.status, await tooMuch.json()]).toMatchObject([
-    ...[400, { problems: [{ path: 'charge/cash/amount_cents' }] }],
+    400,
+    { problems: [{ path: 'charge/cash/amount_cents' }] },
   ])
   for (const [cents, cash] of [
     [2_000, 2_000],

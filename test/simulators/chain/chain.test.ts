@@ -104,7 +104,10 @@ describe('embedded chain', () => {
       (await (
         await post(
           ids.map((id) => ({
-            ...{ jsonrpc: '2.0', id, method: 'eth_sendRawTransaction', params: [raws[id]] },
+            jsonrpc: '2.0',
+            id,
+            method: 'eth_sendRawTransaction',
+            params: [raws[id]],
           })),
         )
       ).json()) as Reply[]

@@ -56,7 +56,11 @@ test('a chain goes on where it ended, block by block the same', async () => {
   const raws = await Promise.all(
     [0, 1, 7].map((nonce) =>
       sender.signTransaction({
-        ...{ type: 0, chainId: second.chainId, nonce, to: sender.address, gasPrice: 0n },
+        type: 0,
+        chainId: second.chainId,
+        nonce,
+        to: sender.address,
+        gasPrice: 0n,
         gasLimit: nonce === 7 ? 1n : 21_000n,
       }),
     ),

@@ -14,8 +14,13 @@ const { claims } = directory
 
 let serial = 0
 const entryOf = (more: object = {}) => ({
-  ...{ key_type: 'PHONE' as const, key: `+55619888${10_000 + ++serial}`, name: 'Ana Souza' },
-  ...{ tax_id: '98765432100', ispb: donor, account: String(serial), account_type: 'CACC' as const },
+  key_type: 'PHONE' as const,
+  key: `+55619888${10_000 + ++serial}`,
+  name: 'Ana Souza',
+  tax_id: '98765432100',
+  ispb: donor,
+  account: String(serial),
+  account_type: 'CACC' as const,
   ...more,
 })
 const asked = (
@@ -23,7 +28,10 @@ const asked = (
   type: ClaimRequest['type'],
   taxIdNumber = type === 'PORTABILITY' ? '98765432100' : '12345678909',
 ): ClaimRequest => ({
-  ...{ type, key, keyType: 'PHONE', openedAt: '2020-01-01T03:00:00Z' },
+  type,
+  key,
+  keyType: 'PHONE',
+  openedAt: '2020-01-01T03:00:00Z',
   account: { participant: claimer, accountNumber: '500100', accountType: 'CACC' },
   claimer: { taxIdNumber, name: 'João Silva' },
 })
@@ -40,7 +48,8 @@ const codeOf = (run: () => unknown): string => {
 const look = (key: string) =>
   fetch(`${directory.url}/entries/${encodeURIComponent(key)}`, {
     headers: {
-      ...{ 'PI-RequestingParticipant': stranger, 'PI-PayerId': '12345678909' },
+      'PI-RequestingParticipant': stranger,
+      'PI-PayerId': '12345678909',
       'PI-EndToEndId': 'E99999999202611011200abcdefghijk',
     },
   })
@@ -49,7 +58,8 @@ const uuid = (): string => crypto.randomUUID()
 test('a portability moves the key with its age; the donor has seven days to say no', async () => {
   const { id, key, resolutionEndsAt, completionEndsAt } = opened('PORTABILITY')
   expect([resolutionEndsAt, completionEndsAt]).toEqual([
-    ...[new Date(nowMs + 7 * dayMs).toISOString(), undefined],
+    new Date(nowMs + 7 * dayMs).toISOString(),
+    undefined,
   ])
   expect(await (await look(key)).text()).toContain('<OpenClaimCreationDate>')
   expect(codeOf(() => claims.open(asked(key, 'PORTABILITY')))).toBe('ClaimAlreadyExistsForKey')
@@ -86,7 +96,8 @@ test('an ownership is let through by silence, and completed when possession is p
   nowMs += 7 * dayMs
   const { kept } = claims.complete(id, claimer, uuid())
   expect([kept.entry.key, kept.entry.ownedSince]).toEqual([
-    ...[key, new Date(nowMs - 7 * dayMs).toISOString()],
+    key,
+    new Date(nowMs - 7 * dayMs).toISOString(),
   ])
   // Agreed to, it need not wait.
   const agreed = opened('OWNERSHIP')
@@ -163,8 +174,12 @@ test.skipIf(!hasSharedData)(`the official example is read and written${skipReaso
   const [node = -1] = document.childrenOf(list ?? -1)
   const claim = readClaim(document, node)
   expect(claim).toMatchObject({
-    ...{ id: '123e4567-e89b-12d3-a456-426655440000', donor: '87654321', status: 'CANCELLED' },
-    ...{ confirmReason: 'DEFAULT_OPERATION', cancelReason: 'FRAUD', cancelledBy: 'DONOR' },
+    id: '123e4567-e89b-12d3-a456-426655440000',
+    donor: '87654321',
+    status: 'CANCELLED',
+    confirmReason: 'DEFAULT_OPERATION',
+    cancelReason: 'FRAUD',
+    cancelledBy: 'DONOR',
   })
   const plain = Buffer.from(example('ListClaimsResponse')).toString().replace(/>\s+</g, '><')
   expect(plain).toContain(Buffer.from(writeElement(claimElement(claim))).toString())

@@ -14,7 +14,8 @@ const party = { participant: '87654321' }
 
 const control = async (path: string, body: object) => {
   const response = await fetch(`${origin}/simulator/${path}`, {
-    ...{ method: 'POST', body: JSON.stringify(body) },
+    method: 'POST',
+    body: JSON.stringify(body),
   })
   return { status: response.status, json: (await response.json()) as Record<string, unknown> }
 }

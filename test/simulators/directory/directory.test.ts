@@ -21,8 +21,14 @@ afterAll(directory.stop)
 beforeEach(() => directory.setFaults([]))
 
 directory.register({
-  ...{ key_type: 'EMAIL', key: 'joao@example.com', name: 'João Lima', tax_id: '98765432100' },
-  ...{ ispb: '99999A04', branch: '0001', account: '600200', account_type: 'CACC' },
+  key_type: 'EMAIL',
+  key: 'joao@example.com',
+  name: 'João Lima',
+  tax_id: '98765432100',
+  ispb: '99999A04',
+  branch: '0001',
+  account: '600200',
+  account_type: 'CACC',
 })
 
 const headers = (payer = '12345678909', participant = '12345678') => ({
@@ -39,7 +45,9 @@ const look = (key: string, payer?: string, participant?: string) =>
 const signedBy = async (pair: IssuedPair, xml: string): Promise<Uint8Array<ArrayBuffer>> => {
   const certificate = new X509Certificate(pair.cert)
   const signer = {
-    ...{ issuer: issuerText(new Uint8Array(certificate.raw)), serial: pair.serial, id: 'k' },
+    issuer: issuerText(new Uint8Array(certificate.raw)),
+    serial: pair.serial,
+    id: 'k',
     sign: async (bytes: Uint8Array) => sign('sha256', bytes, createPrivateKey(pair.key)),
   }
   return signWhole(scanner.scan(Buffer.from(xml)), signer, sha256)
@@ -69,7 +77,8 @@ const createBody = (
 
 const post = async (path: string, xml: string, pair = ownPair, method = 'POST') => {
   const response = await fetch(`${directory.url}${path}`, {
-    ...{ method, body: await signedBy(pair, xml) },
+    method,
+    body: await signedBy(pair, xml),
     headers: { 'Content-Type': 'application/xml', 'Accept-Encoding': 'identity' },
   })
   return { status: response.status, text: await response.text() }
@@ -85,7 +94,8 @@ describe('a lookup', () => {
     expect(isSigned(text)).toBe(true)
     const document = scanner.scan(Buffer.from(text))
     expect(readKeptEntry(document, document.root)).toMatchObject({
-      ...{ key: 'joao@example.com', owner: { name: 'João Lima', taxIdNumber: '98765432100' } },
+      key: 'joao@example.com',
+      owner: { name: 'João Lima', taxIdNumber: '98765432100' },
       account: { participant: '99999A04', accountNumber: '600200' },
     })
   })
@@ -170,7 +180,8 @@ describe('an entry', () => {
 
   test('without its signature is refused', async () => {
     const response = await fetch(`${directory.url}/entries/`, {
-      ...{ method: 'POST', body: createBody('d@example.com') },
+      method: 'POST',
+      body: createBody('d@example.com'),
     })
     expect(problemIn(await response.text())).toBe('RequestSignatureInvalid')
   })

@@ -21,8 +21,13 @@ beforeEach(() => {
 
 const register = (i: number, ispb = participant): string =>
   directory.register({
-    ...{ key_type: 'EMAIL', key: `k${i}@example.com`, name: 'João Lima', tax_id: '98765432100' },
-    ...{ ispb, account: String(i), account_type: 'CACC' },
+    key_type: 'EMAIL',
+    key: `k${i}@example.com`,
+    name: 'João Lima',
+    tax_id: '98765432100',
+    ispb,
+    account: String(i),
+    account_type: 'CACC',
   })
 
 const textIn = (xml: string, name: string): string =>
@@ -32,7 +37,8 @@ type CidEvent = { readonly type: string; readonly cid: string; readonly at: stri
 
 const ask = async (path: string, method = 'GET', body?: string) => {
   const response = await fetch(`${directory.url}${path}`, {
-    ...{ method, headers: { 'PI-RequestingParticipant': participant } },
+    method,
+    headers: { 'PI-RequestingParticipant': participant },
     ...(body === undefined ? {} : { body }),
   })
   return { status: response.status, text: await response.text() }
@@ -45,7 +51,9 @@ const list = async (more: Readonly<Record<string, string>> = {}) => {
     /<Type>(\w+)<\/Type><Cid>(\w+)<\/Cid><Timestamp>([^<]+)<\/Timestamp>/g,
   )
   return {
-    ...{ status, text, hasMore: textIn(text, 'HasMoreElements') === 'true' },
+    status,
+    text,
+    hasMore: textIn(text, 'HasMoreElements') === 'true',
     events: [...found].map(([, type = '', cid = '', at = '']): CidEvent => ({ type, cid, at })),
     start: textIn(text, 'SyncVerifierStart'),
     end: textIn(text, 'SyncVerifierEnd'),

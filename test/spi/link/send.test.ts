@@ -152,7 +152,8 @@ describe('outcomes', () => {
     const longest = 'x'.repeat(resourceIdCharactersMax)
     const both = [one, two]
     expect((await against(() => accepted(`${longest}, r2`), both)).outcome).toEqual({
-      ...{ kind: 'accepted', resourceIds: [longest, 'r2'] },
+      kind: 'accepted',
+      resourceIds: [longest, 'r2'],
     })
     for (const ids of [`${longest}x,r2`, 'r1', 'r1,', 'r1,r2,r3', '']) {
       const { outcome } = await against(() => accepted(ids), both, { attemptsMax: 1 })
@@ -285,7 +286,8 @@ describe('with the simulated central bank', () => {
     const first = { pair: issueCertificate('first', { issuer: authority }), ca }
     const rotating = await rotatingMaterial(first)
     const peer = await startPeer(server, ca, () => ({
-      ...{ status: 201, body: '\n' },
+      status: 201,
+      body: '\n',
       headers: { 'PI-ResourceId': 'id' },
     }))
     const tls = rotating.material

@@ -319,7 +319,10 @@ describe('a read stream', () => {
         const stream = await client.openStream('PRIMARY')
         expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([undefined])
         expect((await stream.next()).map(({ resourceId }) => resourceId)).toEqual([
-          ...[undefined, 'r2', 'x'.repeat(255), undefined],
+          undefined,
+          'r2',
+          'x'.repeat(255),
+          undefined,
         ])
       },
     )

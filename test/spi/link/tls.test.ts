@@ -15,8 +15,14 @@ test('TLS 1.2 with the one cipher suite that every participant must have, and ou
   const seen: (readonly unknown[])[] = []
   const server = tls.createServer(
     {
-      ...{ cert, key, ca: authority.cert, requestCert: true, rejectUnauthorized: true },
-      ...{ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2', ciphers: cipher },
+      cert,
+      key,
+      ca: authority.cert,
+      requestCert: true,
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      maxVersion: 'TLSv1.2',
+      ciphers: cipher,
     },
     (socket) => {
       const { subject } = socket.getPeerCertificate()

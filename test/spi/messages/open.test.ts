@@ -11,7 +11,8 @@ afterAll(close)
 
 const queuedAgo = (seconds: number) =>
   message({
-    ...{ direction: 'OUTBOUND', status: 'QUEUED' },
+    direction: 'OUTBOUND',
+    status: 'QUEUED',
     id: Bun.randomUUIDv7('hex', Date.now() - seconds * 1000),
   })
 

@@ -31,7 +31,8 @@ const ofAmounts = (cents: readonly bigint[], over: Parameters<typeof message>[0]
   const base = message(over)
   const transactions = cents.map((amountCents, n) => ({
     ...base.transactions[0]!,
-    ...{ endToEndId: `${base.transactions[0]?.endToEndId}${n}`, amountCents },
+    endToEndId: `${base.transactions[0]?.endToEndId}${n}`,
+    amountCents,
     status: n % 2 === 0 ? 'ACSC' : 'RJCT',
   }))
   return { ...base, transactions }
@@ -42,8 +43,10 @@ const [ten, both, twenty] = some.map(({ id }) => id)
 /** Their BizMsgIdr is one that the central bank may use too: ids are the sender's. */
 const theirs = message({ bizMsgIdr: 'M0003816600000000000000000000FOO' })
 const ours = message({
-  ...{ bizMsgIdr: theirs.bizMsgIdr, resourceId: undefined },
-  ...{ direction: 'OUTBOUND', type: 'pacs.002' },
+  bizMsgIdr: theirs.bizMsgIdr,
+  resourceId: undefined,
+  direction: 'OUTBOUND',
+  type: 'pacs.002',
 })
 
 beforeAll(() => insertMessages(sql, [...some, theirs, ours]))
@@ -82,7 +85,9 @@ describe('messages are found', () => {
     const page = await get('amount_from=10&amount_to=21&limit=2')
     expect(page).toMatchObject({ ids: [twenty, both], total: 3 })
     expect(await get(`amount_from=10&amount_to=21&cursor=${page.next_cursor}`)).toMatchObject({
-      ...{ ids: [ten], total: 3, next_cursor: null },
+      ids: [ten],
+      total: 3,
+      next_cursor: null,
     })
   })
 
@@ -143,14 +148,17 @@ test('by a status of transactions beside other conditions, counted where few mee
   const id = (n: number) => `016f0000-${n.toString(16).padStart(4, '0')}-7000-8000-000000000000`
   const failed = Array.from({ length: 10 }, (_, n) => id((10 - n) * 1_000))
   expect(await get('transaction_status=ACCC&status=FAILED')).toMatchObject({
-    ...{ ids: failed, total: failed.length },
+    ids: failed,
+    total: failed.length,
   })
   expect(await get('transaction_status=PDNG&direction=INBOUND')).toMatchObject({
-    ...{ ids: [id(10_000), id(5_000)], total: 2 },
+    ids: [id(10_000), id(5_000)],
+    total: 2,
   })
   // Many meet each; who meets both is shown, newest first, and not counted.
   expect(await get('transaction_status=ACCC&direction=INBOUND&limit=2')).toMatchObject({
-    ...{ ids: [id(count), id(count - 1)], total: count },
+    ids: [id(count), id(count - 1)],
+    total: count,
   })
 })
 

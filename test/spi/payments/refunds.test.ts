@@ -39,7 +39,11 @@ const { key, record } = testKey('spi:send', 'messages:read')
 const reader = testKey('messages:read')
 const app = testApp(
   createPayments({
-    ...{ ispb, sql, broker: worker.broker, revision: '5.11.1', payees: noPayees },
+    ispb,
+    sql,
+    broker: worker.broker,
+    revision: '5.11.1',
+    payees: noPayees,
     now: () => clock(),
   }).routes ?? [],
   { keys: [record, reader.record] },
@@ -90,14 +94,19 @@ const answer = (endToEndId: string, instructionId: string, status: string, reaso
 test('a refund makes the pacs.004 of the payment that was received', async () => {
   const endToEndId = await received()
   const made = await refund(endToEndId, {
-    ...{ amount: 400, reason: 'MD06', additional_information: 'came twice' },
+    amount: 400,
+    reason: 'MD06',
+    additional_information: 'came twice',
   })
   expect(made.json['id']).toMatch(/^D12345678\d{12}/)
   expect(made).toMatchObject({
     status: 202,
     json: {
-      ...{ end_to_end_id: endToEndId, amount: '4.00', status: 'pending' },
-      ...{ direction: 'OUTBOUND', refusal: null },
+      end_to_end_id: endToEndId,
+      amount: '4.00',
+      status: 'pending',
+      direction: 'OUTBOUND',
+      refusal: null,
       reason: { code: 'MD06', meaning: { en: 'Asked for by the receiving user' }, remedy: null },
     },
   })
@@ -107,13 +116,23 @@ test('a refund makes the pacs.004 of the payment that was received', async () =>
     from spi_messages m join spi_transactions t on t.message_id = m.id
     where m.id = ${String(made.json['message_id'])}::uuid`
   expect(row).toEqual({
-    ...{ type: 'pacs.004', status: 'QUEUED', channel: 'PRIMARY', id: made.json['id'] },
-    ...{ cents: '400', returning: ispb, receiving: '99999010', reason: 'MD06' },
+    type: 'pacs.004',
+    status: 'QUEUED',
+    channel: 'PRIMARY',
+    id: made.json['id'],
+    cents: '400',
+    returning: ispb,
+    receiving: '99999010',
+    reason: 'MD06',
   } as never)
   expect(await read(`${endToEndId}/refunds/${made.json['id']}`)).toEqual(made.json)
   expect(await read(endToEndId)).toMatchObject({
-    ...{ direction: 'INBOUND', status: 'settled', amount: '10.50' },
-    ...{ returned: '0.00', held: '4.00', refundable: '6.50' },
+    direction: 'INBOUND',
+    status: 'settled',
+    amount: '10.50',
+    returned: '0.00',
+    held: '4.00',
+    refundable: '6.50',
     timeline: [
       { type: 'pacs.008' },
       { type: 'pacs.002', status: 'ACCC' },
@@ -160,7 +179,9 @@ test('a repetition under the Idempotency-Key gives nothing back twice', async ()
       const other = await received()
       await expectOwnedByAccount((headers) =>
         app.call('POST', `/v1/pix/payments/${other}/refunds`, {
-          ...{ key, body: { amount: 1, reason: 'MD06' }, headers },
+          key,
+          body: { amount: 1, reason: 'MD06' },
+          headers,
         }),
       )
     }),
@@ -176,10 +197,14 @@ test('a return that is refused gives its amount back, and tells why; a settled o
   await answer(endToEndId, one.json['id'] ?? '', 'RJCT', 'AM09')
   await answer(endToEndId, two.json['id'] ?? '', 'ACSC')
   expect(await read(endToEndId)).toMatchObject({
-    ...{ returned: '4.50', held: '0.00', refundable: '6.00' },
+    returned: '4.50',
+    held: '0.00',
+    refundable: '6.00',
     returns: [
       {
-        ...{ id: one.json['id'], status: 'rejected', ended_at: expect.any(String) },
+        id: one.json['id'],
+        status: 'rejected',
+        ended_at: expect.any(String),
         refusal: {
           code: 'AM09',
           meaning: { pt: 'Devolução maior que o pagamento' },
@@ -192,12 +217,20 @@ test('a return that is refused gives its amount back, and tells why; a settled o
   const told = { end_to_end_id: endToEndId, message_id: one.json['message_id'], amount: '6.00' }
   expect(await eventsOf(endToEndId)).toMatchObject([
     {
-      ...{ type: 'pix.refund.rejected', refund_id: one.json['id'], status: 'rejected' },
-      ...{ ...told, reason: { code: 'MD06' }, refusal: { code: 'AM09' } },
+      type: 'pix.refund.rejected',
+      refund_id: one.json['id'],
+      status: 'rejected',
+      ...told,
+      reason: { code: 'MD06' },
+      refusal: { code: 'AM09' },
     },
     {
-      ...{ type: 'pix.refund.settled', refund_id: two.json['id'], status: 'settled' },
-      ...{ amount: '4.50', reason: { code: 'BE08' }, refusal: null },
+      type: 'pix.refund.settled',
+      refund_id: two.json['id'],
+      status: 'settled',
+      amount: '4.50',
+      reason: { code: 'BE08' },
+      refusal: null,
     },
   ])
   await answer(endToEndId, two.json['id'] ?? '', 'ACSC')
@@ -227,7 +260,9 @@ test.each([
   const id = String(made.json['message_id'])
   await sql`update spi_messages set status = ${messageStatus} where id = ${id}::uuid`
   expect(await read(endToEndId)).toMatchObject({
-    ...{ held: '10.00', refundable: '0.50', returned: '0.00' },
+    held: '10.00',
+    refundable: '0.50',
+    returned: '0.00',
     returns: [{ status }],
   })
   expect((await refund(endToEndId, { amount: 51, reason: 'MD06' })).status).toBe(409)
@@ -247,7 +282,8 @@ test('only what is known to be settled is given back', async () => {
   await receive(payment({ endToEndId: pending }))
   const asked = { amount: 1, reason: 'MD06' }
   expect(await refund(pending, asked)).toMatchObject({
-    ...{ status: 409, json: { code: 'payment_not_refundable', payment_status: 'pending' } },
+    status: 409,
+    json: { code: 'payment_not_refundable', payment_status: 'pending' },
   })
   await receive(report([{ endToEndId: pending, status: 'RJCT', reason: 'AB03' }]))
   expect(await refund(pending, asked)).toMatchObject({ json: { payment_status: 'rejected' } })
@@ -313,7 +349,8 @@ test.each([
         { amount: cents, reason },
       ]
       expect(await refund(endToEndId, more)).toMatchObject({
-        ...{ status: 409, json: { refundable: (cents / 100).toFixed(2) } },
+        status: 409,
+        json: { refundable: (cents / 100).toFixed(2) },
       })
       expect((await refund(endToEndId, all)).status).toBe(202)
       expect((await refund(endToEndId, { amount: 1, reason })).status).toBe(409)
@@ -335,7 +372,8 @@ test('what is malformed is refused with its place', async () => {
   const information = { amount: 1, reason: 'MD06', additional_information: 'x'.repeat(106) }
   expect(await pointers(information)).toEqual([400, '/additional_information'])
   const response = await app.call('POST', `/v1/pix/payments/${endToEndId}/refunds`, {
-    ...{ key: reader.key, body: { amount: 1, reason: 'MD06' } },
+    key: reader.key,
+    body: { amount: 1, reason: 'MD06' },
   })
   expect(response.status).toBe(403)
 })
@@ -349,8 +387,12 @@ test('returns that come for a payment that we sent stand on it', async () => {
     paymentReturn(endToEndId, returnId, 'FR01'),
   )
   expect(await read(endToEndId)).toMatchObject({
-    ...{ direction: 'OUTBOUND', status: 'settled', returned: '0.00', held: '12.30' },
-    ...{ refundable: '0.00', refundable_until: null },
+    direction: 'OUTBOUND',
+    status: 'settled',
+    returned: '0.00',
+    held: '12.30',
+    refundable: '0.00',
+    refundable_until: null,
     returns: [{ id: returnId, direction: 'INBOUND', status: 'pending', reason: { code: 'FR01' } }],
   })
   await answer(endToEndId, returnId, 'ACCC')

@@ -23,14 +23,19 @@ test('a directory that takes five seconds has many wait, and refuses nobody', as
   const broker = { publishIn: unused, wake: unused }
   const sql = unused as never
   const payments = createPayments({
-    ...{ ispb: '12345678', sql, broker, revision: '5.11.1' },
+    ispb: '12345678',
+    sql,
+    broker,
+    revision: '5.11.1',
     payees: { payee, missing: [], readCode: unused },
   })
   const { key, record } = testKey('spi:send')
   const app = testApp(payments.routes ?? [], { keys: [record], roomsFor: () => rooms })
   const debtor = {
-    ...{ name: 'Maria Souza', document: '12345678909' },
-    ...{ account_num: '500100', account_type: 'CACC' },
+    name: 'Maria Souza',
+    document: '12345678909',
+    account_num: '500100',
+    account_type: 'CACC',
   }
   const body = { key: 'joao@example.com', amount: 1_050, debtor }
   const pay = () => app.call('POST', '/v1/pix/payments', { key, body })

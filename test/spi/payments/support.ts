@@ -2,7 +2,8 @@ import type { PayeePorts } from '#src/spi/index.ts'
 
 /** Nobody knows keys or codes. */
 export const noPayees: PayeePorts = {
-  ...{ payee: undefined, missing: ['DICT_URL'] },
+  payee: undefined,
+  missing: ['DICT_URL'],
   readCode: async () => {
     throw new Error('no code is read here')
   },

@@ -58,10 +58,15 @@ test('a mandate follows the messages about it, and nothing else', async () => {
   const id = newMandateId()
   await receive(mandateRequest(id))
   expect(await get(`/v1/pix/mandates/${id}`)).toMatchObject({
-    ...{ mandate_id: id, state: 'requested' },
+    mandate_id: id,
+    state: 'requested',
     terms: {
-      ...{ frequency: 'MNTH', first_collection_date: '2026-04-01', amount: '49.90' },
-      ...{ creditor_ispb: '99999010', debtor_ispb: '12345678', contract_number: 'C-1' },
+      frequency: 'MNTH',
+      first_collection_date: '2026-04-01',
+      amount: '49.90',
+      creditor_ispb: '99999010',
+      debtor_ispb: '12345678',
+      contract_number: 'C-1',
     },
   })
   await receive(
@@ -86,7 +91,9 @@ test('a mandate follows the messages about it, and nothing else', async () => {
     ...['cancellation_requested', 'cancelled'],
   ])
   expect(events[4]).toMatchObject({
-    ...{ mandate_id: id, previous_state: 'cancellation_requested', message_type: 'pain.012' },
+    mandate_id: id,
+    previous_state: 'cancellation_requested',
+    message_type: 'pain.012',
     reason: { code: 'MD20' },
   })
 })
@@ -136,13 +143,19 @@ const mandateId = 'RR123456782026030100000000001'
 const chargeParams = (endToEndId: string, creditor: string, debtor: string) => ({
   charges: [
     {
-      ...{ reconciliation_id: reconciliation, mandate_id: mandateId, end_to_end_id: endToEndId },
-      ...{ amount: 4_990, purpose: 'AGND', due_date: '2026-04-05' },
+      reconciliation_id: reconciliation,
+      mandate_id: mandateId,
+      end_to_end_id: endToEndId,
+      amount: 4_990,
+      purpose: 'AGND',
+      due_date: '2026-04-05',
       execution_date_time: '2026-04-05T12:00:00.000Z',
       debtor: { ispb: debtor, document: '98765432100' },
       creditor: {
-        ...{ ispb: creditor, document: '12345678000195' },
-        ...{ account_num: '500100', account_type: 'CACC' },
+        ispb: creditor,
+        document: '12345678000195',
+        account_num: '500100',
+        account_type: 'CACC',
       },
     },
   ],
@@ -152,11 +165,14 @@ const aboutCharge = (endToEndId: string) => ({
   original_end_to_end_id: endToEndId,
 })
 const answerParams = (endToEndId: string, answer: object) => ({
-  ...{ ...aboutCharge(endToEndId), ...answer },
+  ...aboutCharge(endToEndId),
+  ...answer,
   creditor: { ispb, document: '12345678000195' },
 })
 const cancellationParams = (endToEndId: string, more: object) => ({
-  ...{ cancellation_id: 'CA123456782026030212345678901', ...aboutCharge(endToEndId), ...more },
+  cancellation_id: 'CA123456782026030212345678901',
+  ...aboutCharge(endToEndId),
+  ...more,
   counterparty_ispb: '99999010',
 })
 
@@ -176,13 +192,18 @@ test('a charge that we send is scheduled by its answer, and cancelled by the ans
   const id = fresh.endToEndId()
   await send('PAIN013', chargeParams(id, ispb, '99999010'))
   expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({
-    ...{ end_to_end_id: id, reconciliation_id: reconciliation, mandate_id: mandateId },
-    ...{ state: 'requested', terms: { amount: '49.90', purpose: 'AGND', due_date: '2026-04-05' } },
+    end_to_end_id: id,
+    reconciliation_id: reconciliation,
+    mandate_id: mandateId,
+    state: 'requested',
+    terms: { amount: '49.90', purpose: 'AGND', due_date: '2026-04-05' },
     timeline: [{ direction: 'OUTBOUND', type: 'pain.013', message_status: 'QUEUED' }],
   })
   await receive(from99999010('PAIN014', answerParams(id, { status: 'ACSP' })))
   const cancellation = cancellationParams(id, {
-    ...{ requester_document: '98765432100', reason: 'SLBD', processing_type: 'DHSR' },
+    requester_document: '98765432100',
+    reason: 'SLBD',
+    processing_type: 'DHSR',
   })
   await send('CAMT055', cancellation)
   expect(await get(`/v1/pix/charges/${id}`)).toMatchObject({ state: 'cancellation_requested' })
@@ -254,7 +275,8 @@ test('lists by state and mandate, page by page', async () => {
   }
   expect(listed).toEqual(ids.toReversed())
   expect(await get('/v1/pix/charges?mandate_id=RRnone')).toEqual({
-    ...{ charges: [], next_cursor: null },
+    charges: [],
+    next_cursor: null,
   } as never)
   const mandates = (await get('/v1/pix/mandates?state=confirmed')) as {
     readonly mandates?: readonly { readonly state: string }[]
@@ -276,7 +298,9 @@ test('a refusal of the request that comes after its cancellation refuses the req
     [unnamed, undefined],
   ] as const) {
     await receive(
-      ...[mandateRequest(id), mandateAnswer(id, 'PDNG'), mandateCancellation(id)],
+      mandateRequest(id),
+      mandateAnswer(id, 'PDNG'),
+      mandateCancellation(id),
       mandateAnswer(id, { reason: 'AP13', of }),
     )
   }

@@ -26,8 +26,12 @@ import {
 
 const some = (count: number, cents: bigint) => ({ count, cents })
 const quiet: Figures = {
-  ...{ after: new Date(0), until: new Date(1), balances: { opening: 100n, closing: 130n } },
-  ...{ declaredEntries: null, unknownSettlements: 0, others: nothing },
+  after: new Date(0),
+  until: new Date(1),
+  balances: { opening: 100n, closing: 130n },
+  declaredEntries: null,
+  unknownSettlements: 0,
+  others: nothing,
   ours: { credits: some(2, 50n), debits: some(1, 20n) },
   reported: { credits: some(2, 50n), debits: some(1, 20n) },
 }
@@ -152,9 +156,16 @@ const told = async (at: string, available: string, held = '0.00'): Promise<void>
 const entry = (at: string, endToEndId: string, cents: number, direction: 'CRDT' | 'DBIT') =>
   Buffer.from(
     build('00038166', 'CAMT054', {
-      ...{ account_ispb: ispb, amount: cents, direction, status: 'BOOK' },
-      ...{ booking_date: dayOf(Date.parse(at)), value_date_time: at, domain: 'PMNT' },
-      ...{ family: 'RRCT', sub_family: 'DMCT', end_to_end_id: endToEndId },
+      account_ispb: ispb,
+      amount: cents,
+      direction,
+      status: 'BOOK',
+      booking_date: dayOf(Date.parse(at)),
+      value_date_time: at,
+      domain: 'PMNT',
+      family: 'RRCT',
+      sub_family: 'DMCT',
+      end_to_end_id: endToEndId,
       origin_message: 'pacs.008',
     }),
   ).toString()
@@ -199,11 +210,18 @@ test('what lies between two balances is held against our book, by the clock of t
   const [whole, one, ...more] = await figures(today)
   expect(more).toEqual([])
   expect(whole).toMatchObject({
-    ...{ opening: null, closing: null, declared_entries: null, differences: [] },
+    opening: null,
+    closing: null,
+    declared_entries: null,
+    differences: [],
     ours: { credits: { count: 1, amount: '10.50' }, debits: { count: 1, amount: '3.00' } },
   })
   expect(one).toMatchObject({
-    ...{ from: at(0), until: at(1), opening: '1007.00', closing: '1014.50', differences: [] },
+    from: at(0),
+    until: at(1),
+    opening: '1007.00',
+    closing: '1014.50',
+    differences: [],
     ours: { credits: { count: 1, amount: '10.50' }, debits: { count: 1, amount: '3.00' } },
   })
   expect((await run(['--day', today])).code).toBe(1)
@@ -224,7 +242,8 @@ test('what lies between two balances is held against our book, by the clock of t
   await told(at(5), '1074.99')
   const [, , , funded] = await figures(today)
   expect(funded).toMatchObject({
-    ...{ differences: [], others: { credits: { count: 1, amount: '50.00' } } },
+    differences: [],
+    others: { credits: { count: 1, amount: '50.00' } },
   })
 
   // A document that nobody has received: its balance, after the last that was told before.

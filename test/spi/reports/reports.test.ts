@@ -66,12 +66,15 @@ type Entry = {
 const notification = (entry: Entry): Uint8Array =>
   build('00038166', 'CAMT054', {
     ...(entry.requestId === undefined ? {} : { notification_id: entry.requestId }),
-    ...{ account_ispb: ispb, amount: entry.cents ?? 1_050, direction: entry.direction ?? 'CRDT' },
-    ...{ status: 'BOOK', booking_date: entry.day ?? '2026-03-02', domain: 'PMNT', family: 'RRCT' },
-    ...{
-      sub_family: entry.returnId === undefined ? 'DMCT' : 'RRTN',
-      end_to_end_id: entry.endToEndId,
-    },
+    account_ispb: ispb,
+    amount: entry.cents ?? 1_050,
+    direction: entry.direction ?? 'CRDT',
+    status: 'BOOK',
+    booking_date: entry.day ?? '2026-03-02',
+    domain: 'PMNT',
+    family: 'RRCT',
+    sub_family: entry.returnId === undefined ? 'DMCT' : 'RRTN',
+    end_to_end_id: entry.endToEndId,
     origin_message: entry.returnId === undefined ? 'pacs.008' : 'pacs.004',
     ...(entry.returnId === undefined ? {} : { instruction_id: entry.returnId }),
     ...(entry.isMissing === true ? { error_code: 'NF01', error_description: 'None' } : {}),
@@ -112,7 +115,10 @@ test('an entry that we have matches, and is no event', async () => {
     notification({ endToEndId, returnId, cents: 300, direction: 'DBIT' }),
   )
   expect(await entryOf(endToEndId)).toMatchObject({
-    ...{ outcome: 'matched', amount: '10.50', our_amount: '10.50', direction: 'CRDT' },
+    outcome: 'matched',
+    amount: '10.50',
+    our_amount: '10.50',
+    direction: 'CRDT',
     booked_on: '2026-03-02',
   })
   expect(await entryOf(returnId)).toMatchObject({ outcome: 'matched', end_to_end_id: endToEndId })
@@ -190,7 +196,10 @@ test('balances and the number of entries stand on the report', async () => {
     balances: [{ type: 'SADP', amount: '7.00', at: '2026-03-02T15:00:00.000Z' }],
   })
   expect(await get(`/v1/pix/reports/${entries['id']}`)).toMatchObject({
-    ...{ state: 'answered', day: '2026-03-02', declared_entries: 3, file_hash: 'abc' },
+    state: 'answered',
+    day: '2026-03-02',
+    declared_entries: 3,
+    file_hash: 'abc',
   })
 })
 
@@ -414,19 +423,32 @@ test('trilho reconcile ends with 1 where books differ, with 0 where they do not,
     {
       differences: [
         {
-          ...{ outcome: 'missing_here', reference, direction: 'CRDT', amount: '0.05' },
-          ...{ our_amount: null, our_status: null },
+          outcome: 'missing_here',
+          reference,
+          direction: 'CRDT',
+          amount: '0.05',
+          our_amount: null,
+          our_status: null,
         },
       ],
       figures: [
         {
-          ...{ from: '2026-01-02T03:00:00.000Z', until: '2026-01-03T03:00:00.000Z' },
-          ...{ opening: null, closing: null, declared_entries: null, ours: nothing },
-          ...{ reported: { ...nothing, credits: { count: 1, amount: '0.05' } }, others: nothing },
+          from: '2026-01-02T03:00:00.000Z',
+          until: '2026-01-03T03:00:00.000Z',
+          opening: null,
+          closing: null,
+          declared_entries: null,
+          ours: nothing,
+          reported: { ...nothing, credits: { count: 1, amount: '0.05' } },
+          others: nothing,
           differences: [
             {
-              ...{ outcome: 'count_differs', direction: 'CRDT', count: 1, our_count: 0 },
-              ...{ amount: '0.05', our_amount: '0.00' },
+              outcome: 'count_differs',
+              direction: 'CRDT',
+              count: 1,
+              our_count: 0,
+              amount: '0.05',
+              our_amount: '0.00',
             },
           ],
         },

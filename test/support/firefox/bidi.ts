@@ -13,7 +13,8 @@ const [binary = '', ...args] = process.argv.slice(2)
 /** @returns its address, in Firefox's own words */
 const serve = (firefoxUrl: string): string => {
   const server = Bun.serve<Connection, never>({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     fetch: (request, server) => {
       const firefox = new WebSocket(`${firefoxUrl}${new URL(request.url).pathname}`)
       return server.upgrade(request, { data: { firefox, early: [] } })

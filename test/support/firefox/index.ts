@@ -17,7 +17,8 @@ export const startFirefox = (): Promise<Browser> => {
   writeFileSync(starter, `#!/bin/sh\nexec ${command.join(' ')} "$@"\n`)
   chmodSync(starter, 0o755)
   return firefox.launch({
-    ...{ channel: 'moz-firefox', executablePath: starter },
+    channel: 'moz-firefox',
+    executablePath: starter,
     firefoxUserPrefs: { 'ui.prefersReducedMotion': 1 },
   })
 }

@@ -117,7 +117,10 @@ const notificationOf = (params: Params, draft: Draft, ownId: string): Notificati
   const clearing = params.optional('clearing_system_reference', forms.controlNumber)
   const serviceLevel = params.optional('service_level', serviceLevels)
   const transaction = transactionTemplate({
-    ...{ instructionId, endToEndId, transactionId, clearing },
+    instructionId,
+    endToEndId,
+    transactionId,
+    clearing,
     level: serviceLevel && levelTemplate({ serviceLevel }),
     ...paymentOf(params, cents),
     counterparty: counterpartyOf(params),

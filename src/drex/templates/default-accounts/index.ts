@@ -12,7 +12,8 @@ export const template = defineTemplate({
   }),
   artifact: () => import('./generated/DefaultAccounts.json'),
   terms: ({ token, authority, admin }, place) => [
-    ...[token ?? place.token, authority ?? place.deployer],
+    token ?? place.token,
+    authority ?? place.deployer,
     admin ?? authority ?? place.deployer,
   ],
 })

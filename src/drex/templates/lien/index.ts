@@ -15,7 +15,10 @@ export const template = defineTemplate({
   }),
   artifact: () => import('./generated/Lien.json'),
   terms: (params, { token: currency }) => [
-    ...[params.token ?? currency, params.owner, params.beneficiary],
-    ...[params.document_hash, params.expiry],
+    params.token ?? currency,
+    params.owner,
+    params.beneficiary,
+    params.document_hash,
+    params.expiry,
   ],
 })

@@ -12,7 +12,8 @@ export const template = defineTemplate({
   }),
   artifact: () => import('./generated/ReserveSwap.json'),
   terms: ({ token, authority, admin }, place) => [
-    ...[admin ?? place.deployer, authority ?? admin ?? place.deployer],
+    admin ?? place.deployer,
+    authority ?? admin ?? place.deployer,
     token ?? place.token,
   ],
 })

@@ -43,7 +43,9 @@ const unsafe = (topics: readonly string[]): readonly Check[] =>
     ? []
     : [
         {
-          ...{ name, status: 'warning', detail: `one replica alone: ${topics.join(', ')}` },
+          name,
+          status: 'warning',
+          detail: `one replica alone: ${topics.join(', ')}`,
           fix: 'raise the replicas of the topics to 3, and their min.insync.replicas to 2',
         },
       ]

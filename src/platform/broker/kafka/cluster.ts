@@ -56,7 +56,11 @@ export const openCluster = ({
       const { topic, group } = options
       let engine: Engine | undefined
       const source = joinGroup({
-        ...{ cluster, control, topic, sessionTimeoutMs, logger },
+        cluster,
+        control,
+        topic,
+        sessionTimeoutMs,
+        logger,
         groupId: groupIdOf(topic, group),
         ensureTopic: () => topics.ensure(topic),
         onNews: () => engine?.wake(),

@@ -97,7 +97,9 @@ export const keepMembership = (deps: MembershipDeps): Membership => {
       const { consumer } = state
       if (!consumer?.memberId) throw new Error('not a member of the group at present')
       const offsets = positions.map(({ partition, position }) => ({
-        ...{ topic, partition, leaderEpoch: -1 },
+        topic,
+        partition,
+        leaderEpoch: -1,
         offset: position,
       }))
       await consumer.commit({ offsets })

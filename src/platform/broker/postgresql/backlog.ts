@@ -45,7 +45,10 @@ const sampled = (sql: Client) => sql`
   topic, depth, extract(epoch from now() - oldest_at)::float8 as age, lanes_read as "lanesRead"`
 
 const stateOf = ({ topic, depth, age, lanesRead }: Row): QueueState => ({
-  ...{ topic, depth, ageSeconds: Math.max(0, age ?? 0), partitionsRead: lanesRead },
+  topic,
+  depth,
+  ageSeconds: Math.max(0, age ?? 0),
+  partitionsRead: lanesRead,
 })
 
 /** Measures all queues, one process of the fleet for all; logs a queue in which messages wait that nobody reads. */
@@ -60,7 +63,10 @@ export const createSampler = (
     return outage
   }
   return createJob({
-    ...{ name: 'depth of the queues', everyMs, fleet: { sql, isBrief: true }, logger },
+    name: 'depth of the queues',
+    everyMs,
+    fleet: { sql, isBrief: true },
+    logger,
     run: async () => {
       for (const queue of await sample(sql)) {
         const { topic, depth, ageSeconds } = queue

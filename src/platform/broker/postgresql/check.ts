@@ -16,7 +16,9 @@ export const checkOrder = async (sql: Client): Promise<readonly Check[]> => {
   if (largest <= last) return [{ name, status: 'ok', detail: 'new messages come last' }]
   return [
     {
-      ...{ name, status: 'failed', detail: `the sequence is at ${last}, a message at ${largest}` },
+      name,
+      status: 'failed',
+      detail: `the sequence is at ${last}, a message at ${largest}`,
       fix: `run: select setval('broker_queue_order', ${largest})`,
     },
   ]

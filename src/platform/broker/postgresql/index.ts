@@ -137,7 +137,9 @@ const createPublication = (
       await insert(all.flat())
       return all.map(() => undefined)
     },
-    ...{ rowsMax: publicationsMax, writersMax: 2, waitingMax },
+    rowsMax: publicationsMax,
+    writersMax: 2,
+    waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
   })
   return {

@@ -179,8 +179,16 @@ const newLane = ({ before, ...place }: Claimed, me: string, untilMs: number): Ow
   const gone = new AbortController()
   const cursor = lowOf(place.lane)
   return {
-    ...{ ...place, gone, lost: gone.signal, untilMs, cursor, floors: [cursor] },
-    ...{ back: undefined, inHand: undefined, hasNews: true, isSurplus: false },
+    ...place,
+    gone,
+    lost: gone.signal,
+    untilMs,
+    cursor,
+    floors: [cursor],
+    back: undefined,
+    inHand: undefined,
+    hasNews: true,
+    isSurplus: false,
     // A process that lost its lease and lives knows that nothing of it ended it.
     isInherited: before !== null && before !== me,
   }

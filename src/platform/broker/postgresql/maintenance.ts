@@ -13,7 +13,10 @@ export type MaintenanceOptions = {
 export const createMaintenance = (options: MaintenanceOptions): Job => {
   const { sql, logger } = options
   return createJob({
-    ...{ name: 'old dead letters', everyMs, fleet: { sql }, logger },
+    name: 'old dead letters',
+    everyMs,
+    fleet: { sql },
+    logger,
     run: (round) => dropOldLetters(options, round),
   })
 }

@@ -131,11 +131,15 @@ const createJobs = (
   const vital = { isVital: true, logger }
   return [
     createJob({
-      ...{ ...vital, name: 'leases of the broker', everyMs: times.leaseMs / renewalsOfLease },
+      ...vital,
+      name: 'leases of the broker',
+      everyMs: times.leaseMs / renewalsOfLease,
       run: () => of.leases.turn(lanes),
     }),
     createJob({
-      ...{ ...vital, name: 'search of the queues', everyMs: times.deafSearchEveryMs },
+      ...vital,
+      name: 'search of the queues',
+      everyMs: times.deafSearchEveryMs,
       run: async () => {
         const nowMs = performance.now()
         if (notifier.isHearing() && nowMs - searchedMs < times.searchEveryMs) return

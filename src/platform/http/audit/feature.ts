@@ -68,11 +68,17 @@ export const createAudit = ({
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
   const jobs = databases.flatMap((sql) => [
     createJob({
-      ...{ name: 'partitions of the audit log', everyMs, isAwaited: true, fleet: { sql }, logger },
+      name: 'partitions of the audit log',
+      everyMs,
+      isAwaited: true,
+      fleet: { sql },
+      logger,
       run: () => ensurePartitions(sql, table, monthsAhead, new Date()),
     }),
     createJob({
-      ...{ name: 'sealing of the audit log', everyMs: sealEveryMs, logger },
+      name: 'sealing of the audit log',
+      everyMs: sealEveryMs,
+      logger,
       fleet: { sql, isBrief: true },
       run: async () => {
         await sealEntries({ sql, logger })
@@ -88,7 +94,10 @@ export const createAudit = ({
       },
     }),
     createJob({
-      ...{ name: 'old audit entries', everyMs, fleet: { sql }, logger },
+      name: 'old audit entries',
+      everyMs,
+      fleet: { sql },
+      logger,
       run: (round) => forgetAudit({ sql, days, archiveDirectory, logger }, round),
     }),
   ])

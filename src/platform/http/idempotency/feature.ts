@@ -24,7 +24,10 @@ export const createIdempotencySweep = (options: {
   }
   const sweep = (round?: Round): Promise<number> => deleteInBatches(forgetSome, round)
   const job = createJob({
-    ...{ name: 'old idempotency keys', everyMs: sweepEveryMs, fleet: { sql }, logger },
+    name: 'old idempotency keys',
+    everyMs: sweepEveryMs,
+    fleet: { sql },
+    logger,
     run: sweep,
   })
   return { name: 'idempotency', sweep, start: job.start, drain: job.stop }

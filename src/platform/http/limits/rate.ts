@@ -154,7 +154,9 @@ class Bucket {
     if (isFree) this.tokens--
     if (isFree && this.tokens < this.lot * lowShare && this.left >= 1) this.drawing ??= this.draw()
     return {
-      ...{ name: this.options.name, perSecond: this.perSecond, burst: this.burst },
+      name: this.options.name,
+      perSecond: this.perSecond,
+      burst: this.burst,
       left: Math.floor(this.tokens + this.left),
       waitMs: isFree ? undefined : Math.max(1, this.waitMs()),
     }

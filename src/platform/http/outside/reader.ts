@@ -56,7 +56,9 @@ export const createOutsideReader = (
     const signal = AbortSignal.timeout(timeoutMs)
     const target = await resolveTarget(url, allowed, lookUp, timeoutMs)
     const headers = {
-      ...{ Host: target.host, Accept: accept, 'Accept-Encoding': 'identity' },
+      Host: target.host,
+      Accept: accept,
+      'Accept-Encoding': 'identity',
       'User-Agent': `Trilho/${version}`,
     }
     const request = {

@@ -30,8 +30,13 @@ export const createTracing = (
       const { startTracing } = await import('./start.ts')
       const samplingRatio = settings.samplingRatio
       tracing = startTracing({
-        ...{ endpoint, headers, ca: () => material?.current().ca },
-        ...{ serviceName, serviceVersion, resourceAttributes, samplingRatio },
+        endpoint,
+        headers,
+        ca: () => material?.current().ca,
+        serviceName,
+        serviceVersion,
+        resourceAttributes,
+        samplingRatio,
         onProblem: (reason, spans) =>
           logger.warn({ reason, spans }, 'spans were lost: the collector did not take them'),
       })

@@ -111,14 +111,17 @@ export const keyDocuments = {
     operation: 'listApiKeys',
     summary: 'API keys of the account, newest first',
     description: 'Those of the database, revoked ones too; no secret.',
-    ...{ tag, query: keysQuery },
+    tag,
+    query: keysQuery,
     responses: answer(
       ...([200, 'The keys'] as const),
       z.object({ keys: z.array(view), next_cursor: z.string().nullable() }),
     ),
   },
   find: {
-    ...{ operation: 'getApiKey', summary: 'Show an API key', ...ofOne },
+    operation: 'getApiKey',
+    summary: 'Show an API key',
+    ...ofOne,
     responses: answer(200, 'The key, without its secret.', view),
   },
   create: {
@@ -126,7 +129,9 @@ export const keyDocuments = {
     summary: 'Make an API key of the account',
     description:
       'It has no scope that the caller lacks. A caller that is restricted, other than to reading, makes none.',
-    ...{ tag, idempotent: true, body: json(createKeyBody) },
+    tag,
+    idempotent: true,
+    body: json(createKeyBody),
     errors: [httpErrors.conflict],
     responses: answer(201, 'The key; its text only now.', made),
   },
@@ -145,7 +150,8 @@ export const keyDocuments = {
     summary: 'Give an API key a new secret',
     description: 'Its id, scopes and restrictions stay. A further rotation ends the oldest secret.',
     ...ofActive,
-    ...{ idempotent: true, body: json(rotateKeyBody) },
+    idempotent: true,
+    body: json(rotateKeyBody),
     responses: answer(200, 'The key; its text only now.', made),
   },
   revoke: {

@@ -24,7 +24,12 @@ export const keyRoutesWithoutDatabase = (): readonly Route[] => {
     throw new Error('no database')
   }
   const routes = keyRoutes({
-    ...{ page: never, find: never, create: never, change: never, rotate: never, revoke: never },
+    page: never,
+    find: never,
+    create: never,
+    change: never,
+    rotate: never,
+    revoke: never,
   })
   return withMissingSettings(routes, ['DATABASE_DSN'])
 }

@@ -30,7 +30,11 @@ const found = <T>(one: T | undefined): T => {
 const idOf = (c: RequestContext): string => readParams(c, idParams).id
 
 const reading = (path: string, document: Route['document'], handle: Route['handle']): Route => ({
-  ...{ method: 'GET', path, scope: 'keys:read', document, handle },
+  method: 'GET',
+  path,
+  scope: 'keys:read',
+  document,
+  handle,
 })
 
 const managing = (

@@ -72,7 +72,11 @@ export const createKeyService = ({
       const answered = await runOnce(sql, by.idempotencyKey, async (tx) => {
         const keys = keyStatements(tx, actorOf(by))
         const { id, key } = await keys.create({
-          ...{ name, account: by.owner, environment: by.environment, grants: scopes, expiresAt },
+          name,
+          account: by.owner,
+          environment: by.environment,
+          grants: scopes,
+          expiresAt,
           restrictions: storedOf(restrictions ?? {}),
         })
         const view = await keys.find(by.owner, id)

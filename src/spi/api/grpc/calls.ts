@@ -75,7 +75,9 @@ export const metadataBytesMax = 16_384
 export const createCalls = (deps: CallsDeps): Calls => {
   const running = createOpenSet<GatewayCall>()
   const context: Context = {
-    ...{ ...deps, running, observe: createObserver(deps.metrics, deps.logger) },
+    ...deps,
+    running,
+    observe: createObserver(deps.metrics, deps.logger),
     acts: createActs(deps.recordAct, deps.logger),
   }
   return {

@@ -130,7 +130,9 @@ type Branch = {
 /** The elements below a node, as lines to show and as an object. */
 const tree = (document: XmlDocument, language: Language): Tree => {
   const { branches, value } = walk(document, document.root, {
-    ...{ names: [], path: `/${document.localName(document.root)}`, language },
+    names: [],
+    path: `/${document.localName(document.root)}`,
+    language,
   })
   return { fields: branches.map((branch) => fieldOf(branch, language)), value }
 }

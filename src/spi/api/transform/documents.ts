@@ -108,7 +108,8 @@ const brokenRule = z
 const exampleOf = (type: ProjectedType | undefined) =>
   type === undefined
     ? {
-        ...{ source_format: 'pacs.008', target_format: projectionTargets['pacs.008'] },
+        source_format: 'pacs.008',
+        target_format: projectionTargets['pacs.008'],
         message: samples['pacs.008'],
       }
     : { message: samples[type] }

@@ -61,7 +61,9 @@ export const createPull = (deps: PullDeps): Feature => {
   const giveUp = new AbortController()
   let running: readonly Promise<void>[] = []
   const watchdog = createJob({
-    ...{ name: 'silence of the channels', everyMs: times.silentMs / 4, logger },
+    name: 'silence of the channels',
+    everyMs: times.silentMs / 4,
+    logger,
     run: async () => links.look(),
   })
 

@@ -18,7 +18,11 @@ export type PendingDeps = {
 export const createPending = (deps: PendingDeps): Job => {
   const { sql, emitEvents, logger } = deps
   return createJob({
-    ...{ name: 'remembered answers', everyMs, isVital: true, fleet: { sql }, logger },
+    name: 'remembered answers',
+    everyMs,
+    isVital: true,
+    fleet: { sql },
+    logger,
     run: async () => {
       for (const late of await sql.begin((tx) => applyCrossed(tx, emitEvents))) {
         reportLate(late, deps)

@@ -56,7 +56,8 @@ const replyTo = (
     {
       original_end_to_end_id: endToEndId,
       original_instruction_id: instruction,
-      ...{ status, ...(reason === undefined ? {} : { reason }) },
+      status,
+      ...(reason === undefined ? {} : { reason }),
     },
     { ispb, nowMs: at.getTime(), random, revision },
   )

@@ -39,7 +39,10 @@ export const findAnswered = async (
     until: uuidBound(new Date(now.getTime() + dayMs)),
   }
   const wanted = answers.map(({ types, endToEndId, instructionId }, place) => ({
-    ...{ place, types, endToEndId, instructionId },
+    place,
+    types,
+    endToEndId,
+    instructionId,
     ...(windowOf(idOfSent(types, endToEndId, instructionId)) ?? whole),
   }))
   const found = await findWithin(tx, wanted)
@@ -100,7 +103,10 @@ const findWithin = async (
     and (m.type not in ('pacs.004', 'pacs.002') or t.instruction_id = answer."instructionId")
   order by answer.place`
   return rows.map(({ place, position, transactionCount, status, messageStatus, ...message }) => ({
-    ...{ place, position, transactionCount, status },
+    place,
+    position,
+    transactionCount,
+    status,
     message: { ...message, status: messageStatus },
   }))
 }

@@ -58,5 +58,9 @@ const usesOf = ({ ispb, rsfnKeySource }: RsfnDeps['settings']): readonly Certifi
   ispb === undefined || rsfnKeySource !== 'store'
     ? []
     : rsfnTypes.map((type) => ({
-        ...{ ispb, type, source: 'store', material: undefined, isOptional: type === 'MES' },
+        ispb,
+        type,
+        source: 'store',
+        material: undefined,
+        isOptional: type === 'MES',
       }))

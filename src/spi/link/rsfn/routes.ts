@@ -52,8 +52,13 @@ export const rsfnRoutes = (service: RsfnService): readonly Route[] => [
     }
     const { content, contentEncoding, signed, encrypted, specialUse, sender, recipient } = opened
     return Response.json({
-      ...{ content, content_encoding: contentEncoding, signed, encrypted },
-      ...{ special_use: specialUse, sender: sender ?? null, recipient: recipient ?? null },
+      content,
+      content_encoding: contentEncoding,
+      signed,
+      encrypted,
+      special_use: specialUse,
+      sender: sender ?? null,
+      recipient: recipient ?? null,
     })
   }),
 ]

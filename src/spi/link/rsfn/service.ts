@@ -135,7 +135,12 @@ export const createRsfnService = (keys: RsfnKeySource, contentBytesMax?: number)
     const [content, contentEncoding] = shown(opened.content)
     const { signed, encrypted, header: read } = opened
     return {
-      ...{ ok: true, content, contentEncoding, signed, encrypted, specialUse: read.specialUse },
+      ok: true,
+      content,
+      contentEncoding,
+      signed,
+      encrypted,
+      specialUse: read.specialUse,
       sender: signed
         ? trimmed({ authority: read.senderAuthority, serial: read.senderSerial })
         : undefined,

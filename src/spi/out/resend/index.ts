@@ -75,7 +75,10 @@ const resendOn =
       const act = { action: 'spi.resend', object: id, outcome: 'asked' } as const
       await writeAudit(tx, { ...act, actor: actorOf(caller) })
       const body: z.infer<typeof taken> = {
-        ...{ id, biz_msg_idr: bizMsgIdr, end_to_end_id: endToEndId, status: 'UNKNOWN' },
+        id,
+        biz_msg_idr: bizMsgIdr,
+        end_to_end_id: endToEndId,
+        status: 'UNKNOWN',
         resend_asked_at: askedAt.toISOString(),
       }
       return { status: 202, body: JSON.stringify(body) }

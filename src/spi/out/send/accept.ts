@@ -40,7 +40,9 @@ const waitingMax = 5_000
  */
 export const createAcceptor = (sql: Client, broker: TransactionalBroker): Accept => {
   const store = createGatherer<Acceptance, boolean>({
-    ...{ rowsMax, writersMax, waitingMax },
+    rowsMax,
+    writersMax,
+    waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
     write: async (all) => {
       const stored = await storeAll(sql, broker, all)
@@ -116,8 +118,12 @@ const claiming = (all: readonly Acceptance[], done: Rider['done'] = () => {}): R
     const { idempotencyKey: key } = caller
     return {
       ...entry,
-      ...{ actor: actor.id, requestId: actor.requestId, auditId: Bun.randomUUIDv7() },
-      ...{ key: key?.key, fingerprint: key?.fingerprint, ...queuedAnswer(built) },
+      actor: actor.id,
+      requestId: actor.requestId,
+      auditId: Bun.randomUUIDv7(),
+      key: key?.key,
+      fingerprint: key?.fingerprint,
+      ...queuedAnswer(built),
     }
   })
   const ctes = (tx: Queryable) => tx`

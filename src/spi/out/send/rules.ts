@@ -93,7 +93,9 @@ const messageRules: Readonly<Partial<Record<BuildableMessage, MessageRules>>> = 
     list: 'transactions',
     ids: [
       {
-        ...{ field: 'original_instruction_id', letter: 'D', near: always },
+        field: 'original_instruction_id',
+        letter: 'D',
+        near: always,
         notBy: own('the return of another institution: its receiver answers'),
       },
     ],

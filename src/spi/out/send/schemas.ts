@@ -12,7 +12,11 @@ type Node = {
 }
 
 const newNode = (name: string, isList: boolean): Node => ({
-  ...{ name, isList, needed: false, what: '', within: new Map<string, Node>() },
+  name,
+  isList,
+  needed: false,
+  what: '',
+  within: new Map<string, Node>(),
 })
 
 /** The parameters of a message as a tree. */

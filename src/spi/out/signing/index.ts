@@ -53,7 +53,9 @@ export const signingProblems = ({
     if (!(error instanceof SigningMaterialError)) throw error
     return [
       {
-        ...{ name: 'SPI_SIGN_CERT_PATH', value: '***', problem: error.message },
+        name: 'SPI_SIGN_CERT_PATH',
+        value: '***',
+        problem: error.message,
         expected: 'a certificate and its RSA-2048 key',
         fix: 'set SPI_SIGN_CERT_PATH and SPI_SIGN_KEY_PATH to a certificate and its key',
       },

@@ -122,7 +122,10 @@ const createStage = (
   const { sql, broker, settings, emitEvents, logger } = deps
   const { metrics, limits } = parts
   const watch = createWatch({
-    ...{ ...parts, sql, emitEvents, logger },
+    ...parts,
+    sql,
+    emitEvents,
+    logger,
     ...(deps.watchTimes === undefined ? {} : { times: deps.watchTimes }),
   })
   const requeue = createJob({
@@ -130,14 +133,21 @@ const createStage = (
     everyMs: deps.requeueEveryMs ?? requeueEveryMsDefault,
     isVital: true,
     run: createRequeue({
-      ...{ sql, broker, group, logger },
+      sql,
+      broker,
+      group,
+      logger,
       queuedLongMs: limits.settlementLimitMs,
       onRequeued: metrics.onRequeued,
     }),
     logger,
   })
   const { handle, isTransient, isToldElsewhere } = createHandler({
-    ...{ sql, broker, ...parts, emitEvents, logger },
+    sql,
+    broker,
+    ...parts,
+    emitEvents,
+    logger,
     channels: deps.client.channels,
     ways: (message) => waysOf(message, deps.client.channels, settings.channelFailover),
     setAsideMs: deps.requeueEveryMs ?? requeueEveryMsDefault,

@@ -92,7 +92,8 @@ const watchSigning = (check: () => Promise<unknown>, logger: Logger) => {
     back: 'messages can be signed again',
   })
   const look = createJob({
-    ...{ name: 'signing', everyMs: lookEveryMs },
+    name: 'signing',
+    everyMs: lookEveryMs,
     run: async () => {
       const seen = last
       last = undefined

@@ -122,8 +122,12 @@ export const createWatch = (deps: WatchDeps): Job => {
   }
 
   return createJob({
-    ...{ name: 'watch of unanswered messages', everyMs: times.everyMs },
-    ...{ restMs: restFactor * times.everyMs, isVital: true, logger, run: round },
+    name: 'watch of unanswered messages',
+    everyMs: times.everyMs,
+    restMs: restFactor * times.everyMs,
+    isVital: true,
+    logger,
+    run: round,
   })
 }
 

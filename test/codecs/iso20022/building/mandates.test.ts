@@ -19,14 +19,18 @@ const [mandateId, day] = ['RN123456782026030100000000001', '2026-03-01T12:00:00.
 const idOf = (letters: string) => `${letters}123456782026030100000000001`
 
 const bare = {
-  ...{ mandate_id: mandateId, frequency: 'MNTH', first_collection_date: '2026-04-01' },
+  mandate_id: mandateId,
+  frequency: 'MNTH',
+  first_collection_date: '2026-04-01',
   creditor: { name: 'Água & Luz', document: '12345678000195' },
   debtor: { document: '12345678909', account_num: '500100', ispb: '87654321' },
   contract_number: 'C-1',
 }
 const full = {
   ...bare,
-  ...{ final_collection_date: '2027-04-01', tracking: 'true', amount: 4_990 },
+  final_collection_date: '2027-04-01',
+  tracking: 'true',
+  amount: 4_990,
   creditor: { ...bare.creditor, ispb: '12345678' },
   debtor: { ...bare.debtor, branch: '0001' },
   ultimate_debtor: { name: 'Fulana', document: '98765432100' },
@@ -37,8 +41,11 @@ const ofMandate = (terms: object, { amount: _, ...rest }: Record<string, unknown
     mandates: [{ ...terms, ...rest, request_id: idOf('SC'), created_at: day, expires_at: day }],
   },
   'pain.011': {
-    ...{ ...terms, cancellation_id: idOf('IC'), requester_document: '12345678000195' },
-    ...{ reason: 'SLCR', created_at: day },
+    ...terms,
+    cancellation_id: idOf('IC'),
+    requester_document: '12345678000195',
+    reason: 'SLCR',
+    created_at: day,
   },
   'pain.012': { ...terms, report_id: idOf('IS'), status: 'CFDB' },
 })
@@ -53,7 +60,10 @@ const examples: Readonly<Record<MandateMessage, readonly object[]>> = {
     ofMandate(bare)['pain.012'],
     {
       ...ofMandate(full)['pain.012'],
-      ...{ created_at: day, updated_at: day, reference: idOf('SC'), debtor_town: '3106200' },
+      created_at: day,
+      updated_at: day,
+      reference: idOf('SC'),
+      debtor_town: '3106200',
     },
     { ...ofMandate(bare)['pain.012'], status: undefined, reason: 'AP13' },
   ],
@@ -103,12 +113,20 @@ describe('messages about mandates', () => {
       return reading.message
     }
     const terms = {
-      ...{ mandateId, frequency: 'MNTH', firstCollectionDate: '2026-04-01' },
-      ...{ finalCollectionDate: '2027-04-01', tracking: true, collectionAmount: { cents: 4990n } },
-      ...{ creditor: { name: 'Água & Luz' }, creditorAgentIspb: '12345678' },
-      ...{ debtorDocument: '12345678909', debtorAccount: { id: '500100', branch: '0001' } },
-      ...{ debtorAgentIspb: '87654321', ultimateDebtor: { name: 'Fulana' } },
-      ...{ contractNumber: 'C-1', contractDescription: 'Conta de luz' },
+      mandateId,
+      frequency: 'MNTH',
+      firstCollectionDate: '2026-04-01',
+      finalCollectionDate: '2027-04-01',
+      tracking: true,
+      collectionAmount: { cents: 4990n },
+      creditor: { name: 'Água & Luz' },
+      creditorAgentIspb: '12345678',
+      debtorDocument: '12345678909',
+      debtorAccount: { id: '500100', branch: '0001' },
+      debtorAgentIspb: '87654321',
+      ultimateDebtor: { name: 'Fulana' },
+      contractNumber: 'C-1',
+      contractDescription: 'Conta de luz',
     }
     expect(read('pain.009', 1, '1.1')).toMatchObject({
       mandates: [{ ...terms, mandateRequestId: idOf('SC') }],
@@ -123,7 +141,9 @@ describe('messages about mandates', () => {
     expect(read('pain.012', 1, '1.4')).toMatchObject({
       answers: [
         {
-          ...{ accepted: true, status: 'CFDB', reason: null },
+          accepted: true,
+          status: 'CFDB',
+          reason: null,
           mandate: { ...terms, mandateReference: idOf('SC'), debtorTown: '3106200' },
         },
       ],

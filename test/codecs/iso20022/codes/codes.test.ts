@@ -136,7 +136,9 @@ test('every reason has a meaning and advice in both languages', () => {
       if (meaning === undefined) without.push(`${name} ${code}`)
       const texts = [remedy?.en ?? '', remedy?.pt ?? '']
       expect([name, code, texts.every((text) => /^[A-Z].{15,120}\.$/.test(text))]).toEqual([
-        ...[name, code, true],
+        name,
+        code,
+        true,
       ])
       expect(texts[0]).not.toBe(texts[1])
     }

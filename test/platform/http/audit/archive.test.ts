@@ -63,7 +63,10 @@ test('an export is verified without the database, and goes on where it ended', a
   expect(await verifyArchive([file])).toMatchObject({ links: 4, entries: 11, head, findings: [] })
   const [entry = '', , , link = ''] = lines()
   expect(JSON.parse(entry)).toMatchObject({
-    ...{ at: '2026-06-20T13:00:00.000Z', actor: 'key', object: 'thing "16"\n', request_id: null },
+    at: '2026-06-20T13:00:00.000Z',
+    actor: 'key',
+    object: 'thing "16"\n',
+    request_id: null,
   })
   expect(JSON.parse(link)).toMatchObject({ link: '1', entries: 3, before: '00'.repeat(32) })
 })
@@ -267,12 +270,10 @@ describe('the command', () => {
     let out = ''
     const program = { load: () => ({ databases: [dsn] }) } as unknown as Program
     const io = {
-      ...{
-        env: {},
-        isTerminal: false,
-        err: () => undefined,
-        readInput: async () => new Uint8Array(),
-      },
+      env: {},
+      isTerminal: false,
+      err: () => undefined,
+      readInput: async () => new Uint8Array(),
       out: (text: string) => {
         out += text
       },

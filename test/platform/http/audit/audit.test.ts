@@ -20,11 +20,22 @@ const broker = createPostgresBroker({ sql, dsn, retentionDays: 7, logger })
 const audit = createAudit({ databases: [sql], ...keptForEver, logger })
 await audit.start?.()
 const webhooks = createWebhooks({
-  ...{ sql, broker, sealer: undefined, environment: 'sandbox', version: 'test', logger },
+  sql,
+  broker,
+  sealer: undefined,
+  environment: 'sandbox',
+  version: 'test',
+  logger,
   settings: {
-    ...{ secret: 'common', allowedTargets: ['127.0.0.0/8'], timeoutSeconds: 2 },
-    ...{ concurrencyMax: 8, retentionDays: 1, sequenceDays: 400 },
-    ...{ certificate: undefined, key: undefined, ca: undefined },
+    secret: 'common',
+    allowedTargets: ['127.0.0.0/8'],
+    timeoutSeconds: 2,
+    concurrencyMax: 8,
+    retentionDays: 1,
+    sequenceDays: 400,
+    certificate: undefined,
+    key: undefined,
+    ca: undefined,
   },
   metrics: createMetrics({ version: 'test', withProcess: false }),
 })
@@ -208,8 +219,10 @@ test('the chain is verified over HTTP, a part at a time; links that are none are
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> }
   }
   await writeAudit(sql, {
-    ...{ actor: { id: 'key', requestId: undefined }, action: 'keys.create' },
-    ...{ object: 'k', outcome: 'created' },
+    actor: { id: 'key', requestId: undefined },
+    action: 'keys.create',
+    object: 'k',
+    outcome: 'created',
   })
   await sealEntries({ sql, logger, nowMs: () => Date.now() + 60_000 })
   const { status, body } = await verify('?limit=1')

@@ -197,11 +197,13 @@ test('keys are forgotten after their retention, not before', async () => {
 
 test('an answer is written where its key is, so that no index has to know', async () => {
   await using own = await createTestDatabase(1).then(({ sql, close }) => ({
-    ...{ sql, [Symbol.asyncDispose]: close },
+    sql,
+    [Symbol.asyncDispose]: close,
   }))
   const { sql } = own
   const keys = Array.from({ length: 500 }, (_, number) => ({
-    ...{ key: storedKey(`room-${number}`), fingerprint: storedKey(`body-${number}`) },
+    key: storedKey(`room-${number}`),
+    fingerprint: storedKey(`body-${number}`),
     fingerprintOfBytes: () => storedKey(`body-${number}`),
   }))
   const pages = async () => {

@@ -14,7 +14,10 @@ const harness = () => {
   const cards = createRooms('cards', sustained, (rail) => shed.push(rail))
   const drex = createRooms('drex', sustained, (rail) => shed.push(rail))
   const route = (path: string, tag: 'Cards' | 'Wallets', handle: Route['handle']): Route => ({
-    ...{ method: 'GET', path, scope: 'cards:read', handle },
+    method: 'GET',
+    path,
+    scope: 'cards:read',
+    handle,
     document: { operation: path, summary: 'x', tag, responses: {} },
   })
   const routes = [
@@ -63,7 +66,10 @@ test('where more comes than is done, what is inside is answered and the rest is 
   let gate = Promise.withResolvers<void>()
   const { rooms: cards, pass } = timedRooms('cards')
   const work = (path: string, handle: Route['handle']): Route => ({
-    ...{ method: 'POST', path, scope: 'cards:read', handle },
+    method: 'POST',
+    path,
+    scope: 'cards:read',
+    handle,
     document: { operation: path, summary: 'x', tag: 'Cards', idempotent: true, responses: {} },
   })
   const routes = [
@@ -112,7 +118,11 @@ test('too many questions are refused, and leave what moves money its room; what 
     return c.json({})
   }
   const route = (path: string, more: Partial<Route> = {}, idempotent?: true): Route => ({
-    ...{ method: 'GET', path, scope: 'cards:read', handle: waits, ...more },
+    method: 'GET',
+    path,
+    scope: 'cards:read',
+    handle: waits,
+    ...more,
     document: {
       operation: path,
       summary: 'x',
@@ -128,7 +138,8 @@ test('too many questions are refused, and leave what moves money its room; what 
     route('/for-all', { scope: 'public' }),
     route('/act', { method: 'POST' }, true),
     route('/slow-body', {
-      ...{ method: 'POST', isPure: true },
+      method: 'POST',
+      isPure: true,
       handle: async (c) => {
         await away(c, gate.promise)
         return c.json({})

@@ -9,7 +9,11 @@ const database = await createTestDatabase()
 afterAll(() => database.close())
 
 const principal = (keyId: string, owner = 'default', requestsPerSecond?: number): Principal => ({
-  ...{ keyId, owner, name: 'test', environment: 'test', scopes: new Set() },
+  keyId,
+  owner,
+  name: 'test',
+  environment: 'test',
+  scopes: new Set(),
   isInstitution: owner === 'default',
   restrictions: requestsPerSecond === undefined ? {} : { requestsPerSecond },
 })
@@ -67,7 +71,10 @@ test('the keys of an account share its rate, and what it refuses costs the key n
   expect(await passes(principal('one', 'shop'), 7)).toBe(7)
   expect(await passes(principal('two', 'shop'), 7)).toBe(3)
   expect(await limits.take(principal('two', 'shop'))).toMatchObject({
-    ...{ name: 'account', perSecond: 5, left: 0, waitMs: 200 },
+    name: 'account',
+    perSecond: 5,
+    left: 0,
+    waitMs: 200,
   })
   expect(await passes(principal('three', 'another'), 7)).toBe(7)
   clock.nowMs += 2_000

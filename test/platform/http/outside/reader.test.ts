@@ -43,7 +43,9 @@ const answer = (request: Request): Response => {
 }
 const plain = Bun.serve({ port: 0, hostname: '127.0.0.1', idleTimeout: 30, fetch: answer })
 const secure = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1', fetch: answer },
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: answer,
   tls: { cert: pair.cert, key: pair.key },
 })
 afterAll(async () => {

@@ -208,7 +208,9 @@ describe('requests and statements', () => {
 test('what is exported names its origin, and nothing replaces the name of the service', async () => {
   const collector = await startCollector()
   const tracing = startTracing({
-    ...{ endpoint: collector.url, serviceName: 'trilho-test', serviceVersion: '1' },
+    endpoint: collector.url,
+    serviceName: 'trilho-test',
+    serviceVersion: '1',
     resourceAttributes: { 'deployment.environment.name': 'azul', 'service.name': 'another' },
     samplingRatio: 1,
   })

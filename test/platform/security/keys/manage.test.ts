@@ -59,8 +59,12 @@ const till = { name: 'till', scopes: ['cards:read'], restrictions: { merchant_id
 
 const stored = (more: Partial<NewKey> = {}) =>
   createKeyTableStore(sql, { id: 'cli:test', requestId: undefined }).create({
-    ...{ name: 'old', account: 'default', environment: 'test', grants: ['cards:read'] },
-    ...{ expiresAt: undefined, ...more },
+    name: 'old',
+    account: 'default',
+    environment: 'test',
+    grants: ['cards:read'],
+    expiresAt: undefined,
+    ...more,
   })
 
 test('a key is made, shown once, and is what was asked for', async () => {

@@ -37,7 +37,10 @@ const places: readonly (readonly [string, KeyStore, KeySource])[] = [
 ]
 
 const shop: NewKey = {
-  ...{ name: 'shop', account: 'shop', grants: ['cards:*'], expiresAt: undefined },
+  name: 'shop',
+  account: 'shop',
+  grants: ['cards:*'],
+  expiresAt: undefined,
   environment: 'test',
   restrictions: { merchant_ids: ['M1'], addresses: ['192.0.2.0/24'] },
 }
@@ -89,7 +92,8 @@ describe.each(places)('keys of the %s', (_, store, source) => {
     const expiresAt = new Date(Date.now() + 60_000)
     expect(await store.change(id, { expiresAt })).toBe(true)
     expect(await listed()).toMatchObject({
-      ...{ expires_at: expiresAt.toISOString(), restrictions: { read_only: true } },
+      expires_at: expiresAt.toISOString(),
+      restrictions: { read_only: true },
     })
     expect(await store.change(id, { restrictions: {} })).toBe(true)
     expect((await listed())?.restrictions).toEqual({})

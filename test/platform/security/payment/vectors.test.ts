@@ -22,7 +22,11 @@ const k1 = '0123456789ABCDEF'
 const k2 = `${k1}FEDCBA9876543210`
 const aes = '2B7E151628AED2A6ABF7158809CF4F3C'
 const keys: Readonly<Record<MacAlgorithm, string>> = {
-  ...{ 'x9.9': k1, 'x9.19': k2, 'x9.19-80': k2, '3des-cbc': k2, 'aes-cmac': aes },
+  'x9.9': k1,
+  'x9.19': k2,
+  'x9.19-80': k2,
+  '3des-cbc': k2,
+  'aes-cmac': aes,
 }
 const message =
   '02003220000008C0800100000000000001234511220630150001233633323630363030303132335445524D303030314D45524348414E54303030303030310986'

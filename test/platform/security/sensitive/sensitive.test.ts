@@ -244,12 +244,13 @@ test('a number is found behind an escape, whose digits are beside its own in the
 test('a line is shown as its fields are, whatever stands beside an identifier', () => {
   const digits = fc.stringMatching(/^[0-9]{9,24}$/)
   const part = fc.oneof(
-    ...[issued.map(([start, length]) => luhnComplete(start.padEnd(length - 1, '1')))],
+    issued.map(([start, length]) => luhnComplete(start.padEnd(length - 1, '1'))),
     ...[
       digits,
       fc.constantFrom('52998224725', 'a', '"', '\\', '\t', '\n', '\u0001', 'é', '-', ' '),
     ],
-    ...[fc.uuid({ version: 7 }), digits.map((text) => `M${text.slice(0, 8)}`.padEnd(32, text))],
+    fc.uuid({ version: 7 }),
+    digits.map((text) => `M${text.slice(0, 8)}`.padEnd(32, text)),
     digits.map((text) => `E12345678202611252230${text}`.padEnd(32, 'a1').slice(0, 32)),
   )
   const value = fc.array(part, { maxLength: 4 }).map((parts) => parts.join(''))
@@ -294,7 +295,10 @@ describe('what a refusal quotes', () => {
   test('stays a value of its form', () => {
     const whole = { n: 1, at: null, list: [true, 'x'], [card]: 4_111_111_111_111_111 }
     expect(valueWithoutSecrets(whole)).toEqual({
-      ...{ n: 1, at: null, list: [true, 'x'], '[card number]': '[card number]' },
+      n: 1,
+      at: null,
+      list: [true, 'x'],
+      '[card number]': '[card number]',
     })
   })
 })

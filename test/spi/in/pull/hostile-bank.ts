@@ -281,7 +281,8 @@ export const hostileBank = (
   })
   return {
     url: `http://127.0.0.1:${listener.port}`,
-    ...{ waiting, state },
+    waiting,
+    state,
     stop: () => listener.stop(true),
   }
 }

@@ -52,7 +52,8 @@ test.concurrent.each(restless)('a bank that answers at once %s', async (_, answe
   let requests = 0
   let news: Answer | undefined
   const bank = Bun.serve({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     fetch: ({ url, method }) => {
       if (method === 'DELETE') return new Response('')
       const given = news ?? answer(++requests, url.endsWith('/start'))

@@ -28,7 +28,9 @@ const stored = async ({ type, at, endToEndId, instructionId }: Sent) => {
   const [transaction] = message().transactions
   const sent = message(
     {
-      ...{ type, direction: 'OUTBOUND', status: 'SENT' },
+      type,
+      direction: 'OUTBOUND',
+      status: 'SENT',
       transactions: [{ ...transaction!, endToEndId, instructionId }],
     },
     at,

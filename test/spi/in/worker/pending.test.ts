@@ -202,7 +202,8 @@ test.each([
   async (own, status, reason, ends) => {
     const all = Array.from({ length: 36 }, fresh.endToEndId)
     const reports = all.map((endToEndId) => ({
-      ...{ endToEndId, status },
+      endToEndId,
+      status,
       ...(reason === undefined ? {} : { reason }),
     }))
     const reply = async (endToEndId: string): Promise<string> => {

@@ -219,7 +219,9 @@ describe('an answer', () => {
 
   test('to a reply of several payments ends it when all are reported on', async () => {
     const all = [fresh.endToEndId(), fresh.endToEndId(), fresh.endToEndId()].map((endToEndId) => ({
-      ...{ endToEndId, instructionId: endToEndId, status: 'ACSP' },
+      endToEndId,
+      instructionId: endToEndId,
+      status: 'ACSP',
     }))
     const sent = await queued(database, 'pacs.002', all)
     await changeStatuses(sql, [{ id: sent.id, status: 'SENT' }])

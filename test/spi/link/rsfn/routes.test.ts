@@ -60,12 +60,19 @@ describe('with the certificates of the store', () => {
     const sender = { authority: 4, serial: serialOf(pairs.us) }
     expect(sealed.bytes).toBe(588 + xml.length * 2 + 16)
     expect(decodeRsfnHeader(Buffer.from(sealed.message, 'base64'))).toMatchObject({
-      ...{ senderAuthority: 4, senderSerial: serialOf(pairs.us).padStart(32, '0') },
-      ...{ destinationAuthority: 4, destinationSerial: serialOf(pairs.bank).padStart(32, '0') },
+      senderAuthority: 4,
+      senderSerial: serialOf(pairs.us).padStart(32, '0'),
+      destinationAuthority: 4,
+      destinationSerial: serialOf(pairs.bank).padStart(32, '0'),
     })
     expect(await open(sealed.message)).toEqual({
-      ...{ content: xml, content_encoding: 'utf8', signed: true, encrypted: true },
-      ...{ special_use: 0, sender, recipient: { authority: 4, serial: serialOf(pairs.bank) } },
+      content: xml,
+      content_encoding: 'utf8',
+      signed: true,
+      encrypted: true,
+      special_use: 0,
+      sender,
+      recipient: { authority: 4, serial: serialOf(pairs.bank) },
     })
   })
 
@@ -141,7 +148,8 @@ describe('with the keys of the settings', () => {
     }
     const { json } = await call('/v1/rsfn/seal', { content: xml, ...names })
     expect((await peer('/v1/rsfn/open', { message: json.message })).json).toMatchObject({
-      ...{ content: xml, sender: { authority: 4, serial: '2F4C' } },
+      content: xml,
+      sender: { authority: 4, serial: '2F4C' },
     })
   })
 

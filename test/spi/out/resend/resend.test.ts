@@ -46,8 +46,11 @@ const wishes = async () => (await sql`select from spi_resends`).length
 describe('a message of unknown outcome', () => {
   /** Overdue at once, and left alone for a minute after it was asked for. */
   const settings = {
-    ...{ requestsMax: 4, channelFailover: true, syncTimeoutSeconds: 5 },
-    ...{ settlementLimitSeconds: 0, scheduledLimitSeconds: 2_760 },
+    requestsMax: 4,
+    channelFailover: true,
+    syncTimeoutSeconds: 5,
+    settlementLimitSeconds: 0,
+    scheduledLimitSeconds: 2_760,
   }
   const watchTimes = { everyMs: 20, reaskFirstMs: 120_000, reaskMaxMs: 900_000 }
 
@@ -70,7 +73,10 @@ describe('a message of unknown outcome', () => {
           expect([status, json]).toEqual([
             202,
             {
-              ...{ id, biz_msg_idr, end_to_end_id: endToEndId, status: 'UNKNOWN' },
+              id,
+              biz_msg_idr,
+              end_to_end_id: endToEndId,
+              status: 'UNKNOWN',
               resend_asked_at: expect.any(String),
             },
           ])

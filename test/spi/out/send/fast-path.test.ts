@@ -71,9 +71,15 @@ const gateway = async (
   wrap: (sendNow: SendNow) => SendNow = (sendNow) => sendNow,
 ) => {
   const outbound = createOutbound({
-    ...{ sql, broker: rig.broker, client: through, settings, signing: unsignedSettings },
+    sql,
+    broker: rig.broker,
+    client: through,
+    settings,
+    signing: unsignedSettings,
     signingMaterial: signingMaterial(more.signing ?? unsignedSettings),
-    ...{ emitEvents, logger, runsStage: false },
+    emitEvents,
+    logger,
+    runsStage: false,
     metrics: createMetrics({ version: 'test', withProcess: false }),
     ...more,
   })

@@ -45,7 +45,10 @@ const readOf = (name: BuildableMessage, more: readonly object[]): readonly strin
       name,
       observed(params, '', (path) => paths.add(path)),
       {
-        ...{ ispb: '12345678', nowMs: 0, random, revision: '5.11.1' },
+        ispb: '12345678',
+        nowMs: 0,
+        random,
+        revision: '5.11.1',
       },
     )
   }
@@ -77,7 +80,10 @@ test('what is needed always is refused when it is missing, what is not needed is
   for (const name of buildableMessages) {
     const problems = (params: object) => {
       const build = buildMessage(name, params, {
-        ...{ ispb: '12345678', nowMs: 0, random, revision: '5.11.1' },
+        ispb: '12345678',
+        nowMs: 0,
+        random,
+        revision: '5.11.1',
       })
       return build.ok
         ? []

@@ -108,13 +108,27 @@ test('the answer to a payment takes the channel on which that came, the answer t
     const id = Bun.randomUUIDv7()
     await insertMessages(sql, [
       {
-        ...{ id, type, definition: undefined, direction: 'INBOUND', status: 'PROCESSED', channel },
-        ...{ sourceIspb: '00038166', destinationIspb: ispb, bizMsgIdr: undefined },
-        ...{ resourceId: id, errorCode: undefined, signature: 'VALID', warnings: [] },
+        id,
+        type,
+        definition: undefined,
+        direction: 'INBOUND',
+        status: 'PROCESSED',
+        channel,
+        sourceIspb: '00038166',
+        destinationIspb: ispb,
+        bizMsgIdr: undefined,
+        resourceId: id,
+        errorCode: undefined,
+        signature: 'VALID',
+        warnings: [],
         transactions: [
           {
-            ...{ endToEndId: endToEnd, instructionId: undefined, amountCents: 1n },
-            ...{ debtorIspb: undefined, creditorIspb: ispb, status: undefined },
+            endToEndId: endToEnd,
+            instructionId: undefined,
+            amountCents: 1n,
+            debtorIspb: undefined,
+            creditorIspb: ispb,
+            status: undefined,
           },
         ],
         xml: new Uint8Array(),
@@ -287,7 +301,9 @@ test('null stands for nothing: a parameter that has no value is left out', async
     const message = 'must not be null: leave it out'
     expect(await response.json()).toMatchObject({
       errors: ['/params/transactions/0/transaction_id', '/params/service_level'].map((pointer) => ({
-        ...{ pointer, rule: 'type', message },
+        pointer,
+        rule: 'type',
+        message,
       })),
     })
   }

@@ -50,7 +50,9 @@ test.each([
   await rig.pay(1)
   await until(async () => (await health())?.reason !== undefined)
   expect(await health()).toMatchObject({
-    ...{ status: 'down', ready: takesRequests, reason: 'messages cannot be signed' },
+    status: 'down',
+    ready: takesRequests,
+    reason: 'messages cannot be signed',
     detail: { signing: { reason: expect.stringContaining('gave no answer') } },
   })
   expect(JSON.stringify(await health())).not.toContain(String(service.port))

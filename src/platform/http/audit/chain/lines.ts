@@ -56,7 +56,8 @@ const linesOf = (
   const end = {
     link: String(seq),
     entries: ids === null ? null : ids.length,
-    ...{ before: hexOf(before), hash: hexOf(hash) },
+    before: hexOf(before),
+    hash: hexOf(hash),
   }
   return [...entries, end].map((line) => `${JSON.stringify(line)}\n`).join('')
 }

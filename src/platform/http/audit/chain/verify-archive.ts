@@ -97,7 +97,8 @@ const contentFindings = (link: ArchivedLink): readonly Finding[] => {
   const { seq, ids, count, found, before, mistimed } = link
   if (ids === null) return []
   const missing: Finding = {
-    ...{ kind: 'deleted', at: String(seq) },
+    kind: 'deleted',
+    at: String(seq),
     message: `${found.length} of its ${count} entries are there`,
   }
   return [

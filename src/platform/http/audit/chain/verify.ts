@@ -196,17 +196,20 @@ const insertedWithin = async (
 }
 
 const inserted = (at: string): Finding => ({
-  ...{ kind: 'inserted', at },
+  kind: 'inserted',
+  at,
   message: 'no link has sealed the entry',
 })
 
 export const notAnchored = ({ seq }: Anchor): Finding => ({
-  ...{ kind: 'anchor', at: String(seq) },
+  kind: 'anchor',
+  at: String(seq),
   message: 'the link is not the one that was noted',
 })
 
 const droppedTooSoon = ({ seq }: Link): Finding => ({
-  ...{ kind: 'dropped', at: String(seq) },
+  kind: 'dropped',
+  at: String(seq),
   message: 'its entries were dropped before their retention was over',
 })
 

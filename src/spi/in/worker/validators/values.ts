@@ -67,13 +67,19 @@ const operationsOf = (message: TypedMessage): readonly Operation[] => {
   switch (message.type) {
     case 'pacs.008':
       return message.transactions.map((one) => ({
-        ...{ id: one.endToEndId, rule: 'EndToEndId', isFresh: one.localInstrument !== 'AUTO' },
-        ...{ payer: one.debtorAgentIspb, receiver: one.creditorAgentIspb },
+        id: one.endToEndId,
+        rule: 'EndToEndId',
+        isFresh: one.localInstrument !== 'AUTO',
+        payer: one.debtorAgentIspb,
+        receiver: one.creditorAgentIspb,
       }))
     case 'pacs.004':
       return message.transactions.map((one) => ({
-        ...{ id: one.returnId, rule: 'RtrId', isFresh: true },
-        ...{ payer: one.debtorAgentIspb, receiver: one.creditorAgentIspb },
+        id: one.returnId,
+        rule: 'RtrId',
+        isFresh: true,
+        payer: one.debtorAgentIspb,
+        receiver: one.creditorAgentIspb,
       }))
     default:
       return []
