@@ -502,7 +502,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
   }, 120_000)
 
   test('a delivery of bonds is taken back, a lien is let go of: each with what its contract keeps', async () => {
-    await seedDeliveryAndLien(gateway.database.sql)
+    await seedDeliveryAndLien(gateway.database.sql, hostile)
     const one = await visit({ viewport: { width: 390, height: 844 } })
     const { page } = one
     await signIn(one, await gateway.keyOf({ name: 'operator' }))

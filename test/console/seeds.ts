@@ -5,7 +5,7 @@ import { message } from '../spi/messages/support.ts'
 import type { TestDatabase } from '../support/database.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { until } from '../support/until.ts'
-import { hostile, type SeenConsole } from './visit.ts'
+import type { SeenConsole } from './visit.ts'
 
 /** A Pix of R$ 10.50 to this institution, settled. @returns the id of its message */
 export const receivedPix = async (
@@ -108,8 +108,11 @@ export const seedCharges = async (
   ]
 }
 
-/** A delivery of bonds, a lien and an operation on the chain. @returns the paths of their pages */
-export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly string[]> => {
+/** A delivery of bonds that was asked for, and a lien that stands. */
+export const seedDeliveryAndLien = async (
+  sql: TestDatabase['sql'],
+  acronym: string,
+): Promise<void> => {
   const [here, there] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
   const delivery = {
     number: '77',
@@ -117,7 +120,7 @@ export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly
     buyer: there,
     bond: there,
     bondId: '1',
-    acronym: 'ltn',
+    acronym,
     code: '100000',
     maturity: 1_924_992_000,
     amount: '1000',
@@ -136,13 +139,7 @@ export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly
     admission: null,
     isOurs: false,
   }
-  const common = {
-    network: 'drex_testnet',
-    contract: there,
-    wallet: here,
-    created_by: 'test',
-    account: 'default',
-  }
+  const common = { network: 'drex_testnet', contract: there, wallet: here, created_by: 'test' }
   const state = (status: string) => ({ status, hash: null, error: null })
   await sql`insert into drex_agreements ${sql([
     {
@@ -153,6 +150,7 @@ export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly
       part: 'seller',
       terms: sql.json(delivery),
       state: sql.json(state('pending')),
+      account: 'default',
     },
     {
       ...common,
@@ -160,10 +158,16 @@ export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly
       kind: 'lien',
       status: 'active',
       part: 'beneficiary',
+      account: 'default',
       terms: sql.json(lien),
       state: sql.json({ ...state('active'), pledged: '50000' }),
     },
   ])}`
+}
+
+/** A delivery of bonds, a lien and an operation on the chain. @returns the paths of their pages */
+export const seedAgreements = async (sql: TestDatabase['sql']): Promise<readonly string[]> => {
+  await seedDeliveryAndLien(sql, 'ltn')
   await sql`
     insert into drex_agreement_events (agreement_id, network, block_number, log_index, hash, name, args)
     values ('a-delivery', 'drex_testnet', 1, 0, ${`0x${'dd'.repeat(32)}`}, 'Settled', '{}')`
@@ -228,58 +232,4 @@ export const seedDirectory = async (seen: SeenConsole, key: string): Promise<rea
   }
   await until(async () => (await places()).length === 3)
   return places()
-}
-
-/** A delivery of bonds that was asked for, and a lien that stands. */
-export const seedDeliveryAndLien = async (sql: TestDatabase['sql']): Promise<void> => {
-  const [here, there] = [`0x${'a1'.repeat(20)}`, `0x${'b2'.repeat(20)}`]
-  const delivery = {
-    number: '77',
-    seller: here,
-    buyer: there,
-    bond: there,
-    bondId: '1',
-    acronym: hostile,
-    code: '100000',
-    maturity: 1_924_992_000,
-    amount: '1000',
-    unitPrice: '99412345678',
-    money: here,
-    price: '994123',
-  }
-  const lien = {
-    token: here,
-    decimals: 2,
-    owner: there,
-    beneficiary: here,
-    amount: '50000',
-    documentHash: `0x${'cc'.repeat(32)}`,
-    expiry: 1_924_992_000,
-    admission: null,
-    isOurs: false,
-  }
-  const common = { network: 'drex_testnet', contract: there, wallet: here, created_by: 'test' }
-  const state = (status: string) => ({ status, hash: null, error: null })
-  await sql`insert into drex_agreements ${sql([
-    {
-      ...common,
-      id: 'a-delivery',
-      kind: 'delivery',
-      status: 'pending',
-      part: 'seller',
-      terms: sql.json(delivery),
-      state: sql.json(state('pending')),
-      account: 'default',
-    },
-    {
-      ...common,
-      id: 'a-lien',
-      kind: 'lien',
-      status: 'active',
-      part: 'beneficiary',
-      account: 'default',
-      terms: sql.json(lien),
-      state: sql.json({ ...state('active'), pledged: '50000' }),
-    },
-  ])}`
 }
