@@ -198,7 +198,7 @@ const openChains = (
       looks: context.looks,
       decimalsOf: (token) => followedDecimals(tokens, all.get(id)!, token),
     })
-    const streams = createStreamFollower({
+    const contracts = {
       network,
       rpc,
       prover,
@@ -207,7 +207,8 @@ const openChains = (
       emitEvents,
       looks: context.looks,
       watchBlocks: settings.watchBlocks,
-    })
+    }
+    const streams = createStreamFollower(contracts)
     const balances = createBalanceWatch({
       network,
       rpc,
@@ -216,16 +217,7 @@ const openChains = (
       emitEvents,
       currencyDecimals: () => followedDecimals(tokens, all.get(id)!, network.token),
     })
-    const agreements = createAgreementFollower({
-      network,
-      rpc,
-      prover,
-      sql,
-      logger,
-      emitEvents,
-      looks: context.looks,
-      watchBlocks: settings.watchBlocks,
-    })
+    const agreements = createAgreementFollower(contracts)
     const companions = [ledger, streams, agreements, balances]
     const engine = settings.engineEnabled ? createEngine(context, companions) : undefined
     all.set(id, { network, rpc, prover, permission, engine })
