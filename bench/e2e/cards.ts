@@ -10,6 +10,7 @@
  * `--work list` measures the shared way of a request alone, by lists of nothing. `--profile` writes the profile of the gateway beside.
  * `--statements` tells what PostgreSQL did for a request, by statement; counting costs it a little.
  */
+import { existsSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -20,6 +21,13 @@ import { startProgram, variants } from '../../test/support/program.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { median } from '../harness.ts'
 import { familyUs } from '../processes.ts'
+import { notAmong, notCounts, refuse } from './options.ts'
+
+type Work = { readonly method: string; readonly path: string }
+const works: Readonly<Record<string, Work>> = {
+  authorization: { method: 'POST', path: '/v1/transactions/authorize' },
+  list: { method: 'GET', path: '/v1/transactions?reference=none' },
+}
 
 const { values } = parseArgs({
   options: {
@@ -27,12 +35,21 @@ const { values } = parseArgs({
     clients: { type: 'string', default: '64' },
     rounds: { type: 'string', default: '3' },
     warm: { type: 'string', default: '8' },
-    work: { type: 'string', multiple: true, default: ['authorization', 'list'] },
+    work: { type: 'string', multiple: true, default: Object.keys(works) },
     base: { type: 'string' },
     profile: { type: 'boolean', default: false },
     statements: { type: 'boolean', default: false },
   },
 })
+const checkouts = [resolve(import.meta.dir, '../..')]
+if (values.base !== undefined) checkouts.push(resolve(values.base))
+refuse([
+  ...notCounts(values, ['seconds', 'clients', 'rounds', 'warm']),
+  ...notAmong('work', values.work, Object.keys(works)),
+  ...checkouts
+    .filter((checkout) => !existsSync(join(checkout, 'src/main.ts')))
+    .map((checkout) => `--base: ${checkout} is no checkout`),
+])
 
 const authorization = {
   card_token: 'tok_visa_approved',
@@ -120,12 +137,6 @@ const resultSchema = z.object({
   refused: z.object({ count: z.int() }),
   other: z.record(z.string(), z.int()),
 })
-
-type Work = { readonly method: string; readonly path: string }
-const works: Readonly<Record<string, Work>> = {
-  authorization: { method: 'POST', path: '/v1/transactions/authorize' },
-  list: { method: 'GET', path: '/v1/transactions?reference=none' },
-}
 
 const postgresUs = (): number => familyUs(postgres.pid)
 const simulatorUs = (): number => familyUs(simulator.pid)

@@ -19,6 +19,7 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { until } from '../../test/support/until.ts'
 import { median } from '../harness.ts'
 import { familyUs, percentile } from '../processes.ts'
+import { notCounts, refuse } from './options.ts'
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
   },
 })
+refuse(notCounts(values, ['seconds', 'clients', 'rounds']))
 
 const paidPerSecond = 50
 const fewLocations = 500

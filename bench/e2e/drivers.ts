@@ -15,6 +15,7 @@ import { quietLogger } from '../../test/support/database.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { median } from '../harness.ts'
 import { familyUs } from '../processes.ts'
+import { notCounts, refuse } from './options.ts'
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +23,7 @@ const { values } = parseArgs({
     times: { type: 'string', default: '300' },
   },
 })
+refuse(notCounts(values, ['rounds', 'times']))
 
 const rounds = Number(values.rounds)
 const times = Number(values.times)

@@ -13,6 +13,7 @@ import type { BrowserContextOptions } from 'playwright-core'
 import { openConsole, type SeenConsole, settled, signIn } from '../../test/console/visit.ts'
 import { storeMany } from '../../test/spi/messages/stored.ts'
 import { median } from '../harness.ts'
+import { notCounts, refuse } from './options.ts'
 
 const { values } = parseArgs({
   options: {
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     visits: { type: 'string', default: '7' },
   },
 })
+refuse(notCounts(values, ['stored', 'visits']))
 
 const days = 40
 const screens = {

@@ -22,15 +22,21 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { until } from '../../test/support/until.ts'
 import { median } from '../harness.ts'
 import { percentile } from '../processes.ts'
+import { notAmong, notCounts, refuse } from './options.ts'
 
+const companies = ['contract', 'node', 'client'] as const
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '10' },
     rounds: { type: 'string', default: '5' },
     rate: { type: 'string', default: '20' },
-    only: { type: 'string', multiple: true, default: ['contract', 'node', 'client'] },
+    only: { type: 'string', multiple: true, default: [...companies] },
   },
 })
+refuse([
+  ...notCounts(values, ['seconds', 'rounds', 'rate']),
+  ...notAmong('only', values.only, companies),
+])
 
 const slowerMax = 2
 const walletCount = 10
@@ -63,7 +69,7 @@ const registered = await rig.call('POST', '/v1/contracts', { address: contract, 
 if (registered.status !== 201) throw new Error(JSON.stringify(registered.json))
 
 let isHostile = false
-const isOn = (who: string): boolean => isHostile && values.only.includes(who)
+const isOn = (who: (typeof companies)[number]): boolean => isHostile && values.only.includes(who)
 
 const contractLoop = async (): Promise<void> => {
   for (let i = 0; isOn('contract'); i++) {

@@ -21,16 +21,22 @@ import { type RunningDev, startDev } from '../../test/support/running-dev.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { writeCurve } from '../curves.ts'
 import { median } from '../harness.ts'
+import { notAmong, notCounts, refuse } from './options.ts'
 
+const railNames = ['spi', 'cards', 'drex', 'reads'] as const
 const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '8' },
     clients: { type: 'string', default: '64' },
     rounds: { type: 'string', default: '3' },
-    rail: { type: 'string', multiple: true, default: ['spi', 'cards', 'drex', 'reads'] },
+    rail: { type: 'string', multiple: true, default: [...railNames] },
     curves: { type: 'boolean', default: false },
   },
 })
+refuse([
+  ...notCounts(values, ['seconds', 'clients', 'rounds']),
+  ...notAmong('rail', values.rail, railNames),
+])
 
 const overloadTimes = 2
 const answeredMin = 0.9

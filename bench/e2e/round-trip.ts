@@ -22,6 +22,7 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { until } from '../../test/support/until.ts'
 import { familyUs, percentile } from '../processes.ts'
 import type { Load, LoadResult } from './load.ts'
+import { notAmong, notCounts, refuse } from './options.ts'
 
 const { values } = parseArgs({
   options: {
@@ -33,6 +34,10 @@ const { values } = parseArgs({
     statements: { type: 'boolean', default: false },
   },
 })
+refuse([
+  ...notCounts(values, ['payments', 'clients', 'warm', 'rounds']),
+  ...notAmong('profile', values.profile, ['bank', 'sender', 'receiver']),
+])
 
 const [sender, receiver] = ['12345678', '87654321']
 const sources = variants[0]

@@ -20,6 +20,7 @@ import { until } from '../../test/support/until.ts'
 import { median } from '../harness.ts'
 import { familyUs } from '../processes.ts'
 import type { Load, LoadResult } from './load.ts'
+import { notCounts, refuse } from './options.ts'
 
 const { values } = parseArgs({
   options: {
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
   },
 })
+refuse(notCounts(values, ['shards', 'payments', 'clients', 'rounds']))
 
 const counts = values.shards.split(',').map(Number)
 const payments = Number(values.payments)

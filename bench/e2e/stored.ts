@@ -17,6 +17,7 @@ import { startRoundTrip } from '../../test/support/round-trip.ts'
 import { writeCurve } from '../curves.ts'
 import { median, ratioOf } from '../harness.ts'
 import { familyUs } from '../processes.ts'
+import { notCounts, refuse } from './options.ts'
 
 const { values } = parseArgs({
   options: {
@@ -27,6 +28,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '7' },
   },
 })
+refuse(notCounts(values, ['stored', 'payments', 'together', 'rounds']))
 
 const days = 40
 const payments = Number(values.payments)

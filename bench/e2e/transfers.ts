@@ -21,6 +21,7 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { until } from '../../test/support/until.ts'
 import { familyUs, percentile } from '../processes.ts'
 import type { Load, LoadResult } from './load.ts'
+import { notCounts, refuse } from './options.ts'
 
 const { values } = parseArgs({
   options: {
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     profile: { type: 'boolean', default: false },
   },
 })
+refuse(notCounts(values, ['transfers', 'wallets', 'clients', 'warm', 'rounds']))
 
 const settleMs = 240_000
 const heldCents = 100_000_000n
