@@ -30,6 +30,12 @@ const { values } = parseArgs({
   },
 })
 
+const unknown = values.only?.find((name) => !(name in suites))
+if (unknown !== undefined) {
+  console.error(`There is no suite ${unknown}; there are ${Object.keys(suites).join(', ')}.`)
+  process.exit(2)
+}
+
 const mode = values.smoke ? smoke : full
 const results: GroupResult[] = []
 const figures: FigureResult[] = []
