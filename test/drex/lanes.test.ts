@@ -25,8 +25,14 @@ test('what no node has kept is sent again at once, once for one Idempotency-Key,
   })
   const { transfer_id: id } = made.json as TransferBody
   await bench.until(async () => (await transferOf(id)).status === 'broadcast')
-  // As if the engine were to look at it much later only.
-  await sql`update drex_transactions set due_at = now() + interval '1 day' where subject = ${id}`
+  // As if the engine were to look at it much later only; where it looks right now, it sets its own time afterwards.
+  await bench.until(async () => {
+    await sql`update drex_transactions set due_at = now() + interval '1 day' where subject = ${id}`
+    await Bun.sleep(500)
+    const [row] = await sql<{ isLater: boolean }[]>`
+      select due_at > now() + interval '1 hour' as "isLater" from drex_transactions where subject = ${id}`
+    return row?.isLater === true
+  })
   bench.chain.faults.set([])
   const { json } = await bench.call('GET', '/v1/drex/lanes')
   const lane = (json as { lanes: Lane[] }).lanes.find(
