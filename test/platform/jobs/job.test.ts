@@ -37,8 +37,14 @@ const createClock = () => {
   return { clock, pass, waiting: () => waiting.length }
 }
 
-/** Longer than a statement of these tests takes. */
-const settled = () => Bun.sleep(30)
+/** Of other connections to the database of a test that has one. */
+let statementsUnderWay = async (): Promise<number> => 0
+
+/** A moment, and as long as statements are under way. */
+const settled = async (): Promise<void> => {
+  do await Bun.sleep(30)
+  while ((await statementsUnderWay()) > 0)
+}
 
 const everyMs = 10_000
 
@@ -186,6 +192,14 @@ describe('a job of the fleet', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await createTestDatabase(4)
+    // Connections are there, so that a statement begins at once.
+    await Promise.all(Array.from({ length: 4 }, () => database.sql`select pg_sleep(0.05)`))
+    statementsUnderWay = async () => {
+      const [row] = await database.sql<{ count: number }[]>`
+        select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'`
+      return row?.count ?? 0
+    }
   })
   afterAll(() => database.close())
 
