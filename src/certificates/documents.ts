@@ -1,18 +1,16 @@
 import { z } from 'zod'
-import { httpErrors, text } from '#src/platform/http/index.ts'
+import { httpErrors, type RouteContract, text } from '#src/platform/http/index.ts'
 import { certificateTypes, ispbForm, versionMax } from './domain.ts'
 import { certificateErrors } from './errors.ts'
 import { examplePem } from './example.ts'
 import { namespaceForm } from './manifest.ts'
-
-const tag = 'Certificates' as const
 
 export const ispb = z.string().regex(ispbForm, 'must be 8 digits or capital letters')
 export const type = z.enum(certificateTypes)
 const version = z.int().min(1).max(versionMax)
 
 /** 256 KiB in base64, and room for the rest. */
-export const importBodyBytesMax = 512 * 1024
+const importBodyBytesMax = 512 * 1024
 
 export const importBody = z
   .strictObject({
@@ -45,11 +43,11 @@ const certificateView = z
   })
   .meta({ id: 'Certificate' })
 
-export const listQuery = z.strictObject({ ispb: ispb.optional(), type: type.optional() })
-export const manifestQuery = z.strictObject({
+const listQuery = z.strictObject({ ispb: ispb.optional(), type: type.optional() })
+const manifestQuery = z.strictObject({
   namespace: z.string().regex(namespaceForm, 'is not a Kubernetes name').optional(),
 })
-export const exportQuery = z.strictObject({ private_key: z.enum(['true', 'false']).optional() })
+const exportQuery = z.strictObject({ private_key: z.enum(['true', 'false']).optional() })
 
 const ok = (description: string, schema: z.ZodType) => ({ description, schema })
 const params = z.object({ ispb, type, version: z.union([version, z.literal('latest')]) })
@@ -63,26 +61,32 @@ const stored = {
   version: 'listCertificates#/certificates/0/version',
 }
 
+const guarded = { scope: 'ops:admin', ofInstitution: true } as const
+
 export const documents = {
   list: {
+    ...guarded,
+    at: 'GET /v1/certificates',
     operation: 'listCertificates',
     summary: 'Lists certificates',
-    tag,
     query: listQuery,
     responses: { 200: ok('Certificates', z.object({ certificates: z.array(certificateView) })) },
   },
   find: {
+    ...guarded,
+    at: 'GET /v1/certificates/{ispb}/{type}/{version}',
     operation: 'getCertificate',
     summary: 'One certificate',
-    tag,
     params,
     exampleFrom: stored,
     responses: { 200: ok('The certificate', certificateView) },
   },
   import: {
+    ...guarded,
+    at: 'POST /v1/certificates',
+    bodyBytesMax: importBodyBytesMax,
     operation: 'importCertificate',
     summary: 'Imports a certificate from PKCS#12 or PEM',
-    tag,
     body: { 'application/json': importBody },
     bodyExamples: { pem: exampleImport },
     idempotent: true,
@@ -90,9 +94,11 @@ export const documents = {
     errors: [httpErrors.certificate_expired, ...Object.values(certificateErrors)],
   },
   export: {
+    ...guarded,
+    at: 'GET /v1/certificates/{ispb}/{type}/{version}/export',
+    act: 'certificates.export',
     operation: 'exportCertificate',
     summary: 'Exports a certificate with its chain, and its key where asked for, as PEM',
-    tag,
     params,
     exampleFrom: stored,
     query: exportQuery,
@@ -100,9 +106,11 @@ export const documents = {
     errors: Object.values(certificateErrors),
   },
   manifest: {
+    ...guarded,
+    at: 'GET /v1/certificates/{ispb}/{type}/{version}/manifest',
+    act: 'certificates.export',
     operation: 'getCertificateManifest',
     summary: 'The Kubernetes secret of a certificate and its key',
-    tag,
     params,
     exampleFrom: stored,
     query: manifestQuery,
@@ -110,12 +118,13 @@ export const documents = {
     errors: Object.values(certificateErrors),
   },
   remove: {
+    ...guarded,
+    at: 'DELETE /v1/certificates/{ispb}/{type}/{version}',
     operation: 'deleteCertificate',
     summary: 'Removes a certificate',
-    tag,
     params,
     exampleFrom: stored,
     responses: { 204: { description: 'Removed' } },
     errors: Object.values(certificateErrors),
   },
-} as const
+} as const satisfies Readonly<Record<string, RouteContract>>

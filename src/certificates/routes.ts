@@ -1,28 +1,19 @@
+import type { z } from 'zod'
 import {
   type Answer,
   ApiError,
   actorOf,
-  callerOf,
+  type Caller,
   httpErrors,
   type RequestContext,
   type Route,
-  readJson,
-  readQuery,
   refusedValue,
   respond,
+  route,
   validated,
 } from '#src/platform/http/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
-import {
-  documents,
-  exportQuery,
-  importBody,
-  importBodyBytesMax,
-  ispb,
-  listQuery,
-  manifestQuery,
-  type as typeSchema,
-} from './documents.ts'
+import { documents, type importBody, ispb, type as typeSchema } from './documents.ts'
 import {
   type CertificateRecord,
   daysUntilExpiry,
@@ -90,8 +81,8 @@ const readOnly = (): ApiError =>
     'Certificates are read from TRILHO_CERTS_DIR.',
   )
 
-const readImport = async (c: RequestContext): Promise<ImportRequest> => {
-  const { password, format, content, ...name } = await readJson(c, importBody)
+const importOf = (body: z.output<typeof importBody>): ImportRequest => {
+  const { password, format, content, ...name } = body
   const request = { ispb: name.ispb, type: name.type, version: name.version }
   if (format === 'pem') return { ...request, source: { format, content, password } }
   const base64 = content.replace(/\s+/g, '')
@@ -107,9 +98,7 @@ type Service = CertificateRoutesDeps['service']
 /** The endpoints of certificates; all need the scope `ops:admin`. */
 export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[] => {
   const { service, logger, now } = deps
-  const path = '/v1/certificates/{ispb}/{type}/{version}'
-
-  const keyOf = async (c: RequestContext, record: CertificateRecord, use: string) => {
+  const keyOf = async ({ keyId: by }: Caller, record: CertificateRecord, use: string) => {
     const key = await service.readKey(record).catch(sealedKeyError)
     if (key === undefined) {
       throw new ApiError(
@@ -117,14 +106,12 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
         `${nameText(record)} is stored without its private key.`,
       )
     }
-    const by = callerOf(c).keyId
     logger.warn({ certificate: nameText(record), key_id: by, use }, 'private key handed out')
     return key
   }
 
   return [
-    route('GET', '/v1/certificates', documents.list, async (c) => {
-      const query = readQuery(c, listQuery)
+    route(documents.list, async ({ query }) => {
       const records = (await service.list()).filter(
         (record) =>
           (query.ispb ?? record.ispb) === record.ispb &&
@@ -132,71 +119,51 @@ export const certificateRoutes = (deps: CertificateRoutesDeps): readonly Route[]
       )
       return Response.json({ certificates: records.map((record) => viewOf(record, now())) })
     }),
-    {
-      ...route('POST', '/v1/certificates', documents.import, async (c) => {
-        const request = await readImport(c)
-        const caller = callerOf(c)
-        const actor = actorOf(caller)
-        const { idempotencyKey: key } = caller
-        const answer = (record: CertificateRecord): Answer => ({
-          status: 201,
-          body: JSON.stringify(viewOf(record, now())),
-        })
-        if (key !== undefined) {
-          const answered = await service
-            .importOnce(request, actor, { key, answer })
-            .catch(sealedKeyError)
-          if ('ok' in answered) throw failure(answered)
-          if (!answered.isReplay)
-            logger.info({ ispb: request.ispb, type: request.type }, 'certificate imported')
-          return respond(answered)
-        }
-        const outcome = await service.importCertificate(request, actor).catch(sealedKeyError)
-        if (!outcome.ok) throw failure(outcome)
-        logger.info({ certificate: nameText(outcome.record) }, 'certificate imported')
-        return respond({ ...answer(outcome.record), isReplay: false })
-      }),
-      bodyBytesMax: importBodyBytesMax,
-    },
-    route('GET', path, documents.find, async (c) =>
-      Response.json(viewOf(await findOne(service, c), now())),
-    ),
-    acting('GET', `${path}/export`, documents.export, async (c) => {
+    route(documents.import, async ({ body, caller }) => {
+      const request = importOf(body)
+      const actor = actorOf(caller)
+      const { idempotencyKey: key } = caller
+      const answer = (record: CertificateRecord): Answer => ({
+        status: 201,
+        body: JSON.stringify(viewOf(record, now())),
+      })
+      if (key !== undefined) {
+        const answered = await service
+          .importOnce(request, actor, { key, answer })
+          .catch(sealedKeyError)
+        if ('ok' in answered) throw failure(answered)
+        if (!answered.isReplay)
+          logger.info({ ispb: request.ispb, type: request.type }, 'certificate imported')
+        return respond(answered)
+      }
+      const outcome = await service.importCertificate(request, actor).catch(sealedKeyError)
+      if (!outcome.ok) throw failure(outcome)
+      logger.info({ certificate: nameText(outcome.record) }, 'certificate imported')
+      return respond({ ...answer(outcome.record), isReplay: false })
+    }),
+    route(documents.find, async ({ c }) => Response.json(viewOf(await findOne(service, c), now()))),
+    route(documents.export, async ({ query, caller, c }) => {
       const record = await findOne(service, c)
-      const withKey = readQuery(c, exportQuery).private_key === 'true'
-      const key = withKey ? keyPem(await keyOf(c, record, 'export')) : ''
+      const withKey = query.private_key === 'true'
+      const key = withKey ? keyPem(await keyOf(caller, record, 'export')) : ''
       return new Response(fullChain(record) + key, {
         headers: { 'Content-Type': 'application/x-pem-file' },
       })
     }),
-    acting('GET', `${path}/manifest`, documents.manifest, async (c) => {
+    route(documents.manifest, async ({ query: { namespace }, caller, c }) => {
       const record = await findOne(service, c)
-      const { namespace } = readQuery(c, manifestQuery)
-      const manifest = secretManifest(record, await keyOf(c, record, 'manifest'), namespace)
+      const manifest = secretManifest(record, await keyOf(caller, record, 'manifest'), namespace)
       return new Response(manifest, { headers: { 'Content-Type': 'application/yaml' } })
     }),
-    route('DELETE', path, documents.remove, async (c) => {
+    route(documents.remove, async ({ caller, c }) => {
       const record = await findOne(service, c)
-      const removed = await service.remove(record, actorOf(callerOf(c)))
+      const removed = await service.remove(record, actorOf(caller))
       if (removed === 'read_only') throw readOnly()
       logger.warn({ certificate: nameText(record) }, 'certificate removed')
       return new Response(null, { status: 204 })
     }),
   ]
 }
-
-const route = (
-  method: Route['method'],
-  path: string,
-  document: Route['document'],
-  handle: Route['handle'],
-): Route => ({ method, path, scope: 'ops:admin', ofInstitution: true, document, handle })
-
-/** Hands out what is secret. */
-const acting = (...of: Parameters<typeof route>): Route => ({
-  ...route(...of),
-  act: 'certificates.export',
-})
 
 const findOne = async (service: Service, c: RequestContext): Promise<CertificateRecord> => {
   const record = await service.find(

@@ -65,7 +65,6 @@ const open = (method: Route['method'], path: string) => ({
   document: {
     operation: undefined,
     summary: 'Web console',
-    tag: 'Operation' as const,
     responses: { 200: { description: 'Web console' } },
   },
 })

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { keyTypes } from '#codecs/dict'
 import { isCnpj, isCpf } from '#codecs/taxpayer'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { dictErrors } from './errors.ts'
 
 const keyCharsMax = 77
 
-export const keyParams = z.object({
+const keyParams = z.object({
   key: text(keyCharsMax).meta({
     description:
       'CPF, CNPJ, phone with +, e-mail or EVP, in the directory’s form; escaped as a path needs it.',
@@ -14,7 +14,7 @@ export const keyParams = z.object({
   }),
 })
 
-export const lookupQuery = z.strictObject({
+const lookupQuery = z.strictObject({
   payer: z
     .string()
     .regex(/^(?:\d{11}|[0-9A-Z]{12}\d{2})$/, 'must be a CPF or CNPJ without punctuation')
@@ -57,13 +57,15 @@ const entry = z
 
 export const documents = {
   lookUp: {
+    at: 'GET /v1/dict/keys/{key}',
+    scope: 'dict:read',
+    asksOthers: true,
     operation: 'resolvePixKey',
     summary: 'Look up who is paid by a Pix key',
     description: [
       'Asks the directory of Pix keys, or uses its last answer again while that holds. The account itself is not shown: `POST /v1/pix/payments` pays it.',
       'A lookup costs the payer and the institution one of what the directory allows each, and one that finds nothing many more; a payment gives it back. Every lookup is in the audit log, under its `end_to_end_id`.',
     ].join('\n\n'),
-    tag: 'Instant payments',
     params: keyParams,
     query: lookupQuery,
     responses: { 200: { description: 'The entry.', schema: entry } },
@@ -75,4 +77,4 @@ export const documents = {
       dictErrors.dict_unavailable,
     ],
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -1,29 +1,21 @@
 import { type KeptEntry, personTypeOf } from '#codecs/dict'
-import { callerOf, type Route, readParams, readQuery, route } from '#src/platform/http/index.ts'
-import { documents, keyParams, lookupQuery } from './documents.ts'
+import { type Route, route } from '#src/platform/http/index.ts'
+import { documents } from './documents.ts'
 import { maskedTaxId } from './domain.ts'
 import type { DictService } from './service.ts'
 
 export const dictRoutes = (service: DictService): readonly Route[] => [
-  route(
-    'GET /v1/dict/keys/{key}',
-    'dict:read',
-    documents.lookUp,
-    { asksOthers: true },
-    async (c) => {
-      const { key } = readParams(c, keyParams)
-      const { payer } = readQuery(c, lookupQuery)
-      const { entry, endToEndId, payableUntil } = await service.show({ key, payer }, callerOf(c))
-      return Response.json(
-        {
-          ...entryView(entry),
-          end_to_end_id: endToEndId,
-          payable_until: payableUntil.toISOString(),
-        },
-        { headers: { 'Cache-Control': 'no-store' } },
-      )
-    },
-  ),
+  route(documents.lookUp, async ({ params: { key }, query: { payer }, caller }) => {
+    const { entry, endToEndId, payableUntil } = await service.show({ key, payer }, caller)
+    return Response.json(
+      {
+        ...entryView(entry),
+        end_to_end_id: endToEndId,
+        payable_until: payableUntil.toISOString(),
+      },
+      { headers: { 'Cache-Control': 'no-store' } },
+    )
+  }),
 ]
 
 const entryView = ({ key, keyType, owner, account, ownedSince, claimedSince }: KeptEntry) => ({

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { dialects } from '#codecs/iso8583'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteContract, text } from '#src/platform/http/index.ts'
+
+/** The text may be written with escapes. */
+const bodyBytesMax = 524_288
 
 /** The length of the text; `trilho inspect` explains a longer message. */
 const contentCharsMax = 65_536
@@ -59,13 +62,16 @@ const exampleCode =
 
 export const documents = {
   inspect: {
+    at: 'POST /v1/inspect',
+    scope: 'messages:read',
+    bodyBytesMax,
+    isPure: true,
     operation: 'explainMessage',
     summary: 'Explain a message, whatever it is',
     description:
       'What `trilho inspect` tells: the fields of an ISO 20022 or ISO 8583 message, an RSFN header, a token or a QR code, with the meaning of codes. Nothing is stored, nothing fetched, no signature verified.',
-    tag: 'Operation',
     body: { 'application/json': inspectionBody },
     bodyExamples: { qr_code: { content: exampleCode } },
     responses: { 200: { description: 'The message, explained.', schema: explained } },
   },
-} as const satisfies Record<string, RouteDocument>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -1,4 +1,4 @@
-import { languageOf, type Route, readJson, refusedValue, route } from '#src/platform/http/index.ts'
+import { languageOf, type Route, refusedValue, route } from '#src/platform/http/index.ts'
 import {
   type ExplainedField,
   type Explanation,
@@ -6,10 +6,7 @@ import {
   type Inspector,
   recognise,
 } from '#src/platform/lifecycle/index.ts'
-import { documents, inspectionBody } from './documents.ts'
-
-/** The text may be written with escapes. */
-const bodyBytesMax = 524_288
+import { documents } from './documents.ts'
 
 /** Explains messages that people paste, by what explains them on the command line. */
 export const createInspection = (inspectors: readonly Inspector[]): Feature => ({
@@ -18,20 +15,13 @@ export const createInspection = (inspectors: readonly Inspector[]): Feature => (
 })
 
 const inspectionRoute = (inspectors: readonly Inspector[]): Route =>
-  route(
-    'POST /v1/inspect',
-    'messages:read',
-    documents.inspect,
-    { bodyBytesMax, isPure: true },
-    async (c) => {
-      const { content, kind, ...options } = await readJson(c, inspectionBody)
-      const input = new TextEncoder().encode(content)
-      const language = languageOf(c.req.header('accept-language') ?? null)
-      const inspector = inspectorFor(inspectors, kind, input)
-      const explanation = await explained(inspector, input, { ...options, language })
-      return Response.json(viewOf(inspector.name, explanation))
-    },
-  )
+  route(documents.inspect, async ({ body: { content, kind, ...options }, c }) => {
+    const input = new TextEncoder().encode(content)
+    const language = languageOf(c.req.header('accept-language') ?? null)
+    const inspector = inspectorFor(inspectors, kind, input)
+    const explanation = await explained(inspector, input, { ...options, language })
+    return Response.json(viewOf(inspector.name, explanation))
+  })
 
 /** @throws ApiError `value_refused` if there is none */
 const inspectorFor = (

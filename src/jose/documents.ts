@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteContract, type RouteDocument, text } from '#src/platform/http/index.ts'
 import {
   contentAlgorithms,
   keyManagementAlgorithms,
@@ -13,10 +13,8 @@ import {
 import { joseErrors, verificationFailures } from './errors.ts'
 import { keyOrigins } from './names.ts'
 
-const tag = 'Signatures' as const
-
 /** A token in JSON, and room for the rest. */
-export const joseBodyBytesMax = 2 * tokenCharsMax
+const joseBodyBytesMax = 2 * tokenCharsMax
 
 const kid = text(kidCharsMax)
 const base64url = z
@@ -47,7 +45,7 @@ const flattenedJwe = z.strictObject({
   header: unprotected,
 })
 
-export const signBody = z.strictObject({
+const signBody = z.strictObject({
   kid,
   alg: z.enum(signatureAlgorithms).optional(),
   typ,
@@ -59,7 +57,7 @@ export const signBody = z.strictObject({
       'detached leaves the payload out of the token (RFC 7515, appendix F); detached_unencoded also signs it as it is (RFC 7797).',
   }),
 })
-export const encryptBody = z.strictObject({
+const encryptBody = z.strictObject({
   kid,
   alg: z.enum(keyManagementAlgorithms).optional(),
   enc: z.enum(contentAlgorithms).default('A256GCM'),
@@ -71,7 +69,7 @@ export const encryptBody = z.strictObject({
 const besideKid = kid.optional().meta({
   description: 'Names the key of a token that does not name it itself.',
 })
-export const verifyBody = z.strictObject({
+const verifyBody = z.strictObject({
   jws: z.union([token, flattenedJws]),
   kid: besideKid,
   payload: content.optional().meta({ description: 'Of a detached token.' }),
@@ -81,7 +79,7 @@ export const verifyBody = z.strictObject({
     .optional()
     .meta({ description: 'Public keys (RFC 7517) to verify with: these, and no others.' }),
 })
-export const decryptBody = z.strictObject({
+const decryptBody = z.strictObject({
   jwe: z.union([token, flattenedJwe]),
   kid: besideKid,
 })
@@ -113,32 +111,45 @@ const decrypted = z.object({
 
 type Example = Pick<RouteDocument, 'bodyExamples' | 'exampleFrom'>
 
-const document = (
+const document = <const Name extends string, Body extends z.ZodType>(
+  name: Name,
   operation: string,
   summary: string,
-  body: z.ZodType,
+  body: Body,
   description: string,
   schema: z.ZodType,
   example: Example,
-) => ({
-  ...example,
-  operation,
-  summary,
-  tag,
-  body: { 'application/json': body },
-  responses: { 200: { description, schema } },
-  errors: Object.values(joseErrors),
-})
+) =>
+  ({
+    ...example,
+    at: `POST /v1/jose/${name}`,
+    scope: 'jose:use',
+    bodyBytesMax: joseBodyBytesMax,
+    isPure: true,
+    operation,
+    summary,
+    body: { 'application/json': body },
+    responses: { 200: { description, schema } },
+    errors: Object.values(joseErrors),
+  }) as const
 
 const exampleKid = '12345678.QRC.1'
 const ownKid = 'listPublicKeys#/keys/0/kid'
 
+/** With a private key of the institution. */
+const ofInstitution = <const Name extends 'sign' | 'decrypt'>(name: Name) =>
+  ({ act: `jose.${name}`, ofInstitution: true }) as const
+
 export const documents = {
-  sign: document('signJws', 'Signs a payload (JWS)', signBody, 'The JWS', jws, {
-    bodyExamples: { text: { kid: exampleKid, payload: 'Pix' } },
-    exampleFrom: { '/kid': ownKid },
-  }),
+  sign: {
+    ...document('sign', 'signJws', 'Signs a payload (JWS)', signBody, 'The JWS', jws, {
+      bodyExamples: { text: { kid: exampleKid, payload: 'Pix' } },
+      exampleFrom: { '/kid': ownKid },
+    }),
+    ...ofInstitution('sign'),
+  },
   verify: document(
+    'verify',
     'verifyJws',
     'Verifies a JWS',
     verifyBody,
@@ -146,18 +157,38 @@ export const documents = {
     verified,
     { bodyExamples: { token: { jws: 'e30.e30.c2ln' } }, exampleFrom: { '/jws': 'signJws#/jws' } },
   ),
-  encrypt: document('encryptJwe', 'Encrypts for a key (JWE)', encryptBody, 'The JWE', jwe, {
-    bodyExamples: { text: { kid: exampleKid, plaintext: 'Pix' } },
-    exampleFrom: { '/kid': ownKid },
-  }),
-  decrypt: document('decryptJwe', 'Decrypts a JWE', decryptBody, 'The plaintext', decrypted, {
-    bodyExamples: { token: { jwe: 'e30.AA.AA.AA.AA' } },
-    exampleFrom: { '/jwe': 'encryptJwe#/jwe' },
-  }),
+  encrypt: document(
+    'encrypt',
+    'encryptJwe',
+    'Encrypts for a key (JWE)',
+    encryptBody,
+    'The JWE',
+    jwe,
+    {
+      bodyExamples: { text: { kid: exampleKid, plaintext: 'Pix' } },
+      exampleFrom: { '/kid': ownKid },
+    },
+  ),
+  decrypt: {
+    ...document(
+      'decrypt',
+      'decryptJwe',
+      'Decrypts a JWE',
+      decryptBody,
+      'The plaintext',
+      decrypted,
+      {
+        bodyExamples: { token: { jwe: 'e30.AA.AA.AA.AA' } },
+        exampleFrom: { '/jwe': 'encryptJwe#/jwe' },
+      },
+    ),
+    ...ofInstitution('decrypt'),
+  },
   keys: {
+    at: 'GET /.well-known/jwks.json',
+    scope: 'public',
     operation: 'listPublicKeys',
     summary: 'Public keys of the institution (JWKS)',
-    tag,
     responses: {
       200: {
         description: 'JWK set (RFC 7517)',
@@ -166,4 +197,4 @@ export const documents = {
       },
     },
   },
-} as const
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -1,12 +1,5 @@
-import { ApiError, type Route, readJson, refusedValue, route } from '#src/platform/http/index.ts'
-import {
-  decryptBody,
-  documents,
-  encryptBody,
-  joseBodyBytesMax,
-  signBody,
-  verifyBody,
-} from './documents.ts'
+import { ApiError, type Route, refusedValue, route } from '#src/platform/http/index.ts'
+import { documents } from './documents.ts'
 import { contentBytesMax } from './domain.ts'
 import { JoseFailure, joseErrors } from './errors.ts'
 import { readKeySet } from './key-set.ts'
@@ -75,8 +68,7 @@ const verdictOf = (result: Verified) => {
 
 /** The four operations (scope `jose:use`) and the public key set. */
 export const joseRoutes = (load: LoadJose): readonly Route[] => [
-  acting('sign', async (c) => {
-    const body = await readJson(c, signBody)
+  route(documents.sign, async ({ body }) => {
     const { kid, alg, typ, payload, payload_encoding, serialization, payload_form } = body
     const content = contentOf(payload, payload_encoding, '/payload')
     const { service } = await load()
@@ -84,21 +76,14 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     const wanted = { kid, algorithm: alg, type: typ, content, ...form }
     return Response.json({ jws: await service.sign(wanted).catch(refused) })
   }),
-  operation('verify', documents.verify, async (c) => {
-    const {
-      jws,
-      kid,
-      jwks,
-      payload: given,
-      payload_encoding: encoding,
-    } = await readJson(c, verifyBody)
+  route(documents.verify, async ({ body }) => {
+    const { jws, kid, jwks, payload: given, payload_encoding: encoding } = body
     const payload = given === undefined ? undefined : contentOf(given, encoding, '/payload')
     const { service } = await load()
     const keys = jwks && (readKeySet(jwks, 'request') ?? [])
     return Response.json(verdictOf(await service.verify({ token: jws, kid, payload, keys })))
   }),
-  operation('encrypt', documents.encrypt, async (c) => {
-    const body = await readJson(c, encryptBody)
+  route(documents.encrypt, async ({ body }) => {
     const { kid, alg, enc, typ, plaintext, plaintext_encoding, serialization } = body
     const content = contentOf(plaintext, plaintext_encoding, '/plaintext')
     const { service } = await load()
@@ -106,8 +91,7 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     const wanted = { kid, ...algorithms, type: typ, content, serialization }
     return Response.json({ jwe: await service.encrypt(wanted).catch(refused) })
   }),
-  acting('decrypt', async (c) => {
-    const { jwe, kid: named } = await readJson(c, decryptBody)
+  route(documents.decrypt, async ({ body: { jwe, kid: named } }) => {
     const { service } = await load()
     const { kid, algorithm, content, header } = await service
       .decrypt({ token: jwe, kid: named })
@@ -115,7 +99,7 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     const [plaintext, plaintext_encoding] = shown(content)
     return Response.json({ kid, alg: algorithm, plaintext, plaintext_encoding, header })
   }),
-  route('GET /.well-known/jwks.json', 'public', documents.keys, async () => {
+  route(documents.keys, async () => {
     const headers = {
       'Content-Type': 'application/jwk-set+json',
       'Cache-Control': `public, max-age=${keysForSeconds}`,
@@ -123,21 +107,3 @@ export const joseRoutes = (load: LoadJose): readonly Route[] => [
     return Response.json({ keys: await (await load()).keyring.publicKeys() }, { headers })
   }),
 ]
-
-/** With a private key of the institution. */
-const acting = (name: 'sign' | 'decrypt', handle: Route['handle']): Route => ({
-  ...operation(name, documents[name], handle),
-  act: `jose.${name}`,
-  ofInstitution: true,
-})
-
-/** With public keys only, which changes nothing. */
-const operation = (name: string, document: Route['document'], handle: Route['handle']): Route => ({
-  method: 'POST',
-  path: `/v1/jose/${name}`,
-  scope: 'jose:use',
-  bodyBytesMax: joseBodyBytesMax,
-  isPure: true,
-  document,
-  handle,
-})

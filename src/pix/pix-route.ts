@@ -32,7 +32,6 @@ export const pixRoute = (
   document: {
     operation: undefined,
     summary,
-    tag: 'API Pix',
     responses: {},
     ...(more.isIdempotent && { idempotent: true }),
   },

@@ -1,6 +1,8 @@
 import { z } from 'zod'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { qrcodeErrors } from './errors.ts'
+
+const bodyBytesMax = 16_384
 
 /** Bodies of the QR code routes, and their part of the OpenAPI document. */
 
@@ -89,7 +91,7 @@ export const parseBody = z
   })
   .meta({ id: 'QrCodePayload' })
 
-export const resolveBody = z
+const resolveBody = z
   .strictObject({
     payload: text(4096, { isMultiline: true }).meta({
       description: 'What a dynamic code says, as text; white space around it is taken off.',
@@ -208,15 +210,24 @@ const resolved = z
   })
   .meta({ id: 'ResolvedQrCode' })
 
-const build = (operation: string, summary: string, body: z.ZodType): RouteDocument => ({
-  operation,
-  summary,
-  description:
-    'Answers JSON, or the picture alone where Accept asks for image/png or image/svg+xml (error correction level M).',
-  tag: 'QR codes',
-  body: { 'application/json': body },
-  responses: { 200: { description: 'The code.', schema: generated } },
-})
+const build = <Body extends z.ZodType>(
+  kind: string,
+  operation: string,
+  summary: string,
+  body: Body,
+) =>
+  ({
+    at: `POST /v1/qrcodes/${kind}`,
+    scope: 'qrcodes:use',
+    bodyBytesMax,
+    isPure: true,
+    operation,
+    summary,
+    description:
+      'Answers JSON, or the picture alone where Accept asks for image/png or image/svg+xml (error correction level M).',
+    body: { 'application/json': body },
+    responses: { 200: { description: 'The code.', schema: generated } },
+  }) as const
 
 const exampleCode =
   '00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-426655440000520400005303986540510.005802BR5913Fulano de Tal6008BRASILIA62070503***6304288F'
@@ -224,30 +235,37 @@ const exampleDynamicCode =
   '00020101021226760014br.gov.bcb.pix2554pix.example.com/qr/v2/8b3da2f39a4140d1a91abd93113bd441520400005303986540510.005802BR5913Fulano de Tal6008BRASILIA62070503***63040A82'
 
 export const documents = {
-  static: build('createStaticQrCode', 'Write a static Pix code', staticBody),
-  dynamic: build('createDynamicQrCode', 'Write a dynamic Pix code', dynamicBody),
+  static: build('static', 'createStaticQrCode', 'Write a static Pix code', staticBody),
+  dynamic: build('dynamic', 'createDynamicQrCode', 'Write a dynamic Pix code', dynamicBody),
   composite: build(
+    'composite',
     'createCompositeQrCode',
     'Write a composite code (Pix Automático)',
     compositeBody,
   ),
   parse: {
+    at: 'POST /v1/qrcodes/parse',
+    scope: 'qrcodes:use',
+    accepts: ['application/json', 'text/plain'],
+    bodyBytesMax,
+    isPure: true,
     operation: 'readQrCode',
     summary: 'Read a code',
     description:
       'Any EMV merchant-presented payload: the whole tree, and the Pix reading. The address in a dynamic code is never fetched.',
-    tag: 'QR codes',
     body: { 'application/json': parseBody, 'text/plain': z.string() },
     bodyExamples: { static: { payload: exampleCode } },
     responses: { 200: { description: 'What the code says.', schema: parsed } },
     errors: [qrcodeErrors.brcode_invalid],
   },
   resolve: {
+    at: 'POST /v1/pix/qrcode/resolve',
+    scope: 'qrcodes:use',
+    bodyBytesMax,
     operation: 'resolveQrCode',
     summary: 'Fetch and verify the charge behind a dynamic code',
     description:
       'Reads the signed payload at the location in the code, verifies it by the key set of the same site (`jku`) or by pinned keys, and answers it with the verdict. A payload that does not hold is answered too, with `valid` false.',
-    tag: 'QR codes',
     body: { 'application/json': resolveBody },
     bodyExamples: { dynamic: { payload: exampleDynamicCode } },
     exampleFrom: { '/payload': 'createDynamicQrCode#/payload' },
@@ -256,4 +274,4 @@ export const documents = {
     },
     errors: Object.values(qrcodeErrors),
   },
-} as const satisfies Record<string, RouteDocument>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -1,24 +1,15 @@
-import type { ZodType } from 'zod'
 import { CodecError } from '#codecs/bytes'
 import {
   ApiError,
   mediaType,
   type RequestContext,
   type Route,
-  type RouteDocument,
   readJson,
   readText,
   refusedValue,
   route,
 } from '#src/platform/http/index.ts'
-import {
-  compositeBody,
-  documents,
-  dynamicBody,
-  parseBody,
-  resolveBody,
-  staticBody,
-} from './documents.ts'
+import { documents, parseBody } from './documents.ts'
 import { qrcodeErrors } from './errors.ts'
 import { drawPng, drawSvg, type PictureKind, pictureTypes } from './picture.ts'
 import type { Resolver } from './resolve.ts'
@@ -33,7 +24,6 @@ import {
 
 const jsonType = 'application/json'
 const text = 'text/plain'
-const bodyBytesMax = 16_384
 
 /** The request's field behind a tag path of the code. */
 const fieldOf: Readonly<Record<string, string>> = {
@@ -54,44 +44,31 @@ const fieldOf: Readonly<Record<string, string>> = {
  * Reads the location in a code and verifies what is there.
  */
 const resolveRoute = (resolve: Resolver): Route =>
-  route(
-    'POST /v1/pix/qrcode/resolve',
-    'qrcodes:use',
-    documents.resolve,
-    { bodyBytesMax },
-    async (c) => {
-      const body = await readJson(c, resolveBody)
-      const found = await resolve({
-        payload: body.payload.trim(),
-        of: body.of,
-        municipality: body.cod_mun,
-        payOn: body.dpp,
-      }).catch((error: unknown) => {
-        throw unreadable(error)
-      })
-      return Response.json({ ...found, code: viewOf(found.code) })
-    },
-  )
+  route(documents.resolve, async ({ body }) => {
+    const found = await resolve({
+      payload: body.payload.trim(),
+      of: body.of,
+      municipality: body.cod_mun,
+      payOn: body.dpp,
+    }).catch((error: unknown) => {
+      throw unreadable(error)
+    })
+    return Response.json({ ...found, code: viewOf(found.code) })
+  })
 
 export const qrcodeRoutes = (resolve: Resolver): readonly Route[] => [
   resolveRoute(resolve),
-  writer('static', documents.static, staticBody, writeStatic),
-  writer('dynamic', documents.dynamic, dynamicBody, writeDynamic),
-  writer('composite', documents.composite, compositeBody, writeComposite),
-  route(
-    'POST /v1/qrcodes/parse',
-    'qrcodes:use',
-    documents.parse,
-    { accepts: [jsonType, text], bodyBytesMax, isPure: true },
-    async (c) => {
-      const isText = mediaType(c.req.raw.headers.get('content-type') ?? '') === text
-      const { payload, image } = isText
-        ? { payload: await readText(c), image: undefined }
-        : await readJson(c, parseBody)
-      const code = payload.trim()
-      return answer(c, read(code), code, image)
-    },
-  ),
+  route(documents.static, async ({ body, c }) => written(c, body, writeStatic)),
+  route(documents.dynamic, async ({ body, c }) => written(c, body, writeDynamic)),
+  route(documents.composite, async ({ body, c }) => written(c, body, writeComposite)),
+  route(documents.parse, async ({ c }) => {
+    const isText = mediaType(c.req.raw.headers.get('content-type') ?? '') === text
+    const { payload, image } = isText
+      ? { payload: await readText(c), image: undefined }
+      : await readJson(c, parseBody)
+    const code = payload.trim()
+    return answer(c, read(code), code, image)
+  }),
 ]
 
 const read = (payload: string) => {
@@ -102,24 +79,15 @@ const read = (payload: string) => {
   }
 }
 
-const writer = <T extends { readonly image?: PictureKind | undefined }>(
-  kind: string,
-  document: RouteDocument,
-  schema: ZodType<T>,
+/** What is written of a request, or why it cannot be. */
+const written = <T extends { readonly image?: PictureKind | undefined }>(
+  c: RequestContext,
+  request: T,
   write: (request: T) => WrittenCode,
-): Route => ({
-  method: 'POST',
-  path: `/v1/qrcodes/${kind}`,
-  scope: 'qrcodes:use',
-  bodyBytesMax,
-  isPure: true,
-  document,
-  handle: async (c) => {
-    const request = await readJson(c, schema)
-    const code = writeOrRefuse(write, request)
-    return answer(c, code, code.payload, request.image)
-  },
-})
+): Promise<Response> => {
+  const code = writeOrRefuse(write, request)
+  return answer(c, code, code.payload, request.image)
+}
 
 const writeOrRefuse = <T>(write: (request: T) => WrittenCode, request: T): WrittenCode => {
   try {

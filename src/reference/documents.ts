@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pageQuery, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { pageQuery, type RouteContract, text } from '#src/platform/http/index.ts'
 
 const limitMax = 500
 const limitDefault = 50
@@ -25,21 +25,21 @@ const participant = z
   })
   .meta({ id: 'Participant' })
 
-export const ispbParams = z.object({
+const ispbParams = z.object({
   ispb: z
     .string()
     .regex(/^[0-9A-Z]{8}$/)
     .meta({ description: 'Eight digits or capital letters.', example: '00000000' }),
 })
 
-export const participantsQuery = z.strictObject({
+const participantsQuery = z.strictObject({
   name: text(nameCharsMax)
     .optional()
     .meta({ description: 'Part of the name; accents and case make no difference.' }),
   ...pageQuery(/^[0-9A-Z]{8}$/, limitMax, limitDefault),
 })
 
-export const yearParams = z.object({
+const yearParams = z.object({
   year: z
     .string()
     .regex(/^(?:19|2\d)\d\d$/)
@@ -49,11 +49,12 @@ export const yearParams = z.object({
 
 export const documents = {
   participants: {
+    at: 'GET /v1/participants',
+    scope: 'dict:read',
     operation: 'listParticipants',
     summary: 'List the institutions that take part in Pix',
     description:
       'In the order of their ISPB. The program knows some large ones; `trilho lists refresh participants` takes the list of the central bank in their place.',
-    tag: 'Instant payments',
     query: participantsQuery,
     responses: {
       200: {
@@ -70,18 +71,20 @@ export const documents = {
     },
   },
   participant: {
+    at: 'GET /v1/participants/{ispb}',
+    scope: 'dict:read',
     operation: 'getParticipant',
     summary: 'Read who has an ISPB',
-    tag: 'Instant payments',
     params: ispbParams,
     responses: { 200: { description: 'The institution.', schema: participant } },
   },
   holidays: {
+    at: 'GET /v1/holidays/{year}',
+    scope: 'cobv:read',
     operation: 'listHolidays',
     summary: 'List the holidays of a year',
     description:
       'Those of the whole country, on which charges with a due date are put off. They are as the laws have them, or as `trilho lists refresh holidays` has read them.',
-    tag: 'API Pix',
     params: yearParams,
     responses: {
       200: {
@@ -94,4 +97,4 @@ export const documents = {
       },
     },
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -1,13 +1,5 @@
-import {
-  ApiError,
-  httpErrors,
-  pageOf,
-  type Route,
-  readParams,
-  readQuery,
-  route,
-} from '#src/platform/http/index.ts'
-import { documents, ispbParams, participantsQuery, yearParams } from './documents.ts'
+import { ApiError, httpErrors, pageOf, type Route, route } from '#src/platform/http/index.ts'
+import { documents } from './documents.ts'
 import type { Provenance } from './domain.ts'
 import type { Lists } from './lists.ts'
 import type { Participant } from './participants/domain.ts'
@@ -25,8 +17,7 @@ const provenanceView = ({ source, asOf }: Provenance) => ({ source, as_of: asOf 
 const plain = (name: string): string => name.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
 export const referenceRoutes = (lists: Lists): readonly Route[] => [
-  route('GET /v1/participants', 'dict:read', documents.participants, (c) => {
-    const { limit, cursor = '', name } = readQuery(c, participantsQuery)
+  route(documents.participants, ({ query: { limit, cursor = '', name } }) => {
     const { all, provenance } = lists.participants()
     const wanted = name === undefined ? '' : plain(name)
     const found = [...all.values()].filter(
@@ -39,13 +30,12 @@ export const referenceRoutes = (lists: Lists): readonly Route[] => [
       ...provenanceView(provenance),
     })
   }),
-  route('GET /v1/participants/{ispb}', 'dict:read', documents.participant, (c) => {
-    const found = lists.participants().all.get(readParams(c, ispbParams).ispb)
+  route(documents.participant, ({ params }) => {
+    const found = lists.participants().all.get(params.ispb)
     if (found !== undefined) return Response.json(viewOf(found))
     throw new ApiError(httpErrors.not_found, 'The list of participants has no such ISPB.')
   }),
-  route('GET /v1/holidays/{year}', 'cobv:read', documents.holidays, (c) => {
-    const { year } = readParams(c, yearParams)
+  route(documents.holidays, ({ params: { year } }) => {
     const { holidays, provenance } = lists.holidaysOf(year)
     return Response.json({
       year,

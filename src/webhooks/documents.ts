@@ -6,6 +6,7 @@ import {
   idParams,
   instant,
   pageQuery,
+  type RouteContract,
   type RouteDocument,
   text,
 } from '#src/platform/http/index.ts'
@@ -15,7 +16,6 @@ import { isDecodable, isKeyLong, keyBytesMax, keyBytesMin, secretCharactersMax }
 
 /** Bodies and parameters of the webhook routes, with their texts in the OpenAPI document. */
 
-const tag = 'Webhooks'
 const overlapSecondsMax = 7 * 24 * 3600
 const url = text(2048).meta({
   description: 'HTTPS URL with a public address, unless WEBHOOK_ALLOWED_TARGETS names it.',
@@ -43,7 +43,7 @@ const include = z.enum(['thin', 'full']).meta({
   description: 'thin: identifiers and states. full: what the event is about, personal data too.',
 })
 
-export const createBody = z
+const createBody = z
   .strictObject({
     url,
     events,
@@ -52,7 +52,7 @@ export const createBody = z
     include: include.default('thin'),
   })
   .meta({ id: 'CreateWebhookRequest' })
-export const changeBody = z
+const changeBody = z
   .strictObject({
     url: url.optional(),
     events: events.optional(),
@@ -60,7 +60,7 @@ export const changeBody = z
     include: include.optional(),
   })
   .meta({ id: 'UpdateWebhookRequest' })
-export const rotateBody = z
+const rotateBody = z
   .strictObject({
     secret: secret.optional(),
     overlap_seconds: z.int().min(0).max(overlapSecondsMax).default(86_400).meta({
@@ -68,7 +68,7 @@ export const rotateBody = z
     }),
   })
   .meta({ id: 'RotateWebhookSecretRequest' })
-export const replayBody = z
+const replayBody = z
   .strictObject({
     since: instant,
     until: instant.optional().meta({ description: 'Exclusive; now when not given.' }),
@@ -80,7 +80,7 @@ export const replayBody = z
   .meta({ id: 'ReplayDeliveriesRequest' })
 /** Time and id, because many are made in the same microsecond. */
 const deliveryKey = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{6}Z dlv_[0-9a-f-]{36}$/
-export const deliveriesQuery = z.strictObject({
+const deliveriesQuery = z.strictObject({
   status: z.enum(['pending', 'delivered', 'exhausted']).optional(),
   ...pageQuery(deliveryKey, 500, 50),
   before: z
@@ -88,7 +88,7 @@ export const deliveriesQuery = z.strictObject({
     .optional()
     .meta({ description: 'A moment: those created before it. Or the same as `cursor`.' }),
 })
-export const deliveriesOfQuery = z.strictObject({
+const deliveriesOfQuery = z.strictObject({
   subject: text(200).meta({
     description:
       'What the events are about: a transaction of a card, a transfer, the EndToEndId of a Pix, as the table of events says.',
@@ -153,35 +153,38 @@ const tested = z.object({
   error_class: z.string().nullable(),
 })
 
-type More = Partial<Omit<RouteDocument, 'operation' | 'summary' | 'tag' | 'responses'>>
+type More = Omit<RouteDocument, 'operation' | 'summary' | 'responses'>
 
-const document = (
+const document = <const At extends RouteContract['at'], const M extends More>(
+  at: At,
   operation: string,
   summary: string,
   status: number,
   answer: string,
   schema: z.ZodType | undefined,
-  more: More = {},
-): RouteDocument => ({
+  more: M,
+) => ({
+  at,
+  scope: at.startsWith('GET') ? ('webhooks:read' as const) : ('webhooks:manage' as const),
   operation,
   summary,
-  tag,
   ...more,
   responses: { [status]: { description: answer, ...(schema === undefined ? {} : { schema }) } },
 })
-const json = (schema: z.ZodType) => ({ 'application/json': schema })
-const ofOne: More = {
+const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': schema })
+const ofOne = {
   params: idParams,
   exampleFrom: { id: 'listWebhooks#/webhooks/0/id' },
 }
-const ofChange: More = {
+const ofChange = {
   ...ofOne,
   errors: [webhookErrors.webhook_of_standard],
 }
-const ofDelivery: More = { ...ofOne, exampleFrom: { id: 'listDeliveries#/deliveries/0/id' } }
+const ofDelivery = { ...ofOne, exampleFrom: { id: 'listDeliveries#/deliveries/0/id' } }
 
 export const documents = {
   create: document(
+    'POST /v1/webhooks',
     'createWebhook',
     'Subscribe to events',
     201,
@@ -193,20 +196,39 @@ export const documents = {
     },
   ),
   list: document(
+    'GET /v1/webhooks',
     'listWebhooks',
     'List webhooks',
     200,
     'All of them.',
     z.object({ webhooks: z.array(seen) }),
+    {},
   ),
-  find: document('getWebhook', 'Show a webhook', 200, 'The webhook.', seen, ofOne),
-  change: document('updateWebhook', 'Change a webhook', 200, 'The webhook.', endpoint, {
-    ...ofChange,
-    body: json(changeBody),
-    bodyExamples: { active: { active: true } },
-    description: 'Retries that wait go to the new URL. Activating forgets earlier failures.',
-  }),
+  find: document(
+    'GET /v1/webhooks/{id}',
+    'getWebhook',
+    'Show a webhook',
+    200,
+    'The webhook.',
+    seen,
+    ofOne,
+  ),
+  change: document(
+    'PATCH /v1/webhooks/{id}',
+    'updateWebhook',
+    'Change a webhook',
+    200,
+    'The webhook.',
+    endpoint,
+    {
+      ...ofChange,
+      body: json(changeBody),
+      bodyExamples: { active: { active: true } },
+      description: 'Retries that wait go to the new URL. Activating forgets earlier failures.',
+    },
+  ),
   remove: document(
+    'DELETE /v1/webhooks/{id}',
     'deleteWebhook',
     'Remove a webhook',
     204,
@@ -215,6 +237,7 @@ export const documents = {
     ofChange,
   ),
   test: document(
+    'POST /v1/webhooks/{id}/test',
     'testWebhook',
     'Send a test event',
     200,
@@ -223,6 +246,7 @@ export const documents = {
     ofChange,
   ),
   rotate: document(
+    'POST /v1/webhooks/{id}/rotate',
     'rotateWebhookSecret',
     'Exchange the secret',
     200,
@@ -231,6 +255,7 @@ export const documents = {
     { ...ofChange, idempotent: true, body: json(rotateBody) },
   ),
   deliveries: document(
+    'GET /v1/webhooks/{id}/deliveries',
     'listDeliveries',
     'List deliveries, newest first',
     200,
@@ -243,6 +268,7 @@ export const documents = {
     { ...ofOne, query: deliveriesQuery },
   ),
   deliveriesOf: document(
+    'GET /v1/webhook-deliveries',
     'listDeliveriesOfSubject',
     'List deliveries of what happened to one thing, newest first',
     200,
@@ -251,6 +277,7 @@ export const documents = {
     { query: deliveriesOfQuery },
   ),
   delivery: document(
+    'GET /v1/webhook-deliveries/{id}',
     'getDelivery',
     'Show a delivery',
     200,
@@ -258,12 +285,21 @@ export const documents = {
     attempted,
     ofDelivery,
   ),
-  replayOne: document('replayDelivery', 'Deliver again', 202, 'It is due now.', delivery, {
-    ...ofDelivery,
-    idempotent: true,
-    errors: [webhookErrors.webhook_endpoint_disabled],
-  }),
+  replayOne: document(
+    'POST /v1/webhook-deliveries/{id}/replay',
+    'replayDelivery',
+    'Deliver again',
+    202,
+    'It is due now.',
+    delivery,
+    {
+      ...ofDelivery,
+      idempotent: true,
+      errors: [webhookErrors.webhook_endpoint_disabled],
+    },
+  ),
   replay: document(
+    'POST /v1/webhooks/{id}/replay',
     'replayDeliveries',
     'Deliver again what has failed since a time',
     202,

@@ -1,31 +1,20 @@
 import {
   type AllowList,
   ApiError,
+  type Asked,
   actorOf,
-  callerOf,
   checkUrl,
   httpErrors,
-  idParams,
   pageOf,
   type RequestContext,
   type Route,
-  readJson,
-  readParams,
-  readQuery,
   refusedValue,
   respond,
+  route,
   TargetError,
 } from '#src/platform/http/index.ts'
 import type { Principal } from '#src/platform/security/index.ts'
-import {
-  changeBody,
-  createBody,
-  deliveriesOfQuery,
-  deliveriesQuery,
-  documents,
-  replayBody,
-  rotateBody,
-} from './documents.ts'
+import { documents } from './documents.ts'
 import { webhookErrors } from './errors.ts'
 import { type SentEvent, sentBody } from './events.ts'
 import { isLimited, requireUnlimited } from './rights.ts'
@@ -41,7 +30,6 @@ export type WebhookRoutesDeps = {
   readonly kick: () => void
 }
 
-const base = '/v1/webhooks'
 const deliveriesBase = '/v1/webhook-deliveries'
 
 const noSuch = (what: string): ApiError => new ApiError(httpErrors.not_found, `No such ${what}.`)
@@ -56,35 +44,24 @@ export const webhookRoutes = (deps: WebhookRoutesDeps): readonly Route[] => [
 /** The former path of a delivery still answers, but is told to nobody: it looks like one of an endpoint. */
 const formerly = (route: Route): readonly Route[] => {
   if (!route.path.startsWith(deliveriesBase)) return []
-  const path = `${base}/deliveries${route.path.slice(deliveriesBase.length)}`
+  const path = `/v1/webhooks/deliveries${route.path.slice(deliveriesBase.length)}`
   return [{ ...route, path, document: { ...route.document, operation: undefined } }]
 }
 
-const reading = (path: string, document: Route['document'], handle: Route['handle']): Route => ({
-  method: 'GET',
-  path,
-  scope: 'webhooks:read',
-  document,
-  handle,
-})
+/** For keys that are limited to nothing, whatever they send. */
+const managing: typeof route = (contract, handle) => {
+  const made = route(contract, handle)
+  return {
+    ...made,
+    handle: (c) => {
+      requireUnlimited(rightsOf(c), 'managing webhooks')
+      return made.handle(c)
+    },
+  }
+}
 
-const managing = (
-  method: Route['method'],
-  path: string,
-  document: Route['document'],
-  handle: Route['handle'],
-): Route => ({
-  method,
-  path,
-  scope: 'webhooks:manage',
-  document,
-  handle: (c) => {
-    requireUnlimited(rightsOf(c), 'managing webhooks')
-    return handle(c)
-  },
-})
-
-const idOf = (c: RequestContext): string => readParams(c, idParams).id
+/** What names an endpoint, or a delivery. */
+type OfOne = Pick<Asked<typeof documents.find>, 'params' | 'c'>
 
 /** Without the Idempotency-Key, for which a body must have been read. */
 const rightsOf = ({ env: { principal } }: RequestContext): Principal => {
@@ -107,8 +84,8 @@ const shownBody = (
 
 const finder =
   ({ service }: WebhookRoutesDeps) =>
-  async (c: RequestContext): Promise<Endpoint> => {
-    const row = await service.find(idOf(c), rightsOf(c))
+  async ({ params, c }: OfOne): Promise<Endpoint> => {
+    const row = await service.find(params.id, rightsOf(c))
     if (row === undefined) throw noSuch('webhook')
     return row
   }
@@ -135,35 +112,34 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
   }
 
   return [
-    managing('POST', base, documents.create, async (c) => {
-      const { secret, ...request } = await readJson(c, createBody)
+    managing(documents.create, async ({ body: { secret, ...request }, caller }) => {
       checkTarget(request.url)
-      return respond(await service.create({ ...request, secret }, callerOf(c)))
+      return respond(await service.create({ ...request, secret }, caller))
     }),
-    reading(base, documents.list, async (c) =>
+    route(documents.list, async ({ c }) =>
       Response.json({ webhooks: await viewsOf(service.store, await service.list(rightsOf(c))) }),
     ),
-    reading(`${base}/{id}`, documents.find, async (c) => {
-      const [view] = await viewsOf(service.store, [await found(c)])
+    route(documents.find, async (asked) => {
+      const [view] = await viewsOf(service.store, [await found(asked)])
       return Response.json(view)
     }),
-    managing('PATCH', `${base}/{id}`, documents.change, async (c) => {
-      const change = await readJson(c, changeBody)
+    managing(documents.change, async (asked) => {
+      const { body: change, caller } = asked
       checkTarget(change.url)
-      const { id } = changeable(await found(c))
-      const row = await service.change(id, change, actorOf(callerOf(c)))
+      const { id } = changeable(await found(asked))
+      const row = await service.change(id, change, actorOf(caller))
       if (row === undefined) throw noSuch('webhook')
       kick()
       return Response.json(viewOf(row))
     }),
-    managing('DELETE', `${base}/{id}`, documents.remove, async (c) => {
-      const { id } = changeable(await found(c))
-      const removed = await service.remove(id, actorOf(callerOf(c)))
+    managing(documents.remove, async (asked) => {
+      const { id } = changeable(await found(asked))
+      const removed = await service.remove(id, actorOf(asked.caller))
       if (!removed) throw noSuch('webhook')
       return new Response(null, { status: 204 })
     }),
-    managing('POST', `${base}/{id}/test`, documents.test, async (c) => {
-      const result = await service.test(changeable(await found(c)), actorOf(callerOf(c)))
+    managing(documents.test, async (asked) => {
+      const result = await service.test(changeable(await found(asked)), actorOf(asked.caller))
       return Response.json({
         delivered: result.outcome.kind === 'delivered',
         status_code: result.statusCode ?? null,
@@ -172,10 +148,10 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
         error_class: result.errorClass ?? null,
       })
     }),
-    managing('POST', `${base}/{id}/rotate`, documents.rotate, async (c) => {
-      const { secret, overlap_seconds } = await readJson(c, rotateBody)
-      const { id } = changeable(await found(c))
-      const rotated = await service.rotate(id, secret, overlap_seconds, callerOf(c))
+    managing(documents.rotate, async (asked) => {
+      const { secret, overlap_seconds } = asked.body
+      const { id } = changeable(await found(asked))
+      const rotated = await service.rotate(id, secret, overlap_seconds, asked.caller)
       if (rotated === undefined) throw noSuch('webhook')
       return respond(rotated)
     }),
@@ -183,11 +159,11 @@ const endpointRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
 }
 
 const deliveriesOfRoute = ({ service }: WebhookRoutesDeps): Route =>
-  reading(deliveriesBase, documents.deliveriesOf, async (c) => {
-    const rights = rightsOf(c)
+  route(documents.deliveriesOf, async (asked) => {
+    const rights = rightsOf(asked.c)
     // Whether something happened to another's payment is not for a key of some merchants or wallets.
     requireUnlimited(rights, 'deliveries by their subject')
-    const { subject, limit, cursor: before } = readQuery(c, deliveriesOfQuery)
+    const { subject, limit, cursor: before } = asked.query
     const ids = (await service.list(rights)).map(({ id }) => id)
     const rows = await service.store.deliveriesOf(subject, ids, { limit: limit + 1, before })
     const { items, next } = pageOf(rows, limit, ({ at, id }) => `${at} ${id}`)
@@ -199,8 +175,8 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
   const { store } = service
   const found = finder(deps)
 
-  const findDelivery = async (c: RequestContext) => {
-    const one = await store.delivery(idOf(c))
+  const findDelivery = async ({ params, c }: OfOne) => {
+    const one = await store.delivery(params.id)
     const endpoint = one && (await service.find(one.delivery.endpointId, rightsOf(c)))
     if (one === undefined || endpoint === undefined) throw noSuch('delivery')
     return { ...one, endpoint }
@@ -212,9 +188,9 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
   }
 
   return [
-    reading(`${base}/{id}/deliveries`, documents.deliveries, async (c) => {
-      const { status, limit, before, cursor = before } = readQuery(c, deliveriesQuery)
-      const { id } = await found(c)
+    route(documents.deliveries, async (asked) => {
+      const { status, limit, before, cursor = before } = asked.query
+      const { id } = await found(asked)
       const rows = await store.deliveries(id, {
         status: status ?? null,
         limit: limit + 1,
@@ -224,18 +200,17 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
       const deliveries = items.map(viewOfDelivery)
       return Response.json({ deliveries, next_cursor: next, next_before: next })
     }),
-    managing('POST', `${base}/{id}/replay`, documents.replay, async (c) => {
-      const span = await readJson(c, replayBody)
-      const { id } = active(await found(c))
-      const answered = await service.replayFailed(id, span, callerOf(c))
+    managing(documents.replay, async (asked) => {
+      const { id } = active(await found(asked))
+      const answered = await service.replayFailed(id, asked.body, asked.caller)
       kick()
       return respond(answered)
     }),
-    reading(`${deliveriesBase}/{id}`, documents.delivery, async (c) => {
-      const { delivery, attempts, event, endpoint } = await findDelivery(c)
+    route(documents.delivery, async (asked) => {
+      const { delivery, attempts, event, endpoint } = await findDelivery(asked)
       return Response.json({
         ...viewOfDelivery(delivery),
-        request: { url: targetOf(endpoint), body: shownBody(c, endpoint, event) },
+        request: { url: targetOf(endpoint), body: shownBody(asked.c, endpoint, event) },
         attempt_log: attempts.map((attempt) => ({
           at: attempt.at.toISOString(),
           status_code: attempt.statusCode,
@@ -246,10 +221,10 @@ const deliveryRoutes = (deps: WebhookRoutesDeps): readonly Route[] => {
         })),
       })
     }),
-    managing('POST', `${deliveriesBase}/{id}/replay`, documents.replayOne, async (c) => {
-      const { delivery, endpoint } = await findDelivery(c)
+    managing(documents.replayOne, async (asked) => {
+      const { delivery, endpoint } = await findDelivery(asked)
       active(endpoint)
-      const answered = await service.replay(delivery, callerOf(c))
+      const answered = await service.replay(delivery, asked.caller)
       kick()
       return respond(answered)
     }),

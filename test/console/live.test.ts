@@ -30,7 +30,7 @@ const createRig = async (options: LiveOptions = {}) => {
     method: 'GET',
     path,
     scope: 'messages:read',
-    document: { operation: undefined, summary: '', tag: 'Operation', responses: {} },
+    document: { operation: undefined, summary: '', responses: {} },
     handle: () => {
       of.asked += 1
       return Response.json(of.rows, { status: of.status })

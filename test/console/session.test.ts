@@ -27,7 +27,7 @@ const createRig = (
     method: 'GET',
     path: '/v1/who',
     scope: 'messages:read',
-    document: { operation: undefined, summary: '', tag: 'Operation', responses: {} },
+    document: { operation: undefined, summary: '', responses: {} },
     handle: (c) =>
       Response.json({
         key: c.env.principal?.keyId,

@@ -1,7 +1,7 @@
 /** What a network takes its time for makes no room smaller: whoever waits for a node or a block is refused nothing. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { z } from 'zod'
-import type { Route } from '#src/platform/http/index.ts'
+import { route } from '#src/platform/http/index.ts'
 import { requestsMin } from '#src/platform/http/limits/congestion.ts'
 import { once } from '../../src/drex/routes/once.ts'
 import { testApp, testKey } from '../support/app.ts'
@@ -29,33 +29,29 @@ for (const slow of ['prepare', 'write', 'settle'] as const) {
       waiting++
       await gate.promise
     }
-    const route: Route = {
-      method: 'POST',
-      path: '/slow',
+    const contract = {
+      at: 'POST /slow',
       scope: 'drex:transfer',
-      document: {
-        operation: 'x',
-        summary: 'x',
-        tag: 'Digital currency',
-        idempotent: true,
-        body: { 'application/json': schema },
-        responses: {},
-      },
-      handle: (c) =>
-        once(database.sql, c, {
-          schema,
-          status: 200,
-          allow: () => {},
-          show: () => ({}),
-          audit: () => undefined,
-          prepare: async () => {
-            await waitIn('prepare')
-            return { write: () => waitIn('write'), settle: () => waitIn('settle') }
-          },
-        }),
-    }
+      operation: 'x',
+      summary: 'x',
+      idempotent: true,
+      body: { 'application/json': schema },
+      responses: {},
+    } as const
+    const creating = route(contract, (asked) =>
+      once(database.sql, asked, {
+        status: 200,
+        allow: () => {},
+        show: () => ({}),
+        audit: () => undefined,
+        prepare: async () => {
+          await waitIn('prepare')
+          return { write: () => waitIn('write'), settle: () => waitIn('settle') }
+        },
+      }),
+    )
     const { key, record } = testKey('*')
-    const app = testApp([route], { keys: [record], roomsFor: () => rooms })
+    const app = testApp([creating], { keys: [record], roomsFor: () => rooms })
     const ask = () => app.call('POST', '/slow', { key, body: {} })
     const asked = Array.from({ length: many }, ask)
     // Of those that write, as many as there are connections.

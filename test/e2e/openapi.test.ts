@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import spectral from '@stoplight/spectral-core'
 import rulesets from '@stoplight/spectral-rulesets'
-import { documentTags } from '#src/platform/http/openapi-tags.ts'
+import { documentTags, tagOf } from '#src/platform/http/openapi-tags.ts'
 import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
 
 type Schema = { readonly $ref?: string; readonly type?: string }
@@ -131,9 +131,11 @@ describe('the OpenAPI document', () => {
   test('shows its groups in the order of use, and each has operations', () => {
     const { tags } = JSON.parse(text) as { readonly tags: readonly { readonly name: string }[] }
     const names = tags.map(({ name }) => name)
-    expect(names as readonly string[]).toEqual(Object.keys(documentTags))
+    expect(names as readonly string[]).toEqual(documentTags.map(({ name }) => name))
     const used = new Set(operations.flatMap(({ operation }) => operation.tags))
     expect(names.filter((name) => !used.has(name))).toEqual([])
+    const paths = Object.keys((JSON.parse(text) as { readonly paths: object }).paths)
+    expect(paths.filter((path) => tagOf({ path }) === undefined)).toEqual([])
   })
 })
 

@@ -9,7 +9,7 @@ import { testApp } from '../support/app.ts'
  */
 
 const seen: string[] = []
-const document = { operation: 'x', summary: 'x', tag: 'Operation', responses: {} } as const
+const document = { operation: 'x', summary: 'x', responses: {} } as const
 const route = (method: 'GET' | 'POST', path: string): Route => ({
   method,
   path,

@@ -6,7 +6,7 @@ import {
   instant,
   pageQuery,
   pageResponses,
-  type RouteDocument,
+  type RouteContract,
   traceId,
 } from '#src/platform/http/index.ts'
 import { entries, installmentPlans } from '../content/index.ts'
@@ -27,7 +27,6 @@ import { reference } from './payment-fields.ts'
 
 /** The card routes in the OpenAPI document. */
 
-const tag = 'Cards'
 /** Rows of a page. */
 export const listMax = 200
 export const listDefault = 50
@@ -118,7 +117,7 @@ const cents = z
   .regex(/^\d{1,12}$/, 'must be cents, 1 to 12 digits')
   .transform(BigInt)
 
-export const listQuery = z.strictObject({
+const listQuery = z.strictObject({
   status: z.enum(cardStatuses).optional(),
   merchant_id: merchantId.optional(),
   reference: reference.optional(),
@@ -175,12 +174,17 @@ const ofStatus = (status: (typeof cardStatuses)[number]) => ({
   id: `listTransactions?status=${status}#/transactions/0/id`,
 })
 
+/** A route that does something, and takes a body of JSON that is judged by hand. */
+export const posted = { bodyBytesMax: 16_384, isBodyReadByHand: true } as const
+
 export const documents = {
   authorize: {
+    ...posted,
+    at: 'POST /v1/transactions/authorize',
+    scope: 'cards:authorize',
     operation: 'authorizeCard',
     summary: 'Authorize a payment',
     description: `A decline is no error: 201 with the status declined. ${description}`,
-    tag,
     idempotent: true,
     body: { 'application/json': authorizationBody },
     responses: { 201: { description: 'Authorized, captured or declined', schema: record } },
@@ -201,10 +205,12 @@ export const documents = {
     ],
   },
   verify: {
+    ...posted,
+    at: 'POST /v1/transactions/verify',
+    scope: 'cards:authorize',
     operation: 'verifyCard',
     summary: 'Ask whether a card is good',
     description: `An authorization of nothing: no money is on hold, whatever comes. 201 with the status verified or declined. Without an answer in time the record ends voided, and 504 tells so. ${description}`,
-    tag,
     idempotent: true,
     body: { 'application/json': verificationBody },
     responses: { 201: { description: 'Verified or declined', schema: record } },
@@ -223,10 +229,12 @@ export const documents = {
     ],
   },
   increment: {
+    ...posted,
+    at: 'POST /v1/transactions/{id}/increment',
+    scope: 'cards:authorize',
     operation: 'incrementTransaction',
     summary: 'Raise the authorized amount',
     description: `By the given amount, as long as the authorization is not captured for good; amount is the sum. A refusal of the network is 422 with its response_code in the details; the amount is unchanged, and increment_error says why. ${description}`,
-    tag,
     idempotent: true,
     params: idParams,
     body: { 'application/json': incrementBody },
@@ -242,10 +250,12 @@ export const documents = {
     ],
   },
   capture: {
+    ...posted,
+    at: 'POST /v1/transactions/{id}/capture',
+    scope: 'cards:capture',
     operation: 'captureTransaction',
     summary: 'Capture what was authorized',
     description: `All that is left, or a part. With "final" false the status stays authorized, and other captures may follow, up to 50, together never more than was authorized; captured_amount is their sum, and what is captured may be refunded meanwhile. A final one, or one that leaves nothing, ends captured. A void takes all of them back. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and capture_error says why. ${description}`,
-    tag,
     idempotent: true,
     params: idParams,
     body: { 'application/json': captureBody },
@@ -263,10 +273,12 @@ export const documents = {
     ],
   },
   void: {
+    ...posted,
+    at: 'POST /v1/transactions/{id}/void',
+    scope: 'cards:void',
     operation: 'voidTransaction',
     summary: 'Take a transaction back',
     description: `The whole, or with an amount a part of an authorization that is not captured: the network hears of the amount that stays (DE 95), and the status is unchanged, unless nothing is left beside what is captured: then it is captured. A part of what is captured is refunded instead. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
-    tag,
     idempotent: true,
     params: idParams,
     body: { 'application/json': voidBody },
@@ -284,10 +296,12 @@ export const documents = {
     ],
   },
   refund: {
+    ...posted,
+    at: 'POST /v1/transactions/{id}/refund',
+    scope: 'cards:refund',
     operation: 'refundTransaction',
     summary: 'Give back what was captured',
     description: `The whole or parts, as often as it takes, together never more than was captured. The status stays captured; refunded_amount is the sum. A refusal of the network is 422 with its response_code in the details, and refund_error says why. After a refund there is no void. ${description}`,
-    tag,
     idempotent: true,
     params: idParams,
     body: { 'application/json': refundBody },
@@ -305,10 +319,12 @@ export const documents = {
     ],
   },
   resolve: {
+    ...posted,
+    at: 'POST /v1/transactions/{id}/resolve',
+    scope: 'ops:admin',
     operation: 'resolveTransaction',
     summary: 'Tell how a reversal ended that no network confirmed',
     description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back), captured or partially_captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back), an increment incremented or as it was. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
-    tag,
     idempotent: true,
     params: idParams,
     body: { 'application/json': resolutionBody },
@@ -323,33 +339,37 @@ export const documents = {
     ],
   },
   find: {
+    at: 'GET /v1/transactions/{id}',
+    scope: 'cards:read',
     operation: 'getTransaction',
     summary: 'One transaction',
-    tag,
     params: idParams,
     exampleFrom: ofAny,
     responses: { 200: { description: 'The transaction', schema: record } },
     errors: [cardErrors.transaction_not_found],
   },
   activity: {
+    at: 'GET /v1/transactions/activity',
+    scope: 'cards:read',
     operation: 'readTransactionActivity',
     summary: 'The transactions of late: how many, how fast, with what outcome',
     description: 'The time of one runs from its request to the answer of the network.',
-    tag,
     query: activityQuery,
     responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
   },
   list: {
+    at: 'GET /v1/transactions',
+    scope: 'cards:read',
     operation: 'listTransactions',
     summary: 'Transactions, newest first',
-    tag,
     query: listQuery,
     responses: pageResponses('transactions', record),
   },
   events: {
+    at: 'GET /v1/transactions/{id}/events',
+    scope: 'cards:read',
     operation: 'listTransactionEvents',
     summary: 'What happened to a transaction, oldest first',
-    tag,
     params: idParams,
     exampleFrom: ofAny,
     responses: {
@@ -380,4 +400,4 @@ export const documents = {
     },
     errors: [cardErrors.transaction_not_found],
   },
-} satisfies Readonly<Record<string, RouteDocument>>
+} satisfies Readonly<Record<string, RouteContract>>

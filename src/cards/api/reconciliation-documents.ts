@@ -1,20 +1,19 @@
 import { z } from 'zod'
-import { pageQuery, pageResponses, type RouteDocument } from '#src/platform/http/index.ts'
+import { pageQuery, pageResponses, type RouteContract } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { type FeeName, feeNames } from '../reconciliation/fees.ts'
 import { reconciliationStatuses } from '../reconciliation/schema.ts'
 import { bookedKinds } from '../reconciliation/totals.ts'
 import { adviceResolutionBody } from './bodies.ts'
-import { listDefault, listMax } from './documents.ts'
+import { listDefault, listMax, posted } from './documents.ts'
 
 /** Business days compared with networks, in the OpenAPI document. */
 
-const tag = 'Cards'
 const identifier = /^\d{1,18}$/
 
-export const reconciliationParams = z.object({ id: z.string().regex(identifier) })
-export const movementQuery = z.strictObject(pageQuery(identifier, listMax, listDefault))
-export const reconciliationQuery = z.strictObject({
+const reconciliationParams = z.object({ id: z.string().regex(identifier) })
+const movementQuery = z.strictObject(pageQuery(identifier, listMax, listDefault))
+const reconciliationQuery = z.strictObject({
   ...pageQuery(identifier, listMax, listDefault),
   network: z
     .string()
@@ -128,30 +127,35 @@ const movement = z
 
 export const reconciliationDocuments = {
   list: {
+    at: 'GET /v1/transactions/reconciliations',
+    scope: 'ops:read',
     operation: 'listReconciliations',
     summary: 'Business days compared with their networks, newest first',
     description:
       'Of all accounts. What moved in a day by our book, by the network’s, and the difference, in each currency.',
-    tag,
     query: reconciliationQuery,
     responses: pageResponses('reconciliations', reconciliation),
   },
   movements: {
+    at: 'GET /v1/transactions/reconciliations/{id}/movements',
+    scope: 'ops:read',
     operation: 'listReconciliationMovements',
     summary: 'What our totals of a business day are the sum of, in the order of booking',
     description:
       'To find what the network has and we have not, or the other way round. Empty where there is no such reconciliation.',
-    tag,
     params: reconciliationParams,
     query: movementQuery,
     exampleFrom: { id: 'listReconciliations#/reconciliations/0/id' },
     responses: pageResponses('movements', movement),
   },
   resolve: {
+    at: 'POST /v1/transactions/reconciliations/{id}/resolve',
+    scope: 'ops:admin',
+    ofInstitution: true,
+    ...posted,
     operation: 'resolveReconciliation',
     summary: 'Say that somebody has seen to a business day that differs',
     description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
-    tag,
     idempotent: true,
     params: reconciliationParams,
     body: { 'application/json': adviceResolutionBody },
@@ -164,4 +168,4 @@ export const reconciliationDocuments = {
     },
     errors: [cardErrors.reconciliation_not_found, cardErrors.invalid_reason],
   },
-} satisfies Readonly<Record<string, RouteDocument>>
+} satisfies Readonly<Record<string, RouteContract>>

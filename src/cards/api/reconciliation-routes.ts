@@ -1,10 +1,7 @@
 import {
-  callerOf,
   pageResponse,
   type Route,
   readJsonValue,
-  readParams,
-  readQuery,
   respond,
   route,
 } from '#src/platform/http/index.ts'
@@ -20,47 +17,24 @@ import {
 } from '../reconciliation/totals.ts'
 import type { CardService } from '../use-cases/service.ts'
 import { readAdviceResolution } from './bodies.ts'
-import {
-  movementQuery,
-  reconciliationDocuments,
-  reconciliationParams,
-  reconciliationQuery,
-} from './reconciliation-documents.ts'
-
-const path = '/v1/transactions/reconciliations'
-const bodyBytesMax = 16_384
+import { reconciliationDocuments } from './reconciliation-documents.ts'
 
 /** Business days compared with networks; of all accounts, as the network knows none. */
 export const reconciliationRoutes = (service: CardService): readonly Route[] => [
-  {
-    method: 'GET',
-    path,
-    scope: 'ops:read',
-    document: reconciliationDocuments.list,
-    handle: async (c) => {
-      const { limit, cursor, network, status } = readQuery(c, reconciliationQuery)
-      const filter = { network, status, beforeId: cursor, limit: limit + 1 }
-      const found = await service.reconciliations(filter)
-      return pageResponse('reconciliations', found, limit, viewOf)
-    },
-  },
-  route(`GET ${path}/{id}/movements`, 'ops:read', reconciliationDocuments.movements, async (c) => {
-    const { limit, cursor } = readQuery(c, movementQuery)
-    const { id } = readParams(c, reconciliationParams)
+  route(reconciliationDocuments.list, async ({ query }) => {
+    const { limit, cursor, network, status } = query
+    const filter = { network, status, beforeId: cursor, limit: limit + 1 }
+    const found = await service.reconciliations(filter)
+    return pageResponse('reconciliations', found, limit, viewOf)
+  }),
+  route(reconciliationDocuments.movements, async ({ params: { id }, query: { limit, cursor } }) => {
     const found = await service.movements(id, cursor, limit + 1)
     return pageResponse('movements', found, limit, movementView)
   }),
-  route(
-    `POST ${path}/{id}/resolve`,
-    'ops:admin',
-    reconciliationDocuments.resolve,
-    { ofInstitution: true, bodyBytesMax },
-    async (c) => {
-      const reason = readAdviceResolution(await readJsonValue(c))
-      const { id } = readParams(c, reconciliationParams)
-      return respond(await service.resolveDay(id, reason, callerOf(c)))
-    },
-  ),
+  route(reconciliationDocuments.resolve, async (asked) => {
+    const reason = readAdviceResolution(await readJsonValue(asked.c))
+    return respond(await service.resolveDay(asked.params.id, reason, asked.caller))
+  }),
 ]
 
 const sumsView = (totals: Totals, { authorizations = null, fees }: StoredTotals) => ({

@@ -1,15 +1,10 @@
 import {
-  activityQuery,
-  callerOf,
-  idParams,
   pageResponse,
   parseJson,
   type RequestContext,
   type Route,
   readBytes,
   readJsonValue,
-  readParams,
-  readQuery,
   requireDay,
   respond,
   route,
@@ -27,30 +22,10 @@ import {
   readVerification,
   readVoid,
 } from './bodies.ts'
-import { documents, listQuery } from './documents.ts'
+import { documents } from './documents.ts'
 import { inPortuguese } from './portuguese.ts'
 import { reconciliationRoutes } from './reconciliation-routes.ts'
-import { adviceParams, reversalQuery, waitingDocuments } from './waiting-documents.ts'
-
-const bodyBytesMax = 16_384
-const base = '/v1/transactions'
-
-const idOf = (c: RequestContext): string => readParams(c, idParams).id
-
-/** A route that does something, and takes a body of JSON. */
-const posting = (
-  path: string,
-  scope: Route['scope'],
-  document: Route['document'],
-  handle: Route['handle'],
-): Route => ({
-  method: 'POST',
-  path,
-  scope,
-  bodyBytesMax,
-  document,
-  handle,
-})
+import { waitingDocuments } from './waiting-documents.ts'
 
 /** The body as JSON; undefined without one. */
 const optionalBody = async (c: RequestContext) => {
@@ -63,26 +38,26 @@ export const cardRoutes = (service: CardService): readonly Route[] =>
   routesOf(service).map((route) => ({ ...route, errorStyle: 'envelope', inPortuguese }))
 
 const routesOf = (service: CardService): readonly Route[] => [
-  posting(`${base}/authorize`, 'cards:authorize', documents.authorize, async (c) => {
-    const request = readAuthorization(await readJsonValue(c))
-    return respond(await service.authorize(request, callerOf(c)))
+  route(documents.authorize, async (asked) => {
+    const request = readAuthorization(await readJsonValue(asked.c))
+    return respond(await service.authorize(request, asked.caller))
   }),
-  posting(`${base}/verify`, 'cards:authorize', documents.verify, async (c) => {
-    const request = readVerification(await readJsonValue(c))
-    return respond(await service.verify(request, callerOf(c)))
+  route(documents.verify, async (asked) => {
+    const request = readVerification(await readJsonValue(asked.c))
+    return respond(await service.verify(request, asked.caller))
   }),
-  posting(`${base}/{id}/increment`, 'cards:authorize', documents.increment, async (c) => {
-    const amount = readIncrement(await readJsonValue(c))
-    return respond(await service.increment(idOf(c), amount, callerOf(c)))
+  route(documents.increment, async (asked) => {
+    const amount = readIncrement(await readJsonValue(asked.c))
+    return respond(await service.increment(asked.params.id, amount, asked.caller))
   }),
-  posting(`${base}/{id}/capture`, 'cards:capture', documents.capture, async (c) => {
-    const request = readCapture((await optionalBody(c)) ?? {})
-    return respond(await service.capture(idOf(c), request, callerOf(c)))
+  route(documents.capture, async (asked) => {
+    const request = readCapture((await optionalBody(asked.c)) ?? {})
+    return respond(await service.capture(asked.params.id, request, asked.caller))
   }),
-  posting(`${base}/{id}/void`, 'cards:void', documents.void, async (c) => {
-    const body = await optionalBody(c)
+  route(documents.void, async (asked) => {
+    const body = await optionalBody(asked.c)
     const amount = body === undefined ? undefined : readVoid(body)
-    return respond(await service.void(idOf(c), amount, callerOf(c)))
+    return respond(await service.void(asked.params.id, amount, asked.caller))
   }),
   ...laterRoutes(service),
   ...unmatchedRoutes(service),
@@ -92,39 +67,27 @@ const routesOf = (service: CardService): readonly Route[] => [
 
 /** What gives back, and what operators do. */
 const laterRoutes = (service: CardService): readonly Route[] => [
-  posting(`${base}/{id}/refund`, 'cards:refund', documents.refund, async (c) => {
-    const body = await optionalBody(c)
+  route(documents.refund, async (asked) => {
+    const body = await optionalBody(asked.c)
     const amount = body === undefined ? undefined : readRefund(body)
-    return respond(await service.refund(idOf(c), amount, callerOf(c)))
+    return respond(await service.refund(asked.params.id, amount, asked.caller))
   }),
-  posting(`${base}/{id}/resolve`, 'ops:admin', documents.resolve, async (c) => {
-    const request = readResolution(await readJsonValue(c))
-    return respond(await service.resolve(idOf(c), request, callerOf(c)))
+  route(documents.resolve, async (asked) => {
+    const request = readResolution(await readJsonValue(asked.c))
+    return respond(await service.resolve(asked.params.id, request, asked.caller))
   }),
 ]
 
-const unmatchedPath = `${base}/unmatched-advices`
-
 /** What networks told of that is not known here; of all accounts, as it belongs to none. */
 const unmatchedRoutes = (service: CardService): readonly Route[] => [
-  route(`GET ${unmatchedPath}`, 'ops:read', waitingDocuments.unmatched, async (c) => {
-    const { limit, cursor } = readQuery(c, reversalQuery)
+  route(waitingDocuments.unmatched, async ({ query: { limit, cursor } }) => {
     const found = await service.unmatched(cursor, limit + 1)
     return pageResponse('advices', found, limit, unmatchedView)
   }),
-  {
-    ofInstitution: true,
-    ...posting(
-      `${unmatchedPath}/{id}/resolve`,
-      'ops:admin',
-      waitingDocuments.resolveAdvice,
-      async (c) => {
-        const reason = readAdviceResolution(await readJsonValue(c))
-        const { id } = readParams(c, adviceParams)
-        return respond(await service.resolveAdvice(id, reason, callerOf(c)))
-      },
-    ),
-  },
+  route(waitingDocuments.resolveAdvice, async (asked) => {
+    const reason = readAdviceResolution(await readJsonValue(asked.c))
+    return respond(await service.resolveAdvice(asked.params.id, reason, asked.caller))
+  }),
 ]
 
 const unmatchedView = (one: Awaited<ReturnType<CardService['unmatched']>>[number]) => ({
@@ -163,24 +126,20 @@ const adviceView = (one: WaitingReversal) => ({
 })
 
 const readingRoutes = (service: CardService): readonly Route[] => [
-  route(`GET ${base}/reversals`, 'cards:read', waitingDocuments.reversals, async (c) => {
-    const { limit, cursor } = readQuery(c, reversalQuery)
+  route(waitingDocuments.reversals, async ({ query: { limit, cursor }, caller }) => {
     const page = { isAdvice: false, afterId: cursor, limit: limit + 1 }
-    const found = await service.reversals(page, callerOf(c))
+    const found = await service.reversals(page, caller)
     return pageResponse('reversals', found, limit, reversalView)
   }),
-  route(`GET ${base}/advices`, 'cards:read', waitingDocuments.advices, async (c) => {
-    const { limit, cursor } = readQuery(c, reversalQuery)
+  route(waitingDocuments.advices, async ({ query: { limit, cursor }, caller }) => {
     const page = { isAdvice: true, afterId: cursor, limit: limit + 1 }
-    const found = await service.reversals(page, callerOf(c))
+    const found = await service.reversals(page, caller)
     return pageResponse('advices', found, limit, adviceView)
   }),
-  route(`GET ${base}/activity`, 'cards:read', documents.activity, async (c) => {
-    const { minutes } = readQuery(c, activityQuery)
-    return Response.json(await service.activity(minutes, callerOf(c)))
-  }),
-  route(`GET ${base}`, 'cards:read', documents.list, async (c) => {
-    const query = readQuery(c, listQuery)
+  route(documents.activity, async ({ query: { minutes }, caller }) =>
+    Response.json(await service.activity(minutes, caller)),
+  ),
+  route(documents.list, async ({ query, caller }) => {
     const { status, merchant_id, reference, rrn, stan, needs_attention, from, to } = query
     const { limit, cursor, amount } = query
     const { amount_from: amountFrom = amount, amount_to: amountTo = amount } = query
@@ -200,14 +159,14 @@ const readingRoutes = (service: CardService): readonly Route[] => [
       beforeId: cursor,
       limit: limit + 1,
     }
-    const found = await service.list(filter, callerOf(c))
+    const found = await service.list(filter, caller)
     return pageResponse('transactions', found, limit, recordOf)
   }),
-  route(`GET ${base}/{id}`, 'cards:read', documents.find, async (c) =>
-    Response.json(recordOf(await service.find(idOf(c), callerOf(c)))),
+  route(documents.find, async ({ params, caller }) =>
+    Response.json(recordOf(await service.find(params.id, caller))),
   ),
-  route(`GET ${base}/{id}/events`, 'cards:read', documents.events, async (c) => {
-    const { traceId, events } = await service.events(idOf(c), callerOf(c))
+  route(documents.events, async ({ params, caller }) => {
+    const { traceId, events } = await service.events(params.id, caller)
     return Response.json({ trace_id: traceId, events: events.map(eventViewOf) })
   }),
 ]

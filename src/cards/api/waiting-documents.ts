@@ -1,16 +1,14 @@
 import { z } from 'zod'
-import { pageQuery, pageResponses, type RouteDocument } from '#src/platform/http/index.ts'
+import { pageQuery, pageResponses, type RouteContract } from '#src/platform/http/index.ts'
 import { cardErrors } from '../errors.ts'
 import { reversedOperations } from '../reversals/schema.ts'
 import { unmatchedMtis } from '../transactions/schema.ts'
 import { adviceResolutionBody } from './bodies.ts'
-import { listDefault, listMax } from './documents.ts'
+import { listDefault, listMax, posted } from './documents.ts'
 
 /** What waits for a network or for somebody, in the OpenAPI document. */
 
-const tag = 'Cards'
-
-export const reversalQuery = z.strictObject(pageQuery(/^\d{1,18}$/, listMax, listDefault))
+const reversalQuery = z.strictObject(pageQuery(/^\d{1,18}$/, listMax, listDefault))
 
 const waiting = {
   id: z.string(),
@@ -41,7 +39,7 @@ const advice = z
   })
   .meta({ id: 'WaitingAdvice' })
 
-export const adviceParams = z.object({ id: z.string().regex(/^\d{1,18}$/) })
+const adviceParams = z.object({ id: z.string().regex(/^\d{1,18}$/) })
 
 const unmatchedAdvice = z
   .object({
@@ -62,19 +60,23 @@ const unmatchedAdvice = z
 
 export const waitingDocuments = {
   unmatched: {
+    at: 'GET /v1/transactions/unmatched-advices',
+    scope: 'ops:read',
     operation: 'listUnmatchedAdvices',
     summary: 'What networks told of that is not known here, oldest first',
     description:
       'Of all accounts. Decisions, bookings and reversals of a network whose DE 37 is none of ours, administrative advices about nothing, and approvals that came late and are nobody’s here, whose money may be on hold; kept until somebody has seen to each.',
-    tag,
     query: reversalQuery,
     responses: pageResponses('advices', unmatchedAdvice),
   },
   resolveAdvice: {
+    ...posted,
+    at: 'POST /v1/transactions/unmatched-advices/{id}/resolve',
+    scope: 'ops:admin',
+    ofInstitution: true,
     operation: 'resolveUnmatchedAdvice',
     summary: 'Say that somebody has seen to an advice that is not known here',
     description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
-    tag,
     idempotent: true,
     params: adviceParams,
     body: { 'application/json': adviceResolutionBody },
@@ -88,20 +90,22 @@ export const waitingDocuments = {
     errors: [cardErrors.advice_not_found, cardErrors.invalid_reason],
   },
   reversals: {
+    at: 'GET /v1/transactions/reversals',
+    scope: 'cards:read',
     operation: 'listReversals',
     summary: 'Reversals that wait for the network, oldest first',
     description: 'Each is sent again until the network confirms it or its time is over.',
-    tag,
     query: reversalQuery,
     responses: pageResponses('reversals', reversal),
   },
   advices: {
+    at: 'GET /v1/transactions/advices',
+    scope: 'cards:read',
     operation: 'listAdvices',
     summary: 'Advices that wait for the network, oldest first',
     description:
       'What was decided while a network was away, where its rules allow it. Each is sent again until the network confirms or refuses it, or its time is over.',
-    tag,
     query: reversalQuery,
     responses: pageResponses('advices', advice),
   },
-} satisfies Readonly<Record<string, RouteDocument>>
+} satisfies Readonly<Record<string, RouteContract>>

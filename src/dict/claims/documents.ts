@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { claimTypes, keyTypes } from '#codecs/dict'
-import { pageResponses, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { pageResponses, type RouteContract, text } from '#src/platform/http/index.ts'
 import { account, keyCharsMax, owner } from '../entries/documents.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
 import { cancelReasons, claimStatuses, confirmReasons, roles } from './domain.ts'
 
-const tag = 'Instant payments' as const
+const bodyBytesMax = 16_384
 
-export const claimParams = z.object({ id: z.uuid() })
+const claimParams = z.object({ id: z.uuid() })
 
-export const claimsQuery = z.strictObject({
+const claimsQuery = z.strictObject({
   key: text(keyCharsMax).optional(),
   role: z.enum(roles).optional(),
   status: z.enum(claimStatuses).optional(),
@@ -24,7 +24,7 @@ export const claimsQuery = z.strictObject({
 
 const claimed = ['CPF', 'CNPJ', 'PHONE', 'EMAIL'] as const
 
-export const newClaim = z
+const newClaim = z
   .strictObject({
     type: z.enum(claimTypes).meta({
       description:
@@ -62,11 +62,11 @@ export const newClaim = z
     }
   })
 
-export const confirmBody = z
+const confirmBody = z
   .strictObject({ reason: z.enum(confirmReasons).default('USER_REQUESTED') })
   .meta({ example: { reason: 'USER_REQUESTED' } })
 
-export const cancelBody = z
+const cancelBody = z
   .strictObject({ reason: z.enum(cancelReasons).default('USER_REQUESTED') })
   .meta({ example: { reason: 'USER_REQUESTED' } })
 
@@ -134,7 +134,6 @@ const asked = {
 }
 const first = { id: 'listDirectoryClaims#/claims/0/id' }
 const act = {
-  tag,
   params: claimParams,
   exampleFrom: first,
   responses: { 200: done, 202: asked },
@@ -144,38 +143,47 @@ const act = {
 
 export const claimDocuments = {
   open: {
+    at: 'POST /v1/dict/claims',
+    scope: 'dict:write',
+    bodyBytesMax,
     operation: 'claimPixKey',
     summary: 'Claim a Pix key for a customer',
     description:
       'A portability brings the customer’s own key from another institution; an ownership brings a phone that was somebody else’s. 201 means that the directory has it, 202 that it has not answered yet: it is looked for there before it is asked again, so that one claim is made.',
-    tag,
     body: { 'application/json': newClaim },
     idempotent: true,
     responses: { 201: done, 202: asked },
     errors: [dictErrors.dict_claim_exists, dictErrors.dict_refused],
   },
   list: {
+    at: 'GET /v1/dict/claims',
+    scope: 'dict:read',
     operation: 'listDirectoryClaims',
     summary: 'Claims of this institution and against it, newest first',
-    tag,
     query: claimsQuery,
     responses: pageResponses('claims', claim, 'Claims'),
   },
   find: {
+    at: 'GET /v1/dict/claims/{id}',
+    scope: 'dict:read',
     operation: 'getDirectoryClaim',
     summary: 'A claim, with its deadlines and what happens next',
-    tag,
     params: claimParams,
     exampleFrom: first,
     responses: { 200: { description: 'The claim', schema: claim } },
   },
   acknowledge: {
+    at: 'POST /v1/dict/claims/{id}/acknowledge',
+    scope: 'dict:write',
     ...act,
     operation: 'acknowledgeDirectoryClaim',
     summary: 'Tell the directory that a claim against us has arrived',
     description: 'The gateway does it as soon as it has found the claim.',
   },
   confirm: {
+    at: 'POST /v1/dict/claims/{id}/confirm',
+    scope: 'dict:write',
+    bodyBytesMax,
     ...act,
     operation: 'confirmDirectoryClaim',
     summary: 'Give a claimed key up',
@@ -184,16 +192,21 @@ export const claimDocuments = {
     body: { 'application/json': confirmBody },
   },
   cancel: {
+    at: 'POST /v1/dict/claims/{id}/cancel',
+    scope: 'dict:write',
+    bodyBytesMax,
     ...act,
     operation: 'cancelDirectoryClaim',
     summary: 'Cancel a claim, for a reason that its side may give',
     body: { 'application/json': cancelBody },
   },
   complete: {
+    at: 'POST /v1/dict/claims/{id}/complete',
+    scope: 'dict:write',
     ...act,
     operation: 'completeDirectoryClaim',
     summary: 'Take a key over that was given up',
     description:
       'As claimer. A portability is completed without being asked for. The claim of an owner waits for this request, which says that the possession was proven again; made before completion_ends_at, it is kept until then.',
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -4,20 +4,19 @@ import {
   instant,
   pageQuery,
   pageResponses,
-  type RouteDocument,
+  type RouteContract,
   text,
 } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { limitDefault, limitMax } from '../pages.ts'
 import { comparisonMethods, comparisonStatuses } from './domain.ts'
 
-const tag = 'Instant payments' as const
 const keyCharsMax = 77
 const sides = ['ours', 'theirs'] as const
 
-export const comparisonParams = z.object({ id: z.uuid() })
+const comparisonParams = z.object({ id: z.uuid() })
 
-export const newComparison = z
+const newComparison = z
   .strictObject({
     key_type: z.enum(keyTypes),
     method: z.enum(comparisonMethods).meta({
@@ -38,11 +37,11 @@ export const newComparison = z
     })
   })
 
-export const mending = z
+const mending = z
   .strictObject({ key: text(keyCharsMax), keep: z.enum(sides) })
   .meta({ example: { key: 'ana@example.com', keep: 'theirs' } })
 
-export const differencesQuery = z.strictObject(pageQuery(/^[!-~]{1,77}$/, limitMax, limitDefault))
+const differencesQuery = z.strictObject(pageQuery(/^[!-~]{1,77}$/, limitMax, limitDefault))
 
 const count = z.int().nullable()
 
@@ -91,39 +90,45 @@ const started = { id: 'compareDirectoryEntries#/id' }
 
 export const comparisonDocuments = {
   start: {
+    at: 'POST /v1/dict/comparisons',
+    scope: 'dict:write',
+    bodyBytesMax: 16_384,
     operation: 'compareDirectoryEntries',
     summary: 'Find which of our entries and the directory’s differ',
     description:
       'By the identifiers of their contents (CIDs), in the background: `GET` it until it is `done`. Up to 1 000 differences of each side are asked for one by one and shown with their keys, the others counted.',
-    tag,
     body: { 'application/json': newComparison },
     idempotent: true,
     responses: { 202: { description: 'It runs.', schema: comparison } },
     errors: [dictErrors.dict_comparison_running],
   },
   find: {
+    at: 'GET /v1/dict/comparisons/{id}',
+    scope: 'dict:read',
     operation: 'getDirectoryComparison',
     summary: 'A comparison of entries',
-    tag,
     params: comparisonParams,
     exampleFrom: started,
     responses: { 200: { description: 'The comparison', schema: comparison } },
   },
   differences: {
+    at: 'GET /v1/dict/comparisons/{id}/differences',
+    scope: 'dict:read',
     operation: 'listDirectoryDifferences',
     summary: 'Keys whose entries differ, in their order',
-    tag,
     params: comparisonParams,
     exampleFrom: started,
     query: differencesQuery,
     responses: pageResponses('differences', difference, 'Differences'),
   },
   mend: {
+    at: 'POST /v1/dict/comparisons/{id}/mend',
+    scope: 'dict:write',
+    bodyBytesMax: 16_384,
     operation: 'mendDirectoryDifference',
     summary: 'Keep one side of a difference',
     description:
       'ours: the directory gets what we have, or loses what we do not have, for the reason RECONCILIATION, and is told until it answers. theirs: our book gets what the directory has, and nobody is told.',
-    tag,
     params: comparisonParams,
     exampleFrom: started,
     idempotent: true,
@@ -131,4 +136,4 @@ export const comparisonDocuments = {
     responses: { 200: { description: 'The difference', schema: difference } },
     errors: [...[dictErrors.dict_difference_mended], dictErrors.dict_entry_not_registered],
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -1,13 +1,17 @@
 import { z } from 'zod'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import {
+  type ErrorDefinition,
+  type RouteContract,
+  type RouteDocument,
+  text,
+} from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
 import { disputeRoles, disputeStatuses } from './domain.ts'
 
-const tag = 'Instant payments' as const
 const proseCharsMax = 2_000
 
-export const disputeParams = z.object({ id: z.uuid() })
+const disputeParams = z.object({ id: z.uuid() })
 
 const role = z.enum(disputeRoles).meta({ description: 'Whether we ask, or are asked.' })
 const status = z.enum(disputeStatuses).meta({
@@ -19,7 +23,7 @@ export const transactionId = z
   .string()
   .regex(/^[ED][0-9A-Z]{8}\d{12}[0-9A-Za-z]{11}$/, 'must be an EndToEndId')
 
-export const disputesQuery = z.strictObject({
+const disputesQuery = z.strictObject({
   role: role.optional(),
   status: status.optional(),
   transaction_id: transactionId.optional(),
@@ -71,6 +75,8 @@ const actErrors = [
 
 type Text = Pick<RouteDocument, 'operation' | 'summary' | 'description'>
 type Described = {
+  /** Where they are. */
+  readonly base: string
   /** One in a list, and as it is shown alone. */
   readonly item: z.ZodType
   readonly shown: z.ZodType
@@ -82,45 +88,63 @@ type Described = {
   readonly asked: string
 }
 
+/** Each kind reads its own bodies. */
+const asking = {
+  scope: 'dict:write',
+  bodyBytesMax: 16_384,
+  isBodyReadByHand: true,
+  idempotent: true,
+} as const
+
 /** The documents of a kind of dispute, but for its acts, and what makes one of an act. */
 export const documentsOf = (
-  { item, shown, member, body, asked: unanswered }: Described,
+  { base, item, shown, member, body, asked: unanswered }: Described,
   { create, list, find }: Readonly<Record<'create' | 'list' | 'find', Text>>,
 ) => {
   const done = { description: 'The directory has it.', schema: item }
   const asked = { description: unanswered, schema: item }
   const exampleFrom = { id: `${list.operation}#/${member}/0/id` }
   const page = z.object({ [member]: z.array(item), next_cursor: z.string().nullable() })
-  const one = { tag, params: disputeParams, exampleFrom }
+  const one = { params: disputeParams, exampleFrom }
   const all = {
     create: {
+      ...asking,
+      at: `POST ${base}`,
       ...create,
-      tag,
       body: { 'application/json': body },
-      idempotent: true,
       responses: { 201: done, 202: asked },
       errors: askErrors,
     },
     list: {
+      at: `GET ${base}`,
+      scope: 'dict:read',
       ...list,
-      tag,
       query: disputesQuery,
       responses: { 200: { description: 'A page of them', schema: page } },
     },
-    find: { ...find, ...one, responses: { 200: { description: 'As it stands', schema: shown } } },
-  } as const satisfies Readonly<Record<string, RouteDocument>>
+    find: {
+      at: `GET ${base}/{id}`,
+      scope: 'dict:read',
+      ...find,
+      ...one,
+      responses: { 200: { description: 'As it stands', schema: shown } },
+    },
+  } as const satisfies Readonly<Record<string, RouteContract>>
   const actOn = (
+    act: string,
     text: Text,
     of: z.ZodType = emptyBody,
-    errors: RouteDocument['errors'] = [],
-  ): RouteDocument => ({
-    ...text,
-    ...one,
-    idempotent: true,
-    errors: [...actErrors, ...errors],
-    body: { 'application/json': of },
-    responses: { 200: done, 202: asked },
-  })
+    errors: readonly ErrorDefinition[] = [],
+  ) =>
+    ({
+      ...asking,
+      at: `POST ${base}/{id}/${act}`,
+      ...text,
+      ...one,
+      errors: [...actErrors, ...errors],
+      body: { 'application/json': of },
+      responses: { 200: done, 202: asked },
+    }) as const satisfies RouteContract
   return { ...all, actOn }
 }
 

@@ -2,24 +2,25 @@ import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { keyTypes } from '#codecs/dict'
 import { isCnpj, isCpf } from '#codecs/taxpayer'
-import { instant, pageResponses, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { instant, pageResponses, type RouteContract, text } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
 import { entryStatuses, removalReasons } from './domain.ts'
 
-const tag = 'Instant payments' as const
+const bodyBytesMax = 16_384
+
 const nameCharsMax = 120
 const tradeNameCharsMax = 100
 export const keyCharsMax = 77
 
-export const entryParams = z.object({ id: z.uuid() })
+const entryParams = z.object({ id: z.uuid() })
 
-export const entriesQuery = z.strictObject({
+const entriesQuery = z.strictObject({
   key: text(keyCharsMax).optional(),
   ...agePage,
 })
 
-export const removalQuery = z.strictObject({
+const removalQuery = z.strictObject({
   reason: z.enum(removalReasons).default('USER_REQUESTED'),
 })
 
@@ -85,7 +86,7 @@ export const newEntry = z
     }
   })
 
-export const entryChange = z
+const entryChange = z
   .strictObject({ owner: z.strictObject(names).optional(), account: account.optional() })
   .refine(({ owner, account: other }) => owner !== undefined || other !== undefined, {
     error: 'must change something',
@@ -95,7 +96,7 @@ export const entryChange = z
     example: { account: { number: '500200', type: 'CACC', opened_at: '2024-05-06T03:00:00Z' } },
   })
 
-export const verificationBody = z
+const verificationBody = z
   .strictObject({ key_type: z.enum(keyTypes) })
   .meta({ example: { key_type: 'EMAIL' } })
 
@@ -132,36 +133,42 @@ const first = { id: 'listDirectoryEntries#/entries/0/id' }
 
 export const entryDocuments = {
   register: {
+    at: 'POST /v1/dict/entries',
+    scope: 'dict:write',
+    bodyBytesMax,
     operation: 'registerPixKey',
     summary: 'Register a Pix key of a customer in the directory',
     description:
       'Stored before the directory is told, under a RequestId of its own: a request that nobody answered is told again, also after a restart, and makes one entry. 201 means that the directory has it, 202 that it has not answered yet.',
-    tag,
     body: { 'application/json': newEntry },
     idempotent: true,
     responses: { 201: done, 202: asked },
     errors: [dictErrors.dict_entry_exists, dictErrors.dict_refused],
   },
   list: {
+    at: 'GET /v1/dict/entries',
+    scope: 'dict:read',
     operation: 'listDirectoryEntries',
     summary: 'This institution’s entries in the directory, newest first',
-    tag,
     query: entriesQuery,
     responses: pageResponses('entries', entry, 'Entries'),
   },
   find: {
+    at: 'GET /v1/dict/entries/{id}',
+    scope: 'dict:read',
     operation: 'getDirectoryEntry',
     summary: 'An entry of this institution',
-    tag,
     params: entryParams,
     exampleFrom: first,
     responses: { 200: { description: 'The entry', schema: entry } },
   },
   change: {
+    at: 'PATCH /v1/dict/entries/{id}',
+    scope: 'dict:write',
+    bodyBytesMax,
     operation: 'updateDirectoryEntry',
     summary: 'Give an entry another account or name',
     description: 'The key and the tax id of its owner stay. 202 as when it was registered.',
-    tag,
     params: entryParams,
     exampleFrom: first,
     body: { 'application/json': entryChange },
@@ -169,10 +176,11 @@ export const entryDocuments = {
     errors: [dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
   },
   remove: {
+    at: 'DELETE /v1/dict/entries/{id}',
+    scope: 'dict:write',
     operation: 'deletePixKey',
     summary: 'Take an entry out of the directory',
     description: '202 as when it was registered. What is removed stays in the list.',
-    tag,
     params: entryParams,
     exampleFrom: first,
     query: removalQuery,
@@ -180,11 +188,13 @@ export const entryDocuments = {
     errors: [dictErrors.dict_entry_not_registered, dictErrors.dict_refused],
   },
   verify: {
+    at: 'POST /v1/dict/verifications',
+    scope: 'dict:write',
+    bodyBytesMax,
     operation: 'verifyDirectoryEntries',
     summary: 'Compare our entries of a type with the directory’s',
     description:
       'The XOR of the content identifiers of all entries (VSync), judged by the directory. Where they differ, one of both has an entry, or a content of one, that the other lacks.',
-    tag,
     body: { 'application/json': verificationBody },
     responses: {
       200: {
@@ -198,4 +208,4 @@ export const entryDocuments = {
     },
     errors: [dictErrors.dict_refused, dictErrors.dict_unavailable],
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -75,6 +75,7 @@ const report = z
 
 const { actOn, ...documents } = documentsOf(
   {
+    base: '/v1/dict/infraction-reports',
     item: report,
     shown: report,
     member: 'infraction_reports',
@@ -98,12 +99,13 @@ const { actOn, ...documents } = documentsOf(
 
 export const reportDocuments = {
   ...documents,
-  acknowledge: actOn({
+  acknowledge: actOn('acknowledge', {
     operation: 'acknowledgeInfractionReport',
     summary: 'Acknowledge a report about a payment to us',
     description: 'Says that it was received, and nothing about whether it is right.',
   }),
   close: actOn(
+    'close',
     {
       operation: 'closeInfractionReport',
       summary: 'Close a report with what was found',
@@ -111,7 +113,7 @@ export const reportDocuments = {
     },
     closing,
   ),
-  cancel: actOn({
+  cancel: actOn('cancel', {
     operation: 'cancelInfractionReport',
     summary: 'Cancel a report of ours, closed ones too',
   }),

@@ -11,7 +11,6 @@ export const infractionRoutes = (
   service: Pick<InfractionService, 'ask' | 'act' | 'find' | 'list'>,
 ): readonly Route[] =>
   disputeRoutes(service, {
-    base: '/v1/dict/infraction-reports',
     member: 'infraction_reports',
     documents,
     ask: bodyAs(newReport, ({ transaction_id: transactionId, reason, situation, ...more }) => {
@@ -20,12 +19,10 @@ export const infractionRoutes = (
     }),
     acts: [
       {
-        act: 'acknowledge',
         document: documents.acknowledge,
         wish: bodyAs(emptyBody, () => ({ act: 'acknowledge' })),
       },
       {
-        act: 'close',
         document: documents.close,
         wish: bodyAs(closing, ({ result, fraud_type: fraudType, analysis }) => ({
           act: 'close',
@@ -33,7 +30,6 @@ export const infractionRoutes = (
         })),
       },
       {
-        act: 'cancel',
         document: documents.cancel,
         wish: bodyAs(emptyBody, () => ({ act: 'cancel' })),
       },

@@ -87,6 +87,7 @@ const refundWithReturn = refund
 
 const { actOn, ...documents } = documentsOf(
   {
+    base: '/v1/dict/refunds',
     item: refund,
     shown: refundWithReturn,
     member: 'refunds',
@@ -112,6 +113,7 @@ const { actOn, ...documents } = documentsOf(
 export const refundDocuments = {
   ...documents,
   close: actOn(
+    'close',
     {
       operation: 'closeRefundRequest',
       summary: 'Give the payment back, in whole or in part, or say why not',
@@ -123,7 +125,7 @@ export const refundDocuments = {
     refundClosing,
     [dictErrors.dict_return_impossible],
   ),
-  cancel: actOn({
+  cancel: actOn('cancel', {
     operation: 'cancelRefundRequest',
     summary: 'Cancel a request of ours that is not closed',
   }),

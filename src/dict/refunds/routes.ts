@@ -11,7 +11,6 @@ export const refundRoutes = (
   service: Pick<RefundService, 'ask' | 'act' | 'find' | 'list' | 'returnOf'>,
 ): readonly Route[] =>
   disputeRoutes(service, {
-    base: '/v1/dict/refunds',
     member: 'refunds',
     documents,
     ask: bodyAs(newRefund, ({ transaction_id: transactionId, reason, amount, details = null }) => {
@@ -20,7 +19,6 @@ export const refundRoutes = (
     }),
     acts: [
       {
-        act: 'close',
         document: documents.close,
         wish: bodyAs(refundClosing, ({ result, amount, ...body }) => {
           const { analysis = null, rejection_reason: rejectionReason = null } = body
@@ -29,7 +27,6 @@ export const refundRoutes = (
         }),
       },
       {
-        act: 'cancel',
         document: documents.cancel,
         wish: bodyAs(emptyBody, () => ({ act: 'cancel' })),
       },

@@ -2,14 +2,13 @@
 import { z } from 'zod'
 import {
   type Caller,
-  callerOf,
   type ErrorDefinition,
   idParams,
   pageResponse,
   pageResponses,
   type Route,
-  readParams,
-  readQuery,
+  type RouteContract,
+  route,
 } from '#src/platform/http/index.ts'
 import type { Kind, ListFilter, Of, Whole } from '../agreements/service.ts'
 import type { Agreement, Event } from '../agreements/store.ts'
@@ -18,11 +17,8 @@ import { checksumAddress } from '../evm/address.ts'
 import { networkSchema, pageSchema } from './shared.ts'
 import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
 
-export const tag = 'Digital currency'
-
 /** What all routes that change an agreement have in common. */
 export const changing = {
-  method: 'POST',
   scope: 'drex:transfer',
   bodyBytesMax: 4_096,
 } as const
@@ -119,50 +115,38 @@ const listRoute = <K extends Kind>(reading: Reading<K>): Route => {
     status: z.enum(reading.statuses).optional(),
     part: z.enum(reading.parts).optional(),
   })
-  return {
-    method: 'GET',
-    path,
+  const document = {
+    at: `GET ${path}`,
     scope: 'drex:read',
-    document: {
-      operation: list.operation,
-      summary: list.summary,
-      tag,
-      query,
-      responses: pageResponses(list.name, schema, 'One page'),
-    },
-    async handle(c) {
-      const { cursor: beforeId, limit, status, part } = readQuery(c, query)
-      const filter = { beforeId, status, part, limit: limit + 1 }
-      return pageResponse(list.name, await agreements.list(filter, callerOf(c)), limit, show)
-    },
-  }
+    operation: list.operation,
+    summary: list.summary,
+    query,
+    responses: pageResponses(list.name, schema, 'One page'),
+  } as const satisfies RouteContract
+  return route(document, async ({ query: { cursor: beforeId, limit, status, part }, caller }) => {
+    const filter = { beforeId, status, part, limit: limit + 1 }
+    return pageResponse(list.name, await agreements.list(filter, caller), limit, show)
+  })
 }
 
 const readRoute = <K extends Kind>({ path, agreements, read, schema, show }: Reading<K>): Route => {
   const { operation, summary, description, idFrom, schemaId, notFound } = read
-  return {
-    method: 'GET',
-    path: `${path}/{id}`,
+  const document = {
+    at: `GET ${path}/{id}`,
     scope: 'drex:read',
-    document: {
-      operation,
-      summary,
-      tag,
-      params: idParams,
-      exampleFrom: { id: idFrom },
-      responses: {
-        200: { description, schema: schema.extend(wholeFields).meta({ id: schemaId }) },
-      },
-      errors: [notFound],
-    },
-    async handle(c) {
-      const { id } = readParams(c, idParams)
-      const { agreement, steps, told } = await agreements.get(id, callerOf(c))
-      return Response.json({
-        ...show(agreement),
-        steps: steps.map((step) => showStep(step, checksumAddress)),
-        events: told.map(showTold),
-      })
-    },
-  }
+    operation,
+    summary,
+    params: idParams,
+    exampleFrom: { id: idFrom },
+    responses: { 200: { description, schema: schema.extend(wholeFields).meta({ id: schemaId }) } },
+    errors: [notFound],
+  } as const satisfies RouteContract
+  return route(document, async ({ params: { id }, caller }) => {
+    const { agreement, steps, told } = await agreements.get(id, caller)
+    return Response.json({
+      ...show(agreement),
+      steps: steps.map((step) => showStep(step, checksumAddress)),
+      events: told.map(showTold),
+    })
+  })
 }

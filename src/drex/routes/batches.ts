@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import {
-  callerOf,
   idParams,
   type Route,
-  readJson,
-  readParams,
-  readQuery,
+  type RouteContract,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
@@ -24,7 +22,6 @@ import {
   transferSchema,
 } from './transfer-form.ts'
 
-const tag = 'Digital currency'
 const bodyBytesMax = 1_048_576
 
 const createSchema = z.strictObject({
@@ -44,23 +41,15 @@ const batchSchema = z.object({
 const acceptedSchema = batchSchema.extend({ transfers: z.array(createdSchema) })
 const shownSchema = batchSchema.extend({ transfers: z.array(transferSchema) })
 
-export const batchRoutes = (batches: Batches): readonly Route[] => [
-  createRoute(batches),
-  readRoute(batches),
-  approveRoute(batches),
-]
-
-const createRoute = (batches: Batches): Route => ({
-  method: 'POST',
-  path: '/v1/drex/batches',
-  scope: 'drex:transfer',
-  bodyBytesMax,
-  document: {
+const documents = {
+  createBatch: {
+    at: 'POST /v1/drex/batches',
+    scope: 'drex:transfer',
+    bodyBytesMax,
     operation: 'createBatch',
     summary: 'Move currency in many transfers',
     description:
       'All rows are taken, or none: then `details.rows` names those that cannot be. What is taken are transfers like any other, each with its own end and event. Limits of wallets hold for the sum of their rows.',
-    tag,
     idempotent: true,
     query: showSchema,
     body: { 'application/json': createSchema },
@@ -75,8 +64,33 @@ const createRoute = (batches: Batches): Route => ({
       drexErrors.network_not_configured,
     ],
   },
-  async handle(c) {
-    const { network, transfers } = await readJson(c, createSchema)
+  getBatch: {
+    at: 'GET /v1/drex/batches/{id}',
+    scope: 'drex:read',
+    operation: 'getBatch',
+    summary: 'A batch and its transfers',
+    params: idParams,
+    exampleFrom: { id: 'createBatch#/batch_id' },
+    query: showSchema,
+    responses: { 200: { description: 'The batch', schema: shownSchema } },
+    errors: [drexErrors.batch_not_found],
+  },
+  approveBatch: {
+    at: 'POST /v1/drex/batches/{id}/approve',
+    scope: 'drex:transfer',
+    operation: 'approveBatch',
+    summary: 'Let the held transfers of a batch go',
+    description: 'By another key of the account than the one that made it.',
+    params: idParams,
+    exampleFrom: { id: 'createBatch#/batch_id' },
+    query: showSchema,
+    responses: { 200: { description: 'The batch as it is now', schema: shownSchema } },
+    errors: [drexErrors.batch_not_found, drexErrors.approval_not_possible],
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const batchRoutes = (batches: Batches): readonly Route[] => [
+  route(documents.createBatch, async ({ body: { network, transfers }, query, caller }) => {
     const rows = transfers.map(({ from_wallet: fromWallet, to_wallet: toWallet, ...row }) => ({
       fromWallet,
       toWallet,
@@ -84,53 +98,18 @@ const createRoute = (batches: Batches): Route => ({
       reference: row.reference,
       metadata: row.metadata,
     }))
-    return respond(await batches.create({ network, rows }, callerOf(c), formOf(c)))
-  },
-})
+    return respond(await batches.create({ network, rows }, caller, formOf(query)))
+  }),
+  route(documents.getBatch, async ({ params: { id }, query, caller }) =>
+    Response.json(shown(id, await batches.get(id, caller), formOf(query))),
+  ),
+  route(documents.approveBatch, async ({ params: { id }, query, caller }) =>
+    Response.json(shown(id, await batches.approve(id, caller), formOf(query))),
+  ),
+]
 
-const readRoute = (batches: Batches): Route => ({
-  method: 'GET',
-  path: '/v1/drex/batches/{id}',
-  scope: 'drex:read',
-  document: {
-    operation: 'getBatch',
-    summary: 'A batch and its transfers',
-    tag,
-    params: idParams,
-    exampleFrom: { id: 'createBatch#/batch_id' },
-    query: showSchema,
-    responses: { 200: { description: 'The batch', schema: shownSchema } },
-    errors: [drexErrors.batch_not_found],
-  },
-  async handle(c) {
-    const { id } = readParams(c, idParams)
-    return Response.json(shown(id, await batches.get(id, callerOf(c)), formOf(c)))
-  },
-})
-
-const approveRoute = (batches: Batches): Route => ({
-  method: 'POST',
-  path: '/v1/drex/batches/{id}/approve',
-  scope: 'drex:transfer',
-  document: {
-    operation: 'approveBatch',
-    summary: 'Let the held transfers of a batch go',
-    description: 'By another key of the account than the one that made it.',
-    tag,
-    params: idParams,
-    exampleFrom: { id: 'createBatch#/batch_id' },
-    query: showSchema,
-    responses: { 200: { description: 'The batch as it is now', schema: shownSchema } },
-    errors: [drexErrors.batch_not_found, drexErrors.approval_not_possible],
-  },
-  async handle(c) {
-    const { id } = readParams(c, idParams)
-    return Response.json(shown(id, await batches.approve(id, callerOf(c)), formOf(c)))
-  },
-})
-
-const formOf = (c: Parameters<Route['handle']>[0]): AddressForm =>
-  addressForm(readQuery(c, showSchema).full_addresses)
+const formOf = (query: z.output<typeof showSchema>): AddressForm =>
+  addressForm(query.full_addresses)
 
 const shown = (id: string, transfers: readonly Transfer[], form: AddressForm) => {
   const statuses: Partial<Record<Transfer['status'], number>> = {}

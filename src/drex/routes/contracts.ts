@@ -3,7 +3,6 @@ import type { Client } from '#src/platform/database/index.ts'
 import {
   ApiError,
   type Caller,
-  callerOf,
   httpErrors,
   id,
   jsonMembers,
@@ -11,8 +10,8 @@ import {
   pageResponse,
   pageResponses,
   type Route,
-  readParams,
-  readQuery,
+  type RouteContract,
+  route,
   text,
 } from '#src/platform/http/index.ts'
 import type { CallOutcome, Contracts } from '../contracts/service.ts'
@@ -24,18 +23,10 @@ import { templateNames } from '../templates/index.ts'
 import { requireWallet } from '../wallets/rights.ts'
 import { exampleAsset, exampleCall, exampleRegistration } from './examples.ts'
 import { type Audited, once } from './once.ts'
-import {
-  addressSchema,
-  anyContract,
-  makerOf,
-  networkSchema,
-  pageSchema,
-  walletsFrom,
-} from './shared.ts'
+import { addressSchema, anyContract, networkSchema, pageSchema, walletsFrom } from './shared.ts'
 import { templatesRoute } from './templates.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
 
-const tag = 'Contracts'
 const bodyBytesMax = 1_048_576
 const abiEntriesMax = 1_000
 
@@ -101,32 +92,15 @@ const networkQuery = z.strictObject({ network: networkSchema.optional() })
 const addressParams = z.object({ address: addressSchema })
 const callParams = z.object({ address: addressSchema, id })
 
-export const contractRoutes = (contracts: Contracts, sql: Client): readonly Route[] => {
-  return [
-    deployRoute(contracts, sql),
-    registerRoute(contracts, sql),
-    callRoute(contracts, sql),
-    // Before the route that would take `templates` as an address.
-    templatesRoute(),
-    ...readRoutes(contracts),
-  ]
-}
-
-const allowSigner = (caller: Caller, body: { readonly signer_wallet?: Hex | undefined }): void => {
-  if (body.signer_wallet !== undefined) requireWallet(caller, body.signer_wallet)
-}
-
-const deployRoute = (contracts: Contracts, sql: Client): Route => ({
-  method: 'POST',
-  path: '/v1/contracts/deploy',
-  scope: 'contracts:deploy',
-  bodyBytesMax,
-  document: {
+const documents = {
+  deployContract: {
+    at: 'POST /v1/contracts/deploy',
+    scope: 'contracts:deploy',
+    bodyBytesMax,
     operation: 'deployContract',
     summary: 'Deploy a contract from a template',
     description:
       'Without `signer_wallet` the gateway’s own wallet deploys. On a permissioned network the contract is then added to the account rules; its status becomes `permitted`.',
-    tag,
     idempotent: true,
     body: { 'application/json': deploySchema },
     bodyExamples: { asset: exampleAsset },
@@ -143,46 +117,12 @@ const deployRoute = (contracts: Contracts, sql: Client): Route => ({
       drexErrors.network_unreachable,
     ],
   },
-  handle: (c) =>
-    once(sql, c, {
-      schema: deploySchema,
-      status: 202,
-      allow: allowSigner,
-      prepare: (body) =>
-        contracts.deploy(
-          {
-            template: body.template,
-            params: body.params,
-            network: body.network,
-            signerWallet: body.signer_wallet,
-            label: body.label ?? body.template,
-          },
-          callerOf(c),
-        ),
-      show,
-      audit: ({ id }) => ({ action: 'contracts.deploy', object: id, outcome: 'pending' }),
-      reread: (kept) => withoutAddress(kept, contracts),
-    }),
-})
-
-/** A repetition should not get an answer that was stored before the address was known. */
-const withoutAddress = async (
-  kept: string,
-  contracts: Contracts,
-): Promise<Contract | undefined> => {
-  const { contract_id: id, address } = contractSchema.parse(JSON.parse(kept))
-  return address === null ? contracts.deployed(id) : undefined
-}
-
-const registerRoute = (contracts: Contracts, sql: Client): Route => ({
-  method: 'POST',
-  path: '/v1/contracts',
-  scope: 'contracts:deploy',
-  bodyBytesMax,
-  document: {
+  registerContract: {
+    at: 'POST /v1/contracts',
+    scope: 'contracts:deploy',
+    bodyBytesMax,
     operation: 'registerContract',
     summary: 'Register a contract that is there already, with its ABI',
-    tag,
     idempotent: true,
     body: { 'application/json': registerSchema },
     bodyExamples: { token: exampleRegistration },
@@ -193,38 +133,14 @@ const registerRoute = (contracts: Contracts, sql: Client): Route => ({
       drexErrors.network_unreachable,
     ],
   },
-  handle: (c) =>
-    once(sql, c, {
-      schema: registerSchema,
-      status: 201,
-      // Moves nothing.
-      allow: () => {},
-      prepare: (body) =>
-        contracts.register(
-          {
-            address: body.address,
-            abi: body.abi,
-            network: body.network,
-            label: body.label ?? 'registered',
-          },
-          callerOf(c),
-        ),
-      show,
-      audit: ({ id }) => ({ action: 'contracts.register', object: id, outcome: 'registered' }),
-    }),
-})
-
-const callRoute = (contracts: Contracts, sql: Client): Route => ({
-  method: 'POST',
-  path: '/v1/contracts/{address}/call',
-  scope: 'contracts:call',
-  bodyBytesMax,
-  document: {
+  callContract: {
+    at: 'POST /v1/contracts/{address}/call',
+    scope: 'contracts:call',
+    bodyBytesMax,
     operation: 'callContract',
     summary: 'Call a function of a contract',
     description:
       'A view answers at once with its `result`. Anything else is simulated, then sent: `transaction_id` follows it. Whole numbers are decimal strings.',
-    tag,
     params: addressParams,
     idempotent: true,
     body: { 'application/json': callSchema },
@@ -240,28 +156,112 @@ const callRoute = (contracts: Contracts, sql: Client): Route => ({
       drexErrors.network_unreachable,
     ],
   },
-  handle: (c) => {
-    const address = readParams(c, addressParams).address
-    return once(sql, c, {
-      schema: callSchema,
+  listContracts: {
+    at: 'GET /v1/contracts',
+    scope: 'contracts:read',
+    operation: 'listContracts',
+    summary: 'Contracts, newest first',
+    query: pageQuery,
+    responses: pageResponses('contracts', contractSchema, 'One page'),
+  },
+  getContract: {
+    at: 'GET /v1/contracts/{address}',
+    scope: 'contracts:read',
+    operation: 'getContract',
+    summary: 'One contract with its ABI',
+    params: addressParams,
+    exampleFrom: anyContract,
+    query: networkQuery,
+    responses: { 200: { description: 'The contract', schema: contractSchema } },
+    errors: [drexErrors.contract_not_found],
+  },
+  getContractCall: {
+    at: 'GET /v1/contracts/{address}/calls/{id}',
+    scope: 'contracts:read',
+    operation: 'getContractCall',
+    summary: 'Where a call is',
+    params: callParams,
+    exampleFrom: { ...anyContract, id: 'callContract#/transaction_id' },
+    responses: { 200: { description: 'The call', schema: trackedSchema } },
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const contractRoutes = (contracts: Contracts, sql: Client): readonly Route[] => [
+  route(documents.deployContract, (asked) =>
+    once(sql, asked, {
+      status: 202,
+      allow: allowSigner,
+      prepare: (body, caller) =>
+        contracts.deploy(
+          {
+            template: body.template,
+            params: body.params,
+            network: body.network,
+            signerWallet: body.signer_wallet,
+            label: body.label ?? body.template,
+          },
+          caller,
+        ),
+      show,
+      audit: ({ id }) => ({ action: 'contracts.deploy', object: id, outcome: 'pending' }),
+      reread: (kept) => withoutAddress(kept, contracts),
+    }),
+  ),
+  route(documents.registerContract, (asked) =>
+    once(sql, asked, {
+      status: 201,
+      // Moves nothing.
+      allow: () => {},
+      prepare: (body, caller) =>
+        contracts.register(
+          {
+            address: body.address,
+            abi: body.abi,
+            network: body.network,
+            label: body.label ?? 'registered',
+          },
+          caller,
+        ),
+      show,
+      audit: ({ id }) => ({ action: 'contracts.register', object: id, outcome: 'registered' }),
+    }),
+  ),
+  route(documents.callContract, (asked) =>
+    once(sql, asked, {
       status: 200,
       allow: allowSigner,
-      prepare: (body) =>
+      prepare: (body, caller) =>
         contracts.call(
           {
-            address,
+            address: asked.params.address,
             network: body.network,
             function: body.function,
             params: body.params,
             signerWallet: body.signer_wallet,
           },
-          callerOf(c),
+          caller,
         ),
       show: showOutcome,
       audit: auditOf,
-    })
-  },
-})
+    }),
+  ),
+  // Before the route that would take `templates` as an address.
+  templatesRoute(),
+  ...readRoutes(contracts),
+]
+
+const allowSigner = (caller: Caller, body: { readonly signer_wallet?: Hex | undefined }): void => {
+  if (body.signer_wallet !== undefined) requireWallet(caller, body.signer_wallet)
+}
+
+/** A repetition should not get an answer that was stored before the address was known. */
+const withoutAddress = async (
+  kept: string,
+  contracts: Contracts,
+): Promise<Contract | undefined> => {
+  const { contract_id: id, address } = contractSchema.parse(JSON.parse(kept))
+  return address === null ? contracts.deployed(id) : undefined
+}
 
 const auditOf = (outcome: CallOutcome): Audited | undefined =>
   outcome.kind === 'view'
@@ -281,68 +281,21 @@ const showOutcome = (outcome: CallOutcome) => {
 }
 
 const readRoutes = (contracts: Contracts): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/v1/contracts',
-    scope: 'contracts:read',
-    document: {
-      operation: 'listContracts',
-      summary: 'Contracts, newest first',
-      tag,
-      query: pageQuery,
-      responses: pageResponses('contracts', contractSchema, 'One page'),
-    },
-    async handle(c) {
-      const { cursor, limit } = readQuery(c, pageQuery)
-      const found = await contracts.list(makerOf(c).account, cursor, limit + 1)
-      return pageResponse('contracts', found, limit, show)
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v1/contracts/{address}',
-    scope: 'contracts:read',
-    document: {
-      operation: 'getContract',
-      summary: 'One contract with its ABI',
-      tag,
-      params: addressParams,
-      exampleFrom: anyContract,
-      query: networkQuery,
-      responses: { 200: { description: 'The contract', schema: contractSchema } },
-      errors: [drexErrors.contract_not_found],
-    },
-    async handle(c) {
-      const { network } = readQuery(c, networkQuery)
-      const contract = await contracts.get(
-        readParams(c, addressParams).address,
-        network,
-        callerOf(c),
-      )
-      return Response.json({ ...show(contract), abi: contract.abi })
-    },
-  },
-  {
-    method: 'GET',
-    path: '/v1/contracts/{address}/calls/{id}',
-    scope: 'contracts:read',
-    document: {
-      operation: 'getContractCall',
-      summary: 'Where a call is',
-      tag,
-      params: callParams,
-      exampleFrom: { ...anyContract, id: 'callContract#/transaction_id' },
-      responses: { 200: { description: 'The call', schema: trackedSchema } },
-    },
-    async handle(c) {
-      const { address, id: callId } = readParams(c, callParams)
-      const call = await contracts.tracked(address, callId, callerOf(c))
-      if (call === undefined) {
-        throw new ApiError(httpErrors.not_found, 'The contract has no such call.')
-      }
-      return Response.json(showTracked(call))
-    },
-  },
+  route(documents.listContracts, async ({ query: { cursor, limit }, caller }) => {
+    const found = await contracts.list(caller.owner, cursor, limit + 1)
+    return pageResponse('contracts', found, limit, show)
+  }),
+  route(documents.getContract, async ({ params, query: { network }, caller }) => {
+    const contract = await contracts.get(params.address, network, caller)
+    return Response.json({ ...show(contract), abi: contract.abi })
+  }),
+  route(documents.getContractCall, async ({ params: { address, id: callId }, caller }) => {
+    const call = await contracts.tracked(address, callId, caller)
+    if (call === undefined) {
+      throw new ApiError(httpErrors.not_found, 'The contract has no such call.')
+    }
+    return Response.json(showTracked(call))
+  }),
 ]
 
 const show = (contract: Contract) => ({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import { callerOf, idParams, type Route, readParams, text } from '#src/platform/http/index.ts'
+import { idParams, type Route, type RouteContract, route, text } from '#src/platform/http/index.ts'
 import { bondDecimals, type Deliveries, priceDecimals } from '../agreements/deliveries.ts'
 import { deliveryStatuses } from '../agreements/domain.ts'
 import type { Of } from '../agreements/service.ts'
@@ -9,7 +9,7 @@ import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { quantity } from '../templates/fields.ts'
 import { requireWallet } from '../wallets/rights.ts'
-import { changing, commonFields, readingRoutes, refusals, showCommon, tag } from './agreements.ts'
+import { changing, commonFields, readingRoutes, refusals, showCommon } from './agreements.ts'
 import { once } from './once.ts'
 import { addressSchema, networkSchema, walletsFrom } from './shared.ts'
 import { receiverSchema } from './transfer-form.ts'
@@ -58,41 +58,14 @@ const deliverySchema = z
   })
   .meta({ id: 'BondDelivery' })
 
-export const deliveryRoutes = (deliveries: Deliveries, sql: Client): readonly Route[] => [
-  createRoute(deliveries, sql),
-  ...readingRoutes<'delivery'>({
-    path,
-    agreements: deliveries,
-    statuses: deliveryStatuses,
-    parts: ['seller', 'buyer'],
-    list: {
-      operation: 'listBondDeliveries',
-      summary: 'Deliveries against payment, newest first',
-      name: 'deliveries',
-    },
-    read: {
-      operation: 'getBondDelivery',
-      summary: 'One delivery, its steps and what the contract told',
-      description: 'The delivery',
-      idFrom: 'listBondDeliveries#/deliveries/0/delivery_id',
-      schemaId: 'WholeBondDelivery',
-      notFound: drexErrors.delivery_not_found,
-    },
-    schema: deliverySchema,
-    show,
-  }),
-  cancelRoute(deliveries, sql),
-]
-
-const createRoute = (deliveries: Deliveries, sql: Client): Route => ({
-  ...changing,
-  path,
-  document: {
+const documents = {
+  createBondDelivery: {
+    ...changing,
+    at: 'POST /v1/drex/deliveries',
     operation: 'createBondDelivery',
     summary: 'Deliver bonds against payment',
     description:
       'Our side of it: lets the contract take the price, or the bonds, and commands the operation. Once the other side has commanded the same, both halves move or neither. `drex.delivery.changed` tells of each status.',
-    tag,
     idempotent: true,
     body: { 'application/json': createSchema },
     bodyExamples: {
@@ -114,12 +87,29 @@ const createRoute = (deliveries: Deliveries, sql: Client): Route => ({
     responses: { 202: { description: 'Accepted', schema: deliverySchema } },
     errors: [...refusals, drexErrors.token_unusable, drexErrors.not_in_directory],
   },
-  handle: (c) =>
-    once(sql, c, {
-      schema: createSchema,
+  cancelBondDelivery: {
+    ...changing,
+    at: 'POST /v1/drex/deliveries/{id}/cancel',
+    operation: 'cancelBondDelivery',
+    summary: 'Take a delivery back',
+    description:
+      'At once while our command is not signed; afterwards on the chain, where only the side that commanded first may, until the other has. The contract decides: it is `cancelled` or `settled` once that has its confirmations.',
+    params: idParams,
+    exampleFrom: { id: 'listBondDeliveries?status=commanded#/deliveries/0/delivery_id' },
+    idempotent: true,
+    body: { 'application/json': cancelSchema },
+    bodyExamples: { cancel: { reason: 'agreed by telephone' } },
+    responses: { 202: { description: 'The delivery as it is now', schema: deliverySchema } },
+    errors: [drexErrors.delivery_not_found, drexErrors.delivery_not_cancellable, ...refusals],
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const deliveryRoutes = (deliveries: Deliveries, sql: Client): readonly Route[] => [
+  route(documents.createBondDelivery, (asked) =>
+    once(sql, asked, {
       status: 202,
       allow: (caller, { wallet }) => requireWallet(caller, wallet),
-      prepare: ({ operation_id, unit_price, bond, ...request }) => {
+      prepare: ({ operation_id, unit_price, bond, ...request }, caller) => {
         const { maturity_date, ...named } = bond
         const maturity = Date.parse(maturity_date) / 1_000
         const { contract, part, wallet, counterparty, amount, network, reference } = request
@@ -136,37 +126,39 @@ const createRoute = (deliveries: Deliveries, sql: Client): Route => ({
             unitPrice: unit_price,
             bond: { ...named, maturity },
           },
-          callerOf(c),
+          caller,
         )
       },
       show,
       audit: ({ id }) => ({ action: 'drex.delivery', object: id, outcome: 'accepted' }),
     }),
-})
-
-const cancelRoute = (deliveries: Deliveries, sql: Client): Route => ({
-  ...changing,
-  path: `${path}/{id}/cancel`,
-  document: {
-    operation: 'cancelBondDelivery',
-    summary: 'Take a delivery back',
-    description:
-      'At once while our command is not signed; afterwards on the chain, where only the side that commanded first may, until the other has. The contract decides: it is `cancelled` or `settled` once that has its confirmations.',
-    tag,
-    params: idParams,
-    exampleFrom: { id: 'listBondDeliveries?status=commanded#/deliveries/0/delivery_id' },
-    idempotent: true,
-    body: { 'application/json': cancelSchema },
-    bodyExamples: { cancel: { reason: 'agreed by telephone' } },
-    responses: { 202: { description: 'The delivery as it is now', schema: deliverySchema } },
-    errors: [drexErrors.delivery_not_found, drexErrors.delivery_not_cancellable, ...refusals],
-  },
-  handle: (c) =>
-    once(sql, c, {
-      schema: cancelSchema,
+  ),
+  ...readingRoutes<'delivery'>({
+    path,
+    agreements: deliveries,
+    statuses: deliveryStatuses,
+    parts: ['seller', 'buyer'],
+    list: {
+      operation: 'listBondDeliveries',
+      summary: 'Deliveries against payment, newest first',
+      name: 'deliveries',
+    },
+    read: {
+      operation: 'getBondDelivery',
+      summary: 'One delivery, its steps and what the contract told',
+      description: 'The delivery',
+      idFrom: 'listBondDeliveries#/deliveries/0/delivery_id',
+      schemaId: 'WholeBondDelivery',
+      notFound: drexErrors.delivery_not_found,
+    },
+    schema: deliverySchema,
+    show,
+  }),
+  route(documents.cancelBondDelivery, (asked) =>
+    once(sql, asked, {
       status: 202,
       allow: () => {},
-      prepare: ({ reason }) => deliveries.cancel(readParams(c, idParams).id, reason, callerOf(c)),
+      prepare: ({ reason }, caller) => deliveries.cancel(asked.params.id, reason, caller),
       show,
       audit: ({ id, state }) => ({
         action: 'drex.delivery.cancel',
@@ -174,7 +166,8 @@ const cancelRoute = (deliveries: Deliveries, sql: Client): Route => ({
         outcome: state.status,
       }),
     }),
-})
+  ),
+]
 
 const show = (delivery: Of<'delivery'>): z.infer<typeof deliverySchema> => {
   const { id, state, contract, part, wallet, terms } = delivery

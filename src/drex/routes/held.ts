@@ -5,8 +5,8 @@ import {
   pageResponse,
   pageResponses,
   type Route,
-  readParams,
-  readQuery,
+  type RouteContract,
+  route,
 } from '#src/platform/http/index.ts'
 import { type Held, reasonOf } from '../engine/held-store.ts'
 import { drexErrors } from '../errors.ts'
@@ -15,8 +15,6 @@ import type { HeldTransactions } from '../held.ts'
 import { once } from './once.ts'
 import { networkSchema, pageSchema, transactionHash } from './shared.ts'
 
-const tag = 'Digital currency'
-const path = '/v1/drex/held'
 const bodyBytesMax = 4_096
 
 const heldSchema = z
@@ -56,56 +54,50 @@ const decisionSchema = z
 
 const decidedSchema = z.object({ transaction_id: z.string(), subject: z.string() })
 
-export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[] => [
-  {
-    method: 'GET',
-    path,
+const documents = {
+  listHeldTransactions: {
+    at: 'GET /v1/drex/held',
     scope: 'ops:read',
-    document: {
-      operation: 'listHeldTransactions',
-      summary: 'What may be on the chain already',
-      description:
-        'Of all accounts. A wallet has sent what this database does not know, as after it was restored from a copy; what may be just that is not signed until somebody decides.',
-      tag,
-      query: pageQuery,
-      responses: pageResponses('held', heldSchema, 'One page'),
-    },
-    async handle(c) {
-      const { cursor, limit } = readQuery(c, pageQuery)
-      const found = await held.list(cursor, limit + 1)
-      return pageResponse('held', found, limit, show)
-    },
+    operation: 'listHeldTransactions',
+    summary: 'What may be on the chain already',
+    description:
+      'Of all accounts. A wallet has sent what this database does not know, as after it was restored from a copy; what may be just that is not signed until somebody decides.',
+    query: pageQuery,
+    responses: pageResponses('held', heldSchema, 'One page'),
   },
-  {
-    method: 'POST',
-    path: `${path}/{id}/resolve`,
+  resolveHeldTransaction: {
+    at: 'POST /v1/drex/held/{id}/resolve',
     scope: 'ops:admin',
     ofInstitution: true,
     bodyBytesMax,
-    document: {
-      operation: 'resolveHeldTransaction',
-      summary: 'Decide about a held transaction',
-      description:
-        '`sent`: it is the transaction with this hash, and ends as that did. `send`: none of those on the chain is it, and it is signed and sent now. To give a transfer up instead, cancel it.',
-      tag,
-      params: idParams,
-      exampleFrom: { id: 'listHeldTransactions#/held/0/transaction_id' },
-      idempotent: true,
-      body: { 'application/json': decisionSchema },
-      bodyExamples: { send: { decision: 'send' } },
-      responses: { 200: { description: 'It goes on', schema: decidedSchema } },
-      errors: [drexErrors.network_unreachable],
-    },
-    handle: (c) =>
-      once(sql, c, {
-        schema: decisionSchema,
-        status: 200,
-        allow: () => {},
-        prepare: ({ tx_hash: hash }) => held.decide(readParams(c, idParams).id, hash),
-        show: ({ id, subject }) => ({ transaction_id: id, subject }),
-        audit: ({ id }) => ({ action: 'drex.resolve', object: id, outcome: 'released' }),
-      }),
+    operation: 'resolveHeldTransaction',
+    summary: 'Decide about a held transaction',
+    description:
+      '`sent`: it is the transaction with this hash, and ends as that did. `send`: none of those on the chain is it, and it is signed and sent now. To give a transfer up instead, cancel it.',
+    params: idParams,
+    exampleFrom: { id: 'listHeldTransactions#/held/0/transaction_id' },
+    idempotent: true,
+    body: { 'application/json': decisionSchema },
+    bodyExamples: { send: { decision: 'send' } },
+    responses: { 200: { description: 'It goes on', schema: decidedSchema } },
+    errors: [drexErrors.network_unreachable],
   },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const heldRoutes = (held: HeldTransactions, sql: Client): readonly Route[] => [
+  route(documents.listHeldTransactions, async ({ query: { cursor, limit } }) => {
+    const found = await held.list(cursor, limit + 1)
+    return pageResponse('held', found, limit, show)
+  }),
+  route(documents.resolveHeldTransaction, (asked) =>
+    once(sql, asked, {
+      status: 200,
+      allow: () => {},
+      prepare: ({ tx_hash: hash }) => held.decide(asked.params.id, hash),
+      show: ({ id, subject }) => ({ transaction_id: id, subject }),
+      audit: ({ id }) => ({ action: 'drex.resolve', object: id, outcome: 'released' }),
+    }),
+  ),
 ]
 
 const show = (held: Held): z.infer<typeof heldSchema> => ({

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   actorOf,
-  callerOf,
   idParams,
   type Route,
-  readParams,
+  type RouteContract,
   respond,
+  route,
   runOnce,
   writeAudit,
 } from '#src/platform/http/index.ts'
@@ -48,48 +48,37 @@ const resentSchema = z.object({
   resent: z.int().meta({ description: `How many, at most ${resentMax} on each network.` }),
 })
 
-export const laneRoutes = (wallets: Wallets, sql: Client): readonly Route[] => [
-  listRoute(sql),
-  resendRoute(wallets, sql),
-]
-
-const listRoute = (sql: Client): Route => ({
-  method: 'GET',
-  path: '/v1/drex/lanes',
-  scope: 'drex:read',
-  document: {
+const documents = {
+  listNonceLanes: {
+    at: 'GET /v1/drex/lanes',
+    scope: 'drex:read',
     operation: 'listNonceLanes',
     summary: 'Nonces of each wallet on each network, and what holds them up',
     description: `Those with the oldest open transaction first, at most ${lanesMax}. A wallet has a lane once it has sent something.`,
-    tag: 'Digital currency',
     responses: { 200: { description: 'The lanes', schema: lanesSchema } },
   },
-  async handle(c) {
-    const caller = callerOf(c)
-    const lanes = await lanesOf(sql, visibleTo(caller))
-    return Response.json({ lanes: lanes.map(show) })
-  },
-})
-
-const resendRoute = (wallets: Wallets, sql: Client): Route => ({
-  method: 'POST',
-  path: '/v1/wallets/{id}/resend',
-  scope: 'drex:transfer',
-  document: {
+  resendWalletTransactions: {
+    at: 'POST /v1/wallets/{id}/resend',
+    scope: 'drex:transfer',
     operation: 'resendWalletTransactions',
     summary: 'Send again at once what a wallet has in flight',
     description:
       'The same bytes at the same nonces, with a higher fee where the network has fees and made blocks without them: of each nonce the chain takes one. The gateway does this by itself at intervals; this does not wait for the next of them. What is signed by nobody yet is not sent.',
-    tag: 'Digital currency',
     params: idParams,
     exampleFrom: { id: 'listNonceLanes#/lanes/0/wallet_id' },
     idempotent: true,
     responses: { 202: { description: 'It is sent again within seconds', schema: resentSchema } },
     errors: [drexErrors.wallet_not_found],
   },
-  async handle(c) {
-    const caller = callerOf(c)
-    const { id, address: sender } = await wallets.get(readParams(c, idParams).id, caller)
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const laneRoutes = (wallets: Wallets, sql: Client): readonly Route[] => [
+  route(documents.listNonceLanes, async ({ caller }) => {
+    const lanes = await lanesOf(sql, visibleTo(caller))
+    return Response.json({ lanes: lanes.map(show) })
+  }),
+  route(documents.resendWalletTransactions, async ({ params, caller }) => {
+    const { id, address: sender } = await wallets.get(params.id, caller)
     const networks = networksFor(caller.environment)
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
       const resent = await sweepNow(tx, { sender, networks })
@@ -99,8 +88,8 @@ const resendRoute = (wallets: Wallets, sql: Client): Route => ({
       return { status: 202, body: JSON.stringify(body) }
     })
     return respond(answered)
-  },
-})
+  }),
+]
 
 const show = (lane: Lane) => ({
   network: lane.network,

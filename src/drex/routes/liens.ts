@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import { callerOf, idParams, type Route, readParams, text } from '#src/platform/http/index.ts'
+import { idParams, type Route, type RouteContract, route, text } from '#src/platform/http/index.ts'
 import { lienStatuses } from '../agreements/domain.ts'
 import type { LienAct, Liens } from '../agreements/liens.ts'
 import type { Of } from '../agreements/service.ts'
@@ -9,7 +9,7 @@ import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
 import { amount, hash, instant } from '../templates/fields.ts'
 import { requireWallet } from '../wallets/rights.ts'
-import { changing, commonFields, readingRoutes, refusals, showCommon, tag } from './agreements.ts'
+import { changing, commonFields, readingRoutes, refusals, showCommon } from './agreements.ts'
 import { once } from './once.ts'
 import { addressSchema, networkSchema, walletsFrom } from './shared.ts'
 
@@ -68,10 +68,99 @@ const lienSchema = z
   })
   .meta({ id: 'Lien' })
 
+const documents = {
+  createLien: {
+    ...changing,
+    at: 'POST /v1/drex/liens',
+    operation: 'createLien',
+    summary: 'Pledge tokens as security',
+    description:
+      'Deploys a contract of the template `lien`, has it admitted where the network’s directory knows who does that, and pledges. `drex.lien.changed` tells of each status.',
+    idempotent: true,
+    body: { 'application/json': createSchema },
+    bodyExamples: {
+      pledge: {
+        owner_wallet: '0x1111111111111111111111111111111111111111',
+        beneficiary: '0x2222222222222222222222222222222222222222',
+        amount: '500.00',
+        expiry: '2031-01-01T00:00:00Z',
+      },
+    },
+    exampleFrom: walletsFrom('', 'owner_wallet', 'beneficiary'),
+    responses: { 202: { description: 'Accepted', schema: lienSchema } },
+    errors: [...refusals, drexErrors.token_unusable],
+  },
+  registerLien: {
+    ...changing,
+    at: 'POST /v1/drex/liens/adopt',
+    operation: 'registerLien',
+    summary: 'Follow a lien that another has made',
+    description:
+      'One of whose parties is a wallet of the account: as its beneficiary, to let go of it; as its owner, to take it back. Its code must be that of the template, and its terms are read from it.',
+    idempotent: true,
+    body: { 'application/json': adoptSchema },
+    bodyExamples: {
+      beneficiary: {
+        contract: '0x3333333333333333333333333333333333333333',
+        wallet: '0x2222222222222222222222222222222222222222',
+      },
+    },
+    exampleFrom: {
+      '/contract': 'listLiens?status=active&part=owner#/liens/0/contract',
+      '/wallet': 'listLiens?status=active&part=owner#/liens/0/beneficiary',
+    },
+    responses: { 201: { description: 'The lien', schema: lienSchema } },
+    errors: [...refusals, drexErrors.token_unusable],
+  },
+  updateLien: {
+    ...changing,
+    at: 'POST /v1/drex/liens/{id}/acts',
+    operation: 'updateLien',
+    summary: 'Add to a lien, let go of it, or take it back',
+    description:
+      '`pledge`: the owner adds to it. `release`: the beneficiary lets go of a part or all. `reclaim`: from the expiry on, the owner takes back what is left.',
+    params: idParams,
+    exampleFrom: { id: 'listLiens?status=active&part=owner#/liens/0/lien_id' },
+    idempotent: true,
+    body: { 'application/json': actSchema },
+    bodyExamples: { pledge: { act: 'pledge', amount: '10.00' } },
+    responses: { 202: { description: 'The lien as it is now', schema: lienSchema } },
+    errors: [
+      drexErrors.lien_not_found,
+      drexErrors.lien_not_ready,
+      ...refusals,
+      drexErrors.token_unusable,
+    ],
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
 export const lienRoutes = (liens: Liens, sql: Client): readonly Route[] => [
-  createRoute(liens, sql),
+  route(documents.createLien, (asked) =>
+    once(sql, asked, {
+      status: 202,
+      allow: (caller, { owner_wallet }) => requireWallet(caller, owner_wallet),
+      prepare: ({ owner_wallet: owner, document_hash: documentHash, ...request }, caller) => {
+        const { beneficiary, amount: sum, token, expiry, network, reference } = request
+        return liens.create(
+          { owner, beneficiary, token, amount: sum, expiry, documentHash, network, reference },
+          caller,
+        )
+      },
+      show,
+      audit: ({ id }) => ({ action: 'drex.lien', object: id, outcome: 'accepted' }),
+    }),
+  ),
   // Before the route that would take `adopt` as an id.
-  adoptRoute(liens, sql),
+  route(documents.registerLien, (asked) =>
+    once(sql, asked, {
+      status: 201,
+      allow: (caller, { wallet }) => requireWallet(caller, wallet),
+      prepare: ({ contract, wallet, network, reference }, caller) =>
+        liens.adopt({ contract, wallet, network, reference }, caller),
+      show,
+      audit: ({ id }) => ({ action: 'drex.lien.adopt', object: id, outcome: 'followed' }),
+    }),
+  ),
   ...readingRoutes<'lien'>({
     path,
     agreements: liens,
@@ -89,117 +178,16 @@ export const lienRoutes = (liens: Liens, sql: Client): readonly Route[] => [
     schema: lienSchema,
     show,
   }),
-  actRoute(liens, sql),
-]
-
-const createRoute = (liens: Liens, sql: Client): Route => ({
-  ...changing,
-  path,
-  document: {
-    operation: 'createLien',
-    summary: 'Pledge tokens as security',
-    description:
-      'Deploys a contract of the template `lien`, has it admitted where the network’s directory knows who does that, and pledges. `drex.lien.changed` tells of each status.',
-    tag,
-    idempotent: true,
-    body: { 'application/json': createSchema },
-    bodyExamples: {
-      pledge: {
-        owner_wallet: '0x1111111111111111111111111111111111111111',
-        beneficiary: '0x2222222222222222222222222222222222222222',
-        amount: '500.00',
-        expiry: '2031-01-01T00:00:00Z',
-      },
-    },
-    exampleFrom: walletsFrom('', 'owner_wallet', 'beneficiary'),
-    responses: { 202: { description: 'Accepted', schema: lienSchema } },
-    errors: [...refusals, drexErrors.token_unusable],
-  },
-  handle: (c) =>
-    once(sql, c, {
-      schema: createSchema,
-      status: 202,
-      allow: (caller, { owner_wallet }) => requireWallet(caller, owner_wallet),
-      prepare: ({ owner_wallet: owner, document_hash: documentHash, ...request }) => {
-        const { beneficiary, amount: sum, token, expiry, network, reference } = request
-        return liens.create(
-          { owner, beneficiary, token, amount: sum, expiry, documentHash, network, reference },
-          callerOf(c),
-        )
-      },
-      show,
-      audit: ({ id }) => ({ action: 'drex.lien', object: id, outcome: 'accepted' }),
-    }),
-})
-
-const adoptRoute = (liens: Liens, sql: Client): Route => ({
-  ...changing,
-  path: `${path}/adopt`,
-  document: {
-    operation: 'registerLien',
-    summary: 'Follow a lien that another has made',
-    description:
-      'One of whose parties is a wallet of the account: as its beneficiary, to let go of it; as its owner, to take it back. Its code must be that of the template, and its terms are read from it.',
-    tag,
-    idempotent: true,
-    body: { 'application/json': adoptSchema },
-    bodyExamples: {
-      beneficiary: {
-        contract: '0x3333333333333333333333333333333333333333',
-        wallet: '0x2222222222222222222222222222222222222222',
-      },
-    },
-    exampleFrom: {
-      '/contract': 'listLiens?status=active&part=owner#/liens/0/contract',
-      '/wallet': 'listLiens?status=active&part=owner#/liens/0/beneficiary',
-    },
-    responses: { 201: { description: 'The lien', schema: lienSchema } },
-    errors: [...refusals, drexErrors.token_unusable],
-  },
-  handle: (c) =>
-    once(sql, c, {
-      schema: adoptSchema,
-      status: 201,
-      allow: (caller, { wallet }) => requireWallet(caller, wallet),
-      prepare: ({ contract, wallet, network, reference }) =>
-        liens.adopt({ contract, wallet, network, reference }, callerOf(c)),
-      show,
-      audit: ({ id }) => ({ action: 'drex.lien.adopt', object: id, outcome: 'followed' }),
-    }),
-})
-
-const actRoute = (liens: Liens, sql: Client): Route => ({
-  ...changing,
-  path: `${path}/{id}/acts`,
-  document: {
-    operation: 'updateLien',
-    summary: 'Add to a lien, let go of it, or take it back',
-    description:
-      '`pledge`: the owner adds to it. `release`: the beneficiary lets go of a part or all. `reclaim`: from the expiry on, the owner takes back what is left.',
-    tag,
-    params: idParams,
-    exampleFrom: { id: 'listLiens?status=active&part=owner#/liens/0/lien_id' },
-    idempotent: true,
-    body: { 'application/json': actSchema },
-    bodyExamples: { pledge: { act: 'pledge', amount: '10.00' } },
-    responses: { 202: { description: 'The lien as it is now', schema: lienSchema } },
-    errors: [
-      drexErrors.lien_not_found,
-      drexErrors.lien_not_ready,
-      ...refusals,
-      drexErrors.token_unusable,
-    ],
-  },
-  handle: (c) =>
-    once(sql, c, {
-      schema: actSchema,
+  route(documents.updateLien, (asked) =>
+    once(sql, asked, {
       status: 202,
       allow: () => {},
-      prepare: (request) => liens.act(readParams(c, idParams).id, actOf(request), callerOf(c)),
+      prepare: (request, caller) => liens.act(asked.params.id, actOf(request), caller),
       show,
       audit: ({ id }) => ({ action: 'drex.lien.act', object: id, outcome: 'accepted' }),
     }),
-})
+  ),
+]
 
 const actOf = ({ act, amount: sum = '' }: z.output<typeof actSchema>): LienAct =>
   act === 'reclaim' ? { act } : { act, amount: sum }

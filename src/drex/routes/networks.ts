@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ApiError, callerOf, type Route, readParams, readQuery } from '#src/platform/http/index.ts'
+import { ApiError, type Route, type RouteContract, route } from '#src/platform/http/index.ts'
 import { type Chain, type Chains, reaching } from '../chains.ts'
 import { networkIds } from '../config.ts'
 import { formatUnits } from '../domain.ts'
@@ -16,7 +16,6 @@ import type { Tokens } from '../tokens/service.ts'
 import { requireWallet } from '../wallets/rights.ts'
 import { addressSchema, networkSchema } from './shared.ts'
 
-const tag = 'Digital currency'
 const networkQuery = z.strictObject({ network: networkSchema.optional() })
 const walletParams = z.object({ wallet: addressSchema })
 const decimal = z.string().meta({ example: '1500.00' })
@@ -56,48 +55,43 @@ const networksSchema = z.object({
   ),
 })
 
-export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/v1/drex/balance/{wallet}',
+const documents = {
+  getBalance: {
+    at: 'GET /v1/drex/balance/{wallet}',
     asksOthers: true,
     scope: 'drex:read',
-    document: {
-      operation: 'getBalance',
-      summary: 'Balance of a wallet',
-      description: '`balance` is all of it; `available` is what can be moved now.',
-      tag,
-      params: walletParams,
-      exampleFrom: { wallet: 'listWallets#/wallets/0/address' },
-      query: networkQuery,
-      responses: { 200: { description: 'The balance', schema: balanceSchema } },
-      errors: [
-        drexErrors.network_not_configured,
-        drexErrors.network_unreachable,
-        drexErrors.token_unusable,
-      ],
-    },
-    async handle(c) {
-      const { network } = readQuery(c, networkQuery)
-      const wallet = readParams(c, walletParams).wallet
-      const caller = callerOf(c)
-      requireWallet(caller, wallet)
-      const chain = chains.require(network, caller.environment)
-      return Response.json(await reaching(chain, () => balanceOf(chain, tokens, wallet)))
-    },
+    operation: 'getBalance',
+    summary: 'Balance of a wallet',
+    description: '`balance` is all of it; `available` is what can be moved now.',
+    params: walletParams,
+    exampleFrom: { wallet: 'listWallets#/wallets/0/address' },
+    query: networkQuery,
+    responses: { 200: { description: 'The balance', schema: balanceSchema } },
+    errors: [
+      drexErrors.network_not_configured,
+      drexErrors.network_unreachable,
+      drexErrors.token_unusable,
+    ],
   },
-  {
-    method: 'GET',
-    path: '/v1/drex/networks',
+  listNetworks: {
+    at: 'GET /v1/drex/networks',
     scope: 'drex:read',
-    document: {
-      operation: 'listNetworks',
-      summary: 'The networks, configured or not',
-      tag,
-      responses: { 200: { description: 'All networks', schema: networksSchema } },
-    },
-    handle: () => Response.json({ networks: networkIds.map((id) => showNetwork(chains, id)) }),
+    operation: 'listNetworks',
+    summary: 'The networks, configured or not',
+    responses: { 200: { description: 'All networks', schema: networksSchema } },
   },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const networkRoutes = (chains: Chains, tokens: Tokens): readonly Route[] => [
+  route(documents.getBalance, async ({ params, query: { network }, caller }) => {
+    const wallet = params.wallet
+    requireWallet(caller, wallet)
+    const chain = chains.require(network, caller.environment)
+    return Response.json(await reaching(chain, () => balanceOf(chain, tokens, wallet)))
+  }),
+  route(documents.listNetworks, () =>
+    Response.json({ networks: networkIds.map((id) => showNetwork(chains, id)) }),
+  ),
 ]
 
 const balanceOf = async (chain: Chain, tokens: Tokens, wallet: Hex) => {

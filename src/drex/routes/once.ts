@@ -1,5 +1,4 @@
 /** Requests that create something, exactly once per Idempotency-Key, even across crashes. */
-import type { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   type Answer,
@@ -9,9 +8,7 @@ import {
   answerKey,
   away,
   type Caller,
-  callerOf,
   type RequestContext,
-  readJson,
   replayOf,
   respond,
   runOnce,
@@ -21,13 +18,15 @@ import type { Creation } from '../creation.ts'
 
 export type Audited = Omit<AuditEntry, 'actor'>
 
-export type Once<T, R> = {
-  readonly schema: z.ZodType<T>
+/** What is asked: a body that has been judged, and whose it is. */
+type Asked<T> = { readonly body: T; readonly caller: Caller; readonly c: RequestContext }
+
+type Once<T, R> = {
   readonly status: number
   /** Refuses what the key has no right to, before another key's answer is found under the same Idempotency-Key. */
   readonly allow: (caller: Caller, request: T) => void
   /** Asks and checks, and writes nothing that a repetition would write twice. */
-  readonly prepare: (request: T) => Promise<Creation<R>>
+  readonly prepare: (request: T, caller: Caller) => Promise<Creation<R>>
   readonly show: (result: R) => unknown
   /** The audit record; undefined if nothing changed. */
   readonly audit: (result: R) => Audited | undefined
@@ -41,12 +40,10 @@ export type Once<T, R> = {
  */
 export const once = async <T, R>(
   sql: Client,
-  c: RequestContext,
-  { schema, status, allow, prepare, show, audit, reread }: Once<T, R>,
+  { body, caller, c }: Asked<T>,
+  { status, allow, prepare, show, audit, reread }: Once<T, R>,
 ): Promise<Response> => {
-  const request = await readJson(c, schema)
-  const caller = callerOf(c)
-  allow(caller, request)
+  allow(caller, body)
   const key = caller.idempotencyKey
   const answerOf = (result: R): Answer => ({ status, body: JSON.stringify(show(result)) })
   const repeat = async (kept: Answered): Promise<Response> => {
@@ -56,7 +53,7 @@ export const once = async <T, R>(
   const before = await replayOf(sql, key)
   if (before !== undefined) return repeat(before)
   // A network's node takes its time for the checks, and its blocks for the end.
-  const creation = await away(c, prepare(request))
+  const creation = await away(c, prepare(body, caller))
   const created: R[] = []
   const answered = await runOnce(sql, key, async (tx) => {
     const written = await creation.write(tx)

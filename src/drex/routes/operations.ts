@@ -1,14 +1,13 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
-  callerOf,
   idParams,
   jsonMembers,
   pageResponse,
   pageResponses,
   type Route,
-  readParams,
-  readQuery,
+  type RouteContract,
+  route,
   text,
 } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
@@ -23,8 +22,6 @@ import { once } from './once.ts'
 import { addressSchema, networkSchema, pageSchema } from './shared.ts'
 import { errorSchema, showStep, stepSchema } from './transfer-form.ts'
 
-const tag = 'Digital currency'
-const path = '/v1/drex/operations'
 const bodyBytesMax = 16_384
 const paramsMax = 16
 
@@ -62,25 +59,15 @@ const operationSchema = z
 
 const pageQuery = z.strictObject(pageSchema)
 
-export const operationRoutes = (operations: Operations, sql: Client): readonly Route[] => [
-  createRoute(operations, sql),
-  // Before the route that would take `types` as an id.
-  typesRoute(),
-  listRoute(operations),
-  readRoute(operations),
-]
-
-const createRoute = (operations: Operations, sql: Client): Route => ({
-  method: 'POST',
-  path,
-  scope: 'contracts:call',
-  bodyBytesMax,
-  document: {
+const documents = {
+  createOperation: {
+    at: 'POST /v1/drex/operations',
+    scope: 'contracts:call',
+    bodyBytesMax,
     operation: 'createOperation',
     summary: 'Do something with the network’s own contracts',
     description:
       'Admission of accounts, frozen balances, institutions’ wallets, conversion of reserves. Its first step is tried before it is taken; then it is followed like a transfer, and `drex.operation.changed` tells of its end. What moves money needs `drex:transfer` beside `contracts:call`.',
-    tag,
     idempotent: true,
     body: { 'application/json': createSchema },
     bodyExamples: {
@@ -97,26 +84,11 @@ const createRoute = (operations: Operations, sql: Client): Route => ({
     responses: { 202: { description: 'Accepted', schema: operationSchema } },
     errors: [...refusals, drexErrors.token_unusable, drexErrors.not_in_directory],
   },
-  handle: (c) =>
-    once(sql, c, {
-      schema: createSchema,
-      status: 202,
-      allow: allowOperation,
-      prepare: ({ operation, params, signer_wallet: signerWallet, network, reference }) =>
-        operations.create({ operation, params, signerWallet, network, reference }, callerOf(c)),
-      show: (operation) => show(operation),
-      audit: ({ id, kind }) => ({ action: 'drex.operation', object: id, outcome: kind }),
-    }),
-})
-
-const typesRoute = (): Route => ({
-  method: 'GET',
-  path: `${path}/types`,
-  scope: 'drex:read',
-  document: {
+  listOperationTypes: {
+    at: 'GET /v1/drex/operations/types',
+    scope: 'drex:read',
     operation: 'listOperationTypes',
     summary: 'The operations and the JSON Schema of their parameters',
-    tag,
     responses: {
       200: {
         description: 'All operations',
@@ -133,7 +105,39 @@ const typesRoute = (): Route => ({
       },
     },
   },
-  handle: async () =>
+  listOperations: {
+    at: 'GET /v1/drex/operations',
+    scope: 'drex:read',
+    operation: 'listOperations',
+    summary: 'Operations, newest first',
+    query: pageQuery,
+    responses: pageResponses('operations', operationSchema, 'One page'),
+  },
+  getOperation: {
+    at: 'GET /v1/drex/operations/{id}',
+    scope: 'drex:read',
+    operation: 'getOperation',
+    summary: 'One operation and its steps',
+    params: idParams,
+    exampleFrom: { id: 'createOperation#/operation_id' },
+    responses: { 200: { description: 'The operation', schema: operationSchema } },
+    errors: [drexErrors.operation_not_found],
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const operationRoutes = (operations: Operations, sql: Client): readonly Route[] => [
+  route(documents.createOperation, (asked) =>
+    once(sql, asked, {
+      status: 202,
+      allow: allowOperation,
+      prepare: ({ operation, params, signer_wallet: signerWallet, network, reference }, caller) =>
+        operations.create({ operation, params, signerWallet, network, reference }, caller),
+      show: (operation) => show(operation),
+      audit: ({ id, kind }) => ({ action: 'drex.operation', object: id, outcome: kind }),
+    }),
+  ),
+  // Before the route that would take `types` as an id.
+  route(documents.listOperationTypes, () =>
     Response.json({
       operations: operationNames.map((operation) => ({
         operation,
@@ -142,47 +146,16 @@ const typesRoute = (): Route => ({
         params: z.toJSONSchema(definitions[operation].params, { io: 'input' }),
       })),
     }),
-})
-
-const listRoute = (operations: Operations): Route => ({
-  method: 'GET',
-  path,
-  scope: 'drex:read',
-  document: {
-    operation: 'listOperations',
-    summary: 'Operations, newest first',
-    tag,
-    query: pageQuery,
-    responses: pageResponses('operations', operationSchema, 'One page'),
-  },
-  async handle(c) {
-    const { cursor, limit } = readQuery(c, pageQuery)
-    const found = await operations.list(cursor, limit + 1, callerOf(c))
+  ),
+  route(documents.listOperations, async ({ query: { cursor, limit }, caller }) => {
+    const found = await operations.list(cursor, limit + 1, caller)
     return pageResponse('operations', found, limit, (each) => show(each))
-  },
-})
-
-const readRoute = (operations: Operations): Route => ({
-  method: 'GET',
-  path: `${path}/{id}`,
-  scope: 'drex:read',
-  document: {
-    operation: 'getOperation',
-    summary: 'One operation and its steps',
-    tag,
-    params: idParams,
-    exampleFrom: { id: 'createOperation#/operation_id' },
-    responses: { 200: { description: 'The operation', schema: operationSchema } },
-    errors: [drexErrors.operation_not_found],
-  },
-  async handle(c) {
-    const { operation, steps, result } = await operations.get(
-      readParams(c, idParams).id,
-      callerOf(c),
-    )
+  }),
+  route(documents.getOperation, async ({ params, caller }) => {
+    const { operation, steps, result } = await operations.get(params.id, caller)
     return Response.json({ ...show(operation, steps), result: result ?? null })
-  },
-})
+  }),
+]
 
 const show = (operation: Operation, steps?: readonly Step[]) => ({
   operation_id: operation.id,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
-import { callerOf, type Route } from '#src/platform/http/index.ts'
+import { type Route, type RouteContract, route } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
 import { drexErrors } from '../errors.ts'
 import { checksumAddress } from '../evm/address.ts'
@@ -28,46 +28,45 @@ const fundingSchema = z.object({
   tx_hash: z.string().nullable(),
 })
 
-export const sandboxRoutes = (sandbox: Sandbox, sql: Client): readonly Route[] => [
-  {
-    method: 'POST',
-    path: '/v1/drex/sandbox/fund',
+const documents = {
+  fundSandboxWallet: {
+    at: 'POST /v1/drex/sandbox/fund',
     scope: 'drex:transfer',
     bodyBytesMax,
-    document: {
-      operation: 'fundSandboxWallet',
-      summary: 'Get currency for trials',
-      description:
-        'Sandbox networks only. Admits a wallet or contract to the currency and, with an `amount`, issues to it. Waits some seconds for the end; then `GET /v1/contracts/{currency}/calls/{transaction_id}` follows it.',
-      tag: 'Digital currency',
-      idempotent: true,
-      body: { 'application/json': fundSchema },
-      bodyExamples: {
-        some: { wallet: '0x1111111111111111111111111111111111111111', amount: '100.00' },
-      },
-      exampleFrom: { '/wallet': 'listWallets#/wallets/0/address' },
-      responses: { 200: { description: 'Funded, or on its way', schema: fundingSchema } },
-      errors: [
-        drexErrors.contract_reverted,
-        drexErrors.token_unusable,
-        drexErrors.network_not_configured,
-        drexErrors.network_unreachable,
-      ],
+    operation: 'fundSandboxWallet',
+    summary: 'Get currency for trials',
+    description:
+      'Sandbox networks only. Admits a wallet or contract to the currency and, with an `amount`, issues to it. Waits some seconds for the end; then `GET /v1/contracts/{currency}/calls/{transaction_id}` follows it.',
+    idempotent: true,
+    body: { 'application/json': fundSchema },
+    bodyExamples: {
+      some: { wallet: '0x1111111111111111111111111111111111111111', amount: '100.00' },
     },
-    handle: (c) =>
-      once(sql, c, {
-        schema: fundSchema,
-        status: 200,
-        allow: (caller, { wallet }) => requireWallet(caller, wallet),
-        prepare: ({ wallet, amount, network }) =>
-          sandbox.fund({ wallet, amount, network }, callerOf(c)),
-        show,
-        audit: ({ last, wallet }) =>
-          last === undefined
-            ? undefined
-            : { action: 'drex.fund', object: wallet, outcome: 'pending' },
-      }),
+    exampleFrom: { '/wallet': 'listWallets#/wallets/0/address' },
+    responses: { 200: { description: 'Funded, or on its way', schema: fundingSchema } },
+    errors: [
+      drexErrors.contract_reverted,
+      drexErrors.token_unusable,
+      drexErrors.network_not_configured,
+      drexErrors.network_unreachable,
+    ],
   },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const sandboxRoutes = (sandbox: Sandbox, sql: Client): readonly Route[] => [
+  route(documents.fundSandboxWallet, (asked) =>
+    once(sql, asked, {
+      status: 200,
+      allow: (caller, { wallet }) => requireWallet(caller, wallet),
+      prepare: ({ wallet, amount, network }, caller) =>
+        sandbox.fund({ wallet, amount, network }, caller),
+      show,
+      audit: ({ last, wallet }) =>
+        last === undefined
+          ? undefined
+          : { action: 'drex.fund', object: wallet, outcome: 'pending' },
+    }),
+  ),
 ]
 
 const show = ({ wallet, amount, network, last }: Funding): z.infer<typeof fundingSchema> => ({

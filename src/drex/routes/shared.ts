@@ -1,6 +1,6 @@
 /** What the routes of digital currency share. */
 import { z } from 'zod'
-import { callerOf, jsonMembers, pageQuery, type RequestContext } from '#src/platform/http/index.ts'
+import { type Caller, jsonMembers, pageQuery } from '#src/platform/http/index.ts'
 import { networkIds } from '../config.ts'
 import { addressSchema } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
@@ -45,9 +45,4 @@ export const anyContract = { address: 'listContracts#/contracts/0/address' }
 export const pageSchema = pageQuery(/^[a-z]{3}_[0-9a-f]{32}$/, listMax, listDefault)
 
 /** Who makes something, for its row. */
-export const makerOf = (
-  c: RequestContext,
-): { readonly account: string; readonly createdBy: string } => {
-  const { owner, keyId } = callerOf(c)
-  return { account: owner, createdBy: keyId }
-}
+export const makerOf = ({ owner, keyId }: Caller) => ({ account: owner, createdBy: keyId })

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import {
-  callerOf,
   idParams,
   jsonValue,
   type Route,
-  readJson,
-  readParams,
+  type RouteContract,
   refusedValue,
+  route,
   text,
 } from '#src/platform/http/index.ts'
 import { drexErrors } from '../errors.ts'
@@ -15,7 +14,6 @@ import { hexToBytes } from '../evm/hex.ts'
 import type { Signatures, Signed } from '../signatures/service.ts'
 import { anyWallet, networkSchema } from './shared.ts'
 
-const tag = 'Wallets'
 const messageCharactersMax = 8_000
 const typesMax = 32
 const fieldsMax = 64
@@ -95,61 +93,56 @@ const errors = [
   drexErrors.signer_unreachable,
 ]
 
+const documents = {
+  signMessage: {
+    at: 'POST /v1/wallets/{id}/sign-message',
+    scope: 'signatures:make',
+    operation: 'signMessage',
+    summary: 'Sign a message with a wallet',
+    description: 'EIP-191, as `personal_sign`: such a signature is never that of a transaction.',
+    params: idParams,
+    exampleFrom: anyWallet,
+    body: { 'application/json': messageSchema },
+    bodyExamples: { text: { message: 'I own this wallet.' } },
+    responses: { 200: { description: 'Signed', schema: signedSchema } },
+    errors,
+  },
+  signTypedData: {
+    at: 'POST /v1/wallets/{id}/sign-typed-data',
+    scope: 'signatures:make',
+    operation: 'signTypedData',
+    summary: 'Sign typed data with a wallet',
+    description:
+      'EIP-712, as `eth_signTypedData_v4`. The domain must name the chain of the network. What lets somebody move money (a permit, an authorization, an order, anything for a token or its swap) needs `drex:transfer` too.',
+    params: idParams,
+    exampleFrom: {
+      ...anyWallet,
+      '/typed_data/domain/chainId': 'listNetworks#/networks/0/chain_id',
+    },
+    body: { 'application/json': typedDataSchema },
+    bodyExamples: { mail: exampleTypedData },
+    responses: { 200: { description: 'Signed', schema: signedSchema } },
+    errors: [
+      ...errors,
+      drexErrors.policy_refused,
+      drexErrors.network_not_configured,
+      drexErrors.network_unreachable,
+    ],
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
 export const signatureRoutes = (signatures: Signatures): readonly Route[] => [
-  {
-    method: 'POST',
-    path: '/v1/wallets/{id}/sign-message',
-    scope: 'signatures:make',
-    document: {
-      operation: 'signMessage',
-      summary: 'Sign a message with a wallet',
-      description: 'EIP-191, as `personal_sign`: such a signature is never that of a transaction.',
-      tag,
-      params: idParams,
-      exampleFrom: anyWallet,
-      body: { 'application/json': messageSchema },
-      bodyExamples: { text: { message: 'I own this wallet.' } },
-      responses: { 200: { description: 'Signed', schema: signedSchema } },
-      errors,
-    },
-    async handle(c) {
-      const { message, encoding } = await readJson(c, messageSchema)
-      const bytes = encoding === 'hex' ? bytesOf(message) : new TextEncoder().encode(message)
-      return show(await signatures.signMessage(readParams(c, idParams).id, bytes, callerOf(c)))
-    },
-  },
-  {
-    method: 'POST',
-    path: '/v1/wallets/{id}/sign-typed-data',
-    scope: 'signatures:make',
-    document: {
-      operation: 'signTypedData',
-      summary: 'Sign typed data with a wallet',
-      description:
-        'EIP-712, as `eth_signTypedData_v4`. The domain must name the chain of the network. What lets somebody move money (a permit, an authorization, an order, anything for a token or its swap) needs `drex:transfer` too.',
-      tag,
-      params: idParams,
-      exampleFrom: {
-        ...anyWallet,
-        '/typed_data/domain/chainId': 'listNetworks#/networks/0/chain_id',
-      },
-      body: { 'application/json': typedDataSchema },
-      bodyExamples: { mail: exampleTypedData },
-      responses: { 200: { description: 'Signed', schema: signedSchema } },
-      errors: [
-        ...errors,
-        drexErrors.policy_refused,
-        drexErrors.network_not_configured,
-        drexErrors.network_unreachable,
-      ],
-    },
-    async handle(c) {
-      const { typed_data: data, network } = await readJson(c, typedDataSchema)
-      const { id } = readParams(c, idParams)
+  route(documents.signMessage, async ({ params, body: { message, encoding }, caller }) => {
+    const bytes = encoding === 'hex' ? bytesOf(message) : new TextEncoder().encode(message)
+    return show(await signatures.signMessage(params.id, bytes, caller))
+  }),
+  route(
+    documents.signTypedData,
+    async ({ params: { id }, body: { typed_data: data, network }, caller }) => {
       requireCount(data.types)
-      return show(await signatures.signTypedData(id, { data, network }, callerOf(c)))
+      return show(await signatures.signTypedData(id, { data, network }, caller))
     },
-  },
+  ),
 ]
 
 const bytesOf = (hex: string): Uint8Array => {

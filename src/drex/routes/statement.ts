@@ -1,13 +1,12 @@
 import { z } from 'zod'
 import {
-  callerOf,
   idParams,
   instant,
   pageOf,
   pageQuery,
   type Route,
-  readParams,
-  readQuery,
+  type RouteContract,
+  route,
 } from '#src/platform/http/index.ts'
 import type { Chains } from '../chains.ts'
 import { formatUnits } from '../domain.ts'
@@ -84,33 +83,31 @@ type Deps = {
   readonly statements: Statements
 }
 
-export const statementRoute = ({ chains, wallets, statements }: Deps): Route => ({
-  method: 'GET',
-  path: '/v1/wallets/{id}/statement',
+const document = {
+  at: 'GET /v1/wallets/{id}/statement',
   asksOthers: true,
   scope: 'wallets:read',
-  document: {
-    operation: 'readWalletStatement',
-    summary: 'What came to a wallet and left it, oldest first, with the balance after each',
-    description:
-      'Every movement of the currency that has its confirmations, whoever made it: transfers of this gateway and of others, contracts, swaps, issue and redemption. The statement of a wallet begins with the block in which it first moved here; what it held before is its first opening balance.',
-    tag: 'Wallets',
-    params: idParams,
-    exampleFrom: anyWallet,
-    query,
-    responses: { 200: { description: 'One page', schema: statementSchema } },
-    errors: [
-      drexErrors.wallet_not_found,
-      drexErrors.statement_not_ready,
-      drexErrors.token_unusable,
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
-    ],
-  },
-  async handle(c) {
-    const { cursor, limit, network, token, from, to, full_addresses } = readQuery(c, query)
-    const caller = callerOf(c)
-    const wallet = await wallets.get(readParams(c, idParams).id, caller)
+  operation: 'readWalletStatement',
+  summary: 'What came to a wallet and left it, oldest first, with the balance after each',
+  description:
+    'Every movement of the currency that has its confirmations, whoever made it: transfers of this gateway and of others, contracts, swaps, issue and redemption. The statement of a wallet begins with the block in which it first moved here; what it held before is its first opening balance.',
+  params: idParams,
+  exampleFrom: anyWallet,
+  query,
+  responses: { 200: { description: 'One page', schema: statementSchema } },
+  errors: [
+    drexErrors.wallet_not_found,
+    drexErrors.statement_not_ready,
+    drexErrors.token_unusable,
+    drexErrors.network_not_configured,
+    drexErrors.network_unreachable,
+  ],
+} as const satisfies RouteContract
+
+export const statementRoute = ({ chains, wallets, statements }: Deps): Route =>
+  route(document, async ({ params, query, caller }) => {
+    const { cursor, limit, network, token, from, to, full_addresses } = query
+    const wallet = await wallets.get(params.id, caller)
     const chain = chains.require(network, caller.environment)
     const statement = await statements.read(chain, {
       wallet: wallet.address,
@@ -133,8 +130,7 @@ export const statementRoute = ({ chains, wallets, statements }: Deps): Route => 
       movements: items.map((item) => showMovement(item, statement.decimals, form)),
       next_cursor: next,
     })
-  },
-})
+  })
 
 const keyOf = ({ bookedAt, blockNumber, logIndex, side }: StatementKey): string =>
   `${bookedAt.getTime()}-${blockNumber}-${logIndex}-${side}`

@@ -3,14 +3,13 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   actorOf,
-  callerOf,
   id,
   jsonMembers,
   pageResponse,
   pageResponses,
   type Route,
-  readParams,
-  readQuery,
+  type RouteContract,
+  route,
   text,
   writeAudit,
 } from '#src/platform/http/index.ts'
@@ -21,8 +20,6 @@ import type { Stream } from '../streams/store.ts'
 import { once } from './once.ts'
 import { addressSchema, anyContract, networkSchema, pageSchema } from './shared.ts'
 
-const tag = 'Contracts'
-const path = '/v1/contracts/{address}/streams'
 const indexedMax = 3
 
 const createSchema = z.strictObject({
@@ -56,22 +53,14 @@ const streamParams = z.object({ address: addressSchema, id })
 const networkQuery = z.strictObject({ network: networkSchema.optional() })
 const listQuery = z.strictObject({ ...pageSchema, network: networkSchema.optional() })
 
-export const streamRoutes = (streams: Streams, sql: Client): readonly Route[] => [
-  createRoute(streams, sql),
-  listRoute(streams),
-  removeRoute(streams),
-]
-
-const createRoute = (streams: Streams, sql: Client): Route => ({
-  method: 'POST',
-  path,
-  scope: 'contracts:deploy',
-  document: {
+const documents = {
+  createContractStream: {
+    at: 'POST /v1/contracts/{address}/streams',
+    scope: 'contracts:deploy',
     operation: 'createContractStream',
     summary: 'Follow an event of a contract',
     description:
       'Webhooks for `drex.contract.event` get each, once its block has its confirmations, and `drex.contract.event_removed` if the chain takes it back.',
-    tag,
     params: addressParams,
     exampleFrom: anyContract,
     idempotent: true,
@@ -84,72 +73,64 @@ const createRoute = (streams: Streams, sql: Client): Route => ({
       drexErrors.network_unreachable,
     ],
   },
-  handle: (c) => {
-    const { address } = readParams(c, addressParams)
-    return once(sql, c, {
-      schema: createSchema,
-      status: 201,
-      // What contracts tell is public.
-      allow: () => {},
-      prepare: ({ event, where, from_block: fromBlock, network }) =>
-        streams.create({ address, network, event, where, fromBlock }, callerOf(c)),
-      show,
-      audit: (stream) => ({ action: 'streams.create', object: stream.id, outcome: 'created' }),
-    })
-  },
-})
-
-const listRoute = (streams: Streams): Route => ({
-  method: 'GET',
-  path,
-  scope: 'contracts:read',
-  document: {
+  listContractStreams: {
+    at: 'GET /v1/contracts/{address}/streams',
+    scope: 'contracts:read',
     operation: 'listContractStreams',
     summary: 'The streams of a contract, newest first',
-    tag,
     params: addressParams,
     exampleFrom: anyContract,
     query: listQuery,
     responses: pageResponses('streams', streamSchema, 'One page'),
     errors: [drexErrors.contract_not_found],
   },
-  async handle(c) {
-    const { address } = readParams(c, addressParams)
-    const { cursor, limit, network } = readQuery(c, listQuery)
-    const found = await streams.list({ address, network }, callerOf(c), cursor, limit + 1)
-    return pageResponse('streams', found, limit, show)
-  },
-})
-
-const removeRoute = (streams: Streams): Route => ({
-  method: 'DELETE',
-  path: `${path}/{id}`,
-  scope: 'contracts:deploy',
-  document: {
+  deleteContractStream: {
+    at: 'DELETE /v1/contracts/{address}/streams/{id}',
+    scope: 'contracts:deploy',
     operation: 'deleteContractStream',
     summary: 'Follow an event no more',
-    tag,
     params: streamParams,
     exampleFrom: { ...anyContract, id: 'createContractStream#/stream_id' },
     query: networkQuery,
     responses: { 204: { description: 'Deleted' } },
     errors: [drexErrors.contract_not_found],
   },
-  async handle(c) {
-    const { address, id: streamId } = readParams(c, streamParams)
-    const { network } = readQuery(c, networkQuery)
-    const caller = callerOf(c)
-    await streams.remove({ address, network, id: streamId }, caller, (tx) =>
-      writeAudit(tx, {
-        actor: actorOf(caller),
-        action: 'streams.delete',
-        object: streamId,
-        outcome: 'deleted',
-      }),
-    )
-    return new Response(null, { status: 204 })
-  },
-})
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const streamRoutes = (streams: Streams, sql: Client): readonly Route[] => [
+  route(documents.createContractStream, (asked) =>
+    once(sql, asked, {
+      status: 201,
+      // What contracts tell is public.
+      allow: () => {},
+      prepare: ({ event, where, from_block: fromBlock, network }, caller) =>
+        streams.create({ address: asked.params.address, network, event, where, fromBlock }, caller),
+      show,
+      audit: (stream) => ({ action: 'streams.create', object: stream.id, outcome: 'created' }),
+    }),
+  ),
+  route(
+    documents.listContractStreams,
+    async ({ params: { address }, query: { cursor, limit, network }, caller }) => {
+      const found = await streams.list({ address, network }, caller, cursor, limit + 1)
+      return pageResponse('streams', found, limit, show)
+    },
+  ),
+  route(
+    documents.deleteContractStream,
+    async ({ params: { address, id: streamId }, query: { network }, caller }) => {
+      await streams.remove({ address, network, id: streamId }, caller, (tx) =>
+        writeAudit(tx, {
+          actor: actorOf(caller),
+          action: 'streams.delete',
+          object: streamId,
+          outcome: 'deleted',
+        }),
+      )
+      return new Response(null, { status: 204 })
+    },
+  ),
+]
 
 const show = (stream: Stream) => ({
   stream_id: stream.id,

@@ -1,31 +1,30 @@
 import { z } from 'zod'
-import type { Route } from '#src/platform/http/index.ts'
+import { type Route, type RouteContract, route } from '#src/platform/http/index.ts'
 import { loadTemplate, templateNames, templates } from '../templates/index.ts'
 
-export const templatesRoute = (): Route => ({
-  method: 'GET',
-  path: '/v1/contracts/templates',
+const document = {
+  at: 'GET /v1/contracts/templates',
   scope: 'contracts:read',
-  document: {
-    operation: 'listContractTemplates',
-    summary: 'The templates and the JSON Schema of their parameters',
-    tag: 'Contracts',
-    responses: {
-      200: {
-        description: 'All templates',
-        schema: z.object({
-          templates: z.array(
-            z.object({
-              template: z.enum(templateNames),
-              standard: z.string(),
-              params: z.record(z.string(), z.unknown()),
-            }),
-          ),
-        }),
-      },
+  operation: 'listContractTemplates',
+  summary: 'The templates and the JSON Schema of their parameters',
+  responses: {
+    200: {
+      description: 'All templates',
+      schema: z.object({
+        templates: z.array(
+          z.object({
+            template: z.enum(templateNames),
+            standard: z.string(),
+            params: z.record(z.string(), z.unknown()),
+          }),
+        ),
+      }),
     },
   },
-  async handle() {
+} as const satisfies RouteContract
+
+export const templatesRoute = (): Route =>
+  route(document, async () => {
     const listed = await Promise.all(
       templateNames.map(async (template) => ({
         template,
@@ -34,5 +33,4 @@ export const templatesRoute = (): Route => ({
       })),
     )
     return Response.json({ templates: listed })
-  },
-})
+  })

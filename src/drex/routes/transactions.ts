@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { callerOf, type Route, readParams, readQuery } from '#src/platform/http/index.ts'
+import { type Route, type RouteContract, route } from '#src/platform/http/index.ts'
 import type { Decoded } from '../contracts/decoding.ts'
 import type { Contract } from '../contracts/store.ts'
 import { drexErrors } from '../errors.ts'
@@ -67,30 +67,25 @@ const schema = z
   })
   .meta({ id: 'ChainTransaction' })
 
-export const transactionRoute = (transactions: ChainTransactions): Route => ({
-  method: 'GET',
-  path: '/v1/drex/transactions/{hash}',
+const document = {
+  at: 'GET /v1/drex/transactions/{hash}',
   asksOthers: true,
   scope: 'drex:read',
-  document: {
-    operation: 'getChainTransaction',
-    summary: 'A transaction as the chain has it: the call and its events, decoded',
-    description:
-      'Asked of a node, whoever made it, if a wallet or contract of yours has a part in it: signed it, is called by it, or is named by one of its events. Calls and events are explained by the ABIs that you have registered, and by those of the templates.',
-    tag: 'Digital currency',
-    params,
-    exampleFrom: { hash: 'listTransfers?status=confirmed#/transfers/0/tx_hash' },
-    query,
-    responses: { 200: { description: 'The transaction', schema } },
-    errors: [drexErrors.network_not_configured, drexErrors.network_unreachable],
-  },
-  async handle(c) {
-    const { network } = readQuery(c, query)
-    return Response.json(
-      show(await transactions.read(readParams(c, params).hash, network, callerOf(c))),
-    )
-  },
-})
+  operation: 'getChainTransaction',
+  summary: 'A transaction as the chain has it: the call and its events, decoded',
+  description:
+    'Asked of a node, whoever made it, if a wallet or contract of yours has a part in it: signed it, is called by it, or is named by one of its events. Calls and events are explained by the ABIs that you have registered, and by those of the templates.',
+  params,
+  exampleFrom: { hash: 'listTransfers?status=confirmed#/transfers/0/tx_hash' },
+  query,
+  responses: { 200: { description: 'The transaction', schema } },
+  errors: [drexErrors.network_not_configured, drexErrors.network_unreachable],
+} as const satisfies RouteContract
+
+export const transactionRoute = (transactions: ChainTransactions): Route =>
+  route(document, async ({ params, query: { network }, caller }) =>
+    Response.json(show(await transactions.read(params.hash, network, caller))),
+  )
 
 const show = (explained: ExplainedTransaction): z.infer<typeof schema> => {
   const { chain, transaction, sender, receipt, call, contract, logs } = explained

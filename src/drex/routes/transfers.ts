@@ -3,19 +3,16 @@ import {
   activityQuery,
   activitySchema,
   away,
-  callerOf,
   type ErrorDefinition,
   idParams,
   instant,
   pageResponse,
   pageResponses,
   type Route,
-  type RouteDocument,
-  readJson,
-  readParams,
-  readQuery,
+  type RouteContract,
   requireDay,
   respond,
+  route,
   text,
 } from '#src/platform/http/index.ts'
 import { transactionStatuses } from '../domain.ts'
@@ -32,8 +29,6 @@ import {
   showSchema,
   transferSchema,
 } from './transfer-form.ts'
-
-const tag = 'Digital currency'
 
 const ofStatus = (status: (typeof transactionStatuses)[number]) => ({
   id: `listTransfers?status=${status}#/transfers/0/transfer_id`,
@@ -62,26 +57,26 @@ const listSchema = z.strictObject({
   full_addresses: fullAddresses,
 })
 
-export const transferRoutes = (transfers: Transfers): readonly Route[] => [
-  createRoute(transfers),
-  activityRoute(transfers),
-  listRoute(transfers),
-  readRoute(transfers),
-  actRoute(transfers, 'cancel', cancelDocument, drexErrors.transfer_not_cancellable),
-  actRoute(transfers, 'approve', approveDocument, drexErrors.approval_not_possible),
-  retryRoute(transfers),
-]
+/** An act on one of the transfers, which changes it at once. */
+const acting = (act: 'cancel' | 'approve', refusal: ErrorDefinition) =>
+  ({
+    at: `POST /v1/drex/transfers/{id}/${act}`,
+    scope: 'drex:transfer',
+    params: idParams,
+    exampleFrom: ofStatus('pending'),
+    query: showSchema,
+    responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
+    errors: [drexErrors.transfer_not_found, refusal],
+  }) as const
 
-const createRoute = (transfers: Transfers): Route => ({
-  method: 'POST',
-  path: '/v1/drex/transfers',
-  scope: 'drex:transfer',
-  document: {
+const documents = {
+  createTransfer: {
+    at: 'POST /v1/drex/transfers',
+    scope: 'drex:transfer',
     operation: 'createTransfer',
     summary: 'Move currency between wallets',
     description:
       'Accepted for sending: the answer says `pending`, `tx_hash` is null until it is signed.',
-    tag,
     idempotent: true,
     query: showSchema,
     body: { 'application/json': createSchema },
@@ -99,46 +94,102 @@ const createRoute = (transfers: Transfers): Route => ({
       drexErrors.too_busy,
     ],
   },
-  async handle(c) {
-    const body = await readJson(c, createSchema)
-    const { full_addresses: isFull } = readQuery(c, showSchema)
-    const { swap } = body
-    const creation = transfers.create(
-      {
-        fromWallet: body.from_wallet,
-        toWallet: body.to_wallet,
-        amount: body.amount,
-        network: body.network,
-        reference: body.reference,
-        metadata: body.metadata,
-        swap: swap && {
-          senderToken: swap.sender_token,
-          receiverToken: swap.receiver_token,
-          reserveWallet: swap.reserve_wallet,
-        },
-      },
-      callerOf(c),
-      addressForm(isFull),
-    )
-    // Which wallet an institution has is asked of the network's directory.
-    const asksOthers = typeof body.to_wallet !== 'string'
-    return respond(await (asksOthers ? away(c, creation) : creation))
-  },
-})
-
-const listRoute = (transfers: Transfers): Route => ({
-  method: 'GET',
-  path: '/v1/drex/transfers',
-  scope: 'drex:read',
-  document: {
+  listTransfers: {
+    at: 'GET /v1/drex/transfers',
+    scope: 'drex:read',
     operation: 'listTransfers',
     summary: 'Transfers, newest first',
-    tag,
     query: listSchema,
     responses: pageResponses('transfers', transferSchema, 'One page'),
   },
-  async handle(c) {
-    const query = readQuery(c, listSchema)
+  readTransferActivity: {
+    at: 'GET /v1/drex/transfers/activity',
+    scope: 'drex:read',
+    operation: 'readTransferActivity',
+    summary: 'The transfers of late: how many, how fast, with what outcome',
+    description: 'The time of one runs from its request to its end on the chain.',
+    query: activityQuery,
+    responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
+  },
+  getTransfer: {
+    at: 'GET /v1/drex/transfers/{id}',
+    scope: 'drex:read',
+    operation: 'getTransfer',
+    summary: 'One transfer and its steps',
+    params: idParams,
+    exampleFrom: ofAny,
+    query: showSchema,
+    responses: { 200: { description: 'The transfer', schema: transferSchema } },
+    errors: [drexErrors.transfer_not_found],
+  },
+  retryTransfer: {
+    at: 'POST /v1/drex/transfers/{id}/retry',
+    scope: 'drex:transfer',
+    operation: 'retryTransfer',
+    summary: 'Try a failed transfer again',
+    description:
+      'The same transfer under the same id, once its end proves that nothing moved: it was never signed, or the block that refused it is below `DREX_WATCH_BLOCKS`. `details.reason` of a 409 is `under_way`, `not_failed`, `may_have_moved` or `end_may_change`; only the last is worth repeating. Wallets, rights and policies are judged anew.',
+    params: idParams,
+    exampleFrom: ofStatus('failed'),
+    query: showSchema,
+    idempotent: true,
+    responses: { 202: { description: 'Accepted', schema: createdSchema } },
+    errors: [
+      drexErrors.transfer_not_found,
+      drexErrors.transfer_not_retryable,
+      drexErrors.wallet_disabled,
+      drexErrors.policy_refused,
+      drexErrors.network_not_configured,
+      drexErrors.network_unreachable,
+    ],
+  },
+  cancelTransfer: {
+    ...acting('cancel', drexErrors.transfer_not_cancellable),
+    operation: 'cancelTransfer',
+    summary: 'Take a transfer back',
+    description:
+      'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
+  },
+  approveTransfer: {
+    ...acting('approve', drexErrors.approval_not_possible),
+    operation: 'approveTransfer',
+    summary: 'Let a held transfer go',
+    description:
+      'A transfer beyond `approval_above` of its wallet’s policy waits for another key of the account. To refuse it, cancel it; what nobody approves expires.',
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const transferRoutes = (transfers: Transfers): readonly Route[] => [
+  route(
+    documents.createTransfer,
+    async ({ query: { full_addresses: isFull }, body, caller, c }) => {
+      const { swap } = body
+      const creation = transfers.create(
+        {
+          fromWallet: body.from_wallet,
+          toWallet: body.to_wallet,
+          amount: body.amount,
+          network: body.network,
+          reference: body.reference,
+          metadata: body.metadata,
+          swap: swap && {
+            senderToken: swap.sender_token,
+            receiverToken: swap.receiver_token,
+            reserveWallet: swap.reserve_wallet,
+          },
+        },
+        caller,
+        addressForm(isFull),
+      )
+      // Which wallet an institution has is asked of the network's directory.
+      const asksOthers = typeof body.to_wallet !== 'string'
+      return respond(await (asksOthers ? away(c, creation) : creation))
+    },
+  ),
+  route(documents.readTransferActivity, async ({ query: { minutes }, caller }) =>
+    Response.json(await transfers.activity(minutes, caller)),
+  ),
+  route(documents.listTransfers, async ({ query, caller }) => {
     const { amount, amount_from: amountFrom = amount, amount_to: amountTo = amount } = query
     if (amountFrom !== undefined || amountTo !== undefined) requireDay('amount', query)
     const found = await transfers.list(
@@ -154,125 +205,26 @@ const listRoute = (transfers: Transfers): Route => ({
         beforeId: query.cursor,
         limit: query.limit + 1,
       },
-      callerOf(c),
+      caller,
     )
     return pageResponse('transfers', found, query.limit, (each) =>
       show(each, addressForm(query.full_addresses)),
     )
-  },
-})
-
-const activityRoute = (transfers: Transfers): Route => ({
-  method: 'GET',
-  path: '/v1/drex/transfers/activity',
-  scope: 'drex:read',
-  document: {
-    operation: 'readTransferActivity',
-    summary: 'The transfers of late: how many, how fast, with what outcome',
-    description: 'The time of one runs from its request to its end on the chain.',
-    tag,
-    query: activityQuery,
-    responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
-  },
-  async handle(c) {
-    const { minutes } = readQuery(c, activityQuery)
-    return Response.json(await transfers.activity(minutes, callerOf(c)))
-  },
-})
-
-const readRoute = (transfers: Transfers): Route => ({
-  method: 'GET',
-  path: '/v1/drex/transfers/{id}',
-  scope: 'drex:read',
-  document: {
-    operation: 'getTransfer',
-    summary: 'One transfer and its steps',
-    tag,
-    params: idParams,
-    exampleFrom: ofAny,
-    query: showSchema,
-    responses: { 200: { description: 'The transfer', schema: transferSchema } },
-    errors: [drexErrors.transfer_not_found],
-  },
-  async handle(c) {
-    const { transfer, steps, corrections } = await transfers.get(
-      readParams(c, idParams).id,
-      callerOf(c),
-    )
-    const { full_addresses: isFull } = readQuery(c, showSchema)
+  }),
+  route(documents.getTransfer, async ({ params, query: { full_addresses: isFull }, caller }) => {
+    const { transfer, steps, corrections } = await transfers.get(params.id, caller)
     const shown = show(transfer, addressForm(isFull), steps)
     return Response.json({ ...shown, corrections: corrections.map(showCorrection) })
-  },
-})
-
-/** An act on one of the transfers, which changes it at once. */
-const actRoute = (
-  transfers: Transfers,
-  act: 'cancel' | 'approve',
-  document: Pick<RouteDocument, 'operation' | 'summary' | 'description'>,
-  refusal: ErrorDefinition,
-): Route => ({
-  method: 'POST',
-  path: `/v1/drex/transfers/{id}/${act}`,
-  scope: 'drex:transfer',
-  document: {
-    ...document,
-    tag,
-    params: idParams,
-    exampleFrom: ofStatus('pending'),
-    query: showSchema,
-    responses: { 200: { description: 'The transfer as it is now', schema: transferSchema } },
-    errors: [drexErrors.transfer_not_found, refusal],
-  },
-  async handle(c) {
-    const { full_addresses: isFull } = readQuery(c, showSchema)
-    const transfer = await transfers[act](readParams(c, idParams).id, callerOf(c))
-    return Response.json(show(transfer, addressForm(isFull)))
-  },
-})
-
-const cancelDocument = {
-  operation: 'cancelTransfer',
-  summary: 'Take a transfer back',
-  description:
-    'At once while it is not signed. Where the network has fees a signed one is replaced at its nonce; the chain decides which of the two counts.',
-}
-
-const approveDocument = {
-  operation: 'approveTransfer',
-  summary: 'Let a held transfer go',
-  description:
-    'A transfer beyond `approval_above` of its wallet’s policy waits for another key of the account. To refuse it, cancel it; what nobody approves expires.',
-}
-
-const retryRoute = (transfers: Transfers): Route => ({
-  method: 'POST',
-  path: '/v1/drex/transfers/{id}/retry',
-  scope: 'drex:transfer',
-  document: {
-    operation: 'retryTransfer',
-    summary: 'Try a failed transfer again',
-    description:
-      'The same transfer under the same id, once its end proves that nothing moved: it was never signed, or the block that refused it is below `DREX_WATCH_BLOCKS`. `details.reason` of a 409 is `under_way`, `not_failed`, `may_have_moved` or `end_may_change`; only the last is worth repeating. Wallets, rights and policies are judged anew.',
-    tag,
-    params: idParams,
-    exampleFrom: ofStatus('failed'),
-    query: showSchema,
-    idempotent: true,
-    responses: { 202: { description: 'Accepted', schema: createdSchema } },
-    errors: [
-      drexErrors.transfer_not_found,
-      drexErrors.transfer_not_retryable,
-      drexErrors.wallet_disabled,
-      drexErrors.policy_refused,
-      drexErrors.network_not_configured,
-      drexErrors.network_unreachable,
-    ],
-  },
-  async handle(c) {
-    const { full_addresses: isFull } = readQuery(c, showSchema)
-    const { id } = readParams(c, idParams)
-    // A node is asked first whether the last attempt may still come to be.
-    return respond(await away(c, transfers.retry(id, callerOf(c), addressForm(isFull))))
-  },
-})
+  }),
+  ...(['cancel', 'approve'] as const).map((act) =>
+    route(documents[`${act}Transfer`], async ({ params: { id }, query, caller }) =>
+      Response.json(show(await transfers[act](id, caller), addressForm(query.full_addresses))),
+    ),
+  ),
+  route(
+    documents.retryTransfer,
+    async ({ params: { id }, query: { full_addresses: isFull }, caller, c }) =>
+      // A node is asked first whether the last attempt may still come to be.
+      respond(await away(c, transfers.retry(id, caller, addressForm(isFull)))),
+  ),
+]

@@ -2,15 +2,13 @@ import { z } from 'zod'
 import type { Client } from '#src/platform/database/index.ts'
 import {
   actorOf,
-  callerOf,
   idParams,
   pageResponse,
   pageResponses,
   type Route,
-  readJson,
-  readParams,
-  readQuery,
+  type RouteContract,
   restrictedBy,
+  route,
   text,
   writeAudit,
 } from '#src/platform/http/index.ts'
@@ -26,8 +24,6 @@ import { type Wallet, walletStatuses, walletTypes } from '../wallets/store.ts'
 import { once } from './once.ts'
 import { addressSchema, anyWallet, makerOf, metadataSchema, pageSchema } from './shared.ts'
 import { showTracked, trackedSchema } from './tracked.ts'
-
-const tag = 'Wallets'
 
 const common = { label: text(100), metadata: metadataSchema.default({}) }
 
@@ -87,24 +83,14 @@ const walletSchema = z
 
 const pageQuery = z.strictObject(pageSchema)
 
-export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] => [
-  createRoute(wallets, sql),
-  listRoute(wallets),
-  readRoute(wallets),
-  changeRoute(wallets),
-  transactionsRoute(wallets, sql),
-]
-
-const createRoute = (wallets: Wallets, sql: Client): Route => ({
-  method: 'POST',
-  path: '/v1/wallets',
-  scope: 'wallets:manage',
-  document: {
+const documents = {
+  createWallet: {
+    at: 'POST /v1/wallets',
+    scope: 'wallets:manage',
     operation: 'createWallet',
     summary: 'Create a wallet',
     description:
       '`managed`: the gateway makes and keeps the key. `external`: watched only. `web3signer`: a Web3Signer has the key. `aws_kms`, `gcp_kms`: a key management service has it under `key_name`; it proves itself by a signature.',
-    tag,
     idempotent: true,
     body: { 'application/json': createSchema },
     bodyExamples: { managed: { type: 'managed', label: 'treasury' } },
@@ -116,16 +102,61 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
       drexErrors.signer_unreachable,
     ],
   },
-  handle: (c) =>
-    once(sql, c, {
-      schema: createSchema,
+  listWallets: {
+    at: 'GET /v1/wallets',
+    scope: 'wallets:read',
+    operation: 'listWallets',
+    summary: 'Wallets, oldest first',
+    query: pageQuery,
+    responses: pageResponses('wallets', walletSchema, 'One page'),
+  },
+  getWallet: {
+    at: 'GET /v1/wallets/{id}',
+    scope: 'wallets:read',
+    operation: 'getWallet',
+    summary: 'One wallet',
+    params: idParams,
+    exampleFrom: anyWallet,
+    responses: { 200: { description: 'The wallet', schema: walletSchema } },
+    errors: [drexErrors.wallet_not_found],
+  },
+  updateWallet: {
+    at: 'PATCH /v1/wallets/{id}',
+    scope: 'wallets:manage',
+    operation: 'updateWallet',
+    summary: 'Change what a wallet may be used for',
+    description:
+      'Nothing is signed with a wallet that is `disabled` or, for good, `archived`. `policy` and `alerts` replace the former ones. Other gateways know of a change within a second.',
+    params: idParams,
+    exampleFrom: anyWallet,
+    body: { 'application/json': changeSchema },
+    bodyExamples: { label: { label: 'reserve' } },
+    responses: { 200: { description: 'The wallet as it is now', schema: walletSchema } },
+    errors: [drexErrors.wallet_not_found, drexErrors.wallet_disabled],
+  },
+  listWalletTransactions: {
+    at: 'GET /v1/wallets/{id}/transactions',
+    scope: 'wallets:read',
+    operation: 'listWalletTransactions',
+    summary: 'What a wallet sent, and the transfers to it, newest first',
+    params: idParams,
+    exampleFrom: anyWallet,
+    query: pageQuery,
+    responses: pageResponses('transactions', trackedSchema, 'One page'),
+    errors: [drexErrors.wallet_not_found],
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+export const walletRoutes = (wallets: Wallets, sql: Client): readonly Route[] => [
+  route(documents.createWallet, (asked) =>
+    once(sql, asked, {
       status: 201,
       allow: (caller) => {
         if (caller.restrictions.wallets !== undefined) throw restrictedBy('wallets', 'a new wallet')
       },
-      prepare: async (body) => {
+      prepare: async (body, caller) => {
         const { type, label, metadata } = body
-        const key = await wallets.adoptKey(wantedKey(body), callerOf(c).owner)
+        const key = await wallets.adoptKey(wantedKey(body), caller.owner)
         return {
           write: (tx) =>
             wallets.create(
@@ -134,8 +165,8 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
                 label,
                 metadata,
                 ...key,
-                ...makerOf(c),
-                environment: callerOf(c).environment,
+                ...makerOf(caller),
+                environment: caller.environment,
               },
               tx,
             ),
@@ -145,99 +176,35 @@ const createRoute = (wallets: Wallets, sql: Client): Route => ({
       show,
       audit: ({ id }) => ({ action: 'wallets.create', object: id, outcome: 'created' }),
     }),
-})
-
-const listRoute = (wallets: Wallets): Route => ({
-  method: 'GET',
-  path: '/v1/wallets',
-  scope: 'wallets:read',
-  document: {
-    operation: 'listWallets',
-    summary: 'Wallets, oldest first',
-    tag,
-    query: pageQuery,
-    responses: pageResponses('wallets', walletSchema, 'One page'),
-  },
-  async handle(c) {
-    const { cursor, limit } = readQuery(c, pageQuery)
-    const found = await wallets.list(callerOf(c), cursor ?? '', limit + 1)
+  ),
+  route(documents.listWallets, async ({ query: { cursor, limit }, caller }) => {
+    const found = await wallets.list(caller, cursor ?? '', limit + 1)
     return pageResponse('wallets', found, limit, show)
-  },
-})
-
-const readRoute = (wallets: Wallets): Route => ({
-  method: 'GET',
-  path: '/v1/wallets/{id}',
-  scope: 'wallets:read',
-  document: {
-    operation: 'getWallet',
-    summary: 'One wallet',
-    tag,
-    params: idParams,
-    exampleFrom: anyWallet,
-    responses: { 200: { description: 'The wallet', schema: walletSchema } },
-    errors: [drexErrors.wallet_not_found],
-  },
-  async handle(c) {
-    return Response.json(show(await wallets.get(readParams(c, idParams).id, callerOf(c))))
-  },
-})
-
-const changeRoute = (wallets: Wallets): Route => ({
-  method: 'PATCH',
-  path: '/v1/wallets/{id}',
-  scope: 'wallets:manage',
-  document: {
-    operation: 'updateWallet',
-    summary: 'Change what a wallet may be used for',
-    description:
-      'Nothing is signed with a wallet that is `disabled` or, for good, `archived`. `policy` and `alerts` replace the former ones. Other gateways know of a change within a second.',
-    tag,
-    params: idParams,
-    exampleFrom: anyWallet,
-    body: { 'application/json': changeSchema },
-    bodyExamples: { label: { label: 'reserve' } },
-    responses: { 200: { description: 'The wallet as it is now', schema: walletSchema } },
-    errors: [drexErrors.wallet_not_found, drexErrors.wallet_disabled],
-  },
-  async handle(c) {
-    const { status, label, policy, alerts } = await readJson(c, changeSchema)
-    const { id } = readParams(c, idParams)
-    const caller = callerOf(c)
-    const parts = [status, policy && 'policy', alerts && 'alerts', label && 'label']
-    const outcome = parts.filter((each) => each !== undefined).join(', ')
-    const change = { status, label, policy, alerts }
-    const wallet = await wallets.change(id, caller, change, (tx) =>
-      writeAudit(tx, { actor: actorOf(caller), action: 'wallets.change', object: id, outcome }),
-    )
-    return Response.json(show(wallet))
-  },
-})
-
-const transactionsRoute = (wallets: Wallets, sql: Client): Route => ({
-  method: 'GET',
-  path: '/v1/wallets/{id}/transactions',
-  scope: 'wallets:read',
-  document: {
-    operation: 'listWalletTransactions',
-    summary: 'What a wallet sent, and the transfers to it, newest first',
-    tag,
-    params: idParams,
-    exampleFrom: anyWallet,
-    query: pageQuery,
-    responses: pageResponses('transactions', trackedSchema, 'One page'),
-    errors: [drexErrors.wallet_not_found],
-  },
-  async handle(c) {
-    const { cursor, limit } = readQuery(c, pageQuery)
-    const wallet = await wallets.get(readParams(c, idParams).id, callerOf(c))
+  }),
+  route(documents.getWallet, async ({ params, caller }) =>
+    Response.json(show(await wallets.get(params.id, caller))),
+  ),
+  route(
+    documents.updateWallet,
+    async ({ params: { id }, body: { status, label, policy, alerts }, caller }) => {
+      const parts = [status, policy && 'policy', alerts && 'alerts', label && 'label']
+      const outcome = parts.filter((each) => each !== undefined).join(', ')
+      const change = { status, label, policy, alerts }
+      const wallet = await wallets.change(id, caller, change, (tx) =>
+        writeAudit(tx, { actor: actorOf(caller), action: 'wallets.change', object: id, outcome }),
+      )
+      return Response.json(show(wallet))
+    },
+  ),
+  route(documents.listWalletTransactions, async ({ params, query: { cursor, limit }, caller }) => {
+    const wallet = await wallets.get(params.id, caller)
     const found = await trackedOfWallet(sql, wallet.address, cursor, limit + 1)
     return pageResponse('transactions', found, limit, (each) => ({
       ...showTracked(each),
       direction: each.sender === wallet.address ? 'out' : 'in',
     }))
-  },
-})
+  }),
+]
 
 /** Never the key, sealed or not. */
 const show = (wallet: Wallet) => ({

@@ -48,7 +48,7 @@ export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): R
   accepts: [form, json],
   bodyBytesMax,
   errorStyle: renderOauthError,
-  document: { operation: undefined, summary: 'Token de acesso', tag: 'API Pix', responses: {} },
+  document: { operation: undefined, summary: 'Token de acesso', responses: {} },
   handle: async (c) => {
     const parameters = await parametersOf(c)
     const grantType = parameters.get('grant_type')

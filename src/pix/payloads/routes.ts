@@ -55,7 +55,7 @@ const route = (path: string, summary: string): Omit<Route, 'handle'> => ({
   path,
   scope: 'public',
   errorStyle: renderPixError,
-  document: { operation: undefined, summary, tag: 'API Pix', responses: {} },
+  document: { operation: undefined, summary, responses: {} },
 })
 
 const tokenOf = (c: RequestContext): string => c.req.param('token') ?? ''

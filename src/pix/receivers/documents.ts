@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { pixKeyKind, toAscii } from '#codecs/brcode'
 import { isCnpj, isCpf } from '#codecs/taxpayer'
-import { pageQuery, type RouteDocument, text } from '#src/platform/http/index.ts'
+import { pageQuery, type RouteContract, text } from '#src/platform/http/index.ts'
 import { accountForm, defaultAccount } from '#src/platform/security/index.ts'
 import { receiverErrors } from '../errors.ts'
 import { accountTypes } from './domain.ts'
 
-const tag = 'API Pix' as const
 const keyCharsMax = 77
 const limitMax = 500
 const limitDefault = 50
@@ -32,7 +31,7 @@ const digits = (digitsMax: number) =>
     .regex(new RegExp(`^\\d{1,${digitsMax}}$`))
     .optional()
 
-export const receiverBody = z
+const receiverBody = z
   .strictObject({
     key: key.refine((value) => pixKeyKind(value) !== undefined, {
       error: 'is no Pix key',
@@ -73,9 +72,9 @@ export const receiverBody = z
   })
   .meta({ id: 'PixReceiverRequest' })
 
-export const receiverParams = z.object({ key })
+const receiverParams = z.object({ key })
 
-export const receiversQuery = z.strictObject(pageQuery(/^[^\s]{1,77}$/, limitMax, limitDefault))
+const receiversQuery = z.strictObject(pageQuery(/^[^\s]{1,77}$/, limitMax, limitDefault))
 
 const receiver = z
   .object({
@@ -96,19 +95,23 @@ const receiver = z
 
 export const documents = {
   put: {
+    at: 'PUT /v1/pix/receivers',
+    scope: 'ops:admin',
+    bodyBytesMax: 4_096,
+    ofInstitution: true,
     operation: 'setPixReceiver',
     summary: 'Let an account charge with a Pix key',
     description:
       'The key must be in the directory as this institution’s. The same key again changes all that it says but the account.',
-    tag,
     body: { 'application/json': receiverBody },
     responses: { 200: { description: 'As it is now.', schema: receiver } },
     errors: [receiverErrors.pix_key_of_another_account],
   },
   list: {
+    at: 'GET /v1/pix/receivers',
+    scope: 'ops:read',
     operation: 'listPixReceivers',
     summary: 'List the Pix keys that accounts charge with',
-    tag,
     query: receiversQuery,
     responses: {
       200: {
@@ -124,18 +127,21 @@ export const documents = {
     },
   },
   find: {
+    at: 'GET /v1/pix/receivers/{key}',
+    scope: 'ops:read',
     operation: 'getPixReceiver',
     summary: 'Read who is paid by a Pix key',
-    tag,
     params: receiverParams,
     responses: { 200: { description: 'The receiver.', schema: receiver } },
   },
   remove: {
+    at: 'DELETE /v1/pix/receivers/{key}',
+    scope: 'ops:admin',
+    ofInstitution: true,
     operation: 'deletePixReceiver',
     summary: 'Let nobody charge with a Pix key any more',
     description: 'Charges that were made stay, without the text of their QR codes.',
-    tag,
     params: receiverParams,
     responses: { 204: { description: 'Removed.' } },
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

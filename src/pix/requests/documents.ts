@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { RouteDocument } from '#src/platform/http/index.ts'
+import type { RouteContract } from '#src/platform/http/index.ts'
 
-export const requestsQuery = z.strictObject({
+const requestsQuery = z.strictObject({
   recurrence_id: z
     .string()
     .regex(/^[a-zA-Z0-9]{29}$/, 'must be 29 letters and digits')
@@ -22,10 +22,11 @@ const request = z
   .meta({ id: 'PixRecurrenceRequest' })
 
 export const listDocument = {
+  at: 'GET /v1/pix/recurrence-requests',
+  scope: 'solicrec:read',
   operation: 'listPixRecurrenceRequests',
   summary: 'Requests to the payer of a recurrence, newest first',
   description: 'The last twenty. The API Pix finds each by its identifier and lists none.',
-  tag: 'API Pix',
   query: requestsQuery,
   responses: {
     200: {
@@ -33,4 +34,4 @@ export const listDocument = {
       schema: z.object({ requests: z.array(request) }).meta({ id: 'PixRecurrenceRequestList' }),
     },
   },
-} as const satisfies RouteDocument
+} as const satisfies RouteContract

@@ -3,12 +3,12 @@ import {
   type RequestContext,
   type Route,
   readJsonValue,
-  readQuery,
   respond,
+  route,
 } from '#src/platform/http/index.ts'
 import { pixRoute } from '../pix-route.ts'
 import { readCancellation } from './body.ts'
-import { listDocument, requestsQuery } from './documents.ts'
+import { listDocument } from './documents.ts'
 import type { RecurrenceRequest } from './domain.ts'
 import type { RequestService } from './service.ts'
 
@@ -26,17 +26,10 @@ const listedView = ({ id, status, recipient, expiresAt, createdAt }: RecurrenceR
 
 /** `solicrec`: payers are asked to authorise recurrences. Of a recurrence the standard lists none. */
 export const requestRoutes = (service: RequestService): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/v1/pix/recurrence-requests',
-    scope: 'solicrec:read',
-    document: listDocument,
-    handle: async (c) => {
-      const { recurrence_id: id } = readQuery(c, requestsQuery)
-      const requests = await service.ofRecurrence(callerOf(c).owner, id)
-      return Response.json({ requests: requests.map(listedView) })
-    },
-  },
+  route(listDocument, async ({ query: { recurrence_id: id }, caller }) => {
+    const requests = await service.ofRecurrence(caller.owner, id)
+    return Response.json({ requests: requests.map(listedView) })
+  }),
   pixRoute(
     'POST',
     '/solicrec',

@@ -3,18 +3,14 @@ import type { Client } from '../database/index.ts'
 import {
   ApiError,
   actorOf,
-  callerOf,
   httpErrors,
   idParams,
   pageOf,
   pageQuery,
-  type RequestContext,
   type Route,
-  type RouteDocument,
-  readJson,
-  readParams,
-  readQuery,
+  type RouteContract,
   respond,
+  route,
   runOnce,
   text,
   withMissingSettings,
@@ -29,7 +25,6 @@ import {
   openDeadLetters,
 } from './postgresql/dead-letters.ts'
 
-const path = '/v1/ops/dead-letters'
 const codeCharactersMax = 100
 /** Letters that one request retries: each is a transaction's work. */
 const retriedMax = 500
@@ -66,21 +61,24 @@ const list = z.object({
 })
 const retried = z.object({ retried: z.int() })
 
-const tag = 'Operation'
 const exampleFrom = { id: 'listDeadLetters#/dead_letters/0/id' }
 const documents = {
   list: {
+    at: 'GET /v1/ops/dead-letters',
+    scope: 'ops:read',
+    ofInstitution: true,
     operation: 'listDeadLetters',
     summary: 'Messages that could not be handled, newest first',
     description: 'Without what they hold: `trilho dlq show` shows that.',
-    tag,
     query,
     responses: { 200: { description: 'They', schema: list } },
   },
   retry: {
+    at: 'POST /v1/ops/dead-letters/{id}/retry',
+    scope: 'ops:admin',
+    ofInstitution: true,
     operation: 'retryDeadLetter',
     summary: 'Puts a message back on the topic that it came from',
-    tag,
     params: idParams,
     exampleFrom,
     idempotent: true,
@@ -88,23 +86,27 @@ const documents = {
     errors: [httpErrors.message_rejected],
   },
   retryAll: {
+    at: 'POST /v1/ops/dead-letters/retry',
+    scope: 'ops:admin',
+    ofInstitution: true,
     operation: 'retryDeadLetters',
     summary: 'Puts all messages with an error code back',
     description: `The oldest first, at most ${retriedMax}: ask again until none is left.`,
-    tag,
     idempotent: true,
     body: { 'application/json': retryBody },
     responses: { 202: { description: 'How many are handled once more', schema: retried } },
   },
   drop: {
+    at: 'DELETE /v1/ops/dead-letters/{id}',
+    scope: 'ops:admin',
+    ofInstitution: true,
     operation: 'deleteDeadLetter',
     summary: 'Throws a message away',
-    tag,
     params: idParams,
     exampleFrom,
     responses: { 204: { description: 'It is gone' } },
   },
-} as const satisfies Record<string, RouteDocument>
+} as const satisfies Readonly<Record<string, RouteContract>>
 
 /**
  * Dead letters over the API, for operators.
@@ -120,34 +122,16 @@ export const createDeadLetters = ({
   readonly isRelayed: boolean
 }): Feature => {
   const name = 'dead_letters'
-  if (sql === undefined) {
-    const never = (): never => {
-      throw new Error('no database')
-    }
-    const routes = routesOf({ list: never, retry: never, retryAll: never, drop: never })
-    return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
+  if (sql !== undefined) return { name, routes: routesOf(sql, openDeadLetters(sql, isRelayed)) }
+  const never = (): never => {
+    throw new Error('no database')
   }
-  return { name, routes: routesOf(handlersOf(sql, openDeadLetters(sql, isRelayed))) }
+  const routes = Object.values(documents).map((contract) => route(contract, never))
+  return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
 }
 
-type Handlers = Readonly<Record<keyof typeof documents, Route['handle']>>
-
-const routesOf = (handlers: Handlers): readonly Route[] => [
-  { ...{ method: 'GET', path, scope: 'ops:read' }, ...of('list', handlers) },
-  { method: 'POST', path: `${path}/{id}/retry`, scope: 'ops:admin', ...of('retry', handlers) },
-  { method: 'POST', path: `${path}/retry`, scope: 'ops:admin', ...of('retryAll', handlers) },
-  { ...{ method: 'DELETE', path: `${path}/{id}`, scope: 'ops:admin' }, ...of('drop', handlers) },
-]
-
-const of = (name: keyof Handlers, handlers: Handlers) => ({
-  ofInstitution: true,
-  document: documents[name],
-  handle: handlers[name],
-})
-
-const handlersOf = (sql: Client, box: DeadLetterBox): Handlers => ({
-  list: async (c) => {
-    const { limit, cursor, code: errorCode } = readQuery(c, query)
+const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [
+  route(documents.list, async ({ query: { limit, cursor, code: errorCode } }) => {
     const before = cursor === undefined ? undefined : BigInt(cursor)
     const [found, classes] = await Promise.all([
       box.list(limit + 1, { before, errorCode }),
@@ -155,20 +139,17 @@ const handlersOf = (sql: Client, box: DeadLetterBox): Handlers => ({
     ])
     const { items, next } = pageOf(found, limit, ({ id }) => String(id))
     return Response.json({ dead_letters: items.map(viewOf), classes, next_cursor: next })
-  },
-  retry: async (c) => {
-    const id = idOf(c)
-    const caller = callerOf(c)
+  }),
+  route(documents.retry, async ({ params, caller }) => {
+    const id = idOf(params.id)
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
       if (!(await box.retryIn(tx, id).catch(refuseOrphan))) throw noLetter()
       await writeAudit(tx, { ...retryEntry, actor: actorOf(caller), object: String(id) })
       return { status: 202, body: JSON.stringify({ retried: 1 }) }
     })
     return respond(answered)
-  },
-  retryAll: async (c) => {
-    const { code: errorCode } = await readJson(c, retryBody)
-    const caller = callerOf(c)
+  }),
+  route(documents.retryAll, async ({ body: { code: errorCode }, caller }) => {
     const answered = await runOnce(sql, caller.idempotencyKey, async (tx) => {
       let count = 0
       for (const id of await box.ids(retriedMax, errorCode, tx)) {
@@ -179,18 +160,17 @@ const handlersOf = (sql: Client, box: DeadLetterBox): Handlers => ({
       return { status: 202, body: JSON.stringify({ retried: count }) }
     })
     return respond(answered)
-  },
-  drop: async (c) => {
-    const id = idOf(c)
-    const actor = actorOf(callerOf(c))
+  }),
+  route(documents.drop, async ({ params, caller }) => {
+    const id = idOf(params.id)
     await sql.begin(async (tx) => {
       if (!(await box.dropIn(tx, id))) throw noLetter()
       const entry = { action: 'dead_letters.drop', outcome: 'dropped' } as const
-      await writeAudit(tx, { ...entry, actor, object: String(id) })
+      await writeAudit(tx, { ...entry, actor: actorOf(caller), object: String(id) })
     })
     return new Response(null, { status: 204 })
-  },
-})
+  }),
+]
 
 const retryEntry = { action: 'dead_letters.retry', outcome: 'retried' } as const
 
@@ -199,8 +179,7 @@ const noLetter = (): ApiError => new ApiError(httpErrors.not_found, 'No such dea
 /** What the database's ids can be. */
 const idMax = 2n ** 63n - 1n
 
-const idOf = (c: RequestContext): bigint => {
-  const given = readParams(c, idParams).id
+const idOf = (given: string): bigint => {
   if (!idForm.test(given)) throw noLetter()
   const id = BigInt(given)
   if (id > idMax) throw noLetter()

@@ -272,10 +272,10 @@ const refused = (acts: Acts, error: unknown, { principal, route, requestId }: Ex
 const handlerOf = (route: Route, options: AppOptions, acts: Acts): Handler => {
   const { authenticator } = options
   const checkBodyHeaders = createBodyHeadersCheck(route)
+  const rooms = options.roomsFor?.(route)
   const enter: Handler = (c) => {
     checkUrl(c.req.raw.url, route.path)
     checkBodyHeaders(c.req.raw)
-    const rooms = options.roomsFor?.(route)
     rooms?.enter(useOf(c.env))
     c.env.rooms = rooms
     const { act } = route

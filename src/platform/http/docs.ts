@@ -1,9 +1,10 @@
+import { route } from './asked.ts'
 import script from './docs-page/page.client.js' with { type: 'text' }
 import style from './docs-page/page.css' with { type: 'text' }
 import page from './docs-page/page.html' with { type: 'text' }
 import schemaScript from './docs-page/schema.client.js' with { type: 'text' }
 import { answerFile, type KeptFile, keepFile } from './file.ts'
-import { type Route, type RouteDocument, route } from './route.ts'
+import type { Route, RouteContract } from './route.ts'
 
 /** Our own files only, and nothing written within them. */
 const pagePolicy =
@@ -14,9 +15,7 @@ const scriptType = 'text/javascript; charset=utf-8'
 /** The interactive page at /docs: every file comes from this process, nothing from elsewhere. */
 export const docsRoutes = (): readonly Route[] => [
   route(
-    'GET /',
-    'public',
-    hidden('To the page'),
+    hidden('/', 'To the page'),
     () => new Response(null, { status: 302, headers: { Location: '/docs' } }),
   ),
   fileRoute('/docs', 'Interactive API page', 'text/html; charset=utf-8', page as unknown as string),
@@ -25,27 +24,22 @@ export const docsRoutes = (): readonly Route[] => [
   fileRoute('/docs/schema.client.js', 'What it knows of schemas', scriptType, schemaScript),
 ]
 
-const hidden = (summary: string): RouteDocument => ({
+const hidden = (path: string, summary: string): RouteContract => ({
+  at: `GET ${path}`,
+  scope: 'public',
   operation: undefined,
   summary,
-  tag: 'Documentation',
   responses: { 200: { description: summary } },
 })
 
 const fileRoute = (path: string, summary: string, contentType: string, text: string): Route => {
   let kept: KeptFile | undefined
-  return {
-    method: 'GET',
-    path,
-    scope: 'public',
-    document: hidden(summary),
-    handle: (c) => {
-      kept ??= keepFile(text)
-      return answerFile(c, kept, {
-        'Content-Type': contentType,
-        'Content-Security-Policy': pagePolicy,
-        'Referrer-Policy': 'no-referrer',
-      })
-    },
-  }
+  return route(hidden(path, summary), ({ c }) => {
+    kept ??= keepFile(text)
+    return answerFile(c, kept, {
+      'Content-Type': contentType,
+      'Content-Security-Policy': pagePolicy,
+      'Referrer-Policy': 'no-referrer',
+    })
+  })
 }

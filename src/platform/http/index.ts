@@ -7,6 +7,7 @@ export {
   readActivity,
 } from './activity.ts'
 export { type App, createApp } from './app.ts'
+export { type Asked, route } from './asked.ts'
 export { type Acts, createActs, type RecordAct } from './audit/acts.ts'
 export { type Exported, exportAudit } from './audit/chain/export.ts'
 export { exportLinks } from './audit/chain/lines.ts'
@@ -25,7 +26,6 @@ export {
   readEncodedBytes,
   readJson,
   readJsonValue,
-  readParams,
   readQuery,
   readText,
   validated,
@@ -107,8 +107,8 @@ export { restrictedBy } from './restricted.ts'
 export {
   type RequestContext,
   type Route,
+  type RouteContract,
   type RouteDocument,
-  route,
   withMissingSettings,
 } from './route.ts'
 export {

@@ -2,7 +2,7 @@ import { type ZodType, z } from 'zod'
 import { type ErrorDefinition, httpErrors } from './errors.ts'
 import { keyHeaderForm } from './idempotency/key.ts'
 import { nameSchemas, type OpenApiDocument } from './openapi-names.ts'
-import { type DocumentTag, documentTags, railOf } from './openapi-tags.ts'
+import { type DocumentTag, documentTags, railOf, tagOf } from './openapi-tags.ts'
 import { type ErrorStyle, problemContentType } from './render.ts'
 import { acceptedBy, type Route } from './route.ts'
 
@@ -78,7 +78,7 @@ export const openApiDocument = async (
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: Object.entries(documentTags).map(([name, description]) => ({ name, description })),
+    tags: [...documentTags],
   })
   nameSchemas(document as unknown as OpenApiDocument)
   return document as unknown as Record<string, unknown>
@@ -117,7 +117,7 @@ const pathOf = (route: Route, operation: string): PathConfig => {
     operationId: operation,
     summary: document.summary,
     description: [document.description, scopeLine].filter(Boolean).join('\n\n'),
-    tags: [document.tag],
+    tags: [tagOf(route) ?? 'Operation'],
     security: isPublic ? [] : [{ apiKey: [] }],
     ...(document.exampleFrom === undefined ? {} : { 'x-example-from': document.exampleFrom }),
     request: requestOf(route) as NonNullable<PathConfig['request']>,
@@ -206,7 +206,7 @@ const failuresOfAll = (route: Route): ErrorDefinition[] => {
   return [
     ...definitions,
     rate_limited,
-    ...(railOf[document.tag] === undefined ? [] : [overloaded]),
+    ...(railOf(route) === undefined ? [] : [overloaded]),
     unauthorized,
     forbidden,
     unavailable,

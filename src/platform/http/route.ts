@@ -5,7 +5,6 @@ import type { AuditAction } from './audit/domain.ts'
 import { ApiError, type ErrorDefinition, httpErrors } from './errors.ts'
 import type { Rooms } from './limits/concurrency.ts'
 import type { Allowance } from './limits/rate.ts'
-import type { DocumentTag } from './openapi-tags.ts'
 import type { ErrorStyle } from './render.ts'
 
 /** What belongs to one request; a handler finds it in `c.env`. */
@@ -40,7 +39,6 @@ export type RouteDocument = {
   readonly operation: string | undefined
   readonly summary: string
   readonly description?: string
-  readonly tag: DocumentTag
   readonly params?: ZodType
   readonly query?: ZodType
   /** Takes an Idempotency-Key: the handler reads the body before `callerOf`, and keeps the answer under the key. */
@@ -71,14 +69,8 @@ type RouteResponse = {
   readonly example?: unknown
 }
 
-/**
- * One endpoint. The application checks key and scope, Content-Type and body size before `handle`;
- * reading and validating the body is the handler's: `readJson(c, schema)`, or by hand where it is hot.
- */
-export type Route = {
-  readonly method: Method
-  /** As OpenAPI writes it: `/v1/messages/{id}`. Also the `path` label of the metrics. */
-  readonly path: string
+/** What the application holds requests to before their handler runs, besides what the document says. */
+export type RouteRules = {
   readonly scope: Scope | 'public'
   /**
    * It shows, signs or moves what is the institution's, where its scope does not say so already: keys of other accounts
@@ -104,28 +96,29 @@ export type Route = {
   readonly isPure?: true
   /** A question that is passed on, to a directory or a node: how long it takes tells nothing about this gateway. */
   readonly asksOthers?: true
+}
+
+/** All of an endpoint but its handler, as features write it down. */
+export type RouteContract = RouteDocument &
+  RouteRules & {
+    /** As OpenAPI writes paths: `GET /v1/messages/{id}`. */
+    readonly at: `${Method} ${string}`
+    /** The handler reads it from `c`: it is hot, may be absent, or has no schema that judges all of it. */
+    readonly isBodyReadByHand?: true
+  }
+
+/**
+ * One endpoint. The application checks key and scope, Content-Type and body size before `handle`. {@link route} makes
+ * it of a contract.
+ */
+export type Route = RouteRules & {
+  readonly method: Method
+  /** Also the `path` label of the metrics. */
+  readonly path: string
   readonly document: RouteDocument
   /** The answer with its texts for people in Portuguese; what programs read does not differ. */
   readonly inPortuguese?: (answer: unknown) => unknown
   readonly handle: (c: RequestContext) => Response | Promise<Response>
-}
-
-type RouteOptions = Omit<Route, 'method' | 'path' | 'scope' | 'document' | 'handle'>
-
-/**
- * A route in short, where its document stands elsewhere:
- * `route('GET /v1/messages/{id}', 'messages:read', documents.find, async (c) => …)`. What else it has stands before its
- * handler.
- */
-export const route = (
-  what: `${Method} ${string}`,
-  scope: Route['scope'],
-  document: RouteDocument,
-  ...rest: readonly [Route['handle']] | readonly [RouteOptions, Route['handle']]
-): Route => {
-  const [method, path = ''] = what.split(' ') as [Method, string]
-  const [handle, options] = rest.length === 1 ? [rest[0], {}] : [rest[1], rest[0]]
-  return { method, path, scope, ...options, document, handle }
 }
 
 /** The media types that a route takes; undefined: it takes no body. */

@@ -44,8 +44,6 @@ export type SystemOptions = {
   readonly events?: readonly EventDocument[]
 }
 
-const tag = 'Operation'
-
 const health = z
   .object({
     status: z.enum(['ok', 'degraded']),
@@ -95,7 +93,6 @@ const healthRoute = ({ version, authenticator, health: report }: SystemOptions):
   document: {
     operation: 'getHealth',
     summary: 'State of the process and its database',
-    tag,
     responses: { 200: { description: 'The process runs', schema: health } },
   },
   handle: async (c) => {
@@ -132,7 +129,6 @@ const readyRoute = ({ health: report }: SystemOptions): Route => ({
   document: {
     operation: 'getReadiness',
     summary: 'Whether this process should get traffic',
-    tag,
     responses: {
       200: { description: 'Ready', schema: readiness },
       503: {
@@ -162,7 +158,6 @@ const metricsRoutes = ({ metrics }: SystemOptions): readonly Route[] =>
           document: {
             operation: 'getMetrics',
             summary: 'Metrics in the Prometheus text format',
-            tag,
             responses: {
               200: { description: 'Metrics', schema: z.string(), contentType: 'text/plain' },
             },
@@ -183,7 +178,6 @@ const openApiRoute = ({ routes, version, events }: SystemOptions): Route => {
     document: {
       operation: 'getOpenApiDocument',
       summary: 'This API as an OpenAPI 3.1 document',
-      tag: 'Documentation',
       responses: { 200: { description: 'The document', schema: z.looseObject({}) } },
     },
     handle: async (c) => {
@@ -237,7 +231,6 @@ export const catalogueRoutes = (
       document: {
         operation: 'listErrorCodes',
         summary: 'Every error code with status, meaning and remedy',
-        tag: 'Documentation',
         responses: {
           200: {
             description: 'The catalogue',
@@ -262,7 +255,6 @@ export const catalogueRoutes = (
         summary: 'One error code: what the `type` of a problem points to',
         description:
           'A page with an example for `Accept: text/html`, as browsers send it. In Portuguese where `Accept-Language` prefers it.',
-        tag: 'Documentation',
         params: codeParams,
         exampleFrom: { code: 'listErrorCodes#/errors/0/code' },
         responses: {

@@ -154,8 +154,8 @@ const openListeners = (
   const { tls } = options
   const secure = tls && { material: tls, asksClients: true }
   const adminTls = tls && options.adminTls ? { material: tls, asksClients: false } : undefined
-  const roomsFor = ({ document: { tag } }: Route) => {
-    const rail = railOf[tag]
+  const roomsFor = (route: Route) => {
+    const rail = railOf(route)
     return rail && options.rooms?.[rail]
   }
   const appOf = (own: readonly Route[], log = logger) =>

@@ -6,6 +6,7 @@ import {
   idParams,
   instant,
   pageQuery,
+  type RouteContract,
   traceId,
   whole,
 } from '#src/platform/http/index.ts'
@@ -17,7 +18,6 @@ const offsetMax = 100_000
 
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-const tag = 'Instant payments' as const
 const ispb = z.string().regex(/^[0-9A-Z]{8}$/, 'must be 8 digits or capital letters')
 
 const endToEndIdForm = z.string().regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
@@ -32,19 +32,19 @@ const amountForm = z
   .regex(/^\d{1,16}(\.\d{1,2})?$/, 'must be a decimal string such as 10.00')
   .transform((text) => parseCents(text))
 
-export const endToEndParams = z.object({ endToEndId: endToEndIdForm })
+const endToEndParams = z.object({ endToEndId: endToEndIdForm })
 
 const inCapitals = (value: unknown): unknown =>
   typeof value === 'string' ? value.toUpperCase() : value
 
 const offset = { offset: whole(0, offsetMax, 0) }
 
-export const endToEndQuery = z.strictObject({
+const endToEndQuery = z.strictObject({
   ...pageQuery(uuidForm, limitMax, limitMax),
   ...offset,
 })
 
-export const listQuery = z.strictObject({
+const listQuery = z.strictObject({
   type: z
     .string()
     .regex(/^[a-z]{4}\.\d{3}$/, 'must be a dotted message type, for example pacs.008')
@@ -150,26 +150,29 @@ const detail = record
 
 export const documents = {
   activity: {
+    at: 'GET /v1/messages/activity',
+    scope: 'messages:read',
     operation: 'readPaymentActivity',
     summary: 'The payments of late: how many, how fast, with what outcome',
     description:
       'Of pacs.008, sent and received. The time of one runs from its storing to its last state.',
-    tag,
     query: activityQuery,
     responses: { 200: { description: 'Steps and outcomes', schema: activitySchema } },
   },
   list: {
+    at: 'GET /v1/messages',
+    scope: 'messages:read',
     operation: 'listMessages',
     summary: 'Lists messages, newest first',
-    tag,
     query: listQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
   },
   find: {
+    at: 'GET /v1/messages/{id}',
+    scope: 'messages:read',
     operation: 'getMessage',
     summary: 'One message',
     description: 'With `Accept: application/xml` the document itself, as it was sent or received.',
-    tag,
     params: idParams,
     exampleFrom: { id: 'listMessages#/messages/0/id' },
     responses: {
@@ -177,12 +180,13 @@ export const documents = {
     },
   },
   endToEnd: {
+    at: 'GET /v1/messages/e2e/{endToEndId}',
+    scope: 'messages:read',
     operation: 'listMessagesOfPayment',
     summary: 'Messages of one payment, newest first',
-    tag,
     params: endToEndParams,
     exampleFrom: { endToEndId: 'listMessages?type=pacs.008#/messages/0/end_to_end_id' },
     query: endToEndQuery,
     responses: { 200: { description: 'Messages', schema: listEnvelope } },
   },
-}
+} as const satisfies Readonly<Record<string, RouteContract>>

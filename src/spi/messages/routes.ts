@@ -1,17 +1,13 @@
 import { formatCents } from '#codecs/iso20022'
 import {
   ApiError,
-  activityQuery,
   httpErrors,
-  idParams,
   pageOf,
   type RequestContext,
   type Route,
-  readParams,
-  readQuery,
   route,
 } from '#src/platform/http/index.ts'
-import { documents, endToEndParams, endToEndQuery, listQuery, uuidForm } from './documents.ts'
+import { documents, uuidForm } from './documents.ts'
 import {
   type AmountRange,
   amountCentsMax,
@@ -24,8 +20,7 @@ import type { MessageService } from './service.ts'
 
 /** The endpoints that read stored messages; all need the scope `messages:read`. */
 export const messageRoutes = (service: MessageService): readonly Route[] => [
-  route('GET /v1/messages', 'messages:read', documents.list, async (c) => {
-    const query = readQuery(c, listQuery)
+  route(documents.list, async ({ query }) => {
     const filter = {
       type: query.type,
       direction: query.direction,
@@ -41,17 +36,16 @@ export const messageRoutes = (service: MessageService): readonly Route[] => [
     }
     return Response.json(await listOf(service, filter, query))
   }),
-  route('GET /v1/messages/activity', 'messages:read', documents.activity, async (c) =>
-    Response.json(await service.activity(readQuery(c, activityQuery).minutes)),
+  route(documents.activity, async ({ query }) =>
+    Response.json(await service.activity(query.minutes)),
   ),
-  route('GET /v1/messages/e2e/{endToEndId}', 'messages:read', documents.endToEnd, async (c) => {
-    const { endToEndId } = readParams(c, endToEndParams)
-    const list = await listOf(service, { endToEndId }, readQuery(c, endToEndQuery))
+  route(documents.endToEnd, async ({ params: { endToEndId }, query }) => {
+    const list = await listOf(service, { endToEndId }, query)
     if (list.total === 0) throw notFound()
     return Response.json(list)
   }),
-  route('GET /v1/messages/{id}', 'messages:read', documents.find, async (c) => {
-    const id = readParams(c, idParams).id.toLowerCase()
+  route(documents.find, async ({ params, c }) => {
+    const id = params.id.toLowerCase()
     if (!uuidForm.test(id)) throw notFound()
     return wantsXml(c) ? xmlOf(await service.document(id)) : jsonOf(await service.find(id))
   }),

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { codeLists } from '#codecs/iso20022'
 import { reason } from '#src/events/index.ts'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { outcomes } from './domain.ts'
 import { paymentErrors } from './errors.ts'
 
-const tag = 'Instant payments' as const
+const bodyBytesMax = 16_384
+
 /** R$ 90 071 992 547 409.91: beyond it a number of JSON is not exact. */
 const centsMax = Number.MAX_SAFE_INTEGER
 const informationCharactersMax = 105
@@ -16,8 +17,8 @@ const endToEndId = z
   .regex(/^[0-9A-Za-z]{1,35}$/, 'must be 1 to 35 letters and digits')
   .meta({ description: 'EndToEndId of the payment.' })
 
-export const paymentParams = z.object({ endToEndId })
-export const refundParams = z.object({
+const paymentParams = z.object({ endToEndId })
+const refundParams = z.object({
   endToEndId,
   refundId: z
     .string()
@@ -25,7 +26,7 @@ export const refundParams = z.object({
     .meta({ description: 'RtrId of the return.' }),
 })
 
-export const refundBody = z.strictObject({
+const refundBody = z.strictObject({
   amount: z.int().min(1).max(centsMax).meta({ description: 'In cents.', example: 500 }),
   reason: z.enum([...codeLists.return_reason.keys()] as [string, ...string[]]).meta({
     description:
@@ -108,21 +109,23 @@ const received = {
 
 export const documents = {
   find: {
+    at: 'GET /v1/pix/payments/{endToEndId}',
+    scope: 'messages:read',
     operation: 'getPayment',
     summary: 'A payment with all its returns',
     description:
       'Sent or received, read from the stored messages that name its EndToEndId. A message with a wrong signature counts for nothing but its line in the timeline.',
-    tag,
     params: paymentParams,
     exampleFrom: received,
     responses: { 200: { description: 'The payment', schema: payment } },
     errors: [tooMany],
   },
   refunds: {
+    at: 'GET /v1/pix/payments/{endToEndId}/refunds',
+    scope: 'messages:read',
     operation: 'listRefunds',
     summary: 'The returns of a payment',
     description: 'All of them, at most a few hundred, in the order of their messages.',
-    tag,
     params: paymentParams,
     exampleFrom: received,
     responses: {
@@ -131,22 +134,25 @@ export const documents = {
     errors: [tooMany],
   },
   refund: {
+    at: 'GET /v1/pix/payments/{endToEndId}/refunds/{refundId}',
+    scope: 'messages:read',
     operation: 'getRefund',
     summary: 'One return of a payment',
-    tag,
     params: refundParams,
     exampleFrom: { ...received, refundId: 'listRefunds#/refunds/0/id' },
     responses: { 200: { description: 'The return', schema: refund } },
     errors: [tooMany],
   },
   create: {
+    at: 'POST /v1/pix/payments/{endToEndId}/refunds',
+    scope: 'spi:send',
+    bodyBytesMax,
     operation: 'createRefund',
     summary: 'Give back a payment that was received, whole or in part',
     description: [
       'Makes the pacs.004 from the payment that is stored here and queues it. All returns of a payment together never exceed it, however many are asked for at once: one without an answer holds its amount, one that is refused gives it back. Returns sent by `POST /v1/spi/send` count too.',
       'Refused are: a payment that is not settled or was not received here (`payment_not_refundable`), more than what is left (`refund_exceeds_payment`), and anything later than 90 days after the settlement (`refund_deadline_passed`). With SL02 only the cash of a Pix Saque or Pix Troco is given back, with MD06 only the purchase of a Pix Troco.',
     ].join('\n\n'),
-    tag,
     idempotent: true,
     params: paymentParams,
     exampleFrom: received,
@@ -157,4 +163,4 @@ export const documents = {
     responses: { 202: { description: 'Stored and queued.', schema: refund } },
     errors: [...Object.values(paymentErrors)],
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

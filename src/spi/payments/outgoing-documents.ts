@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { paymentErrors } from './errors.ts'
 
 /** R$ 90 071 992 547 409.91: beyond it a number of JSON is not exact. */
@@ -25,7 +25,7 @@ const accountParts = {
   account_type: z.enum(['CACC', 'SVGS', 'TRAN']).meta({ example: 'CACC' }),
 }
 
-export const payBody = z
+const payBody = z
   .strictObject({
     key: text(keyCharsMax).optional().meta({ description: 'Pix key of who is paid.' }),
     qr_code: text(qrCodeCharsMax, { isMultiline: true }).optional().meta({
@@ -97,6 +97,9 @@ const debtor = {
 } as const
 
 export const payDocument = {
+  at: 'POST /v1/pix/payments',
+  scope: 'spi:send',
+  bodyBytesMax: 16_384,
   operation: 'createPayment',
   summary: 'Pay by Pix key, QR code or account',
   description: [
@@ -104,7 +107,6 @@ export const payDocument = {
     'The answer says that the payment is stored, not that it is settled: `GET /v1/pix/payments/{endToEndId}` tells what became of it, step by step, and the events `message.status` and `pacs.002` tell it unasked. Whatever is refused here, and whatever is answered 503, has paid nothing; with the same `Idempotency-Key` a request may be repeated after any failure.',
     'A payer who is to confirm the receiver first looks the key up with `GET /v1/dict/keys/{key}` and pays with its `end_to_end_id`: then the payment is refused (`dict_entry_changed`) if the key has changed hands meanwhile.',
   ].join('\n\n'),
-  tag: 'Instant payments',
   idempotent: true,
   body: { 'application/json': payBody },
   bodyExamples: {
@@ -123,4 +125,4 @@ export const payDocument = {
   },
   responses: { 202: { description: 'Stored and queued.', schema: outgoing } },
   errors: [...[paymentErrors.payee_differs, paymentErrors.amount_differs]],
-} as const satisfies RouteDocument
+} as const satisfies RouteContract

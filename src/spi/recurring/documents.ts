@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { reason } from '#src/events/index.ts'
-import { pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { pageQuery, type RouteContract } from '#src/platform/http/index.ts'
 import { chargeStates, mandateStates, stepsMax } from './domain.ts'
 
-const tag = 'Instant payments' as const
 const limitMax = 500
 const limitDefault = 50
 
@@ -11,10 +10,10 @@ const ident = z.string().regex(/^[0-9A-Za-z]{1,64}$/, 'must be 1 to 64 letters a
 const cursorForm = /^[0-9a-f-]{36} [!-~]{1,64}$/
 const page = pageQuery(cursorForm, limitMax, limitDefault)
 
-export const mandateParams = z.object({ mandateId: ident.meta({ description: 'MndtId.' }) })
-export const chargeParams = z.object({ endToEndId: ident.meta({ description: 'EndToEndId.' }) })
-export const mandatesQuery = z.strictObject({ state: z.enum(mandateStates).optional(), ...page })
-export const chargesQuery = z.strictObject({
+const mandateParams = z.object({ mandateId: ident.meta({ description: 'MndtId.' }) })
+const chargeParams = z.object({ endToEndId: ident.meta({ description: 'EndToEndId.' }) })
+const mandatesQuery = z.strictObject({ state: z.enum(mandateStates).optional(), ...page })
+const chargesQuery = z.strictObject({
   state: z.enum(chargeStates).optional(),
   mandate_id: ident.optional(),
   ...page,
@@ -98,10 +97,11 @@ const begins =
 
 export const documents = {
   mandates: {
+    at: 'GET /v1/pix/mandates',
+    scope: 'messages:read',
     operation: 'listMandates',
     summary: 'Mandates of Pix Automático, newest first',
     description: begins,
-    tag,
     query: mandatesQuery,
     responses: {
       200: {
@@ -111,11 +111,12 @@ export const documents = {
     },
   },
   mandate: {
+    at: 'GET /v1/pix/mandates/{mandateId}',
+    scope: 'messages:read',
     operation: 'getMandate',
     summary: 'A mandate of Pix Automático with its timeline',
     description:
       'Its state is what pain.009, pain.011 and pain.012 say, and nothing else: a request is `requested`, the payer\u2019s institution answers `pending` (PDNG), `confirmed` (CFDB), `rejected` or `cancelled` (CCLD). A refused cancellation leads back to what was before.',
-    tag,
     params: mandateParams,
     exampleFrom: { mandateId: 'listMandates#/mandates/0/mandate_id' },
     responses: {
@@ -128,10 +129,11 @@ export const documents = {
     },
   },
   charges: {
+    at: 'GET /v1/pix/charges',
+    scope: 'messages:read',
     operation: 'listCharges',
     summary: 'Charges of Pix Automático, newest first',
     description: begins,
-    tag,
     query: chargesQuery,
     responses: {
       200: {
@@ -141,11 +143,12 @@ export const documents = {
     },
   },
   charge: {
+    at: 'GET /v1/pix/charges/{endToEndId}',
+    scope: 'messages:read',
     operation: 'getCharge',
     summary: 'A charge of Pix Automático with its timeline',
     description:
       'One attempt to charge, with the EndToEndId that its payment will have. Its state is what pain.013, pain.014, camt.055 and camt.029 say; a message of ours that the central bank refuses takes back what it asked for. What became of the payment is at `GET /v1/pix/payments/{endToEndId}`.',
-    tag,
     params: chargeParams,
     exampleFrom: { endToEndId: 'listCharges#/charges/0/end_to_end_id' },
     responses: {
@@ -157,4 +160,4 @@ export const documents = {
       },
     },
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -1,14 +1,6 @@
-import {
-  ApiError,
-  httpErrors,
-  pageOf,
-  type Route,
-  readParams,
-  readQuery,
-  route,
-} from '#src/platform/http/index.ts'
+import { ApiError, httpErrors, pageOf, type Route, route } from '#src/platform/http/index.ts'
 import { momentOf } from '../messages/index.ts'
-import { chargeParams, chargesQuery, documents, mandateParams, mandatesQuery } from './documents.ts'
+import { documents } from './documents.ts'
 import type { Kind } from './domain.ts'
 import { reasonIn } from './project.ts'
 import type {
@@ -20,24 +12,20 @@ import type {
 } from './service.ts'
 
 export const recurringRoutes = (service: RecurringService): readonly Route[] => [
-  route('GET /v1/pix/mandates', 'messages:read', documents.mandates, async (c) => {
-    const query = readQuery(c, mandatesQuery)
+  route(documents.mandates, async ({ query }) => {
     const { items, next } = await list(service, 'mandate', { state: query.state }, query)
     return Response.json({ mandates: items.map(mandateView), next_cursor: next })
   }),
-  route('GET /v1/pix/mandates/{mandateId}', 'messages:read', documents.mandate, async (c) => {
-    const { mandateId } = readParams(c, mandateParams)
+  route(documents.mandate, async ({ params: { mandateId } }) => {
     const { recurrence, steps } = await found(service, 'mandate', mandateId)
     return Response.json({ ...mandateView(recurrence), timeline: steps.map(stepView) })
   }),
-  route('GET /v1/pix/charges', 'messages:read', documents.charges, async (c) => {
-    const query = readQuery(c, chargesQuery)
+  route(documents.charges, async ({ query }) => {
     const filter = { state: query.state, mandateId: query.mandate_id }
     const { items, next } = await list(service, 'charge', filter, query)
     return Response.json({ charges: items.map(chargeView), next_cursor: next })
   }),
-  route('GET /v1/pix/charges/{endToEndId}', 'messages:read', documents.charge, async (c) => {
-    const { endToEndId } = readParams(c, chargeParams)
+  route(documents.charge, async ({ params: { endToEndId } }) => {
     const { recurrence, steps } = await found(service, 'charge', endToEndId)
     return Response.json({ ...chargeView(recurrence), timeline: steps.map(stepView) })
   }),

@@ -1,13 +1,16 @@
 import { z } from 'zod'
-import { idParams, pageQuery, type RouteDocument } from '#src/platform/http/index.ts'
+import { idParams, pageQuery, type RouteContract } from '#src/platform/http/index.ts'
+import { xmlTypes } from '../api/message-body.ts'
 import { isOfFuture } from '../messages/value-rules.ts'
 import { dayForm, isAhead } from './days.ts'
 import { figureOutcomes } from './figures.ts'
 import { entryOutcomes } from './project.ts'
 import { cursorOfDay, cursorOfFile, differenceOutcomes } from './reconcile.ts'
+
 import statement from './sample-camt054.xml' with { type: 'text' }
 
-const tag = 'Instant payments' as const
+const bodyBytesMax = 16_384
+
 const limitMax = 500
 const limitDefault = 50
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
@@ -39,7 +42,7 @@ const entryId = z
   .meta({ example: 'E1234567820260302140500000000001' })
 
 /** Generators of clients cannot write a choice between objects: what goes with which report is a rule of values. */
-export const reportBody = z
+const reportBody = z
   .strictObject({
     report: z.enum(['entry', 'balances', 'entries']).meta({
       description:
@@ -66,10 +69,8 @@ export const reportBody = z
     return day === undefined ? refuse('day', 'is needed') : { report, day }
   })
 
-export const reportsQuery = z.strictObject(
-  pageQuery(new RegExp(`^${uuid}$`), limitMax, limitDefault),
-)
-export const entriesQuery = z.strictObject({
+const reportsQuery = z.strictObject(pageQuery(new RegExp(`^${uuid}$`), limitMax, limitDefault))
+const entriesQuery = z.strictObject({
   outcome: z.enum(entryOutcomes).optional(),
   request_id: z
     .string()
@@ -79,8 +80,8 @@ export const entriesQuery = z.strictObject({
   ...pageQuery(new RegExp(`^${uuid} \\d{1,9}$`), limitMax, limitDefault),
 })
 
-export const comparedQuery = z.strictObject(pageQuery(cursorOfFile, limitMax, limitDefault))
-export const differencesQuery = z.strictObject({
+const comparedQuery = z.strictObject(pageQuery(cursorOfFile, limitMax, limitDefault))
+const differencesQuery = z.strictObject({
   ...pageQuery(cursorOfDay, limitMax, limitDefault),
   day: dayText.optional().meta({
     example: '2026-03-02',
@@ -88,7 +89,7 @@ export const differencesQuery = z.strictObject({
   }),
 })
 
-export const figuresQuery = z.strictObject({
+const figuresQuery = z.strictObject({
   day: dayText.optional().meta({
     example: '2026-03-02',
     description: 'Today in Brazil if it is not given.',
@@ -202,11 +203,13 @@ const figuresAnswer = {
 
 export const documents = {
   create: {
+    at: 'POST /v1/pix/reports',
+    scope: 'spi:send',
+    bodyBytesMax,
     operation: 'createReport',
     summary: 'Ask the central bank for a report on our account',
     description:
       'Sends a camt.060. The answer comes later as a message of its own: balances and the number of entries stand on the report then, entries are listed by `GET /v1/pix/entries`.',
-    tag,
     idempotent: true,
     body: { 'application/json': reportBody },
     bodyExamples: {
@@ -217,9 +220,10 @@ export const documents = {
     responses: { 202: { description: 'Stored and queued.', schema: report } },
   },
   list: {
+    at: 'GET /v1/pix/reports',
+    scope: 'messages:read',
     operation: 'listReports',
     summary: 'Reports that were asked for, newest first',
-    tag,
     query: reportsQuery,
     responses: {
       200: {
@@ -229,19 +233,21 @@ export const documents = {
     },
   },
   find: {
+    at: 'GET /v1/pix/reports/{id}',
+    scope: 'messages:read',
     operation: 'getReport',
     summary: 'One report that was asked for',
-    tag,
     params: idParams,
     exampleFrom: { id: 'listReports#/reports/0/id' },
     responses: { 200: { description: 'The report', schema: report } },
   },
   entries: {
+    at: 'GET /v1/pix/entries',
+    scope: 'messages:read',
     operation: 'listEntries',
     summary: 'Reported entries, compared with our book, newest first',
     description:
       'The entries of every camt.054 that was received since the version that has this, asked for or not, each compared with the messages stored here when it came. A report whose signature does not fit tells nothing.',
-    tag,
     query: entriesQuery,
     responses: {
       200: {
@@ -251,20 +257,24 @@ export const documents = {
     },
   },
   differences: {
+    at: 'GET /v1/pix/differences',
+    scope: 'messages:read',
     operation: 'listDifferences',
     summary: 'What the entries of a day and our book say differently',
     description:
       'Walks the entries of every camt.054 received that are booked on the day, then our own settlements of that day in Brazil, and lists what either has and the other has not, other amounts and other states. Nothing is stored: the cursor alone says where the walk goes on.',
-    tag,
     query: differencesQuery,
     responses: differencesAnswer,
   },
   compare: {
+    at: 'POST /v1/pix/differences',
+    scope: 'messages:read',
+    accepts: xmlTypes,
+    isPure: true,
     operation: 'listStatementDifferences',
     summary: 'What a camt.054 and our book say differently',
     description:
       'As listDifferences, for the booked entries of the document that is sent, and our settlements in its days. Send the same document again with the cursor for the next page. It is neither stored nor are signatures checked.',
-    tag,
     body: { 'application/xml': z.string() },
     // Bun's types consider every *.xml a parsed document, whatever the import says.
     bodyExamples: { statement: statement as unknown as string },
@@ -272,22 +282,26 @@ export const documents = {
     responses: differencesAnswer,
   },
   figures: {
+    at: 'GET /v1/pix/figures',
+    scope: 'messages:read',
     operation: 'getFigures',
     summary: 'Counts, sums and balances of a day, by the central bank and by our book',
     description:
       'First of the whole day, then of what lies between each two balances (camt.053) of which the second is of that day: how many settled in each direction and their sums, what the entries received say, and every figure that does not fit. A settlement counts at the moment that the central bank gives it.',
-    tag,
     query: figuresQuery,
     responses: figuresAnswer,
   },
   figuresOf: {
+    at: 'POST /v1/pix/figures',
+    scope: 'messages:read',
+    accepts: xmlTypes,
+    isPure: true,
     operation: 'getStatementFigures',
     summary: 'Counts, sums and balances of a camt.052, camt.053 or camt.054, by it and by our book',
     description:
       'As getFigures, for the document that is sent: the entries of a camt.054, the balances of a camt.053 after the last that was received before, or the number of entries of a camt.052 that was asked for here. It is neither stored nor are signatures checked.',
-    tag,
     body: { 'application/xml': z.string() },
     bodyExamples: { statement: statement as unknown as string },
     responses: figuresAnswer,
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

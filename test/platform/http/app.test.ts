@@ -13,7 +13,6 @@ import { testApp, testKey } from '../../support/app.ts'
 const document = {
   operation: 'x',
   summary: 'x',
-  tag: 'Operation',
   responses: { 200: { description: 'x' } },
 } as const
 

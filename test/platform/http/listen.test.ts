@@ -7,7 +7,6 @@ import { until } from '../../support/until.ts'
 const document = {
   operation: 'x',
   summary: 'x',
-  tag: 'Operation',
   responses: { 200: { description: 'x' } },
 } as const
 const routes: readonly Route[] = [

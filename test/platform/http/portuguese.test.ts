@@ -31,7 +31,7 @@ const route: Route = {
   path: '/form',
   scope: 'ops:read',
   accepts: ['application/json'],
-  document: { operation: 'form', summary: 'x', tag: 'Operation', responses: {} },
+  document: { operation: 'form', summary: 'x', responses: {} },
   handle: async (c) => {
     readQuery(c, z.strictObject({}))
     await readJson(c, form)

@@ -20,7 +20,7 @@ const client = issueCertificate('client', { issuer: authority })
 const wrongClient = issueCertificate('client', { issuer: stranger })
 
 const held = Promise.withResolvers<void>()
-const document = { operation: 'x', summary: 'x', tag: 'Operation', responses: {} } as const
+const document = { operation: 'x', summary: 'x', responses: {} } as const
 let reached = 0
 const routes: readonly Route[] = [
   {

@@ -13,7 +13,7 @@ const logger = createLogger({ level: 'error', sink: { write: () => {} } })
 const loopback = '127.0.0.1'
 const own = ['/health', '/ready', '/metrics', '/openapi.json', '/docs', '/docs/page.client.js', '/']
 
-const document = { operation: 'x', summary: 'x', tag: 'Operation', responses: {} } as const
+const document = { operation: 'x', summary: 'x', responses: {} } as const
 const featureAt = (path: string, more: Partial<Feature> = {}): Feature => ({
   name: path.slice(1),
   routes: [{ method: 'GET', path, scope: 'public', document, handle: () => new Response('paid') }],

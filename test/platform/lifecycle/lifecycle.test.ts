@@ -95,7 +95,7 @@ describe('the gateway', () => {
       stallMs: 60_000,
     })
 
-  const document = { operation: 'x', summary: 'x', tag: 'Operation', responses: {} } as const
+  const document = { operation: 'x', summary: 'x', responses: {} } as const
   const routeAt = (path: string, handle: () => Response | Promise<Response>) =>
     [{ method: 'GET', path, scope: 'public', document, handle }] as const
   const cards: Feature = {

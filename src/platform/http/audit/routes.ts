@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { readQuery } from '../body.ts'
+import { route } from '../asked.ts'
 import { refusedValue } from '../errors.ts'
 import { pageQuery, pageResponse, pageResponses } from '../page.ts'
-import { type Route, type RouteDocument, route } from '../route.ts'
+import type { Route, RouteContract } from '../route.ts'
 import { instant, text, whole } from '../text.ts'
 import { type ExportedLink, UnknownLinkError } from './chain/lines.ts'
 import type { Anchor, VerifiedPage } from './chain/verify.ts'
@@ -33,15 +33,17 @@ const entry = z
   })
   .meta({ id: 'AuditEntry' })
 
-const document: RouteDocument = {
+const document = {
+  at: 'GET /v1/audit',
+  scope: 'ops:admin',
+  ofInstitution: true,
   operation: 'listAuditEntries',
   summary: 'Who did what, newest first',
   description:
     'Written in the transaction of what it tells of; without payloads. The actor is the public id of an API key, or `cli:<user>` of a command.',
-  tag: 'Operation',
   query,
   responses: pageResponses('entries', entry, 'The entries'),
-}
+} as const satisfies RouteContract
 
 const linksDefault = 20
 const linksMax = 100
@@ -59,16 +61,17 @@ const exportQuery = z.strictObject({
   }),
 })
 
-const exportDocument: RouteDocument = {
+const exportDocument = {
+  at: 'GET /v1/audit/export',
+  scope: 'audit:export',
   operation: 'exportAudit',
   summary: 'What is sealed, with the chain that proves it',
   description: `Lines of JSON, oldest first: the entries of a link, each with its hash, and then the link. The answers one after the other are the file that \`trilho audit export\` writes and \`trilho audit verify\` reads. Go on at the header Link (rel="next") until an answer is empty; the same request has more once more is sealed. An answer ends with the link that brings it to ${entriesMax} entries.`,
-  tag: 'Operation',
   query: exportQuery,
   responses: {
     200: { description: 'Whole links', schema: z.string(), contentType: ndjson },
   },
-}
+} as const satisfies RouteContract
 
 const anchorForm = /^(\d{1,18}):([0-9a-f]{64})$/
 /** The most findings of one answer. */
@@ -100,14 +103,16 @@ const verified = z
   })
   .meta({ id: 'AuditVerification' })
 
-const verifyDocument: RouteDocument = {
+const verifyDocument = {
+  at: 'GET /v1/audit/verification',
+  scope: 'ops:admin',
+  ofInstitution: true,
   operation: 'verifyAudit',
   summary: 'Verify a part of the chain over the audit log',
   description: `As \`trilho audit verify\`, link by link: go on with \`next_after\` until it is null. An answer ends with the link that brings it to ${entriesMax} entries.`,
-  tag: 'Operation',
   query: verifyQuery,
   responses: { 200: { description: 'What was found', schema: verified } },
-}
+} as const satisfies RouteContract
 
 type ListAudit = (
   filter: AuditFilter,
@@ -137,44 +142,28 @@ type AuditDeps = {
 }
 
 export const auditRoutes = ({ list, links, verify }: AuditDeps): readonly Route[] => [
-  {
-    method: 'GET',
-    path: '/v1/audit',
-    scope: 'ops:admin',
-    ofInstitution: true,
-    document,
-    handle: async (c) => {
-      const { limit, cursor, ...filter } = readQuery(c, query)
-      const found = await list(filter, { limit: limit + 1, before: cursor })
-      return pageResponse('entries', found, limit, viewOf)
-    },
-  },
-  route('GET /v1/audit/export', 'audit:export', exportDocument, async (c) => {
-    const { after, limit, database } = readQuery(c, exportQuery)
+  route(document, async ({ query: { limit, cursor, ...filter } }) => {
+    const found = await list(filter, { limit: limit + 1, before: cursor })
+    return pageResponse('entries', found, limit, viewOf)
+  }),
+  route(exportDocument, async ({ query: { after, limit, database } }) => {
     const found = links(database, BigInt(after))
     if (found === undefined) throw noDatabase()
     return await pageOfLinks(found, limit, database).catch(refuseUnknown)
   }),
-  route(
-    'GET /v1/audit/verification',
-    'ops:admin',
-    verifyDocument,
-    { ofInstitution: true },
-    async (c) => {
-      const { after, limit, database, anchor } = readQuery(c, verifyQuery)
-      const page = { after: BigInt(after), linksMax: limit, anchor: anchorOf(anchor) }
-      const found = await verify(database, page)?.catch(refuseUnknown)
-      if (found === undefined) throw noDatabase()
-      const { findings, head = null, next, ...counts } = found
-      return Response.json({
-        ...counts,
-        findings_count: findings.length,
-        findings: findings.slice(0, findingsMax),
-        head,
-        next_after: next === undefined ? null : Number(next),
-      })
-    },
-  ),
+  route(verifyDocument, async ({ query: { after, limit, database, anchor } }) => {
+    const page = { after: BigInt(after), linksMax: limit, anchor: anchorOf(anchor) }
+    const found = await verify(database, page)?.catch(refuseUnknown)
+    if (found === undefined) throw noDatabase()
+    const { findings, head = null, next, ...counts } = found
+    return Response.json({
+      ...counts,
+      findings_count: findings.length,
+      findings: findings.slice(0, findingsMax),
+      head,
+      next_after: next === undefined ? null : Number(next),
+    })
+  }),
 ]
 
 const noDatabase = () => {

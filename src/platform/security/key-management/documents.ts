@@ -4,7 +4,7 @@ import {
   idParams,
   instant,
   pageQuery,
-  type RouteDocument,
+  type RouteContract,
   text,
 } from '#src/platform/http/index.ts'
 import { restrictionsSchema } from '../keys/restrictions.ts'
@@ -12,7 +12,6 @@ import { isGrant } from '../keys/scopes.ts'
 
 /** Bodies and answers of the routes of keys, with their texts in the OpenAPI document. */
 
-const tag = 'Operation' as const
 const nameCharactersMax = 100
 const grantsMax = 100
 const grantCharactersMax = 50
@@ -38,7 +37,7 @@ const expiry = instant.meta({
   example: '2099-01-01T00:00:00Z',
 })
 
-export const createKeyBody = z
+const createKeyBody = z
   .strictObject({
     name: text(nameCharactersMax).meta({ description: 'Who it is for.', example: 'till-7' }),
     scopes: z
@@ -54,12 +53,12 @@ export const createKeyBody = z
   })
   .meta({ id: 'CreateKeyRequest' })
 
-export const changeKeyBody = z
+const changeKeyBody = z
   .strictObject({ restrictions: restrictions.optional(), expires_at: expiry.optional() })
   .refine((body) => Object.keys(body).length > 0, 'must change something')
   .meta({ id: 'UpdateKeyRequest' })
 
-export const rotateKeyBody = z
+const rotateKeyBody = z
   .strictObject({
     overlap_seconds: z
       .int()
@@ -72,7 +71,7 @@ export const rotateKeyBody = z
 
 const limitMax = 200
 const limitDefault = 50
-export const keysQuery = z.strictObject(pageQuery(/^[0-9A-Za-z]{12}$/, limitMax, limitDefault))
+const keysQuery = z.strictObject(pageQuery(/^[0-9A-Za-z]{12}$/, limitMax, limitDefault))
 
 const time = z.string().nullable()
 const view = z
@@ -99,43 +98,50 @@ const view = z
   .meta({ id: 'ApiKey' })
 const made = view.extend({ key: z.string().meta({ description: 'Shown only now.' }) })
 
-const json = (schema: z.ZodType) => ({ 'application/json': schema })
+const json = <Schema extends z.ZodType>(schema: Schema) => ({ 'application/json': schema })
 const answer = (status: number, description: string, schema?: z.ZodType) => ({
   [status]: { description, ...(schema === undefined ? {} : { schema }) },
 })
-const ofOne = { tag, params: idParams, exampleFrom: { id: 'listApiKeys#/keys/0/id' } } as const
+const ofOne = { params: idParams, exampleFrom: { id: 'listApiKeys#/keys/0/id' } } as const
 const ofActive = { ...ofOne, errors: [httpErrors.conflict] } as const
 
 export const keyDocuments = {
   list: {
+    at: 'GET /v1/keys',
+    scope: 'keys:read',
     operation: 'listApiKeys',
     summary: 'API keys of the account, newest first',
     description: 'Those of the database, revoked ones too; no secret.',
-    tag,
     query: keysQuery,
     responses: answer(
-      ...([200, 'The keys'] as const),
+      200,
+      'The keys',
       z.object({ keys: z.array(view), next_cursor: z.string().nullable() }),
     ),
   },
   find: {
+    at: 'GET /v1/keys/{id}',
+    scope: 'keys:read',
     operation: 'getApiKey',
     summary: 'Show an API key',
     ...ofOne,
     responses: answer(200, 'The key, without its secret.', view),
   },
   create: {
+    at: 'POST /v1/keys',
+    scope: 'keys:manage',
     operation: 'createApiKey',
     summary: 'Make an API key of the account',
     description:
       'It has no scope that the caller lacks. A caller that is restricted, other than to reading, makes none.',
-    tag,
     idempotent: true,
     body: json(createKeyBody),
     errors: [httpErrors.conflict],
     responses: answer(201, 'The key; its text only now.', made),
   },
   change: {
+    at: 'PATCH /v1/keys/{id}',
+    scope: 'keys:manage',
     operation: 'updateApiKey',
     summary: 'Restrict an API key, or set its expiry',
     description:
@@ -146,6 +152,8 @@ export const keyDocuments = {
     responses: answer(200, 'The key.', view),
   },
   rotate: {
+    at: 'POST /v1/keys/{id}/rotate',
+    scope: 'keys:manage',
     operation: 'rotateApiKey',
     summary: 'Give an API key a new secret',
     description: 'Its id, scopes and restrictions stay. A further rotation ends the oldest secret.',
@@ -155,10 +163,12 @@ export const keyDocuments = {
     responses: answer(200, 'The key; its text only now.', made),
   },
   revoke: {
+    at: 'DELETE /v1/keys/{id}',
+    scope: 'keys:manage',
     operation: 'revokeApiKey',
     summary: 'Revoke an API key',
     description: 'For good, and within five seconds. A second time changes nothing.',
     ...ofOne,
     responses: answer(204, 'It opens nothing any more.'),
   },
-} as const satisfies Readonly<Record<string, RouteDocument>>
+} as const satisfies Readonly<Record<string, RouteContract>>

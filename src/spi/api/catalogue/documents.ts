@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { RouteDocument } from '#src/platform/http/index.ts'
+import type { RouteContract } from '#src/platform/http/index.ts'
 import { catalogueErrors } from './errors.ts'
 
 const entry = z.object({
@@ -9,7 +9,9 @@ const entry = z.object({
 })
 
 /** The answer of `GET /v1/catalog/in` and `/out`. */
-export const catalogueDocument = (direction: 'in' | 'out'): RouteDocument => ({
+export const catalogueDocument = (direction: 'in' | 'out'): RouteContract => ({
+  at: `GET /v1/catalog/${direction}`,
+  scope: 'spi:catalog',
   operation: direction === 'in' ? 'listInboundVersions' : 'listOutboundVersions',
   summary:
     direction === 'in'
@@ -17,7 +19,6 @@ export const catalogueDocument = (direction: 'in' | 'out'): RouteDocument => ({
       : 'Message versions that the central bank delivers',
   description:
     'Asked of the message interface, and kept for a minute. `Accept: application/xml` gives its own answer, byte for byte.',
-  tag: 'Instant payments',
   responses: {
     200: {
       description: 'The catalogue',

@@ -5,6 +5,7 @@ import {
   mediaType,
   type RequestContext,
   type Route,
+  route,
   withMissingSettings,
 } from '#src/platform/http/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
@@ -36,7 +37,7 @@ export const createCatalogue = ({ client, missing, now = Date.now }: CatalogueDe
     }
     return {
       ...common,
-      routes: withMissingSettings([route('in', never), route('out', never)], missing),
+      routes: withMissingSettings([routeOf('in', never), routeOf('out', never)], missing),
     }
   }
   const kept = new Map<Direction, Kept>()
@@ -51,22 +52,19 @@ export const createCatalogue = ({ client, missing, now = Date.now }: CatalogueDe
   }
   return {
     ...common,
-    routes: [route('in', catalogue), route('out', catalogue)],
+    routes: [routeOf('in', catalogue), routeOf('out', catalogue)],
     checks: () => check(client),
     stop: () => client.close(),
   }
 }
 
-const route = (
+const routeOf = (
   direction: Direction,
   catalogue: (direction: Direction) => Promise<Uint8Array>,
-): Route => ({
-  method: 'GET',
-  path: `/v1/catalog/${direction}`,
-  scope: 'spi:catalog',
-  document: catalogueDocument(direction),
-  handle: async (c) => answerOf(c, await catalogue(direction).catch(unavailable)),
-})
+): Route =>
+  route(catalogueDocument(direction), async ({ c }) =>
+    answerOf(c, await catalogue(direction).catch(unavailable)),
+  )
 
 const unavailable = (error: unknown): never => {
   if (!(error instanceof InterfaceError)) throw error

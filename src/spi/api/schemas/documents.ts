@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { violationsMax } from '#codecs/iso20022'
-import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { httpErrors, type RouteContract } from '#src/platform/http/index.ts'
+import { xmlTypes } from '../message-body.ts'
 import { samples } from '../transform/samples.ts'
-
-const tag = 'Schemas'
 
 const violation = z
   .object({
@@ -17,8 +16,11 @@ const violation = z
 
 export const validateBody = z.object({ message: z.string() })
 
-export const validateDocumentation: RouteDocument = {
-  tag,
+export const validateDocumentation: RouteContract = {
+  at: 'POST /v1/validate',
+  scope: 'spi:transform',
+  accepts: [...xmlTypes, 'application/json'],
+  isPure: true,
   operation: 'validateMessage',
   summary: 'Validate a message against the schema of its type and version',
   description: `Every violation is listed, up to ${violationsMax}. A message that is not valid is an answer, not an error.`,
@@ -44,8 +46,9 @@ export const validateDocumentation: RouteDocument = {
   errors: [httpErrors.message_rejected],
 }
 
-export const schemasDocumentation: RouteDocument = {
-  tag,
+export const schemasDocumentation: RouteContract = {
+  at: 'GET /v1/schemas',
+  scope: 'spi:transform',
   operation: 'listSchemas',
   summary: 'List the message versions by revision, and the schemas in use',
   responses: {
@@ -80,8 +83,9 @@ export const schemasDocumentation: RouteDocument = {
   },
 }
 
-export const codesDocumentation: RouteDocument = {
-  tag,
+export const codesDocumentation: RouteContract = {
+  at: 'GET /v1/codes',
+  scope: 'spi:transform',
   operation: 'listCodes',
   summary: 'List the codes of the messages with their meanings',
   responses: {

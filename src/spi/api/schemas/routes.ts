@@ -7,12 +7,10 @@ import {
   route,
 } from '#src/platform/http/index.ts'
 import type { LargeDocuments } from '../large/index.ts'
-import { isXml, readMessageBody, unreadable, xmlTypes } from '../message-body.ts'
+import { isXml, readMessageBody, unreadable } from '../message-body.ts'
 import { codesDocumentation, schemasDocumentation, validateDocumentation } from './documents.ts'
 import type { LoadedSchemas } from './load.ts'
 import type { Validation } from './service.ts'
-
-const jsonType = 'application/json'
 
 export const schemaRoutes = (
   { report, catalogue }: LoadedSchemas,
@@ -30,15 +28,11 @@ export const schemaRoutes = (
     loaded: report,
   }
   return [
-    route(
-      'POST /v1/validate',
-      'spi:transform',
-      validateDocumentation,
-      { accepts: [...xmlTypes, jsonType], isPure: true },
-      async (c) => Response.json(answer(await validate(await readMessage(c, readBody)))),
+    route(validateDocumentation, async ({ c }) =>
+      Response.json(answer(await validate(await readMessage(c, readBody)))),
     ),
-    route('GET /v1/schemas', 'spi:transform', schemasDocumentation, () => Response.json(schemas)),
-    route('GET /v1/codes', 'spi:transform', codesDocumentation, () => Response.json(codes)),
+    route(schemasDocumentation, () => Response.json(schemas)),
+    route(codesDocumentation, () => Response.json(codes)),
   ]
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { httpErrors, type RouteDocument } from '#src/platform/http/index.ts'
+import { httpErrors, type RouteContract } from '#src/platform/http/index.ts'
+import { xmlTypes } from '../message-body.ts'
 import { type ProjectedType, projectionTargets, sourceFormats, targetFormats } from './formats.ts'
 import { samples } from './samples.ts'
 
@@ -115,10 +116,13 @@ const exampleOf = (type: ProjectedType | undefined) =>
     : { message: samples[type] }
 
 /** `type` undefined: the route for every source format. */
-export const transformDocument = (type: ProjectedType | undefined): RouteDocument => ({
+export const transformDocument = (type: ProjectedType | undefined): RouteContract => ({
+  at: type === undefined ? 'POST /v1/transform' : `POST /v1/transform/${type.replace('.', '')}`,
+  scope: 'spi:transform',
+  accepts: ['application/json', ...xmlTypes],
+  isPure: true,
   operation:
     type === undefined ? 'transform' : `transform${type.replace('p', 'P').replace('.', '')}`,
-  tag: 'Transformation',
   summary:
     type === undefined
       ? 'Transform an ISO 20022 message'
@@ -152,8 +156,9 @@ export const transformDocument = (type: ProjectedType | undefined): RouteDocumen
   errors,
 })
 
-export const listDocument: RouteDocument = {
-  tag: 'Transformation',
+export const listDocument: RouteContract = {
+  at: 'GET /v1/transformations',
+  scope: 'spi:transform',
   operation: 'listTransformations',
   summary: 'List the supported transformations',
   responses: {

@@ -8,7 +8,7 @@ import {
 } from '#src/platform/http/index.ts'
 import { timestamp } from '#src/platform/observe/index.ts'
 import type { LargeDocuments } from '../large/index.ts'
-import { isXml, readMessageBody, xmlTypes } from '../message-body.ts'
+import { isXml, readMessageBody } from '../message-body.ts'
 import { listDocument, transformDocument } from './documents.ts'
 import {
   type ProjectedType,
@@ -26,7 +26,7 @@ export const transformRoutes = (
   run: RunTransform,
   readBody: LargeDocuments['transformBody'],
 ): readonly Route[] => {
-  const handle = (declared: ProjectedType | undefined) => async (c: RequestContext) => {
+  const handle = async (c: RequestContext, declared: ProjectedType | undefined) => {
     const given = await readMessageBody(c)
     const request = isXml(c) ? rawRequest(c, declared, given) : await readBody(given, declared)
     const running = run(request)
@@ -39,27 +39,10 @@ export const transformRoutes = (
     return new Response(body, { headers })
   }
   return [
-    route(
-      'POST /v1/transform',
-      'spi:transform',
-      transformDocument(undefined),
-      { accepts: [jsonType, ...xmlTypes], isPure: true },
-      handle(undefined),
+    ...[undefined, ...projectedTypes].map((type) =>
+      route(transformDocument(type), ({ c }) => handle(c, type)),
     ),
-    ...projectedTypes.map(
-      (type): Route => ({
-        method: 'POST',
-        path: `/v1/transform/${type.replace('.', '')}`,
-        scope: 'spi:transform',
-        accepts: [jsonType, ...xmlTypes],
-        isPure: true,
-        document: transformDocument(type),
-        handle: handle(type),
-      }),
-    ),
-    route('GET /v1/transformations', 'spi:transform', listDocument, () =>
-      Response.json({ transformations: supportedTransformations }),
-    ),
+    route(listDocument, () => Response.json({ transformations: supportedTransformations })),
   ]
 }
 

@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { type RsfnSpecialUse, rsfnSpecialUse } from '#codecs/rsfn'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { rsfnApiErrors } from './errors.ts'
 import { centralBank, rsfnMessageBytesMax } from './service.ts'
 import { rsfnTypes } from './sources.ts'
 
-const tag = 'Security header' as const
-
 /** A message in base64, and room for the rest. */
-export const rsfnBodyBytesMax = 2 * rsfnMessageBytesMax
+const rsfnBodyBytesMax = 2 * rsfnMessageBytesMax
 const contentCharsMax = 512 * 1024
 
 const party = z.strictObject({
@@ -25,7 +23,7 @@ const party = z.strictObject({
 export const specialUses = Object.values(rsfnSpecialUse)
 const isSpecialUse = (value: number): boolean => specialUses.some((known) => known === value)
 
-export const sealBody = z
+const sealBody = z
   .strictObject({
     content: text(contentCharsMax, { isMultiline: true, charactersMin: 0 }),
     content_encoding: z.enum(['utf8', 'base64']).default('utf8').meta({
@@ -59,7 +57,7 @@ export const sealBody = z
   })
   .meta({ id: 'RsfnContent' })
 
-export const openBody = z
+const openBody = z
   .strictObject({
     message: z
       .string()
@@ -100,11 +98,14 @@ const opened = z
 
 export const documents = {
   seal: {
+    at: 'POST /v1/rsfn/seal',
+    scope: 'rsfn:use',
+    act: 'rsfn.seal',
+    bodyBytesMax: rsfnBodyBytesMax,
     operation: 'sealRsfnMessage',
     summary: 'Seal a message of the network (RSFN)',
     description:
       'Signs, compresses where the special use says so, encrypts (AES-256-GCM), and puts the security header of 588 bytes in front. Keys and certificates are ours of the type and the latest of the recipient, of the store, or those of RSFN_PRIVATE_KEY_PATH and RSFN_PUBLIC_KEY_PATH; then sender and recipient say how the header names them.',
-    tag,
     body: { 'application/json': sealBody },
     bodyExamples: { 'to ourselves': { content: '<DOC/>', recipient_ispb: '12345678' } },
     exampleFrom: { '/recipient_ispb': 'listCertificates?type=SPB#/certificates/0/ispb' },
@@ -112,15 +113,18 @@ export const documents = {
     errors: Object.values(rsfnApiErrors),
   },
   open: {
+    at: 'POST /v1/rsfn/open',
+    scope: 'rsfn:use',
+    act: 'rsfn.open',
+    bodyBytesMax: rsfnBodyBytesMax,
     operation: 'openRsfnMessage',
     summary: 'Open a message of the network (RSFN)',
     description:
       'Checks the header, decrypts, verifies and decompresses. A message that is refused is answered with the code that C03 of the answer to its sender must carry.',
-    tag,
     body: { 'application/json': openBody },
     bodyExamples: { sealed: { message: 'AkwDAAAA' } },
     exampleFrom: { '/message': 'sealRsfnMessage#/message' },
     responses: { 200: { description: 'The content.', schema: opened } },
     errors: Object.values(rsfnApiErrors),
   },
-} as const satisfies Record<string, RouteDocument>
+} as const satisfies Readonly<Record<string, RouteContract>>

@@ -1,5 +1,5 @@
-import { ApiError, type Route, readJson, refusedValue } from '#src/platform/http/index.ts'
-import { documents, openBody, rsfnBodyBytesMax, sealBody } from './documents.ts'
+import { ApiError, type Route, refusedValue, route } from '#src/platform/http/index.ts'
+import { documents } from './documents.ts'
 import { RsfnFailure, rsfnApiErrors } from './errors.ts'
 import { type RsfnService, rsfnMessageBytesMax } from './service.ts'
 
@@ -23,8 +23,7 @@ const bytesOf = (text: string, pointer: string): Uint8Array => {
 
 /** Both sign or decrypt with keys of the institution (scope `rsfn:use`). */
 export const rsfnRoutes = (service: RsfnService): readonly Route[] => [
-  route('seal', async (c) => {
-    const body = await readJson(c, sealBody)
+  route(documents.seal, async ({ body }) => {
     const { content, content_encoding, type, special_use, recipient_ispb, ...parties } = body
     const bytes = content_encoding === 'base64' ? bytesOf(content, '/content') : content
     const wanted = { type, specialUse: special_use, recipientIspb: recipient_ispb, ...parties }
@@ -33,8 +32,7 @@ export const rsfnRoutes = (service: RsfnService): readonly Route[] => [
     const about = { bytes: message.length, sender, recipient }
     return Response.json({ message: message.toBase64(), ...about })
   }),
-  route('open', async (c) => {
-    const body = await readJson(c, openBody)
+  route(documents.open, async ({ body }) => {
     const message = bytesOf(body.message, '/message')
     if (message.length > rsfnMessageBytesMax) {
       throw refusedValue([{ pointer: '/message', rule: 'max', message: 'is too long' }])
@@ -62,13 +60,3 @@ export const rsfnRoutes = (service: RsfnService): readonly Route[] => [
     })
   }),
 ]
-
-const route = (name: 'seal' | 'open', handle: Route['handle']): Route => ({
-  method: 'POST',
-  path: `/v1/rsfn/${name}`,
-  scope: 'rsfn:use',
-  act: `rsfn.${name}`,
-  bodyBytesMax: rsfnBodyBytesMax,
-  document: documents[name],
-  handle,
-})

@@ -6,12 +6,11 @@ import {
   ApiError,
   actorOf,
   type Caller,
-  callerOf,
   httpErrors,
   idParams,
   type Route,
-  readParams,
   respond,
+  route,
   runOnce,
   withMissingSettings,
   writeAudit,
@@ -31,11 +30,12 @@ const taken = z.object({
 })
 
 const document = {
+  at: 'POST /v1/spi/messages/{id}/resend',
+  scope: 'spi:send',
   operation: 'resendMessage',
   summary: 'Sends a message of unknown outcome again at once',
   description:
     'The same bytes, which the central bank recognises for a day and answers as it would have answered the first time: nothing is paid twice. The gateway does this by itself at growing intervals; this does not wait for the next of them. `history` of the message tells what came of it.',
-  tag: 'Instant payments',
   params: idParams,
   exampleFrom: { id: 'listMessages?status=UNKNOWN#/messages/0/id' },
   idempotent: true,
@@ -55,17 +55,12 @@ export const createResend = ({ sql }: { readonly sql: Client | undefined }): Fea
   return { ...common, routes: withMissingSettings([routeOf(never)], ['DATABASE_DSN']) }
 }
 
-const routeOf = (resend: Resend): Route => ({
-  method: 'POST',
-  path: '/v1/spi/messages/{id}/resend',
-  scope: 'spi:send',
-  document,
-  handle: async (c) => {
-    const id = readParams(c, idParams).id.toLowerCase()
+const routeOf = (resend: Resend): Route =>
+  route(document, async ({ params, caller }) => {
+    const id = params.id.toLowerCase()
     if (!uuidForm.test(id)) throw noMessage()
-    return respond(await resend(id, callerOf(c)))
-  },
-})
+    return respond(await resend(id, caller))
+  })
 
 const resendOn =
   (sql: Client): Resend =>

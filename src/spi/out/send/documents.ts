@@ -1,9 +1,11 @@
 import { type ZodType, z } from 'zod'
 import { buildableMessages } from '#codecs/iso20022'
-import { type RouteDocument, text } from '#src/platform/http/index.ts'
+import { type RouteContract, text } from '#src/platform/http/index.ts'
 import { sendExamples } from './examples.ts'
 import { parameterTables } from './parameters.ts'
 import { paramsSchemaOf } from './schemas.ts'
+
+const bodyBytesMax = 1_048_576
 
 export const sendBody = z.strictObject({
   message_type: z.enum(buildableMessages).meta({ example: 'PACS008' }),
@@ -53,7 +55,11 @@ const sent = z.object({
   end_to_end_ids: z.array(z.string()),
 })
 
-export const sendDocument: RouteDocument = {
+export const sendDocument: RouteContract = {
+  isBodyReadByHand: true,
+  at: 'POST /v1/spi/send',
+  scope: 'spi:send',
+  bodyBytesMax,
   operation: 'sendPayment',
   summary: 'Send a message to the SPI',
   description: [
@@ -62,7 +68,6 @@ export const sendDocument: RouteDocument = {
     'By `message_type`. Amounts are integers in cents; date-times are UTC with three decimals and `Z`. Where a parameter depends on others, its rule is told with it; what breaks a rule is refused with the pointer of the parameter and the rule.',
     parameterTables(),
   ].join('\n\n'),
-  tag: 'Instant payments',
   idempotent: true,
   get body() {
     return { 'application/json': documentedBody() }
@@ -82,12 +87,16 @@ const builtMessage = z
   })
   .meta({ id: 'BuiltMessage' })
 
-export const buildDocument: RouteDocument = {
+export const buildDocument: RouteContract = {
+  isBodyReadByHand: true,
+  at: 'POST /v1/spi/build',
+  scope: 'spi:send',
+  bodyBytesMax,
+  isPure: true,
   operation: 'buildPayment',
   summary: 'See the message that would be sent',
   description:
     'Takes what `POST /v1/spi/send` takes, judges it alike and answers with the message. Nothing is stored or sent, and identifiers that the gateway makes are others each time.',
-  tag: 'Instant payments',
   get body() {
     return { 'application/json': documentedBody() }
   },

@@ -1,7 +1,6 @@
 import { type BuildableMessage, type BuildProblem, buildableVersions } from '#codecs/iso20022'
 import {
   type ApiError,
-  callerOf,
   type RequestContext,
   type Route,
   readJson,
@@ -12,35 +11,27 @@ import {
 import { buildDocument, sendBody, sendDocument } from './documents.ts'
 import type { SendService } from './service.ts'
 
-const bodyBytesMax = 1_048_576
-
 const decoder = new TextDecoder()
 
 export const sendRoutes = ({ build, send }: SendService): readonly Route[] => [
-  route('POST /v1/spi/send', 'spi:send', sendDocument, { bodyBytesMax }, async (c) => {
-    const outcome = await send(await requestOf(c), callerOf(c))
+  route(sendDocument, async (asked) => {
+    const outcome = await send(await requestOf(asked.c), asked.caller)
     if (!outcome.ok) throw refused(outcome.problems)
     return respond(outcome.answered)
   }),
-  route(
-    'POST /v1/spi/build',
-    'spi:send',
-    buildDocument,
-    { bodyBytesMax, isPure: true },
-    async (c) => {
-      const outcome = await build(await requestOf(c))
-      if (!outcome.ok) throw refused(outcome.problems)
-      const { messageType, endToEndIds, message } = outcome.built
-      return Response.json({
-        message_type: messageType,
-        definition: message.definition,
-        channel: message.channel,
-        biz_msg_idr: message.bizMsgIdr,
-        end_to_end_ids: endToEndIds,
-        xml: decoder.decode(message.envelope.bytes),
-      })
-    },
-  ),
+  route(buildDocument, async ({ c }) => {
+    const outcome = await build(await requestOf(c))
+    if (!outcome.ok) throw refused(outcome.problems)
+    const { messageType, endToEndIds, message } = outcome.built
+    return Response.json({
+      message_type: messageType,
+      definition: message.definition,
+      channel: message.channel,
+      biz_msg_idr: message.bizMsgIdr,
+      end_to_end_ids: endToEndIds,
+      xml: decoder.decode(message.envelope.bytes),
+    })
+  }),
 ]
 
 const requestOf = async (c: RequestContext) => {

@@ -10,7 +10,7 @@ const { app, call } = testApp(
       method: 'POST',
       path: '/key',
       scope: 'spi:send',
-      document: { operation: 'x', summary: 'x', tag: 'Operation', idempotent: true, responses: {} },
+      document: { operation: 'x', summary: 'x', idempotent: true, responses: {} },
       handle: (c) => c.json({ key: callerOf(c).idempotencyKey?.key ?? null }),
     },
   ],

@@ -28,7 +28,6 @@ beforeAll(async () => {
   const document = {
     operation: 'x',
     summary: 'x',
-    tag: 'Operation',
     idempotent: true,
     responses: {},
   } as const

@@ -21,7 +21,6 @@ beforeAll(async () => {
         document: {
           operation: 'x',
           summary: 'x',
-          tag: 'Operation',
           idempotent: true,
           responses: {},
         },

@@ -13,26 +13,26 @@ const harness = () => {
   const shed: Rail[] = []
   const cards = createRooms('cards', sustained, (rail) => shed.push(rail))
   const drex = createRooms('drex', sustained, (rail) => shed.push(rail))
-  const route = (path: string, tag: 'Cards' | 'Wallets', handle: Route['handle']): Route => ({
+  const route = (path: string, handle: Route['handle']): Route => ({
     method: 'GET',
     path,
     scope: 'cards:read',
     handle,
-    document: { operation: path, summary: 'x', tag, responses: {} },
+    document: { operation: path, summary: 'x', responses: {} },
   })
   const routes = [
-    route('/slow', 'Cards', async (c) => {
+    route('/slow', async (c) => {
       await gate.promise
       return c.json({})
     }),
-    route('/fails', 'Cards', () => {
+    route('/fails', () => {
       throw new Error('on purpose')
     }),
-    route('/other', 'Wallets', (c) => c.json({})),
+    route('/other', (c) => c.json({})),
   ]
   const app = testApp(routes, {
     keys: [shop.record],
-    roomsFor: ({ document: { tag } }) => (tag === 'Cards' ? cards : drex),
+    roomsFor: ({ path }) => (path === '/other' ? drex : cards),
   })
   const get = (path: string) => app.call('GET', path, { key: shop.key })
   return { get, gate, shed, app }
@@ -70,7 +70,7 @@ test('where more comes than is done, what is inside is answered and the rest is 
     path,
     scope: 'cards:read',
     handle,
-    document: { operation: path, summary: 'x', tag: 'Cards', idempotent: true, responses: {} },
+    document: { operation: path, summary: 'x', idempotent: true, responses: {} },
   })
   const routes = [
     work('/own', async (c) => {
@@ -126,7 +126,6 @@ test('too many questions are refused, and leave what moves money its room; what 
     document: {
       operation: path,
       summary: 'x',
-      tag: 'Cards',
       ...(idempotent && { idempotent }),
       responses: {},
     },

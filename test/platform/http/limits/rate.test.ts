@@ -144,7 +144,7 @@ describe('over HTTP', () => {
       method: 'GET',
       path: '/v1/things',
       scope: 'cards:read',
-      document: { operation: 'x', summary: 'x', tag: 'Cards', responses: {} },
+      document: { operation: 'x', summary: 'x', responses: {} },
       handle: (c) => c.json({}),
     },
   ]

@@ -145,7 +145,6 @@ describe('requests and statements', () => {
     const document = {
       operation: 'x',
       summary: 'x',
-      tag: 'Operation',
       responses: { 200: { description: 'x' } },
     } as const
     const secret = '4111111111111111'

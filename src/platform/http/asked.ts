@@ -1,0 +1,94 @@
+import type { ZodType, z } from 'zod'
+import { readJson, readParams, readQuery } from './body.ts'
+import { type Caller, callerOf } from './caller.ts'
+import type { RequestContext, Route, RouteContract, RouteDocument, RouteRules } from './route.ts'
+
+type Judged<Schema> = Schema extends ZodType ? z.output<Schema> : undefined
+
+type ParamsOf<D> = D extends { readonly params: infer Schema } ? Judged<Schema> : undefined
+type QueryOf<D> = D extends { readonly query: infer Schema } ? Judged<Schema> : undefined
+type BodyOf<D> = D extends { readonly body: { readonly 'application/json': infer Schema } }
+  ? [keyof D['body']] extends ['application/json']
+    ? Judged<Schema>
+    : undefined
+  : undefined
+
+/** What a request asks, read by the schemas that its route publishes: one schema is told, and judges. */
+export type Asked<D extends RouteDocument> = {
+  /** Taken from the path. */
+  readonly params: ParamsOf<D>
+  readonly query: QueryOf<D>
+  /** Where nothing but JSON is taken. */
+  readonly body: BodyOf<D>
+  readonly caller: Caller
+  readonly c: RequestContext
+}
+
+/** Parts are read when the handler takes them, so that one that takes no query costs none. */
+class Reader implements Asked<RouteDocument> {
+  readonly c: RequestContext
+  readonly body: undefined
+  readonly #document: RouteDocument
+
+  constructor(c: RequestContext, document: RouteDocument, body: unknown) {
+    this.c = c
+    this.#document = document
+    this.body = body as undefined
+  }
+
+  get params() {
+    return readParams(this.c, this.#document.params as ZodType) as undefined
+  }
+
+  get query() {
+    return readQuery(this.c, this.#document.query as ZodType) as undefined
+  }
+
+  get caller() {
+    return callerOf(this.c)
+  }
+}
+
+type Handle<D extends RouteDocument> = (asked: Asked<D>) => Response | Promise<Response>
+
+/**
+ * A route whose handler is given what is asked: `route(documents.find, ({ params, caller }) => …)`.
+ */
+export const route = <const D extends RouteContract>(contract: D, handle: Handle<D>): Route => {
+  const [method, path] = contract.at.split(' ') as [Route['method'], string]
+  const ask = (c: RequestContext, body?: unknown) =>
+    handle(new Reader(c, contract, body) as unknown as Asked<D>)
+  return {
+    ...rulesOf(contract),
+    method,
+    path,
+    document: contract,
+    handle: (c) => {
+      const schema = judgedBody(contract)
+      return schema === undefined ? ask(c) : readJson(c, schema).then((body) => ask(c, body))
+    },
+  }
+}
+
+const ruleNames = [
+  'scope',
+  'ofInstitution',
+  'accepts',
+  'bodyBytesMax',
+  'bodyValuesMax',
+  'errorStyle',
+  'act',
+  'isPure',
+  'asksOthers',
+] as const satisfies readonly (keyof RouteRules)[]
+
+/** Not all of the contract: a start makes no schema that nobody asks for. */
+const rulesOf = (contract: RouteContract): RouteRules =>
+  Object.fromEntries(
+    ruleNames.flatMap((name) => (contract[name] === undefined ? [] : [[name, contract[name]]])),
+  ) as RouteRules
+
+const judgedBody = ({ isBodyReadByHand, body }: RouteContract): ZodType | undefined =>
+  isBodyReadByHand === true || body === undefined || Object.keys(body).length > 1
+    ? undefined
+    : body['application/json']
