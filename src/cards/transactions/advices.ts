@@ -32,13 +32,3 @@ export const isAdvised = async (
       and data ->> 'transmission' = ${transmission} limit 1`
   return found.length > 0
 }
-
-/** Whether an advice asks for a person, and none has resolved the transaction since. */
-export const isAdviceOpen = async (tx: Queryable, id: string): Promise<boolean> => {
-  const found = await tx`
-    select from card_events a where a.transaction_id = ${id} and a.type = 'network_advice'
-      and a.data ->> 'attention' = 'true' and not exists (
-        select from card_events r
-        where r.transaction_id = a.transaction_id and r.type = 'resolved' and r.id > a.id) limit 1`
-  return found.length > 0
-}

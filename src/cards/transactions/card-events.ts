@@ -93,6 +93,19 @@ export const refusedVoidUnder = async (
   return refused
 }
 
+/** In the data of an event: from now on a person is needed. */
+export const attention = { attention: 'true' } as const
+
+/** Whether an event asks for a person, and none has resolved the transaction since. */
+export const isPersonAskedFor = async (tx: Queryable, id: string): Promise<boolean> => {
+  const found = await tx`
+    select from card_events a where a.transaction_id = ${id}
+      and a.data ->> 'attention' = ${attention.attention} and not exists (
+        select from card_events r
+        where r.transaction_id = a.transaction_id and r.type = 'resolved' and r.id > a.id) limit 1`
+  return found.length > 0
+}
+
 export type CardHistory = {
   /** The trace of the last request; null where nothing was traced. */
   readonly traceId: string | null

@@ -2,9 +2,9 @@ import type { EmitWithin } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Network } from '../networks/index.ts'
 import { advisedCode } from '../networks/messages.ts'
-import { dropAdvices, type EndedReversal, isUnresolved, type Reversal } from '../reversals/index.ts'
+import { dropAdvices, type EndedReversal, type Reversal } from '../reversals/index.ts'
 import type { ReversalOutcome } from '../reversals/types.ts'
-import { isAdviceOpen } from '../transactions/advices.ts'
+import { attention } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import {
   type CardEvent,
@@ -15,6 +15,7 @@ import {
 import { type CardTransaction, lockTransaction, type NewCardEvent } from '../transactions/store.ts'
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, type Fields, refundedBy } from './amounts.ts'
+import { stillNeedsAttention } from './attention.ts'
 import type { OperationName } from './context.ts'
 import type { Verdict } from './exchange.ts'
 
@@ -170,12 +171,11 @@ export const endAdvice = async (
     return
   }
   if (transition(before, step.event) === undefined) return
-  const needsAttention =
-    before.needsAttention &&
-    ((await isUnresolved(tx, transactionId)) || (await isAdviceOpen(tx, transactionId)))
+  const needsAttention = await stillNeedsAttention(tx, before)
   if (step.event === 'stand_in_refused') await dropAdvices(tx, transactionId)
   const after = changed(before, step.event, { needsAttention, ...step.fields }, at)
-  await change(after, [...countedBy(before, outcome), ended])
+  const asks = step.fields.needsAttention === true ? attention : {}
+  await change(after, [...countedBy(before, outcome), { ...ended, data: { ...data, ...asks } }])
 }
 
 /** By this a late answer, and a booking of the network, know that the refund counts. */

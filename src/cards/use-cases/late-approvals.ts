@@ -2,7 +2,7 @@ import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
 import type { CardNetworks } from '../networks/index.ts'
 import { insertReversals, type NewReversal, renewReversal } from '../reversals/index.ts'
-import { isCounted, refusedVoidUnder, sentUnder } from '../transactions/card-events.ts'
+import { attention, isCounted, refusedVoidUnder, sentUnder } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
 import { type CardEvent, isAdvising, isStarted, transition } from '../transactions/domain.ts'
 import { type CardTransaction, lockTransaction } from '../transactions/store.ts'
@@ -77,7 +77,8 @@ const goOnWithVoid = async (
   if (isOvertaken || transition(row, event) === undefined) {
     // It was captured, raised or taken back in part meanwhile: a person has to ask the network.
     const after = { ...row, needsAttention: true, updatedAt: now() }
-    await changeTransactions(tx, [{ before: row, after, events }], emission)
+    const asking = [{ type: event, data: { stan, ...attention } }]
+    await changeTransactions(tx, [{ before: row, after, events: asking }], emission)
     return 'taken'
   }
   const fields = {

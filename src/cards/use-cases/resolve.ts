@@ -13,12 +13,10 @@ import {
   dropAdvices,
   type EndedReversal,
   insertReversals,
-  isUnresolved,
   type NewReversal,
   resolveReversals,
 } from '../reversals/index.ts'
 import { isAdviceOf, type ReversalOutcome } from '../reversals/types.ts'
-import { isAdviceOpen } from '../transactions/advices.ts'
 import { changed } from '../transactions/changes.ts'
 import { isAdvising, transition } from '../transactions/domain.ts'
 import { type Resolution, resolvingEvent } from '../transactions/resolutions.ts'
@@ -26,6 +24,7 @@ import { type CardChange, type CardTransaction, lockTransaction } from '../trans
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, incrementedBy, partiallyVoidedBy, refundedBy } from './amounts.ts'
 import { answerOf } from './answers.ts'
+import { stillNeedsAttention } from './attention.ts'
 import { reversalsBegun } from './begun-reversals.ts'
 import type { CardContext } from './context.ts'
 import { endAdvice } from './going-on.ts'
@@ -176,10 +175,7 @@ export const endReversal = async (
   const voided = next?.status === 'voided' && before.status !== 'voided' ? { voidedAt: at } : {}
   const isPart = reverses === 'partial_void' || reverses === 'release'
   const partly = isPart ? partiallyVoidedBy(before) : {}
-  // Another reversal of it may have been given up: what is confirmed is not that one.
-  const needsAttention =
-    before.needsAttention &&
-    ((await isUnresolved(tx, transactionId)) || (await isAdviceOpen(tx, transactionId)))
+  const needsAttention = await stillNeedsAttention(tx, before)
   const after = isConfirmed
     ? changed(before, 'reversal_confirmed', { needsAttention, ...voided, ...partly }, at)
     : { ...before, needsAttention: true, updatedAt: at }

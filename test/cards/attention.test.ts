@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
+import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
+import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
+import { until } from '../support/until.ts'
+
+/* What asks for a person goes on asking until one has seen to it, whatever else of the payment ends meanwhile. */
+
+setDefaultTimeout(60_000)
+
+let network: ScriptedNetwork
+let rig: CardsRig
+beforeAll(async () => {
+  network = createScriptedNetwork()
+  const path = join(temporaryDirectory(), 'messages.json')
+  const advices = { operations: ['authorization'], floor_limits: { BRL: 10_000 } }
+  await Bun.write(path, JSON.stringify({ advices }))
+  const environment = { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' }
+  rig = await createCardsRig({ networkA: network, environment })
+})
+afterAll(() => rig[Symbol.asyncDispose]())
+
+type Json = Readonly<Record<string, unknown>>
+
+const read = async (id: string) => (await (await rig.get(`/v1/transactions/${id}`)).json()) as Json
+const ask = async (id: string, path: string, body: Json) =>
+  (await rig.post(`/v1/transactions/${id}/${path}`, body)).status
+const resolve = (id: string, outcome: string) =>
+  rig.app.call('POST', `/v1/transactions/${id}/resolve`, {
+    key: rig.adminKey,
+    body: { outcome, reason: 'The network desk says so' },
+  })
+const untilAsked = (id: string) => until(async () => (await read(id))['needs_attention'] === true)
+
+test('a void that was overtaken asks on while something later is taken back', async () => {
+  let done: (() => void) | undefined
+  network.on((request, peer) => {
+    const { mti, stan = '', rrn = '', amount = '' } = request
+    const isRefused = mti === '0400' && done === undefined
+    if (isRefused) done = () => peer.answer({ stan, rrn, amount, responseCode: '00' })
+    peer.answer({ responseCode: isRefused ? '57' : '00', authCode: 'A00001' })
+  })
+  const { id } = await rig.authorize('tok_visa_approved')
+  expect(await ask(id, 'void', { amount: 3_000 })).toBe(422)
+  expect(await ask(id, 'increment', { amount: 500 })).toBe(200)
+  done?.()
+  await untilAsked(id)
+  const isUndecided = (mti: string) => mti === '0100'
+  network.on(({ mti }, peer) => peer.answer({ responseCode: isUndecided(mti) ? '96' : '00' }))
+  expect(await ask(id, 'increment', { amount: 700 })).toBe(422)
+  expect(await rig.settled(id)).toMatchObject({
+    status: 'authorized',
+    amount: 10_500,
+    needs_attention: true,
+  })
+  // Once somebody has seen to it, it asks no more.
+  expect((await resolve(id, 'authorized')).status).toBe(200)
+  expect(await ask(id, 'increment', { amount: 900 })).toBe(422)
+  expect((await rig.settled(id))['needs_attention']).toBeUndefined()
+})
+
+test('what was sold while the network was away and refused by it asks on when it says yes later', async () => {
+  let late: (() => void) | undefined
+  network.on((request, peer) => {
+    const { mti, stan = '', rrn = '', amount = '' } = request
+    if (mti === '0120')
+      late = () => peer.answer({ mti: '0130', stan, rrn, amount, responseCode: '00' })
+    peer.answer({ responseCode: mti === '0120' ? '51' : '00' })
+  })
+  const connections = () => rig.networks.byName('neta')?.health().connectionsUp
+  network.ask('002')
+  await until(async () => connections() === 0)
+  const { id } = await rig.authorize('tok_visa_approved')
+  network.ask('001')
+  const refused = { status: 'declined', reason: 'advice_refused', needs_attention: true }
+  expect(await rig.settled(id)).toMatchObject(refused)
+  late?.()
+  await until(async () => network.seen.at(-1)?.mti === '0400')
+  expect(await rig.settled(id)).toMatchObject(refused)
+})
