@@ -43,6 +43,8 @@ const files = [...new Bun.Glob('test/**/*.test.ts').scanSync(root)]
   .sort()
 
 const command = [process.execPath, 'test', '--timeout', String(testTimeoutMs)]
+/** Processes of seconds end before the last optimising of their code, which takes a tenth of their time, has paid. */
+const shortLived = isLong ? {} : { BUN_JSC_useFTLJIT: '0' }
 
 const runAll = async (): Promise<readonly FileReport[]> => {
   const reports: FileReport[] = []
@@ -60,7 +62,12 @@ const runAll = async (): Promise<readonly FileReport[]> => {
   const work = async (index: number): Promise<void> => {
     for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
       const portOffset = (index + Math.random()) / processes
-      const env = { ...process.env, ...shared, TEST_PORT_OFFSET: String(portOffset) }
+      const env = {
+        ...process.env,
+        ...shortLived,
+        ...shared,
+        TEST_PORT_OFFSET: String(portOffset),
+      }
       await runFiles(group, { command, cwd: root, env, limits, isMeasured, onFile })
     }
   }
