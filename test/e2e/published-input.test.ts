@@ -42,14 +42,20 @@ const send = async ({ method, path, contentType, body }: Request) => {
   return { status: response.status, text: await response.text() }
 }
 
+/** Longer than any body that is taken. */
 const huge = 'x'.repeat(10_000_000)
+/** Longer than any request line, and than the body of any operation but those that take whole messages. */
+const long = 'x'.repeat(1_100_000)
+
+/** Takes a whole message as JSON. */
+const sealedPath = '/v1/rsfn/open'
 
 /** As a JSON string, and as what stands in a URL. */
 const hostileTexts: Readonly<Record<string, { readonly text: string; readonly escaped: string }>> =
   {
     'U+0000': { text: 'a\0b', escaped: 'a%00b' },
     'lone surrogate': { text: 'a\ud800b', escaped: 'a%ED%A0%80b' },
-    '10 MB': { text: huge, escaped: huge },
+    'too long': { text: long, escaped: long },
   }
 
 const hostileMoments = ['0000-01-01', '999999-01-01', '-271821-04-20'].flatMap((day) => [
@@ -134,10 +140,12 @@ const cases = (): readonly Case[] => {
             const name = pointer.split('/').findLast((step) => !/^\d+$/.test(step)) ?? ''
             for (const [hostile, { text }] of hostileFor(value)) {
               // The size of a body is refused before any field of it is known.
-              const key = hostile === '10 MB' ? hostile : `${pointer} ${hostile}`
+              const key = hostile === 'too long' ? hostile : `${pointer} ${hostile}`
               if (seen.has(key)) continue
               seen.add(key)
-              const changed = JSON.stringify(withString(body, pointer, text))
+              const tooLong = contents.length > 1 || template === sealedPath ? huge : long
+              const put = hostile === 'too long' ? tooLong : text
+              const changed = JSON.stringify(withString(body, pointer, put))
               all.push({ method, path, contentType, body: changed, name, hostile })
             }
           }
@@ -155,7 +163,7 @@ const fault = (
 ): string | undefined => {
   // The server refuses a request line of this size before there is a request.
   if (status === 431) return path.length > 1_000_000 ? undefined : 'no reason for 431'
-  if (status === 413) return hostile === '10 MB' ? undefined : 'no reason for 413'
+  if (status === 413) return hostile === 'too long' ? undefined : 'no reason for 413'
   if (status < 400 || status >= 500) return 'is no refusal'
   return text.includes(name) ? undefined : 'does not name the field'
 }
