@@ -102,3 +102,11 @@ const fromSystem = async (): Promise<PostgresBinaries | undefined> => {
   )
   return bin === undefined ? undefined : { bin, version: 'system' }
 }
+
+/** What its files say in PG_VERSION: `18`. The program itself is asked, as nobody else knows of the system's. */
+export const majorVersionOf = ({ bin }: PostgresBinaries): string => {
+  const { stdout } = Bun.spawnSync([join(bin, 'postgres'), '--version'])
+  const [, major] = /\(PostgreSQL\) (\d+)/.exec(stdout.toString()) ?? []
+  if (major === undefined) throw new Error(`${join(bin, 'postgres')} does not tell its version`)
+  return major
+}

@@ -4,7 +4,13 @@ import { existsSync } from 'node:fs'
 import { chown, mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import postgres from 'postgres'
-import { copyOf, findPostgres, noPostgresMessage, type PostgresBinaries } from './binaries.ts'
+import {
+  copyOf,
+  findPostgres,
+  majorVersionOf,
+  noPostgresMessage,
+  type PostgresBinaries,
+} from './binaries.ts'
 import { stopStale } from './stale.ts'
 
 const loopback = '127.0.0.1'
@@ -48,7 +54,8 @@ export type EmbeddedPostgres = {
  * Starts a real PostgreSQL for this process alone, on loopback with a password of its own. Works as root (the
  * server then runs as `nobody`) and from a checkout that other users cannot read.
  *
- * @throws NoPostgresError when none is found; Error with the end of its log when it does not start
+ * @throws NoPostgresError when none is found; Error with what to do when the cluster is of another version, with the end of
+ *   its log when it does not start
  */
 export const startEmbeddedPostgres = async (
   options: EmbeddedPostgresOptions,
@@ -61,6 +68,7 @@ export const startEmbeddedPostgres = async (
   const data = join(directory, 'data')
   const password = await clusterPassword(directory)
   if (!existsSync(join(data, 'PG_VERSION'))) await initialise(binaries, directory, password, as)
+  else await requireVersion(binaries, directory)
   await stopStale(data)
   const port = options.port || freePort()
   const logPath = join(directory, 'postgres.log')
@@ -83,6 +91,16 @@ export const startEmbeddedPostgres = async (
 const readableBinaries = async (found: PostgresBinaries, as: RunAs): Promise<PostgresBinaries> => {
   if (as === undefined || (await isReachableByAll(found.bin))) return found
   return { ...found, bin: join(await copyOf(join(found.bin, '..'), found.version), 'bin') }
+}
+
+/** Files of one major version are no other's. They come from an earlier release, or from a start before "bun install". */
+const requireVersion = async (binaries: PostgresBinaries, directory: string): Promise<void> => {
+  const version = majorVersionOf(binaries)
+  const kept = (await readFile(join(directory, 'data', 'PG_VERSION'), 'utf8')).trim()
+  if (version === kept) return
+  throw new Error(
+    `${directory} is of PostgreSQL ${kept}, which PostgreSQL ${version} cannot open. Delete it to begin anew; or, to keep what it holds, run PostgreSQL ${kept} on ${join(directory, 'data')} yourself and set DATABASE_DSN.`,
+  )
 }
 
 /** The directory asked for, or one under /var/lib when the server's user could not reach that. */
