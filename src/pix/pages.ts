@@ -1,5 +1,4 @@
-import type { ErrorDefinition } from '#src/platform/http/index.ts'
-import { instant, type RequestContext } from '#src/platform/http/index.ts'
+import { type ErrorDefinition, instant, type RequestContext } from '#src/platform/http/index.ts'
 import { type Violacao, violates } from './errors.ts'
 
 /**
@@ -18,11 +17,16 @@ export type ListRequest = {
   readonly to: Date
   readonly page: number
   readonly perPage: number
+  /** The filters as they were given, for the answer. */
+  readonly given: Readonly<Record<string, unknown>>
+  /** What is answered if it cannot be told. */
+  readonly refusal: ErrorDefinition
 }
 
 /** How the parameters of a list are read; every broken one is noted. */
 export type ListReader = {
-  readonly text: (name: string, form: RegExp) => string | undefined
+  /** @param within the member of the answer's parameters that holds it; undefined: none but they */
+  readonly text: (name: string, form: RegExp, within?: string) => string | undefined
   readonly flag: (name: string) => boolean | undefined
   /** CPF or CNPJ, of which only one may be given. */
   readonly taxId: () => string | undefined
@@ -43,13 +47,14 @@ type ListOptions = {
   readonly perPageMax?: number
 }
 
-/** @param definition of what is thrown */
+/** @param refusal of what is thrown */
 export const readList = (
   c: RequestContext,
-  definition: ErrorDefinition,
+  refusal: ErrorDefinition,
   { missing, perPageMax = itemsPerPageMax }: ListOptions = {},
 ): ListReader => {
   const violacoes: Violacao[] = []
+  const given: Record<string, unknown> = {}
   const query = c.req.queries()
   const note = (name: string, razao: string, valor?: string): undefined => {
     const isKnown = violacoes.some(({ propriedade }) => propriedade === name)
@@ -82,6 +87,12 @@ export const readList = (
     } else return Number(value)
     return missing
   }
+  const filter = (name: string, form: RegExp, within?: string): string | undefined => {
+    const value = text(name, form)
+    if (value !== undefined)
+      Object.assign(given, within ? { [within]: { [name]: value } } : { [name]: value })
+    return value
+  }
   const from = time('inicio')
   const to = time('fim')
   if (from !== undefined && to !== undefined && to < from) {
@@ -90,14 +101,16 @@ export const readList = (
   const page = whole('paginacao.paginaAtual', 0, Number.MAX_SAFE_INTEGER, 0)
   const perPage = whole('paginacao.itensPorPagina', 1, perPageMax, perPageDefault)
   return {
-    text,
+    text: filter,
     flag: (name) => {
       const value = text(name, /^(?:true|false)$/)
-      return value === undefined ? undefined : value === 'true'
+      if (value === undefined) return undefined
+      given[name] = value === 'true'
+      return value === 'true'
     },
     taxId: () => {
-      const cpf = text('cpf', /^\d{11}$/)
-      const cnpj = text('cnpj', /^[0-9A-Z]{14}$/)
+      const cpf = filter('cpf', /^\d{11}$/)
+      const cnpj = filter('cnpj', /^[0-9A-Z]{14}$/)
       if (query['cpf'] !== undefined && query['cnpj'] !== undefined) {
         note('cpf', 'Ambos os parâmetros cpf e cnpj estão preenchidos.')
       }
@@ -105,33 +118,26 @@ export const readList = (
     },
     done: (filters) => {
       if (violacoes.length > 0 || from === undefined || to === undefined) {
-        throw violates(definition, violacoes)
+        throw violates(refusal, violacoes)
       }
-      return { from, to, page, perPage, ...filters }
+      return { from, to, page, perPage, given, refusal, ...filters }
     },
   }
 }
 
-/**
- * `parametros` of a list's answer.
- *
- * @param filters as they were given; those undefined are left out
- * @throws ApiError if there are more than {@link itemsMax}
- */
+/** `parametros` of a list's answer. @throws ApiError if there are more than {@link itemsMax} */
 export const parametersOf = (
-  { from, to, page, perPage }: ListRequest,
-  filters: Readonly<Record<string, unknown>>,
+  { from, to, page, perPage, given, refusal }: ListRequest,
   total: number,
-  definition: ErrorDefinition,
 ) => {
   if (total > itemsMax) {
     const razao = `O intervalo de inicio a fim tem mais de ${itemsMax} itens: consulte intervalos menores.`
-    throw violates(definition, [{ razao, propriedade: 'fim', valor: to.toISOString() }])
+    throw violates(refusal, [{ razao, propriedade: 'fim', valor: to.toISOString() }])
   }
   return {
     inicio: from.toISOString(),
     fim: to.toISOString(),
-    ...filters,
+    ...given,
     paginacao: {
       paginaAtual: page,
       itensPorPagina: perPage,

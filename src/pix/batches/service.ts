@@ -80,7 +80,7 @@ export const createBatchService = ({
   },
   list: async (account, request) => {
     const { items, total } = await inSnapshot(sql, (tx) => listBatches(tx, account, request))
-    const parametros = parametersOf(request, {}, total, pixErrors.lote_cobv_consulta_invalida)
+    const parametros = parametersOf(request, total)
     return { parametros, lotes: items.map(batchView) }
   },
 })

@@ -84,14 +84,7 @@ const listRoute = (service: ChargeService, { kind, query }: Wording, name: strin
       const status = reader.text('status', /^[A-Z_]{1,40}$/)
       const isShown = reader.flag('locationPresente')
       const filter = reader.done({ status, debtorTaxId, isShown })
-      const asGiven = {
-        ...(debtorTaxId === undefined
-          ? {}
-          : { [debtorTaxId.length === 11 ? 'cpf' : 'cnpj']: debtorTaxId }),
-        ...(status === undefined ? {} : { status }),
-        ...(isShown === undefined ? {} : { locationPresente: isShown }),
-      }
-      return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+      return Response.json(await service.list(callerOf(c).owner, filter))
     },
   })
 

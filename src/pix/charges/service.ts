@@ -62,11 +62,7 @@ export type ChargeService = {
     txid: string,
     revision: number | undefined,
   ) => Promise<ChargeView>
-  readonly list: (
-    account: string,
-    filter: Omit<ChargeFilter, 'kind'>,
-    asGiven: Readonly<Record<string, unknown>>,
-  ) => Promise<object>
+  readonly list: (account: string, filter: Omit<ChargeFilter, 'kind'>) => Promise<object>
 }
 
 const txidBytes = 16
@@ -129,11 +125,11 @@ export const createChargeService = (deps: ChargeServiceDeps): ChargeService => {
         },
       ])
     },
-    list: async (account, filter, asGiven) => {
+    list: async (account, filter) => {
       const { items, total } = await inSnapshot(sql, (tx) =>
         listCharges(tx, account, { ...filter, kind: wording.kind }),
       )
-      const parametros = parametersOf(filter, asGiven, total, wording.query)
+      const parametros = parametersOf(filter, total)
       const shown = await shownOf(sql, items)
       const paid = await pixOfCharges(
         sql,

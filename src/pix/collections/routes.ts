@@ -11,7 +11,7 @@ import { txidForm } from '../charges/domain.ts'
 import { pixErrors } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
-import { agreementForm, given } from '../recurrences/routes.ts'
+import { agreementForm } from '../recurrences/routes.ts'
 import { readCancelled, refuseCollection } from './body.ts'
 import type { CollectionService } from './service.ts'
 
@@ -78,13 +78,7 @@ export const collectionRoutes = (service: CollectionService): readonly Route[] =
       const status = reader.text('status', /^[A-Z_]{1,40}$/)
       const agreement = reader.text('convenio', agreementForm)
       const filter = reader.done({ recurrenceId, debtorTaxId, status, agreement })
-      const asGiven = {
-        ...given('idRec', recurrenceId),
-        ...given(debtorTaxId?.length === 11 ? 'cpf' : 'cnpj', debtorTaxId),
-        ...given('status', status),
-        ...given('convenio', agreement),
-      }
-      return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+      return Response.json(await service.list(callerOf(c).owner, filter))
     },
   }),
 ]

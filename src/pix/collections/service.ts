@@ -57,11 +57,7 @@ export type CollectionService = {
   readonly cancel: (account: string, txid: string) => Promise<object>
   readonly retry: (account: string, txid: string, day: Day) => Promise<object>
   readonly find: (account: string, txid: string) => Promise<object>
-  readonly list: (
-    account: string,
-    filter: CollectionFilter,
-    asGiven: Readonly<Record<string, unknown>>,
-  ) => Promise<object>
+  readonly list: (account: string, filter: CollectionFilter) => Promise<object>
 }
 
 const txidBytes = 16
@@ -108,9 +104,9 @@ export const createCollectionService = (deps: CollectionServiceDeps): Collection
       if (view === undefined) throw noCollection()
       return view
     },
-    list: async (account, filter, asGiven) => {
+    list: async (account, filter) => {
       const { items, total } = await inSnapshot(sql, (tx) => listCollections(tx, account, filter))
-      const parametros = parametersOf(filter, asGiven, total, pixErrors.cobr_consulta_invalida)
+      const parametros = parametersOf(filter, total)
       return { parametros, cobsr: await shown(items) }
     },
   }

@@ -47,11 +47,7 @@ export const locationRoutes = (service: LocationService): readonly Route[] => [
       const isUsed = reader.flag('txIdPresente')
       const kind = reader.text('tipoCob', /^cobv?$/)
       const filter = reader.done({ isUsed, kind })
-      const asGiven = {
-        ...(isUsed === undefined ? {} : { txIdPresente: isUsed }),
-        ...(kind === undefined ? {} : { tipoCob: kind }),
-      }
-      return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+      return Response.json(await service.list(callerOf(c).owner, filter))
     },
   }),
   pixRoute('GET', '/loc/{id}', 'payloadlocation:read', 'Recuperar location do payload.', {

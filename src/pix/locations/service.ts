@@ -16,11 +16,7 @@ type LocationView = ReturnType<typeof locationView>
 
 export type LocationService = {
   readonly create: (kind: LocationKind, caller: Caller) => Promise<Answered>
-  readonly list: (
-    account: string,
-    filter: LocationFilter,
-    asGiven: Readonly<Record<string, unknown>>,
-  ) => Promise<object>
+  readonly list: (account: string, filter: LocationFilter) => Promise<object>
   /** @throws ApiError `payload_location_nao_encontrado` */
   readonly find: (account: string, id: bigint) => Promise<LocationView>
   /** Makes it show nothing. @throws ApiError `payload_location_nao_encontrado` */
@@ -45,10 +41,9 @@ export const createLocationService = (deps: LocationServiceDeps): LocationServic
         const location = await addLocation(tx, { account: caller.owner, kind }, now())
         return { status: 201, body: JSON.stringify(locationView(location, addresses)) }
       }),
-    list: async (account, filter, asGiven) => {
+    list: async (account, filter) => {
       const { items, total } = await inSnapshot(sql, (tx) => listLocations(tx, account, filter))
-      const definition = pixErrors.payload_location_consulta_invalida
-      const parametros = parametersOf(filter, asGiven, total, definition)
+      const parametros = parametersOf(filter, total)
       return { parametros, loc: items.map((one) => locationView(one, addresses)) }
     },
     find: async (account, id) => {

@@ -83,7 +83,7 @@ export const createPixWebhookService = (sql: Client, topics: Topics): WebhookSer
     const { items, total } = await inSnapshot(sql, (tx) =>
       topics.list(tx, account, { prefix: keysPrefix, from, to, ...sliceOf(filter) }),
     )
-    const parametros = parametersOf(filter, {}, total, pixErrors.webhook_consulta_invalida)
+    const parametros = parametersOf(filter, total)
     const receivers = await receiversOf(
       sql,
       items.map(({ topic }) => keyOf(topic)),

@@ -53,15 +53,7 @@ export const pixRoutes = (service: PixService): readonly Route[] => [
       const hasTxid = reader.flag('txIdPresente')
       const hasReturns = reader.flag('devolucaoPresente')
       const filter = reader.done({ payerTaxId, txid, hasTxid, hasReturns })
-      const asGiven = {
-        ...(payerTaxId === undefined
-          ? {}
-          : { [payerTaxId.length === 11 ? 'cpf' : 'cnpj']: payerTaxId }),
-        ...(txid === undefined ? {} : { txid }),
-        ...(hasTxid === undefined ? {} : { txIdPresente: hasTxid }),
-        ...(hasReturns === undefined ? {} : { devolucaoPresente: hasReturns }),
-      }
-      return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+      return Response.json(await service.list(callerOf(c).owner, filter))
     },
   }),
   pixRoute('GET', '/pix/{e2eid}', 'pix:read', 'Consultar Pix.', {

@@ -33,11 +33,7 @@ export type ReturnRequest = {
 type ReturnView = ReturnType<typeof returnView>
 
 export type PixService = {
-  readonly list: (
-    account: string,
-    filter: PixFilter,
-    asGiven: Readonly<Record<string, unknown>>,
-  ) => Promise<object>
+  readonly list: (account: string, filter: PixFilter) => Promise<object>
   /** @throws ApiError `pix_nao_encontrado` */
   readonly find: (account: string, endToEndId: string) => Promise<PixView>
   /** @throws ApiError `pix_devolucao_nao_encontrada` */
@@ -68,9 +64,9 @@ export const refuseReturn = (propriedade: string, razao: string, valor?: string)
 
 /** Received Pix, and their returns. */
 export const createPixService = ({ sql, refunds, now }: PixServiceDeps): PixService => ({
-  list: async (account, filter, asGiven) => {
+  list: async (account, filter) => {
     const { items, total } = await inSnapshot(sql, (tx) => listPix(tx, account, filter))
-    const parametros = parametersOf(filter, asGiven, total, pixErrors.pix_consulta_invalida)
+    const parametros = parametersOf(filter, total)
     return { parametros, pix: items.map(pixView) }
   },
   find: async (account, endToEndId) => {

@@ -15,11 +15,7 @@ type LocationView = ReturnType<typeof recurrenceLocationView>
 
 export type RecurrenceLocationService = {
   readonly create: (caller: Caller) => Promise<Answered>
-  readonly list: (
-    account: string,
-    filter: RecurrenceLocationFilter,
-    asGiven: Readonly<Record<string, unknown>>,
-  ) => Promise<object>
+  readonly list: (account: string, filter: RecurrenceLocationFilter) => Promise<object>
   /** @throws ApiError `payload_location_rec_nao_encontrado` */
   readonly find: (account: string, id: bigint) => Promise<LocationView>
   /** Makes it show nothing. @throws ApiError `payload_location_rec_nao_encontrado` */
@@ -49,12 +45,11 @@ export const createRecurrenceLocationService = ({
       const location = await addRecurrenceLocation(tx, caller.owner, now())
       return { status: 201, body: JSON.stringify(recurrenceLocationView(location, addressOf)) }
     }),
-  list: async (account, filter, asGiven) => {
+  list: async (account, filter) => {
     const { items, total } = await inSnapshot(sql, (tx) =>
       listRecurrenceLocations(tx, account, filter),
     )
-    const definition = pixErrors.payload_location_rec_consulta_invalida
-    const parametros = parametersOf(filter, asGiven, total, definition)
+    const parametros = parametersOf(filter, total)
     return { parametros, loc: items.map((one) => recurrenceLocationView(one, addressOf)) }
   },
   find: async (account, id) => {

@@ -24,13 +24,6 @@ const locationIdOf = (c: RequestContext): bigint => {
 
 const idOf = (c: RequestContext): string => c.req.param('idRec') ?? ''
 
-/** A member where something was given. */
-export const given = (name: string, value: unknown) =>
-  value === undefined ? {} : { [name]: value }
-
-const agreementGiven = (convenio: string | undefined) =>
-  convenio === undefined ? {} : { recebedor: { convenio } }
-
 /** `rec`: what a payer agrees to be charged for, again and again. */
 export const recurrenceRoutes = (service: RecurrenceService): readonly Route[] => [
   pixRoute('POST', '/rec', 'rec:write', 'Criar recorrência.', {
@@ -57,15 +50,9 @@ export const recurrenceRoutes = (service: RecurrenceService): readonly Route[] =
       const debtorTaxId = reader.taxId()
       const status = reader.text('status', /^[A-Z_]{1,40}$/)
       const isShown = reader.flag('locationPresente')
-      const agreement = reader.text('convenio', agreementForm)
+      const agreement = reader.text('convenio', agreementForm, 'recebedor')
       const filter = reader.done({ status, debtorTaxId, isShown, agreement })
-      const asGiven = {
-        ...given(debtorTaxId?.length === 11 ? 'cpf' : 'cnpj', debtorTaxId),
-        ...given('status', status),
-        ...given('locationPresente', isShown),
-        ...agreementGiven(agreement),
-      }
-      return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+      return Response.json(await service.list(callerOf(c).owner, filter))
     },
   }),
 ]
@@ -80,10 +67,9 @@ export const recurrenceLocationRoutes = (service: RecurrenceLocationService): re
     handle: async (c) => {
       const reader = readList(c, pixErrors.payload_location_rec_consulta_invalida)
       const isUsed = reader.flag('idRecPresente')
-      const agreement = reader.text('convenio', agreementForm)
+      const agreement = reader.text('convenio', agreementForm, 'recebedor')
       const filter = reader.done({ isUsed, agreement })
-      const asGiven = { ...given('idRecPresente', isUsed), ...agreementGiven(agreement) }
-      return Response.json(await service.list(callerOf(c).owner, filter, asGiven))
+      return Response.json(await service.list(callerOf(c).owner, filter))
     },
   }),
   pixRoute('GET', '/locrec/{id}', 'payloadlocationrec:read', 'Recuperar location do payload.', {

@@ -59,11 +59,7 @@ export type RecurrenceService = {
   readonly revise: (account: string, id: string, revision: RecurrenceRevision) => Promise<object>
   /** @param txid of a charge that the QR code is to ask for as well */
   readonly find: (account: string, id: string, txid: string | undefined) => Promise<object>
-  readonly list: (
-    account: string,
-    filter: RecurrenceFilter,
-    asGiven: Readonly<Record<string, unknown>>,
-  ) => Promise<object>
+  readonly list: (account: string, filter: RecurrenceFilter) => Promise<object>
 }
 
 /** Recurrences of receivers, as far as the receiver alone makes them: CRIADA and CANCELADA. */
@@ -99,9 +95,9 @@ export const createRecurrenceService = (deps: RecurrenceServiceDeps): Recurrence
       const dadosQR = codeView(found, addressOf, printed, charge)
       return { ...view(found), ...(dadosQR === undefined ? {} : { dadosQR }) }
     },
-    list: async (account, filter, asGiven) => {
+    list: async (account, filter) => {
       const { items, total } = await inSnapshot(sql, (tx) => listRecurrences(tx, account, filter))
-      const parametros = parametersOf(filter, asGiven, total, pixErrors.rec_consulta_invalida)
+      const parametros = parametersOf(filter, total)
       return { parametros, recs: items.map(view) }
     },
   }
