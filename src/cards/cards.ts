@@ -1,6 +1,6 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import { type Client, withIdleLimit } from '#src/platform/database/index.ts'
-import { type Away, withMissingSettings } from '#src/platform/http/index.ts'
+import { type Away, routesWithout } from '#src/platform/http/index.ts'
 import type { Job } from '#src/platform/jobs/index.ts'
 import { type Check, checkReach, type Feature, isProxied } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
@@ -32,7 +32,7 @@ import { createExpiry } from './use-cases/expiry.ts'
 import { createLateAnswers } from './use-cases/late-answers.ts'
 import { createLateSweep } from './use-cases/late-sweep.ts'
 import { endStored } from './use-cases/resolve.ts'
-import { type CardService, createCardService } from './use-cases/service.ts'
+import { createCardService } from './use-cases/service.ts'
 import { createVault, type VaultSettings } from './vault/index.ts'
 
 export type CardsDeps = {
@@ -153,8 +153,7 @@ export const createCards = (deps: CardsDeps): Feature => {
       ...(networks.all.length === 0 ? ['CARDGW_NETA_HOST'] : []),
       ...(vault === undefined ? ['CARDGW_VAULT_URL'] : []),
     ]
-    // These handlers are never reached, so they need no service.
-    return { ...common, routes: withMissingSettings(cardRoutes({} as CardService), missing) }
+    return { ...common, routes: routesWithout(missing, cardRoutes) }
   }
   const now = (): Date => new Date()
   const outcomes = outcomesOf(metrics, sql, networks)

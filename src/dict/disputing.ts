@@ -1,6 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import type { Route } from '#src/platform/http/index.ts'
+import { type Route, routesWithout } from '#src/platform/http/index.ts'
 import type { Job } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { disputeJobs } from './disputes/poll.ts'
@@ -41,12 +41,8 @@ export const createDisputing = (deps: DisputingDeps): Disputing => {
   }
 }
 
-const never = (): never => {
-  throw new Error('not configured')
-}
-
 /** What answers 503. */
-export const unaskedDisputes = (): readonly Route[] => {
-  const unasked = { ask: never, act: never, find: never, list: never, returnOf: never }
-  return [...infractionRoutes(unasked), ...refundRoutes(unasked)]
-}
+export const unaskedDisputes = (missing: readonly string[]): readonly Route[] => [
+  ...routesWithout(missing, infractionRoutes),
+  ...routesWithout(missing, refundRoutes),
+]

@@ -1,12 +1,13 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { sharedBuckets, withMissingSettings } from '#src/platform/http/index.ts'
+import { routesWithout, sharedBuckets } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
 import { createEntryCache } from './cache.ts'
 import { createClaims } from './claims/index.ts'
 import { claimRoutes } from './claims/routes.ts'
+import type { ClaimService } from './claims/service.ts'
 import { createDirectoryClient } from './client.ts'
 import { createReconciliationCalls } from './comparisons/calls.ts'
 import { createComparisonSweep } from './comparisons/retention.ts'
@@ -16,7 +17,7 @@ import type { DictSettings } from './config.ts'
 import { createDisputing, unaskedDisputes } from './disputing.ts'
 import { createEntryRetries } from './entries/retries.ts'
 import { entryRoutes } from './entries/routes.ts'
-import { createEntryService } from './entries/service.ts'
+import { createEntryService, type EntryService } from './entries/service.ts'
 import { dictErrors } from './errors.ts'
 import { createLookupTokens } from './policies.ts'
 import type { Returns } from './refunds/returns.ts'
@@ -135,28 +136,18 @@ export const createDict = (deps: DictDeps): DictFeature => {
 }
 
 /** Its endpoints answer 503 and name what is missing. */
-const unconfigured = (missing: readonly string[]): DictFeature => {
-  const never = (): never => {
-    throw new Error('not configured')
-  }
-  const routes = [
-    ...dictRoutes({ show: never, payee: never }),
-    ...unaskedDisputes(),
-    ...comparisonRoutes({
-      start: never,
-      find: never,
-      differences: never,
-      mend: never,
-      advance: never,
-    }),
-    ...entryRoutes(
-      { register: never, change: never, find: never, list: never, retry: never, verify: never },
-      '',
-    ),
-    ...claimRoutes({ open: never, act: never, find: never, list: never }, ''),
-  ]
-  return { ...common, missing, payee: undefined, routes: withMissingSettings(routes, missing) }
-}
+const unconfigured = (missing: readonly string[]): DictFeature => ({
+  ...common,
+  missing,
+  payee: undefined,
+  routes: [
+    ...routesWithout(missing, dictRoutes),
+    ...unaskedDisputes(missing),
+    ...routesWithout(missing, comparisonRoutes),
+    ...routesWithout(missing, (service: EntryService) => entryRoutes(service, '')),
+    ...routesWithout(missing, (service: ClaimService) => claimRoutes(service, '')),
+  ],
+})
 
 const withoutSlashes = (url: string): string => {
   let base = url

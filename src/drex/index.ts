@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import type { Emit, EmitWithin } from '#src/events/index.ts'
 import { type Client, withIdleLimit } from '#src/platform/database/index.ts'
-import { ApiError, withMissingSettings } from '#src/platform/http/index.ts'
+import { ApiError, routesWithout } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { Sealer } from '#src/platform/security/index.ts'
@@ -39,7 +39,7 @@ import { configuredNetworks, type Network, readNetworksFile } from './networks.t
 import { createOperations } from './operations/service.ts'
 import { createPermission } from './permission.ts'
 import { createDrexRetention } from './retention.ts'
-import { createRoutes, type RouteDeps } from './routes/index.ts'
+import { createRoutes } from './routes/index.ts'
 import { createRpcClient, type RpcClient } from './rpc/client.ts'
 import { createSandbox } from './sandbox.ts'
 import { createSignatures } from './signatures/service.ts'
@@ -318,15 +318,11 @@ const learn = async (
 }
 
 /** The same endpoints without a database; each answers which setting it needs. */
-export const createDrexWithoutDatabase = (): Feature => {
-  // These handlers are never reached, so they need no services.
-  const routes = createRoutes({} as RouteDeps)
-  return {
-    name: 'drex',
-    errors: drexErrors,
-    routes: withMissingSettings(routes, ['DATABASE_DSN']),
-  }
-}
+export const createDrexWithoutDatabase = (): Feature => ({
+  name: 'drex',
+  errors: drexErrors,
+  routes: routesWithout(['DATABASE_DSN'], createRoutes),
+})
 
 const networksFile = (settings: DrexSettings) => {
   const { networksFile } = settings

@@ -17,9 +17,13 @@ export type ListRequest = {
   readonly to: Date
   readonly page: number
   readonly perPage: number
-  /** The filters as they were given, for the answer. */
+}
+
+/** The same, with what its answer tells of it. */
+export type Asked<Filter = ListRequest> = Filter & {
+  /** The filters as they were given. */
   readonly given: Readonly<Record<string, unknown>>
-  /** What is answered if it cannot be told. */
+  /** What is answered if the list holds too much. */
   readonly refusal: ErrorDefinition
 }
 
@@ -31,7 +35,7 @@ export type ListReader = {
   /** CPF or CNPJ, of which only one may be given. */
   readonly taxId: () => string | undefined
   /** @throws ApiError as the list's definition, if any parameter breaks a rule */
-  readonly done: <T>(filters: T) => ListRequest & T
+  readonly done: <T>(filters: T) => Asked<ListRequest & T>
 }
 
 /** The period of a list that may be asked for without one. */
@@ -126,10 +130,7 @@ export const readList = (
 }
 
 /** `parametros` of a list's answer. @throws ApiError if there are more than {@link itemsMax} */
-export const parametersOf = (
-  { from, to, page, perPage, given, refusal }: ListRequest,
-  total: number,
-) => {
+export const parametersOf = ({ from, to, page, perPage, given, refusal }: Asked, total: number) => {
   if (total > itemsMax) {
     const razao = `O intervalo de inicio a fim tem mais de ${itemsMax} itens: consulte intervalos menores.`
     throw violates(refusal, [{ razao, propriedade: 'fim', valor: to.toISOString() }])

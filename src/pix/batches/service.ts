@@ -12,7 +12,7 @@ import type { ChargeService, Named } from '../charges/service.ts'
 import { readDueRevision, readNewDueCharge } from '../due/body.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { pixErrors, problemOf, violates } from '../errors.ts'
-import { type ListRequest, parametersOf } from '../pages.ts'
+import { type Asked, parametersOf } from '../pages.ts'
 import type { BatchItemRequest, BatchRequest, BatchRevision } from './body.ts'
 import type { Batch, BatchItem, BatchName } from './domain.ts'
 import {
@@ -40,7 +40,7 @@ export type BatchService = {
   /** Revises some charges of the batch, each by itself. */
   readonly revise: (name: BatchName, request: BatchRevision) => Promise<void>
   readonly find: (name: BatchName) => Promise<object>
-  readonly list: (account: string, request: ListRequest) => Promise<object>
+  readonly list: (account: string, request: Asked) => Promise<object>
 }
 
 /** Batches of charges with a due date. A batch is one transaction: once it is answered, every charge has its end. */

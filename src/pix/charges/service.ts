@@ -10,7 +10,7 @@ import { isDenied } from '../batches/store.ts'
 import { violates } from '../errors.ts'
 import type { Location } from '../locations/domain.ts'
 import { addLocation, linkLocation, locationsOf, lockLocation } from '../locations/store.ts'
-import { parametersOf } from '../pages.ts'
+import { type Asked, parametersOf } from '../pages.ts'
 import type { Pix } from '../received/domain.ts'
 import { pixOfCharges } from '../received/store.ts'
 import { pixView } from '../received/view.ts'
@@ -62,7 +62,7 @@ export type ChargeService = {
     txid: string,
     revision: number | undefined,
   ) => Promise<ChargeView>
-  readonly list: (account: string, filter: Omit<ChargeFilter, 'kind'>) => Promise<object>
+  readonly list: (account: string, filter: Asked<Omit<ChargeFilter, 'kind'>>) => Promise<object>
 }
 
 const txidBytes = 16

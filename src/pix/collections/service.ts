@@ -6,7 +6,7 @@ import { addDays, type Day, dayAt } from '#src/platform/runtime/index.ts'
 import { findCharge } from '../charges/store.ts'
 import type { Calendar } from '../due/calendar.ts'
 import { pixErrors } from '../errors.ts'
-import { parametersOf } from '../pages.ts'
+import { type Asked, parametersOf } from '../pages.ts'
 import { pixByIds } from '../received/store.ts'
 import { creditedAccountsOf } from '../receivers/store.ts'
 import { cancelledByReceiver, endedStatuses, type Recurrence } from '../recurrences/domain.ts'
@@ -57,7 +57,7 @@ export type CollectionService = {
   readonly cancel: (account: string, txid: string) => Promise<object>
   readonly retry: (account: string, txid: string, day: Day) => Promise<object>
   readonly find: (account: string, txid: string) => Promise<object>
-  readonly list: (account: string, filter: CollectionFilter) => Promise<object>
+  readonly list: (account: string, filter: Asked<CollectionFilter>) => Promise<object>
 }
 
 const txidBytes = 16

@@ -2,7 +2,7 @@ import { type Client, inSnapshot } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { type Addresses, locationView } from '../charges/view.ts'
 import { pixErrors } from '../errors.ts'
-import { parametersOf } from '../pages.ts'
+import { type Asked, parametersOf } from '../pages.ts'
 import type { LocationKind } from './domain.ts'
 import {
   addLocation,
@@ -16,7 +16,7 @@ type LocationView = ReturnType<typeof locationView>
 
 export type LocationService = {
   readonly create: (kind: LocationKind, caller: Caller) => Promise<Answered>
-  readonly list: (account: string, filter: LocationFilter) => Promise<object>
+  readonly list: (account: string, filter: Asked<LocationFilter>) => Promise<object>
   /** @throws ApiError `payload_location_nao_encontrado` */
   readonly find: (account: string, id: bigint) => Promise<LocationView>
   /** Makes it show nothing. @throws ApiError `payload_location_nao_encontrado` */

@@ -2,7 +2,7 @@ import type { Emit } from '#src/events/index.ts'
 import { type Client, inSnapshot, type Queryable } from '#src/platform/database/index.ts'
 import { type Actor, ApiError, type Caller, writeAudit } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
-import { type ListRequest, parametersOf, sliceOf } from '../pages.ts'
+import { type Asked, parametersOf, sliceOf } from '../pages.ts'
 import type { Receiver } from '../receivers/domain.ts'
 import { findReceiver, receiversOf } from '../receivers/store.ts'
 import { keyOf, keysPrefix, topicOf } from './domain.ts'
@@ -44,7 +44,7 @@ export type WebhookService = {
   readonly find: (account: string, key: string) => Promise<object>
   /** @throws ApiError `webhook_nao_encontrado` */
   readonly remove: (account: string, key: string, actor: Actor) => Promise<void>
-  readonly list: (account: string, filter: ListRequest) => Promise<object>
+  readonly list: (account: string, filter: Asked) => Promise<object>
 }
 
 export const refuseWebhook = (propriedade: string, razao: string, valor?: string): ApiError =>

@@ -2,7 +2,7 @@ import { type Client, inSnapshot, type Queryable } from '#src/platform/database/
 import { type Actor, ApiError } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { amountOf } from '../money.ts'
-import { parametersOf } from '../pages.ts'
+import { type Asked, parametersOf } from '../pages.ts'
 import type { Pix, PixReturn, ReturnNature } from './domain.ts'
 import { addReturn, findPix, listPix, lockPix, type PixFilter } from './store.ts'
 import { type PixView, pixView, returnView } from './view.ts'
@@ -33,7 +33,7 @@ export type ReturnRequest = {
 type ReturnView = ReturnType<typeof returnView>
 
 export type PixService = {
-  readonly list: (account: string, filter: PixFilter) => Promise<object>
+  readonly list: (account: string, filter: Asked<PixFilter>) => Promise<object>
   /** @throws ApiError `pix_nao_encontrado` */
   readonly find: (account: string, endToEndId: string) => Promise<PixView>
   /** @throws ApiError `pix_devolucao_nao_encontrada` */

@@ -1,7 +1,7 @@
 import { type Client, inSnapshot } from '#src/platform/database/index.ts'
 import { type Answered, ApiError, type Caller, runOnce } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
-import { parametersOf } from '../pages.ts'
+import { type Asked, parametersOf } from '../pages.ts'
 import {
   addRecurrenceLocation,
   findRecurrenceLocation,
@@ -15,7 +15,7 @@ type LocationView = ReturnType<typeof recurrenceLocationView>
 
 export type RecurrenceLocationService = {
   readonly create: (caller: Caller) => Promise<Answered>
-  readonly list: (account: string, filter: RecurrenceLocationFilter) => Promise<object>
+  readonly list: (account: string, filter: Asked<RecurrenceLocationFilter>) => Promise<object>
   /** @throws ApiError `payload_location_rec_nao_encontrado` */
   readonly find: (account: string, id: bigint) => Promise<LocationView>
   /** Makes it show nothing. @throws ApiError `payload_location_rec_nao_encontrado` */

@@ -9,7 +9,7 @@ import { endCollections } from '../collections/ending.ts'
 
 import { pixErrors, violates } from '../errors.ts'
 import { locationsOf } from '../locations/store.ts'
-import { parametersOf } from '../pages.ts'
+import { type Asked, parametersOf } from '../pages.ts'
 import { liveStatuses, payerOf } from '../requests/domain.ts'
 import { changeRequest, requestsOf } from '../requests/store.ts'
 import {
@@ -59,7 +59,7 @@ export type RecurrenceService = {
   readonly revise: (account: string, id: string, revision: RecurrenceRevision) => Promise<object>
   /** @param txid of a charge that the QR code is to ask for as well */
   readonly find: (account: string, id: string, txid: string | undefined) => Promise<object>
-  readonly list: (account: string, filter: RecurrenceFilter) => Promise<object>
+  readonly list: (account: string, filter: Asked<RecurrenceFilter>) => Promise<object>
 }
 
 /** Recurrences of receivers, as far as the receiver alone makes them: CRIADA and CANCELADA. */

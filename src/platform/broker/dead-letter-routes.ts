@@ -11,9 +11,9 @@ import {
   type RouteContract,
   respond,
   route,
+  routesWithout,
   runOnce,
   text,
-  withMissingSettings,
   writeAudit,
 } from '../http/index.ts'
 import type { Feature } from '../lifecycle/index.ts'
@@ -122,12 +122,9 @@ export const createDeadLetters = ({
   readonly isRelayed: boolean
 }): Feature => {
   const name = 'dead_letters'
-  if (sql !== undefined) return { name, routes: routesOf(sql, openDeadLetters(sql, isRelayed)) }
-  const never = (): never => {
-    throw new Error('no database')
-  }
-  const routes = Object.values(documents).map((contract) => route(contract, never))
-  return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
+  const routesOn = (on: Client) => routesOf(on, openDeadLetters(on, isRelayed))
+  const routes = sql === undefined ? routesWithout(['DATABASE_DSN'], routesOn) : routesOn(sql)
+  return { name, routes }
 }
 
 const routesOf = (sql: Client, box: DeadLetterBox): readonly Route[] => [

@@ -109,6 +109,7 @@ export {
   type Route,
   type RouteContract,
   type RouteDocument,
+  routesWithout,
   withMissingSettings,
 } from './route.ts'
 export {

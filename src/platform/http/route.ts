@@ -144,3 +144,9 @@ export const withMissingSettings = (
       )
     },
   }))
+
+/** The routes of a service that cannot be made; no handler is ever reached, so that none needs it. */
+export const routesWithout = <Service>(
+  missing: readonly string[],
+  routesOf: (service: Service) => readonly Route[],
+): readonly Route[] => withMissingSettings(routesOf({} as Service), missing)

@@ -1,5 +1,5 @@
 import { type Client, ensurePartitions, type PartitionUnit } from '#src/platform/database/index.ts'
-import { withMissingSettings } from '#src/platform/http/index.ts'
+import { routesWithout } from '#src/platform/http/index.ts'
 import { createJob } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
@@ -88,13 +88,7 @@ const everyMs = 6 * 3_600_000
 export const createMessages = (deps: MessagesDeps): Feature => {
   const { sql, logger, archiveDirectory, retentionDays: days, partitionUnit: unit } = deps
   const name = 'messages'
-  if (sql === undefined) {
-    const never = (): never => {
-      throw new Error('no database')
-    }
-    const routes = messageRoutes({ list: never, find: never, document: never, activity: never })
-    return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
-  }
+  if (sql === undefined) return { name, routes: routesWithout(['DATABASE_DSN'], messageRoutes) }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
   const partitions = createJob({
     name: 'partitions of messages',

@@ -1,12 +1,12 @@
 import type { Revision } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { withMissingSettings } from '#src/platform/http/index.ts'
+import { routesWithout } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { paymentErrors } from './errors.ts'
 import { createPay, type PayeePorts } from './outgoing.ts'
 import { paymentRoutes } from './routes.ts'
-import { createPaymentService, createRefundsOn, type Refunds } from './service.ts'
+import { createPaymentService, createRefundsOn, type PaymentDeps, type Refunds } from './service.ts'
 
 export type { PayeePorts } from './outgoing.ts'
 export type { Refunds } from './service.ts'
@@ -33,20 +33,14 @@ export const createRefunds = (deps: PaymentsDeps): Refunds | undefined => {
 export const createPayments = (deps: PaymentsDeps & { readonly payees: PayeePorts }): Feature => {
   const { ispb, sql, broker, revision, payees, now = () => new Date() } = deps
   const common = { name: 'payments', errors: paymentErrors }
+  const routesOn = (on: PaymentDeps) =>
+    paymentRoutes(createPaymentService(on), createPay(on, payees))
   if (ispb !== undefined && sql !== undefined && broker !== undefined) {
-    const paying = { ispb, sql, broker, revision, now }
-    const service = createPaymentService(paying)
-    return { ...common, routes: paymentRoutes(service, createPay(paying, payees)) }
-  }
-  const never = (): never => {
-    throw new Error('not configured')
+    return { ...common, routes: routesOn({ ispb, sql, broker, revision, now }) }
   }
   const missing = [
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(sql === undefined || broker === undefined ? ['DATABASE_DSN'] : []),
   ]
-  return {
-    ...common,
-    routes: withMissingSettings(paymentRoutes({ find: never, refund: never }, never), missing),
-  }
+  return { ...common, routes: routesWithout(missing, routesOn) }
 }

@@ -1,5 +1,5 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { withMissingSettings } from '#src/platform/http/index.ts'
+import { routesWithout } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { recurringRoutes } from './routes.ts'
 import { createRecurringService } from './service.ts'
@@ -10,9 +10,5 @@ export { rebuildRecurring } from './rebuild.ts'
 export const createRecurring = ({ sql }: { readonly sql: Client | undefined }): Feature => {
   const name = 'recurring'
   if (sql !== undefined) return { name, routes: recurringRoutes(createRecurringService(sql)) }
-  const never = (): never => {
-    throw new Error('no database')
-  }
-  const routes = recurringRoutes({ list: never, find: never })
-  return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
+  return { name, routes: routesWithout(['DATABASE_DSN'], recurringRoutes) }
 }

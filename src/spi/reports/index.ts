@@ -1,7 +1,7 @@
 import type { Revision } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { withMissingSettings } from '#src/platform/http/index.ts'
+import { routesWithout } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { createLargeDocuments } from '../api/large/index.ts'
 import { reportRoutes } from './routes.ts'
@@ -27,22 +27,9 @@ export const createReports = ({ ispb, sql, broker, revision }: ReportsDeps): Fea
     const service = createReportService({ ispb, sql, broker, revision, readFile: large.reported })
     return { name, routes: reportRoutes(service), stop: large.close }
   }
-  const never = (): never => {
-    throw new Error('not configured')
-  }
   const missing = [
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(sql === undefined || broker === undefined ? ['DATABASE_DSN'] : []),
   ]
-  const routes = reportRoutes({
-    request: never,
-    find: never,
-    list: never,
-    entries: never,
-    differences: never,
-    statementIn: never,
-    figures: never,
-    figuresIn: never,
-  })
-  return { name, routes: withMissingSettings(routes, missing) }
+  return { name, routes: routesWithout(missing, reportRoutes) }
 }

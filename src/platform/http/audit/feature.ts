@@ -9,7 +9,7 @@ import { createJob, type Round } from '#src/platform/jobs/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
-import { withMissingSettings } from '../route.ts'
+import { routesWithout } from '../route.ts'
 import { archiveChain } from './chain/export.ts'
 import { exportLinks } from './chain/lines.ts'
 import { sealEntries, sealLate } from './chain/seal.ts'
@@ -58,13 +58,7 @@ export const createAudit = ({
 }): Feature => {
   const name = 'audit'
   const [first] = databases
-  if (first === undefined) {
-    const never = (): never => {
-      throw new Error('no database')
-    }
-    const routes = auditRoutes({ list: never, links: never, verify: never })
-    return { name, routes: withMissingSettings(routes, ['DATABASE_DSN']) }
-  }
+  if (first === undefined) return { name, routes: routesWithout(['DATABASE_DSN'], auditRoutes) }
   // Without its partition a row goes to the default one, so a failure here does not stop the service.
   const jobs = databases.flatMap((sql) => [
     createJob({

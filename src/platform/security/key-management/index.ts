@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Client } from '#src/platform/database/index.ts'
-import { type Route, withMissingSettings } from '#src/platform/http/index.ts'
+import { type Route, routesWithout } from '#src/platform/http/index.ts'
 import { createSealer, type Sealer } from '../sealing/sealer.ts'
 import { keyRoutes } from './routes.ts'
 import { createKeyService } from './service.ts'
@@ -19,17 +19,5 @@ export const createKeyManagement = ({
 }): readonly Route[] => keyRoutes(createKeyService({ sql, sealer }))
 
 /** Where there is no database, the file of API_KEYS_FILE is changed by commands alone. */
-export const keyRoutesWithoutDatabase = (): readonly Route[] => {
-  const never = (): never => {
-    throw new Error('no database')
-  }
-  const routes = keyRoutes({
-    page: never,
-    find: never,
-    create: never,
-    change: never,
-    rotate: never,
-    revoke: never,
-  })
-  return withMissingSettings(routes, ['DATABASE_DSN'])
-}
+export const keyRoutesWithoutDatabase = (): readonly Route[] =>
+  routesWithout(['DATABASE_DSN'], keyRoutes)

@@ -6,7 +6,7 @@ import {
   type RequestContext,
   type Route,
   route,
-  withMissingSettings,
+  routesWithout,
 } from '#src/platform/http/index.ts'
 import type { Check, Feature } from '#src/platform/lifecycle/index.ts'
 import { type InterfaceClient, InterfaceError } from '../../link/index.ts'
@@ -31,17 +31,9 @@ export type CatalogueDeps = {
 /** Passes on the central bank's catalogues of messages, and checks its interface for `trilho doctor`. */
 export const createCatalogue = ({ client, missing, now = Date.now }: CatalogueDeps): Feature => {
   const common = { name: 'catalogue', errors: catalogueErrors }
-  if (client === undefined) {
-    const never = (): never => {
-      throw new Error('no message interface')
-    }
-    return {
-      ...common,
-      routes: withMissingSettings([routeOf('in', never), routeOf('out', never)], missing),
-    }
-  }
+  if (client === undefined) return { ...common, routes: routesWithout(missing, routesOf) }
   const kept = new Map<Direction, Kept>()
-  const catalogue = (direction: Direction): Promise<Uint8Array> => {
+  const catalogue: Ask = (direction) => {
     const known = kept.get(direction)
     if (known !== undefined && now() - known.atMs < keptMs) return known.answer
     const answer = client.catalogue(direction)
@@ -52,18 +44,19 @@ export const createCatalogue = ({ client, missing, now = Date.now }: CatalogueDe
   }
   return {
     ...common,
-    routes: [routeOf('in', catalogue), routeOf('out', catalogue)],
+    routes: routesOf(catalogue),
     checks: () => check(client),
     stop: () => client.close(),
   }
 }
 
-const routeOf = (
-  direction: Direction,
-  catalogue: (direction: Direction) => Promise<Uint8Array>,
-): Route =>
-  route(catalogueDocument(direction), async ({ c }) =>
-    answerOf(c, await catalogue(direction).catch(unavailable)),
+type Ask = (direction: Direction) => Promise<Uint8Array>
+
+const routesOf = (catalogue: Ask): readonly Route[] =>
+  (['in', 'out'] as const).map((direction) =>
+    route(catalogueDocument(direction), async ({ c }) =>
+      answerOf(c, await catalogue(direction).catch(unavailable)),
+    ),
   )
 
 const unavailable = (error: unknown): never => {

@@ -11,8 +11,8 @@ import {
   type Route,
   respond,
   route,
+  routesWithout,
   runOnce,
-  withMissingSettings,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
@@ -49,10 +49,10 @@ type Resend = (id: string, caller: Caller) => Promise<Answered>
 export const createResend = ({ sql }: { readonly sql: Client | undefined }): Feature => {
   const common = { name: 'resend', errors: resendErrors }
   if (sql !== undefined) return { ...common, routes: [routeOf(resendOn(sql))] }
-  const never = (): never => {
-    throw new Error('no database')
+  return {
+    ...common,
+    routes: routesWithout(['DATABASE_DSN'], (sql: Client) => [routeOf(resendOn(sql))]),
   }
-  return { ...common, routes: withMissingSettings([routeOf(never)], ['DATABASE_DSN']) }
 }
 
 const routeOf = (resend: Resend): Route =>

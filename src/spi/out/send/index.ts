@@ -1,7 +1,7 @@
 import type { Revision } from '#codecs/iso20022'
 import type { TransactionalBroker } from '#src/platform/broker/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { withMissingSettings } from '#src/platform/http/index.ts'
+import { routesWithout } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { SendNow } from '../stage/index.ts'
@@ -30,12 +30,9 @@ export const createSend = (deps: SendFeatureDeps): Feature => {
     const service = createSendService({ ...deps, ispb, sql, broker, sendNow })
     return { name, routes: sendRoutes(service) }
   }
-  const never = (): never => {
-    throw new Error('not configured')
-  }
   const missing = [
     ...(ispb === undefined ? ['ISPB'] : []),
     ...(sql === undefined || broker === undefined ? ['DATABASE_DSN'] : []),
   ]
-  return { name, routes: withMissingSettings(sendRoutes({ build: never, send: never }), missing) }
+  return { name, routes: routesWithout(missing, sendRoutes) }
 }
