@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
+import { changed } from '../../src/cards/transactions/changes.ts'
+import { transactionById } from '../../src/cards/transactions/store.ts'
+import { changeTransactions } from '../../src/cards/transactions/writes.ts'
 import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
 import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
@@ -78,4 +81,20 @@ test('what was sold while the network was away and refused by it asks on when it
   late?.()
   await until(async () => network.seen.at(-1)?.mti === '0400')
   expect(await rig.settled(id)).toMatchObject(refused)
+})
+
+test('a step that was read before a person was asked for leaves that as it is', async () => {
+  const { sql } = rig.database
+  const { id } = await rig.authorize('tok_mastercard_approved')
+  const before = await transactionById(sql, id)
+  if (before === undefined) throw new Error('it is not stored')
+  await sql`update card_transactions set needs_attention = true where id = ${id}`
+  const begun = changed(before, 'increment_started', { operationStan: '000001' }, new Date())
+  const step = { before, after: begun, events: [] }
+  expect(await changeTransactions(sql, [step], undefined)).toEqual([true])
+  const after = changed(begun, 'increment_refused', {}, new Date())
+  expect(await changeTransactions(sql, [{ before: begun, after, events: [] }], undefined)).toEqual([
+    true,
+  ])
+  expect(await read(id)).toMatchObject({ status: 'authorized', needs_attention: true })
 })

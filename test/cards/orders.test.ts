@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { emitWithin } from '#src/webhooks/index.ts'
 import { insertReversals } from '../../src/cards/reversals/index.ts'
@@ -7,11 +8,12 @@ import { createExpiry } from '../../src/cards/use-cases/expiry.ts'
 import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
 import { quietLogger } from '../support/database.ts'
 import { createLyingLedger, type Fate, fates, type LyingLedger } from '../support/lying-ledger.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 /*
  * Increments, captures, partial reversals, voids, refunds and expiry in any order, while the network loses answers, tells
- * them late, or says the contrary of what it does, and other processes take over what seems to be abandoned. In the end
- * the payment is what its caller was told, and the network's ledger is ours to the cent.
+ * them late, says the contrary of what it does, or is away, and other processes take over what seems to be abandoned. In
+ * the end the payment is what its caller was told, and the network's ledger is ours to the cent.
  */
 
 const isLong = process.env['TRILHO_LONG'] === '1'
@@ -25,6 +27,8 @@ const timing = { answerMs: 260, arriveMs: 320 }
 const windowMs = 600
 const settleMs = 20_000
 const pollMs = 10
+/** While the network comes and goes. */
+const awayMs = 150
 
 setDefaultTimeout(isLong ? 3_600_000 : 120_000)
 
@@ -50,8 +54,13 @@ type Step = {
 type Payment = {
   readonly fate: Fate
   readonly steps: readonly Step[]
-  /** Of the reversals that the gateway sends by itself, one after the other; from then on the network does them. */
+  /** Of what the gateway sends by itself, reversals and advices, one after the other; from then on they are done. */
   readonly reversals: readonly Fate[]
+}
+type Round = {
+  readonly payments: readonly Payment[]
+  /** The network signs off and on. */
+  readonly isAway: boolean
 }
 
 const anyFate = fc.oneof(
@@ -82,6 +91,11 @@ const anyPayment: fc.Arbitrary<Payment> = fc.record({
   reversals: fc.array(anyFate, { maxLength: 3 }),
 })
 
+const anyRound: fc.Arbitrary<Round> = fc.record({
+  payments: fc.array(anyPayment, { minLength: 1, maxLength: together, size: 'max' }),
+  isAway: fc.boolean(),
+})
+
 type Json = Readonly<Record<string, unknown>>
 type Told = { readonly step: Step | undefined; readonly status: number; readonly record: Json }
 type Course = {
@@ -104,14 +118,19 @@ beforeAll(async () => {
     if (course === undefined) return 'done'
     const { next } = course
     const isReversal = request.mti.startsWith('04')
-    if (next === undefined || next.isReversal !== isReversal) {
-      return isReversal ? (course.reversals.shift() ?? 'done') : 'done'
+    const isAdvice = request.mti[2] === '2'
+    if (next === undefined || isAdvice || next.isReversal !== isReversal) {
+      return isReversal || isAdvice ? (course.reversals.shift() ?? 'done') : 'done'
     }
     course.next = undefined
     if (next.isTaken) void take((request.rrn ?? '').trim())
     return next.fate
   }, timing)
-  rig = await createCardsRig({ networkA: network, timeoutMs, windowMs })
+  const path = join(temporaryDirectory(), 'messages.json')
+  const operations = ['authorization', 'capture', 'refund', 'void']
+  await Bun.write(path, JSON.stringify({ advices: { operations, floor_limits: { BRL: 10_000 } } }))
+  const environment = { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' }
+  rig = await createCardsRig({ networkA: network, timeoutMs, windowMs, environment })
   const common = {
     sql: rig.database.sql,
     insertReversals,
@@ -220,8 +239,10 @@ type End = {
   readonly open: number
 }
 
-/** A void that was refused, then something else was done, and then the network says that it has done the void. */
-const isOvertaken = (record: Json): boolean => record['needs_attention'] === true
+/** The network has done what it refused, and it is too late to go on with that: only then a person is needed. */
+const isForPerson = (record: Json): boolean => record['needs_attention'] === true
+const contradicts = ({ payment: { fate, steps, reversals } }: Course): boolean =>
+  [fate, ...steps.map((step) => step.fate), ...reversals].includes('refused, then done')
 
 const endOf = async (id: string): Promise<End> => {
   const record = await recordOf(id)
@@ -231,7 +252,7 @@ const isOver = ({ record, ledger, open }: End): boolean =>
   record['operation'] === undefined &&
   record['status'] !== 'pending' &&
   open === 0 &&
-  (isOvertaken(record) || Bun.deepEquals(oursOf(record), ledger))
+  (isForPerson(record) || Bun.deepEquals(oursOf(record), ledger))
 
 /** When nothing is under way, on no side, and both agree; or what it is when that never comes. */
 const ended = async (id: string): Promise<End> => {
@@ -243,32 +264,42 @@ const ended = async (id: string): Promise<End> => {
   }
 }
 
-const sumOf = (told: readonly Told[], ...of: readonly Step['act'][]): number =>
+const sumOf = (told: readonly Told[], status: number, ...of: readonly Step['act'][]): number =>
   told
-    .filter(({ step, status }) => step !== undefined && of.includes(step.act) && status === 200)
+    .filter((one) => one.step !== undefined && of.includes(one.step.act) && one.status === status)
     .reduce((sum, { step }) => sum + (step?.cents ?? 0), 0)
 
 /** What the caller was told to be done is in the record, and nothing else, unless all of it was taken back. */
-const check = ({ told }: Course, { record }: End): void => {
+const check = (course: Course, { record, ledger, open }: End): void => {
+  const { told } = course
+  expect([record['operation'] ?? null, open]).toEqual([null, 0])
+  const isRefused = record['reason'] === 'advice_refused'
+  if (isForPerson(record)) expect(isRefused || contradicts(course)).toBe(true)
+  else expect(oursOf(record)).toEqual(ledger)
+  const isVoided = told.some(({ step, status }) => step?.act === 'void' && status === 200)
+  if (isVoided) expect(record['status']).toBe('voided')
   if (record['status'] === 'voided') {
     // Nobody takes a payment back of which nobody asked that.
-    const isAsked = told.some(
-      ({ step }) => step?.act === 'void' || step?.act === 'partial_void' || step?.act === 'expire',
-    )
+    const isAsked = told.some(({ step }) => step !== undefined && ending.has(step.act))
     expect(isAsked || told[0]?.status !== 201).toBe(true)
     return
   }
-  if (record['status'] === 'declined') return
-  expect({
-    amount: record['amount'],
-    captured: cents(record['captured_amount']),
-    refunded: cents(record['refunded_amount']),
-  }).toEqual({
-    amount: 10_000 + sumOf(told, 'increment'),
-    captured: sumOf(told, 'part', 'capture'),
-    refunded: sumOf(told, 'refund'),
-  })
+  if (record['status'] === 'declined') {
+    expect(isRefused || told[0]?.record['status'] === 'declined').toBe(true)
+    return
+  }
+  expect(record['amount']).toBe(10_000 + sumOf(told, 200, 'increment'))
+  for (const [member, ...of] of [
+    ['captured_amount', 'part', 'capture'],
+    ['refunded_amount', 'refund'],
+  ] as const) {
+    const done = sumOf(told, 200, ...of)
+    expect(cents(record[member])).toBeGreaterThanOrEqual(done)
+    // The network had yet to hear of what was answered 202.
+    expect(cents(record[member])).toBeLessThanOrEqual(done + sumOf(told, 202, ...of))
+  }
 }
+const ending: ReadonlySet<string> = new Set(['void', 'partial_void', 'expire'])
 
 const historyOf = async (id: string) => {
   const rows = await rig.database.sql`
@@ -282,43 +313,55 @@ const historyOf = async (id: string) => {
   )
 }
 
-test(`${runs} times payments in any order of operations are what was told, here and at the network (seed ${seed})`, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(anyPayment, { minLength: 1, maxLength: together, size: 'max' }),
-      async (payments) => {
-        const all = await Promise.all(payments.map(run))
-        for (const course of all) {
-          if (course.id === undefined) continue
-          const end = await ended(course.id)
-          try {
-            expect(end.record['operation'] ?? null).toBeNull()
-            expect(end.open).toBe(0)
-            if (!isOvertaken(end.record)) expect(oursOf(end.record)).toEqual(end.ledger)
-            check(course, end)
-          } catch (error) {
-            const { rrn } = end.record
-            const seen = network.seen.filter((one) => one.rrn === rrn)
-            throw new Error(
-              [
-                String(error),
-                JSON.stringify(course.payment),
-                ...course.told.map(
-                  ({ step, status, record }) =>
-                    `told ${step?.act ?? 'authorize'} ${step?.cents ?? ''} ${status} ${JSON.stringify(record)}`,
-                ),
-                ...seen.map(
-                  ({ mti, stan, amount, originalData }) =>
-                    `seen ${mti} ${stan} ${amount} ${originalData ?? ''}`,
-                ),
-                ...(await historyOf(course.id)),
-                JSON.stringify(end),
-              ].join('\n'),
-            )
-          }
-        }
-      },
+/** Everything that is known of a payment, for whoever looks into it. */
+const storyOf = async ({ id = '', payment, told }: Course, end: End) =>
+  [
+    JSON.stringify(payment),
+    ...told.map(
+      ({ step, status, record }) =>
+        `told ${step?.act ?? 'authorize'} ${step?.cents ?? ''} ${status} ${JSON.stringify(record)}`,
     ),
-    { numRuns: runs, seed, endOnFailure: true },
-  )
-})
+    ...network.seen
+      .filter(({ rrn }) => rrn === end.record['rrn'])
+      .map(
+        ({ mti, stan, amount, originalData = '' }) =>
+          `seen ${mti} ${stan} ${amount} ${originalData}`,
+      ),
+    ...(await historyOf(id)),
+    JSON.stringify(end),
+  ].join('\n')
+
+/** Signs off and on until it is called; then the network is there. */
+const comeAndGo = (): (() => Promise<void>) => {
+  let isOver = false
+  const over = (async () => {
+    while (!isOver) {
+      network.ask('002')
+      await Bun.sleep(awayMs)
+      network.ask('001')
+      await Bun.sleep(awayMs)
+    }
+  })()
+  return () => {
+    isOver = true
+    return over
+  }
+}
+
+const play = async ({ payments, isAway }: Round): Promise<void> => {
+  const stay = isAway ? comeAndGo() : undefined
+  const courses = await Promise.all(payments.map(run))
+  await stay?.()
+  for (const course of courses) {
+    if (course.id === undefined) continue
+    const end = await ended(course.id)
+    try {
+      check(course, end)
+    } catch (error) {
+      throw new Error(`${error}\n${await storyOf(course, end)}`)
+    }
+  }
+}
+
+test(`${runs} times payments in any order of operations are what was told, here and at the network (seed ${seed})`, () =>
+  fc.assert(fc.asyncProperty(anyRound, play), { numRuns: runs, seed, endOnFailure: true }))

@@ -128,7 +128,9 @@ const authCode = 'A00001'
 const soonMs = 5
 const answerMtis: Readonly<Record<string, GatewayMti>> = {
   '010': '0110',
+  '012': '0130',
   '020': '0210',
+  '022': '0230',
   '040': '0410',
 }
 
@@ -167,9 +169,11 @@ export const createLyingLedger = (
       return isKnown ? '00' : codes.unknown
     }
     if (account === undefined) {
+      if (!request.mti.startsWith('01')) return codes.unknown
       accounts.set(rrn.trimEnd(), new Account(numberOf(request), Number(amount)))
       return '00'
     }
+    if (request.mti.startsWith('012')) return '00'
     return account.move(numberOf(request), kindOf(request), Number(amount)) ? '00' : codes.invalid
   }
 

@@ -14,7 +14,10 @@ const unanswered = changing.filter((member) => !answered.includes(member))
 const formOf = (members: Members) => ({
   members,
   declared: columns.declared([...new Set([...members, 'claimKey' as const])]),
-  assigned: columns.assigned(members, 'i'),
+  assigned: columns.assigned(
+    members.filter((member) => member !== 'needsAttention'),
+    'i',
+  ),
 })
 const answeredForm = formOf(answered)
 const anyForm = formOf(changing)
@@ -60,6 +63,10 @@ const leftForms = (sql: Queryable, isAnswered: boolean) =>
           and t.reversed_cents is not distinct from i."fromReversed"`,
       }
 
+/** Whether a person is needed from now on; undefined: as before. */
+const asksFor = ({ before, after }: CardChange): boolean | undefined =>
+  before.needsAttention === after.needsAttention ? undefined : after.needsAttention
+
 const inputOf = (
   change: CardChange,
   members: Members,
@@ -70,6 +77,8 @@ const inputOf = (
   const { before, after, answer, audit, movements = [] } = change
   return {
     ...columns.json(after, members),
+    // Others may have asked for a person since it was read: a step that has nothing to say of that leaves it as it is.
+    needsAttention: asksFor(change),
     id: after.id,
     claimKey: after.claimKey,
     position,
@@ -125,7 +134,11 @@ export const stepsOf = (
   const isBooked = first.some(({ movements = [] }) => movements.length > 0)
   const ctes = sql`
     mine as (
-      update card_transactions t set ${sql(assigned)}, touched_at = now()
+      update card_transactions t set ${sql(assigned)}, touched_at = now()${
+        isAnswered
+          ? sql``
+          : sql`, needs_attention = coalesce(i."needsAttention", t.needs_attention)`
+      }
       from (
         -- The body of the answer is named by its function.
         select * from rows from (
