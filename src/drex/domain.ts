@@ -89,7 +89,10 @@ export const transition = (
 export type FinalStatus = 'confirmed' | 'reverted' | 'failed' | 'cancelled'
 
 const ends: ReadonlySet<TransactionStatus> = new Set<FinalStatus>([
-  ...(['confirmed', 'reverted', 'failed', 'cancelled'] as const),
+  'confirmed',
+  'reverted',
+  'failed',
+  'cancelled',
 ])
 
 /** An end: only the chain itself can take it back. */

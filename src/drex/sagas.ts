@@ -142,7 +142,9 @@ export const endSagas = async (
 
 /** With these, what the steps before them allow is used or needed no more. */
 const usesAllowance: ReadonlySet<TransactionKind> = new Set<TransactionKind>([
-  ...(['swap', 'propose', 'pledge'] as const),
+  'swap',
+  'propose',
+  'pledge',
 ])
 
 const revokeExpiryMs = 7 * 24 * 3_600_000

@@ -3,9 +3,7 @@ import { movementKinds, netText, type Totals } from '../reconciliation/totals.ts
 import { currencyNumbers } from '../transactions/domain.ts'
 
 /** How the card came to the merchant. */
-export const entries = [
-  ...(['ecommerce', 'manual', 'chip', 'contactless', 'stored_credential'] as const),
-] as const
+export const entries = ['ecommerce', 'manual', 'chip', 'contactless', 'stored_credential'] as const
 type Entry = (typeof entries)[number]
 
 /** Who pays for the time between installments: the merchant (without interest), or the holder to the issuer. */
@@ -15,7 +13,10 @@ type InstallmentPlan = (typeof installmentPlans)[number]
 /** Who asks for a payment with a stored credential, and why. */
 export const initiators = ['cardholder', 'merchant'] as const
 export const storedReasons = [
-  ...(['unscheduled', 'standing_order', 'subscription', 'installment'] as const),
+  'unscheduled',
+  'standing_order',
+  'subscription',
+  'installment',
 ] as const
 
 /** What an account holds. */
@@ -137,9 +138,16 @@ export type AcquirerNumbers = {
  * is refused.
  */
 export const inputs = [
-  ...(['entry', 'installments', 'installment_plan', 'soft_descriptor'] as const),
-  ...(['three_ds.eci', 'three_ds.cavv', 'three_ds.ds_transaction_id', 'icc_data'] as const),
-  ...(['stored_credential.initiator', 'stored_credential.reason'] as const),
+  'entry',
+  'installments',
+  'installment_plan',
+  'soft_descriptor',
+  'three_ds.eci',
+  'three_ds.cavv',
+  'three_ds.ds_transaction_id',
+  'icc_data',
+  'stored_credential.initiator',
+  'stored_credential.reason',
   ...([
     'stored_credential.network_transaction_id',
     'card_sequence',

@@ -142,7 +142,10 @@ const spoken = (given: MessagesForm, dialectDefault: string): Spoken => {
   const takesInstallments = given.installments === 'extended_payment'
   const { reconciliation } = given
   const content = createContent(
-    ...([dialect, given.content, takesInstallments, takesPins] as const),
+    dialect,
+    given.content,
+    takesInstallments,
+    takesPins,
     reconciliation !== undefined,
   )
   if (reconciliation !== undefined && !content.has('reconciliation')) {

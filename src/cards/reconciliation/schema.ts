@@ -15,7 +15,11 @@ import type { BookedKind, StoredTotals } from './totals.ts'
 
 /** `pending`: asked until the network answers. `unanswered`: it did not in time. `refused`: it would not compare. */
 export const reconciliationStatuses = [
-  ...(['pending', 'balanced', 'different', 'refused', 'unanswered'] as const),
+  'pending',
+  'balanced',
+  'different',
+  'refused',
+  'unanswered',
 ] as const
 export type ReconciliationStatus = (typeof reconciliationStatuses)[number]
 
@@ -48,7 +52,10 @@ export const cardMovements = pgTable(
   },
   (table) => [
     uniqueIndex('card_movements_once').on(
-      ...([table.transactionId, table.kind, table.stan, table.transmission] as const),
+      table.transactionId,
+      table.kind,
+      table.stan,
+      table.transmission,
     ),
     index('card_movements_day').on(table.network, table.day, table.id),
   ],

@@ -16,9 +16,7 @@ import {
 type Sum = { readonly count: number; readonly cents: bigint }
 
 /** A debit is a sale, a credit a refund: they move money from the holder, and to the holder. */
-export const movementKinds = [
-  ...(['credit', 'credit_reversal', 'debit', 'debit_reversal'] as const),
-] as const
+export const movementKinds = ['credit', 'credit_reversal', 'debit', 'debit_reversal'] as const
 export type MovementKind = (typeof movementKinds)[number]
 
 /** What is booked: approved authorizations move nothing, and are counted where a network compares their number. */

@@ -67,13 +67,15 @@ export const createReversalMetrics = (
   gauge(
     'cardgw_reversals_oldest_age_seconds',
     'Age of the oldest reversal that waits for confirmation.',
-    ...([false, age] as const),
+    false,
+    age,
   )
   gauge('cardgw_advices_pending', 'Advices that wait for confirmation.', true, count)
   gauge(
     'cardgw_advices_oldest_age_seconds',
     'Age of the oldest advice that waits for confirmation.',
-    ...([true, age] as const),
+    true,
+    age,
   )
   const labels = ['network', 'outcome'] as const
   const ofReversals = {

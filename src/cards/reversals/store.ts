@@ -36,9 +36,7 @@ const columns = createColumns<keyof Reversal>({
 })
 
 /** The columns that the table or an attempt fills in. */
-const later: ReadonlySet<keyof Reversal> = new Set([
-  ...(['id', 'responseCode', 'createdAt'] as const),
-])
+const later: ReadonlySet<keyof Reversal> = new Set(['id', 'responseCode', 'createdAt'])
 const given = columns.all.filter((member) => !later.has(member))
 
 const texts = {

@@ -157,7 +157,8 @@ const partOf = (request: CardMessage, response: CardMessage): bigint | undefined
 }
 
 const balanceKinds: Readonly<Record<string, Balance['kind']>> = {
-  ...({ '01': 'ledger', '02': 'available' } as const),
+  '01': 'ledger',
+  '02': 'available',
 }
 
 /** Adds what DE 54 tells of the account; one that cannot be read costs no approval. */

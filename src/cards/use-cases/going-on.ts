@@ -25,8 +25,12 @@ import type { Verdict } from './exchange.ts'
  */
 
 const advisable = {
-  ...({ capture: 'capture', partial_capture: 'capture', refund: 'refund' } as const),
-  ...({ void: 'void', partial_void: 'void', release: 'void' } as const),
+  capture: 'capture',
+  partial_capture: 'capture',
+  refund: 'refund',
+  void: 'void',
+  partial_void: 'void',
+  release: 'void',
 } as const
 
 /** Whether the network's rules let an operation go on that nothing was sent of. */

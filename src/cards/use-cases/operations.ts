@@ -248,9 +248,13 @@ const wrongState = ({ status, operation }: CardTransaction, aim: Ready['operatio
 
 /** What a caller asked for. */
 const actions: Readonly<Record<StartedOperation, AuditEntry['action']>> = {
-  ...({ capture: 'cards.capture', partial_capture: 'cards.capture' } as const),
-  ...({ void: 'cards.void', partial_void: 'cards.void', release: 'cards.void' } as const),
-  ...({ refund: 'cards.refund', increment: 'cards.increment' } as const),
+  capture: 'cards.capture',
+  partial_capture: 'cards.capture',
+  void: 'cards.void',
+  partial_void: 'cards.void',
+  release: 'cards.void',
+  refund: 'cards.refund',
+  increment: 'cards.increment',
 }
 
 /**

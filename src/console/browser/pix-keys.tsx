@@ -64,7 +64,9 @@ const compareAct: Act = {
   run: async (form) => {
     const body = { key_type: textIn(form, 'type') }
     const found = await send<{ entries: number; result: 'same' | 'different' }>(
-      ...(['POST', '/v1/dict/verifications', body] as const),
+      'POST',
+      '/v1/dict/verifications',
+      body,
     )
     return fill(w[found.result], { count: count(found.entries) })
   },

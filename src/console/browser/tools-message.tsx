@@ -145,7 +145,10 @@ const sendAct = (request: Request): Act => ({
   consequence: fill(w.sendConsequence, { type: request.message_type }),
   run: async (_, key) => {
     const { id, biz_msg_idr } = await send<{ id: string; biz_msg_idr: string }>(
-      ...(['POST', sendPath, request, key] as const),
+      'POST',
+      sendPath,
+      request,
+      key,
     )
     return <Link to={`/payments/spi/${id}`}>{biz_msg_idr}</Link>
   },

@@ -45,7 +45,8 @@ const sentWithinMs = 2_000
 const tooMany = 429
 /** By the directory's clock it is too early: ours runs ahead. */
 const tooEarly: ReadonlySet<string> = new Set([
-  ...(['ClaimResolutionPeriodNotEnded', 'ClaimCompletionPeriodNotEnded'] as const),
+  'ClaimResolutionPeriodNotEnded',
+  'ClaimCompletionPeriodNotEnded',
 ])
 
 const isForLater = ({ status, code }: Refused): boolean => status === tooMany || tooEarly.has(code)

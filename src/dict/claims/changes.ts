@@ -1,7 +1,7 @@
 import type { Claim } from '#codecs/dict'
 import type { Emit } from '#src/events/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
-import { cidFor } from '../entries/domain.ts'
+import { newEntry, registered } from '../entries/domain.ts'
 import { addEntry, releaseKey } from '../entries/store.ts'
 import { afterSeeing, dueOf, hasGivenUp, type OwnClaim } from './domain.ts'
 import { changeClaim } from './store.ts'
@@ -45,19 +45,8 @@ export const enterClaimed = async (
   if (content === null) return
   // It may have been ours before, for another owner.
   await releaseKey(tx, claim, farAway)
-  const isAdded = await addEntry(tx, {
-    id,
-    keyType,
-    key,
-    content,
-    ownedSince,
-    status: 'registered',
-    wanted: null,
-    refusal: null,
-    createdBy: createdBy ?? 'directory',
-    cid: cidFor({ id, keyType }, key, content),
-    createdAt: now,
-  })
+  const asked = newEntry({ id, keyType, key, content }, createdBy ?? 'directory', now)
+  const isAdded = await addEntry(tx, registered(asked, key, content, ownedSince))
   if (!isAdded) throw new Error('the entry of a completed claim is there already')
 }
 

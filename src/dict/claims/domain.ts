@@ -5,8 +5,13 @@ import type { EntryContent } from '../entries/domain.ts'
 
 /** `opening` and `refused` are ours: the directory has not answered, or does not want it; the others are the directory's. */
 export const claimStatuses = [
-  ...(['opening', 'open', 'waiting_resolution', 'confirmed'] as const),
-  ...(['cancelled', 'completed', 'refused'] as const),
+  'opening',
+  'open',
+  'waiting_resolution',
+  'confirmed',
+  'cancelled',
+  'completed',
+  'refused',
 ] as const
 export type ClaimStatus = (typeof claimStatuses)[number]
 
@@ -29,8 +34,12 @@ export type Role = (typeof roles)[number]
 
 export const confirmReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'DEFAULT_OPERATION'] as const
 export const cancelReasons = [
-  ...(['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD', 'DEFAULT_OPERATION'] as const),
-  ...(['RECONCILIATION', 'RFB_VALIDATION'] as const),
+  'USER_REQUESTED',
+  'ACCOUNT_CLOSURE',
+  'FRAUD',
+  'DEFAULT_OPERATION',
+  'RECONCILIATION',
+  'RFB_VALIDATION',
 ] as const
 type ConfirmReason = (typeof confirmReasons)[number]
 type CancelReason = (typeof cancelReasons)[number]

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { KeyType } from '#codecs/dict'
 import type { Queryable } from '#src/platform/database/index.ts'
 import { ApiError } from '#src/platform/http/index.ts'
-import { cidFor, type EntryContent, type OwnEntry } from '../entries/domain.ts'
+import { type EntryContent, newEntry, type OwnEntry, registered } from '../entries/domain.ts'
 import { addEntry, changeEntry, findEntry } from '../entries/store.ts'
 import { dictErrors } from '../errors.ts'
 import type { Difference, Side, Theirs } from './domain.ts'
@@ -53,17 +53,6 @@ const change = async (tx: Queryable, before: OwnEntry, to: Partial<OwnEntry>): P
   return before.id
 }
 
-const fresh = (by: MendBy): Omit<OwnEntry, 'id' | 'key' | 'content'> => ({
-  createdBy: by.keyId,
-  keyType: by.keyType,
-  status: 'registering',
-  wanted: null,
-  cid: null,
-  refusal: null,
-  ownedSince: null,
-  createdAt: by.now(),
-})
-
 /** Their entry in our book, under the RequestId that made it. */
 const adopt = async (
   tx: Queryable,
@@ -76,27 +65,19 @@ const adopt = async (
     openedAt: entry.openedAt,
   }
   const { key, ownedSince } = entry
-  const made: OwnEntry = { ...fresh(by), id, key, content }
+  const { keyType, keyId, now } = by
+  const made = newEntry({ id, keyType, key, content }, keyId, now())
   const before = await findEntry(tx, id)
   if (before === undefined && !(await addEntry(tx, made))) throw changedMeanwhile(made)
-  const after: OwnEntry = {
-    ...(before ?? made),
-    key,
-    content,
-    ownedSince,
-    status: 'registered',
-    wanted: null,
-    refusal: null,
-    cid: cidFor(made, key, content),
-  }
+  const after = registered(before ?? made, key, content, ownedSince)
   await change(tx, before ?? made, after)
   return after
 }
 
 /** Another entry of the same content: the directory has forgotten the RequestId of this one. */
 const register = async (tx: Queryable, ours: OwnEntry, by: MendBy): Promise<string> => {
-  const id = randomUUID()
-  const made: OwnEntry = { ...fresh(by), id, key: ours.key, content: ours.content }
+  const entry = { id: randomUUID(), keyType: by.keyType, key: ours.key, content: ours.content }
+  const made = newEntry(entry, by.keyId, by.now())
   if (!(await addEntry(tx, made))) throw changedMeanwhile(ours)
   return change(tx, made, { wanted: { registration: 'RECONCILIATION' } })
 }

@@ -6,7 +6,12 @@ import type { Place } from '../pages.ts'
 
 /** `requested`: the directory has not answered yet. `refused`: it does not take what we asked for. */
 export const disputeStatuses = [
-  ...(['requested', 'open', 'acknowledged', 'closed', 'cancelled', 'refused'] as const),
+  'requested',
+  'open',
+  'acknowledged',
+  'closed',
+  'cancelled',
+  'refused',
 ] as const
 type DisputeStatus = (typeof disputeStatuses)[number]
 

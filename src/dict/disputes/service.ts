@@ -105,7 +105,8 @@ export const createDisputeService = <C, W extends Wanted>(
     },
     act: (id, wanted, caller) =>
       askOnce(
-        ...([sql, caller.idempotencyKey] as const),
+        sql,
+        caller.idempotencyKey,
         (tx) => wish(tx, deps, { id, wanted, actor: actorOf(caller) }),
         async () => {
           const { dispute, isDone } = await advance(id)
@@ -124,13 +125,16 @@ export const createDisputeService = <C, W extends Wanted>(
 }
 
 const unanswered = {
-  ...({ directoryId: null, role: 'asking', status: 'requested', other: null } as const),
+  directoryId: null,
+  role: 'asking',
+  status: 'requested',
+  other: null,
   wanted: null,
   refusal: null,
   returnId: null,
   returnedAt: null,
   modifiedAt: null,
-}
+} as const
 
 const findOne = async <C, W extends Wanted>(
   { sql, kind }: DisputeDeps<C, W>,

@@ -3,13 +3,20 @@ import { type Account, cidOf, type DirectoryEntry, type KeyType } from '#codecs/
 
 /** The first three wait for the directory, which is asked again until it answers. */
 export const entryStatuses = [
-  ...(['registering', 'changing', 'removing', 'registered', 'removed', 'refused'] as const),
+  'registering',
+  'changing',
+  'removing',
+  'registered',
+  'removed',
+  'refused',
 ] as const
 
 export type EntryStatus = (typeof entryStatuses)[number]
 
 export const openStatuses: ReadonlySet<EntryStatus> = new Set([
-  ...(['registering', 'changing', 'removing'] as const),
+  'registering',
+  'changing',
+  'removing',
 ])
 
 /** Owner and account, in the exact characters that the directory is given. */
@@ -57,3 +64,36 @@ export const cidFor = (
   { owner, account }: EntryContent,
 ): string =>
   cidOf({ keyType, key, owner, account }, Uint8Array.fromHex(id.replaceAll('-', '')), hmac)
+
+/** An entry that the directory does not have yet. */
+export const newEntry = (
+  entry: Pick<OwnEntry, 'id' | 'keyType' | 'key' | 'content'>,
+  createdBy: string,
+  createdAt: Date,
+): OwnEntry => ({
+  ...entry,
+  createdBy,
+  createdAt,
+  status: 'registering',
+  wanted: null,
+  cid: null,
+  refusal: null,
+  ownedSince: null,
+})
+
+/** The entry as the directory has it now. */
+export const registered = (
+  before: OwnEntry,
+  key: string,
+  content: EntryContent,
+  ownedSince: string,
+): OwnEntry => ({
+  ...before,
+  key,
+  content,
+  ownedSince,
+  status: 'registered',
+  wanted: null,
+  refusal: null,
+  cid: cidFor(before, key, content),
+})

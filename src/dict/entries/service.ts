@@ -17,11 +17,12 @@ import { DirectoryAwayError } from '../exchange.ts'
 import { answerOf, askOnce, unlessRefused } from '../once.ts'
 import type { Refused } from '../wire.ts'
 import {
-  cidFor,
   type EntryContent,
+  newEntry,
   type OwnEntry,
   openStatuses,
   type RemovalReason,
+  registered,
   type Wanted,
 } from './domain.ts'
 import {
@@ -77,18 +78,8 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
   return {
     register: (wanted, caller) => {
       const write = async (tx: Queryable): Promise<string> => {
-        const made: OwnEntry = {
-          id: randomUUID(),
-          createdBy: caller.keyId,
-          status: 'registering',
-          ...wanted,
-          key: wanted.key ?? null,
-          wanted: null,
-          cid: null,
-          refusal: null,
-          ownedSince: null,
-          createdAt: now(),
-        }
+        const { keyType, key = null, content } = wanted
+        const made = newEntry({ id: randomUUID(), keyType, key, content }, caller.keyId, now())
         if (!(await addEntry(tx, made))) throw taken()
         const act = { action: 'dict.register', object: made.id, outcome: 'asked' } as const
         await writeAudit(tx, { actor: actorOf(caller), ...act })
@@ -232,22 +223,6 @@ const tell = async (client: DirectoryClient, before: OwnEntry): Promise<Told> =>
   if (answer.kind === 'refused') return refusedTo(before, 'registered', answer)
   return { after: registered(before, key, wanted.content, answer.entry.ownedSince) }
 }
-
-const registered = (
-  before: OwnEntry,
-  key: string,
-  content: EntryContent,
-  ownedSince: string,
-): OwnEntry => ({
-  ...before,
-  key,
-  content,
-  ownedSince,
-  status: 'registered',
-  wanted: null,
-  refusal: null,
-  cid: cidFor(before, key, content),
-})
 
 /** @param status where the refusal leads back to */
 const refusedTo = (before: OwnEntry, status: OwnEntry['status'], refusal: Refused): Told => ({

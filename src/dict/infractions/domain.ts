@@ -64,8 +64,10 @@ export const answerUntil = ({ status, createdAt }: Report): Date | null =>
     : null
 
 const statuses = {
-  ...({ OPEN: 'open', ACKNOWLEDGED: 'acknowledged' } as const),
-  ...({ CLOSED: 'closed', CANCELLED: 'cancelled' } as const),
+  OPEN: 'open',
+  ACKNOWLEDGED: 'acknowledged',
+  CLOSED: 'closed',
+  CANCELLED: 'cancelled',
 } as const
 
 /** Undefined: this institution is no party of it. */

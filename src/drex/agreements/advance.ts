@@ -109,7 +109,10 @@ export const pledgeSteps = async (
 
 /** From the signature on, what is allowed takes effect unless it ends otherwise. */
 const begun: ReadonlySet<TransactionStatus> = new Set<TransactionStatus>([
-  ...(['signed', 'broadcast', 'mined', 'confirmed'] as const),
+  'signed',
+  'broadcast',
+  'mined',
+  'confirmed',
 ])
 
 /** A purchase that does not come about needs its money no more; one that does has used it. */

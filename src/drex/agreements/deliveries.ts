@@ -86,16 +86,19 @@ const create = async (
   await tryCommand(chain, command)
   const allow = await allowanceOf(chain, request, terms)
   const row = {
-    ...({ id: newId('dlv'), kind: 'delivery', network: chain.network.id, contract } as const),
+    id: newId('dlv'),
+    kind: 'delivery',
+    network: chain.network.id,
+    contract,
     wallet: wallet.address,
     part,
     terms,
     reference,
     account: caller.owner,
-    state: { status: 'pending', hash: null, error: null, pledged: null, expiry: null } as const,
+    state: { status: 'pending', hash: null, error: null, pledged: null, expiry: null },
     createdBy: caller.keyId,
     createdAt: new Date(),
-  }
+  } as const
   return creationOf<'delivery'>(deps, chain, row, [...allow, command])
 }
 

@@ -45,7 +45,10 @@ type DeliveryStatus = (typeof deliveryStatuses)[number]
 type LienStatus = (typeof lienStatuses)[number]
 
 const deliveryEnds: ReadonlySet<string> = new Set<DeliveryStatus>([
-  ...(['settled', 'cancelled', 'failed', 'mismatched'] as const),
+  'settled',
+  'cancelled',
+  'failed',
+  'mismatched',
 ])
 
 export const isDeliveryEnd = (status: string): boolean => deliveryEnds.has(status)
@@ -95,7 +98,8 @@ export const deliveryState = (steps: readonly Step[], told: readonly Told[]): St
   if (end.mismatch !== undefined) {
     return {
       ...nothing,
-      ...({ status: 'mismatched', hash: end.hash } as const),
+      status: 'mismatched',
+      hash: end.hash,
       error: mismatchError(end.mismatch),
     }
   }

@@ -105,17 +105,19 @@ const create = async (
   const encoded = (await readAbi(abi)).encodeDeploy(values)
   const steps = deploymentSteps(chain.network, owner, `${bytecode}${encoded.slice(2)}` as Hex)
   const row = {
-    ...({
-      id: newId('lin'),
-      kind: 'lien',
-      network: chain.network.id,
-      contract: undefined,
-    } as const),
-    ...({ wallet: owner, part: 'owner', terms, reference, account: caller.owner } as const),
-    state: { status: 'pending', hash: null, error: null, pledged: '0', expiry } as const,
+    id: newId('lin'),
+    kind: 'lien',
+    network: chain.network.id,
+    contract: undefined,
+    wallet: owner,
+    part: 'owner',
+    terms,
+    reference,
+    account: caller.owner,
+    state: { status: 'pending', hash: null, error: null, pledged: '0', expiry },
     createdBy: caller.keyId,
     createdAt: new Date(),
-  }
+  } as const
   return creationOf<'lien'>(deps, chain, row, steps, async (tx, [deployment, permit]) => {
     await insertContract(tx, {
       id: newId('ctr'),
@@ -168,17 +170,19 @@ const adopt = async (
   }
   const status = BigInt(pledged) > 0n ? 'active' : 'pending'
   const row = {
-    ...({ id: newId('lin'), kind: 'lien', network: chain.network.id, contract } as const),
-    ...({ wallet: address, part: address === told.owner ? 'owner' : 'beneficiary' } as const),
+    id: newId('lin'),
+    kind: 'lien',
+    network: chain.network.id,
+    contract,
+    wallet: address,
+    part: address === told.owner ? 'owner' : 'beneficiary',
     terms,
     reference,
     account: caller.owner,
     createdBy: caller.keyId,
-    ...({
-      state: { status, hash: null, error: null, pledged, expiry },
-      createdAt: new Date(),
-    } as const),
-  }
+    state: { status, hash: null, error: null, pledged, expiry },
+    createdAt: new Date(),
+  } as const
   return {
     async write(tx) {
       await store.beginPosition(tx, row.network, head)

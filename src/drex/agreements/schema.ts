@@ -35,7 +35,11 @@ export const drexAgreements = pgTable(
     index('drex_agreements_status').on(table.account, table.kind, table.status, table.id),
     index('drex_agreements_part').on(table.account, table.kind, table.part, table.id),
     index('drex_agreements_part_status').on(
-      ...([table.account, table.kind, table.part, table.status, table.id] as const),
+      table.account,
+      table.kind,
+      table.part,
+      table.status,
+      table.id,
     ),
     index('drex_agreements_followed').on(table.network, table.untilBlock),
   ],

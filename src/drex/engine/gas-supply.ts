@@ -42,14 +42,14 @@ export const supplyGas = async (
       fresh.map(([wallet, need]) => {
         const id = newId('dtx')
         return {
-          ...({
-            id,
-            network: network.id,
-            sender: fundingWallet,
-            kind: 'gas',
-            subject: id,
-          } as const),
-          ...({ recipient: wallet, data: '0x', value: need * transactionsPerSupply } as const),
+          id,
+          network: network.id,
+          sender: fundingWallet,
+          kind: 'gas',
+          subject: id,
+          recipient: wallet,
+          data: '0x',
+          value: need * transactionsPerSupply,
           afterId: undefined,
           createdBy: 'gateway:gas',
           expiresAt: new Date(Date.now() + expiryMs),

@@ -202,7 +202,9 @@ const createWallet = async (
     ...common,
     keyName,
     createdAt: new Date(),
-    ...({ status: 'active', policy: {}, alerts: {} } as const),
+    status: 'active' as const,
+    policy: {},
+    alerts: {},
   }
   const wallet: store.Wallet =
     given === undefined

@@ -23,9 +23,7 @@ export type AttemptStatus =
   | 'REJEITADA'
 
 /** Those whose payment may still come. */
-export const openAttempts: ReadonlySet<AttemptStatus> = new Set([
-  ...(['SOLICITADA', 'AGENDADA'] as const),
-])
+export const openAttempts: ReadonlySet<AttemptStatus> = new Set(['SOLICITADA', 'AGENDADA'])
 
 /** AGND: scheduled ahead; NTAG: tried again after its day; RIFL: sent again after an error of the payer’s institution. */
 export type AttemptKind = 'AGND' | 'NTAG' | 'RIFL'

@@ -57,9 +57,8 @@ const refuse = (told: Told, razao: string, valor?: string): ApiError =>
 export const automaticWebhookRoutes = (sql: Client, topics: Topics): readonly Route[] =>
   (['rec', 'cobr'] as const).flatMap((told) => {
     const service = createAutomaticWebhookService(sql, topics, told)
-    const [path, read, write] = [
-      ...([`/webhook${told}`, `webhook${told}:read`, `webhook${told}:write`] as const),
-    ]
+    const path = `/webhook${told}`
+    const [read, write] = [`webhook${told}:read`, `webhook${told}:write`] as const
     return [
       pixRoute('PUT', path, write, 'Configurar Webhook.', {
         bodyBytesMax: webhookBodyBytesMax,

@@ -6,7 +6,9 @@ export type RecurrenceStatus = 'CRIADA' | 'APROVADA' | 'REJEITADA' | 'EXPIRADA' 
 
 /** Those of which nothing more becomes. */
 export const endedStatuses: ReadonlySet<RecurrenceStatus> = new Set([
-  ...(['REJEITADA', 'EXPIRADA', 'CANCELADA'] as const),
+  'REJEITADA',
+  'EXPIRADA',
+  'CANCELADA',
 ])
 
 export const periods = ['SEMANAL', 'MENSAL', 'TRIMESTRAL', 'SEMESTRAL', 'ANUAL'] as const

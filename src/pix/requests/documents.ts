@@ -12,8 +12,13 @@ const request = z
   .object({
     id: z.string().meta({ description: 'idSolicRec of the API Pix.' }),
     status: z.enum([
-      ...(['CRIADA', 'ENVIADA', 'RECEBIDA', 'ACEITA'] as const),
-      ...(['REJEITADA', 'EXPIRADA', 'CANCELADA'] as const),
+      'CRIADA',
+      'ENVIADA',
+      'RECEBIDA',
+      'ACEITA',
+      'REJEITADA',
+      'EXPIRADA',
+      'CANCELADA',
     ]),
     payer_ispb: z.string().meta({ description: 'Institution of the payer.' }),
     expires_at: z.iso.datetime().meta({ description: 'Until when the payer may answer.' }),

@@ -10,9 +10,7 @@ export type RequestStatus =
   | 'CANCELADA'
 
 /** Those that still wait for the payer: a recurrence has one at most. */
-export const liveStatuses: ReadonlySet<RequestStatus> = new Set([
-  ...(['CRIADA', 'ENVIADA', 'RECEBIDA'] as const),
-])
+export const liveStatuses: ReadonlySet<RequestStatus> = new Set(['CRIADA', 'ENVIADA', 'RECEBIDA'])
 
 /** `destinatario`: the payer's account, where he is asked. */
 export type Recipient = {

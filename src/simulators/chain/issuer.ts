@@ -52,7 +52,8 @@ export const createIssuer = async (chain: MinedEngine): Promise<Issuer> => {
     address(directory, known.encodeFunctionData('addressDiscovery', [id(name)]))
   const mover = [id('MOVER_ROLE'), await find('STR')]
   const granted = await demand(
-    ...([chain, 'eth_call'] as const),
+    chain,
+    'eth_call',
     { to: token, data: abi.encodeFunctionData('hasRole', mover) },
     'latest',
   )

@@ -87,7 +87,10 @@ type Act = 'Acknowledge' | 'Confirm' | 'Cancel' | 'Complete'
 /** @throws Refusal */
 const readAct = (asked: Asked, act: Act, id: string, deps: Deps) => {
   const { document, root, participant } = readRequest(
-    ...([asked, `${act}ClaimRequest`, 'Participant', deps] as const),
+    asked,
+    `${act}ClaimRequest`,
+    'Participant',
+    deps,
   )
   deps.policies.take('CLAIMS_WRITE', participant)
   if (demandText(document, root, 'ClaimId') !== id) {

@@ -197,8 +197,14 @@ const createDisputes = ({ now, transactions: elsewhere }: ResolvedOptions): Disp
 
 /** Faults of what is answered. */
 const afterwards: readonly Fault['kind'][] = [
-  ...(['error_after_storing', 'wrong_signature', 'no_signature', 'garbage'] as const),
-  ...(['other_key', 'other_claim', 'stale_claim', 'endless_list'] as const),
+  'error_after_storing',
+  'wrong_signature',
+  'no_signature',
+  'garbage',
+  'other_key',
+  'other_claim',
+  'stale_claim',
+  'endless_list',
 ]
 
 const operationOf = (method: string, path: string): Fault['operation'] => {
