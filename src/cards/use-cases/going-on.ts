@@ -2,7 +2,12 @@ import type { EmitWithin } from '#src/events/index.ts'
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { Network } from '../networks/index.ts'
 import { advisedCode } from '../networks/messages.ts'
-import { dropAdvices, type EndedReversal, type Reversal } from '../reversals/index.ts'
+import {
+  dropAdvices,
+  type EndedReversal,
+  insertReversals,
+  type Reversal,
+} from '../reversals/index.ts'
 import type { ReversalOutcome } from '../reversals/types.ts'
 import { attention } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
@@ -16,6 +21,7 @@ import { type CardTransaction, lockTransaction, type NewCardEvent } from '../tra
 import { changeTransactions } from '../transactions/writes.ts'
 import { capturedBy, type Fields, refundedBy } from './amounts.ts'
 import { stillNeedsAttention } from './attention.ts'
+import { reversalOf } from './begun-reversals.ts'
 import type { OperationName } from './context.ts'
 import type { Verdict } from './exchange.ts'
 
@@ -180,6 +186,8 @@ export const endAdvice = async (
   const after = changed(before, step.event, { needsAttention, ...step.fields }, at)
   const asks = step.fields.needsAttention === true ? attention : {}
   await change(after, [...countedBy(before, outcome), { ...ended, data: { ...data, ...asks } }])
+  // The network may have done the first and refuse its repeat for that, as there is no more to take.
+  if (outcome === 'refused' && advice.attempts > 0) await takeBackFirst(tx, after, advice, emission)
 }
 
 /** By this a late answer, and a booking of the network, know that the refund counts. */
@@ -190,3 +198,33 @@ const countedBy = (
   operation === 'advising_refund' && outcome === 'confirmed'
     ? [{ type: 'refunded', data: { stan, amount: Number(operationCents) } }]
     : []
+
+const doubts: Readonly<Record<string, 'authorization' | 'capture' | 'refund'>> = {
+  authorization_advice: 'authorization',
+  capture_advice: 'capture',
+  partial_capture_advice: 'capture',
+  refund_advice: 'refund',
+}
+
+/** Has what an earlier sending of a refused advice may have done reversed; a network that knows nothing of it says so. */
+const takeBackFirst = async (
+  tx: Queryable,
+  before: CardTransaction,
+  { reverses, stan, transmission, amountCents }: EndedReversal,
+  emission: EmitWithin | undefined,
+): Promise<void> => {
+  const doubt = doubts[reverses]
+  const event = `late_${doubt ?? 'authorization'}` as const
+  if (doubt === undefined || transition(before, event) === undefined) return
+  const isFirst = doubt === 'authorization'
+  const numbers = {
+    operationStan: stan,
+    operationTransmission: transmission,
+    operationCents: amountCents,
+  }
+  const after = changed(before, event, isFirst ? {} : numbers, before.updatedAt)
+  const events = [{ type: event, data: { stan: stan ?? null } }]
+  await changeTransactions(tx, [{ before, after, events }], emission)
+  const reversal = reversalOf(after, doubt)
+  await insertReversals(tx, [isFirst ? reversal : { ...reversal, originalMti: '0220' }])
+}
