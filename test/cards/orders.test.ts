@@ -8,6 +8,7 @@ import { createExpiry } from '../../src/cards/use-cases/expiry.ts'
 import { authorizationBody, type CardsRig, createCardsRig } from '../support/cards-rig.ts'
 import { quietLogger } from '../support/database.ts'
 import { createLyingLedger, type Fate, fates, type LyingLedger } from '../support/lying-ledger.ts'
+import { seed } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 /*
@@ -18,7 +19,6 @@ import { temporaryDirectory } from '../support/temporary.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const runs = isLong ? 400 : 5
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 /** Payments at the same time. */
 const together = 32
 const timeoutMs = 200

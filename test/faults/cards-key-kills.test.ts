@@ -18,6 +18,7 @@ import { differences } from '../support/cards-walk.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, quietLogger, type TestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
+import { seed } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { until } from '../support/until.ts'
 
@@ -33,8 +34,6 @@ const clients = 8
 const waitMs = 60_000
 const macKey = '0123456789ABCDEFFEDCBA9876543210'
 const zoneKey = '5D6B2A0E4C8F91A237C4D0E09B5826FE'
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 
 const directory = temporaryDirectory()
 const fileOf = (name: string, text: string): string => {

@@ -20,6 +20,7 @@ import {
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
+import { seed } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 /*
@@ -38,8 +39,6 @@ const kills = isLong ? 40 : 3
 const killsOfOne = isLong ? 5 : 3
 const outages = isLong ? 30 : 2
 const outageMs = 300
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const timeoutSeconds = 1
 const lateMs = 1_200
 const settleMs = isLong ? 600_000 : 60_000

@@ -4,13 +4,12 @@ import { createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { createDirectory, type Directory } from '../../src/simulators/directory/index.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { seed } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 import { createGateway, type Gateway } from './pix-gateway.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const kills = isLong ? 50 : 2
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const settleMs = isLong ? 600_000 : 180_000
 const [base, other] = ['/v1/dict/claims', '87654321']
 const [ana, eva] = [

@@ -10,13 +10,12 @@ import { createDirectory, type Directory } from '../../src/simulators/directory/
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { transfer } from '../support/participant.ts'
+import { seed } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 import { createGateway, type Gateway, ispb } from './pix-gateway.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const kills = isLong ? 50 : 2
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const settleMs = isLong ? 600_000 : 180_000
 const [reportsBase, refundsBase] = ['/v1/dict/infraction-reports', '/v1/dict/refunds']
 const flaw = { reason: 'OPERATIONAL_FLAW', details: 'Pago duas vezes' }

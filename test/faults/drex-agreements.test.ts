@@ -14,13 +14,12 @@ import { type Anvil, findAnvil, startAnvil } from '../support/anvil.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
+import { seed } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
 const path = findAnvil()
 /** The long lane kills many times. */
 const kills = process.env['TRILHO_LONG'] === '1' ? 40 : 2
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const heldCents = 100_000_000n
 const deliveriesPerKill = 3
 const reorganisedMax = 4

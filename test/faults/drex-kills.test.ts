@@ -2,11 +2,10 @@ import { expect, test } from 'bun:test'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
+import { seed } from '../support/seed.ts'
 
 /** The long lane kills a hundred times; the ordinary one often enough to hit every step. */
 const kills = process.env['TRILHO_LONG'] === '1' ? 100 : 6
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const perKill = 12
 const walletCount = 6
 const blockTimeMs = 100

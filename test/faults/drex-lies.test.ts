@@ -3,11 +3,10 @@ import { createLyingNode, lieAtRandom } from '../drex/lying-node.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createRig, type Rig } from '../support/drex-rig.ts'
+import { seed } from '../support/seed.ts'
 
 /** The long lane kills many times; the ordinary one often enough to meet every lie. */
 const kills = process.env['TRILHO_LONG'] === '1' ? 100 : 2
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const perKill = 20
 const walletCount = 4
 const fundsCents = 10_000_000n

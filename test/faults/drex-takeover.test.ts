@@ -7,12 +7,11 @@ import { createLyingNode, lieAtRandom } from '../drex/lying-node.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { createRig, type Peer, type Rig } from '../support/drex-rig.ts'
+import { seed } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
 /** The long lane takes over a hundred times; the ordinary one in the first two ways. */
 const rounds = process.env['TRILHO_LONG'] === '1' ? 100 : 2
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const perRound = 16
 const walletCount = 4
 const fundsCents = 10_000_000n

@@ -3,13 +3,12 @@ import { expect, test } from 'bun:test'
 import { type CentralBank, createCentralBank } from '../../src/simulators/central-bank/index.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { seed } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../webhooks/support.ts'
 import { createGateway, type Gateway, ispb } from './pix-gateway.ts'
 
 const kills = process.env['TRILHO_LONG'] === '1' ? 50 : 2
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const chargesPerKill = 6
 const taxId = '12345678000195'
 const chave = 'padaria@example.com'

@@ -7,14 +7,13 @@ import {
 } from '../../src/simulators/central-bank/index.ts'
 import { seeded } from '../support/contract-bench.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { seed } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 import { startReceiver } from '../webhooks/support.ts'
 import { createGateway, type Gateway, ispb } from './pix-gateway.ts'
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const kills = isLong ? 50 : 2
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const mandatesPerKill = 4
 const settleMs = 120_000
 /** While processes are killed one after the other, what they do stands still for as long as they take to start. */

@@ -8,12 +8,11 @@ import { isKafkaHere, startTestKafka, type TestKafka } from '../support/kafka.ts
 import { transfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { anyVariant, type RunningProgram, startProgram } from '../support/program.ts'
+import { seed } from '../support/seed.ts'
 
 /** The long lane kills each stage fifty times, and any of them as often; the ordinary one each once and one more. */
 const isLong = process.env['TRILHO_LONG'] === '1'
 const kills = isLong ? 50 : 5
-/** In the test's name, so that a failure can be repeated with TRILHO_SEED. */
-const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
 const outPerKill = 20
 const inPerKill = 20
 const settleMs = 180_000

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noPythonTools, pythonTools } from '../support/python-tools.ts'
 import { type RunningDev, startDev } from '../support/running-dev.ts'
+import { seed } from '../support/seed.ts'
 import { hasSharedData, sharedDataPath, skipReason } from '../support/shared-data.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 import { rows } from './routes.ts'
@@ -12,9 +13,6 @@ import { rows } from './routes.ts'
  * Some it draws by chance, others with each commit: a second run of the file must find again what the first found.
  * `TRILHO_LONG=1` lets it look for ten minutes from a seed that is new each time, sequences of calls too.
  */
-
-const head = Bun.spawnSync(['git', 'rev-parse', 'HEAD'], { cwd: import.meta.dir })
-const seed = String(Number.parseInt(head.stdout.toString().slice(0, 8), 16))
 
 const isLong = process.env['TRILHO_LONG'] === '1'
 const longSeconds = 600
@@ -147,7 +145,7 @@ describe.skipIf(pythonTools === undefined)(`Schemathesis${noPythonTools}`, () =>
     // Without a limit of time: what it looks at must not depend on the speed of the machine.
     const extent = isLong
       ? ['--max-time', String(longSeconds)]
-      : ['--seed', seed, '--phases', 'examples,coverage,fuzzing', '--max-examples', '3']
+      : ['--seed', String(seed), '--phases', 'examples,coverage,fuzzing', '--max-examples', '3']
     const child = Bun.spawn(
       [
         join(pythonTools!, 'schemathesis'),

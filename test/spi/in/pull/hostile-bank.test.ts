@@ -6,6 +6,7 @@ import { readAgainMs } from '../../../../src/spi/link/patience.ts'
 import { readRetryAfterMaxMs } from '../../../../src/spi/link/streams.ts'
 import { quietLogger } from '../../../support/database.ts'
 import { createRandom } from '../../../support/mutations.ts'
+import { seed } from '../../../support/seed.ts'
 import { until } from '../../../support/until.ts'
 import { interfaceClient } from '../../link/support.ts'
 import { faults, type Held, hostileBank, type Wrong } from './hostile-bank.ts'
@@ -109,7 +110,6 @@ test('every wrong answer in turn, amid right ones: nothing is lost, and the chan
 test.skipIf(!isLong)(
   'every wrong answer again and again, in any order, on two streams: nothing is lost',
   async () => {
-    const seed = Number(process.env['TRILHO_SEED'] ?? Date.now() % 2 ** 31)
     const random = createRandom(seed)
     const rounds = 200
     const afterMs: number[] = []
