@@ -10,11 +10,5 @@ const executablePath = [
 /** For names of tests: what is missing where they are skipped. */
 export const hasBrowser = executablePath !== undefined
 
-/** Pages live for seconds: what their scripts would win by being optimised, and by threads for it, is never won back. */
-const shortLived = '--js-flags=--no-opt --no-maglev --single-threaded'
-
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({
-    executablePath: executablePath ?? '',
-    args: ['--disable-gpu', shortLived],
-  })
+  chromium.launch({ executablePath: executablePath ?? '', args: ['--disable-gpu'] })
