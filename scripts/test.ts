@@ -11,7 +11,7 @@ import { type FileReport, killAll, type Limits, runFiles } from './test-runner/p
  *
  *   bun scripts/test.ts                    all of them
  *   bun scripts/test.ts spi/send xml       the files whose paths contain one of these
- *   bun scripts/test.ts --processes 4      by default three more than there are cores: tests wait, too
+ *   bun scripts/test.ts --processes 4      by default two more than there are cores: tests wait, too
  *   bun scripts/test.ts --slowest 20       tells at the end which files took longest, and what of the processors
  *
  * It prints what each file printed when the file has ended, repeats at the end what failed, and closes with the counts.
@@ -32,7 +32,7 @@ const limits: Limits = isLong
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    processes: { type: 'string', default: String(availableParallelism() + 3) },
+    processes: { type: 'string', default: String(availableParallelism() + 2) },
     slowest: { type: 'string', default: '0' },
   },
 })

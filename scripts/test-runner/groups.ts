@@ -2,18 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Where tests start whole programs and browsers, or wait: each file gets a process of its own. They begin early, the
- * slowest first, so that at the end only short work is left to share out.
+ * Where tests start whole programs, or wait: each file gets a process of its own. They begin early, the slowest first,
+ * so that at the end only short work is left to share out.
  */
 const slowPaths = [
   'test/e2e/dev',
-  'test/console/screens',
-  'test/console/pages',
-  'test/console/payments',
-  'test/console/attention',
-  'test/console/firefox',
-  'test/security/schemathesis',
-  'test/clients/',
   'test/faults/',
   'test/e2e/',
   'test/readme/',

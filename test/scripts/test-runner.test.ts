@@ -129,16 +129,6 @@ test('every file is in one group, and what needs Kafka is together', () => {
   const withKafka = groups.filter((group) => group.some((file) => file.includes('/kafka/')))
   expect(withKafka).toHaveLength(1)
   expect(withKafka[0]).toContain('test/e2e/spi-roles.test.ts')
-  // What takes minutes begins first, and has a process of its own: behind others it would be waited for at the end.
-  const begunOf = (name: string) =>
-    groups.findIndex((group) => group.join() === `test/${name}.test.ts`)
-  for (const slow of ['e2e/dev', 'console/screens', 'security/schemathesis', 'clients/generated']) {
-    expect([slow, begunOf(slow) > 0, begunOf(slow) < begunOf('e2e/serve')]).toEqual([
-      slow,
-      true,
-      true,
-    ])
-  }
 })
 
 describe('a second run', () => {
