@@ -58,14 +58,16 @@ export const route = <const D extends RouteContract>(contract: D, handle: Handle
   const [method, path] = contract.at.split(' ') as [Route['method'], string]
   const ask = (c: RequestContext, body?: unknown) =>
     handle(new Reader(c, contract, body) as unknown as Asked<D>)
+  /** Found at the first request, as some documents make their schemas when asked; null: the handler reads the body. */
+  let judge: ZodType | null | undefined
   return {
     ...rulesOf(contract),
     method,
     path,
     document: contract,
     handle: (c) => {
-      const schema = judgedBody(contract)
-      return schema === undefined ? ask(c) : readJson(c, schema).then((body) => ask(c, body))
+      if (judge === undefined) judge = judgedBody(contract)
+      return judge === null ? ask(c) : readJson(c, judge).then((body) => ask(c, body))
     },
   }
 }
@@ -88,7 +90,9 @@ const rulesOf = (contract: RouteContract): RouteRules =>
     ruleNames.flatMap((name) => (contract[name] === undefined ? [] : [[name, contract[name]]])),
   ) as RouteRules
 
-const judgedBody = ({ isBodyReadByHand, body }: RouteContract): ZodType | undefined =>
-  isBodyReadByHand === true || body === undefined || Object.keys(body).length > 1
-    ? undefined
-    : body['application/json']
+const judgedBody = (contract: RouteContract): ZodType | null => {
+  if (contract.isBodyReadByHand === true) return null
+  const { body } = contract
+  if (body === undefined || Object.keys(body).length > 1) return null
+  return body['application/json'] ?? null
+}
