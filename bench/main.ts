@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { progressLine } from '../src/cli/progress.ts'
 import { checkOut } from './base.ts'
 import { outDirectory } from './curves.ts'
+import { notAmong, refuse } from './e2e/options.ts'
 import {
   type FigureResult,
   full,
@@ -30,11 +31,7 @@ const { values } = parseArgs({
   },
 })
 
-const unknown = values.only?.find((name) => !(name in suites))
-if (unknown !== undefined) {
-  console.error(`There is no suite ${unknown}; there are ${Object.keys(suites).join(', ')}.`)
-  process.exit(2)
-}
+refuse(notAmong('only', values.only ?? [], Object.keys(suites)))
 
 const mode = values.smoke ? smoke : full
 const results: GroupResult[] = []
