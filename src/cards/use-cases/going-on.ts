@@ -214,8 +214,9 @@ const takeBackFirst = async (
   emission: EmitWithin | undefined,
 ): Promise<void> => {
   const doubt = doubts[reverses]
-  const event = `late_${doubt ?? 'authorization'}` as const
-  if (doubt === undefined || transition(before, event) === undefined) return
+  if (doubt === undefined) return
+  const event = `late_${doubt}` as const
+  if (transition(before, event) === undefined) return
   const isFirst = doubt === 'authorization'
   const numbers = {
     operationStan: stan,
