@@ -1,9 +1,21 @@
 import { z } from 'zod'
 import { type EventGroups, money, text } from './group.ts'
 
+/** `requested`: the directory has not answered yet. `refused`: it does not take what we asked for. */
+export const disputeStatuses = [
+  'requested',
+  'open',
+  'acknowledged',
+  'closed',
+  'cancelled',
+  'refused',
+] as const
+
+export const disputeRoles = ['asking', 'asked'] as const
+
 const dispute = {
-  role: z.enum(['asking', 'asked']).meta({ description: 'Ours.' }),
-  status: z.enum(['requested', 'open', 'acknowledged', 'closed', 'cancelled', 'refused']),
+  role: z.enum(disputeRoles).meta({ description: 'Ours.' }),
+  status: z.enum(disputeStatuses),
   transaction_id: z.string().meta({ description: 'EndToEndId of the payment.' }),
   reason: z.string(),
   result: text,
@@ -22,22 +34,28 @@ const refund = z
   })
   .meta({ id: 'RefundRequestEvent' })
 
+/** `opening`, `refused`: ours. The directory has not answered, or does not want it. The others are the directory's. */
+export const claimStatuses = [
+  'opening',
+  'open',
+  'waiting_resolution',
+  'confirmed',
+  'cancelled',
+  'completed',
+  'refused',
+] as const
+
+/** We give a key up, or want it. */
+export const claimRoles = ['donor', 'claimer'] as const
+
 const claim = z
   .strictObject({
     id: z.string(),
     claim_id: text.meta({ description: 'The directory’s; null until it has answered.' }),
-    role: z.enum(['donor', 'claimer']),
+    role: z.enum(claimRoles),
     type: z.enum(['OWNERSHIP', 'PORTABILITY']),
     key_type: z.string(),
-    status: z.enum([
-      'opening',
-      'open',
-      'waiting_resolution',
-      'confirmed',
-      'cancelled',
-      'completed',
-      'refused',
-    ]),
+    status: z.enum(claimStatuses),
     resolution_ends_at: text,
     completion_ends_at: text,
   })

@@ -9,6 +9,7 @@ import { instantPaymentEvents } from './instant-payments.ts'
 import { pixEvents } from './pix.ts'
 import { webhookEvents } from './webhooks.ts'
 
+export { claimRoles, claimStatuses, disputeRoles, disputeStatuses } from './directory.ts'
 export { type Reason, reason } from './instant-payments.ts'
 
 /**

@@ -1,26 +1,19 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
 import { changed } from '../../src/cards/transactions/changes.ts'
 import { transactionById } from '../../src/cards/transactions/store.ts'
 import { changeTransactions } from '../../src/cards/transactions/writes.ts'
-import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
+import { createStandIn, type StandIn } from '../support/stand-in.ts'
 import { until } from '../support/until.ts'
 
 /* What asks for a person goes on asking until one has seen to it, whatever else of the payment ends meanwhile. */
 
 setDefaultTimeout(60_000)
 
-let network: ScriptedNetwork
-let rig: CardsRig
+let network: StandIn['network']
+let rig: StandIn['rig']
+let away: StandIn['away']
 beforeAll(async () => {
-  network = createScriptedNetwork()
-  const path = join(temporaryDirectory(), 'messages.json')
-  const advices = { operations: ['authorization'], floor_limits: { BRL: 10_000 } }
-  await Bun.write(path, JSON.stringify({ advices }))
-  const environment = { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' }
-  rig = await createCardsRig({ networkA: network, environment })
+  ;({ network, rig, away } = await createStandIn(['authorization']))
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
@@ -71,11 +64,9 @@ test('what was sold while the network was away and refused by it asks on when it
       late = () => peer.answer({ mti: '0130', stan, rrn, amount, responseCode: '00' })
     peer.answer({ responseCode: mti === '0120' ? '51' : '00' })
   })
-  const connections = () => rig.networks.byName('neta')?.health().connectionsUp
-  network.ask('002')
-  await until(async () => connections() === 0)
+  await away(true)
   const { id } = await rig.authorize('tok_visa_approved')
-  network.ask('001')
+  await away(false)
   const refused = { status: 'declined', reason: 'advice_refused', needs_attention: true }
   expect(await rig.settled(id)).toMatchObject(refused)
   late?.()

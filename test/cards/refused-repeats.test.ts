@@ -1,31 +1,18 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { join } from 'node:path'
-import { type CardsRig, createCardsRig } from '../support/cards-rig.ts'
-import { createScriptedNetwork, type ScriptedNetwork } from '../support/scripted-network.ts'
-import { temporaryDirectory } from '../support/temporary.ts'
-import { until } from '../support/until.ts'
+import { createStandIn, type StandIn } from '../support/stand-in.ts'
 
 /* A network that refuses the repeat of an advice may have done the first, whose answer nobody heard: it is taken back. */
 
 setDefaultTimeout(60_000)
 
-let network: ScriptedNetwork
-let rig: CardsRig
+let network: StandIn['network']
+let rig: StandIn['rig']
+let away: StandIn['away']
 beforeAll(async () => {
-  network = createScriptedNetwork()
-  const path = join(temporaryDirectory(), 'messages.json')
-  const operations = ['authorization', 'capture', 'refund']
-  await Bun.write(path, JSON.stringify({ advices: { operations, floor_limits: { BRL: 10_000 } } }))
-  const environment = { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' }
-  rig = await createCardsRig({ networkA: network, timeoutMs: 200, environment })
+  ;({ network, rig, away } = await createStandIn(['authorization', 'capture', 'refund'], 200))
 })
 afterAll(() => rig[Symbol.asyncDispose]())
 
-const away = async (isAway: boolean): Promise<void> => {
-  network.ask(isAway ? '002' : '001')
-  const isDown = () => rig.networks.byName('neta')?.health().connectionsUp === 0
-  await until(() => isDown() === isAway)
-}
 const sentFor = (rrn: unknown) => network.seen.filter((one) => one.rrn === rrn)
 
 /** Is silent to the first sending of an advice, and says this to its repeat. */

@@ -174,8 +174,12 @@ const ofStatus = (status: (typeof cardStatuses)[number]) => ({
   id: `listTransactions?status=${status}#/transactions/0/id`,
 })
 
-/** A route that does something, and takes a body of JSON that is judged by hand. */
-export const posted = { bodyBytesMax: 16_384, isBodyReadByHand: true } as const
+/** A route that does something, once for each key, and judges its body of JSON by hand. */
+export const posted = {
+  bodyBytesMax: 16_384,
+  isBodyReadByHand: true,
+  idempotent: true,
+} as const
 
 export const documents = {
   authorize: {
@@ -185,7 +189,6 @@ export const documents = {
     operation: 'authorizeCard',
     summary: 'Authorize a payment',
     description: `A decline is no error: 201 with the status declined. ${description}`,
-    idempotent: true,
     body: { 'application/json': authorizationBody },
     responses: { 201: { description: 'Authorized, captured or declined', schema: record } },
     errors: [
@@ -211,7 +214,6 @@ export const documents = {
     operation: 'verifyCard',
     summary: 'Ask whether a card is good',
     description: `An authorization of nothing: no money is on hold, whatever comes. 201 with the status verified or declined. Without an answer in time the record ends voided, and 504 tells so. ${description}`,
-    idempotent: true,
     body: { 'application/json': verificationBody },
     responses: { 201: { description: 'Verified or declined', schema: record } },
     errors: [
@@ -235,7 +237,6 @@ export const documents = {
     operation: 'incrementTransaction',
     summary: 'Raise the authorized amount',
     description: `By the given amount, as long as the authorization is not captured for good; amount is the sum. A refusal of the network is 422 with its response_code in the details; the amount is unchanged, and increment_error says why. ${description}`,
-    idempotent: true,
     params: idParams,
     body: { 'application/json': incrementBody },
     exampleFrom: ofStatus('authorized'),
@@ -256,7 +257,6 @@ export const documents = {
     operation: 'captureTransaction',
     summary: 'Capture what was authorized',
     description: `All that is left, or a part. With "final" false the status stays authorized, and other captures may follow, up to 50, together never more than was authorized; captured_amount is their sum, and what is captured may be refunded meanwhile. A final one, or one that leaves nothing, ends captured. A void takes all of them back. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and capture_error says why. ${description}`,
-    idempotent: true,
     params: idParams,
     body: { 'application/json': captureBody },
     exampleFrom: ofStatus('authorized'),
@@ -279,7 +279,6 @@ export const documents = {
     operation: 'voidTransaction',
     summary: 'Take a transaction back',
     description: `The whole, or with an amount a part of an authorization that is not captured: the network hears of the amount that stays (DE 95), and the status is unchanged, unless nothing is left beside what is captured: then it is captured. A part of what is captured is refunded instead. A refusal of the network is 422 with its response_code in the details; the status is unchanged, and void_error says why. ${description}`,
-    idempotent: true,
     params: idParams,
     body: { 'application/json': voidBody },
     exampleFrom: ofStatus('authorized'),
@@ -302,7 +301,6 @@ export const documents = {
     operation: 'refundTransaction',
     summary: 'Give back what was captured',
     description: `The whole or parts, as often as it takes, together never more than was captured. The status stays captured; refunded_amount is the sum. A refusal of the network is 422 with its response_code in the details, and refund_error says why. After a refund there is no void. ${description}`,
-    idempotent: true,
     params: idParams,
     body: { 'application/json': refundBody },
     exampleFrom: ofStatus('captured'),
@@ -325,7 +323,6 @@ export const documents = {
     operation: 'resolveTransaction',
     summary: 'Tell how a reversal ended that no network confirmed',
     description: `For transactions with needs_attention, after asking the network. An authorization can only end voided: have the network release it first. A capture ends authorized (taken back), captured or partially_captured, a void voided or as the transaction was before, a partial void partially_voided or authorized, a refund refunded or captured (taken back), an increment incremented or as it was. The event "resolved" keeps outcome, reason and the API key. Needs the scope ops:admin. ${description}`,
-    idempotent: true,
     params: idParams,
     body: { 'application/json': resolutionBody },
     exampleFrom: { id: 'listTransactions?needs_attention=true#/transactions/0/id' },

@@ -156,7 +156,6 @@ export const reconciliationDocuments = {
     operation: 'resolveReconciliation',
     summary: 'Say that somebody has seen to a business day that differs',
     description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
-    idempotent: true,
     params: reconciliationParams,
     body: { 'application/json': adviceResolutionBody },
     exampleFrom: { id: 'listReconciliations#/reconciliations/0/id' },

@@ -77,7 +77,6 @@ export const waitingDocuments = {
     operation: 'resolveUnmatchedAdvice',
     summary: 'Say that somebody has seen to an advice that is not known here',
     description: 'The reason is kept with it, and the act is audited. Needs the scope ops:admin.',
-    idempotent: true,
     params: adviceParams,
     body: { 'application/json': adviceResolutionBody },
     exampleFrom: { id: 'listUnmatchedAdvices#/advices/0/id' },

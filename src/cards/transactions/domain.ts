@@ -10,7 +10,12 @@
  * begins. Silence of a network decides nothing: it leads to a reversal, whose answer decides.
  */
 export const cardStatuses = [
-  ...(['pending', 'authorized', 'captured', 'voided', 'declined', 'verified'] as const),
+  'pending',
+  'authorized',
+  'captured',
+  'voided',
+  'declined',
+  'verified',
 ] as const
 export type CardStatus = (typeof cardStatuses)[number]
 
@@ -353,8 +358,13 @@ export const capturesMax = 50
 
 /** The operations on a transaction that a caller asks for. */
 const startedOperations = [
-  ...(['increment', 'capture', 'partial_capture'] as const),
-  ...(['void', 'partial_void', 'release', 'refund'] as const),
+  'increment',
+  'capture',
+  'partial_capture',
+  'void',
+  'partial_void',
+  'release',
+  'refund',
 ] as const
 export type StartedOperation = (typeof startedOperations)[number]
 

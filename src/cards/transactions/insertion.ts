@@ -7,9 +7,21 @@ export type Members = readonly (keyof TransactionRow)[]
 
 /** The members that no step changes. */
 export const fixedMembers: Members = [
-  ...(['id', 'network', 'brand', 'cardToken', 'currency', 'merchantId', 'terminalId'] as const),
-  ...(['installments', 'reference', 'stan', 'rrn', 'transmission', 'account'] as const),
-  ...(['createdBy', 'createdAt'] as const),
+  'id',
+  'network',
+  'brand',
+  'cardToken',
+  'currency',
+  'merchantId',
+  'terminalId',
+  'installments',
+  'reference',
+  'stan',
+  'rrn',
+  'transmission',
+  'account',
+  'createdBy',
+  'createdAt',
 ]
 /** The members known before an authorization is sent, but for its status and when it was changed: it is new. */
 const initial: Members = [

@@ -5,8 +5,14 @@ import { type CardEvent, type CardOperation, type CardState, transition } from '
  * refund that is taken back ends `captured`, a partial void that was not done `authorized`.
  */
 export const resolutions = [
-  ...(['voided', 'authorized', 'captured', 'declined'] as const),
-  ...(['refunded', 'partially_voided', 'partially_captured', 'incremented'] as const),
+  'voided',
+  'authorized',
+  'captured',
+  'declined',
+  'refunded',
+  'partially_voided',
+  'partially_captured',
+  'incremented',
 ] as const
 export type Resolution = (typeof resolutions)[number]
 

@@ -163,7 +163,16 @@ export const cardStanBlocks = pgTable('card_stan_blocks', {
 
 /** What networks tell of their own accord, and approvals that come without a request. */
 export const unmatchedMtis = [
-  ...(['0120', '0220', '0420', '0620', '0110', '0130', '0210', '0230', '0410', '0430'] as const),
+  '0120',
+  '0220',
+  '0420',
+  '0620',
+  '0110',
+  '0130',
+  '0210',
+  '0230',
+  '0410',
+  '0430',
 ] as const
 export type UnmatchedMti = (typeof unmatchedMtis)[number]
 
@@ -195,7 +204,11 @@ export const cardUnmatchedAdvices = pgTable(
   },
   (table) => [
     uniqueIndex('card_unmatched_advices_once').on(
-      ...([table.network, table.mti, table.stan, table.transmission, table.rrn] as const),
+      table.network,
+      table.mti,
+      table.stan,
+      table.transmission,
+      table.rrn,
     ),
     index('card_unmatched_advices_open')
       .on(table.network, table.id)

@@ -106,7 +106,14 @@ const first = async (
   const hasSecrets = request.secrets !== undefined || request.pin !== undefined
   const build = (): CardMessage => message
   const verdict = await send(
-    ...([context, network, operation, transaction, pan, build, asked, hasSecrets] as const),
+    context,
+    network,
+    operation,
+    transaction,
+    pan,
+    build,
+    asked,
+    hasSecrets,
   )
   const answer = await written(transaction, () => {
     if (!request.capture) return settle(context, operation, transaction, verdict, false)

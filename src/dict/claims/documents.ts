@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
 import { claimTypes, keyTypes } from '#codecs/dict'
+import { claimRoles, claimStatuses } from '#src/events/index.ts'
 import { pageResponses, type RouteContract, text } from '#src/platform/http/index.ts'
 import { account, keyCharsMax, owner } from '../entries/documents.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
-import { cancelReasons, claimStatuses, confirmReasons, roles } from './domain.ts'
+import { cancelReasons, confirmReasons } from './domain.ts'
 
 const bodyBytesMax = 16_384
 
@@ -13,7 +14,7 @@ const claimParams = z.object({ id: z.uuid() })
 
 const claimsQuery = z.strictObject({
   key: text(keyCharsMax).optional(),
-  role: z.enum(roles).optional(),
+  role: z.enum(claimRoles).optional(),
   status: z.enum(claimStatuses).optional(),
   needs_attention: z
     .enum(['true', 'false'])
@@ -79,7 +80,7 @@ const claim = z
       description: 'Ours; the entry that a completed claim of ours ends with has it, too.',
     }),
     claim_id: z.uuid().nullable().meta({ description: 'The directory’s; null until it answers.' }),
-    role: z.enum(roles).meta({ description: '`donor`: a key of ours is claimed.' }),
+    role: z.enum(claimRoles).meta({ description: '`donor`: a key of ours is claimed.' }),
     type: z.enum(claimTypes),
     key_type: z.enum(keyTypes),
     key: z.string(),
@@ -108,7 +109,7 @@ const claim = z
     }),
     confirm_reason: z.string().nullable(),
     cancel_reason: z.string().nullable(),
-    cancelled_by: z.enum(roles).nullable(),
+    cancelled_by: z.enum(claimRoles).nullable(),
     claimer: z
       .object({ tax_id: z.string(), name: z.string(), trade_name: z.string().nullable() })
       .nullable()

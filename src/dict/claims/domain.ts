@@ -1,18 +1,9 @@
 import type { Claim, ClaimType, ClaimStatus as DirectoryStatus, KeyType } from '#codecs/dict'
+import type { claimRoles, claimStatuses } from '#src/events/index.ts'
 import type { EntryContent } from '../entries/domain.ts'
 
 // Source: DICT API, section "Reivindicação", and the tables of its operations confirmClaim and cancelClaim.
 
-/** `opening` and `refused` are ours: the directory has not answered, or does not want it; the others are the directory's. */
-export const claimStatuses = [
-  'opening',
-  'open',
-  'waiting_resolution',
-  'confirmed',
-  'cancelled',
-  'completed',
-  'refused',
-] as const
 export type ClaimStatus = (typeof claimStatuses)[number]
 
 /** Where each state may lead; what we were not told of is left out on the way. */
@@ -28,9 +19,7 @@ export const claimMoves: Readonly<Record<ClaimStatus, readonly ClaimStatus[]>> =
 
 export const isEnded = (status: ClaimStatus): boolean => claimMoves[status].length === 0
 
-/** We give a key up, or want it. */
-export const roles = ['donor', 'claimer'] as const
-export type Role = (typeof roles)[number]
+export type Role = (typeof claimRoles)[number]
 
 export const confirmReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'DEFAULT_OPERATION'] as const
 export const cancelReasons = [

@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Claim } from '#codecs/dict'
+import { claimRoles } from '#src/events/index.ts'
 import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { releaseKey } from '../entries/store.ts'
 import { type Advance, type AdvanceDeps, isSameOpening } from './advance.ts'
 import { writeClaim, writeSeen } from './changes.ts'
-import {
-  dueOf,
-  hasGivenUp,
-  isEnded,
-  isOf,
-  type OwnClaim,
-  type Role,
-  roles,
-  standingOf,
-} from './domain.ts'
+import { dueOf, hasGivenUp, isEnded, isOf, type OwnClaim, type Role, standingOf } from './domain.ts'
 import { doDue } from './due.ts'
 import { claimPages } from './pages.ts'
 import { addClaim, findKnown, findOpening, keepUpTo, readUpTo } from './store.ts'
@@ -41,7 +33,7 @@ export const pollClaims = async (
   advance: Advance,
   round?: Round,
 ): Promise<void> => {
-  for (const role of roles) {
+  for (const role of claimRoles) {
     const before = await readUpTo(deps.sql, role)
     const from =
       before === undefined ? deps.now().getTime() - firstLookMs : before.getTime() - overlapMs

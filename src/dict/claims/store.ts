@@ -1,6 +1,7 @@
+import { claimRoles, claimStatuses } from '#src/events/index.ts'
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { newest, type Place } from '../pages.ts'
-import { type ClaimStatus, claimStatuses, type OwnClaim, type Role, roles } from './domain.ts'
+import type { ClaimStatus, OwnClaim, Role } from './domain.ts'
 
 type Row = Omit<OwnClaim, 'content' | 'wanted'> & {
   readonly content: string | null
@@ -133,7 +134,7 @@ const sourceOf = (
   }
   const among = (given: string | undefined, all: readonly string[]) =>
     sql`unnest(${textArray(given === undefined ? all : [given])}::text::text[])`
-  return sql`${among(role, roles)} as r(of_role)
+  return sql`${among(role, claimRoles)} as r(of_role)
     cross join ${among(status, claimStatuses)} as s(of_status)
     cross join lateral (
       select * from dict_claims where role = of_role and status = of_status and ${behind}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { disputeRoles, disputeStatuses } from '#src/events/index.ts'
 import {
   type ErrorDefinition,
   type RouteContract,
@@ -7,7 +8,6 @@ import {
 } from '#src/platform/http/index.ts'
 import { dictErrors } from '../errors.ts'
 import { agePage } from '../pages.ts'
-import { disputeRoles, disputeStatuses } from './domain.ts'
 
 const proseCharsMax = 2_000
 

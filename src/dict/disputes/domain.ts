@@ -2,20 +2,10 @@
  * What infraction reports and refund requests have alike: two institutions, one of which asks, a state that the
  * directory keeps, and what we want of it and have no answer to yet.
  */
+import type { disputeRoles, disputeStatuses } from '#src/events/index.ts'
 import type { Place } from '../pages.ts'
 
-/** `requested`: the directory has not answered yet. `refused`: it does not take what we asked for. */
-export const disputeStatuses = [
-  'requested',
-  'open',
-  'acknowledged',
-  'closed',
-  'cancelled',
-  'refused',
-] as const
 type DisputeStatus = (typeof disputeStatuses)[number]
-
-export const disputeRoles = ['asking', 'asked'] as const
 type DisputeRole = (typeof disputeRoles)[number]
 
 /** What may be done to one: by whom, in which states, and what it becomes. */

@@ -1,12 +1,7 @@
+import { disputeRoles, disputeStatuses } from '#src/events/index.ts'
 import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
 import { newest } from '../pages.ts'
-import {
-  type Dispute,
-  type DisputeFilter,
-  type DisputeKind,
-  disputeRoles,
-  disputeStatuses,
-} from './domain.ts'
+import type { Dispute, DisputeFilter, DisputeKind } from './domain.ts'
 
 type Row = Omit<Dispute, 'content' | 'wanted'> & {
   readonly content: string
