@@ -3,10 +3,11 @@ import type { Hex } from '../evm/hex.ts'
 import type { EngineContext } from './context.ts'
 import { currentFees } from './fees.ts'
 import { supplyGas } from './gas-supply.ts'
+import { retryMs } from './ground.ts'
 import * as lanes from './lane-store.ts'
 import type { Offer } from './sign.ts'
 import { sendersOf } from './sign.ts'
-import { type Passed, refuseAll, retryMs } from './simulate.ts'
+import { type Passed, refuseAll } from './simulate.ts'
 import * as store from './store.ts'
 import type { TransactionError } from './transaction.ts'
 
@@ -105,18 +106,17 @@ const refusePoor = async (
   }
   const supplied = await supplyGas(context, needs)
   const busy = new Set([...sendersOf(affordable), ...bound.keys()])
-  const idsOf = (concerns: (sender: Hex) => boolean) =>
-    poor
-      .filter(({ transaction }) => concerns(transaction.sender))
-      .map(({ transaction }) => transaction.id)
+  const those = (concerns: (sender: Hex) => boolean) =>
+    poor.map(({ transaction }) => transaction).filter(({ sender }) => concerns(sender))
+  const idsOf = (concerns: (sender: Hex) => boolean) => those(concerns).map(({ id }) => id)
   const soon = idsOf((sender) => supplied.has(sender))
   if (soon.length > 0) await store.defer(context.sql, soon, retryMs, insufficientFunds)
   const waiting = idsOf((sender) => busy.has(sender) && !supplied.has(sender))
   if (waiting.length > 0) await store.defer(context.sql, waiting, feeRetryMs, insufficientFunds)
   await refuseAll(
     context,
-    idsOf((sender) => !busy.has(sender) && !supplied.has(sender)).map((id) => ({
-      id,
+    those((sender) => !busy.has(sender) && !supplied.has(sender)).map((transaction) => ({
+      transaction,
       error: insufficientFunds,
     })),
   )

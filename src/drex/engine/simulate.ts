@@ -7,15 +7,14 @@ import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
 import { endSagas } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
+import { onGround, retryMs } from './ground.ts'
 import { inParts } from './parts.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
 
-export const retryMs = 500
-
 export type Passed = { readonly transaction: OpenTransaction; readonly gasLimit: bigint }
 
-type Refusal = { readonly id: string; readonly error: TransactionError }
+type Refusal = { readonly transaction: OpenTransaction; readonly error: TransactionError }
 
 const notPermitted: TransactionError = {
   code: 'NOT_PERMITTED',
@@ -59,6 +58,9 @@ const fixedGas = (kind: TransactionKind): bigint | undefined => {
       return undefined
   }
 }
+
+/** Transfers and gas need nothing that another transaction makes, but money. */
+const isStep = ({ transaction: { kind } }: Passed): boolean => kind !== 'transfer' && kind !== 'gas'
 
 /** Calls whose answer says whether the token does them: `true`, or nothing from tokens of the older kind. */
 const answersTrue = (kind: TransactionKind): boolean =>
@@ -117,7 +119,7 @@ export const createSimulator = (context: EngineContext): Simulator => {
         estimate: estimateOutcomes.get(id),
       })
       if (judged === 'later') later.push(id)
-      else if (typeof judged === 'object') refused.push({ id, error: judged })
+      else if (typeof judged === 'object') refused.push({ transaction, error: judged })
       else
         passed.push({
           transaction,
@@ -126,7 +128,8 @@ export const createSimulator = (context: EngineContext): Simulator => {
     }
     await refuseAll(context, refused)
     if (later.length > 0) await store.defer(sql, later, retryMs)
-    return passed
+    const standing = new Set(await onGround(context, passed.filter(isStep)))
+    return passed.filter((each) => !isStep(each) || standing.has(each))
   }
 }
 
@@ -193,21 +196,24 @@ const permittedOf = async (
   const verdicts = await context.permission.ask(
     taken.map(({ sender, recipient, data }) => ({ sender, target: recipient, payload: data })),
   )
-  const idsOf = (wanted: Verdict) =>
-    taken.filter((_, i) => verdicts[i] === wanted).map(({ id }) => id)
-  const unknown = idsOf('unknown')
+  const those = (wanted: Verdict) => taken.filter((_, i) => verdicts[i] === wanted)
+  const unknown = those('unknown').map(({ id }) => id)
   await refuseAll(
     context,
-    idsOf('refused').map((id) => ({ id, error: notPermitted })),
+    those('refused').map((transaction) => ({ transaction, error: notPermitted })),
   )
   if (unknown.length > 0) await store.defer(context.sql, unknown, retryMs)
-  return taken.filter((_, i) => verdicts[i] === 'allowed')
+  return those('allowed')
 }
 
-/** Ends transactions that have no nonce yet. */
-export const refuseAll = (context: EngineContext, refusals: readonly Refusal[]): Promise<void> =>
-  inParts(
-    refusals,
+/** Ends transactions that have no nonce yet, as far as what was said of them is true of the chain as it stays. */
+export const refuseAll = async (
+  context: EngineContext,
+  refusals: readonly Refusal[],
+): Promise<void> => {
+  const standing = await onGround(context, refusals)
+  await inParts(
+    standing.map(({ transaction: { id }, error }) => ({ id, error })),
     (part) =>
       context.sql.begin(async (sql) => {
         await endSagas(context, sql, await endings.refuse(sql, part))
@@ -216,6 +222,7 @@ export const refuseAll = (context: EngineContext, refusals: readonly Refusal[]):
       context.logger.error({ transaction: id, err: error }, 'refusal not stored')
     },
   )
+}
 
 const knownMax = 10_000
 
@@ -247,10 +254,8 @@ const createCodeCheck = ({ rpc }: EngineContext) => {
   }
 }
 
-/** Steps that have nothing left to do: an allowance that is used up needs no taking back. */
-
 /**
- * Ends those that take back what every node that answers says is zero.
+ * Ends those that take back what every node that answers says is zero: an allowance that is used up needs no taking back.
  * @returns the others
  */
 const withoutIdle = async (
@@ -269,20 +274,25 @@ const withoutIdle = async (
       ],
     })),
   )
-  const idle = new Set(
-    revokes.flatMap(({ id }, i) => {
-      const told = answers.flatMap((node) => {
-        const outcome = node[i]
-        return outcome !== undefined && 'result' in outcome ? [outcome.result] : []
-      })
-      return told.length > 0 && told.every((each) => zeroWord.test(each)) ? [id] : []
-    }),
-  )
-  if (idle.size === 0) return transactions
-  await sql.begin(async (tx) => {
-    await endSagas(context, tx, await endings.withdraw(tx, [...idle]))
+  const idle = revokes.filter((_, i) => {
+    const told = answers.flatMap((node) => {
+      const outcome = node[i]
+      return outcome !== undefined && 'result' in outcome ? [outcome.result] : []
+    })
+    return told.length > 0 && told.every((each) => zeroWord.test(each))
   })
-  return transactions.filter(({ id }) => !idle.has(id))
+  if (idle.length === 0) return transactions
+  const standing = await onGround(
+    context,
+    idle.map((transaction) => ({ transaction })),
+  )
+  if (standing.length > 0) {
+    await sql.begin(async (tx) => {
+      const ids = standing.map(({ transaction }) => transaction.id)
+      await endSagas(context, tx, await endings.withdraw(tx, ids))
+    })
+  }
+  return transactions.filter((each) => !idle.includes(each))
 }
 
 const zeroWord = /^0x0{64}$/
