@@ -41,10 +41,10 @@ export const onGround = async <T extends { readonly transaction: Pick<OpenTransa
 }
 
 type Ground = {
-  /** Of the step that stands on it. */
+  /** The step’s that stands on it. */
   readonly id: string
   readonly status: TransactionStatus
-  /** Of its block. */
+  /** Its block’s. */
   readonly number: number
   readonly hash: Hex
 }
