@@ -176,6 +176,8 @@ const followed = z.strictObject({
     .string()
     .transform((lists) => lists.split(' '))
     .pipe(z.array(list).max(listsMax)),
+  /** The id of the last event of the stream before, with no mark for what that did not follow. */
+  since: z.string().max(400).optional(),
 })
 
 /** Says which of the things that a page shows has changed; keeps no session alive. */
@@ -184,7 +186,7 @@ const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =
   const sealed = readCookie(c.req.raw)
   const session = await deps.sessions.read(sealed)
   if (session === undefined || c.req.raw.headers.has('authorization')) throw unauthorized()
-  const { list: paths } = readQuery(c, followed)
+  const { list: paths, since } = readQuery(c, followed)
   // The answer to HEAD is measured by its body, which has no end here.
   if (c.req.raw.method === 'HEAD') return new Response(null)
   return deps.live.open({
@@ -196,7 +198,8 @@ const follow = async (deps: ConsoleDeps, c: RequestContext): Promise<Response> =
       turns: isOfPayments(path) ? 1 : turnsOfOthers,
     })),
     isSessionOn: async () => (await deps.sessions.read(sealed)) !== undefined,
-    lastId: c.req.header('last-event-id'),
+    // A browser that comes back by itself repeats the address, and tells of later.
+    lastId: c.req.header('last-event-id') ?? since,
   })
 }
 

@@ -4,7 +4,7 @@ import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { hasBrowser } from '../support/browser.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { pacs008 } from '../support/messages.ts'
-import { hostile, openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
+import { hostile, openConsole, type SeenConsole, serious, settled, show, signIn } from './visit.ts'
 
 describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
   let seen: SeenConsole
@@ -66,6 +66,37 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       `dead_letters.drop ${ids[1]}`,
     ])
     expect(await page.locator('img').count()).toBe(0)
+    expect(one.problems).toEqual([])
+    await page.context().close()
+  }, 120_000)
+
+  test('what waits is asked for once for all that changes together, and not again for another screen', async () => {
+    const one = await visit()
+    const { page } = one
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const { pathname, search } = new URL(request.url())
+      if (pathname.startsWith('/console/api/')) asked.push(pathname + search)
+    })
+    /** Until the stream has told of all that it follows, and what was told is asked for. */
+    const quiet = async (): Promise<void> => {
+      for (let before = -1; before !== asked.length; ) {
+        before = asked.length
+        await Bun.sleep(3_000)
+      }
+    }
+    await signIn(one, key)
+    await show(page, '/payments')
+    await quiet()
+    const waiting = '/console/api/v1/webhooks'
+    expect(asked).toContain(waiting)
+    // With the page, and for what the stream tells at first, which a slow moment may part.
+    expect(asked.filter((path) => path === waiting).length).toBeLessThanOrEqual(4)
+    asked.length = 0
+    await show(page, '/keys')
+    await settled(page)
+    await quiet()
+    expect(asked.filter((path) => !path.startsWith('/console/api/v1/keys'))).toEqual([])
     expect(one.problems).toEqual([])
     await page.context().close()
   }, 120_000)

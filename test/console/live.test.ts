@@ -241,6 +241,23 @@ test('one stream tells of several lists, each by its name, and goes on from the 
   expect(toldOf(later)).toEqual([messages])
 })
 
+test('a page that follows other lists than before says from which marks, and a later one is preferred', async () => {
+  await using rig = await createRig()
+  const both = liveOf(messages, '/v1/drex/lanes')
+  const first = await rig.follow({}, liveOf(messages))
+  await until(() => marksOf(first).length === 1)
+  const [since = ''] = marksOf(first)
+  const second = await rig.follow({}, `${both}&since=${since}.`)
+  await until(() => rig.lanes.asked > 1)
+  expect(toldOf(second)).toEqual(['/v1/drex/lanes'])
+  const later = marksOf(second).at(-1) ?? ''
+  expect(later).toStartWith(`${since}.`)
+  const third = await rig.follow({ 'Last-Event-ID': later }, `${both}&since=old.`)
+  const before = rig.lanes.asked
+  await until(() => rig.lanes.asked > before + 1)
+  expect(toldOf(third)).toEqual([])
+})
+
 test('what changes more seldom is asked for more seldom', async () => {
   await using rig = await createRig()
   const both = await rig.follow({}, liveOf(messages, '/v1/drex/lanes'))

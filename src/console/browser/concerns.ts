@@ -16,6 +16,8 @@ export const manyText = (concerns: readonly Pick<Concern, 'many' | 'isMore'>[]):
 }
 
 const countedMax = 50
+/** All of it is asked for at once, so what changes within this time is answered together. */
+const gatherMs = 500
 
 type Source = {
   readonly name: string
@@ -111,17 +113,13 @@ const sources: readonly Source[] = [
   },
 ]
 
-/** Any of what waits for a person has changed, of that which the key may see. */
-export const concernsChanged =
-  ({ scopes }: Session, everyMs: number): Wake =>
-  (ask) => {
-    const ends = sources
-      .filter(({ scope }) => scopes.includes(scope))
-      .map(({ path }, at) => whenChanged(path, at === 0 ? everyMs : undefined)(ask))
-    return () => {
-      for (const end of ends) end()
-    }
-  }
+/** Any of what waits for a person has changed, of that which the key may see: told once for all that changes together. */
+export const concernsChanged = ({ scopes }: Session, everyMs: number): Wake =>
+  whenChanged(
+    sources.filter(({ scope }) => scopes.includes(scope)).map(({ path }) => path),
+    everyMs,
+    gatherMs,
+  )
 
 /** What waits for a person, of that which the key may see; a part that cannot be asked tells of nothing. */
 export const concernsOf = async (

@@ -7,6 +7,8 @@ const listsMax = 16
 
 /** What is followed, by its path in the API, and whom a change of it concerns. */
 const asks = new Map<string, Set<() => void>>()
+/** What the page was told last of each: from there the next stream goes on. */
+const marks = new Map<string, string>()
 let source: EventSource | undefined
 let opening: ReturnType<typeof setTimeout> | undefined
 
@@ -31,9 +33,17 @@ const open = (): void => {
   // A page that is not seen takes no connection.
   if (document.hidden || asks.size === 0) return
   const lists = [...asks.keys()].slice(0, listsMax)
-  const opened = new EventSource(`/console/live?list=${encodeURIComponent(lists.join(' '))}`)
-  opened.addEventListener('changed', ({ data }) => askFor(JSON.parse(data)))
-  opened.addEventListener('refused', ({ data }) => {
+  const query = new URLSearchParams({
+    list: lists.join(' '),
+    since: lists.map((list) => marks.get(list) ?? '').join('.'),
+  })
+  const opened = new EventSource(`/console/live?${query}`)
+  opened.addEventListener('changed', ({ data, lastEventId }) => {
+    remember(lists, lastEventId)
+    askFor(JSON.parse(data))
+  })
+  opened.addEventListener('refused', ({ data, lastEventId }) => {
+    remember(lists, lastEventId)
     askFor(JSON.parse(data))
     openAfter(reopenMs)
   })
@@ -45,6 +55,13 @@ const open = (): void => {
   source = opened
 }
 
+/** @param id of an event: the mark of each list that its stream follows; empty where there is none */
+const remember = (lists: readonly string[], id: string): void => {
+  const told = id.split('.')
+  // What nobody follows any more may change unseen.
+  for (const [at, list] of lists.entries()) if (asks.has(list)) marks.set(list, told[at] ?? '')
+}
+
 const lost = (): void => {
   close()
   for (const list of asks.keys()) askFor(list)
@@ -54,14 +71,14 @@ const lost = (): void => {
 document.addEventListener('visibilitychange', () => openAfter(0))
 
 /**
- * The gateway says when it has changed.
+ * The gateway says when any of it has changed.
  *
- * @param list its path in the API, with its query
+ * @param lists paths in the API, with their queries
  * @param everyMs asks by the clock too: for what changes while nothing happens
  * @param gatherMs one answer for all changes of so long: for what costs more than a page of a list
  */
 export const whenChanged =
-  (list: Followed, everyMs?: number, gatherMs = 0): Wake =>
+  (lists: Followed | readonly Followed[], everyMs?: number, gatherMs = 0): Wake =>
   (ask) => {
     let gathering: ReturnType<typeof setTimeout> | undefined
     const changed = (): void => {
@@ -70,17 +87,22 @@ export const whenChanged =
         ask()
       }, gatherMs)
     }
-    const own = asks.get(list) ?? new Set()
-    own.add(changed)
-    asks.set(list, own)
+    const followed = [lists].flat()
+    for (const list of followed) asks.set(list, (asks.get(list) ?? new Set()).add(changed))
     openAfter(0)
     const timer = everyMs === undefined ? undefined : setInterval(ask, everyMs)
     return () => {
       clearInterval(timer)
       clearTimeout(gathering)
-      own.delete(changed)
-      if (own.size > 0) return
-      asks.delete(list)
-      openAfter(0)
+      for (const list of followed) leave(list, changed)
     }
   }
+
+const leave = (list: string, ask: () => void): void => {
+  const own = asks.get(list)
+  own?.delete(ask)
+  if (own === undefined || own.size > 0) return
+  asks.delete(list)
+  marks.delete(list)
+  openAfter(0)
+}
