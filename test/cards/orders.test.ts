@@ -12,9 +12,10 @@ import { seed } from '../support/seed.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
 /*
- * Increments, captures, partial reversals, voids, refunds and expiry in any order, while the network loses answers, tells
- * them late, says the contrary of what it does, or is away, and other processes take over what seems to be abandoned. In
- * the end the payment is what its caller was told, and the network's ledger is ours to the cent.
+ * Increments, captures, partial reversals, voids, refunds and expiry in any order, while the network approves parts, loses
+ * answers, tells them late, says the contrary of what it does, cuts connections, or is away, and other processes take
+ * over what seems to be abandoned. In the end the payment is what its caller was told, and the network's ledger is ours
+ * to the cent.
  */
 
 const isLong = process.env['TRILHO_LONG'] === '1'
@@ -53,6 +54,8 @@ type Step = {
 }
 type Payment = {
   readonly fate: Fate
+  /** Its caller takes a part of what it asks for. */
+  readonly takesPart: boolean
   readonly steps: readonly Step[]
   /** Of what the gateway sends by itself, reversals and advices, one after the other; from then on they are done. */
   readonly reversals: readonly Fate[]
@@ -86,7 +89,9 @@ const anyPayment: fc.Arbitrary<Payment> = fc.record({
   fate: fc.oneof(
     { weight: 4, arbitrary: fc.constant<Fate>('done') },
     { weight: 1, arbitrary: anyFate },
+    { weight: 1, arbitrary: fc.constant<Fate>('done in part') },
   ),
+  takesPart: fc.boolean(),
   steps: fc.array(anyStep, { maxLength: 10, size: 'max' }),
   reversals: fc.array(anyFate, { maxLength: 3 }),
 })
@@ -128,7 +133,10 @@ beforeAll(async () => {
   }, timing)
   const path = join(temporaryDirectory(), 'messages.json')
   const operations = ['authorization', 'capture', 'refund', 'void']
-  await Bun.write(path, JSON.stringify({ advices: { operations, floor_limits: { BRL: 10_000 } } }))
+  const advices = { operations, floor_limits: { BRL: 10_000 } }
+  const fields = { '60': { from: 'accept_partial' } }
+  const content = { messages: { authorization: { fields } } }
+  await Bun.write(path, JSON.stringify({ advices, content }))
   const environment = { CARDGW_NETA_MESSAGES_FILE: path, CARDGW_NETA_CONNECT_WAIT_MS: '0' }
   rig = await createCardsRig({ networkA: network, timeoutMs, windowMs, environment })
   const common = {
@@ -201,7 +209,10 @@ const run = async (payment: Payment): Promise<Course> => {
     id: undefined,
   }
   courses.set(terminal, course)
-  const body = authorizationBody('tok_visa_approved', { terminal_id: terminal })
+  const body = authorizationBody('tok_visa_approved', {
+    terminal_id: terminal,
+    accept_partial: payment.takesPart,
+  })
   const response = await rig.post('/v1/transactions/authorize', body)
   const record = (await response.json()) as Json
   course.next = undefined
@@ -271,7 +282,7 @@ const sumOf = (told: readonly Told[], status: number, ...of: readonly Step['act'
 
 /** What the caller was told to be done is in the record, and nothing else, unless all of it was taken back. */
 const check = (course: Course, { record, ledger, open }: End): void => {
-  const { told } = course
+  const { payment, told } = course
   expect([record['operation'] ?? null, open]).toEqual([null, 0])
   const isRefused = record['reason'] === 'advice_refused'
   if (isForPerson(record)) expect(isRefused || contradicts(course)).toBe(true)
@@ -288,7 +299,9 @@ const check = (course: Course, { record, ledger, open }: End): void => {
     expect(isRefused || told[0]?.record['status'] === 'declined').toBe(true)
     return
   }
-  expect(record['amount']).toBe(10_000 + sumOf(told, 200, 'increment'))
+  // A part, where one is taken, is what the first answer tells.
+  const first = payment.takesPart ? cents(told[0]?.record['amount']) : 10_000
+  expect(record['amount']).toBe(first + sumOf(told, 200, 'increment'))
   for (const [member, ...of] of [
     ['captured_amount', 'part', 'capture'],
     ['refunded_amount', 'refund'],

@@ -8,8 +8,9 @@ import {
 import { createScriptedNetwork, type ScriptedNetwork } from './scripted-network.ts'
 
 type Deed = {
-  /** Enters the message into the ledger; the code of DE 39 that is true of it. */
-  readonly decide: () => string
+  /** Enters the message into the ledger, or a part of its amount; the code of DE 39 that is true of it. */
+  readonly decide: (cents?: number) => string
+  readonly cut: () => void
   readonly say: (responseCode: string, change?: Partial<CardMessage>) => void
   /** After the caller of the gateway has given up. */
   readonly answerLate: (act: () => void) => void
@@ -18,9 +19,11 @@ type Deed = {
   /** At once, but after what was said first. */
   readonly soon: (act: () => void) => void
   readonly amount: number
+  /** Neither an advice nor a reversal. */
+  readonly isRequest: boolean
 }
 
-const codes = { refused: '51', undecided: '91', unknown: '25', invalid: '13' } as const
+const codes = { part: '10', refused: '51', undecided: '91', unknown: '25', invalid: '13' } as const
 
 /** What becomes of a message: whether the network does it, and what it says. */
 const deeds = {
@@ -51,6 +54,18 @@ const deeds = {
   },
   'done, told with another amount': ({ decide, say, amount }) =>
     say(decide(), { amount: String(amount + 1).padStart(12, '0') }),
+  // What is told, and what is taken back, is done in whole.
+  'done in part': ({ decide, say, amount, isRequest }) => {
+    const cents = isRequest ? Math.ceil(amount / 2) : amount
+    const code = decide(cents)
+    if (isRequest && code === '00') say(codes.part, { amount: String(cents).padStart(12, '0') })
+    else say(code)
+  },
+  'done, the connection is cut': ({ decide, cut }) => {
+    decide()
+    cut()
+  },
+  'the connection is cut first': ({ cut }) => cut(),
   'arrives late': ({ decide, say, arriveLate }) => arriveLate(() => say(decide())),
   'arrives late, the answer is lost': ({ decide, arriveLate }) =>
     arriveLate(() => {
@@ -157,24 +172,25 @@ export const createLyingLedger = (
   const accounts = new Map<string, Account>()
   let late = 0
 
-  const codeOf = (request: CardMessage): string => {
-    const { rrn = '', amount = '0', originalData, replacementAmounts } = request
+  const codeOf = (request: CardMessage, part: number | undefined): string => {
+    const { rrn = '', originalData, replacementAmounts } = request
+    const cents = part ?? Number(request.amount ?? '0')
     const account = accounts.get(rrn.trimEnd())
     if (request.mti.startsWith('04')) {
       if (account === undefined || originalData === undefined) return codes.unknown
       const { stan, transmissionDateTime } = parseOriginalData(originalData)
       const leaves = replacementAmounts && parseReplacementAmounts(replacementAmounts).transaction
       const by = `${transmissionDateTime.slice(0, 4)} ${stan}`
-      const isKnown = account.reverse(by, leaves ? Number(leaves) : undefined, Number(amount))
+      const isKnown = account.reverse(by, leaves ? Number(leaves) : undefined, cents)
       return isKnown ? '00' : codes.unknown
     }
     if (account === undefined) {
       if (!request.mti.startsWith('01')) return codes.unknown
-      accounts.set(rrn.trimEnd(), new Account(numberOf(request), Number(amount)))
+      accounts.set(rrn.trimEnd(), new Account(numberOf(request), cents))
       return '00'
     }
     if (request.mti.startsWith('012')) return '00'
-    return account.move(numberOf(request), kindOf(request), Number(amount)) ? '00' : codes.invalid
+    return account.move(numberOf(request), kindOf(request), cents) ? '00' : codes.invalid
   }
 
   const after = (ms: number) => (act: () => void) => {
@@ -205,8 +221,15 @@ export const createLyingLedger = (
         authCode: responseCode === '00' ? authCode : undefined,
         ...change,
       })
-    const decide = (): string => codeOf(own)
-    deeds[fateOf(own)]({ ...common, decide, say, amount: Number(own.amount) })
+    const decide: Deed['decide'] = (cents) => codeOf(own, cents)
+    // What it refused and nobody can be told of any more is not done.
+    const soon: Deed['soon'] = (act) =>
+      common.soon(() => {
+        if (peer.isOpen()) act()
+      })
+    const isRequest = own.mti === '0100' || own.mti === '0200'
+    const amount = Number(own.amount)
+    deeds[fateOf(own)]({ ...common, soon, decide, say, cut: peer.cut, amount, isRequest })
   })
   return {
     ...network,

@@ -8,6 +8,9 @@ export type Peer = {
   readonly answer: (change: Partial<CardMessage>) => void
   /** A frame whose content is given. */
   readonly frame: (body: Uint8Array) => void
+  /** Ends the connection, with all that is under way on it. */
+  readonly cut: () => void
+  readonly isOpen: () => boolean
   /** Which connection, from 0. */
   readonly lane: number
 }
@@ -100,6 +103,8 @@ export const createScriptedNetwork = (): ScriptedNetwork => {
         const head = Uint8Array.of(body.length >> 8, body.length & 255)
         socket.write(Buffer.concat([head, body]))
       },
+      cut: () => socket.end(),
+      isOpen: () => socket.readyState === 1,
       lane,
     })
   }
