@@ -1,5 +1,5 @@
 export { archiveLines } from './archive.ts'
-export { bytesArray, jsonArray, textArray } from './array.ts'
+export { joinedBytes, jsonArray, textArray } from './array.ts'
 export { deletedMax, deleteInBatches } from './batches.ts'
 export { databaseSettings } from './config.ts'
 export {

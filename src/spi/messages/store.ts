@@ -1,5 +1,5 @@
 import {
-  bytesArray,
+  joinedBytes,
   looksLikeOne,
   type Queryable,
   type Rider,
@@ -130,7 +130,7 @@ const insertFresh = async (
     const { id, status, receivedAt } = message
     return { id, status, receivedAt, keys: keysOf(message).length }
   })
-  const documents = messages.map(({ xml }) => zstdCompressed(xml))
+  const { bytes, starts, lengths } = joinedBytes(messages.map(({ xml }) => zstdCompressed(xml)))
   const transactions = messages.flatMap((message) =>
     message.transactions.map(
       (
@@ -177,15 +177,22 @@ const insertFresh = async (
       insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
         destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
         signature, warnings, envelope, is_scheduled, in_doubt_since, requeue_after, traceparent, xml)
-      select message.* from rows from (
+      select id, type, definition, direction, status, channel, "sourceIspb", "destinationIspb",
+        "endToEndId", "bizMsgIdr", "resourceId", "transactionCount", "errorCode", signature,
+        warnings, envelope, "isScheduled", "inDoubtSince", "requeueAfter", traceparent,
+        substring(${bytes}::bytea from start for length)
+      from rows from (
         jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as (id uuid, type text, definition text,
           direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
           "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
           "errorCode" text, signature text, warnings jsonb, envelope text,
           "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz,
           traceparent text),
-        unnest(${bytesArray(documents)}::text::bytea[])
-      ) as message
+        unnest(${starts}::text::int[]), unnest(${lengths}::text::int[])
+      ) as message(id, type, definition, direction, status, channel, "sourceIspb",
+        "destinationIspb", "endToEndId", "bizMsgIdr", "resourceId", "transactionCount",
+        "errorCode", signature, warnings, envelope, "isScheduled", "inDoubtSince",
+        "requeueAfter", traceparent, start, length)
       where message.id in (select id from fresh)
     ), history as (
       insert into spi_history (message_id, position, status, at)

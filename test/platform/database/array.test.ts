@@ -1,19 +1,28 @@
 import { expect, test } from 'bun:test'
-import { bytesArray, jsonArray, textArray } from '#src/platform/database/index.ts'
+import { joinedBytes, jsonArray, textArray } from '#src/platform/database/index.ts'
 import { createTestDatabase } from '../../support/database.ts'
 
 const texts = ['', 'plain', 'a"b', 'back\\slash', '{1,2}', 'NULL', ' ç, \n', null]
-const documents = [new Uint8Array(0), Uint8Array.from({ length: 256 }, (_, index) => index)]
+const documents = [
+  new Uint8Array(0),
+  Uint8Array.from({ length: 256 }, (_, index) => index),
+  Uint8Array.from([0]),
+  new Uint8Array(0),
+]
 
-test('arrays arrive as they were, also in the first statements of a pool, many at once', async () => {
+const { bytes, starts, lengths } = joinedBytes(documents)
+
+test('arrays and documents arrive as they were, also in the first statements of a pool, many at once', async () => {
   const database = await createTestDatabase(8)
   const rows = await Promise.all(
     Array.from({ length: 16 }, async () => {
       const [row] = await database.sql<{ texts: string[]; numbers: string; bytes: string[] }[]>`
         select to_json(${textArray(texts)}::text::text[]) as texts,
           array_to_string(${textArray([1, 2n, -3])}::text::int[], ';') as numbers,
-          array(select encode(bytes, 'hex') from unnest(${bytesArray(documents)}::text::bytea[]) bytes)
-            as bytes`
+          array(
+            select encode(substring(${bytes}::bytea from start for length), 'hex')
+            from unnest(${starts}::text::int[], ${lengths}::text::int[]) as document(start, length)
+          ) as bytes`
       return row
     }),
   )

@@ -1,6 +1,6 @@
 import {
-  bytesArray,
   goAlone,
+  joinedBytes,
   type Queryable,
   type Rider,
   textArray,
@@ -53,17 +53,18 @@ export const queueing = async (
   const names = messages.map(({ topic }) => topic)
   const known = await lanes.of(names, sql)
   const places = messages.map(({ topic, key }) => known.get(topic)?.[partitionOf(key)])
-  const { keys, headers, values } = columnsOf(messages.map(keptOf))
+  const { keys, headers, bytes, starts, lengths } = columnsOf(messages.map(keptOf))
   return {
     name: 'queued',
     // Sorted within: each id is drawn after the one before it.
     ctes: (tx) => tx`queued as (
       insert into broker_queue (id, topic, key, headers, value)
-      select (lane::bigint << 44) | nextval('broker_queue_order'), topic, key, headers::jsonb, value
+      select (lane::bigint << 44) | nextval('broker_queue_order'), topic, key, headers::jsonb,
+        substring(${bytes}::bytea from start for length)
       from (
         select * from unnest(${textArray(names)}::text::text[], ${textArray(places)}::text::int[],
-          ${keys}::text::text[], ${headers}::text::text[], ${values}::text::bytea[])
-          with ordinality as message(topic, lane, key, headers, value, place)
+          ${keys}::text::text[], ${headers}::text::text[], ${starts}::text::int[], ${lengths}::text::int[])
+          with ordinality as message(topic, lane, key, headers, start, length, place)
         order by place
       ) messages
       returning id::text as told
@@ -76,17 +77,17 @@ const insertLetters = async (
   sql: Queryable,
   messages: readonly OutgoingMessage[],
 ): Promise<void> => {
-  const { keys, headers, values } = columnsOf(messages)
+  const { keys, headers, bytes, starts, lengths } = columnsOf(messages)
   await sql`
     insert into broker_dead_letters (key, headers, value)
-    select key, headers::jsonb, value
-    from unnest(${keys}::text::text[], ${headers}::text::text[], ${values}::text::bytea[])
-      with ordinality as message(key, headers, value, place)
+    select key, headers::jsonb, substring(${bytes}::bytea from start for length)
+    from unnest(${keys}::text::text[], ${headers}::text::text[], ${starts}::text::int[],
+      ${lengths}::text::int[]) with ordinality as message(key, headers, start, length, place)
     order by place`
 }
 
 const columnsOf = (messages: readonly OutgoingMessage[]) => ({
   keys: textArray(messages.map(({ key }) => key)),
   headers: textArray(messages.map((message) => JSON.stringify(message.headers ?? {}))),
-  values: bytesArray(messages.map(({ value }) => value)),
+  ...joinedBytes(messages.map(({ value }) => value)),
 })

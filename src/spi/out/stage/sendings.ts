@@ -1,8 +1,8 @@
 import {
-  bytesArray,
   type Client,
   createGatherer,
   isTransientDatabaseError,
+  joinedBytes,
   type Queryable,
   textArray,
 } from '#src/platform/database/index.ts'
@@ -60,12 +60,15 @@ export const createSendings = (sql: Client): Sendings => {
 const insert = async (sql: Client, sendings: readonly Sending[]): Promise<readonly boolean[]> => {
   const sorted = [...sendings].sort((a, b) => (a.id < b.id ? -1 : 1))
   const kept = sorted.map(({ bytes, unsigned }) => keptOf(bytes, unsigned))
+  const { bytes, starts, lengths } = joinedBytes(kept.map(({ xml }) => xml))
   const rows = await sql<{ id: string }[]>`
     insert into spi_sendings (message_id, xml, position, checksum)
-    select * from unnest(${textArray(sorted.map(({ id }) => id))}::text::uuid[],
-      ${bytesArray(kept.map(({ xml }) => xml))}::text::bytea[],
+    select id, substring(${bytes}::bytea from start for length), position, checksum
+    from unnest(${textArray(sorted.map(({ id }) => id))}::text::uuid[],
+      ${starts}::text::int[], ${lengths}::text::int[],
       ${textArray(kept.map(({ position }) => position))}::text::int[],
       ${textArray(kept.map(({ checksum }) => checksum))}::text::int[])
+      as sending(id, start, length, position, checksum)
     on conflict do nothing returning message_id as id`
   // If two are for one message, only one may go.
   const fresh = new Set(rows.map(({ id }) => id))
