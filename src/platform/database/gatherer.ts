@@ -14,6 +14,11 @@ export type GathererOptions<Row, Result> = {
   readonly writersMax: number
   /** Absent: its own. */
   readonly writers?: Writers
+  /**
+   * Rows that must wait for a statement to start beside one that runs; fewer share the one after it. Each statement
+   * costs the server as much as several rows do. 1 when absent.
+   */
+  readonly besideMin?: number
   /** Rows that may wait or be in writing at once. */
   readonly waitingMax: number
   /**
@@ -63,11 +68,13 @@ type Waiting<Row, Result> = {
 export const createGatherer = <Row, Result>(
   options: GathererOptions<Row, Result>,
 ): ((row: Row) => Promise<Result>) => {
-  const { rowsMax, writersMax, waitingMax, spacingMs = 0, isRowFault } = options
+  const { rowsMax, writersMax, waitingMax, besideMin = 1, spacingMs = 0, isRowFault } = options
   const { writers = new Writers() } = options
   const queue: Waiting<Row, Result>[] = []
   let held = 0
   let isScheduled = false
+  /** Too few to start beside a statement that runs. */
+  let areFew = false
   let startedMs = Number.NEGATIVE_INFINITY
 
   const attempt = async (batch: readonly Waiting<Row, Result>[]): Promise<void> => {
@@ -94,10 +101,13 @@ export const createGatherer = <Row, Result>(
 
   const start = (): void => {
     isScheduled = false
-    if (writers.running >= writersMax) {
+    areFew = writers.running > 0 && queue.length < besideMin
+    if (writers.running >= writersMax || areFew) {
       wait()
       return
     }
+    // They went before the statement ended that they waited for.
+    if (queue.length === 0) return
     const leftMs = startedMs + spacingMs - performance.now()
     if (leftMs > 0 && queue.length < rowsMax) {
       isScheduled = true
@@ -124,7 +134,7 @@ export const createGatherer = <Row, Result>(
     held++
     const { promise, resolve, reject } = Promise.withResolvers<Result>()
     queue.push({ row, resolve, reject, within: activeContext() })
-    if (!isScheduled) {
+    if (!isScheduled || (areFew && queue.length === besideMin)) {
       isScheduled = true
       setImmediate(start)
     }

@@ -8,6 +8,7 @@ const gatherer = (
     writersMax: number
     waitingMax: number
     spacingMs: number
+    besideMin: number
     bad: Set<number>
   }> = {},
 ) => {
@@ -20,6 +21,7 @@ const gatherer = (
     writersMax: over.writersMax ?? 1,
     waitingMax: over.waitingMax ?? 1_000,
     ...(over.spacingMs === undefined ? {} : { spacingMs: over.spacingMs }),
+    ...(over.besideMin === undefined ? {} : { besideMin: over.besideMin }),
     isRowFault: (error) => error instanceof RangeError,
     write: async (rows) => {
       batches.push([...rows])
@@ -77,6 +79,37 @@ describe('the gatherer', () => {
     expect(await first(9)).toBe(9)
   })
 
+  test('few rows wait for the statement that runs, and as many as are worth another do not', async () => {
+    const first = Promise.withResolvers<void>()
+    const batches: number[][] = []
+    const write = createGatherer<number, number>({
+      rowsMax: 10,
+      writersMax: 2,
+      besideMin: 4,
+      waitingMax: 100,
+      isRowFault: () => false,
+      write: async (rows) => {
+        batches.push([...rows])
+        if (rows.includes(0)) await first.promise
+        return rows
+      },
+    })
+    const ends = [write(0)]
+    await Bun.sleep(1)
+    ends.push(write(1), write(2), write(3))
+    await Bun.sleep(5)
+    expect(batches).toEqual([[0]])
+    ends.push(write(4))
+    expect(await Promise.all(ends.slice(1))).toEqual([1, 2, 3, 4])
+    ends.push(write(5))
+    await Bun.sleep(5)
+    expect(batches).toEqual([[0], [1, 2, 3, 4]])
+    first.resolve()
+    await Promise.all(ends)
+    expect(batches).toEqual([[0], [1, 2, 3, 4], [5]])
+    expect(await write(6)).toBe(6)
+  })
+
   test('with a spacing the first row waits for nobody', async () => {
     const { write } = gatherer({ spacingMs: 10 * 60_000 })
     expect(await write(0)).toBe('r0')
@@ -124,9 +157,10 @@ describe('the gatherer', () => {
         fc.uniqueArray(fc.nat(1_000), { maxLength: 60 }),
         fc.func(fc.boolean()),
         fc.integer({ min: 1, max: 20 }),
-        async (rows, isBad, rowsMax) => {
+        fc.integer({ min: 1, max: 9 }),
+        async (rows, isBad, rowsMax, besideMin) => {
           const bad = new Set(rows.filter((row) => isBad(row)))
-          const { write, written } = gatherer({ rowsMax, writersMax: 3, bad })
+          const { write, written } = gatherer({ rowsMax, writersMax: 3, besideMin, bad })
           const outcomes = await Promise.allSettled(rows.map(write))
           const failed = rows.filter((_, index) => outcomes[index]?.status === 'rejected')
           expect(failed).toEqual(rows.filter((row) => bad.has(row)))

@@ -117,6 +117,8 @@ export const createPostgresBroker = (deps: PostgresBrokerDeps): TransactionalBro
 
 /** Publications that share a statement, those that wait, and how large one may be to share: larger ones go alone. */
 const publicationsMax = 32
+/** So many are worth a statement beside one that runs. */
+const besideMin = 8
 const waitingMax = 5_000
 const sharedBytesMax = 131_072
 
@@ -139,6 +141,7 @@ const createPublication = (
     },
     rowsMax: publicationsMax,
     writersMax: 2,
+    besideMin,
     waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
   })

@@ -17,6 +17,8 @@ import type { ReadInbound } from './read.ts'
 const batchMessagesMax = 250
 /** Transactions at once: we fill the next while one commits. */
 const transactionsMax = 2
+/** So many are worth a transaction beside one that runs: it costs the server as much as twenty of them. */
+const besideMin = 100
 /** Messages read and not yet stored, at most, over the partitions of both topics. */
 const waitingMax = 5_000
 const outboundTopics = ['spi.outbound', 'dlq']
@@ -44,6 +46,7 @@ export const createWorkerService = (deps: WorkerServiceDeps): WorkerService => {
     write,
     rowsMax: batchMessagesMax,
     writersMax: transactionsMax,
+    besideMin,
     waitingMax,
     isRowFault: (error) => !isTransientDatabaseError(error),
   })
