@@ -15,8 +15,8 @@ export type GathererOptions<Row, Result> = {
   /** Absent: its own. */
   readonly writers?: Writers
   /**
-   * Rows that must wait for a statement to start beside one that runs; fewer share the one after it. Each statement
-   * costs the server as much as several rows do. 1 when absent.
+   * Rows that must wait for a statement to start beside one that runs; fewer share the one after it, or start after
+   * {@link besideAfterMs}. Each statement costs the server as much as several rows do. 1 when absent.
    */
   readonly besideMin?: number
   /** Rows that may wait or be in writing at once. */
@@ -33,6 +33,9 @@ export type GathererOptions<Row, Result> = {
    */
   readonly isRowFault: (error: unknown) => boolean
 }
+
+/** A statement that runs for longer may wait for a lock, and few rows do not wait for it any more. */
+export const besideAfterMs = 200
 
 /** Counts the statements that are running, for gatherers that take turns. */
 export class Writers {
@@ -75,6 +78,8 @@ export const createGatherer = <Row, Result>(
   let isScheduled = false
   /** Too few to start beside a statement that runs. */
   let areFew = false
+  /** Ends the wait of few rows. */
+  let patience: ReturnType<typeof setTimeout> | undefined
   let startedMs = Number.NEGATIVE_INFINITY
 
   const attempt = async (batch: readonly Waiting<Row, Result>[]): Promise<void> => {
@@ -99,11 +104,12 @@ export const createGatherer = <Row, Result>(
     writers.wait(start)
   }
 
-  const start = (): void => {
+  const start = (isOverdue = false): void => {
     isScheduled = false
-    areFew = writers.running > 0 && queue.length < besideMin
+    areFew = !isOverdue && writers.running > 0 && queue.length < besideMin
     if (writers.running >= writersMax || areFew) {
       wait()
+      if (areFew && queue.length > 0) patience ??= setTimeout(startAnyway, besideAfterMs)
       return
     }
     // They went before the statement ended that they waited for.
@@ -114,6 +120,8 @@ export const createGatherer = <Row, Result>(
       setTimeout(start, leftMs)
       return
     }
+    clearTimeout(patience)
+    patience = undefined
     startedMs = performance.now()
     const batch = queue.splice(0, rowsMax)
     const within = batch[0]?.within
@@ -125,6 +133,11 @@ export const createGatherer = <Row, Result>(
       writers.ended()
     })
     if (queue.length > 0 && writers.running < writersMax) start()
+  }
+
+  const startAnyway = (): void => {
+    patience = undefined
+    start(true)
   }
 
   return (row) => {

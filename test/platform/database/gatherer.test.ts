@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createGatherer, OverloadedError, Writers } from '#src/platform/database/index.ts'
+import { besideAfterMs } from '../../../src/platform/database/gatherer.ts'
 
 const gatherer = (
   over: Partial<{
@@ -108,6 +109,31 @@ describe('the gatherer', () => {
     await Promise.all(ends)
     expect(batches).toEqual([[0], [1, 2, 3, 4], [5]])
     expect(await write(6)).toBe(6)
+  })
+
+  test('few rows do not wait for a statement that hangs', async () => {
+    const hangs = Promise.withResolvers<void>()
+    const write = createGatherer<number, number>({
+      rowsMax: 10,
+      writersMax: 2,
+      besideMin: 4,
+      waitingMax: 100,
+      isRowFault: () => false,
+      write: async (rows) => {
+        if (rows.includes(0)) await hangs.promise
+        return rows
+      },
+    })
+    const first = write(0)
+    await Bun.sleep(1)
+    // Two waits in turn: each has its own patience.
+    for (const row of [1, 2]) {
+      const beganMs = performance.now()
+      expect(await write(row)).toBe(row)
+      expect(performance.now() - beganMs).toBeGreaterThan(besideAfterMs * 0.9)
+    }
+    hangs.resolve()
+    expect(await first).toBe(0)
   })
 
   test('with a spacing the first row waits for nobody', async () => {
