@@ -1,5 +1,6 @@
 /** The simulator's own endpoints: faults, payments on demand, the book. Loopback only, JSON. */
 import { z } from 'zod'
+import { faultsBody, jsonIn } from '../counterparty.ts'
 import { readingJourneys, readRecurrencePayload, type ShownRecurrence } from './authorizations.ts'
 import type { Book } from './book.ts'
 import type { PaidCharge } from './drafts.ts'
@@ -29,29 +30,19 @@ export type PayIn = (payment: {
 /** @throws UnpaidError */
 export type PayCode = (asked: ReadCode) => Promise<string>
 
-const delayMsMax = 600_000
-const faultsMax = 100
 const payInsMax = 100_000
 const centsMax = 10 ** 15
 
 const channel = z.enum(['primary', 'secondary'])
 
-const faultsBody = z
-  .array(
-    z.strictObject({
-      kind: z.enum(faultKinds),
-      channel: channel.optional(),
-      operation: z.enum(['send', 'read']).optional(),
-      probability: z.number().min(0).max(1).optional(),
-      times: z.int().min(1).optional(),
-      code: z
-        .string()
-        .regex(/^[A-Z0-9]{4}$/)
-        .optional(),
-      delayMs: z.int().min(0).max(delayMsMax).optional(),
-    }),
-  )
-  .max(faultsMax)
+const setFaultsBody = faultsBody(faultKinds, {
+  channel: channel.optional(),
+  operation: z.enum(['send', 'read']).optional(),
+  code: z
+    .string()
+    .regex(/^[A-Z0-9]{4}$/)
+    .optional(),
+})
 
 const cash = z.strictObject({
   amount_cents: z.int().min(1).max(centsMax),
@@ -135,16 +126,6 @@ const json = (status: number, value: unknown): Answer => ({
   ),
 })
 
-/** The body as JSON; undefined for anything else. */
-const parsed = (body: Uint8Array | 'too_large'): unknown => {
-  if (body === 'too_large') return undefined
-  try {
-    return JSON.parse(Buffer.from(body).toString())
-  } catch {
-    return undefined
-  }
-}
-
 const refused = (error: z.ZodError): Answer =>
   json(400, {
     error: 'bad_request',
@@ -164,7 +145,7 @@ type Operation = (body: Body) => Answer | Promise<Answer>
 const taking =
   <T>(schema: z.ZodType<T>, act: (asked: T) => Answer | Promise<Answer>): Operation =>
   (body) => {
-    const asked = schema.safeParse(parsed(body))
+    const asked = schema.safeParse(body === 'too_large' ? undefined : jsonIn(body))
     return asked.success ? act(asked.data) : refused(asked.error)
   }
 
@@ -195,7 +176,7 @@ const readAndPay = async (
 
 /** By method and path. */
 const operationsOf = (deps: ControlDeps): Readonly<Record<string, Operation>> => {
-  const setFaults = taking(faultsBody, (faults) => {
+  const setFaults = taking(setFaultsBody, (faults) => {
     // A member that is absent is the same as one that is undefined.
     deps.faults.set(faults as readonly Fault[])
     return json(200, deps.faults.active())

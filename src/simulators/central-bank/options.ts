@@ -1,4 +1,5 @@
 import type { Revision } from '#codecs/iso20022'
+import { type CounterpartyOptions, type Resolved, withDefaults } from '../counterparty.ts'
 
 /** The two redundant ways to the message interface. */
 export type Channel = 'primary' | 'secondary'
@@ -12,26 +13,15 @@ type Limits = {
   readonly bookOperationsMax: number
 }
 
-export type CentralBankOptions = {
-  /** Loopback when absent. */
-  readonly hostname?: string | undefined
-  /** 0 or absent picks a free one. */
-  readonly port?: number
+export type CentralBankOptions = CounterpartyOptions & {
+  /** As `port`. */
   readonly secondaryPort?: number
-  /** PEM. With `clientCa`, clients must show a certificate of that authority. */
-  readonly tls?:
-    | { readonly cert: string; readonly key: string; readonly clientCa?: string | undefined }
-    | undefined
   /** The bank writes its own messages in the versions of this revision; it reads every known version. */
   readonly revision?: Revision
   /** The directory that payers' institutions ask whose key it is, with the version of its API. */
   readonly directory?: string | undefined
   /** Checks messages against their schema; on when absent. */
   readonly validate?: boolean
-  /** PEM of the RSA certificate and key with which the bank signs what it sends. */
-  readonly signing?: { readonly certificate: string; readonly key: string } | undefined
-  /** PEM, one certificate each, by ISPB. With it, a sender must sign with one of its certificates. */
-  readonly participantCertificates?: Readonly<Record<string, readonly string[]>> | undefined
   /** The bank rejects a payment with AB03 so long after it came. */
   readonly settlementLimitMs?: number | undefined
   /** The same for scheduled payments (PAGAGD). */
@@ -56,10 +46,6 @@ export type CentralBankOptions = {
   }
   /** What the bank keeps at most; tests set less. */
   readonly limits?: Partial<Limits>
-  /** Chance in [0, 1) for faults. */
-  readonly random?: () => number
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number
 }
 
 /** Accepts every payment sent to it. */
@@ -101,15 +87,11 @@ const defaults = {
   },
 } satisfies CentralBankOptions
 
-type Defaulted = Exclude<keyof typeof defaults, 'limits'>
-
-export type ResolvedOptions = Omit<CentralBankOptions, keyof typeof defaults> & {
-  readonly [Name in Defaulted]-?: NonNullable<CentralBankOptions[Name]>
-} & { readonly limits: Limits }
-
-/** An option that is absent or undefined has its default. */
-export const resolveOptions = (options: CentralBankOptions): ResolvedOptions => {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  const resolved = { ...defaults, ...Object.fromEntries(given) }
-  return { ...resolved, limits: { ...defaults.limits, ...options.limits } }
+export type ResolvedOptions = Omit<Resolved<CentralBankOptions, typeof defaults>, 'limits'> & {
+  readonly limits: Limits
 }
+
+export const resolveOptions = (options: CentralBankOptions): ResolvedOptions => ({
+  ...withDefaults(defaults, options),
+  limits: { ...defaults.limits, ...options.limits },
+})

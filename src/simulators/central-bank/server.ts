@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
+import { isLocal, serverTls } from '../counterparty.ts'
 import type { Control } from './control.ts'
 import type { Fault, FaultPlan } from './faults.ts'
 import type { InterfaceRequest, MessageInterface } from './interface.ts'
@@ -29,7 +30,6 @@ const allowedHeaders = new Set([
   'via',
 ])
 
-const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 const cutAfterMs = 5
 const controlPrefix = '/simulator/'
 
@@ -85,10 +85,7 @@ const serverOf = (
   listener: (request: IncomingMessage, response: ServerResponse) => void,
 ) => {
   if (tls === undefined) return createServer(listener)
-  const { cert, key, clientCa } = tls
-  const mutual =
-    clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }
-  return createTlsServer({ cert, key, minVersion: 'TLSv1.2', ...mutual }, listener)
+  return createTlsServer({ ...serverTls(tls), minVersion: 'TLSv1.2' }, listener)
 }
 
 const onRequest = async (
@@ -99,8 +96,7 @@ const onRequest = async (
   const { channel, faults } = options
   const path = request.url ?? '/'
   if (path.startsWith(controlPrefix)) {
-    const isLocal = loopback.has(request.socket.remoteAddress ?? '')
-    const answer = isLocal
+    const answer = isLocal(request.socket.remoteAddress)
       ? await options.control(request.method ?? '', path, await bodyOf(request))
       : problem('forbidden')
     write(response, answer)

@@ -16,8 +16,10 @@ import {
   type Done,
   limitOf,
   listedFor,
+  momentIn,
   type Offered,
   type Operation,
+  readAct,
   readRequest,
 } from './operation.ts'
 import { Refusal } from './refusal.ts'
@@ -45,12 +47,6 @@ const flagOf = (text: string | null): boolean | undefined => {
   return text === 'true'
 }
 
-const momentOf = (text: string | null, otherwise: number): number => {
-  const ms = text === null ? otherwise : Date.parse(text)
-  if (Number.isNaN(ms)) throw new Refusal('BadRequest', 'no moment')
-  return ms
-}
-
 /** @throws Refusal for a word that is not known */
 const wordsOf = <T extends string>(texts: readonly string[], words: readonly T[]): readonly T[] =>
   texts.flatMap((text) => {
@@ -71,8 +67,8 @@ const listClaims: Operation = (asked, _, { claims, policies }) => {
     isClaimer,
     statuses: wordsOf(query.getAll('Status'), claimStatuses),
     type: wordsOf(query.getAll('Type'), claimTypes)[0],
-    afterMs: momentOf(query.get('ModifiedAfter'), Number.NEGATIVE_INFINITY),
-    beforeMs: momentOf(query.get('ModifiedBefore'), Number.POSITIVE_INFINITY),
+    afterMs: momentIn(query, 'ModifiedAfter', Number.NEGATIVE_INFINITY),
+    beforeMs: momentIn(query, 'ModifiedBefore', Number.POSITIVE_INFINITY),
     limit: limitOf(query.get('Limit'), limitDefault),
   })
   const elements: readonly Element[] = [
@@ -85,17 +81,15 @@ const listClaims: Operation = (asked, _, { claims, policies }) => {
 type Act = 'Acknowledge' | 'Confirm' | 'Cancel' | 'Complete'
 
 /** @throws Refusal */
-const readAct = (asked: Asked, act: Act, id: string, deps: Deps) => {
-  const { document, root, participant } = readRequest(
-    asked,
-    `${act}ClaimRequest`,
-    'Participant',
-    deps,
-  )
-  deps.policies.take('CLAIMS_WRITE', participant)
-  if (demandText(document, root, 'ClaimId') !== id) {
-    throw new Refusal('BadRequest', 'ClaimId differs')
-  }
+const readClaimAct = (asked: Asked, act: Act, id: string, deps: Deps) => {
+  const name = `${act}ClaimRequest`
+  const policy = 'CLAIMS_WRITE'
+  const { document, root, participant } = readAct(asked, deps, {
+    name,
+    idAt: 'ClaimId',
+    id,
+    policy,
+  })
   return { participant, textOf: (path: string): string => demandText(document, root, path) }
 }
 
@@ -106,22 +100,22 @@ const done = (act: Act, claim: Claim, more: readonly Element[] = []): Done => ({
 })
 
 const acknowledge: Operation = (asked, [id = ''], deps) => {
-  const { participant } = readAct(asked, 'Acknowledge', id, deps)
+  const { participant } = readClaimAct(asked, 'Acknowledge', id, deps)
   return done('Acknowledge', deps.claims.acknowledge(id, participant))
 }
 
 const confirm: Operation = (asked, [id = ''], deps) => {
-  const { participant, textOf } = readAct(asked, 'Confirm', id, deps)
+  const { participant, textOf } = readClaimAct(asked, 'Confirm', id, deps)
   return done('Confirm', deps.claims.confirm(id, participant, textOf('Reason')))
 }
 
 const cancel: Operation = (asked, [id = ''], deps) => {
-  const { participant, textOf } = readAct(asked, 'Cancel', id, deps)
+  const { participant, textOf } = readClaimAct(asked, 'Cancel', id, deps)
   return done('Cancel', deps.claims.cancel(id, participant, textOf('Reason')))
 }
 
 const complete: Operation = (asked, [id = ''], deps) => {
-  const { participant, textOf } = readAct(asked, 'Complete', id, deps)
+  const { participant, textOf } = readClaimAct(asked, 'Complete', id, deps)
   const { claim, kept } = deps.claims.complete(id, participant, textOf('RequestId'))
   return done('Complete', claim, [
     ['EntryCreationDate', kept.entry.createdAt],

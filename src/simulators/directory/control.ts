@@ -1,25 +1,15 @@
 /** The simulator's own endpoints: faults, entries of others, payments made. Loopback only, JSON. */
 import { z } from 'zod'
 import { claimTypes, keyTypes } from '#codecs/dict'
+import { faultsBody, jsonIn } from '../counterparty.ts'
 import { claimManners } from './claims-play.ts'
 import { createDisputesControl, type Disputes, disputeEndpoints } from './disputes-control.ts'
 import { type Fault, type FaultPlan, faultKinds } from './faults.ts'
 import { Refusal } from './refusal.ts'
 
-const delayMsMax = 600_000
-const faultsMax = 100
-
-const faultsBody = z
-  .array(
-    z.strictObject({
-      kind: z.enum(faultKinds),
-      operation: z.enum(['lookup', 'write', 'claim']).optional(),
-      probability: z.number().min(0).max(1).optional(),
-      times: z.int().min(1).optional(),
-      delayMs: z.int().min(0).max(delayMsMax).optional(),
-    }),
-  )
-  .max(faultsMax)
+const setFaultsBody = faultsBody(faultKinds, {
+  operation: z.enum(['lookup', 'write', 'claim']).optional(),
+})
 
 const person = {
   name: z.string().min(1).max(120),
@@ -75,10 +65,10 @@ export const createControl = (deps: {
   readonly disputes: Disputes
 }): Control => {
   const act = <T>(schema: z.ZodType<T>, body: Uint8Array, run: (value: T) => Response) =>
-    run(schema.parse(parsed(body)))
+    run(schema.parse(jsonIn(body)))
   const dispute = createDisputesControl(deps.disputes)
   const other = (path: string, body: Uint8Array): Response => {
-    const done = dispute(path, parsed(body))
+    const done = dispute(path, jsonIn(body))
     return done === undefined ? notFound() : Response.json(done, { status: 201 })
   }
   return told((method, path, body) => {
@@ -87,7 +77,7 @@ export const createControl = (deps: {
         return Response.json(deps.faults.active())
       case 'PUT /simulator/faults':
       case 'POST /simulator/faults':
-        return act(faultsBody, body, (faults) => {
+        return act(setFaultsBody, body, (faults) => {
           // A member that is absent is the same as one that is undefined.
           deps.faults.set(faults as readonly Fault[])
           return Response.json(deps.faults.active())
@@ -143,12 +133,3 @@ const endpoints = [
   'GET /simulator/statistics',
   ...disputeEndpoints,
 ]
-
-/** The body as JSON; undefined for anything else. */
-const parsed = (body: Uint8Array): unknown => {
-  try {
-    return JSON.parse(Buffer.from(body).toString())
-  } catch {
-    return undefined
-  }
-}

@@ -19,11 +19,13 @@ import {
   type Done,
   limitOf,
   listedFor,
+  momentIn,
   type Offered,
   type Operation,
+  type Request,
+  readAct,
   readRequest,
 } from './operation.ts'
-import type { PlainPolicy } from './policies.ts'
 import type { ListFilter } from './records.ts'
 import { Refusal } from './refusal.ts'
 
@@ -31,34 +33,11 @@ const limitDefault = 20
 /** A list that is late does not know yet what happened within this time. */
 const lateMs = 60_000
 
-type Request = ReturnType<typeof readRequest>
-
-/** A body that names the record of its path, and who acts. @throws Refusal */
-const readAct = (
-  asked: Asked,
-  deps: Deps,
-  { name, idAt, id, policy }: { name: string; idAt: string; id: string; policy: PlainPolicy },
-): Request => {
-  const request = readRequest(asked, name, 'Participant', deps)
-  deps.policies.take(policy, request.participant)
-  if (demandText(request.document, request.root, idAt) !== id) {
-    throw new Refusal('BadRequest', `${idAt} differs`)
-  }
-  return request
-}
-
 /** The record that a body asks for. @throws Refusal */
 const partOf = ({ document, root }: Request, name: string): number => {
   const node = nodeAt(document, root, name)
   if (node === undefined) throw new Refusal('BadRequest', `${name} is missing`)
   return node
-}
-
-const momentIn = (query: URLSearchParams, name: string, missing: number): number => {
-  const text = query.get(name)
-  const at = text === null ? missing : Date.parse(text)
-  if (Number.isNaN(at)) throw new Refusal('BadRequest', `${name} is no moment`)
-  return at
 }
 
 /** @throws Refusal */

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { type EntryRequest, problemElement, writeElement } from '#codecs/dict'
 import { readBounded } from '#src/platform/runtime/index.ts'
+import { isLocal, serverTls } from '../counterparty.ts'
 import { createBook, type DirectoryBook } from './book.ts'
 import { type CidFiles, createCidFiles } from './cid-files.ts'
 import { createClaims, type DirectoryClaims } from './claims.ts'
@@ -91,7 +92,6 @@ const problemBase = 'https://dict.pi.rsfn.net.br/api/v2'
 const retryAfterSeconds = 1
 const lookupsMax = 10_000
 const openedAt = '2020-01-01T03:00:00.000Z'
-const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
 
 /** Starts the directory. */
 export const createDirectory = async (given: DirectoryOptions = {}): Promise<Directory> => {
@@ -244,8 +244,7 @@ const serve = (
     fetch: async (request, server) => {
       const { pathname } = new URL(request.url)
       if (pathname.startsWith('/simulator/')) {
-        const isLocal = loopback.has(server.requestIP(request)?.address ?? '')
-        if (!isLocal) return problemOf(new Refusal('Forbidden'))
+        if (!isLocal(server.requestIP(request)?.address)) return problemOf(new Refusal('Forbidden'))
         const { bytes } = await readBounded(request.body, bodyBytesMax)
         return control(request.method, pathname, bytes)
       }
@@ -260,12 +259,6 @@ const serve = (
       return response
     },
   })
-
-const serverTls = ({ cert, key, clientCa }: NonNullable<DirectoryOptions['tls']>) => ({
-  cert,
-  key,
-  ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
-})
 
 const requestOf = (entry: EntryBody): EntryRequest => ({
   keyType: entry.key_type,

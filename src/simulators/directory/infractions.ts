@@ -76,16 +76,11 @@ const isOfSide = (
   (!isCounterparty || report.counterparty === participant)
 
 export const createInfractions = (now: () => number, transactions: FindTransaction) => {
-  const records = createRecords<InfractionReport>(now)
-  /** @throws Refusal */
-  const demand = (id: string, participant: string, role?: 'reporter' | 'counterparty') => {
-    const found = records.find(id)
-    if (found === undefined || !isParty(found, participant)) throw new Refusal('NotFound')
-    if (role !== undefined && found[role] !== participant) throw new Refusal('Forbidden')
-    return found
-  }
-  const change = (report: InfractionReport, to: Partial<InfractionReport>): InfractionReport =>
-    records.put({ ...report, ...to, modifiedMs: records.moment() })
+  const records = createRecords<'reporter' | 'counterparty', InfractionReport>(now, [
+    'reporter',
+    'counterparty',
+  ])
+  const { demand, change } = records
 
   return {
     put: records.put,

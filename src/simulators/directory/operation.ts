@@ -101,6 +101,30 @@ export const readRequest = (
   return { document, root, participant }
 }
 
+export type Request = ReturnType<typeof readRequest>
+
+/** A body that names the record of its path, and who acts. @throws Refusal */
+export const readAct = (
+  asked: Asked,
+  deps: Deps,
+  { name, idAt, id, policy }: { name: string; idAt: string; id: string; policy: PlainPolicy },
+): Request => {
+  const request = readRequest(asked, name, 'Participant', deps)
+  deps.policies.take(policy, request.participant)
+  if (demandText(request.document, request.root, idAt) !== id) {
+    throw new Refusal('BadRequest', `${idAt} differs`)
+  }
+  return request
+}
+
+/** A moment of the query in milliseconds since the epoch. @throws Refusal */
+export const momentIn = (query: URLSearchParams, name: string, missing: number): number => {
+  const text = query.get(name)
+  const at = text === null ? missing : Date.parse(text)
+  if (Number.isNaN(at)) throw new Refusal('BadRequest', `${name} is no moment`)
+  return at
+}
+
 const scanned = (body: Uint8Array): XmlDocument => {
   try {
     return scanner.scan(body)

@@ -1,4 +1,5 @@
 import { dayMs } from '#src/platform/runtime/index.ts'
+import { type CounterpartyOptions, type Resolved, withDefaults } from '../counterparty.ts'
 import type { FindTransaction } from './transactions.ts'
 
 /** A participant's category, by which it may look up more or less: `A` the most. */
@@ -20,19 +21,7 @@ const claimPeriods: ClaimPeriods = {
   listLagMs: 5_000,
 }
 
-export type DirectoryOptions = {
-  /** Loopback when absent. */
-  readonly hostname?: string | undefined
-  /** 0 or absent picks a free one. */
-  readonly port?: number | undefined
-  /** PEM. With `clientCa`, clients must show a certificate of that authority. */
-  readonly tls?:
-    | { readonly cert: string; readonly key: string; readonly clientCa?: string | undefined }
-    | undefined
-  /** PEM of the RSA certificate and key with which the directory signs its answers; unsigned when absent. */
-  readonly signing?: { readonly certificate: string; readonly key: string } | undefined
-  /** PEM, one certificate each, by ISPB. With it, a participant must sign what it changes. */
-  readonly participantCertificates?: Readonly<Record<string, readonly string[]>> | undefined
+export type DirectoryOptions = CounterpartyOptions & {
   /** The category of every participant; `H` when absent. */
   readonly category?: Category | undefined
   /** How long an answer to a lookup may be used again, in seconds. */
@@ -43,10 +32,6 @@ export type DirectoryOptions = {
   readonly claimPeriods?: ClaimPeriods
   /** How long an institution that the simulator plays thinks about a claim, in milliseconds. */
   readonly claimAnswerMs?: number
-  /** Chance in [0, 1) for faults. */
-  readonly random?: () => number
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number
 }
 
 const defaults = {
@@ -60,15 +45,10 @@ const defaults = {
   now: Date.now,
 } satisfies DirectoryOptions
 
-export type ResolvedOptions = Omit<DirectoryOptions, keyof typeof defaults> & {
-  readonly [Name in keyof typeof defaults]-?: NonNullable<DirectoryOptions[Name]>
-}
+export type ResolvedOptions = Resolved<DirectoryOptions, typeof defaults>
 
-/** An option that is absent or undefined has its default. */
-export const resolveOptions = (options: DirectoryOptions): ResolvedOptions => {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
-  return { ...defaults, ...Object.fromEntries(given) }
-}
+export const resolveOptions = (options: DirectoryOptions): ResolvedOptions =>
+  withDefaults(defaults, options)
 
 /** Entries that it keeps at most; tests of size stay below. */
 export const entriesMax = 2_000_000

@@ -1,4 +1,5 @@
 /** Records that two institutions share, listed in the order of their last change. */
+import { Refusal } from './refusal.ts'
 
 type Recorded = { readonly id: string; readonly modifiedMs: number }
 
@@ -15,26 +16,42 @@ export type ListFilter = {
 const listLagMs = 5_000
 const recordsMax = 100_000
 
-export const createRecords = <T extends Recorded & { readonly status: string }>(
+/** @typeParam Role - the members that name the two institutions */
+export const createRecords = <
+  Role extends string,
+  T extends Recorded & { readonly status: string } & Readonly<Record<Role, string>>,
+>(
   now: () => number,
+  roles: readonly Role[],
 ) => {
   const records = new Map<string, T>()
   let lastMs = 0
 
+  /** No two changes are of the same moment. */
+  const moment = (): number => {
+    lastMs = Math.max(now(), lastMs + 1)
+    return lastMs
+  }
+  const put = (record: T): T => {
+    const [first] = records.keys()
+    if (first !== undefined && records.size >= recordsMax) records.delete(first)
+    records.set(record.id, record)
+    return record
+  }
+
   return {
-    find: (id: string): T | undefined => records.get(id),
+    /** @throws Refusal unless the participant is one of the two, and the one of the role */
+    demand: (id: string, participant: string, role?: Role): T => {
+      const found = records.get(id)
+      const isParty = roles.some((one) => found?.[one] === participant)
+      if (found === undefined || !isParty) throw new Refusal('NotFound')
+      if (role !== undefined && found[role] !== participant) throw new Refusal('Forbidden')
+      return found
+    },
     all: (): readonly T[] => [...records.values()],
-    /** No two changes are of the same moment. */
-    moment: (): number => {
-      lastMs = Math.max(now(), lastMs + 1)
-      return lastMs
-    },
-    put: (record: T): T => {
-      const [first] = records.keys()
-      if (first !== undefined && records.size >= recordsMax) records.delete(first)
-      records.set(record.id, record)
-      return record
-    },
+    moment,
+    put,
+    change: (record: T, to: Partial<T>): T => put({ ...record, ...to, modifiedMs: moment() }),
     list: (concerns: (record: T) => boolean, filter: ListFilter) => {
       const until = Math.min(filter.untilMs, now() - listLagMs)
       const found = [...records.values()]

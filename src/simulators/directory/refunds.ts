@@ -36,18 +36,8 @@ export const createRefunds = (
   transactions: FindTransaction,
   isAgreed: (transactionId: string) => boolean,
 ) => {
-  const records = createRecords<DirectoryRefund>(now)
-
-  /** @throws Refusal */
-  const demand = (id: string, participant: string, role?: Role): DirectoryRefund => {
-    const found = records.find(id)
-    const isParty = found?.requesting === participant || found?.contested === participant
-    if (found === undefined || !isParty) throw new Refusal('NotFound')
-    if (role !== undefined && found[role] !== participant) throw new Refusal('Forbidden')
-    return found
-  }
-  const change = (refund: DirectoryRefund, to: Partial<DirectoryRefund>): DirectoryRefund =>
-    records.put({ ...refund, ...to, modifiedMs: records.moment() })
+  const records = createRecords<Role, DirectoryRefund>(now, ['requesting', 'contested'])
+  const { demand, change } = records
 
   return {
     put: records.put,

@@ -1,13 +1,11 @@
 /** Signs what the directory answers, and tells whose signature a request carries. */
-import { createPrivateKey, hash, sign, verify, X509Certificate } from 'node:crypto'
+import { createPrivateKey, hash, sign, X509Certificate } from 'node:crypto'
 import { createXmlScanner, type XmlDocument } from '#codecs/xml'
-import { canonicalIssuer, issuerText, parseName, signWhole, verifyWhole } from '#codecs/xmldsig'
+import { issuerText, signWhole, verifyWhole } from '#codecs/xmldsig'
+import { serialOf, signersIn } from '../counterparty.ts'
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 const scanner = createXmlScanner()
-
-const serialOf = ({ serialNumber }: X509Certificate): string =>
-  BigInt(`0x${serialNumber}`).toString()
 
 export type SignAnswer = (document: Uint8Array) => Promise<Uint8Array>
 
@@ -33,28 +31,7 @@ export type SignatureCheck = (document: XmlDocument, ispb: string) => boolean
 export const createSignatureCheck = (
   certificates: Readonly<Record<string, readonly string[]>>,
 ): SignatureCheck => {
-  const signers = Object.entries(certificates).flatMap(([ispb, pems]) =>
-    pems.map((pem) => {
-      const certificate = new X509Certificate(pem)
-      return {
-        ispb,
-        serial: serialOf(certificate),
-        issuer: canonicalIssuer(new Uint8Array(certificate.raw)),
-        valid: new Date(certificate.validTo).getTime() > Date.now(),
-        verify: (bytes: Uint8Array, value: Uint8Array) =>
-          verify('sha256', bytes, certificate.publicKey, value),
-      }
-    }),
-  )
-  const findCertificate = (issuer: string, serial: string) => {
-    try {
-      const name = parseName(issuer)
-      return signers.find((one) => one.serial === serial && one.issuer === name)
-    } catch {
-      // No certificate has a name that cannot be read.
-      return undefined
-    }
-  }
+  const findCertificate = signersIn(certificates)
   return (document, ispb) => {
     const verdict = verifyWhole(document, { sha256, findCertificate })
     return verdict.ok && verdict.certificate.ispb === ispb

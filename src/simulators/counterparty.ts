@@ -1,0 +1,127 @@
+/** What the simulated counterparties that speak HTTP have alike. */
+import { verify, X509Certificate } from 'node:crypto'
+import { z } from 'zod'
+import { type CanonicalName, canonicalIssuer, parseName } from '#codecs/xmldsig'
+
+export type CounterpartyOptions = {
+  /** Loopback when absent. */
+  readonly hostname?: string | undefined
+  /** 0 or absent picks a free one. */
+  readonly port?: number | undefined
+  /** PEM. With `clientCa`, clients must show a certificate of that authority. */
+  readonly tls?:
+    | { readonly cert: string; readonly key: string; readonly clientCa?: string | undefined }
+    | undefined
+  /** PEM of the RSA certificate and key that sign what the counterparty sends; unsigned when absent. */
+  readonly signing?: { readonly certificate: string; readonly key: string } | undefined
+  /** PEM, one certificate each, by ISPB. With it, a participant must sign with one of its certificates. */
+  readonly participantCertificates?: Readonly<Record<string, readonly string[]>> | undefined
+  /** Chance in [0, 1) for faults. */
+  readonly random?: () => number
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number
+}
+
+/** Options of which those in `Defaults` always have a value. */
+export type Resolved<Options, Defaults> = Omit<Options, keyof Defaults> & {
+  readonly [Name in keyof Defaults & keyof Options]-?: NonNullable<Options[Name]>
+}
+
+/** An option that is absent or undefined has its default. */
+export const withDefaults = <Options extends object, Defaults extends Partial<Options>>(
+  defaults: Defaults,
+  options: Options,
+): Resolved<Options, Defaults> => {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return { ...defaults, ...Object.fromEntries(given) } as Resolved<Options, Defaults>
+}
+
+/** TLS of a server, as Node and Bun take it. */
+export const serverTls = ({ cert, key, clientCa }: NonNullable<CounterpartyOptions['tls']>) => ({
+  cert,
+  key,
+  ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+})
+
+const loopback = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1'])
+
+/** Whether a caller may steer the simulator. */
+export const isLocal = (address: string | undefined): boolean => loopback.has(address ?? '')
+
+const delayMsMax = 600_000
+const faultsMax = 100
+
+/** The body that sets faults. @param more what the faults of this counterparty have besides */
+export const faultsBody = <
+  Kinds extends readonly [string, ...string[]],
+  More extends z.ZodRawShape,
+>(
+  kinds: Kinds,
+  more: More,
+) =>
+  z
+    .array(
+      z.strictObject({
+        kind: z.enum(kinds),
+        probability: z.number().min(0).max(1).optional(),
+        times: z.int().min(1).optional(),
+        delayMs: z.int().min(0).max(delayMsMax).optional(),
+        ...more,
+      }),
+    )
+    .max(faultsMax)
+
+/** A body as JSON; undefined for anything else. */
+export const jsonIn = (body: Uint8Array): unknown => {
+  try {
+    return JSON.parse(Buffer.from(body).toString())
+  } catch {
+    return undefined
+  }
+}
+
+type Signer = {
+  readonly ispb: string
+  readonly issuer: CanonicalName
+  readonly valid: boolean
+  readonly verify: (signed: Uint8Array, signature: Uint8Array) => boolean
+}
+
+/** A serial number as signatures name it, in decimal digits. */
+export const serialOf = ({ serialNumber }: X509Certificate): string =>
+  BigInt(`0x${serialNumber}`).toString()
+
+/** Finds participants' certificates as signatures name them. @param certificates PEM by ISPB */
+export const signersIn = (
+  certificates: Readonly<Record<string, readonly string[]>>,
+): ((issuer: string, serial: string) => Signer | undefined) => {
+  const bySerial = new Map<string, Signer[]>()
+  for (const [ispb, pems] of Object.entries(certificates)) {
+    for (const pem of pems) {
+      const certificate = new X509Certificate(pem)
+      const { publicKey } = certificate
+      const signer = {
+        ispb,
+        issuer: canonicalIssuer(new Uint8Array(certificate.raw)),
+        valid: new Date(certificate.validTo).getTime() > Date.now(),
+        verify: (signed: Uint8Array, signature: Uint8Array) =>
+          verify('sha256', signed, publicKey, signature),
+      }
+      const serial = serialOf(certificate)
+      bySerial.set(serial, [...(bySerial.get(serial) ?? []), signer])
+    }
+  }
+  return (issuer, serial) => {
+    const name = nameOf(issuer)
+    return bySerial.get(serial)?.find((signer) => signer.issuer === name)
+  }
+}
+
+const nameOf = (text: string): CanonicalName | undefined => {
+  try {
+    return parseName(text)
+  } catch {
+    // No certificate has a name that cannot be read.
+    return undefined
+  }
+}
