@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { newIdempotencyKey, Refusal, type Session, send } from './api.ts'
+import { type Field, Fields } from './fields.tsx'
 import { inWords, words } from './words.ts'
 
 const w = inWords({
@@ -17,7 +18,9 @@ export type Act = {
   readonly consequence: string
   /** On the button that does it; absent: the title. */
   readonly verb?: string
-  readonly fields?: ComponentChildren
+  readonly fields?: readonly Field[]
+  /** What its form shows after the fields. */
+  readonly beside?: ComponentChildren
   /**
    * @param idempotencyKey the same when it is tried again: an answer that was lost does nothing twice
    * @returns what came of it, where that is more than "done"
@@ -26,19 +29,21 @@ export type Act = {
 }
 
 /**
- * Sends the request of an act of which nothing is told but that it is done.
+ * Sends the request of an act.
  *
  * @param bodyOf - what is sent of the form; absent: no body
+ * @param tell - what is told of the answer; absent: that it is done
  */
 export const sending =
-  (
+  <T,>(
     method: Parameters<typeof send>[0],
     path: string,
     bodyOf?: (form: FormData) => unknown,
+    tell?: (answer: T) => ComponentChildren,
   ): Act['run'] =>
   async (form, key) => {
-    await send(method, path, bodyOf?.(form), key)
-    return undefined
+    const answer = await send<T>(method, path, await bodyOf?.(form), key)
+    return tell?.(answer)
   }
 
 /** Whether the session may do what needs this scope. The API judges anew. */
@@ -134,12 +139,13 @@ const Question = ({
         ) : (
           <>
             <p>{act.consequence}</p>
-            {act.fields}
+            {act.fields !== undefined && <Fields fields={act.fields} />}
+            {act.beside}
             {state.kind === 'asking' && <Refused refusal={state.refusal} />}
             <div class="actions end">
               <button
                 type="button"
-                autofocus={act.fields === undefined}
+                autofocus={act.fields === undefined && act.beside === undefined}
                 onClick={() => dialog.current?.close()}
               >
                 {w.cancel}

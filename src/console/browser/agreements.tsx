@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { type Act, ActButtons, may, sending, useActs } from './act.tsx'
 import { agreementWords as w } from './agreement-words.ts'
 import { getJson, type Session, useLoaded } from './api.ts'
-import { Fields, textIn } from './fields.tsx'
+import { textIn } from './fields.tsx'
 import { dayOf } from './format.ts'
 import { Back, ThingHead } from './heads.tsx'
 import { whenChanged } from './live.ts'
@@ -141,11 +141,7 @@ const cancelAct = (one: Delivery): Act => ({
     bond: `${one.bond.acronym} ${one.bond.code}`,
     party: one.counterparty,
   }),
-  fields: (
-    <Fields
-      fields={[{ name: 'reason', label: w.reason, isFree: true, more: { maxLength: 140 } }]}
-    />
-  ),
+  fields: [{ name: 'reason', label: w.reason, isFree: true, more: { maxLength: 140 } }],
   run: sending(
     'POST',
     `/v1/drex/deliveries/${encodeURIComponent(one.delivery_id)}/cancel`,
@@ -162,13 +158,8 @@ const partialAct = (lien: Lien, act: 'pledge' | 'release', consequence: string):
     owner: lien.owner,
     beneficiary: lien.beneficiary,
   }),
-  fields: (
-    <label class="field">
-      {w.amount}
-      <input name="amount" required inputMode="decimal" autocomplete="off" />
-    </label>
-  ),
-  run: sending('POST', lienPath(lien), (form) => ({ act, amount: String(form.get('amount')) })),
+  fields: [{ name: 'amount', label: w.amount, more: { inputMode: 'decimal' } }],
+  run: sending('POST', lienPath(lien), (form) => ({ act, amount: textIn(form, 'amount') })),
 })
 
 const reclaimAct = (lien: Lien): Act => ({

@@ -1,7 +1,6 @@
 import { type Act, sending } from './act.tsx'
-import { send } from './api.ts'
 import { attentionWords as w } from './attention-words.ts'
-import { Fields, textIn } from './fields.tsx'
+import { textIn } from './fields.tsx'
 import { centsOf, count, tokens } from './format.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { statusText } from './state.tsx'
@@ -27,19 +26,18 @@ const letters = '/v1/ops/dead-letters'
 export const retryClassAct = ({ code, count: many }: LetterClass & { code: string }): Act => ({
   title: w.retryClass,
   consequence: fill(w.retryClassConsequence, { code, count: count(many) }),
-  run: async (_, key) => {
-    const done = await send<{ retried: number }>('POST', `${letters}/retry`, { code }, key)
-    return fill(w.retried, { count: count(done.retried) })
-  },
+  run: sending(
+    'POST',
+    `${letters}/retry`,
+    () => ({ code }),
+    ({ retried }: { retried: number }) => fill(w.retried, { count: count(retried) }),
+  ),
 })
 
 export const retryLetterAct = ({ id, topic }: DeadLetter): Act => ({
   title: w.retryClass,
   consequence: fill(w.retryOneConsequence, { id, topic: topic ?? '' }),
-  run: async (_, key) => {
-    await send('POST', `${letters}/${id}/retry`, undefined, key)
-    return fill(w.retried, { count: '1' })
-  },
+  run: sending('POST', `${letters}/${id}/retry`, undefined, () => fill(w.retried, { count: '1' })),
 })
 
 export const dropLetterAct = ({ id }: DeadLetter): Act => ({
@@ -55,10 +53,12 @@ export const resendAct = (
 ): Act => ({
   title: w.resend,
   consequence: fill(w.resendConsequence, { id: end_to_end_id ?? biz_msg_idr }),
-  run: async (_, key) => {
-    await send('POST', `/v1/spi/messages/${encodeURIComponent(id)}/resend`, undefined, key)
-    return w.resent
-  },
+  run: sending(
+    'POST',
+    `/v1/spi/messages/${encodeURIComponent(id)}/resend`,
+    undefined,
+    () => w.resent,
+  ),
 })
 
 const outcomes = [
@@ -69,24 +69,20 @@ const outcomes = [
 export const resolveAct = ({ id, amount }: Transaction): Act => ({
   title: w.resolve,
   consequence: fill(w.resolveConsequence, { id, amount: centsOf(amount) }),
-  fields: (
-    <Fields
-      fields={[
-        {
-          name: 'outcome',
-          label: w.outcome,
-          choices: outcomes.map((outcome) => [outcome, statusText(outcome)]),
-        },
-        { name: 'reason', label: w.reason, more: { maxLength: 200 } },
-      ]}
-    />
+  fields: [
+    {
+      name: 'outcome',
+      label: w.outcome,
+      choices: outcomes.map((outcome) => [outcome, statusText(outcome)]),
+    },
+    { name: 'reason', label: w.reason, more: { maxLength: 200 } },
+  ],
+  run: sending(
+    'POST',
+    `/v1/transactions/${encodeURIComponent(id)}/resolve`,
+    (form) => ({ outcome: textIn(form, 'outcome'), reason: textIn(form, 'reason') }),
+    ({ status }: Transaction) => fill(w.resolved, { status: statusText(status) }),
   ),
-  run: async (form, key) => {
-    const body = { outcome: textIn(form, 'outcome'), reason: textIn(form, 'reason') }
-    const path = `/v1/transactions/${encodeURIComponent(id)}/resolve`
-    const { status } = await send<Transaction>('POST', path, body, key)
-    return fill(w.resolved, { status: statusText(status) })
-  },
 })
 
 const transferAct = (
@@ -116,11 +112,12 @@ export const resendLaneAct = (lane: {
 }): Act => ({
   title: w.resend,
   consequence: fill(w.resendLaneConsequence, { wallet: lane.sender, count: count(lane.open) }),
-  run: async (_, key) => {
-    const path = `/v1/wallets/${encodeURIComponent(lane.wallet_id)}/resend`
-    const { resent } = await send<{ readonly resent: number }>('POST', path, undefined, key)
-    return fill(w.resentLane, { count: count(resent) })
-  },
+  run: sending(
+    'POST',
+    `/v1/wallets/${encodeURIComponent(lane.wallet_id)}/resend`,
+    undefined,
+    ({ resent }: { resent: number }) => fill(w.resentLane, { count: count(resent) }),
+  ),
 })
 
 /** A transaction that is not signed, since it may be on the chain already. */
@@ -156,25 +153,21 @@ export const sentHeldAct = (held: Held): Act => ({
     kind: held.kind.replaceAll('_', ' '),
     subject: held.subject,
   }),
-  fields: (
-    <>
-      <Fields
-        fields={[
-          {
-            name: 'tx_hash',
-            label: words.transactionHash,
-            hint: w.sentHeldHint,
-            first: (held.candidates.length === 1 && held.candidates[0]) || '',
-            more: { list: 'candidates', pattern: '0x[0-9a-fA-F]{64}', spellcheck: false },
-          },
-        ]}
-      />
-      <datalist id="candidates">
-        {held.candidates.map((hash) => (
-          <option key={hash} value={hash} />
-        ))}
-      </datalist>
-    </>
+  fields: [
+    {
+      name: 'tx_hash',
+      label: words.transactionHash,
+      hint: w.sentHeldHint,
+      first: (held.candidates.length === 1 && held.candidates[0]) || '',
+      more: { list: 'candidates', pattern: '0x[0-9a-fA-F]{64}', spellcheck: false },
+    },
+  ],
+  beside: (
+    <datalist id="candidates">
+      {held.candidates.map((hash) => (
+        <option key={hash} value={hash} />
+      ))}
+    </datalist>
   ),
   run: sending('POST', heldPath(held), (form) => ({
     decision: 'sent',

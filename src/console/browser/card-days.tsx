@@ -93,19 +93,12 @@ const dayColumns: readonly Column<Day>[] = [
 
 const days = '/v1/transactions/reconciliations'
 
-/** A note of what was seen to, which the API keeps and audits. */
-const noteField = (
-  <label class="field">
-    {w.note}
-    <input name="reason" required maxLength={200} autocomplete="off" />
-  </label>
-)
-
+/** Its note of what was seen to is kept and audited by the API. */
 const seenToAct = (path: string, consequence: string): Act => ({
   title: w.resolve,
   consequence,
-  fields: noteField,
-  run: sending('POST', `${path}/resolve`, (form) => ({ reason: String(form.get('reason')) })),
+  fields: [{ name: 'reason', label: w.note, more: { maxLength: 200 } }],
+  run: sending('POST', `${path}/resolve`, (form) => ({ reason: textIn(form, 'reason') })),
 })
 
 const dayActs = ({ id, status, resolved_at: seenTo, ...day }: Day): readonly Act[] =>

@@ -1,7 +1,7 @@
 import { type Act, may, sending, useActs } from './act.tsx'
 import { getJson, type Session, send, useLoaded } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
-import { asTheyAre, Fields, given, textIn } from './fields.tsx'
+import { asTheyAre, given, textIn } from './fields.tsx'
 import { count, dayOf, monthOf } from './format.ts'
 import { Card, Shown } from './parts.tsx'
 import { Badge } from './state.tsx'
@@ -68,38 +68,35 @@ const contentOf = async (file: File): Promise<{ format: string; content: string 
   return { format: 'pkcs12', content: btoa(binary) }
 }
 
+const bodyOf = async (form: FormData) => {
+  const file = form.get('file')
+  return {
+    ispb: textIn(form, 'ispb'),
+    type: textIn(form, 'type'),
+    ...(isFile(file) ? await contentOf(file) : {}),
+    ...given('password', String(form.get('password') ?? '')),
+  }
+}
+
 /** @param first what stands in its form at first: whose certificate, and which */
 export const importAct = (first?: Pick<Certificate, 'ispb' | 'type'>): Act => ({
   title: w.import,
   consequence: w.importConsequence,
-  fields: (
-    <Fields
-      fields={[
-        { name: 'ispb', label: w.ispb, first: first?.ispb ?? '', more: { pattern: '[0-9A-Z]{8}' } },
-        { name: 'type', label: w.type, first: first?.type ?? '', choices: asTheyAre(types) },
-        { name: 'file', label: w.file, type: 'file' },
-        {
-          name: 'password',
-          label: w.password,
-          type: 'password',
-          isFree: true,
-          hint: w.passwordHint,
-        },
-      ]}
-    />
+  fields: [
+    { name: 'ispb', label: w.ispb, first: first?.ispb ?? '', more: { pattern: '[0-9A-Z]{8}' } },
+    { name: 'type', label: w.type, first: first?.type ?? '', choices: asTheyAre(types) },
+    { name: 'file', label: w.file, type: 'file' },
+    {
+      name: 'password',
+      label: w.password,
+      type: 'password',
+      isFree: true,
+      hint: w.passwordHint,
+    },
+  ],
+  run: sending('POST', '/v1/certificates', bodyOf, (made: Certificate) =>
+    fill(w.imported, { version: String(made.version), day: dayOf(made.not_after) }),
   ),
-  run: async (form, key) => {
-    const file = form.get('file')
-    const password = String(form.get('password') ?? '')
-    const body = {
-      ispb: textIn(form, 'ispb'),
-      type: textIn(form, 'type'),
-      ...(isFile(file) ? await contentOf(file) : {}),
-      ...given('password', password),
-    }
-    const made = await send<Certificate>('POST', '/v1/certificates', body, key)
-    return fill(w.imported, { version: String(made.version), day: dayOf(made.not_after) })
-  },
 })
 
 const removeAct = (one: Certificate): Act => ({

@@ -4,7 +4,7 @@ import { send } from './api.ts'
 import { amountOf, type Kind, placeOf, type Told } from './charge-kinds.ts'
 import { chargeWords as w } from './charge-words.ts'
 import { dayEnd, daysAgo } from './days.tsx'
-import { Fields, given, textIn } from './fields.tsx'
+import { given, textIn } from './fields.tsx'
 import { Link } from './router.tsx'
 import { fill } from './words.ts'
 
@@ -15,39 +15,35 @@ const reaisIn = (form: FormData): string => {
   return /^\d+$/.test(whole ?? '') ? `${whole}.${cents.padEnd(2, '0')}` : amount
 }
 
-const made = (kind: Kind, id: string) => (
-  <>
-    {w.made}{' '}
-    <Link to={placeOf(kind, id)} class="mono">
-      {id}
-    </Link>
-  </>
-)
+type Made = { readonly txid?: string; readonly idSolicRec?: string }
+
+/** Asks for one to be made, and leads to it. */
+const making = (kind: Kind, bodyOf: (form: FormData) => object): Act['run'] =>
+  sending('POST', `/pix/v2/${kind}`, bodyOf, ({ txid, idSolicRec: id = txid ?? '' }: Made) => (
+    <>
+      {w.made}{' '}
+      <Link to={placeOf(kind, id)} class="mono">
+        {id}
+      </Link>
+    </>
+  ))
 
 /** An immediate charge, with a txid of ours. */
 export const newChargeAct: Act = {
   title: w.newCharge,
   consequence: w.newChargeConsequence,
-  fields: (
-    <Fields
-      fields={[
-        { name: 'amount', label: w.amount },
-        { name: 'key', label: w.key },
-        { name: 'seconds', label: w.seconds, type: 'number', first: '3600' },
-        { name: 'question', label: w.question, isFree: true },
-      ]}
-    />
-  ),
-  run: async (form, key) => {
-    const body = {
-      calendario: { expiracao: Number(form.get('seconds')) },
-      valor: { original: reaisIn(form) },
-      chave: textIn(form, 'key'),
-      ...given('solicitacaoPagador', textIn(form, 'question')),
-    }
-    const { txid } = await send<{ readonly txid: string }>('POST', '/pix/v2/cob', body, key)
-    return made('cob', txid)
-  },
+  fields: [
+    { name: 'amount', label: w.amount },
+    { name: 'key', label: w.key },
+    { name: 'seconds', label: w.seconds, type: 'number', first: '3600' },
+    { name: 'question', label: w.question, isFree: true },
+  ],
+  run: making('cob', (form) => ({
+    calendario: { expiracao: Number(form.get('seconds')) },
+    valor: { original: reaisIn(form) },
+    chave: textIn(form, 'key'),
+    ...given('solicitacaoPagador', textIn(form, 'question')),
+  })),
 }
 
 /** Ends it: the standard revises a status. */
@@ -65,20 +61,16 @@ const cancel = (kind: Kind, id: string, title: string, consequence: string): Act
 const askAct = (idRec: string): Act => ({
   title: w.ask,
   consequence: fill(w.askConsequence, { id: idRec }),
-  fields: (
-    <Fields
-      fields={[
-        { name: 'tax_id', label: w.taxId },
-        { name: 'ispb', label: w.payersIspb },
-        { name: 'branch', label: w.payersBranch, isFree: true },
-        { name: 'account', label: w.payersAccount },
-        { name: 'day', label: w.answerBy, type: 'date', first: daysAgo(-2) },
-      ]}
-    />
-  ),
-  run: async (form, key) => {
+  fields: [
+    { name: 'tax_id', label: w.taxId },
+    { name: 'ispb', label: w.payersIspb },
+    { name: 'branch', label: w.payersBranch, isFree: true },
+    { name: 'account', label: w.payersAccount },
+    { name: 'day', label: w.answerBy, type: 'date', first: daysAgo(-2) },
+  ],
+  run: making('solicrec', (form) => {
     const taxId = textIn(form, 'tax_id').replaceAll(/[.\-/\s]/g, '')
-    const body = {
+    return {
       idRec,
       calendario: { dataExpiracaoSolicitacao: dayEnd(textIn(form, 'day')) },
       destinatario: {
@@ -88,10 +80,7 @@ const askAct = (idRec: string): Act => ({
         ispbParticipante: textIn(form, 'ispb'),
       },
     }
-    type Answer = { readonly idSolicRec: string }
-    const { idSolicRec } = await send<Answer>('POST', '/pix/v2/solicrec', body, key)
-    return made('solicrec', idSolicRec)
-  },
+  }),
 })
 
 const accountTypes = [
@@ -103,41 +92,33 @@ const accountTypes = [
 const collectAct = ({ idRec = '', valor }: Told): Act => ({
   title: w.collect,
   consequence: fill(w.collectConsequence, { id: idRec }),
-  fields: (
-    <Fields
-      fields={[
-        {
-          name: 'amount',
-          label: w.amount,
-          first: (typeof valor === 'object' && valor.valorRec) || '',
-        },
-        { name: 'day', label: w.due, type: 'date' },
-        { name: 'branch', label: w.payersBranch, isFree: true },
-        { name: 'account', label: w.creditedAccount },
-        { name: 'type', label: w.accountType, choices: accountTypes },
-      ]}
-    />
-  ),
-  run: async (form, key) => {
-    const body = {
-      idRec,
-      calendario: { dataDeVencimento: textIn(form, 'day') },
-      valor: { original: reaisIn(form) },
-      recebedor: {
-        ...given('agencia', textIn(form, 'branch')),
-        conta: textIn(form, 'account'),
-        tipoConta: textIn(form, 'type'),
-      },
-    }
-    const { txid } = await send<{ readonly txid: string }>('POST', '/pix/v2/cobr', body, key)
-    return made('cobr', txid)
-  },
+  fields: [
+    {
+      name: 'amount',
+      label: w.amount,
+      first: (typeof valor === 'object' && valor.valorRec) || '',
+    },
+    { name: 'day', label: w.due, type: 'date' },
+    { name: 'branch', label: w.payersBranch, isFree: true },
+    { name: 'account', label: w.creditedAccount },
+    { name: 'type', label: w.accountType, choices: accountTypes },
+  ],
+  run: making('cobr', (form) => ({
+    idRec,
+    calendario: { dataDeVencimento: textIn(form, 'day') },
+    valor: { original: reaisIn(form) },
+    recebedor: {
+      ...given('agencia', textIn(form, 'branch')),
+      conta: textIn(form, 'account'),
+      tipoConta: textIn(form, 'type'),
+    },
+  })),
 })
 
 const retryAct = (told: Told): Act => ({
   title: w.retry,
   consequence: fill(w.retryConsequence, { amount: amountOf(told) }),
-  fields: <Fields fields={[{ name: 'day', label: w.onDay, type: 'date', first: daysAgo(-1) }]} />,
+  fields: [{ name: 'day', label: w.onDay, type: 'date', first: daysAgo(-1) }],
   run: async (form) => {
     const day = encodeURIComponent(textIn(form, 'day'))
     await send('POST', `${pathOf('cobr', told.txid ?? '')}/retentativa/${day}`)

@@ -170,7 +170,7 @@ const Functions = ({
       label: contract.label,
     }),
     verb: w.call,
-    fields: <Code label={w.arguments}>{JSON.stringify(namedArguments(given, form), null, 2)}</Code>,
+    beside: <Code label={w.arguments}>{JSON.stringify(namedArguments(given, form), null, 2)}</Code>,
     run: async (_, key) => {
       const { transaction_id: id = '' } = await post(form, key)
       return <Call path={`${path}/calls/${encodeURIComponent(id)}`} id={id} />

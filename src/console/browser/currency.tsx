@@ -1,8 +1,8 @@
 import { type Act, may, useActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
-import { getJson, type ScreenProps, type Session, send, useLoaded } from './api.ts'
-import { Fields, textIn } from './fields.tsx'
+import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
+import { textIn } from './fields.tsx'
 import { count, duration } from './format.ts'
 import { whenChanged } from './live.ts'
 import { MakeLink, registerAct, type ThingName, things } from './make.tsx'
@@ -105,12 +105,13 @@ const walletColumns: readonly Column<Wallet>[] = [
 const createWallet: Act = {
   title: w.create,
   consequence: w.createConsequence,
-  fields: <Fields fields={[{ name: 'label', label: w.label, more: { maxLength: 100 } }]} />,
-  run: async (form, key) => {
-    const body = { type: 'managed', label: textIn(form, 'label') }
-    const { address } = await send<Wallet>('POST', '/v1/wallets', body, key)
-    return fill(w.created, { address })
-  },
+  fields: [{ name: 'label', label: w.label, more: { maxLength: 100 } }],
+  run: sending(
+    'POST',
+    '/v1/wallets',
+    (form) => ({ type: 'managed', label: textIn(form, 'label') }),
+    ({ address }: Wallet) => fill(w.created, { address }),
+  ),
 }
 
 const Wallets = ({ session }: { readonly session: Session }) => {

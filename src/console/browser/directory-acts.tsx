@@ -1,5 +1,5 @@
-import { type Act, allowed, may, type ScopedAct } from './act.tsx'
-import { type Session, send } from './api.ts'
+import { type Act, allowed, may, type ScopedAct, sending } from './act.tsx'
+import type { Session } from './api.ts'
 import { dayStart } from './days.tsx'
 import {
   amountOf,
@@ -12,7 +12,7 @@ import {
   type Told,
 } from './directory-kinds.ts'
 import { codeText, directoryWords as w } from './directory-words.ts'
-import { type Field, Fields, given, textIn } from './fields.tsx'
+import { type Field, given, textIn } from './fields.tsx'
 import { centsIn } from './payment-acts.tsx'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -42,18 +42,15 @@ type Asked = {
 const making = (kind: Kind, { title, consequence, fields = [], bodyOf }: Asked): Act => ({
   title,
   consequence,
-  fields: <Fields fields={fields} />,
-  run: async (form, key) => {
-    const made = await send<Told>('POST', listOf(kind), bodyOf?.(form), key)
-    return (
-      <>
-        {w.made}{' '}
-        <Link to={placeOf(kind, made)} class="mono">
-          {made.id}
-        </Link>
-      </>
-    )
-  },
+  fields,
+  run: sending('POST', listOf(kind), bodyOf, (made: Told) => (
+    <>
+      {w.made}{' '}
+      <Link to={placeOf(kind, made)} class="mono">
+        {made.id}
+      </Link>
+    </>
+  )),
 })
 
 /** An act on one. It may be that the directory answers later: then what is asked for is shown. */
@@ -70,11 +67,10 @@ const acting = (
     other: otherOf(told),
     amount: amountOf(told),
   }),
-  ...(fields === undefined ? {} : { fields: <Fields fields={fields} /> }),
-  run: async (form, key) => {
-    const after = await send<Told>('POST', `${pathOf(kind, told)}/${name}`, bodyOf?.(form), key)
-    return after.pending === null ? <Badge status={after.status} /> : w.underWay
-  },
+  ...(fields === undefined ? {} : { fields }),
+  run: sending('POST', `${pathOf(kind, told)}/${name}`, bodyOf, ({ pending, status }: Told) =>
+    pending === null ? <Badge status={status} /> : w.underWay,
+  ),
 })
 
 const reasonIn = (form: FormData) => ({ reason: textIn(form, 'reason') })

@@ -1,5 +1,5 @@
 import { type Act, sending } from './act.tsx'
-import { type Session, send } from './api.ts'
+import type { Session } from './api.ts'
 import { type Field, Fields, textIn } from './fields.tsx'
 import { keyWords as w } from './key-words.ts'
 import { overlapField, overlapOf } from './overlap.tsx'
@@ -30,7 +30,7 @@ export type ApiKey = {
 const pathOf = ({ id }: ApiKey): string => `/v1/keys/${encodeURIComponent(id)}`
 
 /** A key, once. */
-const KeyOnce = ({ text }: { readonly text: string }) => (
+const keyOnce = ({ key: text }: { readonly key: string }) => (
   <>
     <p>{w.once}</p>
     <code class="secret">{text}</code>
@@ -110,43 +110,40 @@ const expiryField = (hint: string): Field => ({
 export const createKeyAct = ({ account }: Session): Act => ({
   title: w.create,
   consequence: fill(w.createConsequence, { account }),
-  fields: (
-    <>
-      <Fields
-        fields={[
-          { name: 'name', label: w.name, hint: w.nameHint, more: { maxLength: 100 } },
-          {
-            name: 'scopes',
-            label: w.scopes,
-            isLong: true,
-            hint: w.scopesHint,
-            more: { rows: 4, spellcheck: false },
-          },
-          expiryField(w.expiryHint),
-        ]}
-      />
-      <details>
-        <summary>{w.restrictions}</summary>
-        <Fields fields={restrictionFields({})} />
-      </details>
-    </>
+  fields: [
+    { name: 'name', label: w.name, hint: w.nameHint, more: { maxLength: 100 } },
+    {
+      name: 'scopes',
+      label: w.scopes,
+      isLong: true,
+      hint: w.scopesHint,
+      more: { rows: 4, spellcheck: false },
+    },
+    expiryField(w.expiryHint),
+  ],
+  beside: (
+    <details>
+      <summary>{w.restrictions}</summary>
+      <Fields fields={restrictionFields({})} />
+    </details>
   ),
-  run: async (form, key) => {
-    const body = {
+  run: sending(
+    'POST',
+    '/v1/keys',
+    (form) => ({
       name: textIn(form, 'name'),
       scopes: itemsOf(form, 'scopes'),
       restrictions: restrictionsOf(form),
       ...expiryOf(form),
-    }
-    const made = await send<{ readonly key: string }>('POST', '/v1/keys', body, key)
-    return <KeyOnce text={made.key} />
-  },
+    }),
+    keyOnce,
+  ),
 })
 
 export const restrictKeyAct = (one: ApiKey): Act => ({
   title: w.restrict,
   consequence: fill(w.restrictConsequence, { name: one.name }),
-  fields: <Fields fields={[...restrictionFields(one.restrictions), expiryField(w.expiryKept)]} />,
+  fields: [...restrictionFields(one.restrictions), expiryField(w.expiryKept)],
   run: sending('PATCH', pathOf(one), (form) => ({
     restrictions: restrictionsOf(form),
     ...expiryOf(form),
@@ -160,16 +157,8 @@ const ownOf = (text: string, one: ApiKey, session: Session): string =>
 export const rotateKeyAct = (one: ApiKey, session: Session): Act => ({
   title: w.rotate,
   consequence: fill(w.rotateConsequence, { name: one.name }) + ownOf(w.rotateOwn, one, session),
-  fields: <Fields fields={[overlapField(w.overlap, w.overlapNone)]} />,
-  run: async (form, key) => {
-    const made = await send<{ readonly key: string }>(
-      'POST',
-      `${pathOf(one)}/rotate`,
-      overlapOf(form),
-      key,
-    )
-    return <KeyOnce text={made.key} />
-  },
+  fields: [overlapField(w.overlap, w.overlapNone)],
+  run: sending('POST', `${pathOf(one)}/rotate`, overlapOf, keyOnce),
 })
 
 export const revokeKeyAct = (one: ApiKey, session: Session): Act => ({

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
-import { type Act, may, useActs } from './act.tsx'
-import { getJson, type Session, send, useLoaded } from './api.ts'
-import { asTheyAre, Fields, given, textIn } from './fields.tsx'
+import { type Act, may, sending, useActs } from './act.tsx'
+import { getJson, type Session, useLoaded } from './api.ts'
+import { asTheyAre, given, textIn } from './fields.tsx'
 import { Back } from './heads.tsx'
 import { makeWords as w } from './make-words.ts'
 import { Code, Shown } from './parts.tsx'
@@ -205,11 +205,13 @@ const makeAct = (thing: Thing, request: object, kind: string): Act => {
       ...Object.fromEntries(texts),
       kind: kind.replaceAll('_', ' '),
     }),
-    fields: <Code label={w.request}>{JSON.stringify(request, null, 2)}</Code>,
-    run: async (_, key) => {
-      const answer = await send<Readonly<Record<string, string>>>('POST', thing.path, request, key)
-      return <Link to={thing.to(answer)}>{w.made}</Link>
-    },
+    beside: <Code label={w.request}>{JSON.stringify(request, null, 2)}</Code>,
+    run: sending(
+      'POST',
+      thing.path,
+      () => request,
+      (answer: Parameters<Thing['to']>[0]) => <Link to={thing.to(answer)}>{w.made}</Link>,
+    ),
   }
 }
 
@@ -217,24 +219,16 @@ const makeAct = (thing: Thing, request: object, kind: string): Act => {
 export const registerAct = (networks: readonly string[]): Act => ({
   title: w.registration,
   consequence: w.registrationConsequence,
-  fields: (
-    <Fields
-      fields={[
-        { name: 'address', label: railWords.address, more: { spellcheck: false } },
-        { name: 'network', label: railWords.network, choices: asTheyAre(networks) },
-        { name: 'label', label: railWords.label, isFree: true, more: { maxLength: 100 } },
-        { name: 'abi', label: w.abi, isLong: true, more: { rows: 8, spellcheck: false } },
-      ]}
-    />
-  ),
-  run: async (form, key) => {
-    const body = {
-      address: textIn(form, 'address'),
-      network: textIn(form, 'network'),
-      ...given('label', textIn(form, 'label')),
-      abi: JSON.parse(textIn(form, 'abi')),
-    }
-    await send('POST', '/v1/contracts', body, key)
-    return undefined
-  },
+  fields: [
+    { name: 'address', label: railWords.address, more: { spellcheck: false } },
+    { name: 'network', label: railWords.network, choices: asTheyAre(networks) },
+    { name: 'label', label: railWords.label, isFree: true, more: { maxLength: 100 } },
+    { name: 'abi', label: w.abi, isLong: true, more: { rows: 8, spellcheck: false } },
+  ],
+  run: sending('POST', '/v1/contracts', (form) => ({
+    address: textIn(form, 'address'),
+    network: textIn(form, 'network'),
+    ...given('label', textIn(form, 'label')),
+    abi: JSON.parse(textIn(form, 'abi')),
+  })),
 })

@@ -1,7 +1,6 @@
 import { type Act, type ScopedAct, sending } from './act.tsx'
 import { centsAsked } from './amounts.ts'
-import { send } from './api.ts'
-import { type Field, Fields, textIn } from './fields.tsx'
+import { type Field, textIn } from './fields.tsx'
 import { centsOf, reais } from './format.ts'
 import type { CardDetail } from './payment-facts.ts'
 import { paymentWords as w } from './payment-words.ts'
@@ -32,7 +31,7 @@ const cardAct = (
 ): Act => ({
   title: texts.title,
   consequence: fill(texts.consequence, { amount: centsOf(amount), merchant }),
-  ...(most === undefined ? {} : { fields: <Fields fields={[amountField(decimal(most))]} /> }),
+  ...(most === undefined ? {} : { fields: [amountField(decimal(most))] }),
   run: sending('POST', `/v1/transactions/${encodeURIComponent(id)}/${verb}`, (form) =>
     most === undefined ? undefined : { amount: centsIn(form) },
   ),
@@ -79,24 +78,20 @@ export const giveBackActs = (received: Received): readonly ScopedAct[] => {
   const act: Act = {
     title: w.giveBack,
     consequence: fill(w.giveBackConsequence, { amount: reais(amount), from }),
-    fields: (
-      <Fields
-        fields={[
-          amountField(refundable),
-          {
-            name: 'reason',
-            label: w.why,
-            choices: reasons.map(([code, text]) => [code, `${code} · ${text}`]),
-          },
-        ]}
-      />
+    fields: [
+      amountField(refundable),
+      {
+        name: 'reason',
+        label: w.why,
+        choices: reasons.map(([code, text]) => [code, `${code} · ${text}`]),
+      },
+    ],
+    run: sending(
+      'POST',
+      `/v1/pix/payments/${encodeURIComponent(id)}/refunds`,
+      (form) => ({ amount: centsIn(form), reason: textIn(form, 'reason') }),
+      ({ status }: { status: string }) => fill(w.givenBack, { status: statusText(status) }),
     ),
-    run: async (form, key) => {
-      const body = { amount: centsIn(form), reason: textIn(form, 'reason') }
-      const path = `/v1/pix/payments/${encodeURIComponent(id)}/refunds`
-      const { status } = await send<{ readonly status: string }>('POST', path, body, key)
-      return fill(w.givenBack, { status: statusText(status) })
-    },
   }
   return [{ scope: 'spi:send', act }]
 }

@@ -4,7 +4,7 @@ import { getJson, type ScreenProps, send } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { DirectoryList, DirectoryTabs } from './directory.tsx'
 import { kindIn } from './directory-kinds.ts'
-import { asTheyAre, Fields, textIn } from './fields.tsx'
+import { asTheyAre, textIn } from './fields.tsx'
 import { Filters } from './filters.tsx'
 import { count } from './format.ts'
 import { ScreenHead } from './heads.tsx'
@@ -60,7 +60,7 @@ const compareAct: Act = {
   title: w.compare,
   consequence: w.compareConsequence,
   verb: w.verb,
-  fields: <Fields fields={[{ name: 'type', label: w.kind, choices: asTheyAre(keyTypes) }]} />,
+  fields: [{ name: 'type', label: w.kind, choices: asTheyAre(keyTypes) }],
   run: async (form) => {
     const body = { key_type: textIn(form, 'type') }
     const found = await send<{ entries: number; result: 'same' | 'different' }>(
@@ -75,17 +75,13 @@ const compareAct: Act = {
 const removeAct = ({ id, key }: Entry): Act => ({
   title: w.remove,
   consequence: fill(w.removeConsequence, { key: key ?? id }),
-  fields: (
-    <Fields
-      fields={[
-        {
-          name: 'reason',
-          label: w.reason,
-          choices: removalReasons.map((reason) => [reason, w[reason]]),
-        },
-      ]}
-    />
-  ),
+  fields: [
+    {
+      name: 'reason',
+      label: w.reason,
+      choices: removalReasons.map((reason) => [reason, w[reason]]),
+    },
+  ],
   run: async (form, key) => {
     const to = `${path}/${encodeURIComponent(id)}?reason=${textIn(form, 'reason')}`
     const { status } = await send<Entry>('DELETE', to, undefined, key)

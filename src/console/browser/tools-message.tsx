@@ -143,15 +143,14 @@ const MessageForm = ({
 const sendAct = (request: Request): Act => ({
   title: w.send,
   consequence: fill(w.sendConsequence, { type: request.message_type }),
-  run: async (_, key) => {
-    const { id, biz_msg_idr } = await send<{ id: string; biz_msg_idr: string }>(
-      'POST',
-      sendPath,
-      request,
-      key,
-    )
-    return <Link to={`/payments/spi/${id}`}>{biz_msg_idr}</Link>
-  },
+  run: sending(
+    'POST',
+    sendPath,
+    () => request,
+    (sent: { id: string; biz_msg_idr: string }) => (
+      <Link to={`/payments/spi/${sent.id}`}>{sent.biz_msg_idr}</Link>
+    ),
+  ),
 })
 
 /** What was built, and of what. */

@@ -1,6 +1,5 @@
 import { type Act, sending } from './act.tsx'
 import { send } from './api.ts'
-import { Fields } from './fields.tsx'
 import { count } from './format.ts'
 import { overlapField, overlapOf } from './overlap.tsx'
 import { Copy } from './parts.tsx'
@@ -9,12 +8,10 @@ import { webhookWords as w } from './webhook-words.ts'
 import type { Endpoint } from './webhooks.tsx'
 import { fill } from './words.ts'
 
-type Made = { readonly id: string; readonly secret?: string }
-
 const pathOf = ({ id }: { readonly id: string }): string => `/v1/webhooks/${encodeURIComponent(id)}`
 
 /** A secret, once. */
-const SecretOnce = ({ secret }: { readonly secret: string | undefined }) =>
+const secretOnce = ({ secret }: { readonly secret?: string }) =>
   secret === undefined ? (
     <p>{w.secretCommon}</p>
   ) : (
@@ -28,36 +25,35 @@ const SecretOnce = ({ secret }: { readonly secret: string | undefined }) =>
 export const createAct = (): Act => ({
   title: w.create,
   consequence: w.createConsequence,
-  fields: (
-    <Fields
-      fields={[
-        {
-          name: 'url',
-          label: w.url,
-          type: 'url',
-          hint: w.urlHint,
-          more: { placeholder: 'https://example.com/hooks' },
-        },
-        {
-          name: 'events',
-          label: w.events,
-          first: '*',
-          hint: w.eventsHint,
-          more: { spellcheck: false },
-        },
-        { name: 'full', label: w.wantsFull, type: 'checkbox' },
-      ]}
-    />
-  ),
-  run: async (form, key) => {
-    const events = String(form.get('events')).split(/[\s,]+/)
-    const body = {
+  fields: [
+    {
+      name: 'url',
+      label: w.url,
+      type: 'url',
+      hint: w.urlHint,
+      more: { placeholder: 'https://example.com/hooks' },
+    },
+    {
+      name: 'events',
+      label: w.events,
+      first: '*',
+      hint: w.eventsHint,
+      more: { spellcheck: false },
+    },
+    { name: 'full', label: w.wantsFull, type: 'checkbox' },
+  ],
+  run: sending(
+    'POST',
+    '/v1/webhooks',
+    (form) => ({
       url: String(form.get('url')),
-      events: events.filter((one) => one !== ''),
+      events: String(form.get('events'))
+        .split(/[\s,]+/)
+        .filter((one) => one !== ''),
       include: form.has('full') ? 'full' : 'thin',
-    }
-    return <SecretOnce secret={(await send<Made>('POST', '/v1/webhooks', body, key)).secret} />
-  },
+    }),
+    secretOnce,
+  ),
 })
 
 type Tested = {
@@ -87,11 +83,8 @@ export const testAct = (endpoint: Endpoint): Act => ({
 export const rotateAct = (endpoint: Endpoint): Act => ({
   title: w.rotate,
   consequence: fill(w.rotateConsequence, { url: endpoint.url }),
-  fields: <Fields fields={[overlapField(w.overlap, w.overlapNone)]} />,
-  run: async (form, key) => {
-    const made = await send<Made>('POST', `${pathOf(endpoint)}/rotate`, overlapOf(form), key)
-    return <SecretOnce secret={made.secret} />
-  },
+  fields: [overlapField(w.overlap, w.overlapNone)],
+  run: sending('POST', `${pathOf(endpoint)}/rotate`, overlapOf, secretOnce),
 })
 
 /** Pauses what is active, activates what is not. */
@@ -120,24 +113,20 @@ export const replayRangeAct = (endpoint: Pick<Endpoint, 'id' | 'url'>): Act => (
   title: w.replayRange,
   consequence: fill(w.replayRangeConsequence, { url: endpoint.url }),
   verb: w.replay,
-  fields: (
-    <Fields
-      fields={[
-        { name: 'since', label: w.from, type: 'datetime-local', more: { step: 1 } },
-        { name: 'until', label: w.until, type: 'datetime-local', isFree: true, more: { step: 1 } },
-      ]}
-    />
+  fields: [
+    { name: 'since', label: w.from, type: 'datetime-local', more: { step: 1 } },
+    { name: 'until', label: w.until, type: 'datetime-local', isFree: true, more: { step: 1 } },
+  ],
+  run: sending(
+    'POST',
+    `${pathOf(endpoint)}/replay`,
+    (form) => {
+      const until = form.get('until')
+      const since = instantOf(form.get('since'))
+      return { since, ...(until === '' ? {} : { until: instantOf(until) }) }
+    },
+    ({ replayed }: { replayed: number }) => fill(w.replayedCount, { count: count(replayed) }),
   ),
-  run: async (form, key) => {
-    const until = form.get('until')
-    const body = {
-      since: instantOf(form.get('since')),
-      ...(until === '' ? {} : { until: instantOf(until) }),
-    }
-    const path = `${pathOf(endpoint)}/replay`
-    const { replayed } = await send<{ replayed: number }>('POST', path, body, key)
-    return fill(w.replayedCount, { count: count(replayed) })
-  },
 })
 
 export const replayAct = (delivery: {
@@ -147,8 +136,5 @@ export const replayAct = (delivery: {
 }): Act => ({
   title: w.replay,
   consequence: fill(w.replayConsequence, { event: delivery.event_type, url: delivery.url }),
-  run: async (_, key) => {
-    await send('POST', `/v1/webhook-deliveries/${delivery.id}/replay`, undefined, key)
-    return w.replayed
-  },
+  run: sending('POST', `/v1/webhook-deliveries/${delivery.id}/replay`, undefined, () => w.replayed),
 })
