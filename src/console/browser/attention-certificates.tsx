@@ -1,8 +1,9 @@
-import { sectionView } from './attention-section.tsx'
+import { waiting } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { certificateWords, importAct } from './certificates.tsx'
 import { count, dayOf } from './format.ts'
 import { type Certificate, nameOfCertificate, toBeReplaced } from './late.ts'
+import { overviewWords } from './overview-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
 import type { Column } from './table.tsx'
@@ -31,16 +32,15 @@ const columns: readonly Column<Certificate>[] = [
 ]
 
 /** Those that end soon: a new one is imported beside them. */
-const Certificates = sectionView<{ certificates: readonly Certificate[] }, Certificate>({
+export const waitingCertificates = waiting<{ certificates: readonly Certificate[] }, Certificate>({
   title: w.certificates,
   note: w.certificatesNote,
-  name: 'certificates',
+  concern: overviewWords.expiring,
+  scope: 'ops:admin',
   path: '/v1/certificates',
   columns,
   keyOf: nameOfCertificate,
   rowsOf: ({ certificates }) => toBeReplaced(certificates),
-  scope: 'ops:admin',
+  actScope: 'ops:admin',
   actsOf: (one) => [importAct(one)],
 })
-
-export const certificateView = { title: w.certificates, scope: 'ops:admin', View: Certificates }

@@ -13,8 +13,8 @@ import { words } from './words.ts'
 const everyMs = 30_000
 export const shownMax = 50
 
-export const useList = <T,>(name: string, path: Followed): Loaded<T> =>
-  useLoaded(name, (purpose) => getJson<T>(path, purpose), whenChanged(path, everyMs))
+export const useList = <T,>(path: Followed): Loaded<T> =>
+  useLoaded(path, (purpose) => getJson<T>(path, purpose), whenChanged(path, everyMs))
 
 type SectionProps<A, T> = {
   readonly title: string
@@ -25,38 +25,56 @@ type SectionProps<A, T> = {
   readonly keyOf: (row: T) => string
 }
 
-export type View = (props: { readonly session: Session }) => ComponentChildren
+type View = (props: { readonly session: Session }) => ComponentChildren
+
+/** What waits for a person: the overview counts it, and a section shows it. */
+export type Waiting = {
+  readonly title: string
+  /** What the overview calls it: one, and behind a bar several of it. */
+  readonly concern: string
+  /** That whoever sees it needs. */
+  readonly scope: string
+  readonly path: Followed
+  readonly countOf: (answer: never) => number
+  readonly View: View
+}
 
 /**
- * A section that loads its list.
+ * A list of what waits for a person.
  *
- * @param scope that whoever acts needs
+ * @param actScope that whoever acts needs; absent: the acts are as the session may do them
  */
-export const sectionView =
-  <A, T>({
-    name,
-    path,
-    scope,
-    actsOf,
-    columns,
-    ...section
-  }: Omit<SectionProps<A, T>, 'loaded'> & {
-    readonly name: string
-    readonly path: Followed
-    readonly scope: string
-    readonly actsOf: (row: T, session: Session) => readonly Act[]
-  }): View =>
-  ({ session }) => {
-    const loaded = useList<A>(name, path)
+export const waiting = <A, T>({
+  concern,
+  scope,
+  path,
+  actScope,
+  actsOf,
+  columns,
+  ...section
+}: Omit<SectionProps<A, T>, 'loaded'> &
+  Pick<Waiting, 'concern' | 'scope' | 'path'> & {
+    readonly actScope?: string
+    readonly actsOf?: (row: T, session: Session) => readonly Act[]
+  }): Waiting => ({
+  title: section.title,
+  concern,
+  scope,
+  path,
+  countOf: (answer: A) => section.rowsOf(answer).length,
+  View: ({ session }) => {
+    const loaded = useList<A>(path)
     const { ask, dialog } = useActs(loaded.again)
-    const acts = actsColumn<T>(may(session, scope), ask, (row) => actsOf(row, session))
+    const isAllowed = actScope === undefined || may(session, actScope)
+    const acts = actsOf && actsColumn<T>(isAllowed, ask, (row) => actsOf(row, session))
     return (
       <>
-        <Section<A, T> {...section} loaded={loaded} columns={[...columns, ...acts]} />
+        <Section<A, T> {...section} loaded={loaded} columns={[...columns, ...(acts ?? [])]} />
         {dialog}
       </>
     )
-  }
+  },
+})
 
 /** A list with a line of what it is; short where there is nothing, and left out where the gateway has no such thing. */
 export const Section = <A, T>({

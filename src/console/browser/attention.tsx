@@ -14,16 +14,16 @@ import {
   sendHeldAct,
   sentHeldAct,
 } from './attention-acts.tsx'
-import { certificateView } from './attention-certificates.tsx'
-import { directoryViews } from './attention-directory.tsx'
+import { waitingCertificates } from './attention-certificates.tsx'
+import { waitingInDirectory } from './attention-directory.tsx'
 import {
   actsColumn,
   linkColumn,
   Section,
-  sectionView,
   shownMax,
   useList,
-  type View,
+  type Waiting,
+  waiting,
 } from './attention-section.tsx'
 import { attentionWords as w } from './attention-words.ts'
 import { importAct } from './certificates.tsx'
@@ -31,6 +31,7 @@ import { counterparties, type Health } from './counterparties.ts'
 import { centsOf, count, reais, tokens } from './format.ts'
 import { ScreenHead } from './heads.tsx'
 import { broadcastList, isLate, isStuck } from './late.ts'
+import { overviewWords } from './overview-words.ts'
 import type { Message, Transaction, Transfer } from './rails.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -41,7 +42,7 @@ import { words } from './words.ts'
 
 /** What the gateway cannot end by itself, each with what may safely be done about it. */
 export const Attention = ({ session }: { readonly session: Session }) => {
-  const sections = all.filter(({ scope }) => session.scopes.includes(scope))
+  const sections = allWaiting.filter(({ scope }) => session.scopes.includes(scope))
   return (
     <>
       <ScreenHead title={w.attention} intro={w.intro} />
@@ -93,15 +94,16 @@ const partColumns: readonly Column<Part>[] = [
   { head: w.cause, cell: ({ cause }) => cause, classes: ['wide'] },
 ]
 
-const Parts = sectionView<Health, Part>({
+const parts = waiting<Health, Part>({
   title: w.parts,
   note: w.partsNote,
-  name: 'parts',
+  concern: overviewWords.parts,
+  scope: 'ops:read',
   path: '/health',
   rowsOf: partsOf,
   columns: partColumns,
   keyOf: ({ name }) => name,
-  scope: 'ops:admin',
+  actScope: 'ops:admin',
   actsOf: ({ isRefused }) => (isRefused ? [importAct()] : []),
 })
 
@@ -125,15 +127,16 @@ const unknownColumns: readonly Column<Message>[] = [
   momentColumn(({ created_at }) => created_at),
 ]
 
-const UnknownPix = sectionView<{ messages: readonly Message[] }, Message>({
+const unknownPix = waiting<{ messages: readonly Message[] }, Message>({
   title: w.unknown,
   note: w.unknownNote,
-  name: 'unknown',
+  concern: overviewWords.unknown,
+  scope: 'messages:read',
   path: `/v1/messages?status=UNKNOWN&limit=${shownMax}`,
   rowsOf: ({ messages }) => messages,
   columns: unknownColumns,
   keyOf: ({ id }) => id,
-  scope: 'spi:send',
+  actScope: 'spi:send',
   actsOf: (row) => [resendAct(row.id, row)],
 })
 
@@ -148,15 +151,16 @@ const cardColumns: readonly Column<Transaction>[] = [
   momentColumn(({ created_at }) => created_at),
 ]
 
-const Cards = sectionView<{ transactions: readonly Transaction[] }, Transaction>({
+const cards = waiting<{ transactions: readonly Transaction[] }, Transaction>({
   title: w.cards,
   note: w.cardsNote,
-  name: 'reversals',
+  concern: overviewWords.reversals,
+  scope: 'cards:read',
   path: `/v1/transactions?needs_attention=true&limit=${shownMax}`,
   rowsOf: ({ transactions }) => transactions,
   columns: cardColumns,
   keyOf: ({ id }) => id,
-  scope: 'ops:admin',
+  actScope: 'ops:admin',
   actsOf: (row) => [resolveAct(row)],
 })
 
@@ -171,15 +175,16 @@ const transferColumns: readonly Column<Transfer>[] = [
   momentColumn(({ created_at }) => created_at),
 ]
 
-const Transfers = sectionView<{ transfers: readonly Transfer[] }, Transfer>({
+const transfers = waiting<{ transfers: readonly Transfer[] }, Transfer>({
   title: w.transfers,
   note: w.transfersNote,
-  name: 'transfers',
+  concern: overviewWords.transfers,
+  scope: 'drex:read',
   path: broadcastList,
   rowsOf: ({ transfers }) => transfers.filter(isLate).slice(0, shownMax),
   columns: transferColumns,
   keyOf: ({ transfer_id }) => transfer_id,
-  scope: 'drex:transfer',
+  actScope: 'drex:transfer',
   actsOf: (row) => [cancelTransferAct(row)],
 })
 
@@ -215,15 +220,16 @@ const laneColumns: readonly Column<Lane>[] = [
   momentColumn(({ oldest_at: at }) => at ?? ''),
 ]
 
-const Lanes = sectionView<{ lanes: readonly Lane[] }, Lane>({
+const lanes = waiting<{ lanes: readonly Lane[] }, Lane>({
   title: w.lanes,
   note: w.lanesNote,
-  name: 'lanes',
+  concern: overviewWords.lanes,
+  scope: 'drex:read',
   path: '/v1/drex/lanes',
   rowsOf: ({ lanes }) => lanes.filter(isStuck),
   columns: laneColumns,
   keyOf: ({ network, sender }) => `${network} ${sender}`,
-  scope: 'drex:transfer',
+  actScope: 'drex:transfer',
   // What nobody has signed cannot be sent again.
   actsOf: (lane) => (lane.oldest_status === 'pending' ? [] : [resendLaneAct(lane)]),
 })
@@ -242,15 +248,16 @@ const heldColumns: readonly Column<Held>[] = [
   momentColumn(({ held_since: at }) => at),
 ]
 
-const HeldBack = sectionView<{ held: readonly Held[] }, Held>({
+const heldBack = waiting<{ held: readonly Held[] }, Held>({
   title: w.held,
   note: w.heldNote,
-  name: 'held',
+  concern: overviewWords.held,
+  scope: 'ops:read',
   path: `/v1/drex/held?limit=${shownMax}`,
   rowsOf: ({ held }) => held,
   columns: heldColumns,
   keyOf: (row) => row.transaction_id,
-  scope: 'ops:admin',
+  actScope: 'ops:admin',
   actsOf: (row) => [sentHeldAct(row), sendHeldAct(row)],
 })
 
@@ -259,8 +266,8 @@ type Letters = {
   readonly classes: readonly LetterClass[]
 }
 
-const Letters: View = ({ session }) => {
-  const loaded = useList<Letters>('letters', `/v1/ops/dead-letters?limit=${shownMax}`)
+const Letters: Waiting['View'] = ({ session }) => {
+  const loaded = useList<Letters>(`/v1/ops/dead-letters?limit=${shownMax}`)
   const { ask, dialog } = useActs(loaded.again)
   const isAllowed = may(session, 'ops:admin')
   const classColumns: readonly Column<LetterClass>[] = [
@@ -315,26 +322,35 @@ const endpointColumns: readonly Column<Endpoint>[] = [
 const isTaken = ({ health, disabled_reason: reason }: Endpoint): boolean =>
   health.exhausted === 0 && (reason === null || reason === 'request')
 
-const Endpoints: View = () => {
-  const loaded = useList<{ webhooks: readonly Endpoint[] }>('endpoints', '/v1/webhooks')
-  return (
-    <Section
-      {...{ title: w.endpoints, loaded, columns: endpointColumns }}
-      rowsOf={({ webhooks }) => webhooks.filter((one) => !isTaken(one))}
-      keyOf={({ id }) => id}
-    />
-  )
+const endpoints = waiting<{ webhooks: readonly Endpoint[] }, Endpoint>({
+  title: w.endpoints,
+  concern: overviewWords.endpoints,
+  scope: 'webhooks:read',
+  path: '/v1/webhooks',
+  columns: endpointColumns,
+  rowsOf: ({ webhooks }) => webhooks.filter((one) => !isTaken(one)),
+  keyOf: ({ id }) => id,
+})
+
+const letters: Waiting = {
+  title: w.letters,
+  concern: overviewWords.letters,
+  scope: 'ops:read',
+  path: '/v1/ops/dead-letters?limit=1',
+  countOf: ({ classes }: Letters) => classes.reduce((sum, one) => sum + one.count, 0),
+  View: Letters,
 }
 
-const all: readonly { readonly title: string; readonly scope: string; readonly View: View }[] = [
-  { title: w.parts, scope: 'ops:read', View: Parts },
-  { title: w.unknown, scope: 'messages:read', View: UnknownPix },
-  { title: w.cards, scope: 'cards:read', View: Cards },
-  { title: w.transfers, scope: 'drex:read', View: Transfers },
-  { title: w.lanes, scope: 'drex:read', View: Lanes },
-  { title: w.held, scope: 'ops:read', View: HeldBack },
-  { title: w.letters, scope: 'ops:read', View: Letters },
-  ...directoryViews,
-  { title: w.endpoints, scope: 'webhooks:read', View: Endpoints },
-  certificateView,
+/** All that waits for a person, in the order in which it is shown. */
+export const allWaiting: readonly Waiting[] = [
+  parts,
+  unknownPix,
+  cards,
+  transfers,
+  lanes,
+  heldBack,
+  letters,
+  ...waitingInDirectory,
+  endpoints,
+  waitingCertificates,
 ]

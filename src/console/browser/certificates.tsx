@@ -1,5 +1,5 @@
 import { type Act, may, sending, useActs } from './act.tsx'
-import { getJson, type Session, send, useLoaded } from './api.ts'
+import { getJson, type Session, useLoaded } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { asTheyAre, given, textIn } from './fields.tsx'
 import { count, dayOf, monthOf } from './format.ts'
