@@ -1,9 +1,9 @@
-import { getJson } from './api.ts'
 import { Chain } from './audit-chain.tsx'
 import { auditWords as w } from './audit-words.ts'
 import { dayEnd, dayIn, dayStart } from './days.tsx'
 import { Days, Filters, type Given } from './filters.tsx'
 import { ScreenHead } from './heads.tsx'
+import { pageFrom } from './page-from.ts'
 import { Link } from './router.tsx'
 import { Badge, statusText } from './state.tsx'
 import { type Column, momentColumn, PagedTable } from './table.tsx'
@@ -17,8 +17,6 @@ type Entry = {
   readonly object: string
   readonly outcome: string
 }
-
-type Entries = { readonly entries: readonly Entry[]; readonly next_cursor: string | null }
 
 const pageSize = 100
 
@@ -67,17 +65,13 @@ const columnsFor = (filter: Filter): readonly Column<Entry>[] => [
   momentColumn(({ at }) => at),
 ]
 
-const load = async ({ from, to, ...rest }: Filter, cursor: string | undefined) => {
-  const query = new URLSearchParams({
+const loaderOf = ({ from, to, ...rest }: Filter) =>
+  pageFrom<Entry>('/v1/audit', 'entries', {
     ...rest,
     limit: String(pageSize),
-    ...(from === undefined ? {} : { from: dayStart(from) }),
-    ...(to === undefined ? {} : { to: dayEnd(to) }),
-    ...(cursor && { cursor }),
+    from: from && dayStart(from),
+    to: to && dayEnd(to),
   })
-  const { entries, next_cursor } = await getJson<Entries>(`/v1/audit?${query}`)
-  return { rows: entries, next: next_cursor }
-}
 
 /** Who did what, the latest first; what is looked for is in the address. */
 export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
@@ -91,7 +85,7 @@ export const Audit = ({ query }: { readonly query: URLSearchParams }) => {
       <PagedTable
         key={`list ${address}`}
         name={address}
-        load={(cursor) => load(filter, cursor)}
+        load={loaderOf(filter)}
         columns={columnsFor(filter)}
         empty={words.none}
         keyOf={({ id }) => id}

@@ -3,6 +3,7 @@ import { Days, UnmatchedAdvices } from './card-days.tsx'
 import { detailsOf, type Health, type Network } from './counterparties.ts'
 import { centsOf, count } from './format.ts'
 import { whenChanged } from './live.ts'
+import { pageFrom } from './page-from.ts'
 import { Card, Shown } from './parts.tsx'
 import { railWords as w } from './rails-words.ts'
 import { Link } from './router.tsx'
@@ -11,7 +12,6 @@ import { type Column, Moment, momentColumn, PagedTable, Table } from './table.ts
 import { words } from './words.ts'
 
 const everyMs = 30_000
-const pageSize = 50
 
 type Connection = Network & { readonly name: string }
 
@@ -79,17 +79,6 @@ const waitingColumns = (what: string): readonly Column<Waiting>[] => [
 const reversalColumns = waitingColumns(w.takesBack)
 const adviceColumns = waitingColumns(w.tellsOf)
 
-type Page = Readonly<Partial<Record<'reversals' | 'advices', readonly Waiting[]>>> & {
-  readonly next_cursor: string | null
-}
-
-const loaderOf = (what: 'reversals' | 'advices') => async (cursor: string | undefined) => {
-  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
-  const page = await getJson<Page>(`/v1/transactions/${what}?${query}`)
-  return { rows: page[what] ?? [], next: page.next_cursor }
-}
-const [loadReversals, loadAdvices] = [loaderOf('reversals'), loaderOf('advices')]
-
 /** What card payments stand on: connections of each network, and what waits to be taken back. */
 export const Cards = ({ session }: { readonly session: Session }) => (
   <>
@@ -102,13 +91,21 @@ export const Cards = ({ session }: { readonly session: Session }) => (
       <>
         <PagedTable
           {...{ title: w.reversals, note: w.reversalsNote }}
-          {...{ name: 'reversals', load: loadReversals, columns: reversalColumns }}
+          {...{
+            name: 'reversals',
+            load: pageFrom<Waiting>('/v1/transactions/reversals', 'reversals'),
+            columns: reversalColumns,
+          }}
           empty={w.noReversals}
           keyOf={({ id }: Waiting) => id}
         />
         <PagedTable
           {...{ title: w.advices, note: w.advicesNote }}
-          {...{ name: 'advices', load: loadAdvices, columns: adviceColumns }}
+          {...{
+            name: 'advices',
+            load: pageFrom<Waiting>('/v1/transactions/advices', 'advices'),
+            columns: adviceColumns,
+          }}
           empty={w.noAdvices}
           keyOf={({ id }: Waiting) => id}
         />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
 import { every, type ScreenProps, type Session } from './api.ts'
+import { actsColumn } from './attention-section.tsx'
 import { newChargeAct, unlinkAct } from './charge-acts.tsx'
 import {
   amountOf,
@@ -158,21 +159,10 @@ const Listed = ({ kind, filter, ...more }: ListProps) => {
 }
 
 const Rows = ({ kind, filter, session, ask }: ListProps) => {
-  const acts: readonly Column<Told>[] =
-    kind === 'locrec' && may(session, 'payloadlocationrec:write')
-      ? [
-          {
-            head: words.action,
-            classes: ['number', 'acts'],
-            cell: (one) =>
-              one.idRec !== undefined && (
-                <button type="button" onClick={() => ask(unlinkAct(one))}>
-                  {w.unlink}
-                </button>
-              ),
-          },
-        ]
-      : []
+  const mayUnlink = kind === 'locrec' && may(session, 'payloadlocationrec:write')
+  const acts = actsColumn<Told>(mayUnlink, ask, (one) =>
+    one.idRec === undefined ? [] : [unlinkAct(one)],
+  )
   return (
     <PagedTable
       name={addressOf(kind, filter)}

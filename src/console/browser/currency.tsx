@@ -1,4 +1,4 @@
-import { type Act, may, useActs } from './act.tsx'
+import { type Act, may, sending, useActs } from './act.tsx'
 import { agreementWords } from './agreement-words.ts'
 import { Deliveries, Liens } from './agreements.tsx'
 import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'

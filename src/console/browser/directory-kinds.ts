@@ -1,7 +1,6 @@
-import { getJson } from './api.ts'
 import { directoryWords as w } from './directory-words.ts'
 import { reais } from './format.ts'
-import type { Page } from './table.tsx'
+import { pageFrom, pageSize } from './page-from.ts'
 
 /** As the API tells of a claim, an infraction report or a refund request: what is read of them. */
 export type Told = {
@@ -130,31 +129,20 @@ export type DirectoryFilter = {
   readonly status: string
 }
 
-const pageSize = 50
+const askedFor = (kind: Kind, { find, role, status }: DirectoryFilter) => ({
+  [kindsOf[kind].find.parameter]: find,
+  role,
+  status,
+})
 
 /** Where the API lists those, the newest first. */
-export const queryOf = (kind: Kind, { find, role, status }: DirectoryFilter) => {
-  const query = new URLSearchParams({
-    limit: String(pageSize),
-    ...(find === '' ? {} : { [kindsOf[kind].find.parameter]: find }),
-    ...(role === '' ? {} : { role }),
-    ...(status === '' ? {} : { status }),
-  })
-  return `${listOf(kind)}?${query}` as const
+export const queryOf = (kind: Kind, filter: DirectoryFilter) => {
+  const given = Object.entries(askedFor(kind, filter)).filter(([, value]) => value !== '')
+  return `${listOf(kind)}?${new URLSearchParams({ limit: String(pageSize), ...Object.fromEntries(given) })}` as const
 }
 
-type Answer = Readonly<Record<string, readonly Told[]>> & { readonly next_cursor: string | null }
-
-export const rowsOf = (kind: Kind, answer: Answer): readonly Told[] =>
+export const rowsOf = (kind: Kind, answer: Readonly<Record<string, readonly Told[]>>) =>
   answer[kindsOf[kind].member] ?? []
 
-export const pageOf = async (
-  kind: Kind,
-  filter: DirectoryFilter,
-  cursor: string | undefined,
-  purpose: 'user' | 'background' = 'user',
-): Promise<Page<Told>> => {
-  const after = cursor === undefined ? '' : `&${new URLSearchParams({ cursor })}`
-  const answer = await getJson<Answer>(`${queryOf(kind, filter)}${after}`, purpose)
-  return { rows: rowsOf(kind, answer), next: answer.next_cursor }
-}
+export const pageOf = (kind: Kind, filter: DirectoryFilter) =>
+  pageFrom<Told>(listOf(kind), kindsOf[kind].member, askedFor(kind, filter))

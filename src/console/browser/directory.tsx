@@ -86,7 +86,7 @@ export const DirectoryList = ({ kind, query, session }: ScreenProps & { readonly
       <PagedTable
         key={`list ${address}`}
         name={address}
-        load={(cursor, purpose) => pageOf(kind, filter, cursor, purpose)}
+        load={pageOf(kind, filter)}
         wake={whenChanged(queryOf(kind, filter))}
         columns={columnsOf[kind]}
         empty={isFiltered ? words.none : w.noneYet}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { may, useActs } from './act.tsx'
-import { getJson, type Session } from './api.ts'
+import type { Session } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { dayOf } from './format.ts'
 import { ScreenHead } from './heads.tsx'
@@ -12,20 +12,12 @@ import {
   rotateKeyAct,
 } from './key-acts.tsx'
 import { keyWords as w } from './key-words.ts'
+import { pageFrom } from './page-from.ts'
 import { Badge } from './state.tsx'
 import { type Column, Moment, momentColumn, PagedTable } from './table.tsx'
 import { fill } from './words.ts'
 
-const pageSize = 50
-
-const load = async (cursor: string | undefined) => {
-  const query = new URLSearchParams({ limit: String(pageSize), ...(cursor && { cursor }) })
-  const { keys, next_cursor } = await getJson<{
-    readonly keys: readonly ApiKey[]
-    readonly next_cursor: string | null
-  }>(`/v1/keys?${query}`)
-  return { rows: keys, next: next_cursor }
-}
+const load = pageFrom<ApiKey>('/v1/keys', 'keys')
 
 const isPast = (at: string | null): boolean => at !== null && Date.parse(at) <= Date.now()
 

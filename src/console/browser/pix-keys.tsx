@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { type Act, may, useActs } from './act.tsx'
-import { getJson, type ScreenProps, send } from './api.ts'
+import { type ScreenProps, send } from './api.ts'
 import { actsColumn } from './attention-section.tsx'
 import { DirectoryList, DirectoryTabs } from './directory.tsx'
 import { kindIn } from './directory-kinds.ts'
@@ -8,6 +8,7 @@ import { asTheyAre, textIn } from './fields.tsx'
 import { Filters } from './filters.tsx'
 import { count } from './format.ts'
 import { ScreenHead } from './heads.tsx'
+import { pageFrom } from './page-from.ts'
 import { pixKeyWords as w } from './pix-key-words.ts'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -29,10 +30,7 @@ type Entry = {
   readonly created_at: string
 }
 
-type Entries = { readonly entries: readonly Entry[]; readonly next_cursor: string | null }
-
 const path = '/v1/dict/entries'
-const pageSize = 50
 const keyTypes = ['CPF', 'CNPJ', 'PHONE', 'EMAIL', 'EVP'] as const
 const removalReasons = ['USER_REQUESTED', 'ACCOUNT_CLOSURE', 'FRAUD'] as const
 
@@ -89,16 +87,6 @@ const removeAct = ({ id, key }: Entry): Act => ({
   },
 })
 
-const load = async (key: string, cursor: string | undefined) => {
-  const query = new URLSearchParams({
-    limit: String(pageSize),
-    ...(key !== '' && { key }),
-    ...(cursor && { cursor }),
-  })
-  const { entries, next_cursor } = await getJson<Entries>(`${path}?${query}`)
-  return { rows: entries, next: next_cursor }
-}
-
 /** What this institution has in the directory of Pix keys, and what others want of it. */
 export const PixKeys = ({ query, session }: ScreenProps) => {
   const kind = kindIn(query.get('show'))
@@ -132,7 +120,7 @@ const Keys = ({ query, session }: ScreenProps) => {
       <PagedTable
         key={`${key} ${turn}`}
         name={`entries ${key} ${turn}`}
-        load={(cursor) => load(key, cursor)}
+        load={pageFrom<Entry>(path, 'entries', { key })}
         columns={[...columns, ...acts]}
         empty={key === '' ? w.none : words.none}
         keyOf={({ id }) => id}

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { type Act, may, useActs } from './act.tsx'
+import { type Act, may, sending, useActs } from './act.tsx'
 import { Refusal, type Session, send, useLoaded } from './api.ts'
 import { Card, Copy, Shown } from './parts.tsx'
 import { Link } from './router.tsx'

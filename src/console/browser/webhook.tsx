@@ -2,6 +2,7 @@ import { ActButtons, may, useActs } from './act.tsx'
 import { getJson, type ScreenProps, type Session, useLoaded } from './api.ts'
 import { count, duration } from './format.ts'
 import { Back } from './heads.tsx'
+import { pageFrom } from './page-from.ts'
 import { Card, Code, Copy, Facts, Shown } from './parts.tsx'
 import { Link } from './router.tsx'
 import { Badge } from './state.tsx'
@@ -42,8 +43,6 @@ type DeliveryDetail = Delivery & {
   readonly attempt_log: readonly Attempt[]
 }
 
-const pageSize = 50
-
 const statuses = [
   { status: '', label: w.anyStatus },
   { status: 'pending', label: w.pending },
@@ -64,19 +63,6 @@ const columns: readonly Column<Delivery>[] = [
   { head: w.attempts, cell: ({ attempts }) => count(attempts), classes: ['number', 'extra'] },
   momentColumn(({ created_at }) => created_at),
 ]
-
-const loadDeliveries = (id: string, status: string) => async (cursor: string | undefined) => {
-  const query = new URLSearchParams({
-    limit: String(pageSize),
-    ...(status && { status }),
-    ...(cursor && { cursor }),
-  })
-  const found = await getJson<{
-    deliveries: readonly Delivery[]
-    next_cursor: string | null
-  }>(`/v1/webhooks/${encodeURIComponent(id)}/deliveries?${query}`)
-  return { rows: found.deliveries, next: found.next_cursor }
-}
 
 /** One endpoint with its deliveries. */
 export const Webhook = ({ id, query, session }: ScreenProps & { readonly id: string }) => {
@@ -122,7 +108,13 @@ export const Webhook = ({ id, query, session }: ScreenProps & { readonly id: str
       <PagedTable
         key={`${id} ${status} ${loaded.turn}`}
         name={`${id} ${status} ${loaded.turn}`}
-        load={loadDeliveries(id, status)}
+        load={pageFrom<Delivery>(
+          `/v1/webhooks/${encodeURIComponent(id)}/deliveries`,
+          'deliveries',
+          {
+            status,
+          },
+        )}
         empty={w.noDeliveries}
         columns={columns}
         keyOf={(one) => one.id}
