@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Where tests start whole programs, or wait: each file gets a process of its own. They begin early, the slowest first,
- * so that at the end only short work is left to share out.
+ * Where tests start whole programs, wait, or take minutes: each file gets a process of its own. They begin early, the
+ * slowest first, so that at the end only short work is left to share out.
  */
 const slowPaths = [
   'test/e2e/dev',
+  'test/security/schemathesis',
+  'test/clients/generated',
   'test/faults/',
   'test/e2e/',
   'test/readme/',
