@@ -65,7 +65,7 @@ export const addDifferences = async (
   await tx`
     insert into dict_differences (comparison_id, key, entry_id, theirs)
     select ${comparisonId}::uuid, key, "entryId", theirs
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as r(key text, "entryId" uuid, theirs text)
     on conflict do nothing`
 }

@@ -188,7 +188,7 @@ export const keepEvents = async (
     insert into drex_agreement_events (agreement_id, network, block_number, log_index, hash, name,
       args, mismatch)
     select agreement_id, network, block_number, log_index, hash, name, args, mismatch
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as told (
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as told (
       agreement_id text, network text, block_number bigint, log_index integer, hash text,
       name text, args jsonb, mismatch text)
     on conflict do nothing`

@@ -137,7 +137,7 @@ export const keepTold = async (
   await sql`
     insert into drex_stream_events (stream_id, block_number, block_hash, log_index, data)
     select stream_id, block_number, block_hash, log_index, data
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as told (
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as told (
       stream_id text, block_number bigint, block_hash text, log_index integer, data jsonb)
     on conflict do nothing`
 }

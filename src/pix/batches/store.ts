@@ -69,7 +69,7 @@ export const endItems = async (
   await tx`
     update pix_batch_items item set status = ended.status, problem = ended.problem,
       created_at = coalesce(ended."createdAt", item.created_at)
-    from jsonb_to_recordset(${JSON.stringify(items)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(items)}::text::json)
       as ended (txid text, status text, problem text, "createdAt" timestamptz)
     where item.account = ${account} and item.txid = ended.txid`
 }

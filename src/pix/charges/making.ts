@@ -58,7 +58,7 @@ export const makeCharges = async (
   }))
   const made = await sql<MadeRow[]>`
     with wanted as materialized (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+      select * from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as wanted(position int, id uuid, account text, kind text, txid text, at timestamptz, key text,
           cents bigint, alteration smallint, expires int, debtor text, content text, token text, nothing text)
       where ${looksLikeOne(sql)}

@@ -26,7 +26,7 @@ const whole = async (sql: Queryable, rows: readonly Row[]): Promise<readonly Col
   const attempts = await sql<AttemptRow[]>`
     select a.account, a.txid, a.end_to_end_id as "endToEndId", a.kind,
       a.settles_on as "settlesOn", a.status, a.reason, a.history
-    from jsonb_to_recordset(${wanted}::text::jsonb) as r(account text, txid text)
+    from json_to_recordset(${wanted}::text::json) as r(account text, txid text)
       join pix_collection_attempts a on a.account = r.account and a.txid = r.txid
     order by a.account, a.txid, a.position`
   return rows.map((row) => ({
@@ -81,7 +81,7 @@ const writeAttempts = async (
     insert into pix_collection_attempts (end_to_end_id, account, txid, position, kind, settles_on,
       status, reason, history)
     select "endToEndId", ${account}, ${txid}, position, kind, "settlesOn", status, reason, history
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r("endToEndId" text,
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r("endToEndId" text,
       position int, kind text, "settlesOn" text, status text, reason text, history text)
     on conflict (end_to_end_id) do update set status = excluded.status, reason = excluded.reason,
       history = excluded.history`

@@ -52,7 +52,7 @@ export const lockNamed = async (
   const rows = [...wanted].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
   return tx<{ taxId: string; txid: string; account: string }[]>`
     select c.tax_id as "taxId", c.txid, c.account
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as wanted("taxId" text, txid text)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as wanted("taxId" text, txid text)
       cross join lateral (
       select tax_id, txid, account from pix_charges
       where tax_id = wanted."taxId" and txid = wanted.txid limit 1 for update
@@ -105,7 +105,7 @@ export const addReceived = async (
       payer_tax_id, info, components, status, refusal, received_at)
     select id, account, key, txid, charge, cents, payer, info, components,
       case when refusal is null then 'PENDENTE' else 'RECUSADO' end, refusal, ${at}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(id text, account text,
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(id text, account text,
       key text, charge uuid, refusal text, txid text, cents bigint, payer text, info text,
       components text)
     on conflict (end_to_end_id) do nothing`
@@ -122,7 +122,7 @@ export const endReceived = async (
     update pix_received p set
       status = case when r.settled then 'LIQUIDADO' else 'NAO_REALIZADO' end,
       settled_at = case when r.settled then ${at}::timestamptz end
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(id text,
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as r(id text,
       settled boolean, nothing text)
     where ${looksLikeOne(tx)} and p.end_to_end_id = r.id and p.status <> 'LIQUIDADO'
       and (r.settled or p.status = 'PENDENTE')
@@ -155,7 +155,7 @@ export const endReturns = async (
       status = case when r."isSettled" then 'DEVOLVIDO' else 'NAO_REALIZADO' end,
       settled_at = case when r."isSettled" then ${at}::timestamptz end,
       reason = case when r."isSettled" then null else r.reason end
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
       as r("returnId" text, "isSettled" boolean, reason text)
     where p.return_id = r."returnId" and p.status = 'EM_PROCESSAMENTO'
     returning p.end_to_end_id as "endToEndId", p.id`

@@ -79,7 +79,7 @@ export const rememberAnswers = async (
   await tx`
     insert into spi_pending_answers (message_id, reference, outcome, reason)
     select "messageId", reference, outcome, reason
-    from jsonb_to_recordset(${JSON.stringify(answers)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(answers)}::text::json)
       as pending("messageId" uuid, reference text, outcome text, reason text)
     on conflict do nothing`
   return applyCited(

@@ -20,7 +20,7 @@ export const noteRepetitions = async (
   const rows = await tx<{ id: string; repetition: number }[]>`
     with wanted as (
       select message.id, message.status, given.detail, history.last, history.repetitions
-      from jsonb_to_recordset(${JSON.stringify(repetitions)}::text::jsonb)
+      from json_to_recordset(${JSON.stringify(repetitions)}::text::json)
           as given(id uuid, detail text, nothing text)
         cross join lateral (
           select id, status from spi_messages where id = given.id limit 1
@@ -57,7 +57,7 @@ export const setRepetitionOutcomes = async (
   if (outcomes.length === 0) return
   await sql`
     update spi_history history set detail = outcome.detail
-    from jsonb_to_recordset(${JSON.stringify(outcomes)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(outcomes)}::text::json)
       as outcome(id uuid, repetition int, detail text, nothing text)
     where ${looksLikeOne(sql)} and history.message_id = outcome.id
       and history.repetition = outcome.repetition`

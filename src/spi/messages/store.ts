@@ -65,7 +65,7 @@ export const othersUnderKnownKeys = async (
   )
   const rows = await sql<{ messageId: string; xml: Buffer }[]>`
     select wanted."messageId", message.xml
-    from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
+    from json_to_recordset(${jsonText(wanted)}::text::json)
       as wanted(kind text, key text, "messageId" uuid)
       cross join lateral (
         select message_id from spi_message_keys
@@ -163,12 +163,12 @@ const insertFresh = async (
     with claimed as (
       insert into spi_message_keys (kind, key, message_id)
       select kind, key, "messageId"
-      from jsonb_to_recordset(${jsonText(claimsOf(messages))}::text::jsonb)
+      from json_to_recordset(${jsonText(claimsOf(messages))}::text::json)
         as wanted(kind text, key text, "messageId" uuid)
       on conflict do nothing returning message_id
     ), fresh as materialized (
       select id, status, "receivedAt"
-      from jsonb_to_recordset(${jsonText(candidates)}::text::jsonb)
+      from json_to_recordset(${jsonText(candidates)}::text::json)
           as candidate(id uuid, status text, "receivedAt" timestamptz, keys int)
         left join (select message_id, count(*) as count from claimed group by message_id) own
           on own.message_id = candidate.id
@@ -182,7 +182,7 @@ const insertFresh = async (
         warnings, envelope, "isScheduled", "inDoubtSince", "requeueAfter", traceparent,
         substring(${bytes}::bytea from start for length)
       from rows from (
-        jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as (id uuid, type text, definition text,
+        json_to_recordset(${jsonText(rows)}::text::json) as (id uuid, type text, definition text,
           direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
           "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
           "errorCode" text, signature text, warnings jsonb, envelope text,
@@ -204,7 +204,7 @@ const insertFresh = async (
         amount_cents, debtor_ispb, creditor_ispb, status, reason, settled_at)
       select "messageId", position, "endToEndId", "instructionId", "amountCents", "debtorIspb",
         "creditorIspb", status, reason, "settledAt"
-      from jsonb_to_recordset(${jsonText(transactions)}::text::jsonb) as transaction(
+      from json_to_recordset(${jsonText(transactions)}::text::json) as transaction(
         "messageId" uuid, position int, "endToEndId" text, "instructionId" text,
         "amountCents" bigint, "debtorIspb" text, "creditorIspb" text, status text,
         reason text, "settledAt" timestamptz)
@@ -279,7 +279,7 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
     .map((change) => ({ ...change, from: predecessorsOf(change.status) }))
   return sql`
     wanted as materialized (
-      select * from jsonb_to_recordset(${jsonText(wanted)}::text::jsonb)
+      select * from json_to_recordset(${jsonText(wanted)}::text::json)
         as wanted(id uuid, status text, detail text, "errorCode" text, "resourceId" text,
           "isLate" boolean, "from" text[], nothing text)
       where ${looksLikeOne(sql)}
@@ -307,7 +307,7 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
 const answering = (sql: Queryable, answered: readonly AnsweredStatus[]) => sql`
   , answered as (
     update spi_transactions t set status = answer.status, refusal = answer.refusal
-    from jsonb_to_recordset(${JSON.stringify(answered)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(answered)}::text::json)
       as answer("messageId" uuid, position int, status text, refusal text, nothing text)
     where ${looksLikeOne(sql)} and t.message_id = answer."messageId" and t.position = answer.position
       and (t.status is null or t.status = 'ACSP')

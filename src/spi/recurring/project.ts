@@ -72,7 +72,7 @@ const lockRows = async (tx: Queryable, stated: readonly Stated[]): Promise<reado
   const sorted = [...wanted.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
   await tx`
     insert into spi_recurrences (id, kind, key, created_by)
-    select id, kind, key, "messageId" from jsonb_to_recordset(${JSON.stringify(sorted)}::text::jsonb)
+    select id, kind, key, "messageId" from json_to_recordset(${JSON.stringify(sorted)}::text::json)
       as wanted(id text, kind text, key text, "messageId" uuid)
     on conflict do nothing`
   return tx<Row[]>`
@@ -99,7 +99,7 @@ const writeSteps = async (tx: Queryable, steps: readonly Step[]): Promise<void> 
     insert into spi_recurrence_steps
       (recurrence_id, message_id, position, type, direction, request_id, status, reason, state)
     select id, "messageId", position, type, direction, "requestId", status, reason, state
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as step(id text,
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as step(id text,
       "messageId" uuid, position int, type text, direction text, "requestId" text, status text,
       reason text, state text)
     on conflict do nothing`
@@ -129,7 +129,7 @@ const writeRows = async (
       reconciliation_id = coalesce(r.reconciliation_id, wanted."reconciliationId"),
       terms = coalesce(r.terms, wanted.terms),
       changed_by = coalesce(wanted."changedBy", r.changed_by)
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as wanted(id text,
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as wanted(id text,
       state text, "stateBefore" text, "mandateId" text, "reconciliationId" text, terms jsonb,
       "changedBy" uuid, nothing text)
     where ${looksLikeOne(tx)} and r.id = wanted.id`

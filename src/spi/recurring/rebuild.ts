@@ -121,9 +121,9 @@ const replay = async (tx: Queryable, ids: readonly string[]): Promise<readonly R
     update spi_recurrences r
     set state = null, state_before = null, mandate_id = null, reconciliation_id = null,
       terms = null, changed_by = null, created_by = coalesce(f."createdBy", r.created_by)
-    from jsonb_to_recordset(${JSON.stringify(
+    from json_to_recordset(${JSON.stringify(
       [...whole].map((id) => ({ id, createdBy: firsts.get(id) })),
-    )}::text::jsonb) as f(id text, "createdBy" uuid, nothing text)
+    )}::text::json) as f(id text, "createdBy" uuid, nothing text)
     where ${looksLikeOne(tx)} and r.id = f.id`
   await applyFacts(tx, stated)
   await tx`

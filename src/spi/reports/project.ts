@@ -59,7 +59,7 @@ const writeAccounts = async (
   await tx`
     update spi_reports r set declared_entries = a."declaredEntries", file_hash = a."fileHash",
       balances = a.balances, answered_by = a."messageId"
-    from jsonb_to_recordset(${JSON.stringify(accounts)}::text::jsonb) as a("requestId" text,
+    from json_to_recordset(${JSON.stringify(accounts)}::text::json) as a("requestId" text,
         "declaredEntries" text, "fileHash" text, balances jsonb, "messageId" uuid, nothing text)
       cross join lateral (
         select id, answered_by from spi_reports where request_id = a."requestId" limit 1
@@ -75,7 +75,7 @@ const markAnswered = async (
   const answers = entries.map(({ requestId, messageId }) => ({ requestId, messageId }))
   const rows = await tx<{ requestId: string; entryId: string | null }[]>`
     update spi_reports r set answered_by = coalesce(r.answered_by, a."messageId")
-    from jsonb_to_recordset(${JSON.stringify(answers)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(answers)}::text::json)
       as a("requestId" text, "messageId" uuid, nothing text)
     where ${looksLikeOne(tx)} and r.request_id = a."requestId"
     returning r.request_id as "requestId", r.entry_id as "entryId"`
@@ -123,7 +123,7 @@ export const findOurs = async (
           and answer.status in ('ACSC', 'ACCC') and m.type = 'pacs.002'
           and m.direction = 'INBOUND' and m.signature not in ('INVALID', 'ABSENT')
       ) as "isSettled"
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(rows)}::text::json)
         as e(place int, reference text, type text, since uuid)
       cross join lateral (
         select t.amount_cents, t.status, m.direction,
@@ -185,7 +185,7 @@ const writeEntries = async (tx: Queryable, compared: readonly Compared[]): Promi
       amount_cents, direction, status, booked_on, valued_at, our_cents, outcome)
     select "messageId", position, "requestId", reference, "endToEndId", "amountCents", direction,
       status, "bookedOn", coalesce("valuedAt", now()), "ourCents", outcome
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as e("messageId" uuid,
+    from json_to_recordset(${JSON.stringify(rows)}::text::json) as e("messageId" uuid,
       position int, "requestId" text, reference text, "endToEndId" text, "amountCents" bigint,
       direction text, status text, "bookedOn" text, "valuedAt" timestamptz, "ourCents" bigint, outcome text)
     on conflict do nothing`

@@ -87,7 +87,7 @@ const findWithin = async (
   select answer.place, m.id, t.position, m.type, t.status, m.status as "messageStatus", m.channel,
     m.end_to_end_id as "endToEndId", m.biz_msg_idr as "bizMsgIdr",
     m.transaction_count as "transactionCount"
-  from jsonb_to_recordset(${JSON.stringify(wanted)}::text::jsonb) as answer(place int,
+  from json_to_recordset(${JSON.stringify(wanted)}::text::json) as answer(place int,
       types text[], "endToEndId" text, "instructionId" text, since uuid, until uuid)
     cross join lateral (
       select message_id, position, status, instruction_id from spi_transactions
@@ -141,7 +141,7 @@ export const writeTransactionStatuses = async (
   const ids = textArray([...new Set(statuses.map(({ messageId }) => messageId))])
   await tx`
     update spi_transactions t set status = answer.status, refusal = answer.refusal
-    from jsonb_to_recordset(${JSON.stringify(statuses)}::text::jsonb)
+    from json_to_recordset(${JSON.stringify(statuses)}::text::json)
       as answer("messageId" uuid, position int, status text, refusal text, nothing text)
     where ${looksLikeOne(tx)} and t.message_id = answer."messageId" and t.position = answer.position
       and (t.status is null or t.status = 'ACSP')`

@@ -128,7 +128,7 @@ const claiming = (all: readonly Acceptance[], done: Rider['done'] = () => {}): R
   })
   const ctes = (tx: Queryable) => tx`
     input as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as i(
+      select * from json_to_recordset(${JSON.stringify(rows)}::text::json) as i(
         actor text, action text, object text, outcome text, "requestId" text, "auditId" text,
         key text, fingerprint text, status int, body text)
     ), taken as (${claimRows(tx, tx`select key, fingerprint, status, body from input`)}),
