@@ -260,7 +260,7 @@ const budgetOf = (text: string): number => {
   if (text.includes('from named')) return recordPagesMax
   if (/and direction = \$\d+\s+and status = /.test(text)) return twoConditionsPagesMax
   if (text.includes(') asked')) return askedPagesMax
-  return text.startsWith('with claimed as') ? storePagesMax : pagesMax
+  return text.startsWith('with given as materialized') ? storePagesMax : pagesMax
 }
 
 holdPageBudgets<readonly Made[]>({

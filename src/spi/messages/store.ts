@@ -65,7 +65,7 @@ export const othersUnderKnownKeys = async (
   )
   const rows = await sql<{ messageId: string; xml: Buffer }[]>`
     select wanted."messageId", message.xml
-    from json_to_recordset(${jsonText(wanted)}::text::json)
+    from json_to_recordset(${JSON.stringify(wanted)}::text::json)
       as wanted(kind text, key text, "messageId" uuid)
       cross join lateral (
         select message_id from spi_message_keys
@@ -95,18 +95,6 @@ const distinct = (messages: readonly NewMessage[]): readonly NewMessage[] => {
   })
 }
 
-/**
- * The natural keys in the one order in which all writers claim them: two with the same keys wait for one another instead
- * of deadlocking, and if messages share only some keys, one of them gets all of its own.
- */
-const claimsOf = (messages: readonly NewMessage[]) =>
-  messages
-    .flatMap((message) => keysOf(message).map((key) => ({ ...key, messageId: message.id })))
-    .sort((a, b) => (a.kind + a.key < b.kind + b.key ? -1 : 1))
-
-const jsonText = (value: unknown): string =>
-  JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? inner.toString() : inner))
-
 /** Ends a statement of {@link insertMessages} unless it stores so many. */
 export const allOf = (count: number): Rider => ({
   name: 'whole',
@@ -114,22 +102,30 @@ export const allOf = (count: number): Rider => ({
   done: () => {},
 })
 
+/**
+ * Claims the natural keys, as {@link keysOf} tells them, in the one order in which all writers do: two with the same keys
+ * wait for one another instead of deadlocking, and if messages share only some keys, one of them gets all of its own.
+ */
+const claiming = (sql: Queryable) => sql`
+  insert into spi_message_keys (kind, key, message_id)
+  select kind, key, id from given cross join lateral (
+    values (direction || ':BizMsgIdr', "bizMsgIdr"), (direction || ':ResourceId', "resourceId")
+  ) natural_key(kind, key)
+  where key is not null order by kind collate "C", key collate "C"
+  on conflict do nothing returning message_id`
+
 /** Stores the messages none of whose keys was known, and returns their ids. */
 const insertFresh = async (
   sql: Queryable,
   messages: readonly NewMessage[],
   riders: readonly Rider[],
 ): Promise<readonly { readonly id: string }[]> => {
-  const rows = messages.map(({ xml: _xml, receivedAt: _at, transactions, ...row }) => ({
+  const rows = messages.map(({ xml: _xml, transactions, ...row }) => ({
     ...row,
     endToEndId: transactions[0]?.endToEndId,
     transactionCount: transactions.length,
     warnings: row.warnings.length === 0 ? undefined : row.warnings,
   }))
-  const candidates = messages.map((message) => {
-    const { id, status, receivedAt } = message
-    return { id, status, receivedAt, keys: keysOf(message).length }
-  })
   const { bytes, starts, lengths } = joinedBytes(messages.map(({ xml }) => zstdCompressed(xml)))
   const transactions = messages.flatMap((message) =>
     message.transactions.map(
@@ -150,7 +146,7 @@ const insertFresh = async (
         position,
         endToEndId,
         instructionId,
-        amountCents,
+        amountCents: amountCents?.toString(),
         debtorIspb,
         creditorIspb,
         status,
@@ -160,19 +156,28 @@ const insertFresh = async (
     ),
   )
   const stored = await sql<{ id: string; rider: string | null }[]>`
-    with claimed as (
-      insert into spi_message_keys (kind, key, message_id)
-      select kind, key, "messageId"
-      from json_to_recordset(${jsonText(claimsOf(messages))}::text::json)
-        as wanted(kind text, key text, "messageId" uuid)
-      on conflict do nothing returning message_id
+    with given as materialized (
+      select * from rows from (
+        json_to_recordset(${JSON.stringify(rows)}::text::json) as (id uuid, type text, definition text,
+          direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
+          "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
+          "errorCode" text, signature text, warnings jsonb, envelope text,
+          "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz,
+          traceparent text, "receivedAt" timestamptz),
+        unnest(${starts}::text::int[]), unnest(${lengths}::text::int[])
+      ) as message(id, type, definition, direction, status, channel, "sourceIspb",
+        "destinationIspb", "endToEndId", "bizMsgIdr", "resourceId", "transactionCount",
+        "errorCode", signature, warnings, envelope, "isScheduled", "inDoubtSince",
+        "requeueAfter", traceparent, "receivedAt", start, length)
+    ), claimed as (
+      ${claiming(sql)}
     ), fresh as materialized (
       select id, status, "receivedAt"
-      from json_to_recordset(${jsonText(candidates)}::text::json)
-          as candidate(id uuid, status text, "receivedAt" timestamptz, keys int)
-        left join (select message_id, count(*) as count from claimed group by message_id) own
-          on own.message_id = candidate.id
-      where coalesce(own.count, 0) = candidate.keys
+      from given left join (
+        select message_id, count(*) as count from claimed group by message_id
+      ) own on own.message_id = given.id
+      where coalesce(own.count, 0)
+        = ("bizMsgIdr" is not null)::int + ("resourceId" is not null)::int
     ), messages as (
       insert into spi_messages (id, type, definition, direction, status, channel, source_ispb,
         destination_ispb, end_to_end_id, biz_msg_idr, resource_id, transaction_count, error_code,
@@ -181,19 +186,7 @@ const insertFresh = async (
         "endToEndId", "bizMsgIdr", "resourceId", "transactionCount", "errorCode", signature,
         warnings, envelope, "isScheduled", "inDoubtSince", "requeueAfter", traceparent,
         substring(${bytes}::bytea from start for length)
-      from rows from (
-        json_to_recordset(${jsonText(rows)}::text::json) as (id uuid, type text, definition text,
-          direction text, status text, channel text, "sourceIspb" text, "destinationIspb" text,
-          "endToEndId" text, "bizMsgIdr" text, "resourceId" text, "transactionCount" int,
-          "errorCode" text, signature text, warnings jsonb, envelope text,
-          "isScheduled" boolean, "inDoubtSince" timestamptz, "requeueAfter" timestamptz,
-          traceparent text),
-        unnest(${starts}::text::int[]), unnest(${lengths}::text::int[])
-      ) as message(id, type, definition, direction, status, channel, "sourceIspb",
-        "destinationIspb", "endToEndId", "bizMsgIdr", "resourceId", "transactionCount",
-        "errorCode", signature, warnings, envelope, "isScheduled", "inDoubtSince",
-        "requeueAfter", traceparent, start, length)
-      where message.id in (select id from fresh)
+      from given where id in (select id from fresh)
     ), history as (
       insert into spi_history (message_id, position, status, at)
       select id, 0, 'RECEIVED', "receivedAt" from fresh where "receivedAt" is not null
@@ -204,7 +197,7 @@ const insertFresh = async (
         amount_cents, debtor_ispb, creditor_ispb, status, reason, settled_at)
       select "messageId", position, "endToEndId", "instructionId", "amountCents", "debtorIspb",
         "creditorIspb", status, reason, "settledAt"
-      from json_to_recordset(${jsonText(transactions)}::text::json) as transaction(
+      from json_to_recordset(${JSON.stringify(transactions)}::text::json) as transaction(
         "messageId" uuid, position int, "endToEndId" text, "instructionId" text,
         "amountCents" bigint, "debtorIspb" text, "creditorIspb" text, status text,
         reason text, "settledAt" timestamptz)
@@ -279,7 +272,7 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
     .map((change) => ({ ...change, from: predecessorsOf(change.status) }))
   return sql`
     wanted as materialized (
-      select * from json_to_recordset(${jsonText(wanted)}::text::json)
+      select * from json_to_recordset(${JSON.stringify(wanted)}::text::json)
         as wanted(id uuid, status text, detail text, "errorCode" text, "resourceId" text,
           "isLate" boolean, "from" text[], nothing text)
       where ${looksLikeOne(sql)}
