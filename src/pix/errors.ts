@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod'
 import {
   ApiError,
   defineErrors,
@@ -126,6 +127,25 @@ export const pixErrors = defineErrors({
 /** @param violacoes at least one */
 export const violates = (definition: ErrorDefinition, violacoes: readonly Violacao[]): ApiError =>
   new ApiError(definition, violacoes[0]?.razao ?? '', { details: { violacoes } })
+
+/**
+ * How a body is read of which problems name the first member alone: a field if it is one of these, else an object.
+ *
+ * @param root what the standard calls the body
+ */
+export const bodyReader =
+  (root: string, fields: readonly string[], refuse: (...found: readonly Violacao[]) => ApiError) =>
+  <T>(schema: ZodType<T>, value: unknown): T => {
+    const parsed = schema.safeParse(value)
+    if (parsed.success) return parsed.data
+    const names = new Set(parsed.error.issues.map(({ path: [first = ''] }) => String(first)))
+    const found = [...names].map((name) => {
+      const propriedade = name === '' ? root : `${root}.${name}`
+      const what = fields.includes(name) ? 'campo' : 'objeto'
+      return { razao: `O ${what} ${propriedade} não respeita o schema.`, propriedade }
+    })
+    throw refuse(...found)
+  }
 
 const typePrefix = 'https://pix.bcb.gov.br/api/v2/error/'
 

@@ -1,39 +1,61 @@
-import type { RequestContext, Route } from '#src/platform/http/index.ts'
+import { z } from 'zod'
+import {
+  type Caller,
+  type RequestContext,
+  type Route,
+  type RouteContract,
+  route,
+} from '#src/platform/http/index.ts'
 import type { Scope } from '#src/platform/security/index.ts'
 import { renderPixError } from './errors.ts'
 
 /** Where the API Pix is. */
 export const pixPath = '/pix/v2'
 
+/** The texts in the places of a path. */
+type ParamsIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? { readonly [N in Name]: string } & ParamsIn<Rest>
+  : unknown
+
+type At = `${Route['method']} /${string}`
+
+type Asked<A extends At> = {
+  readonly params: ParamsIn<A>
+  /** JSON, where a route takes a body. */
+  readonly body: unknown
+  readonly caller: Caller
+  readonly c: RequestContext
+}
+
+type Rest<A extends At> = Pick<RouteContract, 'bodyValuesMax' | 'idempotent'> & {
+  /** Takes a body of JSON. */
+  readonly bodyBytesMax?: number
+  readonly handle: (asked: Asked<A>) => Response | Promise<Response>
+}
+
+const anyJson = { 'application/json': z.unknown() }
+
 /**
- * A route of the API Pix. Our document does not describe it: the standard's does. Its errors are the standard's too.
+ * A route of the API Pix. Our document does not describe it: the standard's does. Its errors are the standard's too, so
+ * that handlers judge what is asked in its words.
  */
-export const pixRoute = (
-  method: Route['method'],
-  path: string,
+export const pixRoute = <const A extends At>(
+  at: A,
   scope: Scope,
   summary: string,
-  more: {
-    /** Takes a JSON body. */
-    readonly bodyBytesMax?: number
-    readonly bodyValuesMax?: number
-    readonly isIdempotent?: true
-    readonly handle: (c: RequestContext) => Response | Promise<Response>
-  },
-): Route => ({
-  method,
-  path: `${pixPath}${path}`,
-  scope,
-  errorStyle: renderPixError,
-  ...(more.bodyBytesMax === undefined
-    ? {}
-    : { accepts: ['application/json'], bodyBytesMax: more.bodyBytesMax }),
-  ...(more.bodyValuesMax === undefined ? {} : { bodyValuesMax: more.bodyValuesMax }),
-  document: {
-    operation: undefined,
+  { handle, ...rules }: Rest<A>,
+): Route => {
+  const contract: RouteContract = {
+    ...rules,
+    ...(rules.bodyBytesMax === undefined ? {} : { body: anyJson }),
+    at: at.replace(' ', ` ${pixPath}`) as RouteContract['at'],
+    scope,
     summary,
+    operation: undefined,
+    errorStyle: renderPixError,
     responses: {},
-    ...(more.isIdempotent && { idempotent: true }),
-  },
-  handle: more.handle,
-})
+  }
+  return route(contract, ({ body, caller, c }) =>
+    handle({ body, caller, c, params: c.req.param() as ParamsIn<A> }),
+  )
+}

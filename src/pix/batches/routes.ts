@@ -1,9 +1,4 @@
-import {
-  callerOf,
-  type RequestContext,
-  type Route,
-  readJsonValue,
-} from '#src/platform/http/index.ts'
+import type { Caller, Route } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
@@ -19,13 +14,13 @@ const perPageMax = 100
 
 /** The path takes any text, but answers hold a number, which no client may read as another one. */
 const nameOf = (
-  c: RequestContext,
+  given: string,
+  { owner }: Caller,
   definition: Parameters<typeof violates>[0] = pixErrors.lote_cobv_operacao_invalida,
 ): BatchName => {
-  const given = c.req.param('id') ?? ''
   const id = Number(given)
   if (/^[1-9]\d{0,15}$/.test(given) && Number.isSafeInteger(id)) {
-    return { account: callerOf(c).owner, id }
+    return { account: owner, id }
   }
   const razao = `O campo loteCobV.id não é um número de 1 a ${Number.MAX_SAFE_INTEGER}.`
   throw violates(definition, [{ razao, propriedade: 'loteCobV.id', valor: given.slice(0, 100) }])
@@ -35,30 +30,32 @@ const accepted = (): Response => new Response(null, { status: 202 })
 
 /** `lotecobv`: charges with a due date, many at once. */
 export const batchRoutes = (service: BatchService): readonly Route[] => [
-  pixRoute('PUT', '/lotecobv/{id}', 'lotecobv:write', 'Criar ou alterar lote de cobranças.', {
+  pixRoute('PUT /lotecobv/{id}', 'lotecobv:write', 'Criar ou alterar lote de cobranças.', {
     bodyBytesMax,
     bodyValuesMax,
-    handle: async (c) => {
-      await service.put(nameOf(c), readNewBatch(await readJsonValue(c)))
+    handle: async ({ params, body, caller }) => {
+      await service.put(nameOf(params.id, caller), readNewBatch(body))
       return accepted()
     },
   }),
-  pixRoute('PATCH', '/lotecobv/{id}', 'lotecobv:write', 'Revisar cobranças de um lote.', {
+  pixRoute('PATCH /lotecobv/{id}', 'lotecobv:write', 'Revisar cobranças de um lote.', {
     bodyBytesMax,
     bodyValuesMax,
-    handle: async (c) => {
-      await service.revise(nameOf(c), readBatchRevision(await readJsonValue(c)))
+    handle: async ({ params, body, caller }) => {
+      await service.revise(nameOf(params.id, caller), readBatchRevision(body))
       return accepted()
     },
   }),
-  pixRoute('GET', '/lotecobv/{id}', 'lotecobv:read', 'Consultar lote de cobranças.', {
-    handle: async (c) =>
-      Response.json(await service.find(nameOf(c, pixErrors.lote_cobv_consulta_invalida))),
+  pixRoute('GET /lotecobv/{id}', 'lotecobv:read', 'Consultar lote de cobranças.', {
+    handle: async ({ params, caller }) =>
+      Response.json(
+        await service.find(nameOf(params.id, caller, pixErrors.lote_cobv_consulta_invalida)),
+      ),
   }),
-  pixRoute('GET', '/lotecobv', 'lotecobv:read', 'Consultar lista: lotes de cobranças.', {
-    handle: async (c) => {
+  pixRoute('GET /lotecobv', 'lotecobv:read', 'Consultar lista: lotes de cobranças.', {
+    handle: async ({ caller, c }) => {
       const request = readList(c, pixErrors.lote_cobv_consulta_invalida, { perPageMax }).done({})
-      return Response.json(await service.list(callerOf(c).owner, request))
+      return Response.json(await service.list(caller.owner, request))
     },
   }),
 ]

@@ -1,5 +1,5 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
 import type { Batch, BatchItem, BatchItemStatus, BatchName } from './domain.ts'
 
 type BatchRow = { readonly id: bigint; readonly description: string; readonly createdAt: Date }
@@ -96,19 +96,18 @@ export const listBatches = async (
   sql: Queryable,
   account: string,
   request: ListRequest,
-): Promise<{ readonly items: readonly Batch[]; readonly total: number }> => {
+): Promise<Listed<Batch>> => {
   const { offset, limit } = sliceOf(request)
   const within = sql`
     from pix_batches where account = ${account}
       and created_at between ${request.from} and ${request.to}`
-  const [rows, [counted]] = await Promise.all([
+  const [rows, total] = await Promise.all([
     sql<BatchRow[]>`
       select id, description, created_at as "createdAt" ${within}
       order by created_at, id offset ${offset} limit ${limit}`,
-    sql<{ total: number }[]>`
-      select count(*)::int as total from (select ${within} limit ${itemsMax + 1}) counted`,
+    countOf(sql, within),
   ])
-  return { items: await withItems(sql, account, rows), total: counted?.total ?? 0 }
+  return { items: await withItems(sql, account, rows), total }
 }
 
 const withItems = async (

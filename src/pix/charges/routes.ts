@@ -1,10 +1,4 @@
-import {
-  callerOf,
-  type RequestContext,
-  type Route,
-  readJsonValue,
-  respond,
-} from '#src/platform/http/index.ts'
+import { type RequestContext, type Route, respond } from '#src/platform/http/index.ts'
 import { violates } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
@@ -15,8 +9,7 @@ import { type Wording, wordings } from './wording.ts'
 
 const bodyBytesMax = 65_536
 
-const txidOf = (c: RequestContext, { kind, refuse }: Wording): string => {
-  const txid = c.req.param('txid') ?? ''
+const txidIn = (txid: string, { kind, refuse }: Wording): string => {
   if (txidForm.test(txid)) return txid
   const propriedade = `${kind}.txid`
   const razao = `O campo ${propriedade} não respeita o schema.`
@@ -48,28 +41,26 @@ export const routesOfKind = (
   const { kind } = wording
   const [reading, writing] = [`${kind}:read`, `${kind}:write`] as const
   return [
-    pixRoute('PUT', `/${kind}/{txid}`, writing, `Criar ${name}.`, {
+    pixRoute(`PUT /${kind}/{txid}`, writing, `Criar ${name}.`, {
       bodyBytesMax,
-      handle: async (c) => {
-        const { owner } = callerOf(c)
-        const txid = txidOf(c, wording)
-        const request = readNew(await readJsonValue(c))
-        return Response.json(await service.put(owner, txid, request), { status: 201 })
+      handle: async ({ params, body, caller }) => {
+        const txid = txidIn(params.txid, wording)
+        const request = readNew(body)
+        return Response.json(await service.put(caller.owner, txid, request), { status: 201 })
       },
     }),
-    pixRoute('PATCH', `/${kind}/{txid}`, writing, `Revisar ${name}.`, {
+    pixRoute(`PATCH /${kind}/{txid}`, writing, `Revisar ${name}.`, {
       bodyBytesMax,
-      handle: async (c) => {
-        const { owner } = callerOf(c)
-        const txid = txidOf(c, wording)
-        const request = readChange(await readJsonValue(c))
-        return Response.json(await service.revise(owner, txid, request))
+      handle: async ({ params, body, caller }) => {
+        const txid = txidIn(params.txid, wording)
+        const request = readChange(body)
+        return Response.json(await service.revise(caller.owner, txid, request))
       },
     }),
-    pixRoute('GET', `/${kind}/{txid}`, reading, `Consultar ${name}.`, {
-      handle: async (c) => {
-        const txid = txidOf(c, wording)
-        return Response.json(await service.find(callerOf(c).owner, txid, revisionOf(c, wording)))
+    pixRoute(`GET /${kind}/{txid}`, reading, `Consultar ${name}.`, {
+      handle: async ({ params, caller, c }) => {
+        const txid = txidIn(params.txid, wording)
+        return Response.json(await service.find(caller.owner, txid, revisionOf(c, wording)))
       },
     }),
     listRoute(service, wording, name),
@@ -77,14 +68,14 @@ export const routesOfKind = (
 }
 
 const listRoute = (service: ChargeService, { kind, query }: Wording, name: string): Route =>
-  pixRoute('GET', `/${kind}`, `${kind}:read`, `Consultar lista: ${name}.`, {
-    handle: async (c) => {
+  pixRoute(`GET /${kind}`, `${kind}:read`, `Consultar lista: ${name}.`, {
+    handle: async ({ caller, c }) => {
       const reader = readList(c, query)
       const debtorTaxId = reader.taxId()
       const status = reader.text('status', /^[A-Z_]{1,40}$/)
       const isShown = reader.flag('locationPresente')
       const filter = reader.done({ status, debtorTaxId, isShown })
-      return Response.json(await service.list(callerOf(c).owner, filter))
+      return Response.json(await service.list(caller.owner, filter))
     },
   })
 
@@ -96,12 +87,12 @@ export const chargeRoutes = (service: ChargeService): readonly Route[] => [
     readNew: readNewCharge,
     readRevision,
   }),
-  pixRoute('POST', '/cob', 'cob:write', 'Criar cobrança imediata, com txid nosso.', {
+  pixRoute('POST /cob', 'cob:write', 'Criar cobrança imediata, com txid nosso.', {
     bodyBytesMax,
-    isIdempotent: true,
-    handle: async (c) => {
-      const request = readNewCharge(await readJsonValue(c))
-      return respond(await service.create(request, callerOf(c)))
+    idempotent: true,
+    handle: async ({ body, caller }) => {
+      const request = readNewCharge(body)
+      return respond(await service.create(request, caller))
     },
   }),
 ]

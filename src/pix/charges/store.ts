@@ -1,6 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { DueTerms } from '../due/domain.ts'
-import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
 import {
   type Charge,
   type ChargeKind,
@@ -179,16 +179,13 @@ export const listCharges = async (
   sql: Queryable,
   account: string,
   filter: ChargeFilter,
-): Promise<{ readonly items: readonly Charge[]; readonly total: number }> => {
+): Promise<Listed<Charge>> => {
   const { offset, limit } = sliceOf(filter)
-  const [rows, [counted]] = await Promise.all([
+  const [rows, total] = await Promise.all([
     sql<ChargeRow[]>`
       select ${columns(sql)} ${matching(sql, account, filter)}
       order by created_at, id offset ${offset} limit ${limit}`,
-    sql<{ total: number }[]>`
-      select count(*)::int as total from (
-        select ${matching(sql, account, filter)} limit ${itemsMax + 1}
-      ) counted`,
+    countOf(sql, matching(sql, account, filter)),
   ])
-  return { items: rows.map(chargeOf), total: counted?.total ?? 0 }
+  return { items: rows.map(chargeOf), total }
 }

@@ -1,9 +1,9 @@
-import { type ZodError, z } from 'zod'
+import { z } from 'zod'
 import { text } from '#src/platform/http/index.ts'
 import { type Day, isDay } from '#src/platform/runtime/index.ts'
 import { amount } from '../charges/body.ts'
 
-import { pixErrors, type Violacao, violates } from '../errors.ts'
+import { bodyReader, pixErrors, type Violacao, violates } from '../errors.ts'
 import { centsOf } from '../money.ts'
 import type { CollectionContent } from './domain.ts'
 
@@ -43,28 +43,11 @@ const newCollection = z.object({
 
 const revisedCollection = z.object({ status: z.literal('CANCELADA') })
 
-/** The members that the standard names as fields, not objects. */
-const plain: ReadonlySet<string> = new Set([
-  ...['idRec', 'infoAdicional', 'valor', 'status', 'ajusteDiaUtil'],
-])
-
 export const refuseCollection = (...violacoes: readonly Violacao[]) =>
   violates(pixErrors.cobr_operacao_invalida, violacoes)
 
-const violationsOf = (error: ZodError): readonly Violacao[] => {
-  const names = new Set(error.issues.map(({ path: [first] }) => String(first ?? '')))
-  return [...names].map((name) => {
-    const propriedade = ['cobr', name].filter((step) => step !== '').join('.')
-    const what = plain.has(name) ? 'campo' : 'objeto'
-    return { razao: `O ${what} ${propriedade} não respeita o schema.`, propriedade }
-  })
-}
-
-const read = <T>(schema: z.ZodType<T>, value: unknown): T => {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw refuseCollection(...violationsOf(parsed.error))
-}
+const fields = ['idRec', 'infoAdicional', 'valor', 'status', 'ajusteDiaUtil']
+const read = bodyReader('cobr', fields, refuseCollection)
 
 export type NewCollection = {
   readonly recurrenceId: string

@@ -1,10 +1,4 @@
-import {
-  callerOf,
-  type RequestContext,
-  type Route,
-  readJsonValue,
-  respond,
-} from '#src/platform/http/index.ts'
+import { type Route, respond } from '#src/platform/http/index.ts'
 import { type Day, isDay } from '#src/platform/runtime/index.ts'
 import { txidForm } from '../charges/domain.ts'
 
@@ -18,18 +12,14 @@ import type { CollectionService } from './service.ts'
 const bodyBytesMax = 16_384
 const shownCharsMax = 100
 
-const txidOf = (c: RequestContext): string => c.req.param('txid') ?? ''
-
-const newTxidOf = (c: RequestContext): string => {
-  const txid = txidOf(c)
+const newTxidIn = (txid: string): string => {
   if (txidForm.test(txid)) return txid
   const propriedade = 'cobr.txid'
   const razao = `O campo ${propriedade} não respeita o schema.`
   throw refuseCollection({ razao, propriedade, valor: txid.slice(0, shownCharsMax) })
 }
 
-const dayOf = (c: RequestContext): Day => {
-  const day = c.req.param('data') ?? ''
+const dayIn = (day: string): Day => {
   if (isDay(day)) return day
   const razao = 'O parâmetro data não respeita o schema.'
   throw refuseCollection({ razao, propriedade: 'data', valor: day.slice(0, shownCharsMax) })
@@ -37,48 +27,50 @@ const dayOf = (c: RequestContext): Day => {
 
 /** `cobr`: what is charged for recurrences. */
 export const collectionRoutes = (service: CollectionService): readonly Route[] => [
-  pixRoute('PUT', '/cobr/{txid}', 'cobr:write', 'Criar cobrança recorrente.', {
+  pixRoute('PUT /cobr/{txid}', 'cobr:write', 'Criar cobrança recorrente.', {
     bodyBytesMax,
-    handle: async (c) => {
-      const txid = newTxidOf(c)
-      const made = await service.put(callerOf(c).owner, txid, await readJsonValue(c))
+    handle: async ({ params, body, caller }) => {
+      const txid = newTxidIn(params.txid)
+      const made = await service.put(caller.owner, txid, body)
       return Response.json(made, { status: 201 })
     },
   }),
-  pixRoute('POST', '/cobr', 'cobr:write', 'Criar cobrança recorrente.', {
+  pixRoute('POST /cobr', 'cobr:write', 'Criar cobrança recorrente.', {
     bodyBytesMax,
-    isIdempotent: true,
-    handle: async (c) => respond(await service.create(await readJsonValue(c), callerOf(c))),
+    idempotent: true,
+    handle: async ({ body, caller }) => respond(await service.create(body, caller)),
   }),
-  pixRoute('PATCH', '/cobr/{txid}', 'cobr:write', 'Revisar cobrança recorrente.', {
+  pixRoute('PATCH /cobr/{txid}', 'cobr:write', 'Revisar cobrança recorrente.', {
     bodyBytesMax,
-    handle: async (c) => {
-      readCancelled(await readJsonValue(c))
-      return Response.json(await service.cancel(callerOf(c).owner, txidOf(c)))
+    handle: async ({ params, body, caller }) => {
+      readCancelled(body)
+      return Response.json(await service.cancel(caller.owner, params.txid))
     },
   }),
   pixRoute(
-    'POST',
-    '/cobr/{txid}/retentativa/{data}',
+    'POST /cobr/{txid}/retentativa/{data}',
     'cobr:write',
     'Solicitar retentativa de cobrança.',
     {
-      handle: async (c) =>
-        Response.json(await service.retry(callerOf(c).owner, txidOf(c), dayOf(c)), { status: 201 }),
+      handle: async ({ params, caller }) =>
+        Response.json(await service.retry(caller.owner, params.txid, dayIn(params.data)), {
+          status: 201,
+        }),
     },
   ),
-  pixRoute('GET', '/cobr/{txid}', 'cobr:read', 'Consultar cobrança recorrente.', {
-    handle: async (c) => Response.json(await service.find(callerOf(c).owner, txidOf(c))),
+  pixRoute('GET /cobr/{txid}', 'cobr:read', 'Consultar cobrança recorrente.', {
+    handle: async ({ params, caller }) =>
+      Response.json(await service.find(caller.owner, params.txid)),
   }),
-  pixRoute('GET', '/cobr', 'cobr:read', 'Consultar lista de cobranças recorrentes.', {
-    handle: async (c) => {
+  pixRoute('GET /cobr', 'cobr:read', 'Consultar lista de cobranças recorrentes.', {
+    handle: async ({ caller, c }) => {
       const reader = readList(c, pixErrors.cobr_consulta_invalida)
       const recurrenceId = reader.text('idRec', /^[a-zA-Z0-9]{29}$/)
       const debtorTaxId = reader.taxId()
       const status = reader.text('status', /^[A-Z_]{1,40}$/)
       const agreement = reader.text('convenio', agreementForm)
       const filter = reader.done({ recurrenceId, debtorTaxId, status, agreement })
-      return Response.json(await service.list(callerOf(c).owner, filter))
+      return Response.json(await service.list(caller.owner, filter))
     },
   }),
 ]

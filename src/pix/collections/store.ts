@@ -1,5 +1,5 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
 import type { Attempt, Collection } from './domain.ts'
 
 type Row = Omit<Collection, 'content' | 'history' | 'ending' | 'attempts'> & {
@@ -174,7 +174,7 @@ export const listCollections = async (
   sql: Queryable,
   account: string,
   filter: CollectionFilter,
-): Promise<{ readonly items: readonly Collection[]; readonly total: number }> => {
+): Promise<Listed<Collection>> => {
   const { recurrenceId, debtorTaxId, status, agreement } = filter
   const { offset, limit } = sliceOf(filter)
   const isOfOthers = debtorTaxId !== undefined || agreement !== undefined
@@ -188,7 +188,6 @@ export const listCollections = async (
       ${status === undefined ? sql`` : sql`and c.status = ${status}`}`
   const rows = await sql<Row[]>`
     select ${columns(sql)} ${matching} order by c.created_at, c.txid offset ${offset} limit ${limit}`
-  const [counted] = await sql<{ total: number }[]>`
-    select count(*)::int as total from (select ${matching} limit ${itemsMax + 1}) counted`
-  return { items: await whole(sql, rows), total: counted?.total ?? 0 }
+  const total = await countOf(sql, matching)
+  return { items: await whole(sql, rows), total }
 }

@@ -1,10 +1,4 @@
-import {
-  callerOf,
-  type RequestContext,
-  type Route,
-  readJsonValue,
-  respond,
-} from '#src/platform/http/index.ts'
+import { type Route, respond } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
@@ -14,8 +8,7 @@ import { type LocationService, noLocation } from './service.ts'
 const bodyBytesMax = 4_096
 
 /** What is no id is the id of nothing. */
-const idOf = (c: RequestContext): bigint => {
-  const id = c.req.param('id') ?? ''
+const idIn = (id: string): bigint => {
   if (!/^\d{1,18}$/.test(id)) throw noLocation()
   return BigInt(id)
 }
@@ -33,27 +26,29 @@ const kindOf = (body: unknown): LocationKind => {
 
 /** `loc`: addresses of payloads. */
 export const locationRoutes = (service: LocationService): readonly Route[] => [
-  pixRoute('POST', '/loc', 'payloadlocation:write', 'Criar location do payload.', {
+  pixRoute('POST /loc', 'payloadlocation:write', 'Criar location do payload.', {
     bodyBytesMax,
-    isIdempotent: true,
-    handle: async (c) => {
-      const kind = kindOf(await readJsonValue(c))
-      return respond(await service.create(kind, callerOf(c)))
+    idempotent: true,
+    handle: async ({ body, caller }) => {
+      const kind = kindOf(body)
+      return respond(await service.create(kind, caller))
     },
   }),
-  pixRoute('GET', '/loc', 'payloadlocation:read', 'Consultar locations cadastradas.', {
-    handle: async (c) => {
+  pixRoute('GET /loc', 'payloadlocation:read', 'Consultar locations cadastradas.', {
+    handle: async ({ caller, c }) => {
       const reader = readList(c, pixErrors.payload_location_consulta_invalida)
       const isUsed = reader.flag('txIdPresente')
       const kind = reader.text('tipoCob', /^cobv?$/)
       const filter = reader.done({ isUsed, kind })
-      return Response.json(await service.list(callerOf(c).owner, filter))
+      return Response.json(await service.list(caller.owner, filter))
     },
   }),
-  pixRoute('GET', '/loc/{id}', 'payloadlocation:read', 'Recuperar location do payload.', {
-    handle: async (c) => Response.json(await service.find(callerOf(c).owner, idOf(c))),
+  pixRoute('GET /loc/{id}', 'payloadlocation:read', 'Recuperar location do payload.', {
+    handle: async ({ params, caller }) =>
+      Response.json(await service.find(caller.owner, idIn(params.id))),
   }),
-  pixRoute('DELETE', '/loc/{id}/txid', 'payloadlocation:write', 'Desvincular uma cobrança.', {
-    handle: async (c) => Response.json(await service.free(callerOf(c).owner, idOf(c))),
+  pixRoute('DELETE /loc/{id}/txid', 'payloadlocation:write', 'Desvincular uma cobrança.', {
+    handle: async ({ params, caller }) =>
+      Response.json(await service.free(caller.owner, idIn(params.id))),
   }),
 ]

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
 import type { Location, LocationKind } from './domain.ts'
 
 export type LocationFilter = ListRequest & {
@@ -106,19 +106,16 @@ export const listLocations = async (
   sql: Queryable,
   account: string,
   filter: LocationFilter,
-): Promise<{ readonly items: readonly Location[]; readonly total: number }> => {
+): Promise<Listed<Location>> => {
   const { offset, limit } = sliceOf(filter)
-  const [items, [counted]] = await Promise.all([
+  const [items, total] = await Promise.all([
     sql<Location[]>`
       select ${columns(sql)}
       from (
         select * ${matching(sql, account, filter)}
         order by created_at, id offset ${offset} limit ${limit}
       ) l ${withCharge(sql)} order by l.created_at, l.id`,
-    sql<{ total: number }[]>`
-      select count(*)::int as total from (
-        select ${matching(sql, account, filter)} limit ${itemsMax + 1}
-      ) counted`,
+    countOf(sql, matching(sql, account, filter)),
   ])
-  return { items, total: counted?.total ?? 0 }
+  return { items, total }
 }

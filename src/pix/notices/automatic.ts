@@ -4,10 +4,8 @@ import {
   ApiError,
   actorOf,
   type Caller,
-  callerOf,
   type ErrorDefinition,
   type Route,
-  readJsonValue,
   writeAudit,
 } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
@@ -57,25 +55,23 @@ const refuse = (told: Told, razao: string, valor?: string): ApiError =>
 export const automaticWebhookRoutes = (sql: Client, topics: Topics): readonly Route[] =>
   (['rec', 'cobr'] as const).flatMap((told) => {
     const service = createAutomaticWebhookService(sql, topics, told)
-    const path = `/webhook${told}`
+    const path = `/webhook${told}` as const
     const [read, write] = [`webhook${told}:read`, `webhook${told}:write`] as const
     return [
-      pixRoute('PUT', path, write, 'Configurar Webhook.', {
+      pixRoute(`PUT ${path}`, write, 'Configurar Webhook.', {
         bodyBytesMax: webhookBodyBytesMax,
-        handle: async (c) => {
-          const url = readWebhookUrl(await readJsonValue(c))
+        handle: async ({ body, caller }) => {
+          const url = readWebhookUrl(body)
           if (url === undefined) throw refuse(told, 'O campo webhookUrl não respeita o schema.')
-          const caller = callerOf(c)
           await service.put(url, caller, actorOf(caller))
           return new Response(null, { status: 200 })
         },
       }),
-      pixRoute('GET', path, read, 'Exibir informações acerca do Webhook.', {
-        handle: async (c) => Response.json(await service.find(callerOf(c).owner)),
+      pixRoute(`GET ${path}`, read, 'Exibir informações acerca do Webhook.', {
+        handle: async ({ caller }) => Response.json(await service.find(caller.owner)),
       }),
-      pixRoute('DELETE', path, write, 'Cancelar o Webhook.', {
-        handle: async (c) => {
-          const caller = callerOf(c)
+      pixRoute(`DELETE ${path}`, write, 'Cancelar o Webhook.', {
+        handle: async ({ caller }) => {
           await service.remove(caller.owner, actorOf(caller))
           return new Response(null, { status: 204 })
         },

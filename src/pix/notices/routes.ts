@@ -1,13 +1,6 @@
 import { z } from 'zod'
 import { pixKeyKind } from '#codecs/brcode'
-import {
-  actorOf,
-  callerOf,
-  type RequestContext,
-  type Route,
-  readJsonValue,
-  text,
-} from '#src/platform/http/index.ts'
+import { actorOf, type Route, text } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
 import { allTime, readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
@@ -19,10 +12,7 @@ const shownCharsMax = 100
 
 const body = z.object({ webhookUrl: text(urlCharsMax) })
 
-const keyOf = (c: RequestContext): string => c.req.param('chave') ?? ''
-
-const readKey = (c: RequestContext): string => {
-  const key = keyOf(c)
+const readKey = (key: string): string => {
   if (pixKeyKind(key) !== undefined) return key
   const razao = 'O parâmetro {chave} não corresponde a uma chave DICT válida.'
   throw refuseWebhook('chave', razao, key.slice(0, shownCharsMax))
@@ -34,34 +24,33 @@ export const readWebhookUrl = (value: unknown): string | undefined =>
 
 /** `webhook`: where a receiver is told of the Pix of its charges. */
 export const webhookRoutes = (service: WebhookService): readonly Route[] => [
-  pixRoute('PUT', '/webhook/{chave}', 'webhook:write', 'Configurar o Webhook Pix.', {
+  pixRoute('PUT /webhook/{chave}', 'webhook:write', 'Configurar o Webhook Pix.', {
     bodyBytesMax: webhookBodyBytesMax,
-    handle: async (c) => {
-      const key = readKey(c)
-      const url = readWebhookUrl(await readJsonValue(c))
+    handle: async ({ params, body, caller }) => {
+      const key = readKey(params.chave)
+      const url = readWebhookUrl(body)
       if (url === undefined) {
         const razao = 'Campo webhook.webhookUrl não respeita o schema.'
         throw refuseWebhook('webhook.webhookUrl', razao)
       }
-      const caller = callerOf(c)
       await service.put(key, url, caller, actorOf(caller))
       return new Response(null, { status: 200 })
     },
   }),
-  pixRoute('GET', '/webhook/{chave}', 'webhook:read', 'Exibir informações acerca do Webhook Pix.', {
-    handle: async (c) => Response.json(await service.find(callerOf(c).owner, keyOf(c))),
+  pixRoute('GET /webhook/{chave}', 'webhook:read', 'Exibir informações acerca do Webhook Pix.', {
+    handle: async ({ params, caller }) =>
+      Response.json(await service.find(caller.owner, params.chave)),
   }),
-  pixRoute('DELETE', '/webhook/{chave}', 'webhook:write', 'Cancelar o webhook Pix.', {
-    handle: async (c) => {
-      const caller = callerOf(c)
-      await service.remove(caller.owner, keyOf(c), actorOf(caller))
+  pixRoute('DELETE /webhook/{chave}', 'webhook:write', 'Cancelar o webhook Pix.', {
+    handle: async ({ params, caller }) => {
+      await service.remove(caller.owner, params.chave, actorOf(caller))
       return new Response(null, { status: 204 })
     },
   }),
-  pixRoute('GET', '/webhook', 'webhook:read', 'Consultar webhooks cadastrados.', {
-    handle: async (c) => {
+  pixRoute('GET /webhook', 'webhook:read', 'Consultar webhooks cadastrados.', {
+    handle: async ({ caller, c }) => {
       const filter = readList(c, pixErrors.webhook_consulta_invalida, { missing: allTime }).done({})
-      return Response.json(await service.list(callerOf(c).owner, filter))
+      return Response.json(await service.list(caller.owner, filter))
     },
   }),
 ]

@@ -1,4 +1,4 @@
-import type { RequestContext, Route } from '#src/platform/http/index.ts'
+import { type RequestContext, type Route, route } from '#src/platform/http/index.ts'
 import { payloadPath } from '../charges/view.ts'
 import { renderPixError } from '../errors.ts'
 import type { PayloadService } from './service.ts'
@@ -14,54 +14,47 @@ export const payloadRoutes = (
   service: PayloadService,
   keySet: () => Promise<readonly object[]>,
 ): readonly Route[] => [
-  {
-    ...route(keysPath, 'Chaves que verificam os payloads.'),
-    handle: async () => {
-      const headers = {
-        'Content-Type': 'application/json',
-        'Cache-Control': `public, max-age=${keysForSeconds}`,
-      }
-      return Response.json({ keys: await keySet() }, { headers })
-    },
-  },
-  {
-    ...route(
-      `${payloadPath}/{token}`,
-      'Recuperar o payload JSON que representa a cobrança imediata.',
-    ),
-    handle: async (c) => shown(await service.immediate(tokenOf(c))),
-  },
-  {
-    ...route(
-      `${payloadPath}/cobv/{token}`,
-      'Recuperar o payload JSON que representa a cobrança com vencimento.',
-    ),
-    handle: async (c) => {
-      const query = { codMun: c.req.query('codMun'), DPP: c.req.query('DPP') }
-      return shown(await service.due(tokenOf(c), query))
-    },
-  },
-  {
-    ...route(
-      `${payloadPath}/rec/{token}`,
-      'Recuperar o payload JSON que representa a recorrência.',
-    ),
-    handle: async (c) => shown(await service.recurrence(tokenOf(c))),
-  },
+  route(contractOf(keysPath, 'Chaves que verificam os payloads.'), async () => {
+    const headers = {
+      'Content-Type': 'application/json',
+      'Cache-Control': `public, max-age=${keysForSeconds}`,
+    }
+    return Response.json({ keys: await keySet() }, { headers })
+  }),
+  payloadRoute(
+    '',
+    'Recuperar o payload JSON que representa a cobrança imediata.',
+    service.immediate,
+  ),
+  payloadRoute(
+    '/cobv',
+    'Recuperar o payload JSON que representa a cobrança com vencimento.',
+    (token, { req }) => service.due(token, { codMun: req.query('codMun'), DPP: req.query('DPP') }),
+  ),
+  payloadRoute(
+    '/rec',
+    'Recuperar o payload JSON que representa a recorrência.',
+    service.recurrence,
+  ),
 ]
 
-const route = (path: string, summary: string): Omit<Route, 'handle'> => ({
-  method: 'GET',
-  path,
-  scope: 'public',
-  errorStyle: renderPixError,
-  document: { operation: undefined, summary, responses: {} },
-})
+const contractOf = (path: string, summary: string) =>
+  ({
+    at: `GET ${path}`,
+    scope: 'public',
+    errorStyle: renderPixError,
+    operation: undefined,
+    summary,
+    responses: {},
+  }) as const
 
-const tokenOf = (c: RequestContext): string => c.req.param('token') ?? ''
-
-/** It tells when it was read. */
-const shown = (token: string): Response =>
-  new Response(token, {
-    headers: { 'Content-Type': 'application/jose', 'Cache-Control': 'no-store' },
+/** A payload tells when it was read. */
+const payloadRoute = (
+  kind: string,
+  summary: string,
+  show: (token: string, c: RequestContext) => Promise<string>,
+): Route =>
+  route(contractOf(`${payloadPath}${kind}/{token}`, summary), async ({ c }) => {
+    const headers = { 'Content-Type': 'application/jose', 'Cache-Control': 'no-store' }
+    return new Response(await show(c.req.param('token') ?? '', c), { headers })
   })

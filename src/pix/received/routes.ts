@@ -1,12 +1,5 @@
 import { z } from 'zod'
-import {
-  actorOf,
-  callerOf,
-  type RequestContext,
-  type Route,
-  readJsonValue,
-  text,
-} from '#src/platform/http/index.ts'
+import { actorOf, type Route, text } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
 import { amountForm, centsOf } from '../money.ts'
 import { readList } from '../pages.ts'
@@ -35,42 +28,39 @@ const readReturn = (value: unknown): ReturnRequest => {
   return { amountCents, nature: natureza, description: descricao }
 }
 
-const endToEndIdOf = (c: RequestContext): string => c.req.param('e2eid') ?? ''
-
-const returnIdOf = (c: RequestContext): string => {
-  const id = c.req.param('id') ?? ''
+const returnIdIn = (id: string): string => {
   if (/^[a-zA-Z0-9]{1,35}$/.test(id)) return id
   throw refuseReturn('id', 'O id não respeita o schema.', id.slice(0, shownCharsMax))
 }
 
 /** `pix`: what was received, and what is given back. */
 export const pixRoutes = (service: PixService): readonly Route[] => [
-  pixRoute('GET', '/pix', 'pix:read', 'Consultar Pix recebidos.', {
-    handle: async (c) => {
+  pixRoute('GET /pix', 'pix:read', 'Consultar Pix recebidos.', {
+    handle: async ({ caller, c }) => {
       const reader = readList(c, pixErrors.pix_consulta_invalida)
       const payerTaxId = reader.taxId()
       const txid = reader.text('txid', /^[a-zA-Z0-9]{1,35}$/)
       const hasTxid = reader.flag('txIdPresente')
       const hasReturns = reader.flag('devolucaoPresente')
       const filter = reader.done({ payerTaxId, txid, hasTxid, hasReturns })
-      return Response.json(await service.list(callerOf(c).owner, filter))
+      return Response.json(await service.list(caller.owner, filter))
     },
   }),
-  pixRoute('GET', '/pix/{e2eid}', 'pix:read', 'Consultar Pix.', {
-    handle: async (c) => Response.json(await service.find(callerOf(c).owner, endToEndIdOf(c))),
+  pixRoute('GET /pix/{e2eid}', 'pix:read', 'Consultar Pix.', {
+    handle: async ({ params, caller }) =>
+      Response.json(await service.find(caller.owner, params.e2eid)),
   }),
-  pixRoute('PUT', '/pix/{e2eid}/devolucao/{id}', 'pix:write', 'Solicitar devolução.', {
+  pixRoute('PUT /pix/{e2eid}/devolucao/{id}', 'pix:write', 'Solicitar devolução.', {
     bodyBytesMax,
-    handle: async (c) => {
-      const caller = callerOf(c)
-      const named = { endToEndId: endToEndIdOf(c), id: returnIdOf(c) }
-      const request = readReturn(await readJsonValue(c))
+    handle: async ({ params, body, caller }) => {
+      const named = { endToEndId: params.e2eid, id: returnIdIn(params.id) }
+      const request = readReturn(body)
       const made = await service.giveBack(caller.owner, named, request, actorOf(caller))
       return Response.json(made, { status: 201 })
     },
   }),
-  pixRoute('GET', '/pix/{e2eid}/devolucao/{id}', 'pix:read', 'Consultar devolução.', {
-    handle: async (c) =>
-      Response.json(await service.findReturn(callerOf(c).owner, endToEndIdOf(c), returnIdOf(c))),
+  pixRoute('GET /pix/{e2eid}/devolucao/{id}', 'pix:read', 'Consultar devolução.', {
+    handle: async ({ params, caller }) =>
+      Response.json(await service.findReturn(caller.owner, params.e2eid, returnIdIn(params.id))),
   }),
 ]

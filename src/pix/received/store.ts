@@ -1,5 +1,5 @@
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
-import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
 import type { IncomingEnd, IncomingPayment, Pix, PixReturn } from './domain.ts'
 
 /** A payment with whom it is for, and what we answer. */
@@ -263,16 +263,13 @@ export const listPix = async (
   sql: Queryable,
   account: string,
   filter: PixFilter,
-): Promise<{ readonly items: readonly Pix[]; readonly total: number }> => {
+): Promise<Listed<Pix>> => {
   const { offset, limit } = sliceOf(filter)
-  const [rows, [counted]] = await Promise.all([
+  const [rows, total] = await Promise.all([
     sql<PixRow[]>`
       select ${columns(sql)} ${matching(sql, account, filter)}
       order by settled_at, end_to_end_id offset ${offset} limit ${limit}`,
-    sql<{ total: number }[]>`
-      select count(*)::int as total from (
-        select ${matching(sql, account, filter)} limit ${itemsMax + 1}
-      ) counted`,
+    countOf(sql, matching(sql, account, filter)),
   ])
-  return { items: await withReturns(sql, rows), total: counted?.total ?? 0 }
+  return { items: await withReturns(sql, rows), total }
 }

@@ -3,7 +3,7 @@ import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
 
-import { itemsMax, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 
 /** More random bits than a token must have (122): nobody finds the address of somebody else's recurrence. */
@@ -193,8 +193,6 @@ const matching = (sql: Queryable, account: string, filter: RecurrenceFilter) => 
       ${isShown === undefined ? sql`` : sql`and (location_id is not null) = ${isShown}`}`
 }
 
-type Listed<T> = { readonly items: readonly T[]; readonly total: number }
-
 /** In the order in which they were made. */
 export const listRecurrences = async (
   sql: Queryable,
@@ -202,19 +200,16 @@ export const listRecurrences = async (
   filter: RecurrenceFilter,
 ): Promise<Listed<Recurrence>> => {
   const { offset, limit } = sliceOf(filter)
-  const [rows, [counted]] = await Promise.all([
+  const [rows, total] = await Promise.all([
     sql<Row[]>`
       select ${columns(sql)}
       from (
         select * ${matching(sql, account, filter)}
         order by created_at, id offset ${offset} limit ${limit}
       ) r ${withLocation(sql)} order by r.created_at, r.id`,
-    sql<{ total: number }[]>`
-      select count(*)::int as total from (
-        select ${matching(sql, account, filter)} limit ${itemsMax + 1}
-      ) counted`,
+    countOf(sql, matching(sql, account, filter)),
   ])
-  return { items: rows.map(recurrenceOf), total: counted?.total ?? 0 }
+  return { items: rows.map(recurrenceOf), total }
 }
 
 export const addRecurrenceLocation = async (
@@ -279,12 +274,11 @@ export const listRecurrenceLocations = async (
     where l.account = ${account} and l.created_at between ${request.from} and ${request.to}
       ${isUsed === undefined ? sql`` : sql`and (r.id is not null) = ${isUsed}`}
       ${agreement === undefined ? sql`` : sql`and r.agreement = ${agreement}`}`
-  const [items, [counted]] = await Promise.all([
+  const [items, total] = await Promise.all([
     sql<RecurrenceLocation[]>`
       select ${locationColumns(sql)} ${matching}
       order by l.created_at, l.id offset ${offset} limit ${limit}`,
-    sql<{ total: number }[]>`
-      select count(*)::int as total from (select ${matching} limit ${itemsMax + 1}) counted`,
+    countOf(sql, matching),
   ])
-  return { items, total: counted?.total ?? 0 }
+  return { items, total }
 }

@@ -1,6 +1,6 @@
-import { type ZodError, z } from 'zod'
+import { z } from 'zod'
 import { instant } from '#src/platform/http/index.ts'
-import { pixErrors, type Violacao, violates } from '../errors.ts'
+import { bodyReader, pixErrors, type Violacao, violates } from '../errors.ts'
 import type { Recipient } from './domain.ts'
 
 const recipient = z
@@ -34,20 +34,7 @@ const revisedRequest = z.object({ status: z.literal('CANCELADA') })
 export const refuseRequest = (...violacoes: readonly Violacao[]) =>
   violates(pixErrors.solic_rec_operacao_invalida, violacoes)
 
-const violationsOf = (error: ZodError): readonly Violacao[] => {
-  const names = new Set(error.issues.map(({ path: [first] }) => String(first ?? '')))
-  return [...names].map((name) => {
-    const propriedade = ['solicrec', name].filter((step) => step !== '').join('.')
-    const what = name === 'idRec' || name === 'status' ? 'campo' : 'objeto'
-    return { razao: `O ${what} ${propriedade} não respeita o schema.`, propriedade }
-  })
-}
-
-const read = <T>(schema: z.ZodType<T>, value: unknown): T => {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  throw refuseRequest(...violationsOf(parsed.error))
-}
+const read = bodyReader('solicrec', ['idRec', 'status'], refuseRequest)
 
 export type NewRequest = {
   readonly recurrenceId: string

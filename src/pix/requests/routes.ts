@@ -1,11 +1,4 @@
-import {
-  callerOf,
-  type RequestContext,
-  type Route,
-  readJsonValue,
-  respond,
-  route,
-} from '#src/platform/http/index.ts'
+import { type Route, respond, route } from '#src/platform/http/index.ts'
 import { pixRoute } from '../pix-route.ts'
 import { readCancellation } from './body.ts'
 import { listDocument } from './documents.ts'
@@ -13,8 +6,6 @@ import type { RecurrenceRequest } from './domain.ts'
 import type { RequestService } from './service.ts'
 
 const bodyBytesMax = 16_384
-
-const idOf = (c: RequestContext): string => c.req.param('idSolicRec') ?? ''
 
 const listedView = ({ id, status, recipient, expiresAt, createdAt }: RecurrenceRequest) => ({
   id,
@@ -30,37 +21,30 @@ export const requestRoutes = (service: RequestService): readonly Route[] => [
     const requests = await service.ofRecurrence(caller.owner, id)
     return Response.json({ requests: requests.map(listedView) })
   }),
+  pixRoute('POST /solicrec', 'solicrec:write', 'Criar solicitação de confirmação de recorrência.', {
+    bodyBytesMax,
+    idempotent: true,
+    handle: async ({ body, caller }) => respond(await service.create(body, caller)),
+  }),
   pixRoute(
-    'POST',
-    '/solicrec',
-    'solicrec:write',
-    'Criar solicitação de confirmação de recorrência.',
-    {
-      bodyBytesMax,
-      isIdempotent: true,
-      handle: async (c) => respond(await service.create(await readJsonValue(c), callerOf(c))),
-    },
-  ),
-  pixRoute(
-    'GET',
-    '/solicrec/{idSolicRec}',
+    'GET /solicrec/{idSolicRec}',
     'solicrec:read',
     'Consultar solicitação de confirmação de recorrência.',
     {
-      handle: async (c) => Response.json(await service.find(callerOf(c).owner, idOf(c))),
+      handle: async ({ params, caller }) =>
+        Response.json(await service.find(caller.owner, params.idSolicRec)),
     },
   ),
   pixRoute(
-    'PATCH',
-    '/solicrec/{idSolicRec}',
+    'PATCH /solicrec/{idSolicRec}',
     'solicrec:write',
     'Revisar solicitação de confirmação de recorrência.',
     {
       bodyBytesMax,
-      handle: async (c) => {
-        readCancellation(await readJsonValue(c))
+      handle: async ({ params, body, caller }) => {
+        readCancellation(body)
         // The standard has it so.
-        return Response.json(await service.cancel(callerOf(c).owner, idOf(c)), { status: 201 })
+        return Response.json(await service.cancel(caller.owner, params.idSolicRec), { status: 201 })
       },
     },
   ),
