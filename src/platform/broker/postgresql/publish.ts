@@ -1,6 +1,7 @@
 import {
   goAlone,
   joinedBytes,
+  jsonArray,
   type Queryable,
   type Rider,
   textArray,
@@ -88,6 +89,6 @@ const insertLetters = async (
 
 const columnsOf = (messages: readonly OutgoingMessage[]) => ({
   keys: textArray(messages.map(({ key }) => key)),
-  headers: textArray(messages.map((message) => JSON.stringify(message.headers ?? {}))),
+  headers: jsonArray(messages.map((message) => JSON.stringify(message.headers ?? {}))),
   ...joinedBytes(messages.map(({ value }) => value)),
 })
