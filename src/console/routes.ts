@@ -5,10 +5,12 @@ import {
   httpErrors,
   type RequestContext,
   type Route,
+  type RouteContract,
   readBytes,
   readJson,
   readQuery,
   restrictedBy,
+  route,
 } from '#src/platform/http/index.ts'
 import type { WholeApi } from '#src/platform/lifecycle/index.ts'
 import {
@@ -43,30 +45,25 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** Page, files, session, and the way to the API. */
 export const consoleRoutes = (deps: ConsoleDeps): readonly Route[] => [
-  { ...open('POST', '/console/session'), ...signInBody, handle: (c) => begin(deps, c) },
-  { ...open('GET', '/console/session'), handle: (c) => show(deps, c) },
-  { ...open('DELETE', '/console/session'), handle: (c) => end(deps, c) },
-  { ...open('GET', '/console/live'), handle: (c) => follow(deps, c) },
-  { ...open('GET', '/console/assets/{name}'), handle: asset },
-  ...methods.map((method) => ({
-    ...open(method, `${apiPrefix}/*`),
-    handle: (c: RequestContext) => forward(deps, c),
-  })),
-  { ...open('GET', '/console'), handle: async () => consolePage(await loadAssets()) },
-  { ...open('GET', '/console/*'), handle: async () => consolePage(await loadAssets()) },
+  route({ ...open('POST /console/session'), ...signInBody }, ({ c }) => begin(deps, c)),
+  route(open('GET /console/session'), ({ c }) => show(deps, c)),
+  route(open('DELETE /console/session'), ({ c }) => end(deps, c)),
+  route(open('GET /console/live'), ({ c }) => follow(deps, c)),
+  route(open('GET /console/assets/{name}'), ({ c }) => asset(c)),
+  ...methods.map((method) => route(open(`${method} ${apiPrefix}/*`), ({ c }) => forward(deps, c))),
+  route(open('GET /console'), async () => consolePage(await loadAssets())),
+  route(open('GET /console/*'), async () => consolePage(await loadAssets())),
 ]
 
 const signInBody = { accepts: ['application/json'], bodyBytesMax: signInBytesMax }
 
-const open = (method: Route['method'], path: string) => ({
-  method,
-  path,
-  scope: 'public' as const,
-  document: {
-    operation: undefined,
-    summary: 'Web console',
-    responses: { 200: { description: 'Web console' } },
-  },
+/** Handlers see for themselves that it is our own page that asks, before they read anything. */
+const open = (at: RouteContract['at']): RouteContract => ({
+  at,
+  scope: 'public',
+  operation: undefined,
+  summary: 'Web console',
+  responses: { 200: { description: 'Web console' } },
 })
 
 const unauthorized = (): ApiError =>

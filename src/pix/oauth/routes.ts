@@ -5,7 +5,9 @@ import {
   parseJson,
   type RequestContext,
   type Route,
+  type RouteContract,
   readBytes,
+  route,
 } from '#src/platform/http/index.ts'
 import {
   type Authenticator,
@@ -41,15 +43,18 @@ const standardScopes: ReadonlyMap<string, Scope> = new Map(
  * OAuth 2.0 client credentials (RFC 6749 section 4.4). The client is an API key: its id is client_id, its text
  * client_secret. Clients in use send the parameters as a form, as JSON, or in the query.
  */
-export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): Route => ({
-  method: 'POST',
-  path: '/oauth/token',
-  scope: 'public',
-  accepts: [form, json],
-  bodyBytesMax,
-  errorStyle: renderOauthError,
-  document: { operation: undefined, summary: 'Token de acesso', responses: {} },
-  handle: async (c) => {
+export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): Route => {
+  const contract: RouteContract = {
+    at: 'POST /oauth/token',
+    scope: 'public',
+    accepts: [form, json],
+    bodyBytesMax,
+    errorStyle: renderOauthError,
+    operation: undefined,
+    summary: 'Token de acesso',
+    responses: {},
+  }
+  return route(contract, async ({ c }) => {
     const parameters = await parametersOf(c)
     const grantType = parameters.get('grant_type')
     if (grantType !== 'client_credentials') {
@@ -63,8 +68,8 @@ export const tokenRoute = ({ authenticator, issue, seconds }: TokenRouteDeps): R
     const scope = granted.map((one) => one.replace(':', '.')).join(' ')
     const body = { access_token: token, token_type: 'Bearer', expires_in: seconds, scope }
     return Response.json(body, { headers: noStore })
-  },
-})
+  })
+}
 
 const noStore = { 'Cache-Control': 'no-store', Pragma: 'no-cache' }
 

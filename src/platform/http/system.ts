@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Metrics } from '../observe/index.ts'
 import type { Authenticator } from '../security/index.ts'
 import { forbiddenBy } from '../security/keys/restrictions.ts'
-import { readParams } from './body.ts'
+import { route } from './asked.ts'
 import { docsRoutes } from './docs.ts'
 import { ApiError, type ErrorDefinition, httpErrors, textOf } from './errors.ts'
 import { answerFile, type KeptFile, keepFile } from './file.ts'
@@ -10,7 +10,7 @@ import { type Language, languageOf } from './language.ts'
 import { type EventDocument, openApiDocument } from './openapi.ts'
 import { problemPage, problemsPage } from './problem-page.ts'
 import { type ErrorStyle, errorTypePrefix } from './render.ts'
-import type { RequestContext, Route } from './route.ts'
+import type { RequestContext, Route, RouteContract } from './route.ts'
 import { id } from './text.ts'
 
 /** A round trip as `detail` tells of it: to a tenth of a millisecond, null before the first answer. */
@@ -77,25 +77,82 @@ const catalogueEntry = z
   })
   .meta({ id: 'ErrorCatalogueEntry' })
 
-/** What operators and their tools ask for: health, readiness, metrics, documents. */
-export const systemRoutes = (options: SystemOptions): readonly Route[] => [
-  healthRoute(options),
-  readyRoute(options),
-  ...metricsRoutes(options),
-  openApiRoute(options),
-  ...docsRoutes(),
-]
-
-const healthRoute = ({ version, authenticator, health: report }: SystemOptions): Route => ({
-  method: 'GET',
-  path: '/health',
-  scope: 'public',
-  document: {
+const contracts = {
+  health: {
+    at: 'GET /health',
+    scope: 'public',
     operation: 'getHealth',
     summary: 'State of the process and its database',
     responses: { 200: { description: 'The process runs', schema: health } },
   },
-  handle: async (c) => {
+  ready: {
+    at: 'GET /ready',
+    scope: 'public',
+    operation: 'getReadiness',
+    summary: 'Whether this process should get traffic',
+    responses: {
+      200: { description: 'Ready', schema: readiness },
+      503: {
+        description: 'Draining, a needed part is down, or a loop has stalled',
+        schema: readiness,
+      },
+    },
+  },
+  metrics: {
+    at: 'GET /metrics',
+    scope: 'public',
+    operation: 'getMetrics',
+    summary: 'Metrics in the Prometheus text format',
+    responses: {
+      200: { description: 'Metrics', schema: z.string(), contentType: 'text/plain' },
+    },
+  },
+  openApi: {
+    at: 'GET /openapi.json',
+    scope: 'public',
+    operation: 'getOpenApiDocument',
+    summary: 'This API as an OpenAPI 3.1 document',
+    responses: { 200: { description: 'The document', schema: z.looseObject({}) } },
+  },
+  listErrors: {
+    at: 'GET /v1/errors',
+    scope: 'public',
+    operation: 'listErrorCodes',
+    summary: 'Every error code with status, meaning and remedy',
+    responses: {
+      200: {
+        description: 'The catalogue',
+        schema: z.object({ errors: z.array(catalogueEntry) }),
+        alsoAs: ['text/html'],
+      },
+    },
+  },
+  findError: {
+    at: `GET ${errorTypePrefix}{code}`,
+    scope: 'public',
+    operation: 'getErrorCode',
+    summary: 'One error code: what the `type` of a problem points to',
+    description:
+      'A page with an example for `Accept: text/html`, as browsers send it. In Portuguese where `Accept-Language` prefers it.',
+    params: codeParams,
+    exampleFrom: { code: 'listErrorCodes#/errors/0/code' },
+    responses: {
+      200: { description: 'The entry', schema: catalogueEntry, alsoAs: ['text/html'] },
+    },
+  },
+} as const satisfies Readonly<Record<string, RouteContract>>
+
+/** What operators and their tools ask for: health, readiness, metrics, documents. */
+export const systemRoutes = (options: SystemOptions): readonly Route[] => [
+  healthRoute(options),
+  readyRoute(options),
+  ...(options.metrics === undefined ? [] : [metricsRoute(options.metrics)]),
+  openApiRoute(options),
+  ...docsRoutes(),
+]
+
+const healthRoute = ({ version, authenticator, health: report }: SystemOptions): Route =>
+  route(contracts.health, async ({ c }) => {
     const { checks } = await report()
     const degraded = Object.values(checks).some((check) => check.status !== 'ok')
     const { database } = checks
@@ -105,8 +162,7 @@ const healthRoute = ({ version, authenticator, health: report }: SystemOptions):
       ...(database === undefined ? {} : { database: database.status }),
       ...((await mayReadDetails(authenticator, c)) ? { checks } : {}),
     })
-  },
-})
+  })
 
 const mayReadDetails = async (
   authenticator: Authenticator,
@@ -122,71 +178,30 @@ const mayReadDetails = async (
   }
 }
 
-const readyRoute = ({ health: report }: SystemOptions): Route => ({
-  method: 'GET',
-  path: '/ready',
-  scope: 'public',
-  document: {
-    operation: 'getReadiness',
-    summary: 'Whether this process should get traffic',
-    responses: {
-      200: { description: 'Ready', schema: readiness },
-      503: {
-        description: 'Draining, a needed part is down, or a loop has stalled',
-        schema: readiness,
-      },
-    },
-  },
-  handle: async (c) => {
+const readyRoute = ({ health: report }: SystemOptions): Route =>
+  route(contracts.ready, async ({ c }) => {
     const { draining, checks } = await report()
     const failing = Object.entries(checks).find(([, check]) => !check.ready)
     const reason = draining ? 'draining' : (failing?.[1].reason ?? failing?.[0])
     if (reason !== undefined) return c.json({ status: 'not_ready', reason }, 503)
     const degraded = Object.values(checks).flatMap((check) => check.reason ?? [])
     return c.json({ status: 'ready', ...(degraded.length === 0 ? {} : { degraded }) })
-  },
-})
+  })
 
-const metricsRoutes = ({ metrics }: SystemOptions): readonly Route[] =>
-  metrics === undefined
-    ? []
-    : [
-        {
-          method: 'GET',
-          path: '/metrics',
-          scope: 'public',
-          document: {
-            operation: 'getMetrics',
-            summary: 'Metrics in the Prometheus text format',
-            responses: {
-              200: { description: 'Metrics', schema: z.string(), contentType: 'text/plain' },
-            },
-          },
-          handle: async () => {
-            const { contentType, text } = await metrics.render()
-            return new Response(text, { headers: { 'Content-Type': contentType } })
-          },
-        },
-      ]
+const metricsRoute = (metrics: Metrics): Route =>
+  route(contracts.metrics, async () => {
+    const { contentType, text } = await metrics.render()
+    return new Response(text, { headers: { 'Content-Type': contentType } })
+  })
 
 const openApiRoute = ({ routes, version, events }: SystemOptions): Route => {
   let document: Promise<KeptFile> | undefined
-  return {
-    method: 'GET',
-    path: '/openapi.json',
-    scope: 'public',
-    document: {
-      operation: 'getOpenApiDocument',
-      summary: 'This API as an OpenAPI 3.1 document',
-      responses: { 200: { description: 'The document', schema: z.looseObject({}) } },
-    },
-    handle: async (c) => {
-      document ??= openApiDocument(routes(), version, events).then((value) =>
-        keepFile(JSON.stringify(value)),
-      )
-      return answerFile(c, await document, { 'Content-Type': 'application/json' })
-    },
-  }
+  return route(contracts.openApi, async ({ c }) => {
+    document ??= openApiDocument(routes(), version, events).then((value) =>
+      keepFile(JSON.stringify(value)),
+    )
+    return answerFile(c, await document, { 'Content-Type': 'application/json' })
+  })
 }
 
 /** Browsers name it; programs that take anything get JSON. */
@@ -224,53 +239,21 @@ export const catalogueRoutes = (
 ): readonly Route[] => {
   const catalogue = [...errors].sort((left, right) => left.status - right.status)
   return [
-    {
-      method: 'GET',
-      path: '/v1/errors',
-      scope: 'public',
-      document: {
-        operation: 'listErrorCodes',
-        summary: 'Every error code with status, meaning and remedy',
-        responses: {
-          200: {
-            description: 'The catalogue',
-            schema: z.object({ errors: z.array(catalogueEntry) }),
-            alsoAs: ['text/html'],
-          },
-        },
-      },
-      handle: (c) =>
-        inLanguage(c, (language) =>
-          wantsPage(c)
-            ? problemsPage(catalogue, language)
-            : c.json({ errors: catalogue.map((one) => entryOf(one, language)) }),
-        ),
-    },
-    {
-      method: 'GET',
-      path: `${errorTypePrefix}{code}`,
-      scope: 'public',
-      document: {
-        operation: 'getErrorCode',
-        summary: 'One error code: what the `type` of a problem points to',
-        description:
-          'A page with an example for `Accept: text/html`, as browsers send it. In Portuguese where `Accept-Language` prefers it.',
-        params: codeParams,
-        exampleFrom: { code: 'listErrorCodes#/errors/0/code' },
-        responses: {
-          200: { description: 'The entry', schema: catalogueEntry, alsoAs: ['text/html'] },
-        },
-      },
-      handle: (c) => {
-        const wanted = readParams(c, codeParams).code
-        const found = catalogue.find(({ code }) => code === wanted)
-        if (found === undefined) throw new ApiError(httpErrors.not_found, 'No such error code.')
-        return inLanguage(c, (language) =>
-          wantsPage(c)
-            ? problemPage(found, styleOf(found, routes()), language)
-            : c.json(entryOf(found, language)),
-        )
-      },
-    },
+    route(contracts.listErrors, ({ c }) =>
+      inLanguage(c, (language) =>
+        wantsPage(c)
+          ? problemsPage(catalogue, language)
+          : c.json({ errors: catalogue.map((one) => entryOf(one, language)) }),
+      ),
+    ),
+    route(contracts.findError, ({ params, c }) => {
+      const found = catalogue.find(({ code }) => code === params.code)
+      if (found === undefined) throw new ApiError(httpErrors.not_found, 'No such error code.')
+      return inLanguage(c, (language) =>
+        wantsPage(c)
+          ? problemPage(found, styleOf(found, routes()), language)
+          : c.json(entryOf(found, language)),
+      )
+    }),
   ]
 }
