@@ -14,9 +14,8 @@ export type IdPrefix =
   | 'dlv'
   | 'lin'
 
-/** The least id of a moment. */
-export const idBound = (prefix: IdPrefix, from: Date): string =>
-  `${prefix}_${uuidBound(from).replaceAll('-', '')}`
+/** The least id of a transfer of a moment. */
+export const idBound = (from: Date): string => `trf_${uuidBound(from).replaceAll('-', '')}`
 
 export const newId = (prefix: IdPrefix): string =>
   `${prefix}_${Bun.randomUUIDv7().replaceAll('-', '')}`

@@ -7,13 +7,9 @@ const familiesOf = (type: string): string[] => {
 }
 
 const wildcards: ReadonlySet<string> = new Set(['*', ...eventTypes.flatMap(familiesOf)])
-const types: ReadonlySet<string> = new Set(eventTypes)
 
 /** Every subscription that matches this type. */
 export const patternsOf = (type: string): readonly string[] => ['*', ...familiesOf(type), type]
-
-/** True for a known type, a family of them (`pacs.*`), or all (`*`). */
-export const isSubscription = (text: string): boolean => types.has(text) || wildcards.has(text)
 
 /** What an error names: every type and every family. */
 export const subscriptions = (): readonly string[] => [...wildcards, ...eventTypes]

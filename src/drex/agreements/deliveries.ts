@@ -80,7 +80,7 @@ const create = async (
   const chain = deps.chains.require(request.network, caller.environment)
   const wallet = await deps.wallets.requireSigning(request.wallet, 'wallet', caller)
   requireUnlimited(wallet)
-  await requireTemplateCode(chain, contract, 'bond_delivery', 'contract')
+  await requireTemplateCode(chain, contract, 'bond_delivery')
   const terms = await termsOf(deps, chain, request, await addressOf(chain, request.counterparty))
   const command = await commandOf(request, terms)
   await tryCommand(chain, command)

@@ -151,7 +151,7 @@ const adopt = async (
   const { tokens } = deps
   const chain = deps.chains.require(network, caller.environment)
   const { address } = await deps.wallets.requireSigning(named, 'wallet', caller)
-  await requireTemplateCode(chain, contract, 'lien', 'contract')
+  await requireTemplateCode(chain, contract, 'lien')
   const head = await reaching(chain, () => chain.rpc.call('eth_blockNumber'))
   const told = await readLien(chain, contract, head)
   if (address !== told.owner && address !== told.beneficiary) {

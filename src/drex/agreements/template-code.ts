@@ -21,21 +21,17 @@ export const isCodeOf = (code: string, template: string): boolean => {
   }
 }
 
-/**
- * @param field of the request, that names the contract
- * @throws ApiError `value_refused` if it is not of the template
- */
+/** @throws ApiError `value_refused` if the member `contract` of a request names none of the template */
 export const requireTemplateCode = async (
   chain: Chain,
   address: Hex,
   template: TemplateName,
-  field: string,
 ): Promise<void> => {
   const code = await reaching(chain, () => chain.rpc.call('eth_getCode', address, 'latest'))
   const { deployedBytecode } = await loadArtifact(template)
   if (isCodeOf(code.toLowerCase(), deployedBytecode.toLowerCase())) return
   const message = `has not the code of the template ${template}`
-  throw refusedValue([{ pointer: `/${field}`, rule: 'template', message, got: address }])
+  throw refusedValue([{ pointer: '/contract', rule: 'template', message, got: address }])
 }
 
 /** Asks views of a contract that is of a template; each answer as text, value by value. */

@@ -66,7 +66,7 @@ export const encodeCall = (
         : `is overloaded: use ${named.map((each) => each.format()).join(' or ')}`
     throw new ArgumentError([{ pointer: '/function', rule: 'function', message }])
   }
-  const values = readArguments(fragment.inputs, params, '/params')
+  const values = readArguments(fragment.inputs, params)
   const signature = fragment.format()
   return {
     signature,
@@ -76,13 +76,9 @@ export const encodeCall = (
 }
 
 /** @throws ArgumentError that lists every bad, missing and surplus argument */
-const readArguments = (
-  inputs: readonly ParamType[],
-  params: unknown,
-  pointer: string,
-): readonly unknown[] => {
+const readArguments = (inputs: readonly ParamType[], params: unknown): readonly unknown[] => {
   const violations: Violation[] = []
-  const values = readTuple(inputs, params, pointer, violations)
+  const values = readTuple(inputs, params, '/params', violations)
   if (violations.length > 0) throw new ArgumentError(violations)
   return values
 }
@@ -225,14 +221,14 @@ export const encodeEventFilter = (
   const events = abi.fragments.filter(({ type }) => type === 'event') as unknown as EventFragment[]
   const named = events.filter((each) => each.name === name || each.format() === name)
   const [event] = named
-  const refuse = (pointer: string, message: string): never => {
-    throw new ArgumentError([{ pointer, rule: 'event', message }])
+  const refuse = (message: string): never => {
+    throw new ArgumentError([{ pointer: '/event', rule: 'event', message }])
   }
-  if (event === undefined) return refuse('/event', 'is not an event of the contract')
+  if (event === undefined) return refuse('is not an event of the contract')
   if (named.length > 1) {
-    return refuse('/event', `is overloaded: use ${named.map((each) => each.format()).join(' or ')}`)
+    return refuse(`is overloaded: use ${named.map((each) => each.format()).join(' or ')}`)
   }
-  if (event.anonymous) return refuse('/event', 'is anonymous, and cannot be told from others')
+  if (event.anonymous) return refuse('is anonymous, and cannot be told from others')
   const violations: Violation[] = []
   const names = event.inputs.map((input) => bareName(input.name))
   const values = event.inputs.map((): unknown => null)

@@ -58,8 +58,7 @@ export const defineOperation = <T>(definition: {
   summary: definition.summary,
   movesMoney: definition.movesMoney,
   resultOf: definition.resultOf,
-  stepsOf: async (params, place) =>
-    definition.steps(acceptable(definition.params, params, '/params'), place),
+  stepsOf: async (params, place) => definition.steps(acceptable(definition.params, params), place),
 })
 
 /** A step that calls a function of a contract which has the interface of a template. */

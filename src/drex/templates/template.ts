@@ -43,5 +43,5 @@ export const defineTemplate = <T>(definition: {
   params: definition.params,
   artifact: definition.artifact,
   constructorArguments: async (params, place) =>
-    definition.terms(acceptable(definition.params, params, '/params'), place),
+    definition.terms(acceptable(definition.params, params), place),
 })

@@ -1,12 +1,6 @@
 /** Accepts, shows and cancels transfers. The engine sends them. */
 
-import {
-  type Client,
-  inSnapshot,
-  type Queryable,
-  textArray,
-  uuidBound,
-} from '#src/platform/database/index.ts'
+import { type Client, inSnapshot, type Queryable, textArray } from '#src/platform/database/index.ts'
 import {
   type Activity,
   type ActivityRows,
@@ -30,7 +24,7 @@ import type { EngineContext } from '../engine/context.ts'
 import { drexErrors } from '../errors.ts'
 import type { AddressForm } from '../evm/address.ts'
 import type { Hex } from '../evm/hex.ts'
-import { newId } from '../ids.ts'
+import { idBound, newId } from '../ids.ts'
 import { revokeAllowances, type SwapRequest, sagaOf, transferSteps } from '../sagas.ts'
 import type { Tokens } from '../tokens/service.ts'
 import { limitsMoney } from '../wallets/policy.ts'
@@ -344,8 +338,7 @@ const cancelSigned = async (
 
 /** Identifiers hold the time of their process, rows that of the database. */
 const clockMarginMs = 60_000
-const idAt = (from: Date): string =>
-  `trf_${uuidBound(new Date(from.getTime() - clockMarginMs)).replaceAll('-', '')}`
+const idAt = (from: Date): string => idBound(new Date(from.getTime() - clockMarginMs))
 
 /** Transfers of late of an account, by its index; the last step of each by its key. */
 const transferActivity =

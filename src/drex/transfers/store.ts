@@ -227,8 +227,8 @@ export const listTransfers = async (
     ...(amountTo === undefined ? [] : [sql`f.amount <= ${unitsOf(sql, amountTo)}`]),
   ].reduce((all, one) => sql`${all} and ${one}`)
   const conditions = sql`${opaque(sql, met)}
-    ${from === undefined ? sql`` : sql`and f.id >= ${idBound('trf', from)}`}
-    ${to === undefined ? sql`` : sql`and f.id < ${idBound('trf', to)}`}
+    ${from === undefined ? sql`` : sql`and f.id >= ${idBound(from)}`}
+    ${to === undefined ? sql`` : sql`and f.id < ${idBound(to)}`}
     ${beforeId === undefined ? sql`` : sql`and f.id < ${beforeId}`}`
   const lists = ledBy(sql, filter, by).map(
     ({ transfers, condition, order }) => sql`(

@@ -151,11 +151,11 @@ export const validated = <T>(schema: ZodType<T>, value: unknown, prefix: string 
     : invalid(violations, prefix === undefined ? 'The query' : 'The body')
 }
 
-/** Validates a value that the document publishes as any object: what it must be is told elsewhere. */
-export const acceptable = <T>(schema: ZodType<T>, value: unknown, prefix: string): T => {
+/** Validates `params`, which the document publishes as any object: what they must be is told elsewhere. */
+export const acceptable = <T>(schema: ZodType<T>, value: unknown): T => {
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw refusedValue(violationsOf(parsed.error, prefix))
+  throw refusedValue(violationsOf(parsed.error, '/params'))
 }
 
 /** What a refinement finds stands in no published schema, unless its `meta` says the same there. */

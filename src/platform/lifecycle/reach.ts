@@ -1,5 +1,4 @@
 import { connect } from 'node:net'
-import type { Environment } from '../config/index.ts'
 import type { Check } from './check.ts'
 
 const timeoutMs = 3_000
@@ -35,9 +34,9 @@ export const whyAway = (url: string): Promise<string | undefined> => {
  * True if calls to the address go through a proxy: then a connection of our own tells nothing. Calls over HTTP alone do,
  * by the variables that the runtime follows: `http_proxy`, `https_proxy`.
  */
-export const isProxied = (url: string, env: Environment = process.env): boolean => {
+export const isProxied = (url: string): boolean => {
   const name = `${new URL(url).protocol.slice(0, -1)}_proxy`
-  return (env[name] ?? env[name.toUpperCase()] ?? '') !== ''
+  return (process.env[name] ?? process.env[name.toUpperCase()] ?? '') !== ''
 }
 
 const addressOf = (url: string): { readonly host: string; readonly port: number } => {

@@ -68,7 +68,6 @@ export {
   sealPin,
   translatePin,
   unwrapDesKey,
-  unwrapKeyBlock,
   withParity,
   wrapDesKey,
 } from './payment/index.ts'

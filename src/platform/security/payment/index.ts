@@ -3,7 +3,6 @@ export {
   checkValueOf,
   KeyRefusedError,
   unwrapDesKey,
-  unwrapKeyBlock,
   withParity,
   wrapDesKey,
 } from './keys.ts'

@@ -9,7 +9,6 @@ import {
   sealPin,
   translatePin,
   unwrapDesKey,
-  unwrapKeyBlock,
 } from '#src/platform/security/index.ts'
 
 /* Every value was made by two or more of OpenSSL, pyca, pycryptodome, BouncyCastle and psec. */
@@ -96,18 +95,6 @@ describe('keys', () => {
     expect(shown(unwrapDesKey(zmk, wrapped))).toBe(shown(zpk1))
     expect(() => unwrapDesKey(zpk2, wrapped)).toThrow('parity')
     expect(() => unwrapDesKey(zmk, wrapped.subarray(0, 12))).toThrow('bytes')
-  })
-
-  test('in a key block are opened by their usage only, and refused when one bit differs', () => {
-    const block =
-      'B0096P0TE00N000071AECD5B85C334112EBA882A8EE556AA027A60DF5659FB036E081FA13C03913D9DC0770BCB579E53'
-    expect(shown(unwrapKeyBlock(zmk, block, ['P0']))).toBe(shown(zpk1))
-    expect(() => unwrapKeyBlock(zmk, block, ['M3'])).toThrow('usage is P0')
-    expect(() => unwrapKeyBlock(zpk2, block, ['P0'])).toThrow('MAC')
-    // Usage, sealed bytes and code are all bound together.
-    expect(() => unwrapKeyBlock(zmk, block.replace('P0TE', 'P0TD'), ['P0'])).toThrow('MAC')
-    expect(() => unwrapKeyBlock(zmk, block.replace('71AE', '71AF'), ['P0'])).toThrow('MAC')
-    expect(() => unwrapKeyBlock(zmk, `${block}00`, ['P0'])).toThrow('version B')
   })
 })
 
