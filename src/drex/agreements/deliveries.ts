@@ -51,8 +51,8 @@ type DeliveryRequest = {
   readonly amount: string
   /** A decimal of eight digits. */
   readonly unitPrice: string
-  readonly network: NetworkId | undefined
-  readonly reference: string | undefined
+  readonly network?: NetworkId | undefined
+  readonly reference?: string | undefined
 }
 
 export type Deliveries = {

@@ -36,21 +36,21 @@ type LienRequest = {
   readonly owner: Hex
   readonly beneficiary: Hex
   /** The network's currency if absent. */
-  readonly token: Hex | undefined
+  readonly token?: Hex | undefined
   readonly amount: string
   /** Unix seconds. */
   readonly expiry: number
   readonly documentHash: string
-  readonly network: NetworkId | undefined
-  readonly reference: string | undefined
+  readonly network?: NetworkId | undefined
+  readonly reference?: string | undefined
 }
 
 type Adoption = {
   readonly contract: Hex
   /** The owner's or the beneficiary's. */
   readonly wallet: Hex
-  readonly network: NetworkId | undefined
-  readonly reference: string | undefined
+  readonly network?: NetworkId | undefined
+  readonly reference?: string | undefined
 }
 
 /** What a party does with a lien that is there. */

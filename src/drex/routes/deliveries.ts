@@ -112,20 +112,8 @@ export const deliveryRoutes = (deliveries: Deliveries, sql: Client): readonly Ro
       prepare: ({ operation_id, unit_price, bond, ...request }, caller) => {
         const { maturity_date, ...named } = bond
         const maturity = Date.parse(maturity_date) / 1_000
-        const { contract, part, wallet, counterparty, amount, network, reference } = request
         return deliveries.create(
-          {
-            contract,
-            part,
-            wallet,
-            counterparty,
-            amount,
-            network,
-            reference,
-            number: operation_id,
-            unitPrice: unit_price,
-            bond: { ...named, maturity },
-          },
+          { ...request, number: operation_id, unitPrice: unit_price, bond: { ...named, maturity } },
           caller,
         )
       },

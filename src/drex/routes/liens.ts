@@ -139,13 +139,8 @@ export const lienRoutes = (liens: Liens, sql: Client): readonly Route[] => [
     once(sql, asked, {
       status: 202,
       allow: (caller, { owner_wallet }) => requireWallet(caller, owner_wallet),
-      prepare: ({ owner_wallet: owner, document_hash: documentHash, ...request }, caller) => {
-        const { beneficiary, amount: sum, token, expiry, network, reference } = request
-        return liens.create(
-          { owner, beneficiary, token, amount: sum, expiry, documentHash, network, reference },
-          caller,
-        )
-      },
+      prepare: ({ owner_wallet: owner, document_hash: documentHash, ...request }, caller) =>
+        liens.create({ ...request, owner, documentHash }, caller),
       show,
       audit: ({ id }) => ({ action: 'drex.lien', object: id, outcome: 'accepted' }),
     }),
@@ -155,8 +150,7 @@ export const lienRoutes = (liens: Liens, sql: Client): readonly Route[] => [
     once(sql, asked, {
       status: 201,
       allow: (caller, { wallet }) => requireWallet(caller, wallet),
-      prepare: ({ contract, wallet, network, reference }, caller) =>
-        liens.adopt({ contract, wallet, network, reference }, caller),
+      prepare: liens.adopt,
       show,
       audit: ({ id }) => ({ action: 'drex.lien.adopt', object: id, outcome: 'followed' }),
     }),
