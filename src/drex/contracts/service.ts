@@ -22,13 +22,13 @@ import * as store from './store.ts'
 type Deployment = {
   readonly template: TemplateName
   readonly params: unknown
-  readonly network: NetworkId | undefined
+  readonly network?: NetworkId | undefined
   readonly signerWallet: Hex | undefined
   readonly label: string
 }
 
 type Registration = {
-  readonly network: NetworkId | undefined
+  readonly network?: NetworkId | undefined
   readonly address: Hex
   readonly abi: readonly unknown[]
   readonly label: string
@@ -36,7 +36,7 @@ type Registration = {
 
 type Call = {
   readonly address: Hex
-  readonly network: NetworkId | undefined
+  readonly network?: NetworkId | undefined
   readonly function: string
   readonly params: Readonly<Record<string, unknown>> | readonly unknown[]
   /** May be absent for a view. */

@@ -191,17 +191,8 @@ export const contractRoutes = (contracts: Contracts, sql: Client): readonly Rout
     once(sql, asked, {
       status: 202,
       allow: allowSigner,
-      prepare: (body, caller) =>
-        contracts.deploy(
-          {
-            template: body.template,
-            params: body.params,
-            network: body.network,
-            signerWallet: body.signer_wallet,
-            label: body.label ?? body.template,
-          },
-          caller,
-        ),
+      prepare: ({ signer_wallet: signerWallet, label, ...body }, caller) =>
+        contracts.deploy({ ...body, signerWallet, label: label ?? body.template }, caller),
       show,
       audit: ({ id }) => ({ action: 'contracts.deploy', object: id, outcome: 'pending' }),
       reread: (kept) => withoutAddress(kept, contracts),
@@ -212,16 +203,8 @@ export const contractRoutes = (contracts: Contracts, sql: Client): readonly Rout
       status: 201,
       // Moves nothing.
       allow: () => {},
-      prepare: (body, caller) =>
-        contracts.register(
-          {
-            address: body.address,
-            abi: body.abi,
-            network: body.network,
-            label: body.label ?? 'registered',
-          },
-          caller,
-        ),
+      prepare: ({ label = 'registered', ...body }, caller) =>
+        contracts.register({ ...body, label }, caller),
       show,
       audit: ({ id }) => ({ action: 'contracts.register', object: id, outcome: 'registered' }),
     }),
@@ -230,17 +213,8 @@ export const contractRoutes = (contracts: Contracts, sql: Client): readonly Rout
     once(sql, asked, {
       status: 200,
       allow: allowSigner,
-      prepare: (body, caller) =>
-        contracts.call(
-          {
-            address: asked.params.address,
-            network: body.network,
-            function: body.function,
-            params: body.params,
-            signerWallet: body.signer_wallet,
-          },
-          caller,
-        ),
+      prepare: ({ signer_wallet: signerWallet, ...body }, caller) =>
+        contracts.call({ ...body, address: asked.params.address, signerWallet }, caller),
       show: showOutcome,
       audit: auditOf,
     }),
