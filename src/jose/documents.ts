@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type RouteContract, type RouteDocument, text } from '#src/platform/http/index.ts'
 import {
   contentAlgorithms,
+  contentBytesMax,
   keyManagementAlgorithms,
   keySetKeysMax,
   kidCharsMax,
@@ -22,7 +23,10 @@ const base64url = z
   .max(tokenCharsMax)
   .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url')
 /** Text, which may have several lines; other bytes come in base64url. */
-const content = text(tokenCharsMax, { isMultiline: true, charactersMin: 0 })
+const content = text(Math.ceil((contentBytesMax * 4) / 3), {
+  isMultiline: true,
+  charactersMin: 0,
+}).meta({ description: `At most ${contentBytesMax} bytes.` })
 const token = text(tokenCharsMax, { charactersMin: 0 })
 const encoding = z.enum(['utf8', 'base64url']).default('utf8')
 const serialization = z.enum(serializations).default('compact')
@@ -72,7 +76,9 @@ const besideKid = kid.optional().meta({
 const verifyBody = z.strictObject({
   jws: z.union([token, flattenedJws]),
   kid: besideKid,
-  payload: content.optional().meta({ description: 'Of a detached token.' }),
+  payload: content
+    .optional()
+    .meta({ description: `Of a detached token, at most ${contentBytesMax} bytes.` }),
   payload_encoding: encoding,
   jwks: z
     .strictObject({ keys: z.array(z.record(z.string(), z.unknown())).max(keySetKeysMax) })

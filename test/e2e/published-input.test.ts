@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import * as fc from 'fast-check'
 import {
+  type Bounded,
+  boundsOf,
   examplesOf,
   type Schema,
   stringPlaces,
@@ -242,3 +244,57 @@ describe('a body of the published schema', () => {
     expect(faults).toEqual([])
   })
 })
+
+describe('a body at a bound of the published schema', () => {
+  test('is taken for its shape; one past it is refused with the name of the member', async () => {
+    const { document } = gateway
+    const faults: string[] = []
+    let count = 0
+    for (const [template, operations] of Object.entries(document.paths)) {
+      for (const [verb, { parameters = [], requestBody }] of Object.entries(operations)) {
+        const schema = requestBody?.content['application/json']?.schema
+        if (schema === undefined) continue
+        const path = pathOf(template, parameters)
+        for (const one of boundsOf(document, schema as Schema)) {
+          count++
+          const answer = await send({
+            method: verb.toUpperCase(),
+            path,
+            contentType: 'application/json',
+            body: JSON.stringify(one.value, unchecked),
+          })
+          const why = boundFault(one, answer)
+          if (why === undefined) continue
+          const shown = `${verb} ${template} ${one.pointer} ${one.bound}${one.isPast ? ' passed' : ''}`
+          faults.push(`${shown} → ${answer.status} ${why}: ${answer.text.slice(0, 220)}`)
+        }
+      }
+    }
+    expect(count).toBeGreaterThan(500)
+    expect(faults).toEqual([])
+  })
+})
+
+/** Letters of both cases would be a checksum. */
+const unchecked = (_: string, value: unknown): unknown =>
+  typeof value === 'string' && value.startsWith('0x') ? value.toLowerCase() : value
+
+/** The rule `max` is not among them: it counts bytes, of which a schema cannot tell. */
+const sizeRefused = (text: string, pointer: string): boolean =>
+  ['too_big', 'too_small', 'length'].some((rule) =>
+    text.includes(`"pointer":"${pointer}","rule":"${rule}"`),
+  )
+
+const boundFault = (
+  { pointer, bound, isPast }: Bounded,
+  { status, text }: { readonly status: number; readonly text: string },
+): string | undefined => {
+  if (status >= 500) return 'is an error of the gateway'
+  const name = pointer.split('/').findLast((step) => !/^\d+$/.test(step)) ?? ''
+  // Of another form, or of nothing that is known, it may be.
+  if (!isPast) return sizeRefused(text, pointer) ? 'is refused for its size' : undefined
+  if (status < 400) return 'is taken'
+  // Of the largest member the whole body is past its own bound.
+  if (status === 413) return bound === 'maxLength' ? undefined : 'is too large'
+  return text.includes(name) ? undefined : 'does not name the member'
+}

@@ -157,13 +157,116 @@ export const examplesOf = (document: OpenApi, schema: Schema, depth = 0): readon
     return fc.sample(valuesOf(document, schema), { numRuns: 1, seed: 1 })
   }
   const members = Object.entries(properties).map(([name, one]) => [name, within(one)] as const)
-  const { additionalProperties } = schema
-  if (typeof additionalProperties === 'object') members.push(['name', within(additionalProperties)])
+  const { additionalProperties, propertyNames } = schema
+  if (typeof additionalProperties === 'object') {
+    const [name = 'name'] = propertyNames ? within({ type: 'string', ...propertyNames }) : []
+    members.push([String(name), within(additionalProperties)])
+  }
   const first = Object.fromEntries(members.map(([name, [value]]) => [name, value]))
   const others = members.flatMap(([name, [, ...values]]) =>
     values.map((value) => ({ ...first, [name]: value })),
   )
   return [first, ...others]
+}
+
+/** A value with one bound of its schema in it: reached, or passed by one. */
+export type Bounded = {
+  readonly value: unknown
+  /** The members that lead to the bound. */
+  readonly pointer: string
+  readonly bound: 'maxLength' | 'minLength' | 'maximum' | 'minimum' | 'maxItems' | 'minItems'
+  readonly isPast: boolean
+}
+
+const repeatedMax = 5_000
+
+/** Values at each bound that a schema sets, and one past it. What is past it may be of a form that the schema has not. */
+export const boundsOf = (document: OpenApi, schema: Schema, depth = 0): readonly Bounded[] => {
+  const { $ref, enum: constants, anyOf = schema.oneOf, properties = {} } = schema
+  const within = (one: Schema) => boundsOf(document, one, depth + 1)
+  if ($ref !== undefined) return within(resolved(document, $ref))
+  if (constants !== undefined || depth > depthMax * 2) return []
+  if (anyOf !== undefined) {
+    const types = anyOf.map(({ type, $ref: ref }) => (ref === undefined ? type : 'object'))
+    // Past the bound of one alternative it may be within that of another.
+    const isAlone = (index: number) =>
+      types.indexOf(types[index]) === types.lastIndexOf(types[index])
+    return anyOf.flatMap((one, index) =>
+      within(one).filter(({ isPast }) => !isPast || isAlone(index)),
+    )
+  }
+  switch (schema.type) {
+    case 'string':
+      return boundsOfText(schema)
+    case 'integer':
+      return boundsOfNumber(schema)
+    case 'array':
+      return boundsOfList(document, schema, within(schema.items ?? {}))
+    case 'object': {
+      const [whole = {}] = examplesOf(document, schema, depth)
+      return Object.entries(properties).flatMap(([name, one]) =>
+        within(one).map((each) => ({
+          ...each,
+          value: { ...(whole as object), [name]: each.value },
+          pointer: `/${name}${each.pointer}`,
+        })),
+      )
+    }
+    default:
+      return []
+  }
+}
+
+const bound = (
+  name: Bounded['bound'],
+  limit: number | undefined,
+  beyond: number,
+  make: (size: number) => unknown,
+): readonly Bounded[] =>
+  limit === undefined
+    ? []
+    : [false, true].map((isPast) => ({
+        value: make(isPast ? beyond : limit),
+        pointer: '',
+        bound: name,
+        isPast,
+      }))
+
+const boundsOfText = ({
+  pattern,
+  format,
+  minLength = 0,
+  maxLength,
+}: Schema): readonly Bounded[] => {
+  const wanted = pattern === undefined ? undefined : new RegExp(pattern, 'u')
+  const isWanted = (text: string) => format === undefined && (wanted?.test(text) ?? true)
+  const repeated = (length: number): string =>
+    ['x', 'A', '1', 'a1'].map((unit) => unit.repeat(length).slice(0, length)).find(isWanted) ??
+    'x'.repeat(length)
+  return [
+    ...bound('maxLength', maxLength, (maxLength ?? 0) + 1, repeated),
+    ...bound('minLength', minLength || undefined, minLength - 1, repeated),
+  ].filter(({ value, isPast }) => isPast || isWanted(value as string))
+}
+
+const boundsOfNumber = ({ minimum, maximum }: Schema): readonly Bounded[] => [
+  ...bound('maximum', maximum, (maximum ?? 0) + 1, (value) => value),
+  ...bound('minimum', minimum, (minimum ?? 0) - 1, (value) => value),
+]
+
+const boundsOfList = (
+  document: OpenApi,
+  { items = {}, minItems = 0, maxItems }: Schema,
+  inside: readonly Bounded[],
+): readonly Bounded[] => {
+  const [item] = examplesOf(document, items)
+  const list = (length: number): unknown => Array.from({ length }, () => item)
+  const most = maxItems !== undefined && maxItems <= repeatedMax ? maxItems : undefined
+  return [
+    ...bound('maxItems', most, (most ?? 0) + 1, list),
+    ...bound('minItems', minItems || undefined, minItems - 1, list),
+    ...inside.map((one) => ({ ...one, value: [one.value], pointer: `/0${one.pointer}` })),
+  ]
 }
 
 export type Place = { readonly pointer: string; readonly value: string | undefined }
