@@ -245,32 +245,46 @@ describe('a body of the published schema', () => {
   })
 })
 
-describe('a body at a bound of the published schema', () => {
-  test('is taken for its shape; one past it is refused with the name of the member', async () => {
-    const { document } = gateway
-    const faults: string[] = []
-    let count = 0
-    for (const [template, operations] of Object.entries(document.paths)) {
-      for (const [verb, { parameters = [], requestBody }] of Object.entries(operations)) {
-        const schema = requestBody?.content['application/json']?.schema
-        if (schema === undefined) continue
-        const path = pathOf(template, parameters)
-        for (const one of boundsOf(document, schema as Schema)) {
-          count++
-          const answer = await send({
-            method: verb.toUpperCase(),
-            path,
-            contentType: 'application/json',
-            body: JSON.stringify(one.value, unchecked),
-          })
-          const why = boundFault(one, answer)
-          if (why === undefined) continue
-          const shown = `${verb} ${template} ${one.pointer} ${one.bound}${one.isPast ? ' passed' : ''}`
-          faults.push(`${shown} → ${answer.status} ${why}: ${answer.text.slice(0, 220)}`)
+/** Every request of the document, each once for every bound of its query and its body, reached and passed by one. */
+const boundedRequests = function* (): Generator<Request & { readonly bounded: Bounded }> {
+  const { document } = gateway
+  for (const [template, operations] of Object.entries(document.paths)) {
+    for (const [verb, { parameters = [], requestBody }] of Object.entries(operations)) {
+      const method = verb.toUpperCase()
+      const path = pathOf(template, parameters)
+      for (const { name, schema, in: place } of parameters) {
+        if (place !== 'query') continue
+        for (const bounded of boundsOf(document, schema as Schema)) {
+          const query = new URLSearchParams({ [name]: String(bounded.value) })
+          const pointer = `/${name}`
+          yield { method, path: `${path}?${query}`, bounded: { ...bounded, pointer } }
         }
       }
+      const contentType = 'application/json'
+      const body = requestBody?.content[contentType]?.schema as Schema | undefined
+      for (const bounded of body === undefined ? [] : boundsOf(document, body)) {
+        const text = JSON.stringify(bounded.value, unchecked)
+        yield { method, path, contentType, body: text, bounded }
+      }
     }
-    expect(count).toBeGreaterThan(500)
+  }
+}
+
+describe('a query or a body at a bound of the published schema', () => {
+  test('is taken for its size; one past it is refused with the name of the member', async () => {
+    const faults: string[] = []
+    let count = 0
+    for (const { bounded, ...request } of boundedRequests()) {
+      count++
+      const answer = await send(request)
+      const why = boundFault(bounded, answer)
+      if (why === undefined) continue
+      const { pointer, bound, isPast } = bounded
+      const shown = `${request.method} ${request.path.slice(0, 80)} ${pointer} ${bound}`
+      const { status, text } = answer
+      faults.push(`${shown}${isPast ? ' passed' : ''} → ${status} ${why}: ${text.slice(0, 220)}`)
+    }
+    expect(count).toBeGreaterThan(800)
     expect(faults).toEqual([])
   })
 })
