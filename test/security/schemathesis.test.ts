@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { noPythonTools, pythonTools } from '../support/python-tools.ts'
 import { type RunningDev, startDev } from '../support/running-dev.ts'
@@ -57,7 +56,7 @@ def form_is_as_published(ctx, response, case):
 const plainEnvironment = {
   PATH: process.env['PATH'] ?? '',
   NO_PROXY: '*',
-  HYPOTHESIS_STORAGE_DIRECTORY: join(tmpdir(), 'trilho-test-hypothesis'),
+  HYPOTHESIS_STORAGE_DIRECTORY: temporaryDirectory(),
 }
 
 const ofDrex = '^/v1/(drex|wallets|contracts)'
