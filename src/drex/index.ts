@@ -22,6 +22,7 @@ import { createAccepted } from './engine/accepted.ts'
 import type { EngineContext } from './engine/context.ts'
 import { createEngine } from './engine/engine.ts'
 import { createHeads } from './engine/heads.ts'
+import { createKnownCode } from './engine/known-code.ts'
 import { createKnownNonces } from './engine/known-nonces.ts'
 import { createLooks, type Looks } from './engine/looks.ts'
 import { createProver } from './engine/prover.ts'
@@ -184,6 +185,7 @@ const openChains = (
       looks: looksAt(settings, network),
       accepted: createAccepted(),
       knownNonces: createKnownNonces(),
+      knownCode: createKnownCode(),
       settings: engineSettings(settings, network),
     }
     contexts.set(id, context)

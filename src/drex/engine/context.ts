@@ -9,6 +9,7 @@ import type { Corrected } from './correction-store.ts'
 import type { FeeLimits } from './fees.ts'
 import type { Heads } from './heads.ts'
 import type { Held } from './held-store.ts'
+import type { KnownCode } from './known-code.ts'
 import type { KnownNonces } from './known-nonces.ts'
 import type { Looks } from './looks.ts'
 import type { Prover } from './prover.ts'
@@ -28,6 +29,7 @@ export type EngineContext = {
   readonly accepted: Accepted
   /** Which senders' nonces this process has compared with the chain. */
   readonly knownNonces: KnownNonces
+  readonly knownCode: KnownCode
   /** Notifies followers; runs in the database transaction that ends them. */
   readonly onEnded: (sql: Transaction, network: string, ended: readonly Ended[]) => Promise<void>
   /** Tells of ends that were taken back; runs in the database transaction that takes them back. */

@@ -48,6 +48,11 @@ export const createFollower = (context: EngineContext): Follower => {
     next = number + 1
   }
 
+  const changed = (from: number): void => {
+    finality.changed(from)
+    context.knownCode.clear()
+  }
+
   /** The last block that was read and is still on the chain. */
   const ancestor = async (head: number): Promise<number> => {
     const numbers = [...known.keys()].filter((number) => number <= head).sort((a, b) => b - a)
@@ -60,7 +65,7 @@ export const createFollower = (context: EngineContext): Follower => {
     const common = await ancestor(head)
     logger.warn({ network: network.id, from: common + 1, to: last }, 'the chain changed')
     for (const number of known.keys()) if (number > common) known.delete(number)
-    finality.changed(common + 1)
+    changed(common + 1)
     next = common + 1
   }
 
@@ -72,7 +77,7 @@ export const createFollower = (context: EngineContext): Follower => {
     againMs = performance.now() + Math.max(againMinMs, network.blockTimeMs)
     const from = Math.max(Math.min(next, head), head - blocksMax + 1, 0)
     // What happened in blocks that nobody read is unknown.
-    if (from > next) finality.changed(0)
+    if (from > next) changed(0)
     const numbers = Array.from({ length: head - from + 1 }, (_, i) => from + i)
     const blocks = await linkedBlocks(context, numbers)
     const isOther = (number: number, hash: Hex) => (known.get(number) ?? hash) !== hash

@@ -31,6 +31,7 @@ export const identify = async (context: EngineContext): Promise<void> => {
     await endSagas(context, tx, ended)
   })
   context.knownNonces.clear()
+  context.knownCode.clear()
 }
 
 const checkpointEveryMs = 60_000

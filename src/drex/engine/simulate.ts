@@ -70,7 +70,6 @@ export type Simulator = (taken: readonly OpenTransaction[]) => Promise<readonly 
 
 export const createSimulator = (context: EngineContext): Simulator => {
   const { network, rpc, sql } = context
-  const hasCode = createCodeCheck(context)
   const isFree = network.gasPolicy === 'zero'
 
   const callOf = (
@@ -92,7 +91,7 @@ export const createSimulator = (context: EngineContext): Simulator => {
       ({ id, kind }) => gas.get(id) !== undefined || answersTrue(kind),
     )
     const estimated = permitted.filter(({ id }) => gas.get(id) === undefined)
-    const code = await hasCode(permitted)
+    const code = await codeOf(context, permitted)
     const calls = await rpc.batch(
       called.map((each) => ({
         method: 'eth_call',
@@ -224,33 +223,29 @@ export const refuseAll = async (
   )
 }
 
-const knownMax = 10_000
-
 /** A call to an address without code succeeds and does nothing. Code that was seen is not asked for again. */
-const createCodeCheck = ({ rpc }: EngineContext) => {
-  const known = new Set<Hex>()
-  return async (
-    transactions: readonly OpenTransaction[],
-  ): Promise<(transaction: OpenTransaction) => boolean | undefined> => {
-    const called = new Set<Hex>()
-    for (const { recipient } of transactions) {
-      if (recipient !== undefined && !known.has(recipient)) called.add(recipient)
-    }
-    const addresses = [...called]
-    const codes = await rpc.batch(
-      addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
-    )
-    const found = new Map<Hex, boolean>()
-    for (const [i, address] of addresses.entries()) {
-      const code = codes[i]!
-      if ('failure' in code) continue
-      found.set(address, code.result !== '0x')
-      if (code.result !== '0x' && known.size < knownMax) known.add(address)
-    }
-    return ({ recipient }) => {
-      if (recipient === undefined || known.has(recipient)) return true
-      return found.get(recipient)
-    }
+const codeOf = async (
+  { knownCode, rpc }: EngineContext,
+  transactions: readonly OpenTransaction[],
+): Promise<(transaction: OpenTransaction) => boolean | undefined> => {
+  const called = new Set<Hex>()
+  for (const { recipient } of transactions) {
+    if (recipient !== undefined && !knownCode.has(recipient)) called.add(recipient)
+  }
+  const addresses = [...called]
+  const codes = await rpc.batch(
+    addresses.map((address) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+  )
+  const found = new Map<Hex, boolean>()
+  for (const [i, address] of addresses.entries()) {
+    const code = codes[i]!
+    if ('failure' in code) continue
+    found.set(address, code.result !== '0x')
+    if (code.result !== '0x') knownCode.add(address)
+  }
+  return ({ recipient }) => {
+    if (recipient === undefined || knownCode.has(recipient)) return true
+    return found.get(recipient)
   }
 }
 
