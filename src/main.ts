@@ -130,7 +130,7 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
           keys: certificates.keys,
           pix,
           learnedVersions: schemas.learnedVersions,
-          payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
+          payees: payeesOf(dict, qrcodes),
         },
         deps,
       ),
@@ -143,6 +143,12 @@ const createFeatures = (values: Values, deps: PlatformDeps): readonly Feature[] 
     ]),
   )
 }
+
+/** Payments ask it who is paid by a key, or by a code. */
+const payeesOf = (
+  { payee, missing, payeeErrors }: ReturnType<typeof createDirectory>,
+  { readPayable: readCode, payableErrors }: ReturnType<typeof createQrcodes>,
+) => ({ payee, missing, readCode, errors: [...payeeErrors, ...payableErrors] })
 
 const certificatesOf = (
   { certificates, platform }: Values,

@@ -55,6 +55,18 @@ const entry = z
   })
   .meta({ id: 'DirectoryEntry' })
 
+/** What may come of looking a key up. */
+const lookupErrors = [
+  dictErrors.dict_key_not_found,
+  dictErrors.dict_refused,
+  dictErrors.dict_key_of_this_institution,
+  dictErrors.dict_limited,
+  dictErrors.dict_unavailable,
+]
+
+/** What may come of asking whom a payment by key goes to. */
+export const payeeErrors = [...lookupErrors, dictErrors.dict_entry_changed]
+
 export const documents = {
   lookUp: {
     at: 'GET /v1/dict/keys/{key}',
@@ -69,12 +81,6 @@ export const documents = {
     params: keyParams,
     query: lookupQuery,
     responses: { 200: { description: 'The entry.', schema: entry } },
-    errors: [
-      dictErrors.dict_key_not_found,
-      dictErrors.dict_refused,
-      dictErrors.dict_key_of_this_institution,
-      dictErrors.dict_limited,
-      dictErrors.dict_unavailable,
-    ],
+    errors: lookupErrors,
   },
 } as const satisfies Readonly<Record<string, RouteContract>>

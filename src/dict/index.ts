@@ -1,6 +1,6 @@
 import type { Emit } from '#src/events/index.ts'
 import type { Client } from '#src/platform/database/index.ts'
-import { routesWithout, sharedBuckets } from '#src/platform/http/index.ts'
+import { type ErrorDefinition, routesWithout, sharedBuckets } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import type { Logger, Metrics } from '#src/platform/observe/index.ts'
 import type { KeyMaterial } from '#src/platform/security/index.ts'
@@ -15,6 +15,7 @@ import { comparisonRoutes } from './comparisons/routes.ts'
 import { createComparisonJob, createComparisonService } from './comparisons/service.ts'
 import type { DictSettings } from './config.ts'
 import { createDisputing, unaskedDisputes } from './disputing.ts'
+import { payeeErrors } from './documents.ts'
 import { createEntryRetries } from './entries/retries.ts'
 import { entryRoutes } from './entries/routes.ts'
 import { createEntryService, type EntryService } from './entries/service.ts'
@@ -51,11 +52,13 @@ export type DictDeps = {
 export type DictFeature = Feature & {
   /** For payments; undefined if the directory cannot be asked. */
   readonly payee: DictService['payee'] | undefined
+  /** What may come of asking it. */
+  readonly payeeErrors: readonly ErrorDefinition[]
   /** What it lacks. */
   readonly missing: readonly string[]
 }
 
-const common = { name: 'dict', errors: dictErrors }
+const common = { name: 'dict', errors: dictErrors, payeeErrors }
 
 /** The directory of Pix keys (DICT): who is paid by a key. */
 export const createDict = (deps: DictDeps): DictFeature => {

@@ -1,3 +1,4 @@
+import type { ErrorDefinition } from '#src/platform/http/index.ts'
 import type { Feature } from '#src/platform/lifecycle/index.ts'
 import { qrcodeDemo } from './demo.ts'
 import { qrcodeErrors } from './errors.ts'
@@ -11,6 +12,8 @@ export { drawText } from './picture.ts'
 export type QrcodesFeature = Feature & {
   /** For payments by code. */
   readonly readPayable: ReadPayable
+  /** What may come of that. */
+  readonly payableErrors: readonly ErrorDefinition[]
 }
 
 /** Writes, draws, reads and resolves PIX QR codes. */
@@ -22,5 +25,6 @@ export const createQrcodes = (deps: ResolveDeps): QrcodesFeature => {
     errors: qrcodeErrors,
     demo: qrcodeDemo,
     readPayable: createPayables(resolve),
+    payableErrors: Object.values(qrcodeErrors),
   }
 }

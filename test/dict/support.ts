@@ -194,7 +194,12 @@ export const startDict = async (
   const qrcodes = createQrcodes({ read, open: joseFeature(noKeys, outside).openPayload })
   const payments = createPayments({
     ...paying,
-    payees: { payee: dict.payee, missing: dict.missing, readCode: qrcodes.readPayable },
+    payees: {
+      payee: dict.payee,
+      missing: dict.missing,
+      errors: [],
+      readCode: qrcodes.readPayable,
+    },
   })
   const { key, record } = testKey('dict:*', 'spi:send', 'messages:read')
   const reader = testKey('messages:read')

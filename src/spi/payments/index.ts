@@ -34,7 +34,7 @@ export const createPayments = (deps: PaymentsDeps & { readonly payees: PayeePort
   const { ispb, sql, broker, revision, payees, now = () => new Date() } = deps
   const common = { name: 'payments', errors: paymentErrors }
   const routesOn = (on: PaymentDeps) =>
-    paymentRoutes(createPaymentService(on), createPay(on, payees))
+    paymentRoutes(createPaymentService(on), createPay(on, payees), payees.errors)
   if (ispb !== undefined && sql !== undefined && broker !== undefined) {
     return { ...common, routes: routesOn({ ispb, sql, broker, revision, now }) }
   }

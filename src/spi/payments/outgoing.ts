@@ -7,6 +7,7 @@ import {
   type Away,
   actorOf,
   type Caller,
+  type ErrorDefinition,
   httpErrors,
   refusedValue,
   replayOf,
@@ -58,6 +59,8 @@ export type PayeePorts = {
       ) => Promise<KeyPayee>)
     | undefined
   readonly missing: readonly string[]
+  /** What may come of asking for payees, or of reading a code. */
+  readonly errors: readonly ErrorDefinition[]
   readonly readCode: (
     text: string,
     now: Date,

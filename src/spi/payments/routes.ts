@@ -1,4 +1,12 @@
-import { ApiError, away, httpErrors, type Route, respond, route } from '#src/platform/http/index.ts'
+import {
+  ApiError,
+  away,
+  type ErrorDefinition,
+  httpErrors,
+  type Route,
+  respond,
+  route,
+} from '#src/platform/http/index.ts'
 import { documents } from './documents.ts'
 import type { Pay } from './outgoing.ts'
 import { payDocument } from './outgoing-documents.ts'
@@ -6,15 +14,20 @@ import { noPayment, type PaymentRecord, type PaymentService } from './service.ts
 import { paymentView, refundView } from './views.ts'
 
 /** Payments are the institution's, like the messages that tell of them: every account with the scope sees them. */
-export const paymentRoutes = (service: PaymentService, pay: Pay): readonly Route[] => {
+export const paymentRoutes = (
+  service: PaymentService,
+  pay: Pay,
+  payeeErrors: readonly ErrorDefinition[],
+): readonly Route[] => {
   const found = async (endToEndId: string): Promise<PaymentRecord> => {
     const record = await service.find(endToEndId)
     if (record === undefined) throw noPayment()
     return record
   }
   return [
-    route(payDocument, async ({ body, caller, c }) =>
-      respond(await pay(body, caller, (wait) => away(c, wait))),
+    route(
+      { ...payDocument, errors: [...payDocument.errors, ...payeeErrors] },
+      async ({ body, caller, c }) => respond(await pay(body, caller, (wait) => away(c, wait))),
     ),
     route(documents.find, async ({ params }) => {
       const { payment, messages } = await found(params.endToEndId)

@@ -27,7 +27,7 @@ test('a directory that takes five seconds has many wait, and refuses nobody', as
     sql,
     broker,
     revision: '5.11.1',
-    payees: { payee, missing: [], readCode: unused },
+    payees: { payee, missing: [], errors: [], readCode: unused },
   })
   const { key, record } = testKey('spi:send')
   const app = testApp(payments.routes ?? [], { keys: [record], roomsFor: () => rooms })

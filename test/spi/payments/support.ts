@@ -4,6 +4,7 @@ import type { PayeePorts } from '#src/spi/index.ts'
 export const noPayees: PayeePorts = {
   payee: undefined,
   missing: ['DICT_URL'],
+  errors: [],
   readCode: async () => {
     throw new Error('no code is read here')
   },
