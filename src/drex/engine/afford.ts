@@ -3,7 +3,6 @@ import type { Hex } from '../evm/hex.ts'
 import type { EngineContext } from './context.ts'
 import { currentFees } from './fees.ts'
 import { supplyGas } from './gas-supply.ts'
-import { retryMs } from './ground.ts'
 import * as lanes from './lane-store.ts'
 import type { Offer } from './sign.ts'
 import { sendersOf } from './sign.ts'
@@ -79,7 +78,7 @@ const payable = async (
     ;(isEnough ? affordable : poor).push(offer)
     if (isEnough) left.set(sender, coin - cost(offer))
   }
-  if (unknown.length > 0) await store.defer(sql, unknown, retryMs)
+  if (unknown.length > 0) await store.defer(sql, unknown, store.retryMs)
   await refusePoor(context, poor, { affordable, bound, cost })
   return affordable
 }
@@ -110,7 +109,7 @@ const refusePoor = async (
     poor.map(({ transaction }) => transaction).filter(({ sender }) => concerns(sender))
   const idsOf = (concerns: (sender: Hex) => boolean) => those(concerns).map(({ id }) => id)
   const soon = idsOf((sender) => supplied.has(sender))
-  if (soon.length > 0) await store.defer(context.sql, soon, retryMs, insufficientFunds)
+  if (soon.length > 0) await store.defer(context.sql, soon, store.retryMs, insufficientFunds)
   const waiting = idsOf((sender) => busy.has(sender) && !supplied.has(sender))
   if (waiting.length > 0) await store.defer(context.sql, waiting, feeRetryMs, insufficientFunds)
   await refuseAll(

@@ -7,11 +7,8 @@ import { isFinal, type TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
 import { hashesOf } from './blocks.ts'
 import type { EngineContext } from './context.ts'
-import { defer } from './store.ts'
+import { defer, retryMs } from './store.ts'
 import type { OpenTransaction } from './transaction.ts'
-
-/** Until a transaction of which nothing is known is looked at again. */
-export const retryMs = 500
 
 /**
  * Leaves to a later turn those whose ground is off the chain. It is asked once a node has answered about them: a block
@@ -28,6 +25,7 @@ export const onGround = async <T extends { readonly transaction: Pick<OpenTransa
     sql,
     judged.map(({ transaction }) => transaction.id),
   )
+  if (grounds.length === 0) return judged
   const ended = grounds.filter(({ status }) => status === 'confirmed')
   const hashes = await hashesOf(
     context,

@@ -9,7 +9,6 @@ import type { Hex } from '../evm/hex.ts'
 import { createdAddress, type UnsignedTransaction } from '../evm/transaction.ts'
 import type { EngineContext } from './context.ts'
 import { feesFor } from './fees.ts'
-import { retryMs } from './ground.ts'
 import * as lanes from './lane-store.ts'
 import * as sagaStore from './saga-store.ts'
 import type { Passed } from './simulate.ts'
@@ -73,7 +72,7 @@ export const signLocally = async (
     return signed
   })
   if (unsignedIds.length > 0) await store.defer(sql, unsignedIds, signerRestMs, signerFailed)
-  if (waitingIds.length > 0) await store.defer(sql, waitingIds, retryMs)
+  if (waitingIds.length > 0) await store.defer(sql, waitingIds, store.retryMs)
   return signed
 }
 
@@ -129,7 +128,7 @@ export const signRemotely = async (
     await store.defer(
       sql,
       unsigned,
-      isFailed ? signerRestMs : retryMs,
+      isFailed ? signerRestMs : store.retryMs,
       isFailed ? signerFailed : undefined,
     )
   }

@@ -7,7 +7,7 @@ import { isRetryable, type RpcFailure } from '../rpc/errors.ts'
 import { endSagas } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
-import { onGround, retryMs } from './ground.ts'
+import { onGround } from './ground.ts'
 import { inParts } from './parts.ts'
 import * as store from './store.ts'
 import type { OpenTransaction, TransactionError, TransactionKind } from './transaction.ts'
@@ -126,7 +126,7 @@ export const createSimulator = (context: EngineContext): Simulator => {
         })
     }
     await refuseAll(context, refused)
-    if (later.length > 0) await store.defer(sql, later, retryMs)
+    if (later.length > 0) await store.defer(sql, later, store.retryMs)
     const standing = new Set(await onGround(context, passed.filter(isStep)))
     return passed.filter((each) => !isStep(each) || standing.has(each))
   }
@@ -201,7 +201,7 @@ const permittedOf = async (
     context,
     those('refused').map((transaction) => ({ transaction, error: notPermitted })),
   )
-  if (unknown.length > 0) await store.defer(context.sql, unknown, retryMs)
+  if (unknown.length > 0) await store.defer(context.sql, unknown, store.retryMs)
   return those('allowed')
 }
 

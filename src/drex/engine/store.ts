@@ -198,6 +198,9 @@ export const markBroadcast = async (sql: Client, ids: readonly string[]): Promis
     where id = any(${[...ids]}::text[]) and status in (${before(sql, 'accepted')})`
 }
 
+/** Until a transaction of which nothing is known is looked at again. */
+export const retryMs = 500
+
 /** Delays the next look, and stores an error for the reader. */
 export const defer = async (
   sql: Client,

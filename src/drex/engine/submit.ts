@@ -9,7 +9,6 @@ import { endSagas, withPermitData } from '../sagas.ts'
 import { afford } from './afford.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
-import { retryMs } from './ground.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
 import { reckon } from './reckoning.ts'
@@ -143,7 +142,7 @@ const orDefer = async <T>(
     await store.defer(
       sql,
       taken.map(({ id }) => id),
-      retryMs,
+      store.retryMs,
     )
     throw error
   }
@@ -176,7 +175,7 @@ const createRemote = (context: EngineContext, onRoom: () => void) => {
       const kind = await context.signers.kind(sender)
       if (running.has(sender) || countOf(kind) >= remoteSendersMax) {
         const ids = offers.map(({ transaction }) => transaction.id)
-        await store.defer(context.sql, ids, retryMs)
+        await store.defer(context.sql, ids, store.retryMs)
         return
       }
       running.set(sender, { kind, work: run(sender, offers) })
@@ -203,7 +202,7 @@ const unsent = async (
     await store.defer(
       context.sql,
       unknown.map(({ id }) => id),
-      retryMs,
+      store.retryMs,
     )
   const isFresh = new Set(fresh)
   return taken.filter((each) => !isFresh.has(each) || waiting.has(each.id))
