@@ -2,16 +2,10 @@ import { type Route, respond } from '#src/platform/http/index.ts'
 import { pixErrors, violates } from '../errors.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
-import type { LocationKind } from './domain.ts'
+import { type LocationKind, locationIdIn } from './domain.ts'
 import { type LocationService, noLocation } from './service.ts'
 
 const bodyBytesMax = 4_096
-
-/** What is no id is the id of nothing. */
-const idIn = (id: string): bigint => {
-  if (!/^\d{1,18}$/.test(id)) throw noLocation()
-  return BigInt(id)
-}
 
 const kindOf = (body: unknown): LocationKind => {
   const given =
@@ -45,10 +39,10 @@ export const locationRoutes = (service: LocationService): readonly Route[] => [
   }),
   pixRoute('GET /loc/{id}', 'payloadlocation:read', 'Recuperar location do payload.', {
     handle: async ({ params, caller }) =>
-      Response.json(await service.find(caller.owner, idIn(params.id))),
+      Response.json(await service.find(caller.owner, locationIdIn(params.id, noLocation))),
   }),
   pixRoute('DELETE /loc/{id}/txid', 'payloadlocation:write', 'Desvincular uma cobrança.', {
     handle: async ({ params, caller }) =>
-      Response.json(await service.free(caller.owner, idIn(params.id))),
+      Response.json(await service.free(caller.owner, locationIdIn(params.id, noLocation))),
   }),
 ]

@@ -1,5 +1,6 @@
 import { type Route, respond } from '#src/platform/http/index.ts'
 import { pixErrors } from '../errors.ts'
+import { locationIdIn } from '../locations/domain.ts'
 import { readList } from '../pages.ts'
 import { pixRoute } from '../pix-route.ts'
 import { agreementCharsMax, readRecurrenceRevision } from './body.ts'
@@ -8,12 +9,6 @@ import type { RecurrenceService } from './service.ts'
 
 const bodyBytesMax = 16_384
 export const agreementForm = new RegExp(`^\\P{Cc}{1,${agreementCharsMax}}$`, 'u')
-
-/** What is no id is the id of nothing. */
-const locationIdIn = (id: string): bigint => {
-  if (!/^\d{1,18}$/.test(id)) throw noRecurrenceLocation()
-  return BigInt(id)
-}
 
 /** `rec`: what a payer agrees to be charged for, again and again. */
 export const recurrenceRoutes = (service: RecurrenceService): readonly Route[] => [
@@ -63,10 +58,14 @@ export const recurrenceLocationRoutes = (service: RecurrenceLocationService): re
   }),
   pixRoute('GET /locrec/{id}', 'payloadlocationrec:read', 'Recuperar location do payload.', {
     handle: async ({ params, caller }) =>
-      Response.json(await service.find(caller.owner, locationIdIn(params.id))),
+      Response.json(
+        await service.find(caller.owner, locationIdIn(params.id, noRecurrenceLocation)),
+      ),
   }),
   pixRoute('DELETE /locrec/{id}/idRec', 'payloadlocationrec:write', 'Desvincular recorrência.', {
     handle: async ({ params, caller }) =>
-      Response.json(await service.free(caller.owner, locationIdIn(params.id))),
+      Response.json(
+        await service.free(caller.owner, locationIdIn(params.id, noRecurrenceLocation)),
+      ),
   }),
 ]
