@@ -128,7 +128,17 @@ export const compileFolder = (
   return { artifacts, fingerprint: fingerprintOf(Object.keys(output.sources ?? {}).sort()) }
 }
 
-export const artifactText = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`
+const listText = (values: readonly unknown[]): string =>
+  `[\n${values.map((value) => `  ${JSON.stringify(value)}`).join(',\n')}\n ]`
+
+/** One line a member, and one an entry of a list: a changed function of a contract is one changed line. */
+export const artifactText = (value: object): string => {
+  const members = Object.entries(value).map(
+    ([name, member]) =>
+      ` ${JSON.stringify(name)}: ${Array.isArray(member) ? listText(member) : JSON.stringify(member)}`,
+  )
+  return `{\n${members.join(',\n')}\n}\n`
+}
 
 /** @returns why the stored artifacts of a folder are stale, or undefined when they are fresh */
 export const staleReason = (folder: string): string | undefined => {
@@ -146,7 +156,7 @@ export const staleReason = (folder: string): string | undefined => {
 
 const writeFolder = (folder: string): void => {
   const { artifacts, fingerprint } = compileFolder(folder)
-  const write = (path: string, value: unknown): void => {
+  const write = (path: string, value: object): void => {
     mkdirSync(join(root, dirname(path)), { recursive: true })
     writeFileSync(join(root, path), artifactText(value))
   }
