@@ -76,6 +76,8 @@ const listen = (
   onReversals: () => void,
   now: () => Date,
 ): void => {
+  // What waits for a network goes out when that is back.
+  networks.onUp(onReversals)
   const told = { ...{ sql, networks, onReversals }, ...{ emission, logger, now } }
   networks.onLateAnswer(createLateAnswers(told))
   const takeAdvice = createAdvices(told)

@@ -18,6 +18,8 @@ export type Answer = {
   /** Of the transaction, also where what became of it is unknown. */
   readonly id: string | undefined
   readonly state: string
+  /** All of the body. */
+  readonly record: Readonly<Record<string, unknown>>
 }
 
 /** A gateway in a process of its own, which is killed and started again on the same port, or stopped where it is. */
@@ -73,36 +75,39 @@ export const createCardGateway = async ({
     await program?.end()
   }
   /** Undefined: the caller learnt nothing. */
-  const post = async (
-    path: string,
-    body: unknown,
-    idempotencyKey: string,
-  ): Promise<Answer | undefined> => {
+  const ask = async (path: string, request: RequestInit): Promise<Answer | undefined> => {
     try {
       const response = await fetch(`${url}${path}`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${key}`,
-          'Content-Type': 'application/json',
-          'Idempotency-Key': idempotencyKey,
-        },
-        body: JSON.stringify(body),
+        ...request,
+        headers: { Authorization: `Bearer ${key}`, ...request.headers },
         signal: AbortSignal.timeout(answerMs),
       })
-      const { id, status, error } = (await response.json()) as Body
+      const record = (await response.json()) as Body & Answer['record']
+      const { id, status, error } = record
       return {
         status: response.status,
         id: id ?? error?.details?.transaction_id,
         state: status ?? '',
+        record,
       }
     } catch {
       return undefined
     }
   }
+  const post = (path: string, body: unknown, idempotencyKey: string): Promise<Answer | undefined> =>
+    ask(path, {
+      method: 'POST',
+      headers: {
+        'Idempotency-Key': idempotencyKey,
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      body: JSON.stringify(body),
+    })
   return {
     start,
     untilUp,
     post,
+    get: (path: string): Promise<Answer | undefined> => ask(path, {}),
     end,
     kill: async (): Promise<void> => {
       await end()

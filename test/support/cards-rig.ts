@@ -87,6 +87,8 @@ export const createCardsRig = async (
     readonly poolSize?: number
     /** Of the networks: short where a time-out is what the test waits for. */
     readonly timeoutMs?: number
+    /** Between two looks for reversals that are due. */
+    readonly reversalPollMs?: number
     /** How long "unknown here" is not the end of a reversal. */
     readonly windowMs?: number
     /** In place of the simulator of network A. */
@@ -146,7 +148,12 @@ export const createCardsRig = async (
     logger: quietLogger,
     metrics,
     reconciliationTiming: { everyMs: 20, backoffBaseMs: 20 },
-    reversalTiming: { pollMs: 20, backoffBaseMs: 20, holdMs: 20, windowMs: options.windowMs ?? 0 },
+    reversalTiming: {
+      pollMs: options.reversalPollMs ?? 20,
+      backoffBaseMs: 20,
+      holdMs: 20,
+      windowMs: options.windowMs ?? 0,
+    },
   })
   const { key, record } = testKey('cards:*')
   const reader = testKey('cards:read')

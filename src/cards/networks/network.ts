@@ -99,7 +99,10 @@ class ConnectionPool implements Network {
       },
       keys: this.keys,
       onWrongCode: (message: CardMessage) => this.wrongCode(message),
-      onUp: () => this.wakeWaiting(),
+      onUp: () => {
+        this.wakeWaiting()
+        options.onUp?.()
+      },
       onLost: () => this.counts.reconnects.inc(),
       onEcho: (roundTripMs: number) => {
         this.lastEcho = { at: new Date(), roundTripMs }

@@ -37,6 +37,8 @@ export type CardNetworks = {
   readonly byName: (name: string) => Network | undefined
   /** The network of a card number, ASCII digits; undefined when no network takes it. */
   readonly networkFor: (pan: Uint8Array) => Network | undefined
+  /** Sets the one listener for connections that begin to take requests. */
+  readonly onUp: (listener: () => void) => void
   /** Sets the one listener for late answers. */
   readonly onLateAnswer: (listener: (answer: LateAnswer) => void) => void
   /** Sets the one listener for advices. */
@@ -53,6 +55,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
   const module = createSecurityModule(settings, logger)
   const { sql, sealer } = deps.keeping ?? {}
   const keyStores = sql && sealer && createLinkKeyStores(sql, sealer, logger)
+  let up = (): void => undefined
   let listener: (answer: LateAnswer) => void = () => undefined
   let takeAdvice: TakeAdvice = async () => undefined
   let takeCutOver: TakeCutOver = async () => false
@@ -64,6 +67,7 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
       metrics,
       module,
       keyStore: definition.security?.exchange && keyStores?.of(definition.name),
+      onUp: () => up(),
       onLateAnswer: (answer: LateAnswer) => listener(answer),
       onAdvice: (advice: Parameters<TakeAdvice>[0]) => takeAdvice(advice),
       onCutOver: (date: string | undefined) => takeCutOver(definition.name, date),
@@ -77,6 +81,9 @@ export const createCardNetworks = (deps: CardNetworksDeps): CardNetworks => {
     all,
     byName: (name) => byName.get(name),
     networkFor: createRouting(made),
+    onUp: (told) => {
+      up = told
+    },
     onLateAnswer: (told) => {
       listener = told
     },

@@ -69,6 +69,8 @@ export type NetworkOptions = {
   readonly random?: () => number
   readonly logger: Logger
   readonly metrics?: NetworkMetrics | undefined
+  /** Called each time a connection begins to take requests. */
+  readonly onUp?: (() => void) | undefined
   /** The response is wiped after the call. */
   readonly onLateAnswer?: ((answer: LateAnswer) => void) | undefined
   /** Gives whether the end of the business day is kept; with DE 15. */
