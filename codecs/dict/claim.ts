@@ -18,7 +18,11 @@ export const claimTypes = ['OWNERSHIP', 'PORTABILITY'] as const
 export type ClaimType = (typeof claimTypes)[number]
 
 export const claimStatuses = [
-  ...(['OPEN', 'WAITING_RESOLUTION', 'CONFIRMED', 'CANCELLED', 'COMPLETED'] as const),
+  'OPEN',
+  'WAITING_RESOLUTION',
+  'CONFIRMED',
+  'CANCELLED',
+  'COMPLETED',
 ] as const
 export type ClaimStatus = (typeof claimStatuses)[number]
 

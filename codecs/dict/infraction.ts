@@ -20,11 +20,13 @@ import {
 /** A refund is asked for by the payer's institution, the end of one by the receiver's. */
 export const infractionReasons = ['REFUND_REQUEST', 'REFUND_CANCELLED'] as const
 export const situationTypes = [
-  ...(['SCAM', 'ACCOUNT_TAKEOVER', 'COERCION', 'FRAUDULENT_ACCESS', 'OTHER'] as const),
+  'SCAM',
+  'ACCOUNT_TAKEOVER',
+  'COERCION',
+  'FRAUDULENT_ACCESS',
+  'OTHER',
 ] as const
-export const fraudTypes = [
-  ...(['APPLICATION_FRAUD', 'MULE_ACCOUNT', 'SCAMMER_ACCOUNT', 'OTHER'] as const),
-] as const
+export const fraudTypes = ['APPLICATION_FRAUD', 'MULE_ACCOUNT', 'SCAMMER_ACCOUNT', 'OTHER'] as const
 export const infractionStatuses = ['OPEN', 'ACKNOWLEDGED', 'CLOSED', 'CANCELLED'] as const
 export const infractionResults = ['AGREED', 'DISAGREED'] as const
 

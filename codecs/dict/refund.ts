@@ -21,7 +21,10 @@ export const refundReasons = ['FRAUD', 'OPERATIONAL_FLAW', 'PIX_AUTOMATICO'] as 
 export const refundStatuses = ['OPEN', 'CLOSED', 'CANCELLED'] as const
 export const refundResults = ['TOTALLY_ACCEPTED', 'PARTIALLY_ACCEPTED', 'REJECTED'] as const
 export const refundRejectionReasons = [
-  ...(['NO_BALANCE', 'ACCOUNT_CLOSURE', 'INVALID_REQUEST', 'OTHER'] as const),
+  'NO_BALANCE',
+  'ACCOUNT_CLOSURE',
+  'INVALID_REQUEST',
+  'OTHER',
 ] as const
 
 export type RefundStatus = (typeof refundStatuses)[number]

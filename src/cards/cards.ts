@@ -78,7 +78,7 @@ const listen = (
 ): void => {
   // What waits for a network goes out when that is back.
   networks.onUp(onReversals)
-  const told = { ...{ sql, networks, onReversals }, ...{ emission, logger, now } }
+  const told = { sql, networks, onReversals, emission, logger, now }
   networks.onLateAnswer(createLateAnswers(told))
   const takeAdvice = createAdvices(told)
   const takeTotals = createTotals({ sql, networks: networks.all, logger, now })
@@ -97,7 +97,7 @@ const jobsOf = (
   now: () => Date,
 ): readonly Job[] => {
   const { networks, emission, logger, metrics } = deps
-  const common = { ...{ sql, insertReversals }, ...{ emission, logger, now } }
+  const common = { sql, insertReversals, emission, logger, now }
   const timeoutMs = Math.max(...networks.all.map((network) => network.timeoutMs))
   const reconciliation = createReconciliation({
     sql,

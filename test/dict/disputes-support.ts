@@ -38,7 +38,7 @@ export const startDisputes = async () => {
   }
   /** The directory knows of a payment too. */
   const known = (id: string, debited: string, credited: string, amountCents: bigint): string => {
-    addTransaction({ ...{ id, debited, credited, amountCents }, settledMs: Date.now() })
+    addTransaction({ id, debited, credited, amountCents, settledMs: Date.now() })
     return id
   }
   return {

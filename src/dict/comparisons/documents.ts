@@ -134,6 +134,6 @@ export const comparisonDocuments = {
     idempotent: true,
     body: { 'application/json': mending },
     responses: { 200: { description: 'The difference', schema: difference } },
-    errors: [...[dictErrors.dict_difference_mended], dictErrors.dict_entry_not_registered],
+    errors: [dictErrors.dict_difference_mended, dictErrors.dict_entry_not_registered],
   },
 } as const satisfies Readonly<Record<string, RouteContract>>

@@ -40,7 +40,9 @@ export const signAwsRequest = (
   const signed = Object.entries({ ...sent, host: url.host }).sort(([a], [b]) => (a < b ? -1 : 1))
   const names = signed.map(([name]) => name).join(';')
   const canonical = [
-    ...['POST', '/', ''],
+    'POST',
+    '/',
+    '',
     ...signed.map(([name, value]) => `${name}:${value.trim()}`),
     '',
     names,

@@ -124,7 +124,7 @@ const far = async (
   const before = await headers(context, [from, to])
   if (isParted(before.get(from), after)) return undefined
   const last = before.get(to)!
-  const filter = { ...{ fromBlock: quantity(from), toBlock: quantity(to) }, ...filterOf(wanted) }
+  const filter = { fromBlock: quantity(from), toBlock: quantity(to), ...filterOf(wanted) }
   const logs = await context.rpc.call('eth_getLogs', filter)
   const again = (await headers(context, [to])).get(to)!
   if (again.hash !== last.hash) throw new RpcFailure('transient', 'the chain changed meanwhile')

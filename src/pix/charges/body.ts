@@ -86,7 +86,11 @@ const revisedCharge = z.object({
 /** The members that the standard judges as a whole. */
 const objects: ReadonlySet<string> = new Set(['devedor', 'infoAdicionais'])
 const valueObjects: ReadonlySet<string> = new Set([
-  ...['multa', 'juros', 'abatimento', 'desconto', 'retirada'],
+  'multa',
+  'juros',
+  'abatimento',
+  'desconto',
+  'retirada',
 ])
 
 /** @param value the body as it was sent */

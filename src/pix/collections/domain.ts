@@ -126,9 +126,9 @@ export const retryDaysMax = 7
 export const retriesMax = 3
 
 /** Codes of pain.014 that refuse the charge itself, whatever may be tried (API Pix 2.9.0, `tentativas`). */
-export const fatalReasons: ReadonlySet<string> = new Set([
-  ...['AC05', 'AM09', 'DENC', 'DS27', 'DTED', 'MIDI', 'MSUC', 'NITX', 'RC09'],
-])
+export const fatalReasons: ReadonlySet<string> = new Set(
+  'AC05 AM09 DENC DS27 DTED MIDI MSUC NITX RC09'.split(' '),
+)
 
 /** `rejeicao`: a code of pain.014, with its meaning. */
 export const rejectionOf = (codigo: string) => ({

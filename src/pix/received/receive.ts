@@ -183,7 +183,7 @@ const judgeAll = (
     const refusal = refusalOf(payment, charge, isPending, at, due)
     const components = due?.componentsOf(payment.amountCents) ?? cashOf(payment) ?? null
     if (charge !== undefined && refusal === undefined) pending.add(charge.id)
-    return [{ ...{ payment, refusal, components }, ...receiver, chargeId: charge?.id ?? null }]
+    return [{ payment, refusal, components, ...receiver, chargeId: charge?.id ?? null }]
   })
 }
 

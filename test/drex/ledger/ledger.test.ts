@@ -176,7 +176,7 @@ test('money that came in is told once it has its confirmations, whoever sent it'
       from_wallet: short(ana),
       to_wallet: short(bia),
     },
-    { ...{ amount: '0.01', transfer_id: null }, wallet_id: walletIds.get(bia)! },
+    { amount: '0.01', transfer_id: null, wallet_id: walletIds.get(bia)! },
   ])
   const { movements } = await page(bia)
   expect(movements.map(({ counterparty }) => counterparty)).toEqual([short(ana), short(ana)])

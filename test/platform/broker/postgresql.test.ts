@@ -472,7 +472,7 @@ describe('PostgreSQL broker', () => {
       times: { sampleEveryMs: 20 },
     })
     // It consumes nothing and does not measure: another process does.
-    const watching = createPostgresBroker({ ...{ sql, dsn, retentionDays: 7, logger, metrics } })
+    const watching = createPostgresBroker({ sql, dsn, retentionDays: 7, logger, metrics })
     const { health } = createBrokerFeature(watching, undefined)
     const topic = topics.webhookEvents
     await watching.publish([textMessage(topic, 'waits')])
