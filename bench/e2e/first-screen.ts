@@ -10,7 +10,13 @@
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { BrowserContextOptions } from 'playwright-core'
-import { openConsole, type SeenConsole, settled, signIn } from '../../test/console/visit.ts'
+import {
+  openConsole,
+  type SeenConsole,
+  settled,
+  sharedBrowser,
+  signIn,
+} from '../../test/console/visit.ts'
 import { storeMany } from '../../test/spi/messages/stored.ts'
 import { median } from '../harness.ts'
 import { notCounts, refuse } from './options.ts'
@@ -36,7 +42,7 @@ type SignedIn = Exclude<BrowserContextOptions['storageState'], undefined>
 
 /** From the address typed to everything shown, in milliseconds. */
 const visit = async (seen: SeenConsole, screen: Screen, storageState: SignedIn) => {
-  const page = await seen.newPage({ storageState, viewport: { width: 1_280, height: 800 } })
+  const page = await seen.browser.newPage({ storageState, viewport: { width: 1_280, height: 800 } })
   const startMs = performance.now()
   await page.goto(`${seen.url}/console${screens[screen]}`)
   await settled(page)
@@ -47,7 +53,7 @@ const visit = async (seen: SeenConsole, screen: Screen, storageState: SignedIn) 
 }
 
 const measure = async (stored: number): Promise<void> => {
-  await using seen = await openConsole()
+  await using seen = await openConsole(await sharedBrowser())
   const { sql } = seen.gateway.database
   await storeMany(sql, stored, days)
   await sql`analyze`

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 
 /**
  * What begins first, in this order, and how many files of it share a process at most: where tests start whole programs,
- * or wait, and where one file takes minutes. So at the end only short work is left to share out. The screens are in two
- * processes: of the browsers, no more run at once.
+ * or wait, and where one file takes minutes. So at the end only short work is left to share out. The screens share
+ * one process, and its browser.
  */
 const early: readonly (readonly [path: string, filesMax: number])[] = [
   ['test/e2e/dev', 1],
@@ -16,7 +16,7 @@ const early: readonly (readonly [path: string, filesMax: number])[] = [
   ['test/e2e/', 3],
   ['test/readme/', 3],
   ['test/drex/recovery', 1],
-  ['test/console/', 7],
+  ['test/console/', 13],
   ['test/conformance/', 12],
 ]
 

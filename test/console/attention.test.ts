@@ -4,16 +4,25 @@ import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { hasBrowser } from '../support/browser.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { pacs008 } from '../support/messages.ts'
-import { hostile, openConsole, type SeenConsole, serious, settled, show, signIn } from './visit.ts'
+import {
+  hostile,
+  openConsole,
+  type SeenConsole,
+  serious,
+  settled,
+  sharedBrowser,
+  show,
+  signIn,
+} from './visit.ts'
 
 describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: SeenConsole
+  let seen: Awaited<ReturnType<typeof openConsole>>
   let gateway: GatewayHere
   let url = ''
   let key = ''
 
   beforeAll(async () => {
-    seen = await openConsole()
+    seen = await openConsole(await sharedBrowser())
     ;({ gateway, url, key } = seen)
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())
@@ -67,7 +76,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     ])
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('what waits is asked for once for all that changes together, and not again for another screen', async () => {
@@ -98,7 +107,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await quiet()
     expect(asked.filter((path) => !path.startsWith('/console/api/v1/keys'))).toEqual([])
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('what may be on the chain already waits for a person, who says that it was sent, or sends it', async () => {
@@ -113,8 +122,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
         'test', now() + interval '1 day', ${sql.json(held)})`
     const one = await visit({ viewport: { width: 390, height: 844 } })
     const { page } = one
-    await signIn(one, await gateway.keyOf({ name: 'operator' }))
-    await page.goto(`${url}/console/attention`)
+    await signIn(one, await gateway.keyOf({ name: 'operator' }), '/attention')
     const row = page.locator('tr', { hasText: hostile })
     await row.getByText('the same is on the chain').waitFor()
     expect(await serious(page)).toEqual([])
@@ -133,7 +141,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(acts).toHaveLength(1)
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
     await sql`delete from drex_transactions where id = 'held-here'`
   }, 120_000)
 
@@ -185,14 +193,17 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await dialog.getByRole('button', { name: 'Close' }).click()
     await second.getByText('removed').waitFor()
     expect(await second.getByRole('button', { name: 'Remove' }).count()).toBe(0)
-    await page.context().close()
+    await seen.leave(one)
     const reader = await visit()
-    await signIn(reader, await gateway.keyOf({ name: 'reader', grants: ['dict:read'] }))
-    await reader.page.goto(`${url}/console/pix-keys`)
+    await signIn(
+      reader,
+      await gateway.keyOf({ name: 'reader', grants: ['dict:read'] }),
+      '/pix-keys',
+    )
     await reader.page.locator('tbody tr').first().waitFor()
     expect(await reader.page.getByRole('button', { name: 'Remove' }).count()).toBe(0)
     expect([...one.problems, ...reader.problems]).toEqual([])
-    await reader.page.context().close()
+    await seen.leave(reader)
   }, 120_000)
 
   test('business days that differ and advices of nothing known are seen to, with a note', async () => {
@@ -215,8 +226,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       values ('neta', '0220', '000123', '0130120000', ${hostile.slice(0, 40)}, 990)`
     const one = await visit({ viewport: { width: 390, height: 844 } })
     const { page } = one
-    await signIn(one, await gateway.keyOf({ name: 'operator' }))
-    await page.goto(`${url}/console/cards`)
+    await signIn(one, await gateway.keyOf({ name: 'operator' }), '/cards')
     const day = page.locator('tr', { hasText: '2026-01-30' })
     await day.getByText('sales: 0 · -R$0.05').waitFor()
     await day.getByText('2 · R$12.50 ours').waitFor()
@@ -256,12 +266,12 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(acts).toHaveLength(2)
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
 
     const other = await visit()
     await signIn(other, await gateway.keyOf({ grants: ['cards:read', 'ops:read'] }))
     await sql`update card_reconciliations set resolved_at = null`
-    await other.page.goto(`${url}/console/cards`)
+    await show(other.page, '/cards')
     await other.page.locator('tr', { hasText: '2026-01-30' }).waitFor()
     expect(await other.page.getByRole('button', seenTo).count()).toBe(0)
     const forged = await other.page.evaluate(
@@ -270,7 +280,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
         body: '{"reason":"x"}' }).then((a) => a.status)`,
     )
     expect(forged).toBe(403)
-    await other.page.context().close()
+    await seen.leave(other)
     await sql`truncate card_reconciliations, card_unmatched_advices, card_movements`
   }, 120_000)
 
@@ -294,7 +304,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       await dialog.getByText('goes out within seconds').waitFor()
       await dialog.getByRole('button', { name: 'Close' }).click()
     }
-    await page.goto(`${url}/console/attention`)
+    await show(page, '/attention')
     await page.locator('tr', { hasText: first }).getByRole('button', again).click()
     await confirm(first)
     expect(await serious(page)).toEqual([])
@@ -307,7 +317,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await sql`
       insert into webhook_deliveries (id, event_id, endpoint_id, status, attempts)
       values ('dlv_told', 'evt_told', 'whk_told', 'exhausted', 10)`
-    await page.goto(`${url}/console/payments/spi/${second}`)
+    await show(page, `/payments/spi/${second}`)
     const told = page.locator('.timeline li', { hasText: 'webhook pacs.008' })
     await told.getByText('exhausted · 10 attempts').waitFor()
     const link = told.getByRole('link')
@@ -321,11 +331,14 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     const acts = await sql`select from audit_log where action = 'spi.resend'`
     expect(acts).toHaveLength(2)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
 
     const other = await visit()
-    await signIn(other, await gateway.keyOf({ grants: ['messages:read', 'ops:read'] }))
-    await other.page.goto(`${url}/console/payments/spi/${second}`)
+    await signIn(
+      other,
+      await gateway.keyOf({ grants: ['messages:read', 'ops:read'] }),
+      `/payments/spi/${second}`,
+    )
     await settled(other.page)
     expect(await other.page.getByRole('button', again).count()).toBe(0)
     const forged = await other.page.evaluate(
@@ -333,7 +346,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
         method: 'POST', headers: { 'X-Trilho-Console': 'user' } }).then((a) => a.status)`,
     )
     expect(forged).toBe(403)
-    await other.page.context().close()
+    await seen.leave(other)
     await sql`truncate spi_messages, spi_resends, webhook_endpoints cascade`
   }, 120_000)
 })

@@ -6,9 +6,10 @@ import {
   expectNone,
   hostile,
   openConsole,
-  type SeenConsole,
   serious,
   settled,
+  sharedBrowser,
+  show,
   signIn,
 } from './visit.ts'
 
@@ -16,7 +17,7 @@ const pixKey = '7d9f0335-8dcc-4054-9bf9-0dbd61d36906'
 const debtor = { cpf: '45164632481', nome: `Fulano ${hostile.slice(0, 60)}` }
 
 describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: SeenConsole
+  let seen: Awaited<ReturnType<typeof openConsole>>
   let gateway: GatewayHere
   let url = ''
   let operator = ''
@@ -24,7 +25,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
   let api: (method: string, path: string, body?: object) => Promise<any>
 
   beforeAll(async () => {
-    seen = await openConsole()
+    seen = await openConsole(await sharedBrowser())
     ;({ gateway, url } = seen)
     operator = await gateway.keyOf({ name: 'operator' })
     api = async (method, path, body) => {
@@ -75,10 +76,9 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     await page.getByText(hostile).first().waitFor()
     await settled(page)
     expect(await serious(page)).toEqual([])
-    const path = new URL(page.url()).pathname
+    const path = new URL(page.url()).pathname.replace('/console', '')
     const reader = await seen.visit()
-    await signIn(reader, await gateway.keyOf({ grants: ['cob:read'] }))
-    await reader.page.goto(`${url}${path}`)
+    await signIn(reader, await gateway.keyOf({ grants: ['cob:read'] }), path)
     await reader.page.locator('h1', { hasText: 'R$1,234.50' }).waitFor()
     await expectNone(reader.page.getByRole('button', { name: 'Remove' }))
     const forged = await reader.page.evaluate(
@@ -94,8 +94,8 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     await page.getByText('removed by its receiver').first().waitFor()
     await expectNone(page.getByRole('button', { name: 'Remove' }))
     expect(one.problems).toEqual([])
-    await page.context().close()
-    await reader.page.context().close()
+    await seen.leave(one)
+    await seen.leave(reader)
   }, 120_000)
 
   test('the newest charges come first, though the standard counts pages from the oldest on', async () => {
@@ -110,8 +110,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     }
     const one = await seen.visit()
     const { page } = one
-    await signIn(one, operator)
-    await page.goto(`${url}/console/charges?show=cob&status=ATIVA`)
+    await signIn(one, operator, '/charges?show=cob&status=ATIVA')
     const amounts = page.locator('tbody tr:not(.room) td.number:not(.quiet)')
     await page.getByText('R$120.00').waitFor()
     expect(await amounts.first().textContent()).toBe('R$120.00')
@@ -128,7 +127,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     await page.getByText('Nothing in these days.').waitFor()
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
     await sql`truncate pix_charges cascade`
   }, 120_000)
 
@@ -142,8 +141,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     })
     const one = await seen.visit({ locale: 'pt-BR' })
     const { page } = one
-    await signIn(one, operator)
-    await page.goto(`${url}/console/charges?show=rec`)
+    await signIn(one, operator, '/charges?show=rec')
     await settled(page)
     expect(await serious(page)).toEqual([])
     await page.getByRole('link', { name: idRec }).click()
@@ -196,9 +194,9 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     await act('Cancelar cobrança', 'não será recebida')
     await close()
     await page.getByText('cancelada').first().waitFor()
-    await page.goto(`${url}/console/charges?show=cobr`)
+    await show(page, '/charges?show=cobr')
     await page.locator('tbody').getByText('cancelada').waitFor()
-    await page.goto(`${url}/console/charges/rec/${idRec}`)
+    await show(page, `/charges/rec/${idRec}`)
     await act('Cancelar recorrência', 'termina de vez')
     await close()
     await page.getByText('cancelada').first().waitFor()
@@ -211,7 +209,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
       politicaRetentativa: 'NAO_PERMITE',
       loc: id,
     })
-    await page.goto(`${url}/console/charges?show=locrec`)
+    await show(page, '/charges?show=locrec')
     const row = page.locator('tbody tr', { hasText: other })
     await row.getByRole('button', { name: 'Desvincular' }).click()
     await dialog.getByText(`deixa de mostrar ${other}`).waitFor()
@@ -222,6 +220,6 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
     await page.locator('tbody').getByText('nada').waitFor()
     expect(await page.locator('img:not(.qr)').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 })

@@ -1,5 +1,6 @@
 /** Claims, infraction reports and refund requests in a real browser: what others ask, what we ask, each with its consequence. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { parseKey } from '#src/platform/security/index.ts'
 import { fresh } from '../spi/in/worker/support.ts'
 import { hasBrowser } from '../support/browser.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
@@ -8,10 +9,12 @@ import {
   expectNone,
   hostile,
   openConsole,
-  type SeenConsole,
   serious,
   settled,
+  sharedBrowser,
+  show,
   signIn,
+  signOut,
 } from './visit.ts'
 
 const [ispb, other] = ['12345678', '99999A04']
@@ -19,13 +22,13 @@ const owner = { tax_id: '98765432100', name: hostile.slice(0, 100) }
 const phone = { width: 390, height: 844 }
 
 describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: SeenConsole
+  let seen: Awaited<ReturnType<typeof openConsole>>
   let gateway: GatewayHere
   let url = ''
   let operator = ''
 
   beforeAll(async () => {
-    seen = await openConsole()
+    seen = await openConsole(await sharedBrowser())
     ;({ gateway, url } = seen)
     operator = await gateway.keyOf({ name: 'operator' })
   })
@@ -36,8 +39,7 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     const { key, payment } = await askUs(seen, operator, owner, hostile)
     const one = await seen.visit({ viewport: phone })
     const { page } = one
-    await signIn(one, operator)
-    await page.goto(`${url}/console/attention`)
+    await signIn(one, operator, '/attention')
     const card = (title: string) =>
       page.locator('section.card', { has: page.getByRole('heading', { name: title }) })
     const [claims, reports, refunds] = [
@@ -86,7 +88,7 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     const read = await fetch(`${url}/v1/pix/payments/${payment}`, { headers })
     expect(await read.json()).toMatchObject({ held: '4.00', refundable: '6.50' })
 
-    await page.goto(`${url}/console/pix-keys?show=infraction-reports`)
+    await show(page, '/pix-keys?show=infraction-reports')
     await page.getByRole('link', { name: payment }).click()
     await page.locator('.timeline').getByText('closed').waitFor()
     await page.getByText('account of the scammer').waitFor()
@@ -95,12 +97,13 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     expect(await serious(page)).toEqual([])
     expect(await page.locator('main img').count()).toBe(0)
     const acts = await sql<{ action: string }[]>`
-      select distinct action from audit_log where action like 'dict.%' order by action`
+      select distinct action from audit_log
+      where action like 'dict.%' and actor = ${parseKey(operator)?.id ?? ''} order by action`
     expect(acts.map(({ action }) => action)).toEqual([
       ...['dict.claim.act', 'dict.infraction', 'dict.refund', 'dict.register'],
     ])
     expect(one.problems.filter((problem) => !problem.includes('status of 4'))).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('what we ask is made by its form, looked for, and withdrawn', async () => {
@@ -127,7 +130,7 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     await signIn(one, operator)
     const dialog = page.getByRole('dialog')
     const make = async (tab: string, title: string, fields: Record<string, string>) => {
-      await page.goto(`${url}/console/pix-keys`)
+      await show(page, '/pix-keys')
       await page.getByRole('link', { name: tab }).click()
       await settled(page)
       expect(await serious(page)).toEqual([])
@@ -176,7 +179,7 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     })
     await page.locator('h1', { hasText: '12,50' }).waitFor()
     await end('Cancelar a solicitação', '12,50')
-    await page.goto(`${url}/console/pix-keys?show=refunds`)
+    await show(page, '/pix-keys?show=refunds')
     await page.getByLabel('Nosso lado').selectOption('asking')
     await page.waitForURL(/role=asking/)
     await page.locator('tbody').getByText(payment).waitFor()
@@ -185,7 +188,7 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     await page.getByText('Nada corresponde.').waitFor()
     expect(await page.locator('main img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('who may not write sees no act, who may not pay gives nothing back, and forging is refused', async () => {
@@ -193,22 +196,21 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     await sql`update dict_disputes set status = 'open', wanted = null where kind = 'refund' and role = 'asked'`
     const [waiting] = await sql<{ id: string }[]>`
       select id from dict_disputes where kind = 'refund' and role = 'asked'`
-    const path = `/console/pix-keys/refunds/${waiting?.id}`
+    const path = `/pix-keys/refunds/${waiting?.id}`
     const one = await seen.visit()
     const { page } = one
     await signIn(one, await gateway.keyOf({ grants: ['dict:read', 'dict:write'] }))
-    await page.goto(`${url}${path}`)
+    await page.goto(`${url}/console${path}`)
     await page.getByRole('button', { name: 'Reject' }).waitFor()
     expect(await page.getByRole('button', { name: 'Give it back' }).count()).toBe(0)
     const forge = `fetch('/console/api/v1/dict/refunds/${waiting?.id}/close', { method: 'POST',
       body: '{"result":"TOTALLY_ACCEPTED"}',
       headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' } }).then((a) => a.status)`
     expect(await page.evaluate(forge)).toBe(403)
-    await page.context().clearCookies()
-    await page.goto(`${url}/console`)
+    await signOut(one)
     await signIn(one, await gateway.keyOf({ grants: ['dict:read'] }))
-    for (const shown of [path, '/console/attention', '/console/pix-keys?show=claims']) {
-      await page.goto(`${url}${shown}`)
+    for (const shown of [path, '/attention', '/pix-keys?show=claims']) {
+      await show(page, shown)
       await settled(page)
       for (const name of ['Reject', 'Give it back', 'New claim']) {
         expect(await page.getByRole('button', { name }).count()).toBe(0)
@@ -219,10 +221,10 @@ describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium
     await page.route(/\/v1\/dict\//, (route) =>
       route.fulfill({ status: 503, json: { code: 'not_configured', detail: 'Set DICT_URL.' } }),
     )
-    await page.goto(`${url}/console/attention`)
+    await show(page, '/attention')
     await settled(page)
     expect(await page.locator('main').textContent()).not.toContain('DICT_URL')
     expect(one.problems.filter((problem) => !/status of (403|503)/.test(problem))).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 })

@@ -1,9 +1,10 @@
 /** The main tasks of the console in the other engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { hasFirefox, startFirefox } from '../support/firefox/index.ts'
-import { hostile, openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
+import { hostile, openConsole, serious, settled, show, signIn } from './visit.ts'
 
 const screens = [
   ...['', '/payments?rail=spi', '/payments?rail=cards', '/payments?rail=drex', '/cards'],
@@ -11,28 +12,33 @@ const screens = [
 ]
 
 describe.skipIf(!hasFirefox)('the console in Firefox (needs /usr/bin/firefox)', () => {
-  let seen: SeenConsole
+  let browser: Browser
+  let seen: Awaited<ReturnType<typeof openConsole>>
 
   beforeAll(async () => {
-    seen = await openConsole({ start: startFirefox })
+    browser = await startFirefox()
+    seen = await openConsole(browser)
   }, 60_000)
-  afterAll(() => seen?.[Symbol.asyncDispose]())
+  afterAll(async () => {
+    await browser?.close()
+    await seen?.[Symbol.asyncDispose]()
+  })
 
   test('every screen: no error, no request to elsewhere, nothing serious for axe', async () => {
     const one = await seen.visit()
     const { page } = one
     await signIn(one, await seen.gateway.keyOf({ name: 'operator' }))
     for (const path of screens) {
-      await page.goto(`${seen.url}/console${path}`)
+      await show(page, path)
       await settled(page)
       expect({ path, found: await serious(page) }).toEqual({ path, found: [] })
     }
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('a payment appears by itself and is opened; a dead letter is thrown away', async () => {
-    const { gateway, url } = seen
+    const { gateway } = seen
     const { sql } = gateway.database
     const headers = {
       [deadLetterHeaders.errorCode]: hostile,
@@ -43,8 +49,7 @@ describe.skipIf(!hasFirefox)('the console in Firefox (needs /usr/bin/firefox)', 
     const operator = await gateway.keyOf({ name: 'operator' })
     const one = await seen.visit({ viewport: { width: 390, height: 844 } })
     const { page } = one
-    await signIn(one, operator)
-    await page.goto(`${url}/console/payments?rail=cards`)
+    await signIn(one, operator, '/payments?rail=cards')
     await page.locator('.empty').waitFor()
     const authorized = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/authorize`, {
       method: 'POST',
@@ -61,7 +66,7 @@ describe.skipIf(!hasFirefox)('the console in Firefox (needs /usr/bin/firefox)', 
     const trace = page.getByRole('link', { name: 'Trace' })
     await trace.waitFor()
     expect(await trace.getAttribute('href')).toBe(`https://traces.example/${'ab'.repeat(16)}`)
-    await page.goto(`${url}/console/attention`)
+    await show(page, '/attention')
     const row = page.locator('.card.list tr').filter({ hasText: 'onerror' })
     await row.getByText('Throw away').click()
     const dialog = page.getByRole('dialog')
@@ -70,6 +75,6 @@ describe.skipIf(!hasFirefox)('the console in Firefox (needs /usr/bin/firefox)', 
     await row.waitFor({ state: 'detached' })
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 })

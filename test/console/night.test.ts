@@ -9,7 +9,7 @@ import { transfer as pixTransfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { until } from '../support/until.ts'
 import { apiOf } from './seeds.ts'
-import { expectNone, openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
+import { expectNone, openConsole, serious, settled, sharedBrowser, signIn } from './visit.ts'
 
 const stopsMax = 150
 const dayMs = 86_400_000
@@ -55,20 +55,18 @@ const startInterface = () => {
 
 describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', () => {
   const door = startInterface()
-  let seen: SeenConsole
+  let seen: Awaited<ReturnType<typeof openConsole>>
   let operator = ''
   let api: ReturnType<typeof apiOf>
   /** The transfer that holds up its lane. */
   let transfer = ''
 
   beforeAll(async () => {
-    seen = await openConsole({
-      env: {
-        SPI_PRIMARY_URL: door.url,
-        SPI_ROLES: 'OUTBOUND_SEND',
-        // What operators need is on a listener of its own.
-        TRILHO_ADMIN_ADDR: '127.0.0.1:0',
-      },
+    seen = await openConsole(await sharedBrowser(), {
+      SPI_PRIMARY_URL: door.url,
+      SPI_ROLES: 'OUTBOUND_SEND',
+      // What operators need is on a listener of its own.
+      TRILHO_ADMIN_ADDR: '127.0.0.1:0',
     })
     operator = await seen.gateway.keyOf({ name: 'operator' })
     api = apiOf(seen.gateway.urls.httpUrl, operator)
@@ -304,7 +302,7 @@ describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', ()
       await after?.()
       if (row !== undefined) await expectNone(place.getByText(row))
       expect(one.problems).toEqual([])
-      await page.context().close()
+      await seen.leave(one)
     },
     120_000,
   )

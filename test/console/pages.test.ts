@@ -19,19 +19,22 @@ import {
   type SeenConsole,
   serious,
   settled,
+  sharedBrowser,
+  show,
   signIn,
+  visitOf,
 } from './visit.ts'
 
 const firstScreenBytesMax = 200_000
 
 describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: SeenConsole
+  let seen: Awaited<ReturnType<typeof openConsole>>
   let gateway: GatewayHere
   let url = ''
   let key = ''
 
   beforeAll(async () => {
-    seen = await openConsole()
+    seen = await openConsole(await sharedBrowser())
     ;({ gateway, url, key } = seen)
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())
@@ -39,13 +42,13 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
   const visit: SeenConsole['visit'] = (options) => seen.visit(options)
 
   test('every screen: no error, no request to elsewhere, nothing serious for axe', async () => {
-    const one = await visit({ colorScheme: 'light', viewport: { width: 1280, height: 800 } })
+    const one = await visitOf(seen.browser, url, { viewport: { width: 1280, height: 800 } })
     const { page } = one
     await page.locator('input[name=key]').waitFor()
     expect(one.bytes()).toBeLessThan(firstScreenBytesMax)
     await signIn(one, key)
     for (const path of ['', '/payments?rail=cards', '/webhooks', '/audit']) {
-      await page.goto(`${url}/console${path}`)
+      await show(page, path)
       await settled(page)
       expect(await serious(page)).toEqual([])
       // Figures stand below figures.
@@ -63,8 +66,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await insertMessages(gateway.database.sql, [stored])
     const one = await visit({ locale: 'pt-BR' })
     const { page } = one
-    await signIn(one, key)
-    await page.goto(`${url}/console/payments`)
+    await signIn(one, key, '/payments')
     const row = page.locator('tbody tr', { hasText: stored.transactions[0]?.endToEndId ?? '' })
     const look = async (by: string, text: string): Promise<void> => {
       await page.getByLabel('Buscar por').selectOption(by)
@@ -87,7 +89,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await settled(page)
     expect(await serious(page)).toEqual([])
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('the overview tells of each rail what the account did, and of no other account', async () => {
@@ -126,7 +128,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await settled(one.page)
     expect(await serious(one.page)).toEqual([])
     expect(one.problems).toEqual([])
-    await one.page.context().close()
+    await seen.leave(one)
     const countedBy = async (more: Parameters<typeof gateway.keyOf>[0]): Promise<number> => {
       const answer = await fetch(`${gateway.urls.cardsUrl}/v1/transactions/activity`, {
         headers: { Authorization: `Bearer ${await gateway.keyOf(more)}` },
@@ -144,13 +146,15 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     const { page } = one
     await page.locator('input[name=key]').waitFor()
     await signIn(one, key)
-    for (const path of ['', '/payments', '/nowhere/%ff']) {
-      await page.goto(`${url}/console${path}`)
+    for (const path of ['', '/payments']) {
+      await show(page, path)
       await settled(page)
     }
+    await page.goto(`${url}/console/nowhere/%ff`)
+    await settled(page)
     expect(await serious(page)).toEqual([])
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('by keyboard alone: sign in, skip, to the payments, look for one, sign out', async () => {
@@ -183,7 +187,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.keyboard.press('Enter')
     await page.locator('input[name=key]').waitFor()
     expect(await page.context().cookies()).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('a hostile name is shown as the text that it is; a key without scopes sees less', async () => {
@@ -192,14 +196,14 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await one.page.getByText(hostile).waitFor()
     expect(await one.page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await one.page.context().close()
+    await seen.leave(one)
     const less = await visit({ locale: 'pt-BR' })
     key = await gateway.keyOf({ grants: ['cards:read'] })
     await signIn(less, key)
     await less.page.getByRole('link', { name: 'Pagamentos', exact: true }).waitFor()
     expect(await less.page.getByRole('link', { name: 'Auditoria' }).count()).toBe(0)
     for (const path of ['', '/cards', '/attention']) {
-      await less.page.goto(`${url}/console${path}`)
+      await show(less.page, path)
       await settled(less.page)
     }
     expect(less.problems).toEqual([])
@@ -207,7 +211,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       `fetch('/console/api/v1/audit', { headers: { 'X-Trilho-Console': 'user' } }).then((a) => a.status)`,
     )
     expect(forged).toBe(403)
-    await less.page.context().close()
+    await seen.leave(less)
   }, 120_000)
 
   test('a webhook is made, and what nobody took is sent again; its answer is but text', async () => {
@@ -286,7 +290,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       ...['change', 'create', 'replay', 'rotate', 'test'].map((act) => `webhooks.${act}`),
     ])
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
     await receiver.stop()
   }, 120_000)
 
@@ -303,7 +307,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
         method: 'DELETE', headers: { 'X-Trilho-Console': 'user' } }).then((a) => a.status)`,
     )
     expect(forged).toBe(403)
-    await one.page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('a key is made and shown once, restricted, rotated, revoked; who may only read them sees no action', async () => {
@@ -345,7 +349,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await expectNone(row.getByRole('button'))
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
     const reader = await visit()
     await signIn(reader, await gateway.keyOf({ grants: ['keys:read'] }))
     await reader.page.getByRole('link', { name: 'API keys' }).click()
@@ -356,7 +360,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
         headers: { 'X-Trilho-Console': 'user', 'Content-Type': 'application/json' } }).then((a) => a.status)`,
     )
     expect(forged).toBe(403)
-    await reader.page.context().close()
+    await seen.leave(reader)
   }, 120_000)
 
   test('the audit log is looked through by what is chosen in it, and its chain is verified', async () => {
@@ -390,7 +394,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(await serious(page)).toEqual([])
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('what is pasted is explained at its place; a code is made and seen; requests are copied', async () => {
@@ -446,7 +450,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     }
     await settled(page)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('cards and digital currency: what waits, wallets, lanes; a contract is read by its form', async () => {
@@ -497,7 +501,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(await serious(page)).toEqual([])
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
     await sql`delete from card_reversals where amount_cents = 1234`
   }, 120_000)
 
@@ -505,8 +509,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await seedDeliveryAndLien(gateway.database.sql, hostile)
     const one = await visit({ viewport: { width: 390, height: 844 } })
     const { page } = one
-    await signIn(one, await gateway.keyOf({ name: 'operator' }))
-    await page.goto(`${url}/console/currency?show=deliveries`)
+    await signIn(one, await gateway.keyOf({ name: 'operator' }), '/currency?show=deliveries')
     await settled(page)
     await page.getByRole('link', { name: '77' }).click()
     await page.locator('h1', { hasText: hostile }).waitFor()
@@ -516,7 +519,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await page.getByRole('button', { name: 'Take back' }).click()
     await dialog.getByText('for 9941.23').waitFor()
     await page.keyboard.press('Escape')
-    await page.goto(`${url}/console/currency?show=liens`)
+    await show(page, '/currency?show=liens')
     await settled(page)
     await page.getByRole('link', { name: 'a-lien' }).click()
     await page.getByRole('button', { name: 'Let go' }).click()
@@ -529,7 +532,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(await serious(page)).toEqual([])
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
     await gateway.database.sql`delete from drex_agreements where id in ('a-delivery', 'a-lien')`
   }, 120_000)
 
@@ -561,7 +564,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await dialog.getByRole('button', { name: 'Close' }).click()
     await imported.waitFor({ state: 'detached' })
     const streamed = page.waitForRequest((asked) => asked.resourceType() === 'eventsource')
-    await page.goto(`${url}/console/payments?rail=cards`)
+    await show(page, '/payments?rail=cards')
     await streamed
     const rows = page.locator('tbody tr')
     await rows.first().waitFor({ state: 'attached' })
@@ -581,7 +584,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     expect(await serious(page)).toEqual([])
     expect(await page.locator('img').count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test.each([
@@ -606,8 +609,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       from card_transactions one, generate_series(1, ${many}::int) n where one.id = ${id}`
       const one = await visit({ viewport })
       const { page } = one
-      await signIn(one, operator)
-      await page.goto(`${url}/console/payments?rail=cards&as=merchant_id&find=MANY`)
+      await signIn(one, operator, '/payments?rail=cards&as=merchant_id&find=MANY')
       const rows = page.locator('tbody tr:not(.room)')
       for (let loaded = 50; loaded < many; loaded += 50) {
         await page.getByText(`${loaded} loaded`).waitFor()
@@ -628,7 +630,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
       await settled(page)
       expect(await serious(page)).toEqual([])
       expect(one.problems).toEqual([])
-      await page.context().close()
+      await seen.leave(one)
       await sql`delete from card_transactions where merchant_id = 'MANY'`
     },
     120_000,
@@ -643,7 +645,7 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
           headers: { 'Content-Type': 'text/html' },
         }),
     })
-    const page = await seen.newPage()
+    const page = await seen.browser.newPage()
     const refused = page.waitForEvent('console', (message) =>
       message.text().includes('frame-ancestors'),
     )

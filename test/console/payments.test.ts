@@ -5,18 +5,10 @@ import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { type Api, apiOf, receivedPix } from './seeds.ts'
-import {
-  expectNone,
-  openConsole,
-  type SeenConsole,
-  serious,
-  settled,
-  show,
-  signIn,
-} from './visit.ts'
+import { expectNone, openConsole, serious, settled, sharedBrowser, show, signIn } from './visit.ts'
 
 describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: SeenConsole
+  let seen: Awaited<ReturnType<typeof openConsole>>
   let gateway: GatewayHere
   let url = ''
   let operator = ''
@@ -24,7 +16,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
   let json: Api
 
   beforeAll(async () => {
-    seen = await openConsole()
+    seen = await openConsole(await sharedBrowser())
     ;({ gateway, url } = seen)
     operator = await gateway.keyOf({ name: 'operator' })
     json = apiOf(url, operator)
@@ -82,7 +74,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.getByText('proven by its block').waitFor()
     await settled(page)
     expect(await serious(page)).toEqual([])
-    await page.goto(`${url}/console/tools`)
+    await show(page, '/tools')
     await page.locator('textarea').fill(hash)
     await page.getByRole('button', { name: 'Explain', exact: true }).click()
     await call.waitFor()
@@ -92,7 +84,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.getByText('The network has no transaction of this hash').waitFor()
     await settled(page)
     expect(one.problems.filter((text) => !text.includes('404'))).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 240_000)
 
   test('a failed transfer is tried again, a held one is approved by another key or taken back', async () => {
@@ -109,7 +101,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     // The one that asked cannot approve.
     await signIn(one, await gateway.keyOf({ name: 'second' }))
     const act = async (id: string, title: string, then: string) => {
-      await page.goto(`${url}/console/payments/drex/${id}`)
+      await show(page, `/payments/drex/${id}`)
       await page.getByRole('button', { name: title, exact: true }).click()
       const dialog = page.getByRole('dialog')
       await dialog.getByRole('button', { name: title, exact: true }).click()
@@ -125,11 +117,11 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await act(failed.id, 'Try again', 'confirmed')
     await act(approved.id, 'Approve', 'confirmed')
     await act(cancelled.id, 'Take back', 'cancelled')
-    await page.goto(`${url}/console/payments/drex/${cancelled.id}`)
+    await show(page, `/payments/drex/${cancelled.id}`)
     await settled(page)
     expect(await page.getByRole('button', { name: 'Take back' }).count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 240_000)
 
   test('cards and transfers are found by an amount of a day', async () => {
@@ -147,7 +139,8 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     const found = async (rail: string, amount: string) => {
       const query = new URLSearchParams({ rail, as: 'amount', find: amount })
       for (const day of ['from', 'to']) query.set(day, today)
-      await page.goto(`${url}/console/payments?${query}`)
+      await show(page, `/payments?${query}`)
+      await settled(page)
       await page.locator('tbody tr, .empty').first().waitFor()
       return page.locator('tbody tr').count()
     }
@@ -155,10 +148,10 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     expect(await found('cards', '7.654,33')).toBe(0)
     expect(await found('drex', '876,54')).toBe(1)
     expect(await found('drex', '877 –')).toBe(0)
-    await page.goto(`${url}/console/payments?rail=cards&as=amount&find=7654,32`)
+    await show(page, '/payments?rail=cards&as=amount&find=7654,32')
     await page.getByText('a no máximo um dia um do outro').waitFor()
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 240_000)
 
   test('a payment is found by each key that people have of it, and by none that is another’s', async () => {
@@ -220,7 +213,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
       expect([status, await page.locator('tbody a').count()]).toEqual([status, isShown ? 1 : 0])
     }
     expect(problems.filter((problem) => !problem.includes('status of 400'))).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('a message is copied as it is kept, downloaded, and its page linked to', async () => {
@@ -247,14 +240,13 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     expect(file.suggestedFilename()).toBe(`${endToEndId}.xml`)
     expect(await Bun.file(await file.path()).text()).toBe(stored)
     expect(problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 120_000)
 
   test('a message is made by the form of its schema, seen, refused at its place, and sent', async () => {
     const one = await seen.visit({ locale: 'pt-BR' })
     const { page } = one
-    await signIn(one, operator)
-    await page.goto(`${url}/console/tools?tool=message`)
+    await signIn(one, operator, '/tools?tool=message')
     const build = page.getByRole('button', { name: 'Montar', exact: true })
     await page.getByRole('button', { name: 'Preencher o exemplo' }).click()
     await build.click()
@@ -278,7 +270,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.getByText('válida', { exact: true }).waitFor()
     expect(await page.locator('.violation').count()).toBe(0)
     await page.getByText(/^pacs\.008 (na fila|enviada)$/).waitFor()
-    await page.goto(`${url}/console/tools?tool=message`)
+    await show(page, '/tools?tool=message')
     await page.getByLabel('Tipo de mensagem').selectOption('PACS002')
     await page
       .getByRole('combobox', { name: 'Forma' })
@@ -295,7 +287,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await settled(page)
     expect(await serious(page)).toEqual([])
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 240_000)
 
   test('a contract is written to, a transfer made, a contract deployed: each by its form, with its consequence', async () => {
@@ -304,7 +296,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     const { page } = one
     await signIn(one, operator)
     const dialog = page.getByRole('dialog')
-    await page.goto(`${url}/console/currency?show=contracts`)
+    await show(page, '/currency?show=contracts')
     await page.locator('tbody a').first().click()
     await page.getByLabel('Function').selectOption({ label: 'transfer(address,uint256)' })
     await page.locator('[name=argument-0]').fill(bia)
@@ -329,7 +321,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await dialog.getByRole('link').click()
     await page.locator('h1', { hasText: '7.50' }).waitFor()
 
-    await page.goto(`${url}/console/currency/new/contract`)
+    await show(page, '/currency/new/contract')
     await page.getByLabel('Kind').selectOption('tokenized_asset')
     await page.getByLabel('name', { exact: true }).fill('Safra')
     await page.getByLabel('symbol').fill('CAFE')
@@ -343,7 +335,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await dialog.getByRole('link').click()
     await page.locator('tbody tr', { hasText: 'tokenized_asset' }).waitFor()
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
   }, 240_000)
 
   test('a card payment is captured and refunded, another taken back', async () => {
@@ -373,30 +365,29 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     await page.getByText('R$12.50').first().waitFor()
     await settled(page)
     expect(await serious(page)).toEqual([])
-    await page.goto(`${url}/console/payments/cards/${await authorize()}`)
+    await show(page, `/payments/cards/${await authorize()}`)
     await act('Void', 'The cardholder is charged nothing')
     await page.locator('header .badge', { hasText: 'voided' }).waitFor()
     expect(await page.getByRole('button', { name: 'Void' }).count()).toBe(0)
     expect(one.problems).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
     const reader = await seen.visit()
     await signIn(reader, await gateway.keyOf({ grants: ['cards:read'] }))
     const open = await authorize()
-    await reader.page.goto(`${url}/console/payments/cards/${open}`)
+    await show(reader.page, `/payments/cards/${open}`)
     await settled(reader.page)
     expect(await reader.page.getByRole('button', { name: 'Capture' }).count()).toBe(0)
     // What others do with it is seen without asking.
     expect((await api('POST', `/v1/transactions/${open}/void`)).ok).toBe(true)
     await reader.page.locator('header .badge', { hasText: 'voided' }).waitFor({ timeout: 20_000 })
-    await reader.page.context().close()
+    await seen.leave(reader)
   }, 240_000)
 
   test('a Pix that was received is given back in part, and never more than is left', async () => {
     const { id, endToEndId } = await receivedPix(gateway.database.sql)
     const one = await seen.visit({ viewport: { width: 390, height: 844 } })
     const { page } = one
-    await signIn(one, operator)
-    await page.goto(`${url}/console/payments/spi/${id}`)
+    await signIn(one, operator, `/payments/spi/${id}`)
     const dialog = page.getByRole('dialog')
     const giveBack = async (amount: string): Promise<void> => {
       await dialog.locator('[name=amount]').fill(amount)
@@ -414,12 +405,11 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
     expect(await read.json()).toMatchObject({ held: '4.00', refundable: '6.50' })
     // Chromium writes that line of what is refused, as the page expects it.
     expect(one.problems.filter((problem) => !problem.includes('status of 409'))).toEqual([])
-    await page.context().close()
+    await seen.leave(one)
     const reader = await seen.visit()
-    await signIn(reader, await gateway.keyOf({ grants: ['messages:read'] }))
-    await reader.page.goto(`${url}/console/payments/spi/${id}`)
+    await signIn(reader, await gateway.keyOf({ grants: ['messages:read'] }), `/payments/spi/${id}`)
     await settled(reader.page)
     await expectNone(reader.page.getByRole('button', { name: 'Give back' }))
-    await reader.page.context().close()
+    await seen.leave(reader)
   }, 240_000)
 })

@@ -11,11 +11,12 @@ import { type Area, areas, harmEverything, harmful, seedEverything } from './hos
 import {
   hostile,
   openConsole,
-  type SeenConsole,
   serious,
   settled,
+  sharedBrowser,
   show,
   signIn,
+  signOut,
   type Visit,
 } from './visit.ts'
 
@@ -138,12 +139,12 @@ const tryForm = async (page: Page, path: string, text: string): Promise<string> 
 }
 
 describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: SeenConsole
+  let seen: Awaited<ReturnType<typeof openConsole>>
   let operator = ''
   let paths: Awaited<ReturnType<typeof seedEverything>>
 
   beforeAll(async () => {
-    seen = await openConsole()
+    seen = await openConsole(await sharedBrowser())
     operator = await seen.gateway.keyOf({ name: 'operator' })
     paths = await seedEverything(seen, operator)
     await harmEverything(seen.gateway.database.sql)
@@ -227,7 +228,7 @@ describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', ()
         expect(problems.splice(0).filter((problem) => !isRefusal(problem))).toEqual([])
       }
       expect(Object.keys(came).length).toBeGreaterThan(0)
-      await page.context().close()
+      await seen.leave(one)
     },
     240_000,
   )
@@ -272,8 +273,6 @@ describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', ()
       '%s',
       async (scope) => {
         const { page } = one
-        await page.context().clearCookies()
-        await page.goto(`${seen.url}/console`)
         await signIn(one, await seen.gateway.keyOf({ grants: [scope] }))
         const paths = await page
           .locator('aside nav a')
@@ -284,6 +283,7 @@ describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', ()
           await settled(page)
           expect({ path, problems: one.problems.splice(0) }).toEqual({ path, problems: [] })
         }
+        await signOut(one)
       },
       120_000,
     )

@@ -16,33 +16,33 @@ export type Visit = {
   readonly bytes: () => number
 }
 
-export type SeenConsole = AsyncDisposable & {
+export type SeenConsole = {
   readonly gateway: GatewayHere
   readonly directory: Directory
+  readonly browser: Browser
   readonly url: string
   /** Of a key with every scope, whose name is hostile. */
   readonly key: string
-  /** A page elsewhere. */
-  readonly newPage: (options?: BrowserContextOptions) => Promise<Page>
-  /** A fresh browser on the console. */
-  readonly visit: (options?: BrowserContextOptions) => Promise<Visit>
+  /** A page that shows the sign-in: one that a test has left where there is one, since to load costs more than to show. */
+  readonly visit: (options?: VisitOptions) => Promise<Visit>
+  /** Gives a page back, signed out. A page that a test did not come to leave is used by no other. */
+  readonly leave: (one: Visit) => Promise<void>
 }
 
+type VisitOptions = Pick<
+  BrowserContextOptions,
+  'locale' | 'permissions' | 'colorScheme' | 'viewport'
+>
+
+const dayMs = 86_400_000
 /** A chain that is followed 20 times a second takes a tenth of a core from everything else that a screen waits for. */
 const blockTimeMs = 400
 
-/**
- * @param start the browser; Chromium where it is not told
- * @param env more settings of the gateway
- */
-export const openConsole = async ({
-  start = startBrowser,
-  env = {},
-}: {
-  readonly start?: typeof startBrowser
-  readonly env?: Readonly<Record<string, string>>
-} = {}): Promise<SeenConsole> => {
-  const dayMs = 86_400_000
+/** Starts a gateway for the pages of a browser. @param env more settings of the gateway */
+export const openConsole = async (
+  browser: Browser,
+  env: Readonly<Record<string, string>> = {},
+): Promise<SeenConsole & AsyncDisposable> => {
   const directory = await createDirectory({
     claimPeriods: { resolutionMs: 7 * dayMs, completionMs: 7 * dayMs, listLagMs: 0 },
   })
@@ -55,28 +55,58 @@ export const openConsole = async ({
     },
     blockTimeMs,
   )
-  const browser = await start()
   const url = gateway.urls.adminUrl ?? gateway.urls.httpUrl
   return {
     gateway,
     directory,
+    browser,
     url,
     key: await gateway.keyOf({ name: hostile }),
-    newPage: (options) => browser.newPage(options),
-    visit: (options = {}) => visitOf(browser, url, options),
+    ...createVisits(browser, url),
     [Symbol.asyncDispose]: async () => {
-      await browser.close()
+      for (const context of browser.contexts()) {
+        if (context.pages().some((page) => page.url().startsWith(url))) await context.close()
+      }
       await gateway[Symbol.asyncDispose]()
       await directory.stop()
     },
   }
 }
 
-/** A fresh browser on the console of a gateway. */
+let chromium: Promise<Browser> | undefined
+/** One browser for all files of this process, with which it ends. */
+export const sharedBrowser = (): Promise<Browser> => {
+  chromium ??= startBrowser()
+  return chromium
+}
+
+const createVisits = (browser: Browser, url: string): Pick<SeenConsole, 'visit' | 'leave'> => {
+  const left = new Map<string, Visit[]>()
+  const places = new WeakMap<Visit, string>()
+  return {
+    visit: async ({ viewport, colorScheme, ...options } = {}) => {
+      const place = JSON.stringify(options)
+      const one = left.get(place)?.pop() ?? (await visitOf(browser, url, options))
+      places.set(one, place)
+      await one.page.setViewportSize(viewport ?? { width: 1280, height: 720 })
+      await one.page.emulateMedia({ colorScheme: colorScheme ?? 'light' })
+      return one
+    },
+    leave: async (one) => {
+      const place = places.get(one) ?? ''
+      await one.page.unrouteAll()
+      await signOut(one)
+      one.problems.length = 0
+      left.set(place, [...(left.get(place) ?? []), one])
+    },
+  }
+}
+
+/** A fresh page of a fresh context on the console of a gateway. */
 export const visitOf = async (
   browser: Browser,
   url: string,
-  options: BrowserContextOptions,
+  options: BrowserContextOptions = {},
 ): Promise<Visit> => {
   const context = await browser.newContext({
     locale: 'en-GB',
@@ -105,10 +135,22 @@ export const visitOf = async (
   return { page, problems, bytes: () => bytes }
 }
 
-export const signIn = async ({ page }: Visit, by: string): Promise<void> => {
-  await page.locator('input[name=key]').fill(by)
+/** @param path where to, once signed in */
+export const signIn = async ({ page }: Visit, by: string, path = ''): Promise<void> => {
+  const key = page.locator('input[name=key]')
+  await key.waitFor()
+  if (path !== '') await show(page, path)
+  await key.fill(by)
   await page.keyboard.press('Enter')
   await page.locator('aside nav').waitFor()
+}
+
+/** As the page sees a session that is over: nothing is loaded anew. */
+export const signOut = async ({ page }: Visit): Promise<void> => {
+  await show(page, '')
+  await page.evaluate("dispatchEvent(new Event('signed-out'))")
+  await page.locator('input[name=key]').waitFor()
+  await page.context().clearCookies()
 }
 
 export const serious = async (page: Page): Promise<string[]> => {

@@ -129,9 +129,9 @@ test('every file is in one group, and what needs Kafka is together', () => {
   const withKafka = groups.filter((group) => group.some((file) => file.includes('/kafka/')))
   expect(withKafka).toHaveLength(1)
   expect(withKafka[0]).toContain('test/e2e/spi-roles.test.ts')
-  // Each starts browsers, and more than these at once are slower than their tests allow.
+  // They share a browser, and more than one at once is slower than their tests allow.
   const withScreens = groups.filter((group) => group.some((file) => file.includes('/console/')))
-  expect(withScreens).toHaveLength(2)
+  expect(withScreens).toHaveLength(1)
 })
 
 describe('a second run', () => {
