@@ -32,20 +32,22 @@ export const builtFile = (): string => {
 
 let built: string | undefined
 
+/** In a folder of its own: the file has the name that a release gives it, which is one of its bytes. */
 const buildOnce = (): string => {
   const directory = join(root, 'dist/test')
-  const name = `trilho-${sourcesHash()}`
-  const path = join(directory, name)
+  const hash = sourcesHash()
+  const path = join(directory, hash)
   madeOnce(path, () => {
     const partial = `${path}.partial`
-    const built = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts'), partial])
+    const outfile = join(partial, 'trilho')
+    const built = Bun.spawnSync([process.execPath, join(root, 'scripts/build.ts'), outfile])
     if (built.exitCode !== 0) throw new Error(`build failed: ${built.stderr.toString()}`)
     for (const old of readdirSync(directory)) {
-      if (!old.startsWith(name)) rmSync(join(directory, old), { recursive: true, force: true })
+      if (!old.startsWith(hash)) rmSync(join(directory, old), { recursive: true, force: true })
     }
     renameSync(partial, path)
   })
-  return path
+  return join(path, 'trilho')
 }
 
 const sourcesHash = (): string => {
