@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** To load the sources takes a process a second or two, as much as many a file. */
+const groupFilesMax = 24
+
 /**
  * What begins first, in this order, and how many files of it share a process at most: where tests start whole programs,
  * or wait, and where one file takes minutes. So at the end only short work is left to share out. The screens share
@@ -17,11 +20,11 @@ const early: readonly (readonly [path: string, filesMax: number])[] = [
   ['test/readme/', 3],
   ['test/drex/recovery', 1],
   ['test/console/', 13],
+  // They wait for blocks and for time-outs: beside them others work, which at the end nobody would.
+  ['test/drex/', groupFilesMax],
+  ['test/platform/broker/', groupFilesMax],
   ['test/conformance/', 12],
 ]
-
-/** To load the sources takes a process a second or two, as much as many a file. */
-const groupFilesMax = 24
 
 /** Distributes test files over processes: a group runs in one process, and groups start in this order. */
 export const groupsOf = (
