@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { createDirectory, type Directory } from '#src/simulators/directory/index.ts'
 import { startBrowser } from '../support/browser.ts'
 import { type GatewayHere, startGatewayHere } from '../support/gateway-here.ts'
+import { temporaryDirectory } from '../support/temporary.ts'
 
 /** Text that would do harm wherever it is not shown as text. */
 export const hostile = '"><img src=x onerror=fetch("/xss")><script>fetch("/xss")</script>{{7*7}}'
@@ -76,8 +77,20 @@ export const openConsole = async (
 let chromium: Promise<Browser> | undefined
 /** One browser for all files of this process, with which it ends. */
 export const sharedBrowser = (): Promise<Browser> => {
-  chromium ??= startBrowser()
+  chromium ??= startInOwnDirectory()
   return chromium
+}
+
+/** Nobody closes it: what it leaves behind goes with a directory of the tests. */
+const startInOwnDirectory = async (): Promise<Browser> => {
+  const former = process.env['TMPDIR']
+  process.env['TMPDIR'] = temporaryDirectory()
+  try {
+    return await startBrowser()
+  } finally {
+    if (former === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = former
+  }
 }
 
 const createVisits = (browser: Browser, url: string): Pick<SeenConsole, 'visit' | 'leave'> => {
