@@ -11,7 +11,7 @@ import { type FileReport, killAll, type Limits, runFiles } from './test-runner/p
  *
  *   bun scripts/test.ts                    all of them
  *   bun scripts/test.ts spi/send xml       the files whose paths contain one of these
- *   bun scripts/test.ts --processes 4      by default two more than there are cores: tests wait, too
+ *   bun scripts/test.ts --processes 4      by default two more than there are cores: tests wait, too; one more at the end
  *   bun scripts/test.ts --slowest 20       tells at the end which files took longest, and what of the processors
  *
  * It prints what each file printed when the file has ended, repeats at the end what failed, and closes with the counts.
@@ -49,7 +49,8 @@ const shortLived = isLong ? {} : { BUN_JSC_useFTLJIT: '0' }
 
 const runAll = async (): Promise<readonly FileReport[]> => {
   const reports: FileReport[] = []
-  const groups = [...groupsOf(root, files)]
+  const { early, late } = groupsOf(root, files)
+  const groups = [...early, ...late]
   const processes = Math.min(Number(values.processes), groups.length)
   // Loaded here, since only a run of several processes shares a server; one process starts its own where it needs one.
   const { prepareCluster, preparedServer } = await import('../test/support/database.ts')
@@ -60,9 +61,11 @@ const runAll = async (): Promise<readonly FileReport[]> => {
     reports.push(report)
     process.stdout.write(`${report.file}:\n${report.lines.join('\n')}\n`)
   }
+  const lightly = Promise.withResolvers<void>()
   const work = async (index: number): Promise<void> => {
     for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-      const portOffset = (index + Math.random()) / processes
+      if (groups.length < late.length) lightly.resolve()
+      const portOffset = (index + Math.random()) / (processes + 1)
       const env = {
         ...process.env,
         ...shortLived,
@@ -72,7 +75,12 @@ const runAll = async (): Promise<readonly FileReport[]> => {
       await runFiles(group, { command, cwd: root, env, limits, isMeasured, onFile })
     }
   }
-  await Promise.all(Array.from({ length: processes }, (_, index) => work(index)))
+  const works = Array.from({ length: processes }, (_, index) => work(index))
+  // One more finds room once no whole programs are begun any more.
+  if (processes > 1 && processes < late.length) {
+    works.push(lightly.promise.then(() => work(processes)))
+  }
+  await Promise.all(works)
   return reports
 }
 

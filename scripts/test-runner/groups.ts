@@ -13,24 +13,26 @@ const early: readonly (readonly [path: string, filesMax: number])[] = [
   ['test/e2e/dev', 1],
   ['test/security/schemathesis', 1],
   ['test/clients/generated', 1],
+  ['test/console/', 13],
   // The library of the chain aborts its process now and then.
   ['test/faults/drex', 1],
   ['test/faults/', 3],
   ['test/e2e/', 3],
   ['test/readme/', 3],
   ['test/drex/recovery', 1],
-  ['test/console/', 13],
   // They wait for blocks and for time-outs: beside them others work, which at the end nobody would.
   ['test/drex/', groupFilesMax],
   ['test/platform/broker/', groupFilesMax],
   ['test/conformance/', 12],
 ]
 
-/** Distributes test files over processes: a group runs in one process, and groups start in this order. */
+type Groups = readonly (readonly string[])[]
+
+/** Distributes test files over processes: a group runs in one process, and groups start in order, the early ones first. */
 export const groupsOf = (
   root: string,
   files: readonly string[],
-): readonly (readonly string[])[] => {
+): { readonly early: Groups; readonly late: Groups } => {
   const usesKafka = (file: string): boolean =>
     file.includes('/kafka/') || readFileSync(join(root, file), 'utf8').includes('support/kafka.ts')
   // They share one Kafka, which takes seconds to start and memory to run; it is fetched once, too.
@@ -41,13 +43,14 @@ export const groupsOf = (
     for (const file of found) rest.delete(file)
     return neighbours(found, filesMax)
   })
-  return [kafka, ...first, ...neighbours([...rest], groupFilesMax)].filter(
-    (group) => group.length > 0,
-  )
+  return {
+    early: kafka.length > 0 ? [kafka, ...first] : first,
+    late: neighbours([...rest], groupFilesMax),
+  }
 }
 
 /** Neighbours import much of the same, which one process loads once. */
-const neighbours = (files: readonly string[], filesMax: number): readonly (readonly string[])[] =>
+const neighbours = (files: readonly string[], filesMax: number): Groups =>
   Array.from({ length: Math.ceil(files.length / filesMax) }, (_, index) =>
     files.slice(index * filesMax, (index + 1) * filesMax),
   )
