@@ -1,4 +1,4 @@
-import { amongIds, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { endOf, type Outcome, replyOutcome, type StatusChange } from './domain.ts'
 
@@ -43,8 +43,7 @@ export const reportedReplies = async (
     select wanted.id, reply.status as own, report.status as reported, report.reason
     from unnest(${textArray(ids)}::text::uuid[]) as wanted(id)
       cross join lateral (
-        select instruction_id, status from spi_transactions
-        where message_id = wanted.id and ${amongIds(sql, sql`message_id`, ids)} offset 0
+        select instruction_id, status from spi_transactions where message_id = wanted.id offset 0
       ) reply
       left join lateral (${reportOn(sql, nowMs)}) report on true`
   return [...Map.groupBy(parts, ({ id }) => id)].flatMap(([id, all]) => changeOf(id, all))

@@ -1,6 +1,6 @@
 /** How we keep the bytes that go out of a message. */
 
-import { amongIds, type Queryable } from '#src/platform/database/index.ts'
+import type { Queryable } from '#src/platform/database/index.ts'
 import { zstdCompressed } from '#src/platform/runtime/index.ts'
 
 /**
@@ -67,13 +67,10 @@ export const sentBytes = (stored: Uint8Array, sending: KeptSending | undefined):
   return bytes
 }
 
-/** To join the sending of each `message`, if any, as `sending`. @param ids of the messages, where they are known */
-export const sendingOfMessage = (sql: Queryable, ids?: readonly string[]) => sql`
+/** To join the sending of each `message`, if any, as `sending`. */
+export const sendingOfMessage = (sql: Queryable) => sql`
   left join lateral (
-    select xml, position, checksum from spi_sendings
-    where message_id = message.id
-      ${ids === undefined ? sql`` : sql`and ${amongIds(sql, sql`message_id`, ids)}`}
-    limit 1
+    select xml, position, checksum from spi_sendings where message_id = message.id limit 1
   ) sending on true`
 
 /** Columns of a row with its sending, if any, joined as `sending`. */

@@ -1,5 +1,4 @@
 import {
-  amongIds,
   joinedBytes,
   looksLikeOne,
   type Queryable,
@@ -242,7 +241,7 @@ export const recordChanges = async (
   const names = changes.some(({ resourceId }) => resourceId !== undefined)
   const told = await sql<ChangedRow[]>`
     with ${moving(sql, changes)}${answered.length > 0 ? answering(sql, answered) : sql``}
-    ${names ? naming(sql, changes) : sql`, found as (select id, "isMoved", false as "isCited" from moved)`}
+    ${names ? naming(sql) : sql`, found as (select id, "isMoved", false as "isCited" from moved)`}
     ${ridersWith(sql, riders)}
     select found.*, null as rider, null as told from found
     ${toldBy(sql, riders, sql`null, null, null`)}`
@@ -268,7 +267,6 @@ export const changeStatuses = async (
 
 /** CTEs that move messages: all writers lock rows in the order of the ids. */
 const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
-  const ids = changes.map(({ id }) => id)
   const wanted = [...changes]
     .sort((a, b) => (a.id < b.id ? -1 : 1))
     .map((change) => ({ ...change, from: predecessorsOf(change.status) }))
@@ -285,18 +283,14 @@ const moving = (sql: Queryable, changes: readonly StatusChange[]) => {
         error_code = wanted."errorCode",
         resource_id = coalesce(wanted."resourceId", message.resource_id)
       from wanted
-      where message.id = wanted.id and ${amongIds(sql, sql`message.id`, ids)}
-        and (message.status = any(wanted."from")
+      where message.id = wanted.id and (message.status = any(wanted."from")
         or (wanted.status = 'SENT' and message.status = 'UNKNOWN'
           and message.resource_id is null and wanted."resourceId" is not null))
       returning message.id, message.direction, message.status, wanted.detail, wanted."resourceId",
         message.status = wanted.status as "isMoved"
     ), noted as (
       insert into spi_history (message_id, position, status, detail)
-      select id, 1 + (
-          select max(position) from spi_history
-          where message_id = moved.id and ${amongIds(sql, sql`message_id`, ids)}
-        ), status,
+      select id, 1 + (select max(position) from spi_history where message_id = moved.id), status,
         case when "isMoved" then detail else concat_ws(': ', 'known to be sent', detail) end
       from moved
     )`
@@ -309,28 +303,17 @@ const answering = (sql: Queryable, answered: readonly AnsweredStatus[]) => sql`
     from json_to_recordset(${JSON.stringify(answered)}::text::json)
       as answer("messageId" uuid, position int, status text, refusal text, nothing text)
     where ${looksLikeOne(sql)} and t.message_id = answer."messageId" and t.position = answer.position
-      and ${amongIds(
-        sql,
-        sql`t.message_id`,
-        answered.map(({ messageId }) => messageId),
-      )}
       and (t.status is null or t.status = 'ACSP')
   )`
 
 /** The end of the statement where messages get their PI-ResourceId, those that did not move too. */
-const naming = (sql: Queryable, changes: readonly StatusChange[]) => sql`
-  , unmoved as materialized (
-    select id, "resourceId" from wanted
-    where "resourceId" is not null and id not in (select id from moved)
-  ), kept as (
-    update spi_messages message set resource_id = unmoved."resourceId"
-    from unmoved
-    where message.id = unmoved.id and ${amongIds(
-      sql,
-      sql`message.id`,
-      changes.map(({ id }) => id),
-    )}
-    returning message.id, message.direction, unmoved."resourceId"
+const naming = (sql: Queryable) => sql`
+  , kept as (
+    update spi_messages message set resource_id = wanted."resourceId"
+    from wanted
+    where message.id = wanted.id and wanted."resourceId" is not null
+      and not exists (select from moved where moved.id = wanted.id)
+    returning message.id, message.direction, wanted."resourceId"
   ), named as (
     select id, direction, "resourceId", "isMoved" from moved
     union all select id, direction, "resourceId", false from kept

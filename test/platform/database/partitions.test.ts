@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import {
-  amongIds,
   ensurePartitions,
   partitionEnd,
   partitionNames,
@@ -117,25 +116,5 @@ describe('time partitions', () => {
     expect(await refused).toMatchObject({ code: '55P03' })
     letGo.resolve()
     await backup
-  })
-})
-
-test('partitions without any of the ids are not opened, by a plan that is kept', async () => {
-  const table = { name: 'parted', unit: 'month', bound: uuidBound } as const
-  await sql`create table parted (id uuid primary key) partition by range (id)`
-  await sql`create table parted_default partition of parted default`
-  await ensurePartitions(sql, table, 5, new Date())
-  const ids = [1, 2, 3].map(() => Bun.randomUUIDv7())
-  for (const id of ids) await sql`insert into parted values (${id})`
-  const found = await sql<{ id: string }[]>`
-    select id from parted where ${amongIds(sql, sql`id`, ids.toReversed())} order by id`
-  expect(found.map(({ id }) => id)).toEqual(ids)
-  expect(await sql`select from parted where ${amongIds(sql, sql`id`, [])}`).toHaveLength(0)
-  await sql.begin(async (tx) => {
-    await tx`set local plan_cache_mode = force_generic_plan`
-    const plan = await tx<{ 'QUERY PLAN': string }[]>`
-      explain select from parted where ${amongIds(tx, tx`id`, ids)}`
-    const lines = plan.map((line) => line['QUERY PLAN'])
-    expect(lines.some((line) => line.includes('Subplans Removed: 7'))).toBe(true)
   })
 })

@@ -1,10 +1,4 @@
-import {
-  amongIds,
-  looksLikeOne,
-  type Queryable,
-  textArray,
-  uuidBound,
-} from '#src/platform/database/index.ts'
+import { looksLikeOne, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import {
   type AnsweredStatus,
@@ -132,8 +126,7 @@ export const lockSent = async (tx: Queryable, ids: readonly string[]): Promise<v
   await tx`
     select from unnest(${textArray([...ids].sort())}::text::uuid[]) as wanted(id)
       cross join lateral (
-        select from spi_messages
-        where id = wanted.id and ${amongIds(tx, tx`id`, ids)} limit 1 for update
+        select from spi_messages where id = wanted.id limit 1 for update
       ) locked`
 }
 

@@ -1,5 +1,4 @@
 import {
-  amongIds,
   type Queryable,
   type Transaction,
   textArray,
@@ -41,7 +40,6 @@ export const findOutbound = async (
   sql: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, QueuedOutbound>> => {
-  const known = ids.filter(isUuid)
   const rows = await sql<OutboundRow[]>`
     select id, type, status, channel, end_to_end_id as "endToEndId", biz_msg_idr as "bizMsgIdr",
       is_scheduled is true as "isScheduled", in_doubt_since is not null or sending.xml is not null as "isInDoubt",
@@ -49,12 +47,9 @@ export const findOutbound = async (
         or status = 'QUEUED' and sending.xml is not null then message.xml end as xml,
       case when status = 'QUEUED' then sending.xml end as "sendingXml",
       sending.position as "sendingPosition", sending.checksum as "sendingChecksum"
-    from unnest(${textArray(known)}::text::uuid[]) as wanted(wanted_id)
-      cross join lateral (
-        select * from spi_messages
-        where id = wanted_id and ${amongIds(sql, sql`id`, known)} limit 1
-      ) message
-      ${sendingOfMessage(sql, known)}
+    from unnest(${textArray(ids.filter(isUuid))}::text::uuid[]) as wanted(wanted_id)
+      cross join lateral (select * from spi_messages where id = wanted_id limit 1) message
+      ${sendingOfMessage(sql)}
     where direction = 'OUTBOUND'`
   return new Map(rows.map((row) => [row.id, queuedOutboundOf(row)]))
 }
