@@ -17,7 +17,7 @@ import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { apiKeyFile } from '../../test/support/api-key.ts'
-import { startProgram, variants } from '../../test/support/program.ts'
+import { startProgram, untilExit, variants } from '../../test/support/program.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { median } from '../harness.ts'
 import { familyUs } from '../processes.ts'
@@ -126,9 +126,11 @@ const serve = async (name: string, checkout: string) => {
   return { name, url, program }
 }
 
-const floor = Bun.spawn([process.execPath, join(import.meta.dir, '../servers/echo.ts')], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
+const floor = untilExit(
+  Bun.spawn([process.execPath, join(import.meta.dir, '../servers/echo.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }),
+)
 const floorUrl = new TextDecoder().decode((await floor.stdout.values().next()).value).trim()
 
 const resultSchema = z.object({
@@ -223,7 +225,6 @@ for (const name of values.work) {
   }
 }
 
-floor.kill()
 for (const { program } of gateways) {
   program.signal('SIGTERM')
   await program.end()

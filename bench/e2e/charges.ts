@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
+import { untilExit } from '../../test/support/program.ts'
 import { startDev } from '../../test/support/running-dev.ts'
 import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { until } from '../../test/support/until.ts'
@@ -96,9 +97,10 @@ const rateOf = async (
 }
 
 const server = await startEmbeddedPostgres({ directory: join(temporaryDirectory(), 'floor') })
-const floor = Bun.spawn(
-  [process.execPath, join(import.meta.dir, '../servers/charge-floor.ts'), server.url],
-  { stdio: ['ignore', 'pipe', 'inherit'] },
+const floor = untilExit(
+  Bun.spawn([process.execPath, join(import.meta.dir, '../servers/charge-floor.ts'), server.url], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }),
 )
 const floorUrl = await floor.stdout
   .values()
@@ -163,7 +165,6 @@ for (const [name, { ours, bare }] of Object.entries(pairs)) {
   }
   console.log(`${name}: CPU of the floor is ${median(ratios).toFixed(2)} of ours`)
 }
-floor.kill()
 await server.stop()
 
 /** When a shop was told of the payment of a charge, by txid. */

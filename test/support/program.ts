@@ -119,19 +119,33 @@ export type RunningProgram = {
   readonly end: () => Promise<Run>
 }
 
-/** Starts a command that goes on running; `stop` it or the test leaks a process. */
+const running = new Set<Bun.Subprocess>()
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** A child that does not outlive a run that fails before it ends the child. */
+export const untilExit = <Child extends Bun.Subprocess>(child: Child): Child => {
+  running.add(child)
+  void child.exited.then(() => running.delete(child))
+  return child
+}
+
+/** Starts a command that goes on running until it is told to end. */
 export const startProgram = (
   variant: Variant,
   args: readonly string[],
   options: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): RunningProgram => {
-  const child = Bun.spawn([...variant.command(), ...args], {
-    cwd: options.cwd ?? tmpdir(),
-    env: bareEnvironment(options.env),
-    stdin: 'pipe',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
+  const child = untilExit(
+    Bun.spawn([...variant.command(), ...args], {
+      cwd: options.cwd ?? tmpdir(),
+      env: bareEnvironment(options.env),
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    }),
+  )
   const err = new Response(child.stderr).text()
   let out = ''
   let hasEnded = false
