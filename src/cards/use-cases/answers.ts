@@ -80,11 +80,10 @@ export const eventViewOf = ({ id, type, data, messages, at }: CardEventRow) => (
   data,
   messages: (messages ?? []).map(({ mti, fields }) => ({
     mti,
-    fields: Object.entries(fields).map(([de, value]) => ({
-      de: Number(de),
-      name: nameOf(de),
-      value,
-    })),
+    // Names such as `112` count as indexes, and come before `002`.
+    fields: Object.entries(fields)
+      .map(([de, value]) => ({ de: Number(de), name: nameOf(de), value }))
+      .sort((a, b) => a.de - b.de),
   })),
 })
 
