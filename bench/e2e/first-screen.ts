@@ -10,13 +10,7 @@
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { BrowserContextOptions } from 'playwright-core'
-import {
-  openConsole,
-  type SeenConsole,
-  settled,
-  sharedBrowser,
-  signIn,
-} from '../../test/console/visit.ts'
+import { openConsole, type SeenConsole, settled, signIn } from '../../test/console/visit.ts'
 import { storeMany } from '../../test/spi/messages/stored.ts'
 import { median } from '../harness.ts'
 import { notCounts, refuse } from './options.ts'
@@ -53,7 +47,7 @@ const visit = async (seen: SeenConsole, screen: Screen, storageState: SignedIn) 
 }
 
 const measure = async (stored: number): Promise<void> => {
-  await using seen = await openConsole(await sharedBrowser())
+  await using seen = await openConsole()
   const { sql } = seen.gateway.database
   await storeMany(sql, stored, days)
   await sql`analyze`

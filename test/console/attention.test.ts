@@ -4,25 +4,16 @@ import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { hasBrowser } from '../support/browser.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { pacs008 } from '../support/messages.ts'
-import {
-  hostile,
-  openConsole,
-  type SeenConsole,
-  serious,
-  settled,
-  sharedBrowser,
-  show,
-  signIn,
-} from './visit.ts'
+import { hostile, openConsole, type SeenConsole, serious, settled, show, signIn } from './visit.ts'
 
 describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: Awaited<ReturnType<typeof openConsole>>
+  let seen: SeenConsole
   let gateway: GatewayHere
   let url = ''
   let key = ''
 
   beforeAll(async () => {
-    seen = await openConsole(await sharedBrowser())
+    seen = await openConsole()
     ;({ gateway, url, key } = seen)
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())

@@ -6,9 +6,9 @@ import {
   expectNone,
   hostile,
   openConsole,
+  type SeenConsole,
   serious,
   settled,
-  sharedBrowser,
   show,
   signIn,
 } from './visit.ts'
@@ -17,7 +17,7 @@ const pixKey = '7d9f0335-8dcc-4054-9bf9-0dbd61d36906'
 const debtor = { cpf: '45164632481', nome: `Fulano ${hostile.slice(0, 60)}` }
 
 describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: Awaited<ReturnType<typeof openConsole>>
+  let seen: SeenConsole
   let gateway: GatewayHere
   let url = ''
   let operator = ''
@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser)('charges in Chromium (needs /usr/bin/chromium)', ()
   let api: (method: string, path: string, body?: object) => Promise<any>
 
   beforeAll(async () => {
-    seen = await openConsole(await sharedBrowser())
+    seen = await openConsole()
     ;({ gateway, url } = seen)
     operator = await gateway.keyOf({ name: 'operator' })
     api = async (method, path, body) => {

@@ -9,9 +9,9 @@ import {
   expectNone,
   hostile,
   openConsole,
+  type SeenConsole,
   serious,
   settled,
-  sharedBrowser,
   show,
   signIn,
   signOut,
@@ -22,13 +22,13 @@ const owner = { tax_id: '98765432100', name: hostile.slice(0, 100) }
 const phone = { width: 390, height: 844 }
 
 describe.skipIf(!hasBrowser)('the directory in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: Awaited<ReturnType<typeof openConsole>>
+  let seen: SeenConsole
   let gateway: GatewayHere
   let url = ''
   let operator = ''
 
   beforeAll(async () => {
-    seen = await openConsole(await sharedBrowser())
+    seen = await openConsole()
     ;({ gateway, url } = seen)
     operator = await gateway.keyOf({ name: 'operator' })
   })

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 import { deadLetterHeaders } from '#src/platform/broker/index.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { hasFirefox, startFirefox } from '../support/firefox/index.ts'
-import { hostile, openConsole, serious, settled, show, signIn } from './visit.ts'
+import { hostile, openConsole, type SeenConsole, serious, settled, show, signIn } from './visit.ts'
 
 const screens = [
   ...['', '/payments?rail=spi', '/payments?rail=cards', '/payments?rail=drex', '/cards'],
@@ -13,11 +13,11 @@ const screens = [
 
 describe.skipIf(!hasFirefox)('the console in Firefox (needs /usr/bin/firefox)', () => {
   let browser: Browser
-  let seen: Awaited<ReturnType<typeof openConsole>>
+  let seen: SeenConsole
 
   beforeAll(async () => {
     browser = await startFirefox()
-    seen = await openConsole(browser)
+    seen = await openConsole({}, browser)
   }, 60_000)
   afterAll(async () => {
     await browser?.close()

@@ -9,7 +9,7 @@ import { transfer as pixTransfer } from '../support/participant.ts'
 import { issueCertificate } from '../support/pki.ts'
 import { until } from '../support/until.ts'
 import { apiOf } from './seeds.ts'
-import { expectNone, openConsole, serious, settled, sharedBrowser, signIn } from './visit.ts'
+import { expectNone, openConsole, type SeenConsole, serious, settled, signIn } from './visit.ts'
 
 const stopsMax = 150
 const dayMs = 86_400_000
@@ -55,14 +55,14 @@ const startInterface = () => {
 
 describe.skipIf(!hasBrowser)('a night in Chromium (needs /usr/bin/chromium)', () => {
   const door = startInterface()
-  let seen: Awaited<ReturnType<typeof openConsole>>
+  let seen: SeenConsole
   let operator = ''
   let api: ReturnType<typeof apiOf>
   /** The transfer that holds up its lane. */
   let transfer = ''
 
   beforeAll(async () => {
-    seen = await openConsole(await sharedBrowser(), {
+    seen = await openConsole({
       SPI_PRIMARY_URL: door.url,
       SPI_ROLES: 'OUTBOUND_SEND',
       // What operators need is on a listener of its own.

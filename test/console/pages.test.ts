@@ -19,7 +19,6 @@ import {
   type SeenConsole,
   serious,
   settled,
-  sharedBrowser,
   show,
   signIn,
   visitOf,
@@ -28,13 +27,13 @@ import {
 const firstScreenBytesMax = 200_000
 
 describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: Awaited<ReturnType<typeof openConsole>>
+  let seen: SeenConsole
   let gateway: GatewayHere
   let url = ''
   let key = ''
 
   beforeAll(async () => {
-    seen = await openConsole(await sharedBrowser())
+    seen = await openConsole()
     ;({ gateway, url, key } = seen)
   })
   afterAll(() => seen?.[Symbol.asyncDispose]())

@@ -5,10 +5,18 @@ import { hasBrowser } from '../support/browser.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import type { GatewayHere } from '../support/gateway-here.ts'
 import { type Api, apiOf, receivedPix } from './seeds.ts'
-import { expectNone, openConsole, serious, settled, sharedBrowser, show, signIn } from './visit.ts'
+import {
+  expectNone,
+  openConsole,
+  type SeenConsole,
+  serious,
+  settled,
+  show,
+  signIn,
+} from './visit.ts'
 
 describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: Awaited<ReturnType<typeof openConsole>>
+  let seen: SeenConsole
   let gateway: GatewayHere
   let url = ''
   let operator = ''
@@ -16,7 +24,7 @@ describe.skipIf(!hasBrowser)('payments in Chromium (needs /usr/bin/chromium)', (
   let json: Api
 
   beforeAll(async () => {
-    seen = await openConsole(await sharedBrowser())
+    seen = await openConsole()
     ;({ gateway, url } = seen)
     operator = await gateway.keyOf({ name: 'operator' })
     json = apiOf(url, operator)

@@ -11,9 +11,9 @@ import { type Area, areas, harmEverything, harmful, seedEverything } from './hos
 import {
   hostile,
   openConsole,
+  type SeenConsole,
   serious,
   settled,
-  sharedBrowser,
   show,
   signIn,
   signOut,
@@ -139,12 +139,12 @@ const tryForm = async (page: Page, path: string, text: string): Promise<string> 
 }
 
 describe.skipIf(!hasBrowser)('screens in Chromium (needs /usr/bin/chromium)', () => {
-  let seen: Awaited<ReturnType<typeof openConsole>>
+  let seen: SeenConsole
   let operator = ''
   let paths: Awaited<ReturnType<typeof seedEverything>>
 
   beforeAll(async () => {
-    seen = await openConsole(await sharedBrowser())
+    seen = await openConsole()
     operator = await seen.gateway.keyOf({ name: 'operator' })
     paths = await seedEverything(seen, operator)
     await harmEverything(seen.gateway.database.sql)

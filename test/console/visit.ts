@@ -17,7 +17,7 @@ export type Visit = {
   readonly bytes: () => number
 }
 
-export type SeenConsole = {
+export type SeenConsole = AsyncDisposable & {
   readonly gateway: GatewayHere
   readonly directory: Directory
   readonly browser: Browser
@@ -39,11 +39,12 @@ const dayMs = 86_400_000
 /** A chain that is followed 20 times a second takes a tenth of a core from everything else that a screen waits for. */
 const blockTimeMs = 400
 
-/** Starts a gateway for the pages of a browser. @param env more settings of the gateway */
+/** Starts a gateway for the pages of a browser. @param env more settings of the gateway. @param given in place of Chromium */
 export const openConsole = async (
-  browser: Browser,
   env: Readonly<Record<string, string>> = {},
-): Promise<SeenConsole & AsyncDisposable> => {
+  given?: Browser,
+): Promise<SeenConsole> => {
+  const browser = given ?? (await sharedBrowser())
   const directory = await createDirectory({
     claimPeriods: { resolutionMs: 7 * dayMs, completionMs: 7 * dayMs, listLagMs: 0 },
   })
@@ -76,7 +77,7 @@ export const openConsole = async (
 
 let chromium: Promise<Browser> | undefined
 /** One browser for all files of this process, with which it ends. */
-export const sharedBrowser = (): Promise<Browser> => {
+const sharedBrowser = (): Promise<Browser> => {
   chromium ??= startInOwnDirectory()
   return chromium
 }
