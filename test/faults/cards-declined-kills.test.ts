@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type CardMessage, parseOriginalData } from '#codecs/iso8583'
 import { createTestVault, testVaultKey } from '../../src/simulators/card-network/index.ts'
-import { createCardGateway } from '../support/card-gateway.ts'
+import { createCardGateway, handOver } from '../support/card-gateway.ts'
 import { authorizationBody } from '../support/cards-rig.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { createScriptedNetwork } from '../support/scripted-network.ts'
@@ -77,11 +77,7 @@ test(
       }
       expect(held.size).toBe(network.seen.filter(({ mti }) => mti === '0100').length)
       isConfirming = true
-      // What was on its way is another's once its time is over.
-      await database.sql`
-        update card_transactions set touched_at = touched_at - interval '1 minute'
-        where status = 'pending' or operation is not null`
-      await database.sql`update card_reversals set lease_until = now() where lease_until > now()`
+      await handOver(database)
       await until(() => held.size === 0, `the end of ${held.size} holds`)
       await until(async () => {
         const open = await database.sql`

@@ -8,7 +8,12 @@ import {
   findFraming,
   testVaultKey,
 } from '../../src/simulators/card-network/index.ts'
-import { type Answer, type CardGateway, createCardGateway } from '../support/card-gateway.ts'
+import {
+  type Answer,
+  type CardGateway,
+  createCardGateway,
+  handOver,
+} from '../support/card-gateway.ts'
 import {
   type Ask,
   differences,
@@ -126,15 +131,12 @@ const settled = async ({ sql }: TestDatabase): Promise<void> => {
   }
 }
 
-/** As if it were later: what a process held that answers no more is another's, once its time is over. */
-const letTimePass = async ({ sql }: TestDatabase): Promise<void> => {
-  await sql`
+/** A process that stands still has its transactions ended, as by a limit on idle ones, and then what it held is another's. */
+const letTimePass = async (database: TestDatabase): Promise<void> => {
+  await database.sql`
     select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and xact_start is not null and pid <> pg_backend_pid()`
-  await sql`
-    update card_transactions set touched_at = touched_at - interval '1 minute'
-    where status = 'pending' or operation is not null`
-  await sql`update card_reversals set lease_until = now() where lease_until > now()`
+  await handOver(database)
 }
 
 /** Each network ends its day, and its totals are ours. */

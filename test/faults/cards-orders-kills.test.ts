@@ -9,7 +9,7 @@ import {
   networkBSettings,
 } from '../../src/cards/index.ts'
 import { createTestVault, testVaultKey } from '../../src/simulators/card-network/index.ts'
-import { type Answer, createCardGateway } from '../support/card-gateway.ts'
+import { type Answer, createCardGateway, handOver } from '../support/card-gateway.ts'
 import { createOrders, ordersEnvironment } from '../support/cards-orders.ts'
 import { anyRound } from '../support/cards-rounds.ts'
 import { seeded } from '../support/contract-bench.ts'
@@ -82,25 +82,19 @@ test(
     let keys = 0
     let asked = 0
     let killed = 0
-    const recordOf = async (id: string) =>
-      (
-        await until(
-          settledMs,
-          () => gateway.get(`/${id}`),
-          ({ status }) => status === 200,
-        )
-      ).record
+    const shown = (id: string, isSo: (answer: Answer) => boolean) =>
+      until(
+        settledMs,
+        () => gateway.get(`/${id}`),
+        (answer) => answer.status === 200 && isSo(answer),
+      )
+    const recordOf = async (id: string) => (await shown(id, () => true)).record
     orders.through({
       sql: database.sql,
       networks: networksOf(environment),
       recordOf,
       settled: (id) =>
-        until(
-          settledMs,
-          () => gateway.get(`/${id}`),
-          ({ record, state, status }) =>
-            status === 200 && record['operation'] === undefined && state !== 'pending',
-        ),
+        shown(id, ({ record, state }) => record['operation'] === undefined && state !== 'pending'),
       post: async (path, body) => {
         const key = `order-${++keys}`
         const ask = () => {
@@ -110,13 +104,9 @@ test(
         return until(toldMs, ask, (answer) => !isRunning(answer))
       },
     })
-    /** What the killed process had on the wire is another's at once. */
     const kill = async (): Promise<void> => {
       await gateway.end()
-      await database.sql`
-        update card_transactions set touched_at = touched_at - interval '1 minute'
-        where status = 'pending' or operation is not null`
-      await database.sql`update card_reversals set lease_until = now() where lease_until > now()`
+      await handOver(database)
       await gateway.start()
     }
     /** Somewhere among the requests of a round; a short one is over before the last. */

@@ -22,6 +22,14 @@ export type Answer = {
   readonly record: Readonly<Record<string, unknown>>
 }
 
+/** As if it were later: what a process that is gone had on the wire, and reversals that it held, are another's at once. */
+export const handOver = async ({ sql }: TestDatabase): Promise<void> => {
+  await sql`
+    update card_transactions set touched_at = touched_at - interval '1 minute'
+    where status = 'pending' or operation is not null`
+  await sql`update card_reversals set lease_until = now() where lease_until > now()`
+}
+
 /** A gateway in a process of its own, which is killed and started again on the same port, or stopped where it is. */
 export const createCardGateway = async ({
   database,
