@@ -61,10 +61,10 @@ const runAll = async (): Promise<readonly FileReport[]> => {
     reports.push(report)
     process.stdout.write(`${report.file}:\n${report.lines.join('\n')}\n`)
   }
-  const lightly = Promise.withResolvers<void>()
+  const onlyShortOnes = Promise.withResolvers<void>()
   const work = async (index: number): Promise<void> => {
     for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
-      if (groups.length < late.length) lightly.resolve()
+      if (groups.length < late.length) onlyShortOnes.resolve()
       const portOffset = (index + Math.random()) / (processes + 1)
       const env = {
         ...process.env,
@@ -78,7 +78,7 @@ const runAll = async (): Promise<readonly FileReport[]> => {
   const works = Array.from({ length: processes }, (_, index) => work(index))
   // One more finds room once no whole programs are begun any more.
   if (processes > 1 && processes < late.length) {
-    works.push(lightly.promise.then(() => work(processes)))
+    works.push(onlyShortOnes.promise.then(() => work(processes)))
   }
   await Promise.all(works)
   return reports

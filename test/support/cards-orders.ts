@@ -156,9 +156,10 @@ export const createOrders = (
     const stay = isAway ? comeAndGo(network) : undefined
     let isOver = false
     const disturbed = disturb?.(() => isOver)
-    const courses = await Promise.all(payments.map(run))
-    isOver = true
-    await stay?.()
+    const courses = await Promise.all(payments.map(run)).finally(() => {
+      isOver = true
+      return stay?.()
+    })
     await disturbed
     for (const course of courses) {
       if (course.id === undefined) continue

@@ -124,7 +124,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** A child that does not outlive a run that fails before it ends the child. */
+/** A child that does not outlive a program that fails before it ends the child; the runner of tests tells nobody of its end. */
 export const untilExit = <Child extends Bun.Subprocess>(child: Child): Child => {
   running.add(child)
   void child.exited.then(() => running.delete(child))
