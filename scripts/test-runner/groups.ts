@@ -16,8 +16,8 @@ const early: readonly (readonly [path: string, filesMax: number])[] = [
   ['test/console/', groupFilesMax],
   // The library of the chain aborts its process now and then.
   ['test/faults/drex', 1],
-  ['test/faults/', 3],
-  ['test/e2e/', 3],
+  ['test/faults/', 6],
+  ['test/e2e/', 6],
   ['test/readme/', 3],
   ['test/drex/recovery', 1],
   // They wait for blocks and for time-outs: beside them others work, which at the end nobody would.
