@@ -54,7 +54,7 @@ test('every test is counted in its file, and a failure is told with its error', 
 })
 
 test('each file has the processor time of its own process and of what that started', async () => {
-  const busy = 'let sum = 0; for (let i = 0; i < 3e8; i++) sum += i; console.log(sum)'
+  const busy = 'let sum = 0; for (let i = 0; i < 1e9; i++) sum += i; console.log(sum)'
   const reports = await run({
     busy: `test('works', () => { Bun.spawnSync([process.execPath, '-e', '${busy}']) })`,
     idle: `test('waits', () => Bun.sleep(500))`,
