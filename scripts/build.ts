@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { compile } from './release/bundle.ts'
 
 /*
@@ -8,6 +8,6 @@ import { compile } from './release/bundle.ts'
  */
 
 const root = join(import.meta.dir, '..')
-const outfile = process.argv[2] ?? join(root, 'dist/trilho')
+const outfile = resolve(process.argv[2] ?? join(root, 'dist/trilho'))
 await compile(root, outfile)
 console.log(`${outfile}: ${(Bun.file(outfile).size / 1e6).toFixed(1)} MB`)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -49,15 +49,14 @@ const originOf = async (): Promise<Origin> => {
   }
 }
 
-/** A copy of the tracked files, with the packages of a platform. */
+/**
+ * A copy of the tracked files, with the packages of a platform. The packages are no link: the bundler names the parts
+ * of a program by where they really are.
+ */
 const stage = async (directory: string, { os, cpu }: Target): Promise<void> => {
   await mkdir(directory)
   const files = await textOf(['git', 'ls-files'], root)
   for (const file of files.split('\n')) await cp(join(root, file), join(directory, file))
-  if (values.own) {
-    await symlink(join(root, 'node_modules'), join(directory, 'node_modules'))
-    return
-  }
   const install = ['install', '--frozen-lockfile', '--ignore-scripts', '--os', os, '--cpu', cpu]
   await run([process.execPath, ...install], directory)
 }

@@ -52,6 +52,9 @@ const entries = (root: string) => ['src/main.ts', ...threads].map((file) => join
 const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> => {
   // Beforehand: a bundler that waits for another one waits for ever.
   const assets = await bundleConsole(join(root, 'src/console/browser'))
+  const before = process.cwd()
+  // The bundler names the parts of a program by their paths from the working directory.
+  process.chdir(root)
   const result = await Bun.build({
     entrypoints: entries(root),
     naming: { entry: '[name].[ext]' },
@@ -60,16 +63,20 @@ const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> =
     minify: true,
     plugins: [inlineWasm, placeless, consoleAssets(assets)],
     ...more,
-  } as BuildConfig)
+  } as BuildConfig).finally(() => process.chdir(before))
   for (const log of result.logs) console.error(log)
   if (!result.success) throw new Error('the bundler failed')
 }
+
+/** What is imported when first needed stays out of the code that every start evaluates. */
+const divided = { splitting: true } as const
 
 /**
  * One file that needs nothing beside it: program, runtime, and every asset the code imports. The same sources and
  * packages give the same bytes in any directory.
  *
  * @param root - a checkout with node_modules
+ * @param outfile - an absolute path
  * @param foreign - another platform and its executable of Bun. Bytecode is left to be made at the start.
  */
 export const compile = async (
@@ -82,8 +89,8 @@ export const compile = async (
   await bundle(
     root,
     foreign === undefined
-      ? { compile: { outfile }, bytecode: true }
-      : { compile: { outfile, target, executablePath: foreign.runtime } },
+      ? { ...divided, compile: { outfile }, bytecode: true }
+      : { ...divided, compile: { outfile, target, executablePath: foreign.runtime } },
   )
 }
 
