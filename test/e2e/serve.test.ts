@@ -1,6 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { largeBytesMin } from '../../src/spi/api/large/index.ts'
+import { apiKeyFile } from '../support/api-key.ts'
+import { pacs008 } from '../support/messages.ts'
 import { runProgram, startProgram, type Variant, variants } from '../support/program.ts'
 import { temporaryDirectory } from '../support/temporary.ts'
 
@@ -91,6 +94,20 @@ describe.each(variants)('trilho serve ($name)', (variant) => {
     const exempt =
       /^\/v1\/(validate|inspect|transform(\/\w+)?|qrcodes\/\w+|jose\/\w+|rsfn\/\w+|spi\/build|dict\/(verifications|comparisons\/\{id\}\/mend|claims\/\{id\}\/(acknowledge|cancel|complete|confirm))|pix\/(qrcode\/resolve|differences|figures)|webhooks\/\{id\}\/test|wallets\/\{id\}\/sign-[\w-]+|drex\/(transfers|batches)\/\{id\}\/(cancel|approve))$/
     expect(others?.map(({ path }) => path).filter((path) => !exempt.test(path))).toEqual([])
+    program.signal('SIGTERM')
+    expect((await program.end()).code).toBe(0)
+  })
+
+  test('reads a large message in a thread, whose file the program finds beside itself', async () => {
+    const { file, key } = await apiKeyFile('spi:transform')
+    const { program, url } = await startServe(variant, { API_KEYS_FILE: file })
+    const response = await fetch(`${url}/v1/validate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/xml' },
+      body: pacs008().padEnd(largeBytesMin),
+    })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ type: 'pacs.008' })
     program.signal('SIGTERM')
     expect((await program.end()).code).toBe(0)
   })
