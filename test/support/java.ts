@@ -1,16 +1,12 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { madeOnce } from './made-once.ts'
+import { keptPath, madeOnce } from './made-once.ts'
 import { unlessMissing } from './second-implementation.ts'
 
 /** Of machines that run for seconds: they compile nothing well, and one thread collects what they leave. */
 export const shortJava = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'] as const
 
 const commandTimeoutMs = 60_000
-
-const cacheOf = (kind: string, content: string): string =>
-  join(tmpdir(), `trilho-test-${kind}-${Bun.hash(content).toString(36)}`)
 
 /**
  * The class path of the `pom.xml` in the folder, as Maven knows or fetches it; undefined where there is none. Maven is
@@ -19,7 +15,7 @@ const cacheOf = (kind: string, content: string): string =>
 export const classpathOf = async (folder: string): Promise<string | undefined> => {
   if (unlessMissing('java').missing || unlessMissing('mvn').missing) return undefined
   const pom = join(folder, 'pom.xml')
-  const file = cacheOf('classpath', readFileSync(pom, 'utf8'))
+  const file = keptPath('classpath', readFileSync(pom, 'utf8'))
   const isThere = (): boolean =>
     existsSync(file) && readFileSync(file, 'utf8').split(':').every(existsSync)
   if (!isThere()) rmSync(file, { force: true })
@@ -43,7 +39,7 @@ export const classpathOf = async (folder: string): Promise<string | undefined> =
  * @throws Error when it does not compile
  */
 export const javaProgram = (file: string, classpath = ''): readonly string[] => {
-  const classes = cacheOf('java', `${classpath}\n${readFileSync(file, 'utf8')}`)
+  const classes = keptPath('java', `${classpath}\n${readFileSync(file, 'utf8')}`)
   madeOnce(classes, () => {
     const partial = `${classes}.partial`
     const machine = shortJava.map((option) => `-J${option}`)

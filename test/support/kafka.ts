@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from './free-port.ts'
 import { shortJava } from './java.ts'
-import { madeOnce } from './made-once.ts'
+import { keptPath, madeOnce } from './made-once.ts'
 import { temporaryDirectory } from './temporary.ts'
 
 /*
@@ -16,7 +16,7 @@ const kafkaVersion = '4.1.0'
 const fetchTimeoutMs = 120_000
 const startTimeoutMs = 60_000
 
-const cache = join(tmpdir(), `trilho-test-kafka-${kafkaVersion}`)
+const cache = keptPath('kafka', kafkaVersion)
 
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>

@@ -1,8 +1,27 @@
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
+import { dirname, join } from 'node:path'
 
 const abandonedAfterMs = 180_000
 const pollMs = 100
+
+/**
+ * Where runs keep what later ones use again, by what it is made of. Each user has a folder of its own: the programs in
+ * another's may be out of reach, and may be anything.
+ *
+ * @throws Error when another user has made the folder
+ */
+export const keptPath = (kind: string, content: string): string =>
+  join(
+    ownFolder(join(tmpdir(), `trilho-test-of-${userInfo().uid}`)),
+    `${kind}-${Bun.hash(content).toString(36)}`,
+  )
+
+export const ownFolder = (folder: string): string => {
+  mkdirSync(folder, { recursive: true })
+  if (lstatSync(folder).uid !== userInfo().uid) throw new Error(`${folder} is another user's`)
+  return folder
+}
 
 /**
  * Makes what several test processes want, in one of them; the others wait. `make` writes the path last, and at once, so

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { madeOnce } from './made-once.ts'
+import { keptPath, madeOnce } from './made-once.ts'
 
 /*
  * Tools of npm that judge the OpenAPI document and the workflows and need another TypeScript than ours, or many packages,
@@ -19,10 +18,7 @@ const dependencies = {
 }
 const installTimeoutMs = 120_000
 
-const cache = join(
-  tmpdir(),
-  `trilho-test-npm-${Bun.hash(JSON.stringify(dependencies)).toString(36)}`,
-)
+const cache = keptPath('npm', JSON.stringify(dependencies))
 
 const findTools = (): string | undefined => {
   const isWhole = join(cache, 'complete')

@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { shortJava } from './java.ts'
-import { madeOnce } from './made-once.ts'
+import { keptPath, madeOnce } from './made-once.ts'
 
 /*
  * openapi-generator and what its Java client needs to compile. The jars are taken from TEST_OPENAPI_GENERATOR_LIBS, or
@@ -23,7 +22,7 @@ const jars = [
 ]
 const fetchTimeoutMs = 120_000
 
-const cache = join(tmpdir(), `trilho-test-openapi-generator-${Bun.hash(jars.join()).toString(36)}`)
+const cache = keptPath('openapi-generator', jars.join())
 
 const dependency = (jar: string): string => {
   const [group, artifact, number] = jar.split(':')

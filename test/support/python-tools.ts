@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { madeOnce } from './made-once.ts'
+import { keptPath, madeOnce } from './made-once.ts'
 
 /*
  * Tools and libraries of PyPI that judge the program from outside. They are taken from TEST_PYTHON_TOOLS (the folder with the
@@ -30,7 +29,7 @@ const packages = [
 const executables = ['schemathesis', 'openapi-python-client'] as const
 const installTimeoutMs = 150_000
 
-const cache = join(tmpdir(), `trilho-test-python-${Bun.hash(packages.join()).toString(36)}`)
+const cache = keptPath('python', packages.join())
 
 const succeeds = (command: string, ...args: readonly string[]): boolean =>
   spawnSync(command, args, { stdio: 'ignore', timeout: installTimeoutMs }).status === 0
