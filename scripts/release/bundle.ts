@@ -61,15 +61,14 @@ const bundle = async (root: string, more: Partial<BuildConfig>): Promise<void> =
     target: 'bun',
     format: 'esm',
     minify: true,
+    // What is imported when first needed stays out of the code that every start evaluates.
+    splitting: true,
     plugins: [inlineWasm, placeless, consoleAssets(assets)],
     ...more,
   } as BuildConfig).finally(() => process.chdir(before))
   for (const log of result.logs) console.error(log)
   if (!result.success) throw new Error('the bundler failed')
 }
-
-/** What is imported when first needed stays out of the code that every start evaluates. */
-const divided = { splitting: true } as const
 
 /**
  * One file that needs nothing beside it: program, runtime, and every asset the code imports. The same sources and
@@ -89,8 +88,8 @@ export const compile = async (
   await bundle(
     root,
     foreign === undefined
-      ? { ...divided, compile: { outfile }, bytecode: true }
-      : { ...divided, compile: { outfile, target, executablePath: foreign.runtime } },
+      ? { compile: { outfile }, bytecode: true }
+      : { compile: { outfile, target, executablePath: foreign.runtime } },
   )
 }
 
