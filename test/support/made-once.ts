@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 
 const abandonedAfterMs = 180_000
 const pollMs = 100
+const { uid } = userInfo()
 
 /**
  * Where runs keep what later ones use again, by what it is made of. Each user has a folder of its own: the programs in
@@ -11,15 +12,19 @@ const pollMs = 100
  *
  * @throws Error when another user has made the folder
  */
-export const keptPath = (kind: string, content: string): string =>
-  join(
-    ownFolder(join(tmpdir(), `trilho-test-of-${userInfo().uid}`)),
-    `${kind}-${Bun.hash(content).toString(36)}`,
-  )
+export const keptPath = (kind: string, content: string): string => {
+  const folder = join(tmpdir(), `trilho-test-of-${uid}`)
+  return join(ownFolder(folder), `${kind}-${Bun.hash(content).toString(36)}`)
+}
 
+/**
+ * Makes the folder where there is none.
+ *
+ * @throws Error when another user has made it
+ */
 export const ownFolder = (folder: string): string => {
   mkdirSync(folder, { recursive: true })
-  if (lstatSync(folder).uid !== userInfo().uid) throw new Error(`${folder} is another user's`)
+  if (lstatSync(folder).uid !== uid) throw new Error(`${folder} is another user's`)
   return folder
 }
 
