@@ -70,6 +70,11 @@ describe.skipIf(!isJposHere)(`a gateway that is killed, before jPOS${note}`, () 
     }
     try {
       await gateway.start()
+      // Ready is who reaches one network. What jPOS asks over a connection is answered once that has signed on.
+      await untilSo(async () => {
+        await jpos.ask('advices', '301')
+        return jpos.count('advices got 0810 301 00') > 0
+      })
       const authorize = (amount: number, capture: boolean) =>
         ask(201, '/authorize', authorizationBody('tok_visa_approved', { amount, capture }))
       const held = await authorize(100_000, false)
