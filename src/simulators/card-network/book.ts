@@ -1,3 +1,4 @@
+import type { Behaviour } from './behaviour.ts'
 import { DailyTotals, type TotalKind } from './daily-totals.ts'
 
 /** One payment as the network knows it, for audits; amounts in cents. */
@@ -12,6 +13,8 @@ export type BookEntry = {
   readonly authCode: string | undefined
   /** DE 49. */
   readonly currency: string
+  /** What the card asks for in what comes after. */
+  readonly behaviour: Behaviour | undefined
   /** With its increments. */
   authorizedAmount: number
   capturedAmount: number

@@ -104,10 +104,12 @@ const reversedOf = (request: CardMessage): { mti: string; original: Original } =
   }
 }
 
+const textsMax = 1_000
+
 /** Decides on the money; knows nothing of connections. */
 export class Issuer {
   private readonly book: Book
-  private readonly cards = new WeakMap<BookEntry, Behaviour>()
+  private readonly texts = new Map<string, string>()
   private authCodes = 0
 
   constructor(book: Book) {
@@ -181,6 +183,14 @@ export class Issuer {
     return String(this.authCodes).padStart(6, '0')
   }
 
+  /** One text in place of many that are equal: the collector looks at each that the book holds. */
+  private shared(text: string): string {
+    const known = this.texts.get(text)
+    if (known !== undefined) return known
+    if (this.texts.size < textsMax) this.texts.set(text, text)
+    return text
+  }
+
   private open(
     request: CardMessage,
     code: string,
@@ -190,20 +200,23 @@ export class Issuer {
     const asked = Number(request.amount ?? 0)
     const part = name === 'partial' ? Math.floor((asked * argument) / 100) : 0
     const amount = code === approved ? asked : code === partlyApproved ? part : 0
+    const { stan, rrn, day } = originalOf(request)
     const entry: BookEntry = {
-      ...originalOf(request),
-      mti: request.mti,
-      responseCode: code,
+      stan,
+      rrn,
+      day: this.shared(day),
+      mti: this.shared(request.mti),
+      responseCode: this.shared(code),
       authCode: amount > 0 ? this.nextAuthCode() : undefined,
       authorizedAmount: amount,
       capturedAmount: isCaptured ? amount : 0,
-      currency: request.currency ?? '986',
+      currency: this.shared(request.currency ?? '986'),
+      behaviour: request.pan === undefined ? undefined : behaviourOfPan(request.pan),
       reversedAmount: 0,
       refundedAmount: 0,
       requests: 1,
       reversals: 0,
     }
-    if (request.pan !== undefined) this.cards.set(entry, behaviourOfPan(request.pan))
     if (!isFinancial(request.mti) && counted.has(code)) this.book.days.count(entry.currency)
     this.book.open(entry)
     return entry
@@ -349,13 +362,13 @@ export class Issuer {
     if (isReversal(request)) {
       const { original } = reversedOf(request)
       const entry = this.book.find(original) ?? this.book.findByRrn(original.rrn)
-      const { name, argument } = (entry && this.cards.get(entry)) ?? own
+      const { name, argument } = entry?.behaviour ?? own
       if (name === 'void_decline') return { name, argument }
       const isSilent = name === 'void_no_answer' && (entry?.reversals ?? argument) < argument
       return isSilent ? noAnswer : approve
     }
     const captured = this.openedBy(request) ?? this.raisedBy(request)
-    const { name, argument } = (captured && this.cards.get(captured)) ?? own
+    const { name, argument } = captured?.behaviour ?? own
     if (captured !== undefined && request.mti === '0100') {
       if (name === 'increment_no_answer') return noAnswer
       return name === 'increment_decline' ? { name, argument } : approve

@@ -9,6 +9,7 @@ const entryOf = (number: number): BookEntry => ({
   responseCode: '00',
   authCode: '000001',
   currency: '986',
+  behaviour: undefined,
   authorizedAmount: 100,
   capturedAmount: 0,
   reversedAmount: 0,
