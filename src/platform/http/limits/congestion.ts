@@ -19,7 +19,7 @@ export type CongestionOptions = {
 }
 
 /** How long a request may be in our own hands, on the average of a window. */
-export const ownMsMax = 100
+export const ownMsMax = 75
 /** So many are always let in: fewer would not use what a database and several cores can do at once. */
 export const requestsMin = 64
 /** How often the bound is judged. */
@@ -40,9 +40,10 @@ export const createCongestion = ({ requestsMax, nowMs }: CongestionOptions): Con
   let heldMs = 0
 
   const judge = (lastedMs: number): void => {
-    // Little's law: how long one stays is how many there are, by how many leave in that time.
-    const stayMs = heldMs / Math.max(1, left)
-    const many = heldMs / lastedMs
+    // Little's law: how long one stays is how many there are, by how many leave in that time. Where the load has just
+    // begun there are more now than on the average, and it is the last of them who waits longest.
+    const many = Math.max(heldMs / lastedMs, own)
+    const stayMs = (many * lastedMs) / Math.max(1, left)
     bound =
       stayMs > ownMsMax
         ? Math.max(

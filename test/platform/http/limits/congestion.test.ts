@@ -53,6 +53,12 @@ test('at twice what a stage can do all of it is used, the rest is refused, and n
   expect(Math.max(...waitedMs)).toBeLessThan(1.5 * ownMsMax)
 })
 
+test('nor does anybody while such a load begins, though nothing has told of it yet', () => {
+  const { run, waitedMs } = stage()
+  run(2_000, 4, 2)
+  expect(Math.max(...waitedMs)).toBeLessThan(1.5 * ownMsMax)
+})
+
 test('a burst is let in whole, and so is what comes once the load is over', () => {
   const { run, forget, asked, congestion } = stage()
   run(1, requestsMax, 0)
