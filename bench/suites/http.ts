@@ -64,6 +64,9 @@ export const transformKey = async (): Promise<{
   return { key, keyFile }
 }
 
+/** The same bytes in and out by a server that does nothing else. */
+const floor = 'bare Bun echo'
+
 const groups = async (): Promise<readonly Group[]> => {
   const { key, keyFile } = await transformKey()
   const running = {
@@ -71,6 +74,16 @@ const groups = async (): Promise<readonly Group[]> => {
     'Hono + zod-openapi + saxes': await startServer('peer.ts'),
   }
   const xml = pacs008()
+  const path = '/v1/transform/pacs008'
+  const answered = await fetch(running.trilho.url + path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/xml', Authorization: `Bearer ${key}` },
+    body: xml,
+  })
+  const withFloor = {
+    ...running,
+    [floor]: await startServer('body-echo.ts', await answered.text()),
+  }
   const json = JSON.stringify({
     source_format: 'pacs.008',
     target_format: 'pix_payment',
@@ -84,14 +97,11 @@ const groups = async (): Promise<readonly Group[]> => {
   return [
     {
       name: raw,
-      contenders: transformContenders(
-        '/v1/transform/pacs008',
-        'application/xml',
-        xml,
-        running,
-        key,
-      ),
-      goals: [{ ...goal, atLeast: 4 }],
+      contenders: transformContenders(path, 'application/xml', xml, withFloor, key),
+      goals: [
+        { ...goal, atLeast: 4 },
+        { ours: 'trilho', peer: floor, atLeast: 0.5 },
+      ],
       sameWork,
     },
     {
