@@ -11,6 +11,7 @@ export {
   weekdayOf,
 } from './days.ts'
 export { nativeText } from './native-text.ts'
+export { ownText } from './own-text.ts'
 export { SendBuffer } from './send-buffer.ts'
 export { createThread, serveThread } from './thread.ts'
 export { zstdCompressed, zstdDecompressed } from './zstd.ts'

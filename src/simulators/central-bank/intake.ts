@@ -18,7 +18,7 @@ import {
 } from '#codecs/iso20022'
 import type { XmlDocument } from '#codecs/xml'
 import { canonicalForm } from '#codecs/xmldsig'
-import { nativeText } from '#src/platform/runtime/index.ts'
+import { nativeText, ownText } from '#src/platform/runtime/index.ts'
 import { messageReject, type Refusal } from './drafts.ts'
 import type { Channel } from './options.ts'
 import type { Origin, PostOffice } from './post-office.ts'
@@ -138,7 +138,12 @@ export class Intake {
       return
     }
     const hash = Bun.hash(stored.bytes)
-    const origin: Origin = { from: stored.ispb, channel: stored.channel, hash, answers: [] }
+    const origin: Origin = {
+      from: ownText(stored.ispb),
+      channel: stored.channel,
+      hash,
+      answers: [],
+    }
     if (this.isRepeated(stored, id, origin)) return
     this.count(type)
     if (isPaymentMessageType(type)) {
@@ -191,7 +196,8 @@ export class Intake {
       // We may have forgotten its BizMsgIdr; while we know its operations, we recognise the message by them.
       const before = settlement.originOf(ids[0] ?? '')
       if (before === undefined || !isSame(before, origin)) return duplicateOperation
-      this.repeat(before)
+      if (before.answers === undefined) this.tellAgain(ids)
+      else this.repeat(before)
       return undefined
     }
     const xml = transactionsOf(document, message)
@@ -205,10 +211,10 @@ export class Intake {
     const { remembered } = this
     const before = remembered.get(id)
     if (before === undefined) {
-      remembered.set(id, origin)
+      remembered.set(ownText(id), origin)
       if (remembered.size > this.deps.rememberedMessagesMax) {
-        const [oldest] = remembered.keys()
-        if (oldest !== undefined) remembered.delete(oldest)
+        const [oldest] = remembered
+        if (oldest !== undefined) this.forget(...oldest)
       }
       return false
     }
@@ -217,9 +223,20 @@ export class Intake {
     return true
   }
 
+  /** The book knows what came of its operations; the answers themselves would take ten times the room of the book. */
+  private forget(id: string, origin: Origin): void {
+    this.remembered.delete(id)
+    origin.answers = undefined
+  }
+
   private repeat(before: Origin): void {
     this.count('repeated')
     this.deps.post.repeat(before)
+  }
+
+  private tellAgain(ids: readonly string[]): void {
+    this.count('repeated')
+    this.deps.settlement.tellAgain(ids)
   }
 
   private count(name: string): void {

@@ -224,7 +224,8 @@ const createQueue = <T>(total: Waiting): Queue<T> => {
   let head = 0
   const size = (): number => items.length - head
   const compact = (): void => {
-    if (head < 1024 || head * 2 < items.length) return
+    const isEmpty = head === items.length
+    if (!isEmpty && (head < 1024 || head * 2 < items.length)) return
     items = items.slice(head)
     head = 0
   }

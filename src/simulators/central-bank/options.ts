@@ -83,7 +83,7 @@ const defaults = {
   limits: {
     waitingMessagesMax: 1_000_000,
     rememberedMessagesMax: 50_000,
-    bookOperationsMax: 1_000_000,
+    bookOperationsMax: 200_000,
   },
 } satisfies CentralBankOptions
 

@@ -12,8 +12,8 @@ export type Origin = {
   readonly channel: Channel
   /** Hash of its bytes, by which the bank recognises the same message. */
   readonly hash: bigint | number
-  /** The answers so far; a repetition gets the same ones. */
-  readonly answers: Uint8Array[]
+  /** The answers so far; a repetition gets the same ones. Undefined once the message is forgotten. */
+  answers: Uint8Array[] | undefined
 }
 
 export type PostOffice = {
@@ -84,7 +84,7 @@ export const createPostOffice = (
     origins: readonly Origin[],
   ): void => {
     sent++
-    for (const origin of origins) if (origin.from === to) origin.answers.push(bytes)
+    for (const origin of origins) if (origin.from === to) origin.answers?.push(bytes)
     mailbox(to, channel).put({ resourceId: ids.resourceId(), bytes })
   }
 
@@ -101,7 +101,7 @@ export const createPostOffice = (
       void seal(envelope).then((bytes) => deliver(to, channel, bytes, origins))
     },
     repeat: (origin) => {
-      for (const bytes of origin.answers) deliver(origin.from, origin.channel, bytes, [])
+      for (const bytes of origin.answers ?? []) deliver(origin.from, origin.channel, bytes, [])
     },
     isRead: (ispb, channel) => mailboxes.get(`${ispb} ${channel}`)?.isRead ?? false,
     mailboxes: () => mailboxes,

@@ -1,6 +1,7 @@
 /** Payments and returns between participants: hold, ask the receiver, settle or reject. */
 import type { Pacs002, Pacs004, Pacs008 } from '#codecs/iso20022'
 import { every } from '#src/platform/jobs/index.ts'
+import { ownText } from '#src/platform/runtime/index.ts'
 import {
   creditTransfer,
   giveBackTransaction,
@@ -148,7 +149,7 @@ export class Settlement {
       else if (item.status === 'ACSP') told.push(...this.settle(entry))
       else {
         const [reason] = item.reasons
-        this.reject(entry, reason?.code ?? 'ED05')
+        this.reject(entry, ownText(reason?.code ?? 'ED05'))
         told.push(rejection(entry.payer, entry, reason?.additionalInformation))
       }
     }
@@ -212,6 +213,16 @@ export class Settlement {
     return this.entries.get(id)?.origin
   }
 
+  /** Tells who sent these operations what came of those that are over. */
+  tellAgain(ids: readonly string[]): void {
+    const over = ids.flatMap((id) => {
+      const entry = this.entries.get(id)
+      if (entry === undefined || entry.state === 'waiting') return []
+      return [entry.state === 'settled' ? settled(entry, 'ACSC') : rejection(entry.payer, entry)]
+    })
+    this.tell(over)
+  }
+
   /** With `fromAcceptance`, the time of a priority payment runs from its acceptance by the payer's institution. */
   private dueAt(serviceLevel: string, acceptedAtMs: number): number {
     const { now, settlementLimitMs, scheduledLimitMs, fromAcceptance } = this.deps.options
@@ -227,6 +238,9 @@ export class Settlement {
   ): Entry {
     return {
       ...parts,
+      id: ownText(parts.id),
+      endToEndId: ownText(parts.endToEndId),
+      receiver: ownText(parts.receiver),
       dueAtMs,
       origin,
       receivedAtMs: this.deps.now(),
@@ -331,13 +345,7 @@ export class Settlement {
     ledger.settle(entry.payer, entry.receiver, entry.cents, settledAtMs)
     entry.state = 'settled'
     entry.settledAtMs = settledAtMs
-    const { id, endToEndId } = entry
-    const told = (to: string, status: 'ACSC' | 'ACCC'): Addressed => ({
-      to,
-      entry,
-      report: { id, endToEndId, status, settledAtMs },
-    })
-    return [told(entry.payer, 'ACSC'), told(entry.receiver, 'ACCC')]
+    return [settled(entry, 'ACSC'), settled(entry, 'ACCC')]
   }
 
   /** Ends a waiting operation without settling it. */
@@ -384,6 +392,13 @@ export class Settlement {
     const draft = statusReport(part.map(({ report }) => report))
     this.deps.post.send(first.to, first.entry.channel, draft, [...origins])
   }
+}
+
+/** To the payer ACSC, to the receiver ACCC. */
+const settled = (entry: Entry, status: 'ACSC' | 'ACCC'): Addressed => {
+  const { id, endToEndId, settledAtMs } = entry
+  const to = status === 'ACSC' ? entry.payer : entry.receiver
+  return { to, entry, report: { id, endToEndId, status, settledAtMs } }
 }
 
 const rejection = (to: string, entry: Entry, information?: readonly string[]): Addressed => {

@@ -1,3 +1,4 @@
+import { heapStats } from 'bun:jsc'
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import {
@@ -451,6 +452,40 @@ describe('bounds', () => {
     await a.send(edited(forgotten, '>0.01<', '>0.02<'))
     expect((await a.receive()).map(({ xml }) => xml)[0]).toContain('duplicate_operation')
     expect(bank.book().operations.map(({ amountCents }) => amountCents)).toEqual([1n, 2n, 3n])
+  })
+
+  test('of a forgotten message nothing but its operations stays: neither it nor its answers', async () => {
+    const { a, bank } = await open({ limits: { rememberedMessagesMax: 2 } })
+    const pay = async (times: number): Promise<void> => {
+      for (let at = 0; at < times; at++) {
+        await a.send(payment(bankA, acceptingPsp, 1))
+        await a.receive()
+      }
+    }
+    const kept = () => {
+      Bun.gc(true)
+      const { objectTypeCounts, extraMemorySize } = heapStats()
+      return { arrays: objectTypeCounts['Uint8Array'] ?? 0, bytes: extraMemorySize }
+    }
+    // A young process keeps more with each payment, whatever it pays.
+    await pay(300)
+    const before = kept()
+    await pay(500)
+    const after = kept()
+    expect(after.arrays - before.arrays).toBeLessThan(100)
+    // A message has 3 kB.
+    expect(after.bytes - before.bytes).toBeLessThan(500 * 1_500)
+    expect(bank.book().operations).toHaveLength(800)
+  })
+
+  test('what was refused is told again as well', async () => {
+    const { a } = await open({ limits: { rememberedMessagesMax: 1 }, openingBalanceCents: 5n })
+    const refused = payment(bankA, acceptingPsp, 6)
+    for (const message of [refused, payment(bankA, acceptingPsp, 1), refused]) {
+      await a.send(message)
+      const [answer] = await a.receive()
+      expect(answer?.xml).toContain(message === refused ? 'AM04' : 'ACSC')
+    }
   })
 
   test('the oldest finished operations leave the book, never one that waits', async () => {
