@@ -52,8 +52,13 @@ const storePagesMax = 50 * listed
 const recordPagesMax = 45 * listed
 /** A list counts so many entries of an index, and may look at the row of each and at what tells whether to. */
 const countPagesMax = 1.5 * countedMax
-/** So many transactions of some amounts are sorted by time, and their messages may be looked at for another condition. */
-const fewPagesMax = 5.5 * countedMax
+/** A list counts its matches and finds its page in one statement. */
+const listPagesMax = isLong ? countPagesMax + pagesMax : 2_500
+/**
+ * So many transactions of some amounts are sorted by time, to be counted and for the page, and their messages may be
+ * looked at for another condition.
+ */
+const fewPagesMax = 8.5 * countedMax
 /** Of amounts that more have, each message is looked at from the newest on: these are one in a hundred. */
 const manyPagesMax = 1.5 * countedMax
 /** Two conditions on a message have no index in common: it walks that of one. */
@@ -260,6 +265,7 @@ const budgetOf = (text: string): number => {
   if (text.includes('from named')) return recordPagesMax
   if (/and direction = \$\d+\s+and status = /.test(text)) return twoConditionsPagesMax
   if (text.includes(') asked')) return askedPagesMax
+  if (text.includes('counted.total')) return listPagesMax
   return text.startsWith('with given as materialized') ? storePagesMax : pagesMax
 }
 

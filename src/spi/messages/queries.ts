@@ -3,6 +3,7 @@ import { type Client, type Queryable, uuidBound } from '#src/platform/database/i
 import {
   type AmountRange,
   countedMax,
+  limitMax,
   type MessageDetail,
   type MessageFilter,
   type MessageRecord,
@@ -168,58 +169,83 @@ const areFewMessages = (sql: Queryable, filter: MessageFilter) =>
       ${ofMessage(sql, filter)} order by id desc`,
   )
 
-/**
- * What a list is walked by: the condition that few have, if one is, and then all matches can be counted. Where many have
- * each of several, that one alone is walked whose matches come newest first.
- */
-const leadOf = async (
-  sql: Queryable,
-  filter: MessageFilter,
-): Promise<{ readonly lead: Lead; readonly canCount: boolean }> => {
+/** What a list is walked by, and whether all matches can be counted. */
+type Walk = { readonly lead: Lead; readonly canCount: boolean }
+
+/** Undefined: how many messages meet which condition is to be asked first. */
+const knownWalk = (filter: MessageFilter): Walk | undefined => {
   const { endToEndId, bizMsgIdr, transactionStatus, amounts } = filter
   if (bizMsgIdr !== undefined) return { lead: 'bizMsgIdr', canCount: true }
   if (endToEndId !== undefined) return { lead: 'endToEndId', canCount: true }
+  if (amounts !== undefined) return undefined
+  if (transactionStatus === undefined) return { lead: 'time', canCount: true }
+  return isOfMessage(filter) ? undefined : { lead: 'status', canCount: true }
+}
+
+/**
+ * The condition that few have leads, if one is, and then all matches can be counted. Where many have each of several,
+ * that one alone is walked whose matches come newest first.
+ */
+const askedWalk = async (sql: Queryable, filter: MessageFilter): Promise<Walk> => {
+  const { transactionStatus, amounts } = filter
   const lead = transactionStatus === undefined ? 'time' : 'status'
   if (amounts !== undefined) {
     return (await haveFewAmounts(sql, filter, amounts))
       ? { lead: 'amounts', canCount: true }
       : { lead, canCount: false }
   }
-  if (transactionStatus === undefined || !isOfMessage(filter)) return { lead, canCount: true }
-  if (await haveFewStatus(sql, filter, transactionStatus)) return { lead, canCount: true }
+  if (transactionStatus === undefined || (await haveFewStatus(sql, filter, transactionStatus))) {
+    return { lead, canCount: true }
+  }
   return (await areFewMessages(sql, filter))
     ? { lead: 'time', canCount: true }
     : { lead, canCount: false }
 }
 
-const countOf = async (sql: Queryable, filter: MessageFilter, lead: Lead): Promise<number> => {
-  const [row] = await sql<{ total: number }[]>`
-    select count(*)::int as total from (
-      ${counted(sql, filter, lead)} limit ${countedMax + 1}
-    ) counted`
-  return row?.total ?? 0
+/**
+ * A page from the first on has a limit in its text besides the one of the request: with that the server knows that few
+ * rows are wanted, and keeps one plan for all requests. To plan this anew takes it longer than to answer it.
+ */
+const pageOf = (
+  sql: Queryable,
+  filter: MessageFilter,
+  { limit, offset, before }: Page,
+  lead: Lead,
+) => {
+  const matches = matching(sql, recordColumns(sql), filter, before, lead)
+  const rows =
+    offset === 0
+      ? sql`select * from (${matches} limit ${sql.unsafe(String(limitMax))}) newest limit ${limit}`
+      : sql`${matches} limit ${limit} offset ${offset}`
+  return sql`select page.*, ${amountOf(sql, sql`page.id`)} from (${rows}) page`
 }
+
+const totalOf = (sql: Queryable, filter: MessageFilter, { lead, canCount }: Walk) => {
+  const most = sql.unsafe(String(countedMax + 1))
+  return canCount
+    ? sql`select count(*)::int as total from (${counted(sql, filter, lead)} limit ${most}) counted`
+    : sql`select ${most}::int as total`
+}
+
+type ListRow = { readonly total: number } & (MessageRecord | { readonly id: null })
 
 /**
  * Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}, which
  * it also is where more transactions than that have such amounts, or have such a status while more messages than that
- * meet the other conditions. Both are of one moment only where the caller's transaction sees one.
+ * meet the other conditions. Page and total are of one moment: they come from one statement.
  */
 export const listMessages = async (
   sql: Queryable,
   filter: MessageFilter,
-  { limit, offset, before }: Page,
+  page: Page,
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {
-  const { lead, canCount } = await leadOf(sql, filter)
-  const [messages, total] = await Promise.all([
-    sql<MessageRecord[]>`
-      select page.*, ${amountOf(sql, sql`page.id`)} from (
-        ${matching(sql, recordColumns(sql), filter, before, lead)}
-        limit ${limit} offset ${offset}
-      ) page order by page.id desc`,
-    canCount ? countOf(sql, filter, lead) : countedMax + 1,
-  ])
-  return { messages, total }
+  const walk = knownWalk(filter) ?? (await askedWalk(sql, filter))
+  const rows = await sql<ListRow[]>`
+    select page.*, counted.total from (${totalOf(sql, filter, walk)}) counted
+      left join (${pageOf(sql, filter, page, walk.lead)}) page on true
+    order by page.id desc`
+  const messages = rows.flatMap(({ total: _, ...row }) => (row.id === null ? [] : [row]))
+  return { messages, total: rows[0]?.total ?? 0 }
 }
 
 type DetailRow = MessageRecord &

@@ -1,4 +1,4 @@
-import { type Client, inSnapshot, textArray, uuidBound } from '#src/platform/database/index.ts'
+import { type Client, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { type Activity, type ActivityRows, readActivity } from '#src/platform/http/index.ts'
 import type { MessageDetail, MessageFilter, MessageRecord, MessageStatus, Page } from './domain.ts'
 import { findMessage, listMessages, readDocument } from './queries.ts'
@@ -16,7 +16,7 @@ export type MessageService = {
 }
 
 export const createMessageService = (sql: Client): MessageService => ({
-  list: (filter, page) => inSnapshot(sql, (tx) => listMessages(tx, filter, page)),
+  list: (filter, page) => listMessages(sql, filter, page),
   find: (id) => findMessage(sql, id),
   activity: (minutes) => readActivity(sql, minutes, paymentActivity(sql)),
   document: (id) => readDocument(sql, id),
