@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Route, type RouteContract, route } from '#src/platform/http/index.ts'
+import { type Route, type RouteContract, readyHeaders, route } from '#src/platform/http/index.ts'
 import { loadTemplate, templateNames, templates } from '../templates/index.ts'
 
 const document = {
@@ -23,14 +23,24 @@ const document = {
   },
 } as const satisfies RouteContract
 
-export const templatesRoute = (): Route =>
-  route(document, async () => {
-    const listed = await Promise.all(
-      templateNames.map(async (template) => ({
-        template,
-        standard: templates[template].standard,
-        params: z.toJSONSchema((await loadTemplate(template)).params, { io: 'input' }),
-      })),
-    )
-    return Response.json({ templates: listed })
+const list = async (): Promise<string> => {
+  const listed = await Promise.all(
+    templateNames.map(async (template) => ({
+      template,
+      standard: templates[template].standard,
+      params: z.toJSONSchema((await loadTemplate(template)).params, { io: 'input' }),
+    })),
+  )
+  return JSON.stringify({ templates: listed })
+}
+
+const headers = readyHeaders('application/json')
+
+/** The list never changes, and to write its schemas takes a millisecond: it is made for the first who asks. */
+export const templatesRoute = (): Route => {
+  let made: Promise<string> | undefined
+  return route(document, async () => {
+    made ??= list()
+    return new Response(await made, { headers })
   })
+}
