@@ -261,21 +261,33 @@ type HistoryRow = {
   readonly repetition: number | null
 }
 
+/**
+ * The id as a row to join with, not as a value: a plan that is made for one id looks cheaper than one for all, as it names
+ * a single partition, and the server would make it anew for each request.
+ */
+const given = (sql: Queryable, id: string) => sql`(select ${id}::uuid as id offset 0) given`
+
 export const findMessage = async (sql: Client, id: string): Promise<MessageDetail | undefined> => {
   const [rows, transactions, history] = await Promise.all([
     sql<DetailRow[]>`
-      select ${recordColumns(sql)}, ${amountOf(sql, sql`spi_messages.id`)},
-        definition, error_code as "errorCode", signature, warnings,
-        substr(traceparent, 4, 32) as "traceId"
-      from spi_messages where id = ${id}::uuid`,
+      select message.* from ${given(sql, id)} cross join lateral (
+        select ${recordColumns(sql)}, ${amountOf(sql, sql`spi_messages.id`)},
+          definition, error_code as "errorCode", signature, warnings,
+          substr(traceparent, 4, 32) as "traceId"
+        from spi_messages where id = given.id limit 1
+      ) message`,
     sql<{ [K in keyof MessageTransaction]: MessageTransaction[K] | null }[]>`
       select end_to_end_id as "endToEndId", instruction_id as "instructionId",
         amount_cents as "amountCents", debtor_ispb as "debtorIspb",
         creditor_ispb as "creditorIspb", status, reason, refusal
-      from spi_transactions where message_id = ${id}::uuid order by position`,
+      from ${given(sql, id)} cross join lateral (
+        select * from spi_transactions where message_id = given.id offset 0
+      ) transactions order by position`,
     sql<HistoryRow[]>`
       select status, (extract(epoch from at) * 1000)::float8 as "atMs", detail, repetition
-      from spi_history where message_id = ${id}::uuid order by position`,
+      from ${given(sql, id)} cross join lateral (
+        select * from spi_history where message_id = given.id offset 0
+      ) history order by position`,
   ])
   const [row] = rows
   if (row === undefined) return undefined
@@ -311,7 +323,8 @@ export const readDocument = async (sql: Queryable, id: string): Promise<Uint8Arr
   const [row] = await sql<({ readonly xml: Uint8Array } & SendingRow)[]>`
     select message.xml, sending.xml as "sendingXml", sending.position as "sendingPosition",
       sending.checksum as "sendingChecksum"
-    from spi_messages message ${sendingOfMessage(sql)}
-    where id = ${id}::uuid`
+    from ${given(sql, id)}
+      cross join lateral (select * from spi_messages where id = given.id limit 1) message
+      ${sendingOfMessage(sql)}`
   return row === undefined ? undefined : sentBytes(row.xml, sendingOf(row))
 }
