@@ -53,16 +53,16 @@ const recordPagesMax = 45 * listed
 /** A list counts so many entries of an index, and may look at the row of each and at what tells whether to. */
 const countPagesMax = 1.5 * countedMax
 /** A list counts its matches and finds its page in one statement. */
-const listPagesMax = isLong ? countPagesMax + pagesMax : 2_500
+const listPagesMax = isLong ? countPagesMax + pagesMax : 3_000
 /**
  * So many transactions of some amounts are sorted by time, to be counted and for the page, and their messages may be
  * looked at for another condition.
  */
-const fewPagesMax = 8.5 * countedMax
+const fewPagesMax = (isLong ? 11 : 8.5) * countedMax
 /** Of amounts that more have, each message is looked at from the newest on: these are one in a hundred. */
 const manyPagesMax = 1.5 * countedMax
-/** Two conditions on a message have no index in common: it walks that of one. */
-const twoConditionsPagesMax = 4_000
+/** Two conditions on a message have no index in common: it walks that of one, to count and for the page. */
+const twoConditionsPagesMax = isLong ? 8_000 : 4_000
 /** A report has a thousand entries here, which are looked through. */
 const askedPagesMax = 1_200
 

@@ -10,16 +10,10 @@ import {
   traceId,
   whole,
 } from '#src/platform/http/index.ts'
-import {
-  channels,
-  countedMax,
-  directions,
-  limitMax,
-  messageStatuses,
-  signatureVerdicts,
-} from './domain.ts'
+import { channels, countedMax, directions, messageStatuses, signatureVerdicts } from './domain.ts'
 
 const limitDefault = 50
+const limitMax = 500
 const offsetMax = 100_000
 
 export const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/

@@ -216,9 +216,6 @@ export const amountCentsMax = 2n ** 63n - 1n
 /** A list counts so many messages; one more tells that there are more. */
 export const countedMax = 10_000
 
-/** Messages of one page. */
-export const limitMax = 500
-
 export type Page = {
   readonly limit: number
   readonly offset: number

@@ -3,7 +3,6 @@ import { type Client, type Queryable, uuidBound } from '#src/platform/database/i
 import {
   type AmountRange,
   countedMax,
-  limitMax,
   type MessageDetail,
   type MessageFilter,
   type MessageRecord,
@@ -141,10 +140,18 @@ const counted = (sql: Queryable, filter: MessageFilter, lead: Lead) =>
         ${idsNamed(sql, filter, undefined, lead)}
       ) named order by message_id desc`
 
+/**
+ * A number of rows that the server learns when it runs the statement. It plans one that it knows anew for each request,
+ * which takes longer than the answer, and where it has known the table as an empty one, it sorts all of it for many rows.
+ */
+const rowCount = (sql: Queryable, count: number) => sql`(select ${count}::int)`
+
 /** Whether a walk of an index, of one more than are counted, ends before that. */
 const areFew = async (sql: Queryable, walk: PendingQuery<Row[]>): Promise<boolean> => {
   const [row] = await sql<{ total: number }[]>`
-    select count(*)::int as total from (${walk} limit ${countedMax + 1}) those`
+    select count(*)::int as total from (
+      ${walk} limit ${rowCount(sql, countedMax + 1)}
+    ) those`
   return (row?.total ?? 0) <= countedMax
 }
 
@@ -202,30 +209,22 @@ const askedWalk = async (sql: Queryable, filter: MessageFilter): Promise<Walk> =
     : { lead, canCount: false }
 }
 
-/**
- * A page from the first on has a limit in its text besides the one of the request: with that the server knows that few
- * rows are wanted, and keeps one plan for all requests. To plan this anew takes it longer than to answer it.
- */
 const pageOf = (
   sql: Queryable,
   filter: MessageFilter,
   { limit, offset, before }: Page,
   lead: Lead,
-) => {
-  const matches = matching(sql, recordColumns(sql), filter, before, lead)
-  const rows =
-    offset === 0
-      ? sql`select * from (${matches} limit ${sql.unsafe(String(limitMax))}) newest limit ${limit}`
-      : sql`${matches} limit ${limit} offset ${offset}`
-  return sql`select page.*, ${amountOf(sql, sql`page.id`)} from (${rows}) page`
-}
+) => sql`select page.*, ${amountOf(sql, sql`page.id`)} from (
+    ${matching(sql, recordColumns(sql), filter, before, lead)}
+    limit ${rowCount(sql, limit)} offset ${rowCount(sql, offset)}
+  ) page`
 
-const totalOf = (sql: Queryable, filter: MessageFilter, { lead, canCount }: Walk) => {
-  const most = sql.unsafe(String(countedMax + 1))
-  return canCount
-    ? sql`select count(*)::int as total from (${counted(sql, filter, lead)} limit ${most}) counted`
-    : sql`select ${most}::int as total`
-}
+const totalOf = (sql: Queryable, filter: MessageFilter, { lead, canCount }: Walk) =>
+  canCount
+    ? sql`select count(*)::int as total from (
+        ${counted(sql, filter, lead)} limit ${rowCount(sql, countedMax + 1)}
+      ) counted`
+    : sql`select ${countedMax + 1}::int as total`
 
 type ListRow = { readonly total: number } & (MessageRecord | { readonly id: null })
 
