@@ -10,6 +10,7 @@ import { chargeBody, freshTxid, type Json, startPix } from './support.ts'
 
 const noPeer = runTool(['python3', '-c', 'import jsonschema']).exitCode !== 0
 const note = noPeer ? ' [skipped: no jsonschema for python3]' : skipReason
+const isSkipped = !hasSharedData || noPeer
 const file = sharedDataPath('pix-api/openapi.yaml')
 
 type Operation = {
@@ -17,7 +18,9 @@ type Operation = {
   readonly responses: Readonly<Record<string, unknown>>
 }
 
-describe.skipIf(!hasSharedData || noPeer)(`the official description${note}`, async () => {
+describe.skipIf(isSkipped)(`the official description${note}`, async () => {
+  // The runner reads the tests of what it skips, too.
+  if (isSkipped) return test('holds for our answers', () => {})
   const pix = await startPix()
   afterAll(() => pix.database.close())
   const document = Bun.YAML.parse(await Bun.file(file).text()) as {
