@@ -196,8 +196,7 @@ export class Intake {
       // We may have forgotten its BizMsgIdr; while we know its operations, we recognise the message by them.
       const before = settlement.originOf(ids[0] ?? '')
       if (before === undefined || !isSame(before, origin)) return duplicateOperation
-      if (before.answers === undefined) this.tellAgain(ids)
-      else this.repeat(before)
+      this.repeat(before, ids)
       return undefined
     }
     const xml = transactionsOf(document, message)
@@ -229,14 +228,11 @@ export class Intake {
     origin.answers = undefined
   }
 
-  private repeat(before: Origin): void {
+  /** @param ids its operations, by which a forgotten message is answered */
+  private repeat(before: Origin, ids: readonly string[] = []): void {
     this.count('repeated')
-    this.deps.post.repeat(before)
-  }
-
-  private tellAgain(ids: readonly string[]): void {
-    this.count('repeated')
-    this.deps.settlement.tellAgain(ids)
+    if (before.answers === undefined) this.deps.settlement.tellAgain(ids)
+    else this.deps.post.repeat(before)
   }
 
   private count(name: string): void {
