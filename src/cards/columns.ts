@@ -56,7 +56,9 @@ export type RecordOf<Row> = {
   readonly [K in keyof Row]: null extends Row[K] ? Exclude<Row[K], null> | undefined : Row[K]
 }
 
-export const recordOf = <Row extends object>(row: Row): RecordOf<Row> =>
-  Object.fromEntries(
-    Object.entries(row).map(([member, value]) => [member, value ?? undefined]),
-  ) as RecordOf<Row>
+/** A spread copies a row at once; its members one by one cost as much as the row's way from the database. */
+export const recordOf = <Row extends object>(row: Row): RecordOf<Row> => {
+  const record = { ...row } as Record<string, unknown>
+  for (const member in record) if (record[member] === null) record[member] = undefined
+  return record as RecordOf<Row>
+}

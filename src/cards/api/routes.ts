@@ -10,7 +10,7 @@ import {
   route,
 } from '#src/platform/http/index.ts'
 import type { WaitingReversal } from '../reversals/waiting.ts'
-import { eventViewOf, recordOf } from '../use-cases/answers.ts'
+import { eventViewOf, transactionView } from '../use-cases/answers.ts'
 import type { CardService } from '../use-cases/service.ts'
 import {
   readAdviceResolution,
@@ -160,10 +160,10 @@ const readingRoutes = (service: CardService): readonly Route[] => [
       limit: limit + 1,
     }
     const found = await service.list(filter, caller)
-    return pageResponse('transactions', found, limit, recordOf)
+    return pageResponse('transactions', found, limit, transactionView)
   }),
   route(documents.find, async ({ params, caller }) =>
-    Response.json(recordOf(await service.find(params.id, caller))),
+    Response.json(transactionView(await service.find(params.id, caller))),
   ),
   route(documents.events, async ({ params, caller }) => {
     const { traceId, events } = await service.events(params.id, caller)

@@ -13,7 +13,7 @@ import type { CardTransaction } from '../transactions/store.ts'
 import type { Verdict } from './exchange.ts'
 
 /** The record that every operation shows, without members that have no value yet. */
-export const recordOf = (transaction: CardTransaction) => {
+export const transactionView = (transaction: CardTransaction) => {
   const { responseCode = '', authCode = '' } = transaction
   return {
     id: transaction.id,
@@ -92,7 +92,7 @@ const nameOf = (de: string): string => dialects['ascii']?.fields[Number(de)]?.na
 
 export const answerOf = (status: number, transaction: CardTransaction): Answer => ({
   status,
-  body: JSON.stringify(recordOf(transaction)),
+  body: JSON.stringify(transactionView(transaction)),
 })
 
 /** A failure at the network: whether it may have acted, and on which transaction. */
