@@ -1,5 +1,5 @@
 import type { PendingQuery, Row } from 'postgres'
-import type { Queryable } from '#src/platform/database/index.ts'
+import { type Queryable, rowCount } from '#src/platform/database/index.ts'
 import { type ErrorDefinition, instant, type RequestContext } from '#src/platform/http/index.ts'
 import { type Violacao, violates } from './errors.ts'
 
@@ -159,12 +159,18 @@ export const sliceOf = ({ page, perPage }: ListRequest): Slice => ({
   limit: perPage,
 })
 
+/** The same, as the end of a query. */
+export const pageOf = (sql: Queryable, request: ListRequest) => {
+  const { offset, limit } = sliceOf(request)
+  return sql`offset ${rowCount(sql, offset)} limit ${rowCount(sql, limit)}`
+}
+
 /** A page of a list, and how many items all of it has. */
 export type Listed<T> = { readonly items: readonly T[]; readonly total: number }
 
 /** How many rows there are, up to one more than a list may hold. @param matching `from` and what follows */
 export const countOf = async (sql: Queryable, matching: PendingQuery<Row[]>): Promise<number> => {
   const [counted] = await sql<{ total: number }[]>`
-    select count(*)::int as total from (select ${matching} limit ${itemsMax + 1}) counted`
+    select count(*)::int as total from (select ${matching} limit ${rowCount(sql, itemsMax + 1)}) counted`
   return counted?.total ?? 0
 }

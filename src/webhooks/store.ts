@@ -2,7 +2,9 @@ import {
   type Client,
   looksLikeOne,
   type Queryable,
+  rowCount,
   textArray,
+  textRows,
 } from '#src/platform/database/index.ts'
 import type { SentEvent } from './events.ts'
 
@@ -124,13 +126,13 @@ const endpointRows = (sql: Queryable) => ({
       select given.id, (
         select count(*)::int from (
           select from webhook_deliveries where endpoint_id = given.id and status = 'pending'
-          limit ${countedMax}) counted
+          limit ${rowCount(sql, countedMax)}) counted
       ) as pending, (
         select count(*)::int from (
           select from webhook_deliveries where endpoint_id = given.id and status = 'exhausted'
-          limit ${countedMax}) counted
+          limit ${rowCount(sql, countedMax)}) counted
       ) as exhausted
-      from unnest(${textArray(ids)}::text::text[]) as given(id)`
+      from ${textRows(sql, ids)} as given(id)`
     return new Map(rows.map(({ id, pending, exhausted }) => [id, { pending, exhausted }]))
   },
 
@@ -194,7 +196,7 @@ const deliveryRows = (sql: Queryable) => ({
               ? sql``
               : sql`and (created_at, id) < (${at}::text::timestamptz, ${id})`
           }
-        order by created_at desc, id desc limit ${limit}
+        order by created_at desc, id desc limit ${rowCount(sql, limit)}
       ) d ${eventOfDelivery(sql)} order by d.created_at desc, d.id desc`
   },
 
@@ -219,7 +221,7 @@ const deliveryRows = (sql: Queryable) => ({
             ? sql``
             : sql`and (d.created_at, d.id) < (${at}::text::timestamptz, ${id})`
         }
-      order by d.created_at desc, d.id desc limit ${limit}`
+      order by d.created_at desc, d.id desc limit ${rowCount(sql, limit)}`
   },
 
   delivery: async (

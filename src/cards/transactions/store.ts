@@ -1,4 +1,10 @@
-import { type Client, type Queryable, textArray, uuidBound } from '#src/platform/database/index.ts'
+import {
+  type Client,
+  type Queryable,
+  rowCount,
+  textArray,
+  uuidBound,
+} from '#src/platform/database/index.ts'
 import type { Answer, AuditEntry, Caller } from '#src/platform/http/index.ts'
 import { createColumns, type RecordOf, recordOf } from '../columns.ts'
 import type { Movement } from '../reconciliation/movements.ts'
@@ -166,8 +172,8 @@ export const listTransactions = async (
         ? sql`card_transactions t where ${conditions}`
         : sql`unnest(${textArray(merchantIds)}::text::text[]) as one(merchant) cross join lateral (
             select * from card_transactions where merchant_id = one.merchant and ${conditions}
-            order by merchant_id, id desc limit ${limit}
+            order by merchant_id, id desc limit ${rowCount(sql, limit)}
           ) t`
-    } order by id desc limit ${limit}`
+    } order by id desc limit ${rowCount(sql, limit)}`
   return rows.map(recordOf)
 }

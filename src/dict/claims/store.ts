@@ -1,5 +1,5 @@
 import { claimRoles, claimStatuses } from '#src/events/index.ts'
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, rowCount, textRows } from '#src/platform/database/index.ts'
 import { newest, type Place } from '../pages.ts'
 import type { ClaimStatus, OwnClaim, Role } from './domain.ts'
 
@@ -110,7 +110,7 @@ export const listClaims = async (
   const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
   const rows = await sql<Row[]>`
     select ${columns(sql)} from ${sourceOf(sql, filter, behind)}
-    where ${behind} order by created_at desc, id desc limit ${limit}`
+    where ${behind} order by created_at desc, id desc limit ${rowCount(sql, limit)}`
   return rows.map(claimOf)
 }
 
@@ -129,16 +129,16 @@ const sourceOf = (
         ${status === undefined ? sql`` : sql`and status = ${status}`}
         ${key !== undefined && needsPerson ? sql`and ${waiting(sql)}` : sql``}
         ${key === undefined ? sql`and ${behind}` : sql``}
-      ${key === undefined ? sql`order by created_at desc, id desc limit ${limit}` : sql`offset 0`}
+      ${key === undefined ? sql`order by created_at desc, id desc limit ${rowCount(sql, limit)}` : sql`offset 0`}
     ) c`
   }
   const among = (given: string | undefined, all: readonly string[]) =>
-    sql`unnest(${textArray(given === undefined ? all : [given])}::text::text[])`
+    textRows(sql, given === undefined ? all : [given])
   return sql`${among(role, claimRoles)} as r(of_role)
     cross join ${among(status, claimStatuses)} as s(of_status)
     cross join lateral (
       select * from dict_claims where role = of_role and status = of_status and ${behind}
-      order by created_at desc, id desc limit ${limit}) c`
+      order by created_at desc, id desc limit ${rowCount(sql, limit)}) c`
 }
 
 /** As the index of those says. */

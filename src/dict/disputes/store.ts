@@ -1,5 +1,5 @@
 import { disputeRoles, disputeStatuses } from '#src/events/index.ts'
-import { type Client, type Queryable, textArray } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, rowCount, textRows } from '#src/platform/database/index.ts'
 import { newest } from '../pages.ts'
 import type { Dispute, DisputeFilter, DisputeKind } from './domain.ts'
 
@@ -111,7 +111,7 @@ export const listDisputes = async <D extends Dispute>(
   const behind = sql`(created_at, id) < (${createdAt}::timestamptz, ${id}::uuid)`
   const rows = await sql<Row[]>`
     select ${columns(sql)} from ${sourceOf(sql, kind, filter, behind)}
-    where ${behind} order by created_at desc, id desc limit ${limit}`
+    where ${behind} order by created_at desc, id desc limit ${rowCount(sql, limit)}`
   return rows.map((row) => disputeOf<D>(row))
 }
 
@@ -132,17 +132,17 @@ const sourceOf = (
         ${role === undefined ? sql`` : sql`and role = ${role}`}
         ${status === undefined ? sql`` : sql`and status = ${status}`}
         ${needsPerson ? sql`and ${waiting(sql)}` : sql``}
-      ${isOfPayment ? sql`offset 0` : sql`order by created_at desc, id desc limit ${limit}`}
+      ${isOfPayment ? sql`offset 0` : sql`order by created_at desc, id desc limit ${rowCount(sql, limit)}`}
     ) d`
   }
   const among = (given: string | undefined, all: readonly string[]) =>
-    sql`unnest(${textArray(given === undefined ? all : [given])}::text::text[])`
+    textRows(sql, given === undefined ? all : [given])
   return sql`${among(role, disputeRoles)} as r(of_role)
     cross join ${among(status, disputeStatuses)} as s(of_status)
     cross join lateral (
       select * from dict_disputes
       where kind = ${kind} and role = of_role and status = of_status and ${behind}
-      order by created_at desc, id desc limit ${limit}) d`
+      order by created_at desc, id desc limit ${rowCount(sql, limit)}) d`
 }
 
 /** As the index of those says. */

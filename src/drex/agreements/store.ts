@@ -2,6 +2,7 @@
 import {
   type Client,
   type Queryable,
+  rowCount,
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
@@ -101,7 +102,7 @@ export const listAgreements = async (
   const rows = await sql`
     select ${columns(sql)} from drex_agreements where ${visible(sql, by)} ${conditions}
       ${beforeId === undefined ? sql`` : sql`and id < ${beforeId}`}
-    order by ${sql(last)} desc, id desc limit ${limit}`
+    order by ${sql(last)} desc, id desc limit ${rowCount(sql, limit)}`
   return rows.map(valueOfRow<Agreement>)
 }
 

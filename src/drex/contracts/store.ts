@@ -3,6 +3,7 @@ import {
   type Client,
   optionalNumber,
   type Queryable,
+  rowCount,
   valueOfRow,
 } from '#src/platform/database/index.ts'
 import type { TransactionStatus } from '../domain.ts'
@@ -124,7 +125,7 @@ export const listContracts = async (
   const rows = await sql`
     ${selection(sql)} where ${visible(sql, account)}
       ${beforeId === undefined ? sql`` : sql`and c.id < ${beforeId}`}
-    order by c.id desc limit ${limit}`
+    order by c.id desc limit ${rowCount(sql, limit)}`
   return rows.map(valueOfRow<Contract>)
 }
 
@@ -179,14 +180,14 @@ export const trackedOfWallet = async (
   const rows = await sql`
     select * from (
       (select ${trackedColumns(sql)} from drex_transactions t
-        where t.sender = ${address} ${before(sql`t.id`)} order by t.id desc limit ${limit})
+        where t.sender = ${address} ${before(sql`t.id`)} order by t.id desc limit ${rowCount(sql, limit)})
       union
       (select ${trackedColumns(sql)} from (
           select transaction_id from drex_transfers
           where to_wallet = ${address} ${before(sql`transaction_id`)}
-          order by transaction_id desc limit ${limit}
+          order by transaction_id desc limit ${rowCount(sql, limit)}
         ) f join drex_transactions t on t.id = f.transaction_id)
-    ) t order by id desc limit ${limit}`
+    ) t order by id desc limit ${rowCount(sql, limit)}`
   return rows.map(readTracked)
 }
 

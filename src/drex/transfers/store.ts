@@ -3,6 +3,7 @@ import {
   type Client,
   optionalNumber,
   type Queryable,
+  rowCount,
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
@@ -233,10 +234,11 @@ export const listTransfers = async (
   const lists = ledBy(sql, filter, by).map(
     ({ transfers, condition, order }) => sql`(
       select ${shown(sql)} from ${transfers} ${lastStep(sql)}
-      where ${condition} and ${conditions} order by ${order} desc limit ${limit})`,
+      where ${condition} and ${conditions} order by ${order} desc limit ${rowCount(sql, limit)})`,
   )
   const all = lists.reduce((some, one) => sql`${some} union all ${one}`)
-  const rows = await sql`select * from (${all}) listed order by id desc limit ${limit}`
+  const rows =
+    await sql`select * from (${all}) listed order by id desc limit ${rowCount(sql, limit)}`
   return rows.map(read)
 }
 

@@ -1,6 +1,7 @@
 import {
   type Client,
   type Queryable,
+  rowCount,
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
@@ -104,7 +105,7 @@ export const listWallets = async (
     select * from drex_wallets where id > ${afterId}
       ${account === undefined ? sql`` : sql`and account = ${account}`}
       ${addresses === undefined ? sql`` : sql`and address = any(${addresses}::text[])`}
-    order by id limit ${limit}`
+    order by id limit ${rowCount(sql, limit)}`
   return rows.map(valueOfRow<Wallet>)
 }
 
@@ -115,7 +116,7 @@ export const walletsOfType = async (
   limit: number,
 ): Promise<readonly Wallet[]> => {
   const rows = await sql`
-    select * from drex_wallets where type = ${type} order by id limit ${limit}`
+    select * from drex_wallets where type = ${type} order by id limit ${rowCount(sql, limit)}`
   return rows.map(valueOfRow<Wallet>)
 }
 

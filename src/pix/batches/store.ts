@@ -1,5 +1,5 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
 import type { Batch, BatchItem, BatchItemStatus, BatchName } from './domain.ts'
 
 type BatchRow = { readonly id: bigint; readonly description: string; readonly createdAt: Date }
@@ -97,14 +97,13 @@ export const listBatches = async (
   account: string,
   request: ListRequest,
 ): Promise<Listed<Batch>> => {
-  const { offset, limit } = sliceOf(request)
   const within = sql`
     from pix_batches where account = ${account}
       and created_at between ${request.from} and ${request.to}`
   const [rows, total] = await Promise.all([
     sql<BatchRow[]>`
       select id, description, created_at as "createdAt" ${within}
-      order by created_at, id offset ${offset} limit ${limit}`,
+      order by created_at, id ${pageOf(sql, request)}`,
     countOf(sql, within),
   ])
   return { items: await withItems(sql, account, rows), total }

@@ -1,6 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { DueTerms } from '../due/domain.ts'
-import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
 import {
   type Charge,
   type ChargeKind,
@@ -180,11 +180,10 @@ export const listCharges = async (
   account: string,
   filter: ChargeFilter,
 ): Promise<Listed<Charge>> => {
-  const { offset, limit } = sliceOf(filter)
   const [rows, total] = await Promise.all([
     sql<ChargeRow[]>`
       select ${columns(sql)} ${matching(sql, account, filter)}
-      order by created_at, id offset ${offset} limit ${limit}`,
+      order by created_at, id ${pageOf(sql, filter)}`,
     countOf(sql, matching(sql, account, filter)),
   ])
   return { items: rows.map(chargeOf), total }

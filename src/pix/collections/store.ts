@@ -1,5 +1,5 @@
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
 import type { Attempt, Collection } from './domain.ts'
 
 type Row = Omit<Collection, 'content' | 'history' | 'ending' | 'attempts'> & {
@@ -176,7 +176,6 @@ export const listCollections = async (
   filter: CollectionFilter,
 ): Promise<Listed<Collection>> => {
   const { recurrenceId, debtorTaxId, status, agreement } = filter
-  const { offset, limit } = sliceOf(filter)
   const isOfOthers = debtorTaxId !== undefined || agreement !== undefined
   const matching = sql`
     from pix_collections c
@@ -187,7 +186,7 @@ export const listCollections = async (
       ${agreement === undefined ? sql`` : sql`and r.agreement = ${agreement}`}
       ${status === undefined ? sql`` : sql`and c.status = ${status}`}`
   const rows = await sql<Row[]>`
-    select ${columns(sql)} ${matching} order by c.created_at, c.txid offset ${offset} limit ${limit}`
+    select ${columns(sql)} ${matching} order by c.created_at, c.txid ${pageOf(sql, filter)}`
   const total = await countOf(sql, matching)
   return { items: await whole(sql, rows), total }
 }

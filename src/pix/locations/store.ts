@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
 import type { Location, LocationKind } from './domain.ts'
 
 export type LocationFilter = ListRequest & {
@@ -107,13 +107,12 @@ export const listLocations = async (
   account: string,
   filter: LocationFilter,
 ): Promise<Listed<Location>> => {
-  const { offset, limit } = sliceOf(filter)
   const [items, total] = await Promise.all([
     sql<Location[]>`
       select ${columns(sql)}
       from (
         select * ${matching(sql, account, filter)}
-        order by created_at, id offset ${offset} limit ${limit}
+        order by created_at, id ${pageOf(sql, filter)}
       ) l ${withCharge(sql)} order by l.created_at, l.id`,
     countOf(sql, matching(sql, account, filter)),
   ])

@@ -3,7 +3,7 @@ import { type Queryable, textArray } from '#src/platform/database/index.ts'
 import type { Day } from '#src/platform/runtime/index.ts'
 import { debtorTaxIdOf } from '../charges/domain.ts'
 
-import { countOf, type Listed, type ListRequest, sliceOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
 import type { Recurrence, RecurrenceLocation, RecurrenceStatus, RecurrenceTerms } from './domain.ts'
 
 /** More random bits than a token must have (122): nobody finds the address of somebody else's recurrence. */
@@ -199,13 +199,12 @@ export const listRecurrences = async (
   account: string,
   filter: RecurrenceFilter,
 ): Promise<Listed<Recurrence>> => {
-  const { offset, limit } = sliceOf(filter)
   const [rows, total] = await Promise.all([
     sql<Row[]>`
       select ${columns(sql)}
       from (
         select * ${matching(sql, account, filter)}
-        order by created_at, id offset ${offset} limit ${limit}
+        order by created_at, id ${pageOf(sql, filter)}
       ) r ${withLocation(sql)} order by r.created_at, r.id`,
     countOf(sql, matching(sql, account, filter)),
   ])
@@ -268,7 +267,6 @@ export const listRecurrenceLocations = async (
   account: string,
   { isUsed, agreement, ...request }: RecurrenceLocationFilter,
 ): Promise<Listed<RecurrenceLocation>> => {
-  const { offset, limit } = sliceOf(request)
   const matching = sql`
     from pix_recurrence_locations l ${withRecurrence(sql)}
     where l.account = ${account} and l.created_at between ${request.from} and ${request.to}
@@ -277,7 +275,7 @@ export const listRecurrenceLocations = async (
   const [items, total] = await Promise.all([
     sql<RecurrenceLocation[]>`
       select ${locationColumns(sql)} ${matching}
-      order by l.created_at, l.id offset ${offset} limit ${limit}`,
+      order by l.created_at, l.id ${pageOf(sql, request)}`,
     countOf(sql, matching),
   ])
   return { items, total }

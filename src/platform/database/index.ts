@@ -14,7 +14,7 @@ export {
   NoPostgresError,
   startEmbeddedPostgres,
 } from './embedded/index.ts'
-export { looksLikeOne } from './estimate.ts'
+export { looksLikeOne, rowCount, textRows } from './estimate.ts'
 export { createDatabaseFeature } from './feature.ts'
 export { createGatherer, OverloadedError, Writers } from './gatherer.ts'
 export { withIdleLimit } from './idle-limit.ts'

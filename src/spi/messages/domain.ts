@@ -213,6 +213,9 @@ export type AmountRange = { readonly fromCents: bigint; readonly toCents: bigint
 /** The largest that is stored. */
 export const amountCentsMax = 2n ** 63n - 1n
 
+/** Which of several conditions a list is walked by; no index fits the others as they are written. */
+export type Lead = 'bizMsgIdr' | 'endToEndId' | 'amounts' | 'status' | 'time'
+
 /** A list counts so many messages; one more tells that there are more. */
 export const countedMax = 10_000
 

@@ -1,14 +1,16 @@
 import type { PendingQuery, Row } from 'postgres'
-import { type Client, type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, rowCount, uuidBound } from '#src/platform/database/index.ts'
 import {
   type AmountRange,
   countedMax,
+  type Lead,
   type MessageDetail,
   type MessageFilter,
   type MessageRecord,
   type MessageTransaction,
   type Page,
 } from './domain.ts'
+import { createManyMatches, type ManyMatches } from './many-matches.ts'
 import { type SendingRow, sendingOf, sendingOfMessage, sentBytes } from './sending.ts'
 
 const recordColumns = (sql: Queryable) => sql`
@@ -20,9 +22,6 @@ const recordColumns = (sql: Queryable) => sql`
 /** Asked for the rows of a page alone, by the key of the transactions. A sum of many may be more than a bigint. */
 const amountOf = (sql: Queryable, id: PendingQuery<Row[]>) => sql`
   (select sum(t.amount_cents)::text from spi_transactions t where t.message_id = ${id}) as "totalCents"`
-
-/** Which of several conditions a list is walked by; no index fits the others as they are written. */
-type Lead = 'bizMsgIdr' | 'endToEndId' | 'amounts' | 'status' | 'time'
 
 /** The conditions on one transaction of a message; undefined: there are none. */
 const ofTransactions = (
@@ -140,12 +139,6 @@ const counted = (sql: Queryable, filter: MessageFilter, lead: Lead) =>
         ${idsNamed(sql, filter, undefined, lead)}
       ) named order by message_id desc`
 
-/**
- * A number of rows that the server learns when it runs the statement. It plans one that it knows anew for each request,
- * which takes longer than the answer, and where it has known the table as an empty one, it sorts all of it for many rows.
- */
-const rowCount = (sql: Queryable, count: number) => sql`(select ${count}::int)`
-
 /** Whether a walk of an index, of one more than are counted, ends before that. */
 const areFew = async (sql: Queryable, walk: PendingQuery<Row[]>): Promise<boolean> => {
   const [row] = await sql<{ total: number }[]>`
@@ -228,23 +221,36 @@ const totalOf = (sql: Queryable, filter: MessageFilter, { lead, canCount }: Walk
 
 type ListRow = { readonly total: number } & (MessageRecord | { readonly id: null })
 
+/** What is known to be of many is not asked about again, nor counted. */
+const walkOf = async (sql: Queryable, filter: MessageFilter, many: ManyMatches): Promise<Walk> => {
+  const lead = many.leadOf(filter)
+  return lead === undefined
+    ? (knownWalk(filter) ?? (await askedWalk(sql, filter)))
+    : { lead, canCount: false }
+}
+
 /**
  * Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}, which
  * it also is where more transactions than that have such amounts, or have such a status while more messages than that
  * meet the other conditions. Page and total are of one moment: they come from one statement.
+ *
+ * @param many what was seen to be more than that, and is not counted again for a moment
  */
 export const listMessages = async (
   sql: Queryable,
   filter: MessageFilter,
   page: Page,
+  many: ManyMatches = createManyMatches(),
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {
-  const walk = knownWalk(filter) ?? (await askedWalk(sql, filter))
+  const walk = await walkOf(sql, filter, many)
   const rows = await sql<ListRow[]>`
     select page.*, counted.total from (${totalOf(sql, filter, walk)}) counted
       left join (${pageOf(sql, filter, page, walk.lead)}) page on true
     order by page.id desc`
   const messages = rows.flatMap(({ total: _, ...row }) => (row.id === null ? [] : [row]))
-  return { messages, total: rows[0]?.total ?? 0 }
+  const total = rows[0]?.total ?? 0
+  if (total > countedMax && many.leadOf(filter) === undefined) many.learn(filter, walk.lead)
+  return { messages, total }
 }
 
 type DetailRow = MessageRecord &

@@ -1,6 +1,7 @@
 import { type Client, textArray, uuidBound } from '#src/platform/database/index.ts'
 import { type Activity, type ActivityRows, readActivity } from '#src/platform/http/index.ts'
 import type { MessageDetail, MessageFilter, MessageRecord, MessageStatus, Page } from './domain.ts'
+import { createManyMatches } from './many-matches.ts'
 import { findMessage, listMessages, readDocument } from './queries.ts'
 
 type MessageList = {
@@ -15,12 +16,15 @@ export type MessageService = {
   readonly document: (id: string) => Promise<Uint8Array | undefined>
 }
 
-export const createMessageService = (sql: Client): MessageService => ({
-  list: (filter, page) => listMessages(sql, filter, page),
-  find: (id) => findMessage(sql, id),
-  activity: (minutes) => readActivity(sql, minutes, paymentActivity(sql)),
-  document: (id) => readDocument(sql, id),
-})
+export const createMessageService = (sql: Client): MessageService => {
+  const many = createManyMatches()
+  return {
+    list: (filter, page) => listMessages(sql, filter, page, many),
+    find: (id) => findMessage(sql, id),
+    activity: (minutes) => readActivity(sql, minutes, paymentActivity(sql)),
+    document: (id) => readDocument(sql, id),
+  }
+}
 
 const ends = ['ACCEPTED', 'REJECTED', 'FAILED', 'PROCESSED'] as const satisfies MessageStatus[]
 

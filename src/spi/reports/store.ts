@@ -1,4 +1,4 @@
-import type { Client, Queryable } from '#src/platform/database/index.ts'
+import { type Client, type Queryable, rowCount } from '#src/platform/database/index.ts'
 import type { EntryRow, ReportRow } from './service.ts'
 
 export const insertReport = async (
@@ -32,7 +32,7 @@ export const listReports = (
   before: string = lastUuid,
 ): Promise<readonly ReportRow[]> => sql<ReportRow[]>`
   select ${reportColumns(sql)} from (
-      select * from spi_reports where id < ${before}::uuid order by id desc limit ${limit}
+      select * from spi_reports where id < ${before}::uuid order by id desc limit ${rowCount(sql, limit)}
     ) r ${message(sql)}
   order by r.id desc`
 
@@ -59,20 +59,20 @@ export const listEntries = (
     return sql<EntryRow[]>`
       select ${columns} from (
           select * from spi_entries where request_id = ${requestId} and ${isBefore}
-          order by request_id desc, message_id desc, position desc limit ${requestEntriesMax}
+          order by request_id desc, message_id desc, position desc limit ${rowCount(sql, requestEntriesMax)}
         ) asked
       where ${outcome === undefined ? sql`true` : sql`outcome = ${outcome}`}
-      order by message_id desc, position desc limit ${limit}`
+      order by message_id desc, position desc limit ${rowCount(sql, limit)}`
   }
   if (outcome === undefined) {
     return sql<EntryRow[]>`
       select ${columns} from spi_entries where ${isBefore}
-      order by message_id desc, position desc limit ${limit}`
+      order by message_id desc, position desc limit ${rowCount(sql, limit)}`
   }
   // Told by equality, a table that nobody has analyzed seems to hold few of it: they would be sorted.
   return sql<EntryRow[]>`
     select ${columns} from spi_entries
     where outcome >= ${outcome}
       and (outcome, message_id, position) < (${outcome}, ${messageId}::uuid, ${position}::int)
-    order by outcome desc, message_id desc, position desc limit ${limit}`
+    order by outcome desc, message_id desc, position desc limit ${rowCount(sql, limit)}`
 }

@@ -1,5 +1,5 @@
 import type { PendingQuery, Row } from 'postgres'
-import { type Queryable, uuidBound } from '#src/platform/database/index.ts'
+import { type Queryable, rowCount, uuidBound } from '#src/platform/database/index.ts'
 import type { AuditEntry, AuditFilter, AuditRecord } from './domain.ts'
 
 /** Records the action of the caller's transaction: both commit, or neither. */
@@ -37,4 +37,4 @@ export const listAudit = (
     ${from === undefined ? sql`` : sql`and id >= ${uuidBound(from)}::uuid`}
     ${to === undefined ? sql`` : sql`and id < ${uuidBound(to)}::uuid`}
     ${before === undefined ? sql`` : sql`and id < ${before}::uuid`}
-  order by id desc limit ${limit}`
+  order by id desc limit ${rowCount(sql, limit)}`

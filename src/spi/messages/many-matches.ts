@@ -1,0 +1,33 @@
+import type { Lead, MessageFilter } from './domain.ts'
+
+/** Filters that more messages meet than are counted are many, and they stay so: they are not counted again so long. */
+const knownMs = 10_000
+const filtersMax = 1_000
+
+/** By filter, what a list is walked by of whose matches there are more than are counted. */
+export type ManyMatches = {
+  readonly leadOf: (filter: MessageFilter) => Lead | undefined
+  readonly learn: (filter: MessageFilter, lead: Lead) => void
+}
+
+/** @param now in milliseconds, of a clock that only goes forward */
+export const createManyMatches = (now: () => number = () => performance.now()): ManyMatches => {
+  const known = new Map<string, { readonly lead: Lead; readonly untilMs: number }>()
+  return {
+    leadOf: (filter) => {
+      const found = known.get(keyOf(filter))
+      return found !== undefined && now() < found.untilMs ? found.lead : undefined
+    },
+    learn: (filter, lead) => {
+      const key = keyOf(filter)
+      // In the order of time, so that the oldest goes when there are too many.
+      known.delete(key)
+      known.set(key, { lead, untilMs: now() + knownMs })
+      if (known.size <= filtersMax) return
+      for (const [oldest] of known) return void known.delete(oldest)
+    },
+  }
+}
+
+const keyOf = (filter: MessageFilter): string =>
+  JSON.stringify(filter, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
