@@ -8,6 +8,7 @@
  * overload.ts. A bare server, which parses the same body and answers as many bytes, takes turns with it under the same
  * load, and so does the gateway of another checkout where `--base` names one: only what was measured in turns compares.
  * `--work list` measures the shared way of a request alone, by lists of nothing. `--profile` writes the profile of the gateway beside.
+ * `--over` offers twice as many as were done a second, whether they are answered or not, and tells what became of them.
  * `--statements` tells what PostgreSQL did for a request, by statement; counting costs it a little.
  */
 import { existsSync } from 'node:fs'
@@ -39,6 +40,7 @@ const { values } = parseArgs({
     base: { type: 'string' },
     profile: { type: 'boolean', default: false },
     statements: { type: 'boolean', default: false },
+    over: { type: 'boolean', default: false },
   },
 })
 const checkouts = [resolve(import.meta.dir, '../..')]
@@ -136,16 +138,17 @@ const floorUrl = new TextDecoder().decode((await floor.stdout.values().next()).v
 const resultSchema = z.object({
   seconds: z.number(),
   done: z.object({ count: z.int(), p50_ms: z.number(), p99_ms: z.number() }),
-  refused: z.object({ count: z.int() }),
+  refused: z.object({ count: z.int(), p99_ms: z.number() }),
   other: z.record(z.string(), z.int()),
 })
 
 const postgresUs = (): number => familyUs(postgres.pid)
 const simulatorUs = (): number => familyUs(simulator.pid)
 
-/** @throws Error if anything but a success came back */
-const measure = async (url: string, pid: number, { method, path }: Work, seconds: string) => {
-  const before = [familyUs(pid), postgresUs(), simulatorUs()]
+const overTimes = 2
+
+/** @throws Error if anything but a success or a refusal came back */
+const load = async (url: string, { method, path }: Work, how: Readonly<Record<string, string>>) => {
   const child = Bun.spawn([generator], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
@@ -153,15 +156,20 @@ const measure = async (url: string, pid: number, { method, path }: Work, seconds
       PATHS: path,
       METHOD: method,
       KEY: key,
-      SECONDS: seconds,
-      CLIENTS: values.clients,
       BODY: method === 'GET' ? '' : JSON.stringify(authorization),
+      ...how,
     },
   })
   const told = resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
-  if (Object.keys(told.other).length > 0 || told.refused.count > 0) {
-    throw new Error(JSON.stringify(told))
-  }
+  if (Object.keys(told.other).length > 0) throw new Error(JSON.stringify(told))
+  return told
+}
+
+/** @throws Error if anything but a success came back */
+const measure = async (url: string, pid: number, work: Work, seconds: string) => {
+  const before = [familyUs(pid), postgresUs(), simulatorUs()]
+  const told = await load(url, work, { SECONDS: seconds, CLIENTS: values.clients })
+  if (told.refused.count > 0) throw new Error(JSON.stringify(told))
   const { count, p50_ms: p50Ms, p99_ms: p99Ms } = told.done
   const after = [familyUs(pid), postgresUs(), simulatorUs()]
   const [own = 0, database = 0, counterparties = 0] = after.map(
@@ -171,6 +179,17 @@ const measure = async (url: string, pid: number, { method, path }: Work, seconds
 }
 
 type Measured = Awaited<ReturnType<typeof measure>>
+
+/** @param rate of those that were done a second just before */
+const showOver = async (name: string, url: string, work: Work, rate: number): Promise<void> => {
+  const asked = { SECONDS: values.seconds, RATE: String(Math.ceil(rate * overTimes)) }
+  const { done, refused, seconds } = await load(url, work, asked)
+  console.log(
+    `${name} at ${overTimes}×: ${((done.count / seconds / rate) * 100).toFixed(0)} % of the rate done, ` +
+      `p50 ${done.p50_ms.toFixed(0)} ms, p99 ${done.p99_ms.toFixed(0)}; ` +
+      `${refused.count} refused, p99 ${refused.p99_ms.toFixed(0)} ms`,
+  )
+}
 
 /** What PostgreSQL did for a request since the statements were counted anew. */
 const showStatements = async (database: string, count: number): Promise<void> => {
@@ -207,6 +226,9 @@ for (const name of values.work) {
     const measured = await measure(url, pid, work, values.seconds)
     show(`${name}, ${of}`, measured)
     if (values.statements) await showStatements(of, measured.count)
+    if (values.over && url !== floorUrl) {
+      await showOver(`${name}, ${of}`, url, work, measured.rate)
+    }
     costs.set(of, [...(costs.get(of) ?? []), measured])
   }
   for (const { url, program } of gateways) await measure(url, program.pid, work, values.warm)
