@@ -28,6 +28,11 @@ export type GathererOptions<Row, Result> = {
    */
   readonly spacingMs?: number
   /**
+   * A statement of fewer rows tells of few callers: the next one may start as soon as it has ended. They would wait for
+   * nobody, and what a statement saves is not worth their time. 1 when absent.
+   */
+  readonly crowdMin?: number
+  /**
    * True when a row may be to blame (a constraint): the batch is halved until only the row itself fails. False
    * (a connection is away): all rows of the batch fail with the error.
    */
@@ -71,8 +76,8 @@ type Waiting<Row, Result> = {
 export const createGatherer = <Row, Result>(
   options: GathererOptions<Row, Result>,
 ): ((row: Row) => Promise<Result>) => {
-  const { rowsMax, writersMax, waitingMax, besideMin = 1, spacingMs = 0, isRowFault } = options
-  const { writers = new Writers() } = options
+  const { rowsMax, writersMax, waitingMax, besideMin = 1, isRowFault } = options
+  const { spacingMs = 0, crowdMin = 1, writers = new Writers() } = options
   const queue: Waiting<Row, Result>[] = []
   let held = 0
   let isScheduled = false
@@ -80,7 +85,8 @@ export const createGatherer = <Row, Result>(
   let areFew = false
   /** Ends the wait of few rows. */
   let patience: ReturnType<typeof setTimeout> | undefined
-  let startedMs = Number.NEGATIVE_INFINITY
+  /** When the next may start, if fewer rows wait than make a whole one. */
+  let nextMs = Number.NEGATIVE_INFINITY
 
   const attempt = async (batch: readonly Waiting<Row, Result>[]): Promise<void> => {
     try {
@@ -114,7 +120,7 @@ export const createGatherer = <Row, Result>(
     }
     // They went before the statement ended that they waited for.
     if (queue.length === 0) return
-    const leftMs = startedMs + spacingMs - performance.now()
+    const leftMs = nextMs - performance.now()
     if (leftMs > 0 && queue.length < rowsMax) {
       isScheduled = true
       setTimeout(start, leftMs)
@@ -122,8 +128,8 @@ export const createGatherer = <Row, Result>(
     }
     clearTimeout(patience)
     patience = undefined
-    startedMs = performance.now()
     const batch = queue.splice(0, rowsMax)
+    if (batch.length >= crowdMin) nextMs = performance.now() + spacingMs
     const within = batch[0]?.within
     writers.running++
     void (within === undefined ? attempt(batch) : within(() => attempt(batch))).finally(() => {

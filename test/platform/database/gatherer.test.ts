@@ -9,6 +9,7 @@ const gatherer = (
     writersMax: number
     waitingMax: number
     spacingMs: number
+    crowdMin: number
     besideMin: number
     bad: Set<number>
   }> = {},
@@ -22,6 +23,7 @@ const gatherer = (
     writersMax: over.writersMax ?? 1,
     waitingMax: over.waitingMax ?? 1_000,
     ...(over.spacingMs === undefined ? {} : { spacingMs: over.spacingMs }),
+    ...(over.crowdMin === undefined ? {} : { crowdMin: over.crowdMin }),
     ...(over.besideMin === undefined ? {} : { besideMin: over.besideMin }),
     isRowFault: (error) => error instanceof RangeError,
     write: async (rows) => {
@@ -154,6 +156,19 @@ describe('the gatherer', () => {
     expect(await Promise.all(later)).toEqual(['r1', 'r2', 'r3'])
     expect(batches).toEqual([[0], [1, 2, 3]])
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(spacingMs - 1)
+  })
+
+  test('with a spacing few callers wait for nobody, and the crowd behind them does', async () => {
+    const spacingMs = 700
+    const { write, batches } = gatherer({ spacingMs, crowdMin: 3 })
+    const startMs = performance.now()
+    await write(0)
+    await Promise.all([write(1), write(2)])
+    await Promise.all([write(3), write(4), write(5)])
+    expect(performance.now() - startMs).toBeLessThan(spacingMs)
+    await write(6)
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(spacingMs - 1)
+    expect(batches).toEqual([[0], [1, 2], [3, 4, 5], [6]])
   })
 
   test('with a spacing the rows of whole statements wait for one another only', async () => {
