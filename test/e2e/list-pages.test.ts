@@ -1,16 +1,16 @@
 /** What lists of cards, transfers, charges, Pix received and the audit log read, behind many rows of each. */
-import { listTransactions, type TransactionFilter } from '#src/cards/transactions/store.ts'
-import { listTransfers, type TransferFilter } from '#src/drex/transfers/store.ts'
+import { listTransactions } from '#src/cards/transactions/store.ts'
+import { listTransfers } from '#src/drex/transfers/store.ts'
 import { listCharges } from '#src/pix/charges/store.ts'
 import { listPix } from '#src/pix/received/store.ts'
 import type { Client } from '#src/platform/database/index.ts'
 import type { AuditFilter } from '#src/platform/http/audit/domain.ts'
 import { listAudit } from '#src/platform/http/audit/store.ts'
+import { anyAudit, anyTransaction, anyTransfer, listed } from '../support/list-filters.ts'
 import { holdPageBudgets, isLong } from '../support/page-budgets.ts'
 
 const stored = isLong ? 1_000_000 : 25_000
-/** A list shows so many, and each may lie on pages of its own. */
-const listed = 50
+/** Each row of a list may lie on pages of its own. */
 const pagesMax = 16 * listed
 /** A list that counts looks at up to ten thousand and one rows. */
 const countPagesMax = 16_000
@@ -26,29 +26,6 @@ const hour = {
 }
 const ever = { ...hour, to: new Date('2027-01-01T00:00:00Z') }
 
-const cards: TransactionFilter = {
-  account: 'a',
-  merchantIds: undefined,
-  status: undefined,
-  merchantId: undefined,
-  reference: undefined,
-  rrn: undefined,
-  stan: undefined,
-  amountFrom: undefined,
-  amountTo: undefined,
-  needsAttention: false,
-  from: undefined,
-  to: undefined,
-  beforeId: undefined,
-  limit: listed,
-}
-const transfers: TransferFilter = {
-  wallet: undefined,
-  status: undefined,
-  reference: undefined,
-  beforeId: undefined,
-  limit: listed,
-}
 const seen = { account: 'a', networks: ['drex_testnet'] } as const
 const charges = {
   kind: 'cob',
@@ -62,13 +39,6 @@ const received = {
   hasReturns: undefined,
   payerTaxId: undefined,
 }
-const audit = {
-  actor: undefined,
-  action: undefined,
-  object: undefined,
-  from: undefined,
-  to: undefined,
-}
 
 const work = async (sql: Client): Promise<void> => {
   for (const more of [
@@ -81,7 +51,7 @@ const work = async (sql: Client): Promise<void> => {
     { status: 'captured' },
     { from: hour.from, to: hour.to, amountFrom: 700n, amountTo: 700n },
   ] as const) {
-    await listTransactions(sql, { ...cards, ...more })
+    await listTransactions(sql, { ...anyTransaction, ...more })
   }
   for (const more of [
     {},
@@ -97,7 +67,7 @@ const work = async (sql: Client): Promise<void> => {
     { status: 'failed', beforeId: 'trf_1' },
     { from: hour.from, to: hour.to, amountFrom: '7', amountTo: '7' },
   ] as const) {
-    await listTransfers(sql, { ...transfers, ...more }, seen)
+    await listTransfers(sql, { ...anyTransfer, ...more }, seen)
   }
   for (const time of [hour, ever]) {
     for (const more of [{}, { status: 'CONCLUIDA' }, { debtorTaxId: '7' }, { isShown: true }]) {
@@ -114,10 +84,10 @@ const work = async (sql: Client): Promise<void> => {
     }
   }
   const asked: readonly AuditFilter[] = [
-    audit,
-    { ...audit, actor: 'k7' },
-    { ...audit, object: 'o700' },
-    { ...audit, action: 'cards.resolve' },
+    anyAudit,
+    { ...anyAudit, actor: 'k7' },
+    { ...anyAudit, object: 'o700' },
+    { ...anyAudit, action: 'cards.resolve' },
   ]
   for (const filter of asked) {
     await listAudit(sql, filter, { limit: listed, before: undefined })

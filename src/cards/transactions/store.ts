@@ -2,7 +2,7 @@ import {
   type Client,
   type Queryable,
   rowCount,
-  textArray,
+  textRows,
   uuidBound,
 } from '#src/platform/database/index.ts'
 import type { Answer, AuditEntry, Caller } from '#src/platform/http/index.ts'
@@ -170,7 +170,7 @@ export const listTransactions = async (
     select ${sql(selectedColumns)} from ${
       merchantIds === undefined
         ? sql`card_transactions t where ${conditions}`
-        : sql`unnest(${textArray(merchantIds)}::text::text[]) as one(merchant) cross join lateral (
+        : sql`${textRows(sql, merchantIds)} as one(merchant) cross join lateral (
             select * from card_transactions where merchant_id = one.merchant and ${conditions}
             order by merchant_id, id desc limit ${rowCount(sql, limit)}
           ) t`

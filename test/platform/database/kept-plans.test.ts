@@ -12,13 +12,13 @@ import { findMessage, listMessages } from '#src/spi/messages/queries.ts'
 import { listEntries, listReports } from '#src/spi/reports/store.ts'
 import { createEndpointStore } from '#src/webhooks/store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
+import { anyAudit, anyTransaction, anyTransfer } from '../../support/list-filters.ts'
 
 /** The server compares so many plans for known values with one for any. */
 const plannedAnew = 5
 const asked = 2 * plannedAnew
 const stored = 2_000
-const account = 'a'
-const limit = 50
+const { account, limit } = anyTransaction
 
 let database: TestDatabase
 
@@ -47,34 +47,6 @@ beforeAll(async () => {
 
 afterAll(() => database.close())
 
-const cards = {
-  account,
-  merchantIds: undefined,
-  status: undefined,
-  merchantId: undefined,
-  reference: undefined,
-  rrn: undefined,
-  stan: undefined,
-  amountFrom: undefined,
-  amountTo: undefined,
-  needsAttention: false,
-  from: undefined,
-  to: undefined,
-  beforeId: undefined,
-  limit,
-} as const
-const transfers = {
-  wallet: undefined,
-  status: undefined,
-  reference: undefined,
-  batch: undefined,
-  from: undefined,
-  to: undefined,
-  amountFrom: undefined,
-  amountTo: undefined,
-  beforeId: undefined,
-  limit,
-} as const
 const disputes = {
   role: undefined,
   status: undefined,
@@ -93,13 +65,6 @@ const agreements = {
 } as const
 const visible = { account, networks: ['drex_mainnet'] as const, wallets: undefined }
 const page = { limit, offset: 0, before: undefined }
-const audit = {
-  actor: undefined,
-  action: undefined,
-  object: undefined,
-  from: undefined,
-  to: undefined,
-}
 
 const kept: Readonly<Record<string, (sql: TestDatabase['sql']) => Promise<unknown>>> = {
   messages: (sql) => listMessages(sql, {}, page),
@@ -107,15 +72,17 @@ const kept: Readonly<Record<string, (sql: TestDatabase['sql']) => Promise<unknow
   'a message': (sql) => findMessage(sql, Bun.randomUUIDv7()),
   reports: (sql) => listReports(sql, limit),
   entries: (sql) => listEntries(sql, {}, limit),
-  transactions: (sql) => listTransactions(sql, cards),
-  transfers: (sql) => listTransfers(sql, transfers, visible),
+  transactions: (sql) => listTransactions(sql, anyTransaction),
+  'transactions of merchants': (sql) =>
+    listTransactions(sql, { ...anyTransaction, merchantIds: ['m', 'n'] }),
+  transfers: (sql) => listTransfers(sql, anyTransfer, visible),
   wallets: (sql) => listWallets(sql, account, '', limit),
   contracts: (sql) => listContracts(sql, account, undefined, limit),
   agreements: (sql) => listAgreements(sql, agreements, visible),
   claims: (sql) => listClaims(sql, claims),
   refunds: (sql) => listDisputes(sql, 'refund', disputes),
   'failures of an endpoint': (sql) => createEndpointStore(sql).healthOf(['whe_1'], 10_000),
-  'the audit log': (sql) => listAudit(sql, audit, { limit, before: undefined }),
+  'the audit log': (sql) => listAudit(sql, anyAudit, { limit, before: undefined }),
 }
 
 test.each(Object.keys(kept))('%s', async (name) => {
