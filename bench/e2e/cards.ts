@@ -226,14 +226,15 @@ for (const name of values.work) {
     const measured = await measure(url, pid, work, values.seconds)
     show(`${name}, ${of}`, measured)
     if (values.statements) await showStatements(of, measured.count)
-    if (values.over && url !== floorUrl) {
-      await showOver(`${name}, ${of}`, url, work, measured.rate)
-    }
     costs.set(of, [...(costs.get(of) ?? []), measured])
+    return measured
   }
   for (const { url, program } of gateways) await measure(url, program.pid, work, values.warm)
   for (let round = 0; round < Number(values.rounds); round++) {
-    for (const { name: of, url, program } of gateways) await turn(of, url, program.pid)
+    for (const { name: of, url, program } of gateways) {
+      const { rate } = await turn(of, url, program.pid)
+      if (values.over) await showOver(`${name}, ${of}`, url, work, rate)
+    }
     await turn('bare', floorUrl, floor.pid)
   }
   const bare = median((costs.get('bare') ?? []).map(({ own }) => own))

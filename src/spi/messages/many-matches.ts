@@ -1,10 +1,10 @@
 import type { Lead, MessageFilter } from './domain.ts'
 
-/** Filters that more messages meet than are counted are many, and they stay so: they are not counted again so long. */
+/** A filter that too many messages meet will hardly be met by few so soon: they are not counted again for this long. */
 const knownMs = 10_000
 const filtersMax = 1_000
 
-/** By filter, what a list is walked by of whose matches there are more than are counted. */
+/** Remembers filters that more messages meet than are counted, and what a list of them is walked by. */
 export type ManyMatches = {
   readonly leadOf: (filter: MessageFilter) => Lead | undefined
   readonly learn: (filter: MessageFilter, lead: Lead) => void

@@ -221,20 +221,12 @@ const totalOf = (sql: Queryable, filter: MessageFilter, { lead, canCount }: Walk
 
 type ListRow = { readonly total: number } & (MessageRecord | { readonly id: null })
 
-/** What is known to be of many is not asked about again, nor counted. */
-const walkOf = async (sql: Queryable, filter: MessageFilter, many: ManyMatches): Promise<Walk> => {
-  const lead = many.leadOf(filter)
-  return lead === undefined
-    ? (knownWalk(filter) ?? (await askedWalk(sql, filter)))
-    : { lead, canCount: false }
-}
-
 /**
  * Newest first; `total` counts what matches the filter, whatever the page, up to one more than {@link countedMax}, which
  * it also is where more transactions than that have such amounts, or have such a status while more messages than that
  * meet the other conditions. Page and total are of one moment: they come from one statement.
  *
- * @param many what was seen to be more than that, and is not counted again for a moment
+ * @param many what was more than that a moment ago: it is neither asked about nor counted again
  */
 export const listMessages = async (
   sql: Queryable,
@@ -242,14 +234,18 @@ export const listMessages = async (
   page: Page,
   many: ManyMatches = createManyMatches(),
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly total: number }> => {
-  const walk = await walkOf(sql, filter, many)
+  const known = many.leadOf(filter)
+  const walk =
+    known === undefined
+      ? (knownWalk(filter) ?? (await askedWalk(sql, filter)))
+      : { lead: known, canCount: false }
   const rows = await sql<ListRow[]>`
     select page.*, counted.total from (${totalOf(sql, filter, walk)}) counted
       left join (${pageOf(sql, filter, page, walk.lead)}) page on true
     order by page.id desc`
   const messages = rows.flatMap(({ total: _, ...row }) => (row.id === null ? [] : [row]))
   const total = rows[0]?.total ?? 0
-  if (total > countedMax && many.leadOf(filter) === undefined) many.learn(filter, walk.lead)
+  if (known === undefined && total > countedMax) many.learn(filter, walk.lead)
   return { messages, total }
 }
 
