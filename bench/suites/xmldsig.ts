@@ -10,13 +10,13 @@ import { messageVocabulary } from '#codecs/iso20022'
 import { createXmlScanner } from '#codecs/xml'
 import { prepareKeyInfo, prepareSignature, Scratch, verifyEnvelope } from '#codecs/xmldsig'
 import { nativeText } from '#src/platform/runtime/index.ts'
-import { chooseRsaKey } from '../../src/spi/out/signing/choose-provider.ts'
+import { chooseRsaKey } from '../../src/platform/security/rsa/choose-provider.ts'
 import {
   createLibcryptoProvider,
   libcryptoCandidates,
-} from '../../src/spi/out/signing/libcrypto-provider.ts'
-import { nodeProvider } from '../../src/spi/out/signing/node-provider.ts'
-import type { RsaKey } from '../../src/spi/out/signing/rsa-provider.ts'
+} from '../../src/platform/security/rsa/libcrypto-provider.ts'
+import { nodeProvider } from '../../src/platform/security/rsa/node-provider.ts'
+import type { RsaKey } from '../../src/platform/security/rsa/provider.ts'
 import { sliceEnvelope } from '../../test/support/envelope.ts'
 import { pacs008 } from '../../test/support/messages.ts'
 import { issueCertificate } from '../../test/support/pki.ts'

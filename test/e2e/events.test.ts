@@ -97,7 +97,7 @@ const bankSigner = issueCertificate('bank')
 const deliverSigned = async (
   all: readonly (readonly [type: string, version: string, body: string])[],
 ): Promise<void> => {
-  const native = await createNativeSigner(bankSigner.cert, bankSigner.key, null)
+  const native = await createNativeSigner(bankSigner.cert, bankSigner.key, 'node')
   for (const [type, version, body] of all) {
     const namespace = `https://www.bcb.gov.br/pi/${type}/${version}`
     const message = sliceEnvelope(envelope(type, version, body), namespace)

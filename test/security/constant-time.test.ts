@@ -84,7 +84,11 @@ const publicValues: readonly (readonly [at: string, what: RegExp, why: string])[
   ['src/simulators/central-bank/', /hash/, 'hashes of messages'],
   ['src/spi/in/pull/', /digest/, 'the hash of a message that was not read'],
   ['src/spi/messages/', /Buffer\.compare/, 'bytes of messages'],
-  ['src/spi/out/signing/choose-provider.ts', /octet/, 'two signatures of our own over a probe'],
+  [
+    'src/platform/security/rsa/choose-provider.ts',
+    /octet/,
+    'two signatures of our own over a probe',
+  ],
   ['src/webhooks/signing.ts', /startsWith\(prefix\)/, 'the letters that each secret begins with'],
   ['codecs/multipart/', /delimiter/, 'the boundary between parts'],
   ['codecs/rsfn/open.ts', /rsfnHash/, 'the number of an algorithm'],

@@ -71,6 +71,7 @@ export {
   withParity,
   wrapDesKey,
 } from './payment/index.ts'
+export { type ChosenKey, openRsaKey } from './rsa/index.ts'
 export { masterKey } from './sealing/master-key.ts'
 export {
   type ResealCounts,

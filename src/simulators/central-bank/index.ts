@@ -125,7 +125,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
     secondary = await serve('secondary', options.secondaryPort)
   } catch (error) {
     settlement.stop()
-    await primary.stop()
+    await Promise.all([post.stop(), primary.stop()])
     throw error
   }
   const stopSweep = every(sweepMs, () => {
@@ -150,8 +150,7 @@ export const createCentralBank = async (given: CentralBankOptions = {}): Promise
       stopSweep()
       stopLoad()
       settlement.stop()
-      for (const mailbox of post.mailboxes().values()) mailbox.stop()
-      await Promise.all([primary.stop(), secondary.stop()])
+      await Promise.all([post.stop(), primary.stop(), secondary.stop()])
     },
   }
 }

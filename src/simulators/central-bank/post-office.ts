@@ -1,6 +1,7 @@
 /** Writes, signs and delivers the bank's messages. */
-import { createPrivateKey, hash, randomUUID, sign, X509Certificate } from 'node:crypto'
+import { createPrivateKey, hash, randomUUID, X509Certificate } from 'node:crypto'
 import { type CanonicalEnvelope, issuerText, prepareKeyInfo, signEnvelope } from '#codecs/xmldsig'
+import { openRsaKey } from '#src/platform/security/index.ts'
 import type { Identifiers } from './identifiers.ts'
 import { Mailbox, type MailboxFaults, type Waiting } from './mailbox.ts'
 import { type Channel, isVirtual, type ResolvedOptions } from './options.ts'
@@ -28,29 +29,31 @@ export type PostOffice = {
   readonly sent: () => number
   /** Messages that wait in all mailboxes. */
   readonly waiting: () => number
+  /** Ends all reads that wait; nothing can be sent afterwards. */
+  readonly stop: () => Promise<void>
 }
 
 const sha256 = (bytes: Uint8Array): Uint8Array => hash('sha256', bytes, 'buffer')
 
-type Sealer = (envelope: CanonicalEnvelope) => Promise<Uint8Array>
+type Sealer = {
+  readonly seal: (envelope: CanonicalEnvelope) => Promise<Uint8Array>
+  readonly stop: () => Promise<void>
+}
 
 const createSealer = (signing: { readonly certificate: string; readonly key: string }): Sealer => {
   const certificate = new X509Certificate(signing.certificate)
-  const key = createPrivateKey(signing.key)
+  const pkcs8 = createPrivateKey(signing.key).export({ format: 'der', type: 'pkcs8' })
+  const opened = openRsaKey(new Uint8Array(pkcs8))
   const keyInfo = prepareKeyInfo(
     issuerText(new Uint8Array(certificate.raw)),
     BigInt(`0x${certificate.serialNumber}`).toString(),
     `key-${randomUUID()}`,
     sha256,
   )
-  const signBytes = (bytes: Uint8Array): Promise<Uint8Array> =>
-    new Promise((resolve, reject) => {
-      sign('sha256', bytes, key, (error, signature) => {
-        if (error) reject(error)
-        else resolve(signature)
-      })
-    })
-  return (envelope) => signEnvelope(envelope, keyInfo, sha256, signBytes)
+  return {
+    seal: async (envelope) => signEnvelope(envelope, keyInfo, sha256, (await opened).sign),
+    stop: async () => (await opened).close(),
+  }
 }
 
 export const createPostOffice = (
@@ -60,7 +63,7 @@ export const createPostOffice = (
 ): PostOffice => {
   const mailboxes = new Map<string, Mailbox>()
   const total: Waiting = { count: 0 }
-  const seal = signing === undefined ? undefined : createSealer(signing)
+  const sealer = signing === undefined ? undefined : createSealer(signing)
   let sent = 0
 
   const mailbox = (ispb: string, channel: Channel): Mailbox => {
@@ -94,11 +97,11 @@ export const createPostOffice = (
       if (isVirtual(to)) return
       const header = { id: ids.messageId(), created: new Date(now()).toISOString() }
       const envelope = writeMessage(draft, to, header, revision)
-      if (seal === undefined) {
+      if (sealer === undefined) {
         deliver(to, channel, envelope.bytes, origins)
         return
       }
-      void seal(envelope).then((bytes) => deliver(to, channel, bytes, origins))
+      void sealer.seal(envelope).then((bytes) => deliver(to, channel, bytes, origins))
     },
     repeat: (origin) => {
       for (const bytes of origin.answers ?? []) deliver(origin.from, origin.channel, bytes, [])
@@ -107,5 +110,9 @@ export const createPostOffice = (
     mailboxes: () => mailboxes,
     sent: () => sent,
     waiting: () => total.count,
+    stop: async () => {
+      for (const box of mailboxes.values()) box.stop()
+      await sealer?.stop()
+    },
   }
 }

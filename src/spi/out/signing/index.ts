@@ -92,9 +92,8 @@ const nativeSigner = async (
   settings: SigningSettings,
   onProblem: (error: Error) => void,
 ): Promise<Signer> => {
-  const optional = settings.provider === 'node' ? null : undefined
   const { cert = '', key = '' } = material.current()
-  const signer = await createNativeSigner(cert, key, optional)
+  const signer = await createNativeSigner(cert, key, settings.provider)
   material.onChange((pair) => {
     signer.replace(pair.cert ?? '', pair.key ?? '').catch(onProblem)
   })

@@ -1,8 +1,6 @@
+import { type ChosenKey, openRsaKey } from '#src/platform/security/index.ts'
 import { readSigningMaterial } from './certificate.ts'
-import { type ChosenKey, chooseRsaKey } from './choose-provider.ts'
-import { createLibcryptoProvider } from './libcrypto-provider.ts'
-import { nodeProvider } from './node-provider.ts'
-import type { RsaProvider } from './rsa-provider.ts'
+import type { SigningSettings } from './config.ts'
 import type { Signer, SigningKey } from './signer.ts'
 
 /** Signed to see whether the key signs: no message, and no canonical XML either. */
@@ -16,17 +14,17 @@ export type NativeSigner = Extract<Signer, { readonly key: unknown }> & {
 /**
  * Signs in this process with a certificate and key in PEM.
  *
- * @param optional - a faster RSA to try; the system's libcrypto when absent, none when null
+ * @param provider - as `SPI_SIGN_PROVIDER`
  * @throws SigningMaterialError when the pair cannot sign
  */
 export const createNativeSigner = async (
   certificatePem: string,
   keyPem: string,
-  optional: RsaProvider | null = createLibcryptoProvider(),
+  provider: SigningSettings['provider'] = 'auto',
 ): Promise<NativeSigner> => {
   const load = async (certificate: string, key: string) => {
     const { identity, pkcs8 } = readSigningMaterial(certificate, key)
-    const chosen: ChosenKey = await chooseRsaKey(pkcs8, nodeProvider, optional ?? undefined)
+    const chosen: ChosenKey = await openRsaKey(pkcs8, provider)
     pkcs8.fill(0)
     const signingKey: SigningKey = { identity, sign: chosen.sign }
     return { chosen, signingKey }

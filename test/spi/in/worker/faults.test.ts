@@ -24,7 +24,7 @@ const signedBy = async (
   xml: string,
   of = namespace,
 ) => {
-  const signer = await createNativeSigner(cert, key, null)
+  const signer = await createNativeSigner(cert, key, 'node')
   const signed = await createEnvelopeSigner(signer).sign(sliceEnvelope(xml, of))
   signer.close()
   return Buffer.from(signed).toString()

@@ -23,7 +23,7 @@ const reader = createInboundReader({ ...about, learning: true })
 afterAll(reader.close)
 
 const signed = async (xml: string, version = '1.13'): Promise<Uint8Array> => {
-  const signer = await createNativeSigner(trusted.cert, trusted.key, null)
+  const signer = await createNativeSigner(trusted.cert, trusted.key, 'node')
   const bytes = await createEnvelopeSigner(signer).sign(
     sliceEnvelope(xml, `https://www.bcb.gov.br/pi/pacs.008/${version}`),
   )

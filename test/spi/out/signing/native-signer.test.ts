@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { createPublicKey, generateKeyPairSync, sign, verify, X509Certificate } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, verify, X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import type { StoredPair } from '#src/platform/security/index.ts'
-import { chooseRsaKey } from '../../../../src/spi/out/signing/choose-provider.ts'
 import {
   createNativeSigner,
   createSigner,
@@ -13,9 +12,6 @@ import {
   signingMaterial,
   signingWarning,
 } from '../../../../src/spi/out/signing/index.ts'
-import { createLibcryptoProvider } from '../../../../src/spi/out/signing/libcrypto-provider.ts'
-import { nodeProvider } from '../../../../src/spi/out/signing/node-provider.ts'
-import type { RsaProvider } from '../../../../src/spi/out/signing/rsa-provider.ts'
 import { issueCertificate } from '../../../support/pki.ts'
 import { withScratch } from '../../../support/second-implementation.ts'
 import { until } from '../../../support/until.ts'
@@ -23,14 +19,6 @@ import { until } from '../../../support/until.ts'
 const pair = issueCertificate('AC Teste')
 const other = issueCertificate('AC Outra')
 const content = new TextEncoder().encode('<ds:SignedInfo/>')
-const pkcs8 = () =>
-  new Uint8Array(
-    generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
-      format: 'der',
-      type: 'pkcs8',
-    }),
-  )
-
 const settings: SigningSettings = {
   enabled: true,
   certificateSource: 'files' as const,
@@ -47,13 +35,6 @@ const settings: SigningSettings = {
 const signerOf = async (from: SigningSettings, stored?: StoredPair) =>
   createSigner(from, signingMaterial(from, undefined, stored))
 const pem = (text: string) => ({ text, path: undefined })
-
-/** Whether this machine has a libcrypto at all; where not, the provider must only refuse. */
-const libcrypto = await createLibcryptoProvider(undefined, 2)
-  .open(pkcs8())
-  .catch(() => undefined)
-libcrypto?.close()
-const note = libcrypto === undefined ? ' [skipped: no libcrypto on this machine]' : ''
 
 describe('the choice of a signer', () => {
   test('certificate and key go before the service', async () => {
@@ -91,7 +72,7 @@ describe('the choice of a signer', () => {
 
 describe('native signer', () => {
   test('names the certificate and signs as its holder', async () => {
-    const signer = await createNativeSigner(pair.cert, pair.key, null)
+    const signer = await createNativeSigner(pair.cert, pair.key, 'node')
     const key = await signer.key()
     expect(key.identity).toEqual({
       issuer: 'CN=AC Teste, OU=CSPB-4, O=ICP-Brasil, C=BR',
@@ -102,13 +83,13 @@ describe('native signer', () => {
   })
 
   test('a pair that does not belong together is refused', () => {
-    expect(createNativeSigner(pair.cert, other.key, null)).rejects.toThrow(SigningMaterialError)
+    expect(createNativeSigner(pair.cert, other.key, 'node')).rejects.toThrow(SigningMaterialError)
   })
 
   test('a key that is not RSA-2048 is refused', () => {
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const key = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
-    expect(createNativeSigner(pair.cert, key, null)).rejects.toThrow('not RSA-2048')
+    expect(createNativeSigner(pair.cert, key, 'node')).rejects.toThrow('not RSA-2048')
   })
 
   test('a rotation under load: every signature fits the certificate it names', async () => {
@@ -158,98 +139,4 @@ test('a pair of the certificate store goes before files, and without one nothing
   await expect(signerOf(fromStore)).rejects.toThrow('no certificate store')
   const empty = () => Promise.reject(new Error('the certificate store has no active x.PIA'))
   await expect(signerOf(fromStore, empty)).rejects.toThrow('has no active')
-})
-
-describe('providers of RSA', () => {
-  test.skipIf(libcrypto === undefined)(
-    `libcrypto gives the runtime's signatures${note}`,
-    async () => {
-      const der = pkcs8()
-      const [one, two] = [await nodeProvider.open(der), await createLibcryptoProvider().open(der)]
-      const inputs = Array.from({ length: 64 }, (_, i) => new Uint8Array(i * 37).fill(i))
-      const expected = await Promise.all(inputs.map((bytes) => one.sign(bytes)))
-      const given = await Promise.all(inputs.map((bytes) => two.sign(bytes)))
-      given.forEach((signature, i) => {
-        expect(Buffer.from(signature).equals(expected[i]!)).toBe(true)
-      })
-      two.close()
-      expect(two.sign(content)).rejects.toThrow('closed')
-    },
-  )
-
-  test.skipIf(libcrypto === undefined)(`closing lets signatures under way end${note}`, async () => {
-    const key = await createLibcryptoProvider().open(pkcs8())
-    const underWay = Array.from({ length: 50 }, () => key.sign(content))
-    await Promise.resolve()
-    key.close()
-    expect((await Promise.all(underWay)).length).toBe(50)
-  })
-
-  test('a missing library is no more than a refusal', async () => {
-    const missing = createLibcryptoProvider(['libno-such-thing.so.9'])
-    expect(missing.open(pkcs8())).rejects.toThrow('no libcrypto')
-    const chosen = await chooseRsaKey(pkcs8(), nodeProvider, missing)
-    expect(chosen.provider).toBe('node:crypto')
-    expect((await chosen.sign(content)).length).toBe(256)
-  })
-
-  test('a library without the functions is no more than a refusal', async () => {
-    const wrong = createLibcryptoProvider(['libc.so.6', 'libm.so.6'], 1)
-    expect((await chooseRsaKey(pkcs8(), nodeProvider, wrong)).provider).toBe('node:crypto')
-  })
-
-  test('an optional provider that signs differently is never used', async () => {
-    const liar: RsaProvider = {
-      name: 'libcrypto',
-      open: async () => ({ sign: async () => new Uint8Array(256), close: () => {} }),
-    }
-    expect((await chooseRsaKey(pkcs8(), nodeProvider, liar)).provider).toBe('node:crypto')
-  })
-
-  test('what counts is the work of a signature, not how long a busy machine takes over it', async () => {
-    const der = pkcs8()
-    const good = await nodeProvider.open(der)
-    const known = new Map<string, Promise<Uint8Array>>()
-    const delayed: RsaProvider = {
-      name: 'libcrypto',
-      open: async () => ({
-        sign: async (bytes) => {
-          const name = Buffer.from(bytes).toString()
-          if (!known.has(name)) known.set(name, good.sign(bytes))
-          // Longer than the other takes for all of a round.
-          await Bun.sleep(30)
-          return known.get(name)!
-        },
-        close: () => {},
-      }),
-    }
-    expect((await chooseRsaKey(der, nodeProvider, delayed)).provider).toBe('libcrypto')
-  })
-
-  test('an optional provider that breaks later is replaced signature by signature', async () => {
-    const der = pkcs8()
-    const good = await nodeProvider.open(der)
-    let broken = false
-    const known = new Map<string, Promise<Uint8Array>>()
-    const fragile: RsaProvider = {
-      name: 'libcrypto',
-      open: async () => ({
-        // Instant after the first time, so that it wins the comparison.
-        sign: (bytes) => {
-          if (broken) return Promise.reject(new Error('gone'))
-          const name = Buffer.from(bytes).toString()
-          if (!known.has(name)) known.set(name, good.sign(bytes))
-          return known.get(name)!
-        },
-        close: () => {},
-      }),
-    }
-    const chosen = await chooseRsaKey(der, nodeProvider, fragile)
-    expect(chosen.provider).toBe('libcrypto')
-    broken = true
-    const privateKey = { key: Buffer.from(der.slice()), format: 'der', type: 'pkcs8' } as const
-    expect(new Uint8Array(await chosen.sign(content))).toEqual(
-      new Uint8Array(sign('sha256', content, privateKey)),
-    )
-  })
 })

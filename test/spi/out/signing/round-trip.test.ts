@@ -37,7 +37,7 @@ describe('signer and verifier', () => {
       notBefore: new Date('2026-01-01T00:00:00Z'),
       notAfter: new Date('2026-02-01T00:00:00Z'),
     })
-    const native = await createNativeSigner(limited.cert, limited.key, null)
+    const native = await createNativeSigner(limited.cert, limited.key, 'node')
     const message = scan(await createEnvelopeSigner(native).sign(envelope))
     const verdict = (time: string) => {
       const result = createMessageVerifier([limited.cert], () => new Date(time)).verify(message)
@@ -50,7 +50,7 @@ describe('signer and verifier', () => {
   })
 
   test('an issuer that is no name finds nothing', async () => {
-    const native = await createNativeSigner(pair.cert, pair.key, null)
+    const native = await createNativeSigner(pair.cert, pair.key, 'node')
     const signed = new TextDecoder().decode(await createEnvelopeSigner(native).sign(envelope))
     const broken = signed.replace('CN=AC Um', 'AC Um')
     const verifier = createMessageVerifier([pair.cert])
@@ -92,7 +92,7 @@ describe('messages of our builders', () => {
         revision: '5.11.1',
       })
       if (!built.ok) throw new Error(JSON.stringify(built.problems))
-      const native = await createNativeSigner(pair.cert, pair.key, null)
+      const native = await createNativeSigner(pair.cert, pair.key, 'node')
       const message = await createEnvelopeSigner(native).sign(built.message)
       expect(createMessageVerifier([pair.cert]).verify(scan(message)).ok).toBe(true)
     })

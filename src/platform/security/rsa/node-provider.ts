@@ -1,5 +1,5 @@
 import { createPrivateKey, sign } from 'node:crypto'
-import type { RsaProvider } from './rsa-provider.ts'
+import type { RsaProvider } from './provider.ts'
 
 /** The runtime's own RSA; with a callback it works on the thread pool. */
 export const nodeProvider: RsaProvider = {

@@ -1,4 +1,4 @@
-import type { RsaKey, RsaProvider } from './rsa-provider.ts'
+import type { RsaKey, RsaProvider } from './provider.ts'
 
 /** One round asks each provider for this many signatures at once. */
 const roundSignatures = 16

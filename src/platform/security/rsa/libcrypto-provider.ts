@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type FromWorker, libcryptoWorker, type ToWorker } from './libcrypto-worker.ts'
-import type { RsaKey, RsaProvider } from './rsa-provider.ts'
+import type { RsaKey, RsaProvider } from './provider.ts'
 
 /** We try them in this order. */
 export const libcryptoCandidates = [
