@@ -72,7 +72,7 @@ const dsnOf = (name: string): string => server.url.replace(/\/[^/]*$/, `/${name}
 
 const profiled = (name: string): typeof sources => {
   const [runtime = '', ...program] = sources.command()
-  const profiling = ['--cpu-prof-md', '--cpu-prof-name', `${name}.cpu.md`, '--cpu-prof-dir', '.']
+  const profiling = ['--cpu-prof-md', '--cpu-prof-name', `${name}.cpu.md`, '--cpu-prof-dir', process.cwd()]
   const command = [runtime, ...(values.profile.includes(name) ? profiling : []), ...program]
   return { name: 'sources', command: () => command }
 }
