@@ -254,5 +254,7 @@ for (const { program } of gateways) {
 }
 simulator.signal('SIGTERM')
 await simulator.end()
+floor.kill()
+await floor.exited
 await admin.close()
 await postgres.stop()
