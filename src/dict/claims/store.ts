@@ -122,14 +122,19 @@ const sourceOf = (
   { key, role, status, needsPerson, limit }: ClaimFilter,
   behind: Fragment,
 ): Fragment => {
-  if (key !== undefined || needsPerson) {
+  const isIt = sql`${behind}
+    ${role === undefined ? sql`` : sql`and role = ${role}`}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${needsPerson ? sql`and ${waiting(sql)}` : sql``}`
+  if (key !== undefined) {
     return sql`(
-      select * from dict_claims where ${key === undefined ? waiting(sql) : sql`key = ${key}`}
-        ${role === undefined ? sql`` : sql`and role = ${role}`}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}
-        ${key !== undefined && needsPerson ? sql`and ${waiting(sql)}` : sql``}
-        ${key === undefined ? sql`and ${behind}` : sql``}
-      ${key === undefined ? sql`order by created_at desc, id desc limit ${rowCount(sql, limit)}` : sql`offset 0`}
+      select * from (select * from dict_claims where key = ${key} offset 0) of_key where ${isIt}
+    ) c`
+  }
+  if (needsPerson) {
+    return sql`(
+      select * from dict_claims where ${isIt}
+      order by created_at desc, id desc limit ${rowCount(sql, limit)}
     ) c`
   }
   const among = (given: string | undefined, all: readonly string[]) =>

@@ -48,13 +48,17 @@ export const changeDispute = async (tx: Queryable, after: Dispute): Promise<void
     where id = ${after.id}::uuid`
 }
 
+/** The one of an id, by which alone it is looked for: see {@link ofPayment}. */
+const named = (sql: Queryable, id: string) => sql`(
+  select * from dict_disputes where id = ${id}::uuid offset 0) named`
+
 export const findDispute = async <D extends Dispute>(
   sql: Queryable,
   kind: DisputeKind,
   id: string,
 ): Promise<D | undefined> => {
   const [row] = await sql<Row[]>`
-    select ${columns(sql)} from dict_disputes where id = ${id}::uuid and kind = ${kind}`
+    select ${columns(sql)} from ${named(sql, id)} where kind = ${kind}`
   return row && disputeOf<D>(row)
 }
 
@@ -65,7 +69,8 @@ export const lockDispute = async <D extends Dispute>(
   id: string,
 ): Promise<D | undefined> => {
   const [row] = await tx<Row[]>`
-    select ${columns(tx)} from dict_disputes where id = ${id}::uuid and kind = ${kind} for update`
+    select ${columns(tx)} from dict_disputes
+    where id = (select id from ${named(tx, id)} where kind = ${kind}) for update`
   return row && disputeOf<D>(row)
 }
 
@@ -91,7 +96,7 @@ export const lockShown = async <D extends Dispute>(
       and created_at <= ${askedUntil}`
   // A transaction has few; each is then locked by its key, which is found by the index whatever the plan was made of.
   const asked = await tx<{ id: string }[]>`
-    select id from dict_disputes where kind = ${kind} and transaction_id = ${transactionId} order by id`
+    select id from ${ofPayment(tx, transactionId)} where kind = ${kind} order by id`
   for (const { id } of asked) {
     const [row] = await tx<Row[]>`
       select ${columns(tx)} from dict_disputes where id = ${id} and ${isIt} for update`
@@ -117,6 +122,13 @@ export const listDisputes = async <D extends Dispute>(
 
 type Fragment = ReturnType<typeof columns>
 
+/**
+ * The few of a payment. Only one index has its id first; asked for the kind at once, a plan that is made while the table
+ * is empty may take another and look at all of the kind.
+ */
+const ofPayment = (sql: Queryable, transactionId: string) => sql`(
+  select * from dict_disputes where transaction_id = ${transactionId} offset 0) of_payment`
+
 /** What a page is taken from: few rows, or those that an index has in the order of the page. */
 const sourceOf = (
   sql: Queryable,
@@ -124,15 +136,17 @@ const sourceOf = (
   { role, status, transactionId, needsPerson, limit }: DisputeFilter,
   behind: Fragment,
 ): Fragment => {
-  if (transactionId !== undefined || needsPerson) {
-    const isOfPayment = transactionId !== undefined
+  const isIt = sql`kind = ${kind} and ${behind}
+    ${role === undefined ? sql`` : sql`and role = ${role}`}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${needsPerson ? sql`and ${waiting(sql)}` : sql``}`
+  if (transactionId !== undefined) {
+    return sql`(select * from ${ofPayment(sql, transactionId)} where ${isIt}) d`
+  }
+  if (needsPerson) {
     return sql`(
-      select * from dict_disputes where kind = ${kind}
-        ${isOfPayment ? sql`and transaction_id = ${transactionId}` : sql`and ${behind}`}
-        ${role === undefined ? sql`` : sql`and role = ${role}`}
-        ${status === undefined ? sql`` : sql`and status = ${status}`}
-        ${needsPerson ? sql`and ${waiting(sql)}` : sql``}
-      ${isOfPayment ? sql`offset 0` : sql`order by created_at desc, id desc limit ${rowCount(sql, limit)}`}
+      select * from dict_disputes where ${isIt}
+      order by created_at desc, id desc limit ${rowCount(sql, limit)}
     ) d`
   }
   const among = (given: string | undefined, all: readonly string[]) =>
@@ -170,10 +184,8 @@ export const isDisputed = async (
   { id, transactionId }: Pick<Dispute, 'id' | 'transactionId'>,
 ): Promise<boolean> => {
   const rows = await sql`
-    select from (
-      select id, status from dict_disputes
-      where kind = ${kind} and transaction_id = ${transactionId} offset 0
-    ) d where id <> ${id}::uuid and status in ('open', 'acknowledged') limit 1`
+    select from ${ofPayment(sql, transactionId)}
+    where kind = ${kind} and id <> ${id}::uuid and status in ('open', 'acknowledged') limit 1`
   return rows.length > 0
 }
 
