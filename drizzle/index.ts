@@ -95,6 +95,10 @@ import m91 from './0091_balances_found.sql' with { type: 'text' }
 import m92 from './0092_card_movement_fees.sql' with { type: 'text' }
 import m93 from './0093_contracts_by_address.sql' with { type: 'text' }
 import m94 from './0094_contracts_index_replaced.sql' with { type: 'text' }
+import m95 from './0095_cob_listed.sql' with { type: 'text' }
+import m96 from './0096_cob_by_status.sql' with { type: 'text' }
+import m97 from './0097_charges_by_kind_shown.sql' with { type: 'text' }
+import m98 from './0098_charges_indexes_replaced.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -192,4 +196,8 @@ export const migrations: readonly Migration[] = [
   { name: '0092_card_movement_fees', sql: m92 },
   { name: '0093_contracts_by_address', sql: m93 },
   { name: '0094_contracts_index_replaced', sql: m94 },
+  { name: '0095_cob_listed', sql: m95 },
+  { name: '0096_cob_by_status', sql: m96 },
+  { name: '0097_charges_by_kind_shown', sql: m97 },
+  { name: '0098_charges_indexes_replaced', sql: m98 },
 ]

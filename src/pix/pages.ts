@@ -165,6 +165,31 @@ export const pageOf = (sql: Queryable, request: ListRequest) => {
   return sql`offset ${rowCount(sql, offset)} limit ${rowCount(sql, limit)}`
 }
 
+/**
+ * What a list is narrowed by: columns, or expressions that an index has, the most telling first. It leads the order as a
+ * range of one value, so that only its own index has the order: in a table that looked empty while the plan was made, the
+ * planner would walk all of the time.
+ */
+export const narrowedBy = (
+  sql: Queryable,
+  given: Readonly<Record<string, string | boolean | undefined>>,
+) => {
+  let [matching, order] = [sql``, sql``]
+  let isLed = false
+  for (const [column, value] of Object.entries(given)) {
+    if (value === undefined) continue
+    const name = sql.unsafe(column)
+    if (isLed) {
+      matching = sql`${matching} and ${name} = ${value}`
+      continue
+    }
+    matching = sql`and ${name} between ${value} and ${value}`
+    order = sql`${name},`
+    isLed = true
+  }
+  return { matching, order }
+}
+
 /** A page of a list, and how many items all of it has. */
 export type Listed<T> = { readonly items: readonly T[]; readonly total: number }
 

@@ -84,12 +84,20 @@ export const pixCharges = pgTable(
   (table) => [
     uniqueIndex('pix_charges_of_account').on(table.account, table.txid),
     uniqueIndex('pix_charges_of_receiver').on(table.taxId, table.txid),
-    index('pix_charges_listed').on(table.account, table.createdAt, table.id),
-    index('pix_charges_by_status').on(table.account, table.status, table.createdAt, table.id),
-    index('pix_charges_by_shown').on(table.account, table.isShown, table.createdAt, table.id),
     index('pix_charges_by_debtor')
       .on(table.account, table.debtorTaxId, table.createdAt, table.id)
       .where(sql`debtor_tax_id is not null`),
+    index('pix_cob_listed').on(table.account, table.createdAt, table.id).where(sql`kind = 'cob'`),
+    index('pix_cob_by_status')
+      .on(table.account, table.status, table.createdAt, table.id)
+      .where(sql`kind = 'cob'`),
+    index('pix_charges_by_kind_shown').on(
+      table.account,
+      table.kind,
+      table.isShown,
+      table.createdAt,
+      table.id,
+    ),
     index('pix_cobv_listed').on(table.account, table.createdAt, table.id).where(sql`kind = 'cobv'`),
     index('pix_cobv_by_status')
       .on(table.account, table.status, table.createdAt, table.id)

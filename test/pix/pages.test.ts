@@ -47,6 +47,7 @@ const lists: readonly Omit<ChargeFilter, 'from' | 'to' | 'perPage' | 'page'>[] =
   const any = { kind, status: undefined, debtorTaxId: undefined, isShown: undefined }
   return [
     any,
+    { ...any, status: 'ATIVA' },
     { ...any, status: 'CONCLUIDA' },
     { ...any, status: 'REMOVIDA_PELO_PSP' },
     { ...any, debtorTaxId: '12345678909' },

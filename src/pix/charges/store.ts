@@ -1,6 +1,6 @@
 import type { Queryable } from '#src/platform/database/index.ts'
 import type { DueTerms } from '../due/domain.ts'
-import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import {
   type Charge,
   type ChargeKind,
@@ -164,17 +164,17 @@ export const findRevision = async (
   return { ...charge, status, revision, terms: { ...terms, originalCents } }
 }
 
+/** In the order in which they were made. */
 const matching = (sql: Queryable, account: string, filter: ChargeFilter) => {
   const { status, debtorTaxId, isShown } = filter
+  const by = narrowedBy(sql, { debtor_tax_id: debtorTaxId, status, is_shown: isShown })
   return sql`
     from pix_charges where account = ${account} and kind = ${sql.unsafe(`'${filter.kind}'`)}
       and created_at between ${filter.from} and ${filter.to}
-      ${status === undefined ? sql`` : sql`and status = ${status}`}
-      ${debtorTaxId === undefined ? sql`` : sql`and debtor_tax_id = ${debtorTaxId}`}
-      ${isShown === undefined ? sql`` : sql`and is_shown = ${isShown}`}`
+      ${by.matching}
+    order by ${by.order} created_at, id`
 }
 
-/** In the order in which they were made. */
 export const listCharges = async (
   sql: Queryable,
   account: string,
@@ -183,7 +183,7 @@ export const listCharges = async (
   const [rows, total] = await Promise.all([
     sql<ChargeRow[]>`
       select ${columns(sql)} ${matching(sql, account, filter)}
-      order by created_at, id ${pageOf(sql, filter)}`,
+      ${pageOf(sql, filter)}`,
     countOf(sql, matching(sql, account, filter)),
   ])
   return { items: rows.map(chargeOf), total }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Queryable, textArray } from '#src/platform/database/index.ts'
-import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import type { Location, LocationKind } from './domain.ts'
 
 export type LocationFilter = ListRequest & {
@@ -16,7 +16,9 @@ export const newToken = (): string => randomBytes(tokenBytes).toString('hex')
 const columns = (sql: Queryable) => sql`
   l.id, l.account, l.token, l.kind, l.charge_id as "chargeId", c.txid, l.created_at as "createdAt"`
 
-const withCharge = (sql: Queryable) => sql`left join pix_charges c on c.id = l.charge_id`
+/** One charge for each, by its key: the planner, which does not know how few locations there are, would read all charges. */
+const withCharge = (sql: Queryable) => sql`
+  left join lateral (select txid from pix_charges where id = l.charge_id limit 1) c on true`
 
 export const addLocation = async (
   sql: Queryable,
@@ -95,13 +97,15 @@ export const locationsOf = async (
   return new Map(found.map((location) => [location.chargeId ?? '', location]))
 }
 
-const matching = (sql: Queryable, account: string, filter: LocationFilter) => sql`
-  from pix_locations where account = ${account}
-    and created_at between ${filter.from} and ${filter.to}
-    ${filter.isUsed === undefined ? sql`` : sql`and (charge_id is not null) = ${filter.isUsed}`}
-    ${filter.kind === undefined ? sql`` : sql`and kind = ${filter.kind}`}`
-
 /** In the order in which they were made. */
+const matching = (sql: Queryable, account: string, { from, to, isUsed, kind }: LocationFilter) => {
+  const by = narrowedBy(sql, { '(charge_id is not null)': isUsed })
+  return sql`
+    from pix_locations where account = ${account} and created_at between ${from} and ${to}
+      ${by.matching} ${kind === undefined ? sql`` : sql`and kind = ${kind}`}
+    order by ${by.order} created_at, id`
+}
+
 export const listLocations = async (
   sql: Queryable,
   account: string,
@@ -112,7 +116,7 @@ export const listLocations = async (
       select ${columns(sql)}
       from (
         select * ${matching(sql, account, filter)}
-        order by created_at, id ${pageOf(sql, filter)}
+        ${pageOf(sql, filter)}
       ) l ${withCharge(sql)} order by l.created_at, l.id`,
     countOf(sql, matching(sql, account, filter)),
   ])

@@ -1,5 +1,5 @@
 import { looksLikeOne, type Queryable, textArray } from '#src/platform/database/index.ts'
-import { countOf, type Listed, type ListRequest, pageOf } from '../pages.ts'
+import { countOf, type Listed, type ListRequest, narrowedBy, pageOf } from '../pages.ts'
 import type { IncomingEnd, IncomingPayment, Pix, PixReturn } from './domain.ts'
 
 /** A payment with whom it is for, and what we answer. */
@@ -246,22 +246,18 @@ const presence = (sql: Queryable, hasTxid: boolean | undefined) => {
   return hasTxid ? sql`and txid is not null` : sql`and txid is null`
 }
 
-/**
- * In the order of their settlement. A range of one value keeps its column in the order, which then only its own index has:
- * in a table that looked empty, the planner would walk all of the time.
- */
+/** In the order of their settlement. */
 const matching = (sql: Queryable, account: string, filter: PixFilter) => {
   const { txid, hasTxid, hasReturns, payerTaxId } = filter
+  const by = narrowedBy(sql, { txid, payer_tax_id: payerTaxId })
   const returned = hasReturns === true ? sql`and has_returns` : sql`and not has_returns`
   return sql`
     from pix_received p where account = ${account}
       and settled_at between ${filter.from} and ${filter.to}
       ${presence(sql, hasTxid)}
       ${hasReturns === undefined ? sql`` : returned}
-      ${txid === undefined ? sql`` : sql`and txid between ${txid} and ${txid}`}
-      ${payerTaxId === undefined ? sql`` : sql`and payer_tax_id between ${payerTaxId} and ${payerTaxId}`}
-    order by ${txid === undefined ? sql`` : sql`txid,`}
-      ${payerTaxId === undefined ? sql`` : sql`payer_tax_id,`} settled_at, end_to_end_id`
+      ${by.matching}
+    order by ${by.order} settled_at, end_to_end_id`
 }
 
 export const listPix = async (

@@ -44,8 +44,10 @@ const columns = (sql: Queryable) => sql`
   r.terms, r.history, r.payer, r.journey, r.ending, r.created_at as "createdAt", r.location_id as "locationId", l.token,
   l.created_at as "locatedAt"`
 
-const withLocation = (sql: Queryable) =>
-  sql`left join pix_recurrence_locations l on l.id = r.location_id`
+/** One for each, by its key: the planner, which does not know how few rows there are, would read all locations. */
+const withLocation = (sql: Queryable) => sql`
+  left join lateral (
+    select * from pix_recurrence_locations where id = r.location_id limit 1) l on true`
 
 export const addRecurrence = async (tx: Queryable, made: Recurrence): Promise<void> => {
   const { id, account, taxId, receiverName, agreement, status, terms, history, createdAt } = made
@@ -68,14 +70,18 @@ export const reviseRecurrence = async (tx: Queryable, after: Recurrence): Promis
     where id = ${id}`
 }
 
+/** The one of an id, by which alone it is looked for: the index of an account may look as good while the plan is made. */
+const named = (sql: Queryable, id: string) => sql`(
+  select * from pix_recurrences where id = ${id} offset 0)`
+
 export const findRecurrence = async (
   sql: Queryable,
   account: string,
   id: string,
 ): Promise<Recurrence | undefined> => {
   const [row] = await sql<Row[]>`
-    select ${columns(sql)} from pix_recurrences r ${withLocation(sql)}
-    where r.id between ${id} and ${id} and r.account = ${account} order by r.id`
+    select ${columns(sql)} from ${named(sql, id)} r ${withLocation(sql)}
+    where r.account = ${account}`
   return row && recurrenceOf(row)
 }
 
@@ -86,8 +92,8 @@ export const lockRecurrence = async (
   id: string,
 ): Promise<Recurrence | undefined> => {
   await tx`
-    select from pix_recurrences where id between ${id} and ${id} and account = ${account}
-    order by id for update`
+    select from pix_recurrences
+    where id = (select id from ${named(tx, id)} r where account = ${account}) for update`
   return findRecurrence(tx, account, id)
 }
 
@@ -227,7 +233,8 @@ export const addRecurrenceLocation = async (
 const locationColumns = (sql: Queryable) =>
   sql`l.id, l.token, r.id as "recurrenceId", l.created_at as "createdAt"`
 
-const withRecurrence = (sql: Queryable) => sql`left join pix_recurrences r on r.location_id = l.id`
+const withRecurrence = (sql: Queryable) => sql`
+  left join lateral (select * from pix_recurrences where location_id = l.id limit 1) r on true`
 
 export const findRecurrenceLocation = async (
   sql: Queryable,
