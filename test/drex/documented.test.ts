@@ -68,9 +68,12 @@ test('a token from its template, then `transfer` with `to` and `amount`, also of
       expect(called).toMatchObject({ status: 'pending' })
     }
   }
-  const told = () => bench.events.filter(({ type }) => type === 'drex.contract.called')
+  // Calls that one block confirms are told in any order.
+  const told = () =>
+    bench.events.flatMap(({ type, data }) => (type === 'drex.contract.called' ? [data] : []))
   await bench.until(async () => told().length === 4)
-  expect(told()[0]?.data).toMatchObject({ status: 'confirmed', contract_id: made['contract_id'] })
+  const ofToken = told().filter((data) => data.contract_id === made['contract_id'])
+  expect(ofToken.map(({ status }) => status)).toEqual(['confirmed', 'confirmed'])
   const twice = { to: bia, amount: '1', value: '2' }
   const refused = await bench.call('POST', `/v1/contracts/${asset}/call`, {
     function: 'transfer',
