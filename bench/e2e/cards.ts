@@ -15,7 +15,6 @@ import { existsSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { apiKeyFile } from '../../test/support/api-key.ts'
 import { startProgram, untilExit, variants } from '../../test/support/program.ts'
@@ -23,6 +22,7 @@ import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { median } from '../harness.ts'
 import { familyUs } from '../processes.ts'
 import { notAmong, notCounts, refuse } from './options.ts'
+import { buildOutsideLoad } from './outside-load.ts'
 
 type Work = { readonly method: string; readonly path: string }
 const works: Readonly<Record<string, Work>> = {
@@ -62,12 +62,7 @@ const authorization = {
 }
 
 const directory = temporaryDirectory()
-const generator = join(directory, 'load')
-const built = Bun.spawnSync(
-  ['go', 'build', '-o', generator, join(import.meta.dir, 'overload/load.go')],
-  { stdio: ['ignore', 'inherit', 'inherit'] },
-)
-if (built.exitCode !== 0) throw new Error('the load generator does not build')
+const generate = buildOutsideLoad()
 
 const sources = variants[0]
 if (sources === undefined) throw new Error('no program')
@@ -135,32 +130,27 @@ const floor = untilExit(
 )
 const floorUrl = new TextDecoder().decode((await floor.stdout.values().next()).value).trim()
 
-const resultSchema = z.object({
-  seconds: z.number(),
-  done: z.object({ count: z.int(), p50_ms: z.number(), p99_ms: z.number() }),
-  refused: z.object({ count: z.int(), p99_ms: z.number() }),
-  other: z.record(z.string(), z.int()),
-})
-
 const postgresUs = (): number => familyUs(postgres.pid)
 const simulatorUs = (): number => familyUs(simulator.pid)
 
 const overTimes = 2
 
 /** @throws Error if anything but a success or a refusal came back */
-const load = async (url: string, { method, path }: Work, how: Readonly<Record<string, string>>) => {
-  const child = Bun.spawn([generator], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      URL: url,
-      PATHS: path,
-      METHOD: method,
-      KEY: key,
-      BODY: method === 'GET' ? '' : JSON.stringify(authorization),
-      ...how,
-    },
+const load = async (
+  url: string,
+  { method, path }: Work,
+  how: { readonly seconds: string; readonly clients: string } | { readonly rate: number },
+) => {
+  const bodies = method === 'GET' ? [] : [authorization]
+  const told = await generate({
+    url,
+    method,
+    paths: [path],
+    bodies,
+    key,
+    seconds: values.seconds,
+    ...how,
   })
-  const told = resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
   if (Object.keys(told.other).length > 0) throw new Error(JSON.stringify(told))
   return told
 }
@@ -168,7 +158,7 @@ const load = async (url: string, { method, path }: Work, how: Readonly<Record<st
 /** @throws Error if anything but a success came back */
 const measure = async (url: string, pid: number, work: Work, seconds: string) => {
   const before = [familyUs(pid), postgresUs(), simulatorUs()]
-  const told = await load(url, work, { SECONDS: seconds, CLIENTS: values.clients })
+  const told = await load(url, work, { seconds, clients: values.clients })
   if (told.refused.count > 0) throw new Error(JSON.stringify(told))
   const { count, p50_ms: p50Ms, p99_ms: p99Ms } = told.done
   const after = [familyUs(pid), postgresUs(), simulatorUs()]
@@ -182,8 +172,7 @@ type Measured = Awaited<ReturnType<typeof measure>>
 
 /** @param rate of those that were done a second just before */
 const showOver = async (name: string, url: string, work: Work, rate: number): Promise<void> => {
-  const asked = { SECONDS: values.seconds, RATE: String(Math.ceil(rate * overTimes)) }
-  const { done, refused, seconds } = await load(url, work, asked)
+  const { done, refused, seconds } = await load(url, work, { rate: rate * overTimes })
   console.log(
     `${name} at ${overTimes}×: ${((done.count / seconds / rate) * 100).toFixed(0)} % of the rate done, ` +
       `p50 ${done.p50_ms.toFixed(0)} ms, p99 ${done.p99_ms.toFixed(0)}; ` +

@@ -12,7 +12,6 @@
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
 import { startEmbeddedPostgres } from '#src/platform/database/index.ts'
 import { untilExit } from '../../test/support/program.ts'
 import { startDev } from '../../test/support/running-dev.ts'
@@ -21,6 +20,7 @@ import { until } from '../../test/support/until.ts'
 import { median } from '../harness.ts'
 import { familyUs, percentile } from '../processes.ts'
 import { notCounts, refuse } from './options.ts'
+import { buildOutsideLoad } from './outside-load.ts'
 
 const { values } = parseArgs({
   options: {
@@ -45,19 +45,7 @@ const charge = {
   solicitacaoPagador: 'Serviço realizado.',
 }
 
-const generator = join(temporaryDirectory(), 'load')
-const built = Bun.spawnSync(
-  ['go', 'build', '-o', generator, join(import.meta.dir, 'overload/load.go')],
-  { stdio: ['ignore', 'inherit', 'inherit'] },
-)
-if (built.exitCode !== 0) throw new Error('the load generator does not build')
-
-const resultSchema = z.object({
-  seconds: z.number(),
-  done: z.object({ count: z.int(), p99_ms: z.number() }),
-  refused: z.object({ count: z.int() }),
-  other: z.record(z.string(), z.int()),
-})
+const generate = buildOutsideLoad()
 
 type Work = {
   readonly url: string
@@ -77,19 +65,8 @@ const rateOf = async (
   seconds = values.seconds,
 ) => {
   const beforeUs = usedUs(pids)
-  const child = Bun.spawn([generator], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      URL: url,
-      METHOD: method,
-      PATHS: paths.join('\n'),
-      KEY: key,
-      SECONDS: seconds,
-      CLIENTS: values.clients,
-      BODY: method === 'GET' ? '' : JSON.stringify(charge),
-    },
-  })
-  const told = resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
+  const bodies = method === 'GET' ? [] : [charge]
+  const told = await generate({ url, method, paths, bodies, key, seconds, clients: values.clients })
   const { done, refused, other } = told
   if (Object.keys(other).length > 0 || refused.count > 0) throw new Error(JSON.stringify(told))
   const cpuUs = (usedUs(pids) - beforeUs) / done.count
@@ -165,6 +142,8 @@ for (const [name, { ours, bare }] of Object.entries(pairs)) {
   }
   console.log(`${name}: CPU of the floor is ${median(ratios).toFixed(2)} of ours`)
 }
+floor.kill()
+await floor.exited
 await server.stop()
 
 /** When a shop was told of the payment of a charge, by txid. */

@@ -13,15 +13,13 @@
  * itself. Only such ratios count: of each, the median of the rounds.
  */
 import { loadavg } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { z } from 'zod'
 import { transfer } from '../../test/support/participant.ts'
 import { type RunningDev, startDev } from '../../test/support/running-dev.ts'
-import { temporaryDirectory } from '../../test/support/temporary.ts'
 import { writeCurve } from '../curves.ts'
 import { median } from '../harness.ts'
 import { notAmong, notCounts, refuse } from './options.ts'
+import { buildOutsideLoad, type OutsideResult } from './outside-load.ts'
 
 const railNames = ['spi', 'cards', 'drex', 'reads'] as const
 const { values } = parseArgs({
@@ -45,20 +43,6 @@ const slowerMax = 3
 
 /** Of the rate that is sustained: where latencies are measured for the report's curves. */
 const shares = [0.25, 0.5, 0.75, 0.9, 1, 1.5, overloadTimes]
-
-const side = z.object({
-  count: z.int(),
-  p50_ms: z.number(),
-  p99_ms: z.number(),
-  p999_ms: z.number(),
-})
-const resultSchema = z.object({
-  seconds: z.number(),
-  done: side,
-  refused: side,
-  other: z.record(z.string(), z.int()),
-})
-type Result = z.infer<typeof resultSchema>
 
 type Rail = {
   readonly path: string
@@ -99,40 +83,28 @@ const railsOf = ({ ispb, wallets }: RunningDev): Readonly<Record<string, Rail>> 
   reads: { path: '/v1/messages?limit=50', bodies: [], method: 'GET' },
 })
 
-const generator = join(temporaryDirectory(), 'load')
-const built = Bun.spawnSync(
-  ['go', 'build', '-o', generator, join(import.meta.dir, 'overload/load.go')],
-  { stdio: ['ignore', 'inherit', 'inherit'] },
-)
-if (built.exitCode !== 0) throw new Error('the load generator does not build')
+const generate = buildOutsideLoad()
 
-const load = async (
+type How = { readonly clients: string; readonly seconds?: string } | { readonly rate: number }
+
+const load = (
   { url, key }: RunningDev,
   { path, bodies, method = 'POST' }: Rail,
-  how: Readonly<Record<string, string>>,
-): Promise<Result> => {
-  const lines = bodies.map((body) => JSON.stringify(body)).join('\n')
-  const child = Bun.spawn([generator], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: {
-      URL: url + path,
-      METHOD: method,
-      KEY: key,
-      BODY: lines,
-      SECONDS: values.seconds,
-      ...how,
-    },
-  })
-  return resultSchema.parse(JSON.parse(await new Response(child.stdout).text()))
-}
+  how: How,
+): Promise<OutsideResult> =>
+  generate({ url, key, method, paths: [path], bodies, seconds: values.seconds, ...how })
 
-type Round = { readonly at: Result; readonly over: Result; readonly sustained: number }
+type Round = {
+  readonly at: OutsideResult
+  readonly over: OutsideResult
+  readonly sustained: number
+}
 
 /** Right after one another, so that both meet the same machine. */
 const roundOf = async (dev: RunningDev, rail: Rail): Promise<Round> => {
-  const at = await load(dev, rail, { CLIENTS: values.clients })
+  const at = await load(dev, rail, { clients: values.clients })
   const sustained = at.done.count / at.seconds
-  const over = await load(dev, rail, { RATE: String(Math.ceil(sustained * overloadTimes)) })
+  const over = await load(dev, rail, { rate: sustained * overloadTimes })
   return { at, over, sustained }
 }
 
@@ -146,7 +118,7 @@ const latencyCurve = async (
   const lines = { p50: [], p99: [], 'p99.9': [] } as Record<string, [number, number][]>
   for (const share of shares) {
     const rate = Math.ceil(sustained * share)
-    const { done } = await load(dev, rail, { RATE: String(rate) })
+    const { done } = await load(dev, rail, { rate })
     if (done.count === 0) continue
     lines['p50']?.push([rate, done.p50_ms])
     lines['p99']?.push([rate, done.p99_ms])
@@ -166,7 +138,7 @@ const slowerOf = ({ over, at }: Round): number => over.done.p99_ms / at.done.p99
 
 const show = (name: string, round: Round): void => {
   const { at, over, sustained } = round
-  const times = ({ p50_ms, p99_ms }: z.infer<typeof side>) =>
+  const times = ({ p50_ms, p99_ms }: OutsideResult['done']) =>
     `p50 ${p50_ms.toFixed(0)} ms, p99 ${p99_ms.toFixed(0)} ms`
   console.log(
     `${name}: ${sustained.toFixed(0)}/s, ${times(at.done)}; at ${overloadTimes}×: ` +
@@ -182,7 +154,7 @@ for (const name of values.rail) {
   const rail = railsOf(dev)[name]
   if (rail === undefined) throw new Error(`no rail ${name}`)
   // Warms up.
-  await load(dev, rail, { CLIENTS: values.clients, SECONDS: '3' })
+  await load(dev, rail, { clients: values.clients, seconds: '3' })
   const rounds: Round[] = []
   for (let at = 0; at < Number(values.rounds); at++) {
     const round = await roundOf(dev, rail)
