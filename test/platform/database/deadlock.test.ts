@@ -30,8 +30,7 @@ test('both are done, each once', async () => {
     await both
   }
   const begun = await Promise.all([crosswise([1, 2], meet), crosswise([2, 1], meet)])
-  // Who began anew may have met the other once more.
-  expect(Math.min(...begun)).toBe(1)
+  // Who begins anew may meet the other once more, and then the other may be the one that is ended.
   expect(Math.max(...begun)).toBeGreaterThan(1)
   const pairs = await sql`select id, taken from pairs order by id`
   expect([...pairs]).toEqual([
