@@ -174,20 +174,16 @@ export const narrowedBy = (
   sql: Queryable,
   given: Readonly<Record<string, string | boolean | undefined>>,
 ) => {
-  let [matching, order] = [sql``, sql``]
-  let isLed = false
-  for (const [column, value] of Object.entries(given)) {
-    if (value === undefined) continue
-    const name = sql.unsafe(column)
-    if (isLed) {
-      matching = sql`${matching} and ${name} = ${value}`
-      continue
-    }
-    matching = sql`and ${name} between ${value} and ${value}`
-    order = sql`${name},`
-    isLed = true
-  }
-  return { matching, order }
+  const [lead, ...others] = Object.entries(given).flatMap(([column, value]) =>
+    value === undefined ? [] : [{ name: sql.unsafe(column), value }],
+  )
+  if (lead === undefined) return { matching: sql``, order: sql`` }
+  const { name, value } = lead
+  const matching = others.reduce(
+    (all, other) => sql`${all} and ${other.name} = ${other.value}`,
+    sql`and ${name} between ${value} and ${value}`,
+  )
+  return { matching, order: sql`${name},` }
 }
 
 /** A page of a list, and how many items all of it has. */

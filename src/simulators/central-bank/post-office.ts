@@ -29,7 +29,7 @@ export type PostOffice = {
   readonly sent: () => number
   /** Messages that wait in all mailboxes. */
   readonly waiting: () => number
-  /** Ends all reads that wait; nothing can be sent afterwards. */
+  /** Ends all reads that wait, and frees what signs. */
   readonly stop: () => Promise<void>
 }
 
