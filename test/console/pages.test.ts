@@ -189,6 +189,21 @@ describe.skipIf(!hasBrowser)('the console in Chromium (needs /usr/bin/chromium)'
     await seen.leave(one)
   }, 120_000)
 
+  test('a link followed in the moment that the page appears leads where it says', async () => {
+    const one = await visit()
+    // The observer is called before the browser paints, thus before anybody could be faster.
+    await one.page.evaluate(`new MutationObserver((_, observer) => {
+        const link = document.querySelector('aside nav a[href$="/cards"]')
+        if (link === null) return
+        observer.disconnect()
+        link.click()
+      }).observe(document.body, { childList: true, subtree: true })`)
+    await signIn(one, await gateway.keyOf({ name: 'operator' }))
+    await one.page.locator('h1', { hasText: 'Cards' }).waitFor({ timeout: 20_000 })
+    expect(one.problems).toEqual([])
+    await seen.leave(one)
+  }, 60_000)
+
   test('a hostile name is shown as the text that it is; a key without scopes sees less', async () => {
     const one = await visit()
     await signIn(one, key)

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { newIdempotencyKey, Refusal, type Session, send } from './api.ts'
 import { type Field, Fields } from './fields.tsx'
 import { inWords, words } from './words.ts'
@@ -112,7 +112,7 @@ const Question = ({
 }) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const [state, setState] = useState<State>({ kind: 'asking' })
-  useEffect(() => {
+  useLayoutEffect(() => {
     dialog.current?.showModal()
   }, [])
   const run = async (form: FormData) => {

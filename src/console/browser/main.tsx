@@ -1,5 +1,5 @@
 import { type ComponentChildren, render } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { DeliveryOfBonds, LienPage } from './agreements.tsx'
 import {
   currentSession,
@@ -212,7 +212,7 @@ const Shell = ({ session, onEnd }: { readonly session: Session; readonly onEnd: 
 /** Whatever has an identifier, from wherever one is; Ctrl K leads there. */
 const Find = () => {
   const input = useRef<HTMLInputElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const reach = (event: KeyboardEvent) => {
       if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()

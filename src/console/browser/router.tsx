@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 
 const base = '/console'
 
@@ -25,7 +25,8 @@ export const go = (to: string, given = ''): void => {
 
 export const usePlace = (): Place => {
   const [place, setPlace] = useState(placeNow)
-  useEffect(() => {
+  // A plain effect runs after the page is painted: a link followed before then would lead nowhere.
+  useLayoutEffect(() => {
     const follow = () => setPlace(placeNow())
     addEventListener('popstate', follow)
     return () => removeEventListener('popstate', follow)
