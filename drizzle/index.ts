@@ -99,6 +99,7 @@ import m95 from './0095_cob_listed.sql' with { type: 'text' }
 import m96 from './0096_cob_by_status.sql' with { type: 'text' }
 import m97 from './0097_charges_by_kind_shown.sql' with { type: 'text' }
 import m98 from './0098_charges_indexes_replaced.sql' with { type: 'text' }
+import m99 from './0099_dict_entries_version.sql' with { type: 'text' }
 
 export const migrations: readonly Migration[] = [
   { name: '0000_idempotency', sql: m0 },
@@ -200,4 +201,5 @@ export const migrations: readonly Migration[] = [
   { name: '0096_cob_by_status', sql: m96 },
   { name: '0097_charges_by_kind_shown', sql: m97 },
   { name: '0098_charges_indexes_replaced', sql: m98 },
+  { name: '0099_dict_entries_version', sql: m99 },
 ]

@@ -50,6 +50,8 @@ export const dictEntries = pgTable(
     ownedSince: text('owned_since'),
     createdAt: instant('created_at').notNull(),
     changedAt: instant('changed_at').notNull(),
+    /** Grows with each change. */
+    version: integer().notNull().default(0),
   },
   (table) => [
     uniqueIndex('dict_entries_key')

@@ -1,5 +1,9 @@
 /** This institution's own entries, on the simulated directory, which judges what is signed. */
 import { afterAll, describe, expect, test } from 'bun:test'
+import type { DirectoryClient } from '../../src/dict/client.ts'
+import { createEntryService } from '../../src/dict/entries/service.ts'
+import { DirectoryAwayError } from '../../src/dict/exchange.ts'
+import { quietLogger } from '../support/database.ts'
 import { type Json, startDict } from './support.ts'
 
 const dict = await startDict()
@@ -155,6 +159,59 @@ describe('a directory that does not answer', () => {
     expect((await dict.call('GET', path)).json).toMatchObject({ status: 'removed' })
     expect(entriesThere()).toBe(before)
     expect(await verify('EVP')).toMatchObject({ result: 'same' })
+  })
+
+  test('is asked for one change at a time: the same again is one, another has to wait', async () => {
+    const { id } = await registered()
+    const path = `${base}/${id}`
+    away(2)
+    const first = await dict.call('PATCH', path, { owner: { name: 'First' } })
+    const again = await dict.call('PATCH', path, { owner: { name: 'First' } })
+    expect([first.status, again.status]).toEqual([202, 202])
+    const other = await dict.call('PATCH', path, { owner: { name: 'Other' } })
+    expect([other.status, other.json.code, other.json.entry_status]).toEqual([
+      ...[409, 'dict_entry_not_registered', 'changing'],
+    ])
+    await dict.retryEntries()
+    expect((await dict.call('GET', path)).json.owner.name).toBe('First')
+    const later = await dict.call('PATCH', path, { owner: { name: 'Other' } })
+    expect([later.status, later.json.owner.name]).toEqual([200, 'Other'])
+    away()
+    expect((await dict.call('DELETE', path)).status).toBe(202)
+    const reason = await dict.call('DELETE', `${path}?reason=FRAUD`)
+    expect([reason.status, reason.json.entry_status]).toEqual([409, 'removing'])
+    await dict.retryEntries()
+  })
+
+  test('or late, takes nothing back that was asked for since', async () => {
+    const { id } = await registered()
+    const answered = { kind: 'kept', entry: { key: 'of no use', ownedSince: '2026-01-01' } }
+    const late = Promise.withResolvers<typeof answered>()
+    const answers = [
+      () => late.promise,
+      async () => answered,
+      () => Promise.reject(new DirectoryAwayError('timeout', 'no answer')),
+    ]
+    const service = createEntryService({
+      sql: dict.sql,
+      client: { update: () => answers.shift()?.() } as unknown as DirectoryClient,
+      logger: quietLogger,
+      now: dict.now,
+    })
+    const actor = { id: 'key', requestId: undefined }
+    const wish = (name: string) => service.change(id, { owner: { name } }, actor)
+    const first = wish('First')
+    while (answers.length === 3) await Bun.sleep(1)
+    await service.retry(id)
+    expect((await wish('Second')).isDone).toBe(false)
+    late.resolve(answered)
+    expect(await first).toMatchObject({ isDone: false, entry: { status: 'changing' } })
+    expect(await service.find(id)).toMatchObject({
+      content: { owner: { name: 'First' } },
+      wanted: { content: { owner: { name: 'Second' } } },
+    })
+    await dict.retryEntries()
+    expect(await service.find(id)).toMatchObject({ content: { owner: { name: 'Second' } } })
   })
 
   test('is not asked whether the sets are the same', async () => {

@@ -80,6 +80,7 @@ const entryOf = (id: string, key: string): OwnEntry => ({
   refusal: null,
   ownedSince: null,
   createdAt: new Date(),
+  version: 0,
 })
 const claimOf = (id: string, key: string): OwnClaim => ({
   id,

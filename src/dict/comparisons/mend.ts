@@ -35,11 +35,11 @@ export const keepSide = async (
   const adopted = theirs === null ? undefined : await adopt(tx, theirs, by)
   if (keep === 'theirs') return undefined
   if (adopted === undefined) return ours && register(tx, ours, by)
-  if (ours === undefined) {
-    return change(tx, adopted, { status: 'removing', wanted: { removal: 'RECONCILIATION' } })
-  }
-  const wanted = { content: ours.content, reason: 'RECONCILIATION' } as const
-  return change(tx, adopted, { status: 'changing', wanted })
+  const to: Partial<OwnEntry> =
+    ours === undefined
+      ? { status: 'removing', wanted: { removal: 'RECONCILIATION' } }
+      : { status: 'changing', wanted: { content: ours.content, reason: 'RECONCILIATION' } }
+  return (await change(tx, adopted, to)).id
 }
 
 const changedMeanwhile = ({ status }: Pick<OwnEntry, 'status'>): ApiError =>
@@ -47,10 +47,15 @@ const changedMeanwhile = ({ status }: Pick<OwnEntry, 'status'>): ApiError =>
     details: { entry_status: status },
   })
 
-/** @returns its id. @throws ApiError if another has changed it */
-const change = async (tx: Queryable, before: OwnEntry, to: Partial<OwnEntry>): Promise<string> => {
-  if (!(await changeEntry(tx, before, { ...before, ...to }))) throw changedMeanwhile(before)
-  return before.id
+/** @throws ApiError if another has changed it */
+const change = async (
+  tx: Queryable,
+  before: OwnEntry,
+  to: Partial<OwnEntry>,
+): Promise<OwnEntry> => {
+  const after = await changeEntry(tx, before, { ...before, ...to })
+  if (after === undefined) throw changedMeanwhile(before)
+  return after
 }
 
 /** Their entry in our book, under the RequestId that made it. */
@@ -69,9 +74,7 @@ const adopt = async (
   const made = newEntry({ id, keyType, key, content }, keyId, now())
   const before = await findEntry(tx, id)
   if (before === undefined && !(await addEntry(tx, made))) throw changedMeanwhile(made)
-  const after = registered(before ?? made, key, content, ownedSince)
-  await change(tx, before ?? made, after)
-  return after
+  return change(tx, before ?? made, registered(before ?? made, key, content, ownedSince))
 }
 
 /** Another entry of the same content: the directory has forgotten the RequestId of this one. */
@@ -79,5 +82,5 @@ const register = async (tx: Queryable, ours: OwnEntry, by: MendBy): Promise<stri
   const entry = { id: randomUUID(), keyType: by.keyType, key: ours.key, content: ours.content }
   const made = newEntry(entry, by.keyId, by.now())
   if (!(await addEntry(tx, made))) throw changedMeanwhile(ours)
-  return change(tx, made, { wanted: { registration: 'RECONCILIATION' } })
+  return (await change(tx, made, { wanted: { registration: 'RECONCILIATION' } })).id
 }

@@ -52,6 +52,8 @@ export type OwnEntry = {
   readonly refusal: string | null
   readonly ownedSince: string | null
   readonly createdAt: Date
+  /** Grows with each change. */
+  readonly version: number
 }
 
 const hmac = (key: Uint8Array, message: Uint8Array): Uint8Array =>
@@ -79,6 +81,7 @@ export const newEntry = (
   cid: null,
   refusal: null,
   ownedSince: null,
+  version: 0,
 })
 
 /** The entry as the directory has it now. */

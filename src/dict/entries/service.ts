@@ -32,6 +32,7 @@ import {
   type EntryFilter,
   findEntry,
   listEntries,
+  lockEntry,
   touchEntry,
 } from './store.ts'
 import { entryView } from './view.ts'
@@ -92,17 +93,15 @@ export const createEntryService = (deps: EntryServiceDeps): EntryService => {
     },
     change: async (id, wish, actor) => {
       await sql.begin(async (tx) => {
-        const before = await findEntry(tx, id)
+        const before = await lockEntry(tx, id)
         if (before === undefined) throw noEntry()
         const wanted = wantedOf(before, wish)
         const status = 'removal' in wanted ? 'removing' : 'changing'
+        const isGone = status === 'removing' && before.status === 'removed'
         // The same wish again is one.
-        if (before.status === status || (status === 'removing' && before.status === 'removed'))
-          return
+        if (isGone || JSON.stringify(wanted) === JSON.stringify(before.wanted)) return
         if (before.status !== 'registered') throw notRegistered(before)
-        if (!(await changeEntry(tx, before, { ...before, status, wanted, refusal: null }))) {
-          throw notRegistered(before)
-        }
+        await changeEntry(tx, before, { ...before, status, wanted, refusal: null })
         await writeAudit(tx, { actor, action: 'dict.change', object: id, outcome: status })
       })
       return advance(id)
@@ -190,10 +189,12 @@ const createAdvance =
       await touchEntry(sql, id)
       return { entry: before, isDone: false }
     }
-    const { after, refusal } = answer
-    if (!(await changeEntry(sql, before, after))) {
-      // Another process has told it, too: the directory did it once.
-      return { entry: (await findEntry(sql, id)) ?? after, isDone: true }
+    const { refusal } = answer
+    const after = await changeEntry(sql, before, answer.after)
+    if (after === undefined) {
+      // Another process has told it, too: the directory did it once. Since then more may be wanted.
+      const entry = (await findEntry(sql, id)) ?? answer.after
+      return { entry, isDone: !openStatuses.has(entry.status) }
     }
     if (refusal !== undefined) throw refused(refusal.code, refusal.status)
     return { entry: after, isDone: true }

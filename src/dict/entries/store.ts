@@ -16,7 +16,7 @@ const entryOf = (row: Row): OwnEntry => ({
 
 const columns = (sql: Queryable) => sql`
   id, created_by as "createdBy", key_type as "keyType", key, status, content, wanted, cid, refusal,
-  owned_since as "ownedSince", created_at as "createdAt"`
+  owned_since as "ownedSince", created_at as "createdAt", version`
 
 /** @returns false: the key is one of ours already */
 export const addEntry = async (tx: Queryable, made: OwnEntry): Promise<boolean> => {
@@ -30,19 +30,19 @@ export const addEntry = async (tx: Queryable, made: OwnEntry): Promise<boolean> 
   return count > 0
 }
 
-/** Writes what may change. @returns false: another has changed it meanwhile */
+/** Writes what may change. @returns undefined: another has changed it meanwhile */
 export const changeEntry = async (
   tx: Queryable,
   before: OwnEntry,
   after: OwnEntry,
-): Promise<boolean> => {
+): Promise<OwnEntry | undefined> => {
   const { id, key, status, content, wanted, cid, refusal, ownedSince } = after
   const { count } = await tx`
     update dict_entries set key = ${key}, status = ${status}, content = ${JSON.stringify(content)},
       wanted = ${wanted && JSON.stringify(wanted)}, cid = ${cid}, refusal = ${refusal},
-      owned_since = ${ownedSince}, changed_at = clock_timestamp()
-    where id = ${id} and status = ${before.status}`
-  return count > 0
+      owned_since = ${ownedSince}, changed_at = clock_timestamp(), version = version + 1
+    where id = ${id} and version = ${before.version}`
+  return count > 0 ? { ...after, version: before.version + 1 } : undefined
 }
 
 /**
@@ -57,7 +57,7 @@ export const releaseKey = async (
 ): Promise<void> => {
   await tx`
     update dict_entries e set status = 'removed', cid = null, wanted = null,
-      changed_at = clock_timestamp()
+      changed_at = clock_timestamp(), version = version + 1
     where e.key = ${key} and e.status not in ('removed', 'refused') and e.created_at <= ${until}
       and not exists (select from dict_claims c where c.id = e.id and c.claim_id = ${claimId})`
 }
@@ -65,6 +65,13 @@ export const releaseKey = async (
 export const findEntry = async (sql: Queryable, id: string): Promise<OwnEntry | undefined> => {
   const [row] = await sql<Row[]>`
     select ${columns(sql)} from dict_entries where id = ${id}::uuid`
+  return row && entryOf(row)
+}
+
+/** Locks it until the transaction ends. */
+export const lockEntry = async (tx: Queryable, id: string): Promise<OwnEntry | undefined> => {
+  const [row] = await tx<Row[]>`
+    select ${columns(tx)} from dict_entries where id = ${id}::uuid for update`
   return row && entryOf(row)
 }
 
