@@ -74,6 +74,21 @@ test('what was sold while the network was away and refused by it asks on when it
   expect(await rig.settled(id)).toMatchObject(refused)
 })
 
+test('what was sold while the network was away, and is declined by a person, is taken back when the network says yes later', async () => {
+  await away(true)
+  const { id, stan, rrn } = await rig.authorize('tok_visa_approved')
+  await rig.database.sql`
+    update card_reversals set created_at = now() - interval '24 hours' where transaction_id = ${id}`
+  await untilAsked(id)
+  expect((await resolve(id, 'declined')).status).toBe(200)
+  network.on((_, peer) => peer.answer({ responseCode: '00' }))
+  await away(false)
+  const numbers = { stan: String(stan), rrn: String(rrn), amount: '000000010000' }
+  network.tell({ mti: '0130', ...numbers, responseCode: '00' })
+  await until(async () => network.seen.some((one) => one.mti === '0400' && one.rrn === rrn))
+  expect(await rig.settled(id)).toMatchObject({ status: 'declined', reason: 'advice_refused' })
+})
+
 test('a step that was read before a person was asked for leaves that as it is', async () => {
   const { sql } = rig.database
   const { id } = await rig.authorize('tok_mastercard_approved')

@@ -38,20 +38,42 @@ const until = async (what: () => Promise<boolean>): Promise<void> => {
 }
 const originalOf = ({ originalData = '' }: CardMessage) => parseOriginalData(originalData)
 
-test('a part that is taken and comes twice is taken once, and not taken back', async () => {
-  const part = { responseCode: '10', authCode: 'A00001', amount: '000000004000' }
-  network.on((_, peer) => {
-    peer.answer(part)
-    peer.answer(part)
-  })
-  const { id, ...record } = await authorize({ accept_partial: true })
-  expect(record).toMatchObject({ status: 'authorized', amount: 4_000 })
-  await until(async () => (await typesOf(id)).includes('late_answer'))
-  network.on((_, peer) => peer.answer(approves))
-  const captured = await rig.post(`/v1/transactions/${id}/capture`)
-  expect(await captured.json()).toMatchObject({ status: 'captured', captured_amount: 4_000 })
-  expect(await rig.reversalsOf(id)).toEqual([])
-})
+test.each(['000000004000', '000000010000'])(
+  'a part that is taken and comes again is not taken back, though it is %s',
+  async (amount) => {
+    const part = { responseCode: '10', authCode: 'A00001', amount }
+    let again: (() => void) | undefined
+    network.on(({ stan = '', rrn = '' }, peer) => {
+      peer.answer(part)
+      peer.answer(part)
+      again = () => peer.answer({ ...part, mti: '0110', stan, rrn })
+    })
+    const { id, rrn, ...record } = await authorize({ accept_partial: true })
+    expect(record).toMatchObject({ status: 'authorized', amount: Number(amount) })
+    const lateCount = async () => (await typesOf(id)).filter((one) => one === 'late_answer').length
+    await until(async () => (await lateCount()) === 1)
+    network.tell({
+      mti: '0120',
+      stan: '900001',
+      transmissionDateTime: '1122120000',
+      rrn: String(rrn),
+      ...part,
+    })
+    await until(async () => (await typesOf(id)).includes('network_advice'))
+    network.on((_, peer) => peer.answer(approves))
+    const captured = await rig.post(`/v1/transactions/${id}/capture`)
+    expect(await captured.json()).toMatchObject({
+      status: 'captured',
+      captured_amount: Number(amount),
+    })
+    expect((await rig.post(`/v1/transactions/${id}/void`)).status).toBe(200)
+    const reversals = await rig.reversalsOf(id)
+    again?.()
+    await until(async () => (await lateCount()) === 2)
+    expect(await rig.reversalsOf(id)).toEqual(reversals)
+    expect((await typesOf(id)).filter((one) => one === 'late_authorization')).toEqual([])
+  },
+)
 
 test('a part that is more than what was asked for, or nothing, is taken back', async () => {
   for (const amount of ['000000010001', '000000000000']) {

@@ -1,6 +1,5 @@
 import type { EmitWithin } from '#src/events/index.ts'
 import type { Client, Transaction } from '#src/platform/database/index.ts'
-import type { CardNetworks } from '../networks/index.ts'
 import { insertReversals, type NewReversal, renewReversal } from '../reversals/index.ts'
 import { attention, isCounted, refusedVoidUnder, sentUnder } from '../transactions/card-events.ts'
 import { changed } from '../transactions/changes.ts'
@@ -22,7 +21,6 @@ export type LateApproval = {
 export type Result = 'reversed' | 'taken' | 'undecided'
 
 type Deps = {
-  readonly networks: Pick<CardNetworks, 'byName'>
   readonly emission: EmitWithin | undefined
   readonly now: () => Date
 }
@@ -46,7 +44,7 @@ export const takeBackWithin = async (
 ): Promise<Result> => {
   if (approval.answers === 'void') return goOnWithVoid(deps, tx, row, approval.stan)
   const found = await (row.stan === approval.stan
-    ? ofAuthorization(deps, row)
+    ? ofAuthorization(row)
     : ofFollowing(tx, row, approval))
   if (typeof found === 'string') return found
   const { event, reversal, fields } = found
@@ -100,20 +98,12 @@ type Found = {
   >
 }
 
-const ofAuthorization = async (
-  { networks }: Deps,
-  row: CardTransaction,
-): Promise<Found | Result> => {
+const ofAuthorization = (row: CardTransaction): Found | Result => {
   if (row.status === 'pending' && row.operation === undefined) return 'undecided'
   // No money is on hold.
   if (row.amountCents === 0n) return 'taken'
-  const { responseCode } = row
-  const isPart = row.requestedCents !== undefined
-  const isTaken =
-    isPart ||
-    (responseCode !== undefined &&
-      networks.byName(row.network)?.answers.of(responseCode) === 'approved')
-  if (isTaken) return 'taken'
+  // The status tells whether its code was taken for an approval: what a code means may depend on what was asked for.
+  if (row.status !== 'declined' && row.responseCode !== undefined) return 'taken'
   const reversal = reversalOf(row, 'authorization')
   return { event: 'late_authorization', reversal, fields: {} }
 }
