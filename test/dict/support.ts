@@ -76,6 +76,7 @@ const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => 
   })
   const { infractions, refunds } = createDisputing({ ...deps, logger: quietLogger })
   const later = () => new Date(Date.now() + 60_000)
+  const retrying = { sql, logger: quietLogger }
   return {
     compare: (round: Round = { ...createLoop('comparisons').begin(), signal: neverAborted }) =>
       comparisons.advance(round),
@@ -84,8 +85,8 @@ const jobsOn = (deps: Omit<Parameters<typeof createDisputing>[0], 'logger'>) => 
       await refunds.poll()
     },
     retry: async () => {
-      await retryDisputes(deps.sql, 'infraction', infractions.retry, later())
-      await retryDisputes(deps.sql, 'refund', refunds.retry, later())
+      await retryDisputes(retrying, infractions, later())
+      await retryDisputes(retrying, refunds, later())
     },
   }
 }
@@ -188,7 +189,7 @@ export const startDict = async (
     const wire = wireOfOwn()
     const directoryClient = createDirectoryClient(wire.lane(), ispb)
     const service = createEntryService({ sql, client: directoryClient, logger: quietLogger, now })
-    return retryEntries(sql, service.retry, new Date(Date.now() + 60_000))
+    return retryEntries({ sql, logger: quietLogger }, service.retry, new Date(Date.now() + 60_000))
   }
   const read = createOutsideReader(loaded.values.outside, 'test')
   const qrcodes = createQrcodes({ read, open: joseFeature(noKeys, outside).openPayload })

@@ -2,7 +2,7 @@ import type { Claim } from '#codecs/dict'
 import type { Emit } from '#src/events/index.ts'
 import type { Client, Queryable } from '#src/platform/database/index.ts'
 import { newEntry, registered } from '../entries/domain.ts'
-import { addEntry, releaseKey } from '../entries/store.ts'
+import { addEntry, findEntry, releaseKey } from '../entries/store.ts'
 import { afterSeeing, dueOf, hasGivenUp, type OwnClaim } from './domain.ts'
 import { changeClaim } from './store.ts'
 import { claimEvent } from './view.ts'
@@ -46,8 +46,9 @@ export const enterClaimed = async (
   // It may have been ours before, for another owner.
   await releaseKey(tx, claim, farAway)
   const asked = newEntry({ id, keyType, key, content }, createdBy ?? 'directory', now)
-  const isAdded = await addEntry(tx, registered(asked, key, content, ownedSince))
-  if (!isAdded) throw new Error('the entry of a completed claim is there already')
+  if (await addEntry(tx, registered(asked, key, content, ownedSince))) return
+  // A comparison may have found the entry first, under the same RequestId: what is wanted of it since stands.
+  if ((await findEntry(tx, id)) === undefined) throw new Error('the key has another entry')
 }
 
 const farAway = new Date('9999-12-31T00:00:00Z')

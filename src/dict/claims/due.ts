@@ -1,5 +1,5 @@
 import { writeAudit } from '#src/platform/http/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import { DirectoryAwayError } from '../exchange.ts'
 import { type Advance, type AdvanceDeps, lookAt } from './advance.ts'
 import { writeClaim } from './changes.ts'
@@ -27,12 +27,17 @@ export const doDueClaims = async (
   advance: Advance,
   round?: Round,
 ): Promise<void> => {
-  for (const { id } of await dueClaims(deps.sql, deps.now(), dueMax)) {
-    if (round?.signal.aborted) return
-    const claim = await findClaim(deps.sql, id)
+  const { sql, now, quietMs, logger } = deps
+  const work = async ({ id }: { readonly id: string }): Promise<void> => {
+    const claim = await findClaim(sql, id)
     if (claim !== undefined && !isEnded(claim.status)) await doDue(deps, advance, claim)
-    round?.advance()
   }
+  await eachAlone(await dueClaims(sql, now(), dueMax), work, {
+    round,
+    logger,
+    idsOf: ({ id }) => ({ claim: id }),
+    setAside: (claim) => postponeClaim(sql, claim, new Date(now().getTime() + quietMs)),
+  })
 }
 
 /** Does for a claim what there is to do now, or leaves it until there is. */

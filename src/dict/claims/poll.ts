@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Claim } from '#codecs/dict'
 import { claimRoles } from '#src/events/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import { dayMs } from '#src/platform/runtime/index.ts'
 import { releaseKey } from '../entries/store.ts'
 import { type Advance, type AdvanceDeps, isSameOpening } from './advance.ts'
@@ -39,9 +39,13 @@ export const pollClaims = async (
       before === undefined ? deps.now().getTime() - firstLookMs : before.getTime() - overlapMs
     for await (const { claims, unreadable, upTo } of claimPages(deps, role, new Date(from))) {
       if (unreadable > 0) deps.logger.warn({ role, unreadable }, 'claims that cannot be read')
-      for (const seen of claims) await receive(deps, advance, role, seen)
-      await keepUpTo(deps.sql, role, upTo)
+      await eachAlone(claims, (seen) => receive(deps, advance, role, seen), {
+        round,
+        logger: deps.logger,
+        idsOf: ({ id }) => ({ role, claim: id }),
+      })
       if (round?.signal.aborted) return
+      await keepUpTo(deps.sql, role, upTo)
       round?.advance()
     }
   }

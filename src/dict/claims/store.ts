@@ -159,7 +159,11 @@ export const dueClaims = async (
   select id from dict_claims where due_at <= ${now} order by due_at limit ${limit}`
 
 /** Leaves it alone until then. */
-export const postponeClaim = async (sql: Queryable, { id }: OwnClaim, due: Date): Promise<void> => {
+export const postponeClaim = async (
+  sql: Queryable,
+  { id }: Pick<OwnClaim, 'id'>,
+  due: Date,
+): Promise<void> => {
   await sql`update dict_claims set due_at = ${due} where id = ${id}::uuid and due_at is not null`
 }
 

@@ -1,11 +1,11 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import { readChanges } from '../lists.ts'
 import type { DisputeList } from './calls.ts'
 import type { DisputeKind } from './domain.ts'
 import type { Show } from './show.ts'
-import { keepReadUntil, openDisputes, readUntil } from './store.ts'
+import { keepReadUntil, openDisputes, readUntil, touchDispute } from './store.ts'
 
 /** A list is read again from before where it was read to: what it shows late is found all the same. */
 const overlapMs = 600_000
@@ -23,24 +23,23 @@ export type PollDeps<C> = {
 export const pollList = async <C>(
   { name, ask }: DisputeList<C>,
   { sql, show, logger, now }: PollDeps<C>,
-  signal?: AbortSignal,
+  round?: Round,
 ): Promise<void> => {
   const until = await readUntil(sql, name)
   const from = until && new Date(until.getTime() - overlapMs)
   await readChanges(ask, from, {
     nowMs: now().getTime(),
     logger,
-    signal,
+    signal: round?.signal,
     take: async (items, readTo) => {
-      for (const { seen } of items) {
-        if (seen === undefined) logger.warn({ list: name }, 'a list shows what is not ours')
-        else {
-          // What cannot be stored of one stops no other.
-          await sql
-            .begin((tx) => show(tx, seen))
-            .catch((err: unknown) => logger.error({ err, list: name }, 'an item is not stored'))
-        }
-      }
+      const ours = items.flatMap(({ seen }) => seen ?? [])
+      if (ours.length < items.length) logger.warn({ list: name }, 'a list shows what is not ours')
+      await eachAlone(ours, (seen) => sql.begin((tx) => show(tx, seen)), {
+        round,
+        logger,
+        idsOf: ({ directoryId }) => ({ list: name, dispute: directoryId }),
+      })
+      if (round?.signal.aborted) return
       if (readTo !== undefined) await keepReadUntil(sql, name, readTo)
     },
   })
@@ -48,23 +47,22 @@ export const pollList = async <C>(
 
 /** @param before those that were tried since then are left alone */
 export const retryDisputes = async (
-  sql: Client,
-  kind: DisputeKind,
-  retry: (id: string) => Promise<void>,
+  { sql, logger }: Pick<PollDeps<unknown>, 'sql' | 'logger'>,
+  { kind, retry }: Pick<Polled, 'kind' | 'retry'>,
   before: Date,
   round?: Round,
-): Promise<void> => {
-  for (const { id } of await openDisputes(sql, kind, before, retriedMax)) {
-    if (round?.signal.aborted) return
-    await retry(id)
-    round?.advance()
-  }
-}
+): Promise<void> =>
+  eachAlone(await openDisputes(sql, kind, before, retriedMax), ({ id }) => retry(id), {
+    round,
+    logger,
+    idsOf: ({ id }) => ({ dispute: id }),
+    setAside: ({ id }) => touchDispute(sql, id),
+  })
 
 /** What a kind of dispute needs of the whole fleet. */
 export type Polled = {
   readonly kind: DisputeKind
-  readonly poll: (signal?: AbortSignal) => Promise<void>
+  readonly poll: (round?: Round) => Promise<void>
   readonly retry: (id: string) => Promise<void>
 }
 
@@ -74,23 +72,23 @@ export type Polled = {
  * @param quietMs for so long one is left to whoever tells the directory now
  */
 export const disputeJobs = (
-  { kind, poll, retry }: Polled,
+  disputes: Polled,
   [pollMs, quietMs]: readonly [pollMs: number, quietMs: number],
   { sql, logger }: Pick<PollDeps<unknown>, 'sql' | 'logger'>,
 ): readonly Job[] => {
-  const common = { fleet: { sql }, logger }
+  const common = { sql, fleet: { sql }, logger }
   return [
     createJob({
       ...common,
-      name: `directory ${kind}s`,
+      name: `directory ${disputes.kind}s`,
       everyMs: pollMs,
-      run: (round) => poll(round.signal),
+      run: disputes.poll,
     }),
     createJob({
       ...common,
-      name: `unanswered directory ${kind}s`,
+      name: `unanswered directory ${disputes.kind}s`,
       everyMs: Math.min(quietMs, retryEveryMsMax),
-      run: (round) => retryDisputes(sql, kind, retry, new Date(Date.now() - quietMs), round),
+      run: (round) => retryDisputes(common, disputes, new Date(Date.now() - quietMs), round),
     }),
   ]
 }

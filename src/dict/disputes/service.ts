@@ -118,8 +118,8 @@ export const createDisputeService = <C, W extends Wanted>(
     find: (id) => findOne(deps, id),
     list: (filter) => listDisputes(sql, kind, filter),
     retry: (id) => unlessRefused(advance(id)),
-    poll: async (signal) => {
-      for (const list of calls.lists) await pollList(list, { sql, show, logger, now }, signal)
+    poll: async (round) => {
+      for (const list of calls.lists) await pollList(list, { sql, show, logger, now }, round)
     },
   }
 }

@@ -1,8 +1,8 @@
 import type { Client } from '#src/platform/database/index.ts'
-import { createJob, type Job, type Round } from '#src/platform/jobs/index.ts'
+import { createJob, eachAlone, type Job, type Round } from '#src/platform/jobs/index.ts'
 import type { Logger } from '#src/platform/observe/index.ts'
 import type { EntryService } from './service.ts'
-import { openEntries } from './store.ts'
+import { openEntries, touchEntry } from './store.ts'
 
 const everyMsMax = 10_000
 const retriedMax = 100
@@ -23,19 +23,20 @@ export const createEntryRetries = (
     fleet: { sql },
     logger,
     everyMs: Math.min(quietMs, everyMsMax),
-    run: (round) => retryEntries(sql, retry, new Date(Date.now() - quietMs), round),
+    run: (round) => retryEntries({ sql, logger }, retry, new Date(Date.now() - quietMs), round),
   })
 
 /** @param before entries that were tried since then are left alone */
 export const retryEntries = async (
-  sql: Client,
+  { sql, logger }: { readonly sql: Client; readonly logger: Logger },
   retry: EntryService['retry'],
   before: Date,
   round?: Round,
 ): Promise<void> => {
-  for (const { id } of await openEntries(sql, before, retriedMax)) {
-    if (round?.signal.aborted) return
-    await retry(id)
-    round?.advance()
-  }
+  await eachAlone(await openEntries(sql, before, retriedMax), ({ id }) => retry(id), {
+    round,
+    logger,
+    idsOf: ({ id }) => ({ entry: id }),
+    setAside: ({ id }) => touchEntry(sql, id),
+  })
 }

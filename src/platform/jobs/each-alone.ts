@@ -1,0 +1,37 @@
+import type { Logger } from '../observe/index.ts'
+import type { Round } from './job.ts'
+
+/**
+ * Works through what a round has found, each item by itself: what fails of one is logged, and those behind it are done
+ * all the same. Ends early with the round.
+ *
+ * @throws what `setAside` throws: the database is away then, and the round fails as a whole
+ */
+export const eachAlone = async <T>(
+  items: Iterable<T>,
+  work: (item: T) => Promise<unknown>,
+  {
+    round,
+    logger,
+    idsOf,
+    setAside,
+  }: {
+    readonly round?: Pick<Round, 'signal' | 'advance'> | undefined
+    readonly logger: Pick<Logger, 'error'>
+    /** By which the log names an item. */
+    readonly idsOf: (item: T) => Readonly<Record<string, string>>
+    /** Puts an item that failed behind the others: the next round would else begin with it, and might reach no other. */
+    readonly setAside?: (item: T) => Promise<unknown>
+  },
+): Promise<void> => {
+  for (const item of items) {
+    if (round?.signal.aborted) return
+    try {
+      await work(item)
+    } catch (err) {
+      logger.error({ err, ...idsOf(item) }, 'one failed and is left for later; the others are done')
+      await setAside?.(item)
+    }
+    round?.advance()
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { eachAlone } from '#src/platform/jobs/index.ts'
+
+const idsOf = (id: string) => ({ id })
+
+test('one that fails is logged and set aside, and those behind it are done', async () => {
+  const [done, logged, aside]: string[][] = [[], [], []]
+  let advanced = 0
+  await eachAlone(
+    ['a', 'b', 'c'],
+    async (id) => {
+      if (id === 'a') throw new Error('never')
+      done?.push(id)
+    },
+    {
+      idsOf,
+      logger: { error: (fields: unknown) => logged?.push((fields as { id: string }).id) } as never,
+      setAside: async (id) => aside?.push(id),
+      round: { signal: new AbortController().signal, advance: () => advanced++ },
+    },
+  )
+  expect([done, logged, aside, advanced]).toEqual([['b', 'c'], ['a'], ['a'], 3])
+})
+
+test('the round ends where one cannot be set aside, or when it is lost', async () => {
+  const logger = { error: () => undefined } as never
+  const done: string[] = []
+  const away = eachAlone(['a', 'b'], () => Promise.reject(new Error('fails')), {
+    idsOf,
+    logger,
+    setAside: (id) => Promise.reject(new Error(`${id} stays`)),
+  })
+  await expect(away).rejects.toThrow('a stays')
+  const lost = new AbortController()
+  await eachAlone(
+    ['a', 'b'],
+    async (id) => {
+      done.push(id)
+      lost.abort()
+    },
+    { idsOf, logger, round: { signal: lost.signal, advance: () => undefined } },
+  )
+  expect(done).toEqual(['a'])
+})
