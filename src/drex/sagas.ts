@@ -8,21 +8,14 @@ import type { EngineContext } from './engine/context.ts'
 import * as endings from './engine/ending-store.ts'
 import * as sagaStore from './engine/saga-store.ts'
 import * as store from './engine/store.ts'
-import type {
-  Ended,
-  NewTransaction,
-  OpenTransaction,
-  TransactionKind,
-} from './engine/transaction.ts'
+import type { Ended, NewTransaction, TransactionKind } from './engine/transaction.ts'
 import type { Hex } from './evm/hex.ts'
 import {
   addressArgument,
-  encodeAddTarget,
   encodeApprove,
   encodeExecuteSwap,
   encodeTransfer,
 } from './evm/token-call.ts'
-import { createdAddress } from './evm/transaction.ts'
 import { newId } from './ids.ts'
 import type { Network } from './networks.ts'
 
@@ -95,19 +88,8 @@ export const deploymentSteps = (network: Network, sender: Hex, data: Hex): reado
   const deploy: Step = { kind: 'deploy', sender, recipient: undefined, data }
   const { permissioning } = network
   if (permissioning === undefined) return [deploy]
-  // `withPermitData` adds its data when the address is known.
+  // `withCall` gives its data once the address is known.
   return [deploy, { kind: 'permit', sender, recipient: permissioning, data: '0x' }]
-}
-
-/** A permit's call needs the address that its deployment got. */
-export const withPermitData = <
-  T extends Pick<OpenTransaction, 'kind' | 'data' | 'afterSender' | 'afterNonce'>,
->(
-  transaction: T,
-): T => {
-  const { kind, afterSender, afterNonce } = transaction
-  if (kind !== 'permit' || afterSender === undefined || afterNonce === undefined) return transaction
-  return { ...transaction, data: encodeAddTarget(createdAddress(afterSender, afterNonce)) }
 }
 
 /**

@@ -150,8 +150,6 @@ const waits = (id: string, createdMs: number, data: Hex = '0x01'): Unsent => ({
   data,
   value: 0n,
   createdAt: new Date(createdMs),
-  afterSender: undefined,
-  afterNonce: undefined,
 })
 const mined = (nonce: number, minedMs: number, data: Hex = '0x01'): Sent => ({
   nonce,

@@ -1,15 +1,20 @@
 /** SQL of what may have been sent before this book knew of it: found on the chain, or held until somebody decides. */
 import {
   type Client,
-  optionalNumber,
   type Queryable,
   type Transaction,
   valueOfRow,
 } from '#src/platform/database/index.ts'
 import type { NetworkId } from '../config.ts'
 import type { Hex } from '../evm/hex.ts'
-import { before } from './store.ts'
-import { errorColumn, type TransactionError, type TransactionKind } from './transaction.ts'
+import { before, deploymentOf } from './store.ts'
+import {
+  errorColumn,
+  type Following,
+  type TransactionError,
+  type TransactionKind,
+  withCall,
+} from './transaction.ts'
 
 /** A transaction without a nonce, as it would be sent. */
 export type Unsent = {
@@ -19,8 +24,6 @@ export type Unsent = {
   readonly data: Hex
   readonly value: bigint
   readonly createdAt: Date
-  readonly afterSender: Hex | undefined
-  readonly afterNonce: number | undefined
 }
 
 /** More of one wallet wait nowhere; what is beyond is looked at once these have ended. */
@@ -33,24 +36,14 @@ export const unsentOf = async (
   sender: Hex,
 ): Promise<readonly Unsent[]> => {
   const rows = await sql`
-    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at,
-      p.sender as after_sender, p.nonce as after_nonce
-    from drex_transactions t left join drex_transactions p on p.id = t.after_id
+    select t.id, t.kind, t.recipient, t.data, t.value::text, t.created_at, ${deploymentOf(sql)}
+    from drex_transactions t
     where t.network = ${network} and t.sender = ${sender} and t.status in (${before(sql, 'signed')})
       and t.held is null
     order by t.id limit ${unsentMax}`
   return rows.map((row) => {
-    const unsent = valueOfRow<
-      Omit<Unsent, 'value' | 'afterNonce'> & {
-        readonly value: string
-        readonly afterNonce?: bigint
-      }
-    >(row)
-    return {
-      ...unsent,
-      value: BigInt(unsent.value),
-      afterNonce: optionalNumber(unsent.afterNonce),
-    }
+    const unsent = valueOfRow<Omit<Unsent, 'value'> & { readonly value: string } & Following>(row)
+    return { ...withCall(unsent), value: BigInt(unsent.value) }
   })
 }
 
@@ -81,7 +74,7 @@ export const hold = async (
   reason: TransactionError,
 ): Promise<readonly Held[]> => {
   if (rows.size === 0) return []
-  return sql<Held[]>`
+  const held = await sql<HeldRow[]>`
     update drex_transactions t set error = ${errorColumn(reason)}::text::jsonb,
       held = jsonb_build_object('since', now(), 'candidates', v.candidates::jsonb)
     from unnest(
@@ -89,6 +82,7 @@ export const hold = async (
     ) as v(id, candidates)
     where t.id = v.id and t.status in (${before(sql, 'signed')}) and t.held is null
     returning ${columns(sql)}`
+  return held.map(withCall)
 }
 
 /** Notes that transactions were found on the chain: signed by the book that this one is a copy of. */
@@ -118,24 +112,29 @@ export type Held = {
   readonly candidates: readonly Hex[]
 }
 
+type HeldRow = Held & Following
+
 const columns = (sql: Queryable) => sql`
   t.id, t.network, t.sender, t.kind, t.subject, t.recipient, t.data, t.value::text,
   t.created_at as "createdAt", (t.held ->> 'since')::timestamptz as since,
-  t.held -> 'candidates' as candidates`
+  t.held -> 'candidates' as candidates, ${deploymentOf(sql)}`
 
-export const listHeld = (
+export const listHeld = async (
   sql: Client,
   page: { readonly afterId: string | undefined; readonly limit: number },
-): Promise<readonly Held[]> => sql<Held[]>`
+): Promise<readonly Held[]> => {
+  const rows = await sql<HeldRow[]>`
     select ${columns(sql)} from drex_transactions t
     where held is not null and status in (${before(sql, 'signed')}) and id > ${page.afterId ?? ''}
     order by id limit ${page.limit}`
+  return rows.map(withCall)
+}
 
 export const findHeld = async (sql: Queryable, id: string): Promise<Held | undefined> => {
-  const [row] = await sql<Held[]>`
+  const [row] = await sql<HeldRow[]>`
     select ${columns(sql)} from drex_transactions t
     where id = ${id} and held is not null and status in (${before(sql, 'signed')})`
-  return row
+  return row && withCall(row)
 }
 
 /** Time that a released transaction has at least. */

@@ -9,7 +9,6 @@
 import type { Transaction } from '#src/platform/database/index.ts'
 import type { Hex } from '../evm/hex.ts'
 import { isRetryable, RpcFailure } from '../rpc/errors.ts'
-import { withPermitData } from '../sagas.ts'
 import type { EngineContext } from './context.ts'
 import * as heldStore from './held-store.ts'
 import * as lanes from './lane-store.ts'
@@ -69,7 +68,7 @@ export const reckon = async (
 /** Reads what was mined under nonces that this book does not know, and moves the lane behind it. */
 const compare = async (context: EngineContext, sender: Hex, count: number): Promise<void> => {
   const { network, knownNonces, logger, sql } = context
-  const unsent = (await heldStore.unsentOf(sql, network.id, sender)).map(withPermitData)
+  const unsent = await heldStore.unsentOf(sql, network.id, sender)
   const sinceMs = Math.min(...unsent.map(({ createdAt }) => createdAt.getTime())) - clockSkewMs
   const sent =
     unsent.length === 0 ? [] : await sentSince(context, sender, { count, sinceMs }).catch(untold)

@@ -20,35 +20,44 @@ import type { Hex } from '../evm/hex.ts'
 import type { Judged } from './evidence.ts'
 import {
   errorColumn,
+  type Following,
   type NewTransaction,
   type OpenTransaction,
   type TransactionError,
+  withCall,
 } from './transaction.ts'
 
 /** Those of `t` that the engine reads. */
 const columns = (sql: Queryable) => sql`
   t.id, t.sender, t.kind, t.subject, t.status, t.recipient, t.data, t.value, t.nonce, t.hash, t.raw, t.gas_limit,
-  t.max_fee, t.tip, t.block_number, t.block_hash, t.mined_hash, t.gas_used, t.succeeded, t.mismatch, t.attempts`
+  t.max_fee, t.tip, t.block_number, t.block_hash, t.mined_hash, t.gas_used, t.succeeded, t.mismatch, t.attempts,
+  ${deploymentOf(sql)}`
+
+/** What {@link withCall} completes the call of a permit with. */
+export const deploymentOf = (sql: Queryable) => sql`
+  case when t.kind = 'permit' then (
+    select jsonb_build_object('sender', p.sender, 'nonce', p.nonce) from drex_transactions p
+    where p.id = t.after_id and p.nonce is not null
+  ) end as deployment`
 
 const read = (row: Row): OpenTransaction => {
   const value = valueOfRow<
     Omit<OpenTransaction, Counted | Wei> & { readonly [P in Counted]?: bigint } & {
       readonly [P in Wei]?: string
-    }
+    } & Following
   >(row)
   return {
-    ...value,
+    ...withCall(value),
     value: BigInt(value.value!),
     maxFee: optionalBigint(value.maxFee),
     tip: optionalBigint(value.tip),
     nonce: optionalNumber(value.nonce),
     blockNumber: optionalNumber(value.blockNumber),
     gasUsed: optionalNumber(value.gasUsed),
-    afterNonce: optionalNumber(value.afterNonce),
   }
 }
 
-type Counted = 'nonce' | 'blockNumber' | 'gasUsed' | 'afterNonce'
+type Counted = 'nonce' | 'blockNumber' | 'gasUsed'
 type Wei = 'value' | 'maxFee' | 'tip'
 
 export const listed = (sql: Queryable, statuses: readonly TransactionStatus[]) =>
@@ -117,7 +126,7 @@ export const takePending = async (
 ): Promise<readonly OpenTransaction[]> => {
   const rows = await sql`
     with taken as (
-      select t.id, p.sender as after_sender, p.nonce as after_nonce
+      select t.id
       from drex_transactions t left join drex_transactions p on p.id = t.after_id
       where t.network = ${network} and t.status in (${before(sql, 'signed')}) and t.due_at <= now()
         and t.expires_at > now() and t.held is null and (t.after_id is null or p.status = 'confirmed')
@@ -127,7 +136,7 @@ export const takePending = async (
     update drex_transactions t
     set due_at = now() + ${options.claimMs} * interval '1 millisecond'
     from taken where t.id = taken.id
-    returning ${columns(sql)}, taken.after_sender, taken.after_nonce`
+    returning ${columns(sql)}`
   return rows.map(read).toSorted((a, b) => (a.id < b.id ? -1 : 1))
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Hex } from '../evm/hex.ts'
 import type { RpcFailure } from '../rpc/errors.ts'
-import { endSagas, withPermitData } from '../sagas.ts'
+import { endSagas } from '../sagas.ts'
 import { afford } from './afford.ts'
 import type { EngineContext } from './context.ts'
 import * as endings from './ending-store.ts'
@@ -79,7 +79,7 @@ export const createSubmitter = (context: EngineContext, onRoom: () => void): Sub
       const taken = await takeUp()
       if (taken.length > 0) {
         const passed = await orDefer(context, taken, async () =>
-          simulate(await unsent(context, taken.map(withPermitData))),
+          simulate(await unsent(context, taken)),
         )
         await signing.enter(taken, async () => {
           const signed = await sign(passed)

@@ -1,6 +1,8 @@
 /** A tracked transaction as the engine handles it. */
 import type { TransactionStatus } from '../domain.ts'
 import type { Hex } from '../evm/hex.ts'
+import { encodeAddTarget } from '../evm/token-call.ts'
+import { createdAddress } from '../evm/transaction.ts'
 
 const transactionKinds = [
   'transfer',
@@ -72,10 +74,21 @@ export type OpenTransaction = {
   /** What the receipt tells of having moved, where that is not what was asked. */
   readonly mismatch: string | undefined
   readonly attempts: number
-  /** Sender of the transaction it follows; with the nonce it gives the address of a deployed contract. */
-  readonly afterSender: Hex | undefined
-  readonly afterNonce: number | undefined
 }
+
+/** The deployment that a permit follows, once it has a nonce. */
+export type Following = {
+  readonly deployment?: { readonly sender: Hex; readonly nonce: number } | null | undefined
+}
+
+/** Completes the call of a permit: it names the contract, whose address depends on the deployment's nonce. */
+export const withCall = <T extends { readonly data: Hex }>({
+  deployment,
+  ...transaction
+}: T & Following): Omit<T, keyof Following> =>
+  deployment
+    ? { ...transaction, data: encodeAddTarget(createdAddress(deployment.sender, deployment.nonce)) }
+    : transaction
 
 /** Why a transaction failed or waits, as the API shows it. Never holds keys or raw bytes. */
 export type TransactionError = {
